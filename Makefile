@@ -17,6 +17,8 @@
 #   CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= NVCCFLAGS=
 #                   yours, after ours; NVCCFLAGS="-ccbin g++-12" where
 #                   nvcc finds the default g++ too new
+#   CHART_JS=file   Chart.js, minified, for the charts of reports (default: that of
+#                   the package libjs-chart.js; CHART_JS= leaves charts out)
 #   PREFIX= DESTDIR=    for install (default: /usr/local)
 #   V=1             show the commands
 
@@ -183,6 +185,15 @@ $(BUILD)/provenance.inc: FORCE
 	    $(if $(filter 1,$(CUDA)),$(call quoted,$(NVCC)) $(call quoted,$(NVCCFLAGS_ALL))))
 
 $(call named,provenance.c,$(HARNESS_O)): $(BUILD)/provenance.inc
+
+# What a page brings with it, as bytes: its style, its scripts, and Chart.js where it is installed.
+CHART_JS ?= $(wildcard /usr/share/javascript/chart.js/chart.min.js)
+PAGE := $(addprefix harness/show/page/,style.css figures.js table.js case.js chart.js explorer.js page.js)
+
+$(BUILD)/page.inc: FORCE
+	$(call keep,scripts/page.sh $(call quoted,$(CHART_JS)) $(PAGE))
+
+$(call named,page.c,$(HARNESS_O)): $(BUILD)/page.inc
 
 .PHONY: FORCE
 FORCE:
@@ -384,7 +395,7 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/assay/plots,$(wildcard plots/*.gp)) \
     $(call share,share/doc/assay,README.md LICENSE CHANGELOG.md SECURITY.md) \
     $(call share,share/doc/assay/docs,$(wildcard docs/*.md)) \
-    $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg)) \
+    $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg docs/images/*.png)) \
     $(call share,share/doc/assay/results,results/README.md) \
     $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
     $(call share,share/doc/assay/results/h100,$(wildcard results/h100/*.svg)) \

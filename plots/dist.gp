@@ -5,7 +5,7 @@
 # kind, values, median); one block per curve: time, share; one block per curve: time,
 # density (the largest is 1).
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 array Curve[16]; array Kind[16]; array Count[16]; array Middle[16]
 stats data index 1 using (Curve[int($0) + 1] = strcol(1), Kind[int($0) + 1] = strcol(2), \

@@ -6,7 +6,7 @@
 # (name, verdict, ratio, its low and high end, floor and noise as fractions,
 # figures as text), worst first.
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 eval chart
 
@@ -36,4 +36,3 @@ plot data index 1 using (1):0:(end(1 / (1 + $6))):(end(1 + $6)):($0 - 0.5):($0 +
          pointsize 0.7 linewidth 2 linecolor rgb variable, \
      data index 1 using (left):0:(cut(strcol(1))) with labels right offset character -1, 0 textcolor rgb ink, \
      data index 1 using (right):0:8 with labels left offset character (text_only ? 2 : 1), 0 textcolor rgb ink
-eval frame(0, 1, 0)

@@ -5,7 +5,7 @@
 # day, commit or else id); then three blocks per panel: its name and unit; changes (1
 # when a border, place, label; the first line is none); its runs (place, time, level).
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 panels = number("panels"); runs = int(number("runs"))
 foot = text_only ? 6.0 / number("lines") : 94.0 / high

@@ -5,7 +5,7 @@
 # launches (time in ns, spread and shift in per cent, rounds, name); the pooled
 # spread (time, per cent), two lines per decade.
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 set logscale xy
 set format x "%.0s %cs"

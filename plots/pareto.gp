@@ -5,7 +5,7 @@
 # cases (variant from 1, time, metric, 1 on the front, its number there or 0, the
 # label beside it or -, name), by time.
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 array Variant[32]; array Name[16]
 stats data index 1 using (Variant[int($0) + 1] = strcol(1), 1) nooutput
@@ -37,4 +37,3 @@ plot data index 2 using ($4 == 1 ? $2 : 1/0):3 with steps linewidth 1 linecolor 
      data index 2 using 2:(strcol(6) eq "-" ? NaN : $3):6 with labels right offset character -0.6, beyond \
          textcolor rgb ink notitle, \
      for [n = 1:named] keyentry with points pointtype 0 linecolor rgb paper title sprintf("%d  %s", n, cut(Name[n]))
-eval frame(0, 1, int(number("logarithmic")))

@@ -6,7 +6,7 @@
 # line; the longest stage, missing with spans; figures as text); boxes (stage; from, to;
 # top and bottom in lines).
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 spans = number("spans")
 array Stage[5] = ["allocation", "copy in", "compute", "copy out", "the launch"]

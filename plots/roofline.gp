@@ -8,7 +8,7 @@
 # operations per byte or else bytes, rate, size from 0 to 1, name); arrows (panel,
 # from x, y, to x, y).
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 array Family[8]; array Cases[8]
 array Style[40]; array Rate[40]; array Label[40]
@@ -72,7 +72,6 @@ if (moving > 0) {
          for [f = 1:families] keyentry with points pointtype mark(f, 0) linecolor rgb Hue[f] \
              title sprintf("%s (%d)", Family[f], Cases[f]), \
          keyentry with points pointtype 6 linecolor rgb dim title "hollow: not ours"
-    eval frame(1, 1, 1)
     do for [i = 1:lines] { unset label i }
     unset label 9999
 }
@@ -114,6 +113,5 @@ if (rows > 0) {
          for [f = 1:families] keyentry with points pointtype mark(f, 0) linecolor rgb Hue[f] \
              title sprintf("%s (%d)", Family[f], Cases[f]), \
          keyentry with points pointtype 6 linecolor rgb dim title "hollow: not ours"
-    eval frame(0, 1, 1)
 }
 if (both) { unset multiplot }

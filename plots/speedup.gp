@@ -3,7 +3,7 @@
 # DATA has blocks, separated by two empty lines: settings (name, value), then bars
 # (name, kind, ratio, its low and high end, figures as text, cases), one row per bar.
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 eval chart
 
@@ -27,4 +27,3 @@ plot data index 1 using (sqrt($3)):0:(1):3:($0 - 0.36):($0 + 0.36):(paint(strcol
      data index 1 using (shown($3)):0:4:5 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb ink, \
      data index 1 using (left):0:(cut(strcol(1))) with labels right offset character -1, 0 textcolor rgb ink, \
      data index 1 using (right):0:6 with labels left offset character (text_only ? 2 : 1), 0 textcolor rgb ink
-eval frame(0, 1, 0)

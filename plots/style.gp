@@ -6,7 +6,7 @@
 #
 # and begins with
 #
-#   data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+#   data = ARG1; output = ARG2; columns = ARG3
 #   load "style.gp"
 #
 # (in that order: gnuplot forgets the arguments while it loads). `data` is the
@@ -63,14 +63,6 @@ if (text_only) {
 } else {
     set output output
 }
-
-# A page lays links over the points, and asks by a file `frames` where the axes are:
-# `eval frame(N, X, Y)` after panel N writes it, X and Y 1 where logarithmic, which
-# gnuplot does not tell by itself (harness/plot/plot_place.h reads it).
-frame(n, x, y) = frames eq "" ? "" : "print " . n . ", wide, high, " \
-    . "GPVAL_TERM_XMIN, GPVAL_TERM_XMAX, GPVAL_X_MIN, GPVAL_X_MAX, " . x . ", " \
-    . "GPVAL_TERM_YMIN, GPVAL_TERM_YMAX, GPVAL_Y_MIN, GPVAL_Y_MAX, " . y
-if (frames ne "") { set print frames }
 
 # Okabe and Ito's palette, which the colour-blind can tell apart (Color Universal
 # Design, 2008), without its yellow, which is too light for a line on white; dash

@@ -5,7 +5,7 @@
 # (name, kind), lines (v or h, position, label), then one block per curve: size
 # (bytes, or a dim), value, its low and high end, time in ns, its low and high end.
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 array Curve[64]; array Kind[64]
 array Way[40]; array At[40]; array Label[40]
@@ -102,4 +102,3 @@ plot for [i = 1:lines] (Way[i] eq "h" ? At[i] : NaN) with lines linewidth 1.2 li
      for [i = 1:curves] keyentry with @joined linewidth Width[i] dashtype Dash[i] \
          pointtype Mark[i] pointsize 0.8 linecolor rgb Paint[i] \
          title Curve[i] . (Dash[i] > 1 ? " (" . Kind[i] . ")" : "")
-eval frame(0, 1, logarithmic)

@@ -6,7 +6,7 @@
 # 95 % quantile, how many were marked); cases (from, to, SM clock in MHz, temperature
 # in degrees Celsius, power in W). Places are rounds, counted through the run.
 
-data = ARG1; output = ARG2; columns = ARG3; frames = ARG4
+data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 array From[400]; array To[400]; array Name[400]
 stats data index 1 using (From[int($0) + 1] = $1, To[int($0) + 1] = $2, \

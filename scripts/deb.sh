@@ -46,6 +46,11 @@ Files: *
 Copyright: 2026 the authors of Assay
 License: Apache-2.0
  On Debian systems the whole text is in /usr/share/common-licenses/Apache-2.0.
+
+Files: usr/bin/assay
+Copyright: 2014-2022 Chart.js contributors, 2018-2021 Jukka Kurkela
+License: Expat
+ The program has Chart.js in it, for the charts of reports, whose foot has the whole text.
 END
 
 # dpkg-shlibdeps looks for the folder of a source package around it.

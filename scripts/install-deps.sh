@@ -38,6 +38,7 @@ need_to_run() {
     need libopenblas-dev header_found cblas.h
     need libopenblas-dev library_found openblas.so
     need gnuplot-nox command_works gnuplot
+    need libjs-chart.js test -r /usr/share/javascript/chart.js/chart.min.js
     if nvcc_found; then need g++ command_works g++; fi
 }
 

@@ -170,7 +170,8 @@ static inline struct launch_info fixture_launch(const char *run_id, int number)
         .number = number,
         .seed = 0xfedcba9876543210,
         .device = fixture_device(),
-        .start = {1980, 3201, 35, 120.5, NAN, 4},
+        .start = {1980, 3201, 35, 120.5, NAN, 4, 2},
+        .around = {64, 1.5, 2.25, 0.125, NAN},
     };
     snprintf(launch.run_id, sizeof launch.run_id, "%s", run_id);
     return launch;
@@ -281,12 +282,12 @@ static inline struct launch_info fixture_begin_launch(struct store *store, const
 /* A whole run of one launch and two cases. */
 static inline struct run_info fixture_run(struct store *store, const char *label)
 {
-    const struct device_state end = {1900, 3201, NAN, 650.25, 1e9, 0, ""};
+    const struct device_state end = {1900, 3201, NAN, 650.25, 1e9, 0, 3};
     struct run_info run = fixture_begin_run(store, label);
     struct launch_info launch = fixture_begin_launch(store, run.id, 1);
     fixture_case(store, launch.id, "fast");
     fixture_case(store, launch.id, "slow");
-    FINE(store_end_launch(store, launch.id, &end));
+    FINE(store_end_launch(store, launch.id, &end, &launch.around));
     FINE(store_end_run(store, run.id, "complete"));
     return run;
 }

@@ -134,3 +134,9 @@ void markup_command(FILE *out, const char *text, int property)
             fputc(*text, out);
     }
 }
+
+void markup_script(FILE *out, const char *json)
+{
+    for (; *json; json++) /* outside of a text JSON has no '<' */
+        *json == '<' ? fputs("\\u003c", out) : fputc(*json, out);
+}

@@ -19,3 +19,6 @@ void md_code(FILE *out, const char *text);
 
 /* For a GitHub workflow command; `property` also escapes ':' and ',', which end a property. */
 void markup_command(FILE *out, const char *text, int property);
+
+/* A JSON document for an element <script>: without '<', so that nothing in it ends the element. */
+void markup_script(FILE *out, const char *json);

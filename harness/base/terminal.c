@@ -11,9 +11,28 @@ bool terminal_is_live(FILE *out)
     return isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
 }
 
+static enum terminal_colours colours_wanted;
+static bool is_quiet;
+
+void terminal_set_colours(enum terminal_colours colours)
+{
+    colours_wanted = colours;
+}
+
+void terminal_set_quiet(bool quiet)
+{
+    is_quiet = quiet;
+}
+
+bool terminal_is_quiet(void)
+{
+    return is_quiet;
+}
+
 bool terminal_has_colour(FILE *out)
 {
     const char *no_colour = getenv("NO_COLOR");
+    if (colours_wanted != COLOURS_AUTO) return colours_wanted == COLOURS_ALWAYS;
     return terminal_is_live(out) && !(no_colour && no_colour[0]);
 }
 
@@ -30,5 +49,5 @@ bool terminal_colour(void)
 
 int terminal_columns(void)
 {
-    return terminal_width(stdout, 100);
+    return terminal_width(stdout, isatty(STDOUT_FILENO) ? TERMINAL_USUAL : TERMINAL_ENDLESS);
 }

@@ -35,12 +35,18 @@ static double work_bytes(const struct assay_work *work)
     return work->read_bytes + work->write_bytes;
 }
 
-/* The rate of a ceiling, or NAN when it was not measured. */
-static double ceiling_rate(const struct ceilings *ceilings, const char *name)
+const struct ceiling *ceiling_named(const struct ceilings *ceilings, const char *name)
 {
     for (int i = 0; i < ceilings->count; i++)
-        if (strcmp(ceilings->item[i].name, name) == 0) return ceilings->item[i].rate;
-    return NAN;
+        if (strcmp(ceilings->item[i].name, name) == 0) return &ceilings->item[i];
+    return NULL;
+}
+
+/* The rate of a ceiling; NAN when it was not measured or is not known. */
+static double ceiling_rate(const struct ceilings *ceilings, const char *name)
+{
+    const struct ceiling *item = ceiling_named(ceilings, name);
+    return item ? item->rate : NAN;
 }
 
 /* How much of `work` a ceiling limits: operations if it has an arithmetic's name, else bytes. */
@@ -59,19 +65,40 @@ static struct ceiling *find_or_add(struct ceilings *ceilings, const char *name)
         if (strcmp(ceilings->item[i].name, name) == 0) return &ceilings->item[i];
     if (ceilings->count == CEILING_MAX) return NULL;
     struct ceiling *item = &ceilings->item[ceilings->count++];
+    *item = (struct ceiling){.rate = NAN};
     snprintf(item->name, sizeof item->name, "%s", name);
-    item->rate = 0;
     return item;
+}
+
+/* A case that takes from `shortest_ns` to `longest_ns`. */
+static void add(struct ceilings *ceilings, const char *name, const struct assay_work *work,
+                double shortest_ns, double longest_ns)
+{
+    double amount = ceiling_amount(name, work);
+    double least = amount / longest_ns * 1e9, most = amount / shortest_ns * 1e9;
+    /* No time, or nothing moved (a launch's overhead): no rate. */
+    if (!isfinite(least) || least <= 0) return;
+    struct ceiling *item = find_or_add(ceilings, name);
+    if (!item) return;
+    item->least = fmax(item->least, least);
+    item->most = fmax(item->most, most);
+    item->rate = item->least >= item->most ? item->least : NAN;
 }
 
 void ceilings_add(struct ceilings *ceilings, const char *name, const struct assay_work *work,
                   double time_ns)
 {
-    double rate = ceiling_amount(name, work) / time_ns * 1e9;
-    /* No time, or nothing moved (a launch's overhead): no rate. */
-    if (!isfinite(rate) || rate <= 0) return;
-    struct ceiling *item = find_or_add(ceilings, name);
-    if (item && rate > item->rate) item->rate = rate;
+    add(ceilings, name, work, time_ns, time_ns);
+}
+
+void ceilings_learn(struct ceilings *ceilings, const char *name, const struct case_result *result,
+                    double most_spread)
+{
+    if (result->status != STATUS_OK) return;
+    if (result_is_noisy(result, most_spread))
+        add(ceilings, name, &result->work, result->lo_ns, result->hi_ns);
+    else
+        ceilings_add(ceilings, name, &result->work, result->time_ns);
 }
 
 static bool stays_in_cache(const struct assay_work *work, enum assay_temperature temperature,
@@ -87,7 +114,7 @@ static const struct mix *nearest_mix(const struct mix *mixes, const struct assay
     double share = work->write_bytes / work_bytes(work);
     const struct mix *nearest = NULL;
     for (int i = 0; i < MIXES; i++) {
-        if (measured && isnan(ceiling_rate(measured, mixes[i].name))) continue;
+        if (measured && !ceiling_named(measured, mixes[i].name)) continue;
         double away = fabs(mixes[i].written_share - share);
         if (!nearest || away < fabs(nearest->written_share - share)) nearest = &mixes[i];
     }
@@ -143,8 +170,9 @@ bool ceiling_is_arithmetic(const struct assay_work *work)
 
 /* The longest of several limits, and which it is. */
 struct least {
-    double s;
+    double s; /* at most, where the ceiling is not known */
     const char *name;
+    bool is_unknown;
 };
 
 /* A limit that was not measured (NAN) or has nothing to do is not longer. */
@@ -158,12 +186,14 @@ static void lengthen(struct least *least, const char *name, double amount, doubl
 static void lengthen_by(struct least *least, const char *name, const struct ceilings *ceilings,
                         const struct assay_work *work)
 {
-    lengthen(least, name, ceiling_amount(name, work), ceiling_rate(ceilings, name));
+    const struct ceiling *item = ceiling_named(ceilings, name);
+    if (item) lengthen(least, name, ceiling_amount(name, work), item->least);
+    if (item && strcmp(least->name, name) == 0) least->is_unknown = isnan(item->rate);
 }
 
 static struct least link_limit(const struct ceilings *ceilings, const struct assay_work *work)
 {
-    struct least least = {0, ""};
+    struct least least = {0, "", false};
     lengthen_by(&least, link_up, ceilings, work);
     lengthen_by(&least, link_down, ceilings, work);
     return least;
@@ -172,7 +202,7 @@ static struct least link_limit(const struct ceilings *ceilings, const struct ass
 static struct least memory_limit(const struct ceilings *ceilings, const struct assay_work *work,
                                  enum assay_temperature temperature, int64_t cache_bytes)
 {
-    struct least least = {0, ""};
+    struct least least = {0, "", false};
     const char *name = measured_bandwidth(ceilings, work, temperature, cache_bytes);
     if (name) lengthen_by(&least, name, ceilings, work);
     return least;
@@ -180,7 +210,7 @@ static struct least memory_limit(const struct ceilings *ceilings, const struct a
 
 static struct least arithmetic_limit(const struct ceilings *ceilings, const struct assay_work *work)
 {
-    struct least least = {0, ""};
+    struct least least = {0, "", false};
     for (int i = 0; i < ASSAY_ARITHMETICS; i++)
         lengthen_by(&least, arithmetic_name((enum assay_arithmetic)i), ceilings, work);
     return least;
@@ -198,7 +228,7 @@ bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *w
     /* Where the limit that the shape names was not measured, the other says nothing. */
     if (binding.s > 0 && other.s > CLEARLY * binding.s) binding = other;
     snprintf(name, ASSAY_MAX_NAME, "%s", binding.name);
-    *fraction = binding.s > 0 ? binding.s * 1e9 / time_ns : NAN;
+    *fraction = binding.s > 0 && !binding.is_unknown ? binding.s * 1e9 / time_ns : NAN;
     return binding.s > 0;
 }
 
@@ -216,17 +246,20 @@ double ceiling_least_ns(const struct ceilings *ceilings, const struct assay_work
                         enum assay_temperature temperature, int64_t cache_bytes,
                         char name[ASSAY_MAX_NAME])
 {
-    struct least least = {0, ""};
+    struct least least = {0, "", false};
     if (work->over_link) {
-        least = link_limit(ceilings, work);
+        lengthen(&least, link_up, work->write_bytes, ceiling_rate(ceilings, link_up));
+        lengthen(&least, link_down, work->read_bytes, ceiling_rate(ceilings, link_down));
     } else {
         double kept = temperature == ASSAY_HOT ? work_bytes(work) : work->write_bytes;
         double through = work_bytes(work) - fmin(kept, (double)cache_bytes);
         lengthen(&least, "memory", through, fastest(ceilings, memory_mixes));
         lengthen(&least, "cache", work_bytes(work), fastest(ceilings, cache_mixes));
     }
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
-        lengthen_by(&least, arithmetic_name((enum assay_arithmetic)i), ceilings, work);
+    for (int i = 0; i < ASSAY_ARITHMETICS; i++) {
+        const char *arithmetic = arithmetic_name((enum assay_arithmetic)i);
+        lengthen(&least, arithmetic, work->ops[i], ceiling_rate(ceilings, arithmetic));
+    }
     snprintf(name, ASSAY_MAX_NAME, "%s", least.name);
     return least.s * 1e9;
 }

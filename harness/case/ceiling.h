@@ -16,9 +16,11 @@
 
 enum { CEILING_MAX = 32 };
 
+/* Rates are bytes or operations per second. */
 struct ceiling {
     char name[ASSAY_MAX_NAME];
-    double rate; /* bytes or operations per second */
+    double rate;        /* NAN: not known, as a noisy case may be the fastest */
+    double least, most; /* a case has reached `least`; none can have been faster than `most` */
 };
 
 /* The best rate of each ceiling measured so far in a run. */
@@ -30,6 +32,15 @@ struct ceilings {
 /* Add the result of a case that measures ceiling `name`; keeps the best rate. */
 void ceilings_add(struct ceilings *ceilings, const char *name, const struct assay_work *work,
                   double time_ns);
+
+/* The same for a result. One that is noisy (result_is_noisy) gives no rate: its interval says
+ * between which two the ceiling lies, and the ceiling is known once a case that is not noisy was
+ * at least as fast as all of that. A result that is not ok gives nothing. */
+void ceilings_learn(struct ceilings *ceilings, const char *name, const struct case_result *result,
+                    double most_spread);
+
+/* NULL: it was not measured. */
+const struct ceiling *ceiling_named(const struct ceilings *ceilings, const char *name);
 
 /* Names of the ceilings that this work is compared with; returns how many. */
 int ceilings_needed(const struct assay_work *work, enum assay_temperature temperature,
@@ -43,7 +54,8 @@ bool ceiling_is_arithmetic(const struct assay_work *work);
  * measured. The shape of the work decides (ceiling_is_arithmetic), so that all cases of a group
  * have the same one in every run, however noisy the ceilings are; among its ceilings the one that
  * asks for the longest time. It is overruled only where another ceiling asks for clearly longer,
- * as memory does for a product of a few rows. */
+ * as memory does for a product of a few rows. The
+ * fraction is NAN where the ceiling that binds, or that may, is not known. */
 bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *work,
                      enum assay_temperature temperature, int64_t cache_bytes, double time_ns,
                      char name[ASSAY_MAX_NAME], double *fraction);

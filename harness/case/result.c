@@ -39,6 +39,11 @@ void result_init(struct case_result *result)
     result->registers = result->shared_bytes = result->local_bytes = -1;
 }
 
+void device_state_init(struct device_state *state)
+{
+    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, -1, ""};
+}
+
 #define SERIES(name, is_wall)                                                                      \
     {                                                                                              \
 #name, offsetof(struct samples, name), sizeof *((struct samples *)0)->name, is_wall        \
@@ -54,4 +59,17 @@ void samples_release(struct samples *samples)
         free(*series_array(samples, &sample_series[i]));
     free(samples->span);
     memset(samples, 0, sizeof *samples);
+}
+
+double interval_spread(double time_ns, double lo_ns, double hi_ns)
+{
+    /* fmax would take the end that is known for the farther one. */
+    if (isnan(lo_ns) || isnan(hi_ns)) return NAN;
+    return fmax(hi_ns - time_ns, time_ns - lo_ns) / time_ns;
+}
+
+bool result_is_noisy(const struct case_result *result, double most_spread)
+{
+    return result->status == STATUS_OK &&
+           interval_spread(result->time_ns, result->lo_ns, result->hi_ns) > most_spread;
 }

@@ -81,6 +81,7 @@ struct device_state {
     double power_w;
     double energy_mj;                  /* a running counter */
     uint64_t clock_reasons;            /* NVML's clock event reasons; 0: none, or not readable */
+    int32_t other_processes;           /* on the GPU, but this one; -1 not read, or not readable */
     char library[RESULT_MAX_PROPERTY]; /* vendor libraries loaded so far; "" none */
 };
 
@@ -167,6 +168,17 @@ struct device_info {
  * until it is set, so that an unfinished result never passes for a good one. */
 void result_init(struct case_result *result);
 void samples_release(struct samples *samples);
+void device_state_init(struct device_state *state); /* nothing known */
+
+/* The farther end of a 95 % interval from its median, as a fraction of the median; NAN: unknown. */
+double interval_spread(double time_ns, double lo_ns, double hi_ns);
+
+/* A time that is known to no better than this is noisy, where the user says nothing else: the
+ * smallest change that a comparison counts where clocks are not steady. */
+#define NOISY_SPREAD 0.05
+
+/* Whether the time of a case is noisy. One without a time, or without an interval, is not. */
+bool result_is_noisy(const struct case_result *result, double most_spread);
 
 /* The arrays of struct samples, by the names that they have in the store. */
 struct sample_series {

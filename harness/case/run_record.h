@@ -55,6 +55,14 @@ struct run_info {
     bool simulated;
 };
 
+/* What else used the machine during a launch. A figure that is not known is NAN or -1. */
+struct surroundings {
+    int32_t processors;          /* of the machine, online */
+    double start_load, end_load; /* load averages over the last minute */
+    double other_share;          /* of the processors' time, for other programs */
+    double steal_share;          /* of the processors' time, for other machines of the hypervisor */
+};
+
 struct launch_info {
     char id[STORE_ID];
     char run_id[STORE_ID];
@@ -62,6 +70,8 @@ struct launch_info {
     uint64_t seed;
     struct device_info device;
     struct device_state start;
+    struct surroundings around;
+    int32_t end_other_processes; /* of start, when it ended; of a launch that was read */
 };
 
 struct stored_case {

@@ -44,35 +44,28 @@ static void settle(const struct arguments *arguments, struct report *report, str
         report->ledger = ledger;
 }
 
-static int report_run(const struct arguments *arguments, const struct stored_run *run)
+static int report_run(const struct arguments *arguments, const struct stored_run *run,
+                      struct profile *const *profiles)
 {
     struct view view;
-    struct stored_run base = {0};
     struct comparison comparison = {0};
     struct claims claims = {0};
     struct claim_ledger ledger = {0};
-    struct report report = {.view = &view};
+    struct report report = {.view = &view, .profiles = profiles, .no_charts = arguments->no_plots};
     int status = -1;
     if (view_make(&view, run)) return -1;
     if (arguments->against) {
-        if (run_choice_read(&base, NULL, arguments->against, arguments->db) ||
-            run_choice_compare(&comparison, arguments->against, arguments->given.word[0],
+        if (run_choice_compare(&comparison, arguments->against, arguments->given.word[0],
                                arguments->db, NULL))
             goto out;
-        report.base = &base;
         report.comparison = &comparison;
     }
     settle(arguments, &report, &claims, &ledger);
-    bool draws = !arguments->no_plots && !strcmp(arguments->format, "html");
-    if (draws) report_draw(&report);
-    if (arguments->no_plots) strcpy(report.plots_lost, "Left out, as asked for.");
     status = write_report(arguments, &report);
 out:
-    report_release(&report);
     claim_ledger_release(&ledger);
     claims_release(&claims);
     comparison_release(&comparison);
-    stored_run_release(&base);
     view_release(&view);
     return status;
 }
@@ -81,8 +74,10 @@ static int run(void *given)
 {
     const struct arguments *arguments = given;
     struct stored_run stored;
-    if (run_choice_read(&stored, NULL, arguments->given.word[0], arguments->db)) return -1;
-    int status = report_run(arguments, &stored);
+    struct profile **profiles;
+    if (run_choice_read(&stored, &profiles, arguments->given.word[0], arguments->db)) return -1;
+    int status = report_run(arguments, &stored, profiles);
+    store_profiles_release(&stored, profiles);
     stored_run_release(&stored);
     return status ? -1 : EXIT_FINE;
 }
@@ -93,7 +88,7 @@ static const struct command_option options[] = {
      .help = "also what got faster or slower than in RUN"},
     {"format", VALUE_CHOICE, "NAME", AT(format),
      .help = "html (default), or md for a wiki or a job summary", .choices = "html md"},
-    {"no-plots", VALUE_FLAG, .at = AT(no_plots), .help = "without pictures (they need gnuplot)"},
+    {"no-plots", VALUE_FLAG, .at = AT(no_plots), .help = "without charts"},
     {"claims", VALUE_FILE, "FILE", AT(claims), .help = "another file of claims, or its name"},
     OPTION_DB,
     {0},
@@ -107,9 +102,10 @@ const struct command cmd_report = {
     .most = 1,
     .only = "one run only",
     .synopsis = "[RUN] [--against RUN] -o FILE.html [options]",
-    .about = "Writes a run as one page that needs no network and works without scripting: a\n"
-             "summary, what was skipped or wrong and why, plots, every case in a table that\n"
-             "sorts and filters, the claims that the run settles, and where it comes from.\n"
+    .about = "Writes a run as one page that needs no network: a summary, what was skipped or\n"
+             "wrong and why, charts to zoom and choose in, every case in a table that sorts\n"
+             "and filters, its kernels and counters if it was profiled, the claims that the\n"
+             "run settles, and where it comes from.\n"
              "\n" ABOUT_RUN,
     .examples = "assay report latest --against latest~1 -o report.html\n"
                 "assay report latest --format md -o summary.md",

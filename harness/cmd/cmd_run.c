@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/exit_code.h"
 #include "base/terminal.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
@@ -11,7 +12,8 @@
 struct arguments {
     struct given given;
     struct runner_options runner;
-    const char *format, *shard, *clock, *flush;
+    const char *format, *shard, *clock, *flush, *fail_on;
+    double most_spread;
 };
 
 static bool parse_shard(const char *text, struct plan_options *plan)
@@ -34,6 +36,16 @@ static int check(void *given)
     return run_command_check(runner, given);
 }
 
+/* Say on standard error how many rows are noisy, unless a terminal has just shown it. */
+static bool say_noise(const struct view *view, const char *format)
+{
+    char text[NOISE_TEXT];
+    bool is_noisy = view_noise_text(view, text);
+    bool is_seen = terminal_is_live(stdout) && strcmp(format, "table") == 0;
+    if (is_noisy && !is_seen) fprintf(stderr, "assay: %s\n", text);
+    return is_noisy;
+}
+
 /* Print the run as it is stored: what is shown is what was kept. The exit code, or -1. */
 static int print_run(const struct given *given, const char *run_id)
 {
@@ -41,8 +53,17 @@ static int print_run(const struct given *given, const char *run_id)
     struct stored_run run;
     const struct show_options show = {
         .format = arguments->format, .colour = terminal_colour(), .width = terminal_columns()};
+    struct view view;
+    int code = -1;
     if (run_choice_read(&run, NULL, run_id, arguments->runner.database)) return -1;
-    int code = show_run(stdout, &run, &show) ? -1 : view_exit_code(&run);
+    if (view_make_noisy_above(&view, &run, arguments->most_spread) == 0) {
+        if (show_view(stdout, &view, &show) == 0) code = view_exit_code(&run);
+        bool is_noisy = say_noise(&view, arguments->format);
+        if (code == EXIT_FINE && is_noisy && arguments->fail_on) code = EXIT_UNDECIDED;
+        view_release(&view);
+    }
+    if (code >= 0 && strcmp(show.format, "table") == 0)
+        run_choice_say_next(&run, NULL, arguments->runner.database, false);
     stored_run_release(&run);
     return code;
 }
@@ -78,6 +99,11 @@ static const struct command_option options[] = {
     OPTION_SEED,
     {"no-ceilings", VALUE_NO_FLAG, .at = AT(runner.plan.with_ceilings),
      .help = "do not measure the ceilings that the suite needs"},
+    {"wait-quiet", VALUE_SECONDS, "S", AT(runner.wait_quiet_s),
+     .help = "first wait, at most S seconds, for other programs to leave processors and GPU"},
+    OPTION_NOISY,
+    {"fail-on", VALUE_CHOICE, "WHAT", AT(fail_on), .help = "noisy: end with 3 if a row is noisy",
+     .choices = "noisy"},
     OPTION_FORMAT("table md csv json"),
     {"check", VALUE_FLAG, .at = AT(runner.check_only),
      .help = "check every answer once, time nothing"},
@@ -95,13 +121,15 @@ const struct command cmd_run = {
                 "assay run int8 --filter 'int8_quantize/*' --launches 3 --label before\n"
                 "assay run int8 --filter 'int8_quantize n=5000000 cold' --dry-run",
     .exit = "0 fine, 1 a wrong answer, or a right one that the suite expects to be wrong, 2 usage, "
-            "4 nothing measured, 5 a case crashed or timed out, 130 interrupted (what was complete "
+            "3 a row is noisy (with --fail-on noisy), 4 nothing measured, 5 a case crashed or "
+            "timed out, 130 interrupted (what was complete "
             "is stored).",
     .size = sizeof(struct arguments),
     .defaults =
         &(const struct arguments){
             .format = "table",
             .clock = "cupti",
+            .most_spread = NOISY_SPREAD,
             .runner = {RUN_COMMAND_DEFAULTS,
                        .plan = {.shard = 1, .shards = 1, .with_ceilings = true}}},
     .check = check,

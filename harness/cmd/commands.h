@@ -61,6 +61,9 @@ struct command_option {
 #define ABOUT_RUN                                                                                  \
     "RUN is an id or its beginning, a label, a named baseline, latest (the default)\n"             \
     "or latest~N; FILE.sqlite:RUN takes it from another database.\n"
+#define FILTER_HELP                                                                                \
+    "only these cases: operation/variant, and behind it words of the shape, cold or hot, as they " \
+    "are printed; GLOB,GLOB: any of them"
 #define OPTION_DB_HELP "the database (default: ASSAY_DB, else results/assay.sqlite)"
 #define OPTION_DB                                                                                  \
     {                                                                                              \
@@ -120,9 +123,9 @@ struct command {
     int (*raw)(int argc, char **argv);
 };
 
-extern const struct command cmd_ack, cmd_baseline, cmd_calibrate, cmd_claims, cmd_compare,
-    cmd_doctor, cmd_export, cmd_gate, cmd_help, cmd_history, cmd_import, cmd_list, cmd_merge,
-    cmd_plot, cmd_profile, cmd_report, cmd_run, cmd_show;
+extern const struct command cmd_ab, cmd_watch, cmd_ack, cmd_baseline, cmd_calibrate, cmd_claims,
+    cmd_compare, cmd_doctor, cmd_export, cmd_gate, cmd_help, cmd_history, cmd_import, cmd_list,
+    cmd_merge, cmd_plot, cmd_profile, cmd_report, cmd_run, cmd_show;
 extern const struct command *const commands[]; /* ended by NULL */
 
 /* The program itself: its options are those that stand before a command. */

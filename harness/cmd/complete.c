@@ -217,6 +217,8 @@ static void offer_options(struct completion *completion, const struct command *c
         offer(completion, word);
     }
     offer(completion, "--help");
+    offer(completion, "--quiet");
+    offer(completion, "--color");
 }
 
 /* "--format=j": the value that is typed to its option. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cmd/options.h"
 
@@ -120,9 +121,17 @@ const char *database_default(const char *option)
 
 /* --------------------------------------------------------------- getopt -- */
 
+/* What every command takes beside its own options. */
+enum { QUIET = 1, COLOR };
+static const struct option common[] = {{"help", no_argument, NULL, 'h'},
+                                       {"quiet", no_argument, NULL, QUIET},
+                                       {"color", required_argument, NULL, COLOR},
+                                       {0}};
+enum { COMMON = sizeof common / sizeof *common - 1 };
+
 /* The table as getopt_long wants it; what it returns for option i is FIRST + i. */
 struct getopt_table {
-    struct option longs[MOST_OPTIONS + 2]; /* --help, and an end */
+    struct option longs[MOST_OPTIONS + COMMON + 1]; /* with an end */
     char shorts[2 * MOST_OPTIONS + 4];
     int count;
 };
@@ -138,26 +147,25 @@ static void table_make(struct getopt_table *table, const struct command_option *
                                               NULL, FIRST + count};
         if (option->letter) letter += sprintf(letter, "%c%s", option->letter, bare ? "" : ":");
     }
-    table->longs[count] = (struct option){"help", no_argument, NULL, 'h'};
-    table->longs[count + 1] = (struct option){0};
-    table->count = count;
+    memcpy(&table->longs[count], common, sizeof common);
+    table->count = count + COMMON;
 }
 
 /* What getopt_long refused: `returned` is its '?' or ':'. */
 static int misused(char **argv, int returned, const struct getopt_table *table)
 {
-    const char *names[MOST_OPTIONS + 1];
+    const char *names[MOST_OPTIONS + COMMON];
     const char *given = argv[optind - 1];
     if (returned == ':') return assay_error("%s needs a value", given);
     if (strncmp(given, "--", 2)) return assay_error("unknown option '-%c'", optopt);
 
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)strcspn(given + 2, "="), given + 2);
-    for (int i = 0; i <= table->count; i++) {
+    for (int i = 0; i < table->count; i++) {
         names[i] = table->longs[i].name;
         if (!strcmp(names[i], word)) return assay_error("--%s takes no value", word);
     }
-    const char *near = text_nearest(word, names, table->count + 1);
+    const char *near = text_nearest(word, names, table->count);
     if (near) return assay_error("unknown option '--%s'; did you mean --%s?", word, near);
     return assay_error("unknown option '--%s'", word);
 }
@@ -203,6 +211,21 @@ static int complete_options(const struct given *given, void *arguments)
     return 0;
 }
 
+/* --quiet and --color are for all streams, so the terminal keeps them. */
+static int take_common(int which, const char *text)
+{
+    static const char whens[] = "auto always never"; /* as enum terminal_colours has them */
+    if (which == QUIET) {
+        terminal_set_quiet(true);
+        return 0;
+    }
+    if (choice_check("--color: unknown time", text, whens)) return -1;
+    terminal_set_colours(text[1] == 'u'   ? COLOURS_AUTO
+                         : text[0] == 'a' ? COLOURS_ALWAYS
+                                          : COLOURS_NEVER);
+    return 0;
+}
+
 int options_parse(const struct command *command, int argc, char **argv, void *arguments)
 {
     struct given *given = arguments;
@@ -214,6 +237,10 @@ int options_parse(const struct command *command, int argc, char **argv, void *ar
     while ((returned = getopt_long(argc, argv, table.shorts, table.longs, NULL)) != -1) {
         if (returned == 'h') return 1;
         if (returned == '?' || returned == ':') return misused(argv, returned, &table);
+        if (returned == QUIET || returned == COLOR) {
+            if (take_common(returned, optarg)) return -1;
+            continue;
+        }
         int index = returned >= FIRST ? returned - FIRST : find_letter(command->options, returned);
         given->options |= UINT64_C(1) << index;
         if (take(&command->options[index], optarg, arguments) != 0) return -1;

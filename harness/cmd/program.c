@@ -79,8 +79,8 @@ static const char environment[] =
 
 static const char files[] =
     "  results/assay.sqlite  the database, below the current folder\n"
-    "  PREFIX/share/assay    installed suites and gnuplot scripts; suites/ and plots/\n"
-    "                        of the current folder come before them\n"
+    "  PREFIX/share/assay    installed suites and gnuplot scripts; suites/ of the\n"
+    "                        current folder comes after them\n"
     "  PREFIX/share/doc/assay  how a number is made, the schema of the database, the\n"
     "                          gate\n";
 
@@ -109,7 +109,7 @@ static int run(void *given)
 
 static const struct command_option options[] = {
     {"version", VALUE_FLAG, .at = AT(version),
-     .help = "the build, and the libraries that it stands on"},
+     .help = "the build, and the libraries that it stands on", .letter = 'V'},
     {0},
 };
 
@@ -122,7 +122,10 @@ const struct command program = {
              "than what. Results are on standard output, progress and messages on standard\n"
              "error.\n"
              "\n"
-             "Start with: `assay doctor`, `assay run smoke`.\n",
+             "Start with: `assay doctor`, `assay run smoke`.\n"
+             "\n"
+             "Every command takes --help, --quiet (no progress, no hints) and --color auto,\n"
+             "always or never.\n",
     .size = sizeof(struct arguments),
     .check = check,
     .run = run,

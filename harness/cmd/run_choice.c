@@ -1,7 +1,10 @@
 /* run_choice.c - see run_choice.h. */
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/terminal.h"
+#include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "store/store_gate.h"
 
@@ -31,6 +34,21 @@ int run_choice_read(struct stored_run *run, struct profile ***profiles, const ch
     }
     store_close(store);
     return failed;
+}
+
+void run_choice_say_next(const struct stored_run *run, const char *spec, const char *db,
+                         bool had_best)
+{
+    bool usual = strcmp(db, database_default(NULL)) == 0;
+    char where[PATH_MAX + 16] = "", id[9];
+    if (!isatty(STDOUT_FILENO) || terminal_is_quiet()) return;
+    fflush(stdout); /* both are one terminal */
+    snprintf(id, sizeof id, "%.8s", run->run.id);
+    if (!usual) snprintf(where, sizeof where, " --db %s", db);
+    if (!spec) spec = id;
+    fputs("next: ", stderr);
+    if (!had_best) fprintf(stderr, "assay show %s --best%s\n      ", spec, where);
+    fprintf(stderr, "assay report %s -o %s.html%s\n", spec, run->run.suite, where);
 }
 
 /* The noise of unchanged code that the runs' databases know. */

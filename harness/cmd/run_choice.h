@@ -4,6 +4,13 @@
  */
 #pragma once
 
+/* What makes a row noisy: a fraction in arguments.most_spread. */
+#define OPTION_NOISY                                                                               \
+    {                                                                                              \
+        "noisy", VALUE_FRACTION, "PCT", AT(most_spread),                                           \
+            .help = "a row is noisy when its interval is wider than +-PCT % (default 5)"           \
+    }
+
 #include "judge/compare.h"
 #include "show/view.h"
 
@@ -14,6 +21,10 @@ struct profile;
  * assay_error. */
 int run_choice_read(struct stored_run *run, struct profile ***profiles, const char *spec,
                     const char *db);
+
+/* On a terminal, what to type next for a run whose table was just printed; `spec` as above. */
+void run_choice_say_next(const struct stored_run *run, const char *spec, const char *db,
+                         bool had_best);
 
 /* Compare two runs, by the noise floors that their databases know (options->noise is not
  * looked at; NULL: none) and what the candidate's has acknowledged. comparison_release frees; -1

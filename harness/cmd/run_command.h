@@ -12,9 +12,7 @@
 /* Options that they have alike, of a struct runner_options `runner`. */
 #define OPTION_FILTER                                                                              \
     {                                                                                              \
-        "filter", VALUE_VARIANT, "GLOB", AT(runner.plan.filter),                                   \
-            .help = "only these cases: operation/variant, and behind it words of the shape, "      \
-                    "cold or hot, as a dry run prints them; GLOB,GLOB: any of them"                \
+        "filter", VALUE_VARIANT, "GLOB", AT(runner.plan.filter), .help = FILTER_HELP               \
     }
 #define OPTION_LABEL                                                                               \
     {                                                                                              \

@@ -67,6 +67,15 @@ struct counter_label counter_label(const char *metric)
     return (struct counter_label){metric, metric, COUNTER_PLAIN};
 }
 
+const char *counter_unit_name(enum counter_unit unit)
+{
+    static const char *const names[] = {
+        [COUNTER_NS] = "ns", [COUNTER_BYTES] = "bytes",   [COUNTER_PCT] = "pct",
+        [COUNTER_HZ] = "hz", [COUNTER_CYCLES] = "cycles", [COUNTER_PLAIN] = "plain",
+    };
+    return names[unit];
+}
+
 /* Traffic in powers of 1000, as rates are. */
 static void bytes_text(char *out, size_t size, double bytes)
 {

@@ -39,6 +39,9 @@ struct counter_label {
 /* Label and unit of a metric; an unknown metric is its own label, with COUNTER_PLAIN. */
 struct counter_label counter_label(const char *metric);
 
+/* "ns", "bytes", "pct", "hz", "cycles", "plain". */
+const char *counter_unit_name(enum counter_unit unit);
+
 /* Write the value with its unit: "91.2 %", "250 MB", "-" for NAN. */
 void counter_text(char *out, size_t size, enum counter_unit unit, double value);
 

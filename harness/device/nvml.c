@@ -176,7 +176,7 @@ double nvml_energy_mj(void)
 
 void nvml_state(struct device_state *state)
 {
-    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
+    device_state_init(state);
     if (!nvml.card) return;
     state->sm_mhz = read_figure(nvml.api.clock, NVML_CLOCK_SM, NAN);
     state->memory_mhz = read_figure(nvml.api.clock, NVML_CLOCK_MEMORY, NAN);

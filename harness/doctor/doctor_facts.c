@@ -77,7 +77,7 @@ static void find_driver(struct doctor_facts *facts, const char *root)
 static void find_card_state(struct doctor_facts *facts)
 {
     facts->persistence = facts->gpu_processes = -1;
-    facts->state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
+    device_state_init(&facts->state);
     if (!facts->gpu.is_open) return;
     facts->has_nvml = nvml_open(facts->gpu.info.uuid) == 0;
     if (!facts->has_nvml) {

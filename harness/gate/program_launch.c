@@ -3,27 +3,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/process.h"
 #include "base/temp_folder.h"
 #include "base/text.h"
+#include "gate/program_wait.h"
 #include "run/interrupt.h"
 #include "show/view.h"
 #include "store/store.h"
 #include "store/store_gate.h"
 
-enum { TICK_MS = 50, GRACE_MS = 5000, MOST_ARGUMENTS = 32 };
+enum { MOST_ARGUMENTS = 32 };
 
 /* A folder for the database and the messages of one launch. */
 struct scratch {
@@ -130,47 +128,6 @@ static int spawn(const struct program_call *call, const struct scratch *scratch,
     return error ? assay_error("%s: cannot be started: %s", call->program, strerror(error)) : 0;
 }
 
-/* It stands still while the gate is stopped, as its launches are then (Ctrl-Z). */
-static long now_ms(void)
-{
-    return (long)(1e3 * (clock_s() - interrupt_stopped_s()));
-}
-
-/* Wait up to `ms` for the end. 1: it ended, 0: time is over, -1: a signal came. A
- * descriptor of the process becomes readable at its end; where the kernel has
- * none (before 5.3) poll ignores the -1, and the end is noticed at the next tick. */
-static int wait_for(pid_t pid, long ms, int *status)
-{
-    long until = now_ms() + ms;
-    struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-    int outcome = 2;
-    while (outcome == 2) {
-        pid_t ended = waitpid(pid, status, WNOHANG);
-        if (ended == pid || (ended < 0 && errno != EINTR)) {
-            outcome = 1;
-        } else if (now_ms() >= until) {
-            outcome = 0;
-        } else {
-            interrupt_poll(&process, TICK_MS);
-            if (interrupt_signal() != 0) outcome = -1;
-        }
-    }
-    if (process.fd >= 0) close(process.fd);
-    return outcome;
-}
-
-/* Politely, so that it stops its worker and keeps what it has; then not. */
-static void end_child(pid_t pid)
-{
-    int status;
-    kill(pid, SIGTERM);
-    for (long until = now_ms() + GRACE_MS; now_ms() < until; usleep(TICK_MS * 1000))
-        if (waitpid(pid, &status, WNOHANG) == pid) return;
-    kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-}
-
 /* The last line that it wrote to standard error, "" none. */
 static void last_words(const struct scratch *scratch, char *out, size_t size)
 {
@@ -272,13 +229,13 @@ static enum launch_end launch_in(const struct program_call *call, const struct s
     pid_t pid;
     int status;
     if (spawn(call, scratch, false, &pid) != 0) return LAUNCH_REFUSED;
-    int ended = wait_for(pid, 1000L * call->timeout_s, &status);
-    if (ended != 1) end_child(pid);
-    if (ended < 0) {
+    enum wait_end end_of_wait = program_wait(pid, 1000L * call->timeout_s, &status);
+    if (end_of_wait != WAIT_ENDED) program_stop(pid, false);
+    if (end_of_wait == WAIT_STOPPED) {
         assay_error("interrupted");
         return LAUNCH_STOPPED;
     }
-    if (ended == 0) {
+    if (end_of_wait == WAIT_OVER) {
         assay_error("%s was still running after %d s (--timeout)", call->program, call->timeout_s);
         return LAUNCH_DIED;
     }
@@ -290,15 +247,16 @@ bool program_plans(const struct program_call *call)
 {
     struct scratch scratch;
     pid_t pid;
-    int status = 0, ended = 0;
+    int status = 0;
+    bool ended = false;
     interrupt_catch();
     if (scratch_make(&scratch) != 0) return false;
     if (spawn(call, &scratch, true, &pid) == 0) {
-        ended = wait_for(pid, 1000L * call->timeout_s, &status);
-        if (ended != 1) end_child(pid);
+        ended = program_wait(pid, 1000L * call->timeout_s, &status) == WAIT_ENDED;
+        if (!ended) program_stop(pid, false);
     }
     temp_folder_remove(&scratch.folder);
-    return ended == 1 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
+    return ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
 }
 
 enum launch_end program_launch(const struct program_call *call, struct store *store,

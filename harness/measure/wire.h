@@ -18,11 +18,12 @@ enum wire_type {
     /* runner to worker */
     WIRE_OPEN = 1, /* struct wire_open */
     WIRE_GROUP,    /* struct wire_group */
+    WIRE_LOOK,     /* nothing: how is the device? */
     WIRE_QUIT,     /* nothing */
     /* worker to runner */
     WIRE_READY,  /* struct device_info */
     WIRE_FAILED, /* text: the device did not open */
-    WIRE_STATE,  /* struct device_state, once before the first group and after the last */
+    WIRE_STATE,  /* struct device_state, before the first group, after the last, and to LOOK */
     WIRE_CASE,   /* struct wire_case, then its sample arrays and its profile */
     WIRE_BROKEN, /* struct measure_outcome: this worker cannot continue */
     WIRE_DONE,   /* nothing: the group is complete */

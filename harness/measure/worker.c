@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "case/registry.h"
+#include "device/nvml.h"
 #include "device/nvtx.h"
 #include "measure/measure.h"
 #include "measure/wire.h"
@@ -80,6 +81,9 @@ static int send_state(struct worker *worker)
     struct device_state state;
     struct device_info info;
     worker->ops->state(worker->device, &state);
+    /* Asked for here alone: it takes longer than all else that is read of a GPU. */
+    int processes = nvml_processes();
+    if (processes >= 0) state.other_processes = processes > 0 ? processes - 1 : 0;
     worker->ops->describe(worker->device, &info);
     registry_libraries((enum assay_place)info.place, state.library, sizeof state.library);
     return wire_send(worker->socket, WIRE_STATE, &state, sizeof state);
@@ -186,6 +190,8 @@ static int serve_one(struct worker *worker, enum wire_type type, void *data, siz
     case WIRE_GROUP:
         if (bytes != sizeof(struct wire_group) || serve_group(worker, data) < 0) return -1;
         return 1;
+    case WIRE_LOOK:
+        return send_state(worker) < 0 ? -1 : 1;
     case WIRE_QUIT:
         return send_state(worker) < 0 ? -1 : 0;
     default:

@@ -45,7 +45,6 @@ enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_requ
     struct plot plot;
     enum plot_outcome outcome = PLOT_FAILED;
     if (gnuplot_output_check(request->output)) return PLOT_FAILED;
-    if (request->places) plot_places_release(request->places);
     if (plot_open(&plot, kind, request) == 0) outcome = kind->query(&plot);
     if (outcome == PLOT_DRAWN && gnuplot_draw(&plot)) outcome = PLOT_FAILED;
     plot_close(&plot);

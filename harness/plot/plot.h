@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "judge/comparison.h"
-#include "plot/plot_place.h"
 #include "store/store.h"
 
 /* What to draw. Everything is borrowed; what a kind does not need may be NULL. */
@@ -32,10 +31,6 @@ struct plot_request {
     int width_px;       /* instead of the kind's own; 0: that */
     const char *theme;  /* "dark"; else light */
     bool keep_script;   /* leave OUTPUT's .tsv and .gp beside it */
-
-    /* Receives the positions of the cases in an SVG (none if the kind does not report them);
-     * the caller releases it. Not with keep_script. NULL: not wanted. */
-    struct plot_places *places;
 };
 
 /* The result of drawing; all but PLOT_DRAWN set assay_error. */
@@ -66,8 +61,5 @@ extern const struct plot_kind plot_kinds[]; /* ended by a NULL name */
 const struct plot_kind *plot_find(const char *name);
 
 /* Draw one kind into request->output: a complete new file, or none. The request has what the
- * kind needs. For reports:
- *   struct plot_request request = {.run = run, .output = "x.svg"};
- *   plot_draw(plot_find("roofline"), &request);
- * The SVG has a background of its own and may be inlined in HTML. */
+ * kind needs. */
 enum plot_outcome plot_draw(const struct plot_kind *kind, const struct plot_request *request);

@@ -35,10 +35,8 @@ enum plot_outcome plot_bars(struct plot *plot)
             longest = fmax(longest, end);
     }
     const struct plot_scale *scale = plot_scale(PLOT_TIME, longest);
-    for (int i = 0; i < plot->count; i++) {
-        plot_link_line(plot, plot->row[i], 1, i);
+    for (int i = 0; i < plot->count; i++)
         bar(plot, plot->row[i], scale->factor);
-    }
     plot_title(plot, "%s: time of each variant  (%s %s)", id->operation, id->shape,
                temperature_name(id->temperature));
     if (broken) plot_note(plot, "", "bars too long to be drawn whole: %d", broken);

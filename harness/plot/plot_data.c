@@ -178,16 +178,6 @@ void plot_line(struct plot *plot, const char *first, const char *last, const cha
     fputc('\n', plot->out);
 }
 
-void plot_link_point(struct plot *plot, const struct view_row *row, int panel, double x, double y)
-{
-    plot_place_point(plot->request->places, (int)(row - plot->view.rows), panel, x, y);
-}
-
-void plot_link_line(struct plot *plot, const struct view_row *row, int cases, int line)
-{
-    plot_place_line(plot->request->places, (int)(row - plot->view.rows), cases, line);
-}
-
 void plot_block_end(struct plot *plot)
 {
     fputs("\n\n", plot->out);

@@ -85,10 +85,6 @@ void plot_line(struct plot *plot, const char *first, const char *last, const cha
 
 void plot_block_end(struct plot *plot);
 
-/* Where a row is, if the request wants to know (plot_place.h). */
-void plot_link_point(struct plot *plot, const struct view_row *row, int panel, double x, double y);
-void plot_link_line(struct plot *plot, const struct view_row *row, int cases, int line);
-
 /* ---------------------------------------------------------- units and axes -- */
 
 /* A unit and its size in base units. */

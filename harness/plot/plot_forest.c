@@ -60,12 +60,10 @@ static void write_note(struct plot *plot, const struct page *page)
     if (page->without) plot_note(plot, "; ", "%d without a time on both sides", page->without);
 }
 
-static void write_row(struct plot *plot, const struct comparison_row *row, int line)
+static void write_row(struct plot *plot, const struct comparison_row *row)
 {
     char name[PLOT_MAX_NAME], text[128];
     struct interval ratio = ratio_of(row);
-    int at = plot_row_find(&plot->view, &row->id);
-    if (at >= 0) plot_link_line(plot, &plot->view.rows[at], 1, line);
     plot_common_rest(&plot->common, &row->id, name);
     figures(row, text, sizeof text);
     plot_line(plot, name, text, "%s\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g", verdict_name(row->verdict),
@@ -91,7 +89,7 @@ enum plot_outcome plot_forest(struct plot *plot)
     page_make(&page, plot);
     if (!page.shown) return nothing(plot);
     for (int i = 0; i < page.shown; i++)
-        write_row(plot, page.row[i], i);
+        write_row(plot, page.row[i]);
     plot_title(plot, "change of %s, run %.8s (%.10s) against %.8s (%.10s)", c->metric,
                c->candidate.id, c->candidate.started_at, c->base.id, c->base.started_at);
     write_note(plot, &page);

@@ -57,7 +57,6 @@ struct files {
     struct temp_folder folder; /* of this process alone */
     char data[PATH_MAX], script[PATH_MAX];
     char picture[PATH_MAX]; /* gnuplot's output, in the folder; "-" the terminal */
-    char frames[PATH_MAX];  /* to which it writes the positions of its axes; "" not wanted */
 };
 
 /* Name the data and the script: beside the output, or in a new temporary folder, where gnuplot's
@@ -74,7 +73,6 @@ static int files_choose(struct files *files, const struct plot_request *request)
                  is_terminal(name) ? ".svg" : known_ending(name)) >= PATH_MAX)
         return assay_error("%s: the path is too long", files->folder.path);
     if (!is_terminal(name)) snprintf(files->picture, sizeof files->picture, "%s", hidden);
-    if (request->places && beside(files->frames, hidden, ".frames")) return -1;
     if (!request->keep_script) name = hidden;
     return beside(files->data, name, ".tsv") || beside(files->script, name, ".gp") ? -1 : 0;
 }
@@ -183,8 +181,8 @@ static int spawn(pid_t *child, const char *const argv[], int errors, bool draws_
 static int gnuplot(const struct files *files, int columns)
 {
     char wide[16], said[1024];
-    const char *const argv[] = {"gnuplot",      "-d", "-c",          files->script, files->data,
-                                files->picture, wide, files->frames, NULL};
+    const char *const argv[] = {"gnuplot",   "-d",           "-c", files->script,
+                                files->data, files->picture, wide, NULL};
     int status, failed = 0;
     pid_t child;
     FILE *errors = tmpfile();
@@ -214,7 +212,6 @@ int gnuplot_draw(struct plot *plot)
     if (!failed) failed = file_write(files.data, plot_write, plot);
     if (!failed) failed = file_write(files.script, script_write, plot);
     if (!failed) failed = gnuplot(&files, request->columns);
-    if (!failed && files.frames[0]) failed = plot_places_read(request->places, files.frames);
     if (!failed) failed = picture_place(&files, request->output);
     files_remove(&files);
     return failed;

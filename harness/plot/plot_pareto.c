@@ -189,7 +189,6 @@ static void write_pareto(struct plot *plot, struct pareto *pareto, int others)
         double time = p->time_ns / scale->factor;
         plot_common_rest(&plot->common, &p->row->result.id, name);
         if (p->front && text_width(name) + 4 > chars) chars = text_width(name) + 4;
-        plot_link_point(plot, p->row, 0, time, p->quality);
         plot_line(plot, NULL, name, "%d\t%.9g\t%.9g\t%d\t%d\t%s",
                   variant_of(pareto, p->row->result.id.variant) + 1, time, p->quality, p->front,
                   p->number, p->label[0] ? p->label : "-");

@@ -73,6 +73,7 @@ static char style_of(const struct plot *plot, const struct ceiling *ceiling)
 {
     char style = 0;
     int arithmetic = view_arithmetic(ceiling->name);
+    if (isnan(ceiling->rate)) return 0; /* measured by a noisy case */
     for (int i = 0; i < plot->count; i++) {
         const struct view_row *row = plot->row[i];
         bool binds = !strcmp(row->ceiling, ceiling->name) && !(row->ceiling_fraction < FAR_BELOW);

@@ -163,7 +163,6 @@ static void point_write(struct plot *plot, const struct roofline *roof, const st
     const struct case_id *id = &row->result.id;
     int f = family_of(roof, id->operation);
     case_text(id, name);
-    plot_link_point(plot, row, moves_only(row), x_of(row), y_of(row));
     fprintf(plot->out, "%d\t%d\t%d\t%.9g\t%.9g\t%.3f\t", (f < MOST_COLOURS ? f : MOST_COLOURS) + 1,
             moves_only(row), id->kind != ASSAY_KERNEL, x_of(row), y_of(row), size_of(roof, row));
     plot_text(plot->out, name);

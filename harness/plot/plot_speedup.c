@@ -115,7 +115,6 @@ static void write_bars(struct plot *plot, const struct bars *bars, int shown)
         bar_figures(bars, bar, figures, sizeof figures);
         least = fmin(least, bar->lo);
         greatest = fmax(greatest, bar->hi);
-        plot_link_line(plot, bar->row, bar->cases, i);
         plot_line(plot, name, NULL, "%s\t%.9g\t%.9g\t%.9g\t%s\t%d",
                   kind_name(bar->row->result.id.kind), bar->mid, bar->lo, bar->hi, figures,
                   bar->cases);

@@ -52,11 +52,12 @@ static bool binds(const struct sweep *sweep, const char *ceiling)
     return false;
 }
 
-/* Only ceilings in the unit of the vertical axis are drawn. */
+/* Only ceilings in the unit of the vertical axis are drawn, and whose rate is known. */
 static bool is_drawn(const struct picture *picture, const struct ceiling *ceiling)
 {
     enum plot_quantity own = view_arithmetic(ceiling->name) >= 0 ? PLOT_OP_RATE : PLOT_BYTE_RATE;
-    return picture->quantity == own && binds(&picture->sweep, ceiling->name);
+    return !isnan(ceiling->rate) && picture->quantity == own &&
+           binds(&picture->sweep, ceiling->name);
 }
 
 static void extent(struct picture *picture, const struct ceilings *ceilings)
@@ -152,7 +153,6 @@ static void point(struct plot *plot, const struct picture *picture, const struct
     double factor = picture->scale->factor, x = sweep_x(&picture->sweep, p);
     double y = value(picture, row, time.mid) / factor;
     double a = value(picture, row, time.lo) / factor, b = value(picture, row, time.hi) / factor;
-    plot_link_point(plot, row, 0, x, y);
     fprintf(plot->out, "%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\t%.9g\n", x, y, fmin(a, b), fmax(a, b),
             time.mid, time.lo, time.hi);
 }

@@ -1,4 +1,5 @@
-/* report_html.c - the HTML page: its sections in order. */
+/* report_html.c - the HTML page: its sections in order. Cases, changes and kernels are documents,
+ * which the page's scripts show. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,24 +24,40 @@ static void begin(FILE *out, const struct stored_run *run)
 
 static void summary(FILE *out, const struct report *report)
 {
-    char sentence[REPORT_SENTENCES][REPORT_SENTENCE];
+    char sentence[REPORT_SENTENCES][REPORT_SENTENCE], noise[NOISE_TEXT];
     report_summary(report, sentence);
     fputs("<p id=\"summary\">", out);
     for (int i = 0; i < REPORT_SENTENCES; i++)
         xml_print(out, i ? "\n%s" : "%s", sentence[i]);
     fputs("</p>\n", out);
+    if (view_noise_text(report->view, noise)) xml_print(out, "<p class=\"bad\">%s</p>\n", noise);
+}
+
+static bool is_profiled(const struct report *report)
+{
+    return report->profiles && show_profile_count(report->view->run, report->profiles) > 0;
 }
 
 static void contents(FILE *out, const struct report *report)
 {
     fputs("<nav aria-label=\"Contents\"><ul><li><a href=\"#problems\">Without a time</a></li>"
-          "<li><a href=\"#plots\">Plots</a></li>",
+          "<li><a href=\"#rows\">Cases</a></li>",
           out);
     if (report->comparison) fputs("<li><a href=\"#against\">Against a run</a></li>", out);
-    fputs("<li><a href=\"#rows\">Cases</a></li><li><a href=\"#claims\">Claims</a></li>"
+    if (is_profiled(report)) fputs("<li><a href=\"#profile\">Kernels</a></li>", out);
+    fputs("<li><a href=\"#claims\">Claims</a></li>"
           "<li><a href=\"#ceilings\">Ceilings</a></li>"
           "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n",
           out);
+}
+
+/* The number of a row among those that are shown, by which links know it; -1: it is not shown. */
+static int number_of(const struct view *view, int row)
+{
+    int number = 0;
+    for (int i = 0; i < row; i++)
+        number += !view->rows[i].is_hidden;
+    return view->rows[row].is_hidden ? -1 : number;
 }
 
 static void problem_line(FILE *out, const struct view *view, const struct report_problem *problem)
@@ -48,12 +65,12 @@ static void problem_line(FILE *out, const struct view *view, const struct report
     const char *class = problem->status == STATUS_SKIPPED    ? "soft"
                         : problem->status == STATUS_UNSTABLE ? "open"
                                                              : "bad";
-    bool has_row = !view->rows[problem->first_row].is_hidden;
+    int row = number_of(view, problem->first_row);
     xml_print(out, "<tr><td class=\"%s\">%s</td><td class=\"n\" data-v=\"%d\">%d</td><td>", class,
               status_name(problem->status), problem->cases, problem->cases);
-    if (has_row) fprintf(out, "<a href=\"#r%d\">", problem->first_row);
+    if (row >= 0) fprintf(out, "<a href=\"#r%d\">", row);
     xml_print(out, "%s/%s", problem->operation, problem->variant);
-    xml_print(out, has_row ? "</a></td><td>%s</td></tr>\n" : "</td><td>%s</td></tr>\n",
+    xml_print(out, row >= 0 ? "</a></td><td>%s</td></tr>\n" : "</td><td>%s</td></tr>\n",
               problem->reason);
 }
 
@@ -63,7 +80,7 @@ static void problem_table(FILE *out, const struct view *view, const struct repor
     char caption[64];
     if (!count) return;
     snprintf(caption, sizeof caption, "%s, and why", name);
-    page_table(out, "", name, caption, (const char *const[]){"status", "cases", "of", "why", NULL});
+    page_table(out, name, caption, (const char *const[]){"status", "cases", "of", "why", NULL});
     for (int i = 0; i < count; i++)
         problem_line(out, view, &list[i]);
     page_table_end(out);
@@ -77,11 +94,12 @@ static int problems(FILE *out, const struct view *view)
     int count = report_problems(view, &list), failed = 0, skipped = 0;
     int missing = view->run->expected_count - view->run->case_count;
     if (count < 0) return -1;
-    fputs("<h2 id=\"problems\">Without a time</h2>\n", out);
+    fputs(count || missing > 0 ? "<h2 id=\"problems\">Without a time</h2>\n"
+                               : "<p id=\"problems\">Every case has a time.</p>\n",
+          out);
     if (missing > 0)
         fprintf(out, "<p class=\"bad\">%d planned case%s missing: the run did not finish.</p>\n",
                 missing, missing == 1 ? " is" : "s are");
-    if (count == 0) fputs("<p>Every case has one.</p>\n", out);
     while (failed < count && list[failed].status != STATUS_SKIPPED)
         failed++;
     for (int i = failed; i < count; i++)
@@ -105,7 +123,7 @@ static void ceilings(FILE *out, const struct view *view)
         fputs("<p>None was measured in this run.</p>\n", out);
         return;
     }
-    page_table(out, "", "Ceilings", "The most that this device gave, measured in this run",
+    page_table(out, "Ceilings", "The most that this device gave, measured in this run",
                (const char *const[]){"ceiling", "rate", NULL});
     for (int i = 0; i < view->ceilings.count; i++) {
         const struct ceiling *ceiling = &view->ceilings.item[i];
@@ -135,9 +153,9 @@ static void claim_line(FILE *out, const struct view *view, const struct claim_fi
     xml_print(out, "<td class=\"%s\">%s</td><td class=\"w\">%s", classes[finding->verdict],
               claim_verdict_name(finding->verdict), finding->why);
     for (int i = 0; i < CLAIM_SIDES; i++)
-        if (finding->row[i])
+        if (finding->row[i] && !finding->row[i]->is_hidden)
             xml_print(out, "%s<a href=\"#r%d\">%s</a>",
-                      i ? ", " : " Rows: ", (int)(finding->row[i] - view->rows),
+                      i ? ", " : " Rows: ", number_of(view, (int)(finding->row[i] - view->rows)),
                       finding->row[i]->result.id.variant);
     fputs("</td></tr>\n", out);
 }
@@ -155,7 +173,7 @@ static void claims(FILE *out, const struct report *report)
     fprintf(out, "<p>%s. Those that this run did not measure are not listed.</p>\n", counts);
     if (ledger->count == ledger->verdicts[CLAIM_UNMEASURED]) return;
     page_table(
-        out, "", "Claims", "What published documents say of these kernels, and this run",
+        out, "Claims", "What published documents say of these kernels, and this run",
         (const char *const[]){"claim", "it says", "claimed", "measured", "verdict", "why", NULL});
     for (int i = 0; i < ledger->count; i++)
         if (ledger->item[i].verdict != CLAIM_UNMEASURED)
@@ -168,23 +186,69 @@ static void fact(void *out, const char *name, const char *value)
     xml_print(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
 }
 
+/* ----------------------------------------------------------------- documents -- */
+
+/* The host's name stays at home: a report is made to be passed on. */
+static int run_document(FILE *out, const void *what)
+{
+    struct view view = *(const struct view *)what;
+    struct stored_run run = *view.run;
+    run.host.hostname[0] = '\0';
+    view.run = &run;
+    return show_json(out, &view);
+}
+
+static int profile_document(FILE *out, const void *what)
+{
+    const struct report *report = what;
+    return show_profiles(out, report->view->run, report->profiles, "json");
+}
+
+static void rows(FILE *out, const struct report *report)
+{
+    fputs("<h2 id=\"rows\">Cases</h2>\n<noscript><p>Charts and tables of cases need scripting; "
+          "<code>assay show</code> prints the same.</p></noscript>\n",
+          out);
+    if (report->no_charts)
+        fputs("<p>Charts were left out, as asked for.</p>\n", out);
+    else if (!page_has_charts())
+        fputs(
+            "<p>This program was built without Chart.js (package libjs-chart.js), so there are no "
+            "charts. The table has every figure.</p>\n",
+            out);
+    fputs("<div id=\"cases\"></div>\n<p class=\"soft\">", out);
+    for (const struct show_mark *mark = show_marks; mark->letter; mark++)
+        xml_print(out, "%s<b>%c</b> %s", mark == show_marks ? "" : "; ", mark->letter,
+                  mark->meaning);
+    fputs(".</p>\n", out);
+}
+
+static int documents(FILE *out, const struct report *report)
+{
+    if (page_document(out, "run", run_document, report->view)) return -1;
+    if (!is_profiled(report)) return 0;
+    return page_document(out, "profiles", profile_document, report);
+}
+
 int report_html(FILE *out, const struct report *report)
 {
     begin(out, report->view->run);
     summary(out, report);
     contents(out, report);
     if (problems(out, report->view)) return -1;
-    report_html_plots(out, report);
+    rows(out, report);
     if (report->comparison) {
         fputs("<h2 id=\"against\">Against another run</h2>\n", out);
-        comparison_html_part(out, report->comparison);
+        if (comparison_html_part(out, report->comparison)) return -1;
     }
-    report_html_rows(out, report->view);
+    if (is_profiled(report))
+        fputs("<h2 id=\"profile\">Kernels</h2>\n<div id=\"kernels\"></div>\n", out);
     claims(out, report);
     ceilings(out, report->view);
     fputs("<h2 id=\"provenance\">Provenance</h2>\n<dl>\n", out);
     report_provenance(report->view->run, fact, out);
     fputs("</dl>\n", out);
-    page_end(out);
+    if (documents(out, report)) return -1;
+    page_end(out, !report->no_charts);
     return ferror(out) ? assay_error("cannot write the report: %s", strerror(errno)) : 0;
 }

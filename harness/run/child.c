@@ -101,18 +101,30 @@ void child_take(struct child *child, enum wire_type *type, void **data, size_t *
     wire_inbox_take(&child->inbox, type, data, bytes);
 }
 
-void child_quit(struct child *child, struct device_state *state)
+/* Ask a question whose answer is the state of its device. */
+static int ask(struct child *child, enum wire_type question, struct device_state *state)
 {
     enum wire_type type;
     void *data;
     size_t bytes;
-    if (child->pid > 0 && wire_send(child->socket, WIRE_QUIT, NULL, 0) == 0 &&
-        child_wait(child, QUIT_MS) == CHILD_MESSAGE) {
-        child_take(child, &type, &data, &bytes);
-        if (state && type == WIRE_STATE && bytes == sizeof *state) memcpy(state, data, bytes);
-        free(data);
-    }
-    /* It need not finish: releasing a GPU takes a while and has no result. */
+    if (child->pid <= 0 || wire_send(child->socket, question, NULL, 0) != 0) return -1;
+    if (child_wait(child, QUIT_MS) != CHILD_MESSAGE) return -1;
+    child_take(child, &type, &data, &bytes);
+    bool answered = type == WIRE_STATE && bytes == sizeof *state;
+    if (answered && state) memcpy(state, data, bytes);
+    free(data);
+    return answered ? 0 : -1;
+}
+
+int child_look(struct child *child, struct device_state *state)
+{
+    return ask(child, WIRE_LOOK, state);
+}
+
+void child_quit(struct child *child, struct device_state *state)
+{
+    /* It need not answer or finish: releasing a GPU takes a while and has no result. */
+    ask(child, WIRE_QUIT, state);
     child_reap(child, NULL, 0);
 }
 

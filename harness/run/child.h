@@ -39,6 +39,9 @@ enum child_wait child_wait(struct child *child, int ms);
 /* Take the message that child_wait told; free(*data). */
 void child_take(struct child *child, enum wire_type *type, void **data, size_t *bytes);
 
+/* How its device is now. Only between groups. -1: it does not answer. */
+int child_look(struct child *child, struct device_state *state);
+
 /* Ask it to finish; *state is the last state of its device, if it says one. May be NULL. */
 void child_quit(struct child *child, struct device_state *state);
 

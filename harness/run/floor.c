@@ -14,8 +14,7 @@ void floor_learn(struct ceilings *ceilings, const struct group *group,
                  const struct case_result *result)
 {
     const char *name = measures(group);
-    if (name && result->status == STATUS_OK)
-        ceilings_add(ceilings, name, &result->work, result->time_ns);
+    if (name) ceilings_learn(ceilings, name, result, NOISY_SPREAD);
 }
 
 void floor_judge(const struct ceilings *ceilings, const struct device_info *device,

@@ -70,7 +70,8 @@ static void draw(struct progress *progress, bool at_once)
 void progress_begin(struct progress *progress, FILE *out, int groups, int cases)
 {
     *progress = (struct progress){.out = out, .groups = groups, .cases = cases};
-    progress->terminal = terminal_is_live(out);
+    progress->quiet = terminal_is_quiet();
+    progress->terminal = terminal_is_live(out) && !progress->quiet;
     progress->colour = terminal_has_colour(out);
     progress->started_s = clock_s();
     progress->drawn_s = -INFINITY;
@@ -123,6 +124,7 @@ void progress_group_end(struct progress *progress, double seconds)
         draw(progress, false);
         return;
     }
+    if (progress->quiet) return;
     outcomes(progress, counts, sizeof counts);
     fprintf(progress->out, "[%d/%d] %s: %s%s%.2f s\n", progress->group, progress->groups,
             progress->text, counts, counts[0] ? ", " : "", seconds);

@@ -15,6 +15,7 @@ enum { PROGRESS_LINE = 512 };
 struct progress {
     FILE *out;
     bool terminal, colour;
+    bool quiet;        /* failures alone are told */
     int groups, group; /* total, and the current one (1-based) */
     int cases, done;
     double started_s, drawn_s;

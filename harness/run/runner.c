@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "base/rng.h"
 #include "case/run_record.h"
 #include "run/interrupt.h"
+#include "run/quiet.h"
 #include "run/runner_state.h"
 #include "show/view.h"
 
@@ -25,6 +27,9 @@ static int begin_launch(struct runner *runner, const struct plan *plan, int numb
 {
     runner->launch.device = runner->child.device;
     runner->launch.start = runner->child.state;
+    machine_use_read(&runner->use);
+    surroundings_between(&runner->launch.around, &runner->use, &runner->use);
+    runner->launch.around.end_load = NAN;
     if (runner->resuming) return 0; /* continues the launch that resume() found */
     runner->launch.number = number;
     runner->launch.seed = rng_mix(runner->options->seed, (uint64_t)number);
@@ -45,7 +50,13 @@ static enum attempt_end run_launch(struct runner *runner, int number)
     if (end != ATTEMPT_DONE) return end;
     struct device_state state = runner->child.state;
     if (runner->child.pid > 0) child_quit(&runner->child, &state);
-    return store_end_launch(runner->store, runner->launch.id, &state) < 0 ? ATTEMPT_FAILED : end;
+    struct surroundings around;
+    struct machine_use use;
+    machine_use_read(&use); /* the worker's time is counted now that it has ended */
+    surroundings_between(&around, &runner->use, &use);
+    if (store_end_launch(runner->store, runner->launch.id, &state, &around) < 0)
+        return ATTEMPT_FAILED;
+    return end;
 }
 
 /* A launch must be measured on one device, with one clock and one flush method. */
@@ -70,7 +81,7 @@ static int known_ceilings(struct runner *runner)
 {
     struct stored_run stored;
     if (store_read_run(runner->store, runner->run.id, false, &stored) < 0) return -1;
-    struct view view = {.run = &stored};
+    struct view view = {.run = &stored, .most_spread = NOISY_SPREAD};
     view_collect_ceilings(&view);
     runner->ceilings = view.ceilings;
     stored_run_release(&stored);
@@ -161,6 +172,7 @@ static enum runner_end run(struct runner *runner)
         return RUNNER_COMPLETE;
     }
     say_losses(&runner->child.device);
+    if (runner->options->wait_quiet_s > 0 && quiet_wait(runner) != 0) return RUNNER_INTERRUPTED;
     if (begin_run(runner, &first) < 0) {
         runner->run.id[0] = '\0';
         return RUNNER_FAILED;

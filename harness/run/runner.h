@@ -24,6 +24,7 @@ struct runner_options {
     bool check_only;      /* check every result, time nothing */
     bool profile;         /* profile a launch of every case, with a new worker per group */
     const char *counters; /* counter_list of counter_sets.h; NULL: its default */
+    double wait_quiet_s;  /* wait so long for other programs to end; 0: not at all */
     bool dry_run;         /* print the plan on standard output, measure nothing */
     uint64_t seed;
 };

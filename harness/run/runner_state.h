@@ -5,6 +5,7 @@
 #pragma once
 
 #include "case/ceiling.h"
+#include "case/surroundings.h"
 #include "run/child.h"
 #include "run/progress.h"
 #include "run/runner.h"
@@ -19,6 +20,7 @@ struct runner {
     struct store *store;
     struct run_info run;
     struct launch_info launch;
+    struct machine_use use; /* when the launch began */
     struct progress progress;
     struct ceilings ceilings; /* of the device, measured so far in this process */
     char *suite_text;

@@ -28,7 +28,7 @@ int comparison_md(FILE *out, const struct comparison *comparison);
 int comparison_json(FILE *out, const struct comparison *comparison);
 int comparison_html(FILE *out, const struct comparison *comparison);
 /* The sides, the notes and the rows, for a page that has more (page.h). */
-void comparison_html_part(FILE *out, const struct comparison *comparison);
+int comparison_html_part(FILE *out, const struct comparison *comparison);
 /* JUnit XML: one testcase per case. REGRESSED is a failure, ERROR and MISSING are errors, an
  * undecided case is skipped with its message. If too little was judged (exit code 4), there is one
  * more error. */

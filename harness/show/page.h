@@ -1,20 +1,31 @@
 /*
- * page.h - the frame of an HTML page that needs no network: head, style, tables that a small
- * script sorts and filters. Names may come from an untrusted file: texts go through xml_print,
- * and the page's Content-Security-Policy allows only its own script.
+ * page.h - the frame of an HTML page that needs no network: head, style, scripts, documents.
+ * The files in page/ draw charts and tables from JSON documents in the page, which are those that
+ * `--format json` prints; what has no script reads what is written as elements. Names may come from
+ * an untrusted file: texts go through xml_print, documents through page_document, and the page's
+ * Content-Security-Policy allows only its own scripts and style.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* From the doctype to the heading, which is `title`; that of the window has `before` it. */
 void page_begin(FILE *out, const char *before, const char *title);
-void page_end(FILE *out);
 
-/* The head of a table, up to its first row. `attributes` of the table (" id=\"cases\"", or ""),
- * `name` and `caption` are markup; heads end with NULL. */
-void page_table(FILE *out, const char *attributes, const char *name, const char *caption,
-                const char *const *heads);
+/* Whether the program was built with the library that draws charts. */
+bool page_has_charts(void);
+
+/* `charts`: with the library, if there is one; without it there are only tables. */
+void page_end(FILE *out, bool charts);
+
+/* A JSON document for the scripts, under an id. `write` writes it. -1 with assay_error. */
+int page_document(FILE *out, const char *id, int (*write)(FILE *out, const void *what),
+                  const void *what);
+
+/* The head of a table, up to its first row. `name` and `caption` are markup; heads end with NULL.
+ */
+void page_table(FILE *out, const char *name, const char *caption, const char *const *heads);
 void page_table_end(FILE *out);
 
 /* A cell with the number that it is sorted by; NAN: none. */

@@ -1,5 +1,5 @@
 /*
- * show.h - the formats of `assay show` (show_*.c), of which show_run chooses one, and the
+ * show.h - the formats of `assay show` (show_*.c), of which show_view chooses one, and the
  * texts they share. Each format is one function that writes the rows of a view that are
  * not hidden.
  */
@@ -26,11 +26,11 @@ enum show_cell {
     CELL_SHARE,   /* fraction of the ceiling: "96.1 %" */
     CELL_CEILING, /* short name of the ceiling */
     CELL_RATIO,   /* speed-up over the group's baseline: "1.93x [1.92, 1.94]", "base", "bound" */
-    CELL_MARKS,   /* letters that are explained below the table */
+    CELL_MARKS,   /* those of the time: letters that are explained below the table */
     CELLS,
 };
 
-enum { SHOW_CELL = 80 };
+enum { SHOW_CELL = 80, SHOW_MARKS = 16 };
 
 struct show_words {
     char cell[CELLS][SHOW_CELL];
@@ -41,23 +41,22 @@ void show_words(struct show_words *words, const struct view *view, const struct 
 /* "1.93x [1.92, 1.94]"; without the interval if it has none, "-" without a ratio. */
 void show_ratio(char *out, size_t size, const struct interval *ratio);
 
-extern const char *const show_titles[CELLS];
-
 /* Begin the object of a document: this program's version, and format 1. */
 void show_json_begin(struct json *json, FILE *out);
 
 /* The members that say which case it is. */
 void show_json_case(struct json *json, const struct case_id *id);
 
-/* What a letter in CELL_MARKS means. */
+/* What a mark means. */
 struct show_mark {
     char letter;
     const char *meaning;
 };
 extern const struct show_mark show_marks[]; /* ended by a letter '\0' */
 
-/* The letters in CELL_MARKS of the rows shown. */
-void show_marks_used(char out[16], const struct view *view);
+/* All marks of a row, that of its kind last; and those of all rows shown, each once. */
+void show_marks_of(char out[SHOW_MARKS], const struct view *view, const struct view_row *row);
+void show_marks_used(char out[SHOW_MARKS], const struct view *view);
 
 /* Short name: "copy" for memory_copy, since device memory is the default. */
 const char *show_ceiling_name(const char *name);
@@ -68,7 +67,21 @@ void show_ceiling_rate(char out[UNITS_MAX], const struct ceiling *ceiling);
 /* "12 ok, 1 skipped, 3 missing", counting the rows shown. */
 void show_counts(char *out, size_t size, const struct view *view);
 
-/* "compared with the reference: 3 whole, 2 in a sample (6.2 % of the output or more)", counting the
+struct profile;
+
+/* Sentences about a row; false: there is nothing to say. */
+
+/* Its speed-up, which is paired by round, and the ratio of the two medians do not agree. */
+bool show_contradiction(char *out, size_t size, const struct view_row *row);
+
+/* How it stands to the baseline, what bounds it and what to try: by its profile, else by its
+ * ceiling. profiles[i] belongs to run->cases[i]; NULL: none was read. */
+bool show_advice(char *out, size_t size, const struct view *view, const struct view_row *row,
+                 struct profile *const *profiles);
+
+/* The lines that open it in Nsight Compute, for a shell; for a kernel of a GPU only. */
+bool show_ncu(char *out, size_t size, const struct stored_run *run, const struct view_row *row);
+/* "compared with the reference: 3 whole, 2 in a sample (6.2 % of it or more)", counting the
  * rows shown that have a time; "" if none was compared. */
 void show_checked(char *out, size_t size, const struct view *view);
 
@@ -92,7 +105,6 @@ void show_fit(char *out, size_t size, const char *text, int columns);
 
 /* --------------------------------------------------- profiles, history, noise -- */
 
-struct profile;
 struct history;
 struct store;
 

@@ -17,7 +17,7 @@ static const char columns[] =
     "run,suite,device,group,operation,shape,temperature,variant,kind,place,status,clock,launches,"
     "samples,time_ns,lo_ns,hi_ns,busy_ns,event_ns,wall_ns,first_call_ns,bytes,ops,rate_per_s,"
     "rate_unit,ceiling,ceiling_fraction,baseline,speedup,speedup_lo,speedup_hi,workspace_bytes,"
-    "energy_mj,reason";
+    "energy_mj,noisy,reason";
 
 static void row_names(FILE *out, const struct view *view, const struct view_row *row)
 {
@@ -58,6 +58,7 @@ static void row_figures(FILE *out, const struct view_row *row)
     number_field(out, row->speedup.hi);
     number_field(out, result->workspace_bytes >= 0 ? (double)result->workspace_bytes : NAN);
     number_field(out, result->energy_mj);
+    fprintf(out, "%d,", row->is_noisy);
 }
 
 /* The last field is always quoted. */

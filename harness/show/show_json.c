@@ -86,6 +86,20 @@ static void device_member(struct json *json, const struct device_info *device)
     json_end(json);
 }
 
+static void surroundings_member(struct json *json, const struct launch_info *launch)
+{
+    const struct surroundings *around = &launch->around;
+    json_object_member(json, "surroundings");
+    json_count_member(json, "processors", around->processors);
+    json_number_member(json, "start_load", around->start_load);
+    json_number_member(json, "end_load", around->end_load);
+    json_number_member(json, "other_share", around->other_share);
+    json_number_member(json, "steal_share", around->steal_share);
+    json_count_member(json, "start_other_processes", launch->start.other_processes);
+    json_count_member(json, "end_other_processes", launch->end_other_processes);
+    json_end(json);
+}
+
 static void launches_member(struct json *json, const struct stored_run *run)
 {
     json_array_member(json, "launches");
@@ -99,8 +113,24 @@ static void launches_member(struct json *json, const struct stored_run *run)
         json_text_member(json, "seed", seed);
         json_text_member(json, "flush", flush_name(launch->device.flush));
         device_member(json, &launch->device);
+        surroundings_member(json, launch);
         json_end(json);
     }
+    json_end(json);
+}
+
+static void noise_member(struct json *json, const struct view *view)
+{
+    struct view_noise noise;
+    view_noise(view, &noise);
+    json_object_member(json, "noise");
+    json_number_member(json, "most_spread", view->most_spread);
+    json_count_member(json, "rows", noise.rows);
+    json_count_member(json, "noisy", noise.noisy);
+    json_array_member(json, "causes");
+    for (int i = 0; i < noise.causes.count; i++)
+        json_string(json, noise.causes.text[i]);
+    json_end(json);
     json_end(json);
 }
 
@@ -121,6 +151,7 @@ static void run_member(struct json *json, const struct view *view)
     program_member(json, &run->program);
     host_member(json, &run->host);
     launches_member(json, run);
+    noise_member(json, view);
     json_object_member(json, "ceilings"); /* bytes or operations per second */
     for (int i = 0; i < view->ceilings.count; i++)
         json_number_member(json, view->ceilings.item[i].name, view->ceilings.item[i].rate);
@@ -138,9 +169,19 @@ static void quality_member(struct json *json, const struct case_result *result)
     json_end(json);
 }
 
-static void row_object(struct json *json, const struct view_row *row)
+/* "B/s", "FLOP/s", "OP/s" for integers; NULL without a rate. */
+static const char *rate_unit(const struct view_row *row)
+{
+    if (isnan(row->rate)) return NULL;
+    if (!row->rate_is_ops) return "B/s";
+    return row->arithmetic == ASSAY_INT8_OPS ? "OP/s" : "FLOP/s";
+}
+
+static void row_object(struct json *json, const struct view *view, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
+    struct show_words words;
+    show_words(&words, view, row);
     json_begin_object(json);
     show_json_case(json, &result->id);
     json_text_member(json, "status", status_name(result->status));
@@ -164,6 +205,12 @@ static void row_object(struct json *json, const struct view_row *row)
     json_known_member(json, "against_kind", row->baseline[0] ? kind_name(row->base_kind) : "");
     json_count_member(json, "workspace_bytes", result->workspace_bytes);
     json_number_member(json, "energy_mj", result->energy_mj);
+    json_number_member(json, "rate", row->rate);
+    json_known_member(json, "rate_unit", rate_unit(row));
+    json_int_member(json, "launches", row->launches);
+    json_known_member(json, "marks", words.cell[CELL_MARKS]);
+    json_known_member(json, "note", result->note);
+    json_bool_member(json, "noisy", row->is_noisy);
     quality_member(json, result);
     json_count_member(json, "outputs", result->outputs);
     json_count_member(json, "checked", result->checked);
@@ -177,7 +224,7 @@ int show_json(FILE *out, const struct view *view)
     run_member(&json, view);
     json_array_member(&json, "rows");
     for (int i = 0; i < view->count; i++)
-        if (!view->rows[i].is_hidden) row_object(&json, &view->rows[i]);
+        if (!view->rows[i].is_hidden) row_object(&json, view, &view->rows[i]);
     json_end(&json);
     json_end(&json);
     return json_finish(&json);

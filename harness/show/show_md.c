@@ -9,6 +9,8 @@ static void head(FILE *out, const struct view *view)
 {
     const struct stored_run *run = view->run;
     const struct device_info *device = run->launch_count ? &run->launches[0].device : NULL;
+    char noise[NOISE_TEXT];
+    if (view_noise_text(view, noise)) md_print(out, "%s\n\n", noise);
     md_print(out, "**%s**", device ? device->name : "no launch");
     if (device)
         md_print(out, "%s, %s %s, clock %s", device->simulated ? ", SIMULATED" : "",
@@ -62,7 +64,7 @@ static void stage_lines(FILE *out, const struct view_row *row)
 
 int show_md(FILE *out, const struct view *view)
 {
-    char counts[256], used[16];
+    char counts[256], used[SHOW_MARKS];
     int group = -1;
     head(out, view);
     for (int i = 0; i < view->count; i++) {

@@ -270,9 +270,13 @@ static void kernel_value(struct json *json, const struct profile *profile,
 static void row_value(struct json *json, const struct case_result *result,
                       const struct profile *profile)
 {
+    char verdict[PROFILE_MAX_WORDS] = "";
+    if (profile_is_whole(profile))
+        profile_verdict(profile, profile->whole, profile->span_ns, verdict);
     json_begin_object(json);
     json_text_member(json, "operation", result->id.operation);
     json_text_member(json, "variant", result->id.variant);
+    json_text_member(json, "device", place_name(result->id.place));
     json_key(json, "shape");
     json_shape(json, result->id.shape);
     json_text_member(json, "temperature", temperature_name(result->id.temperature));
@@ -286,11 +290,38 @@ static void row_value(struct json *json, const struct case_result *result,
     json_known_member(json, "counters_lost", profile->counters_lost);
     json_number_member(json, "needed_bytes", result->work.read_bytes + result->work.write_bytes);
     json_number_member(json, "traffic_ratio", profile_traffic_ratio(profile, &result->work));
+    json_known_member(json, "bound", verdict);
     counters_member(json, profile, profile->whole);
     json_array_member(json, "kernels");
     for (int i = 0; i < profile->kernel_count; i++)
         kernel_value(json, profile, &profile->kernels[i]);
     json_end(json);
+    json_end(json);
+}
+
+/* Whether a profile before this one has the counter too. */
+static bool is_labelled(struct profile *const *profiles, int before, const char *metric)
+{
+    for (int i = 0; i < before; i++)
+        for (int c = 0; profiles[i] && c < profiles[i]->counter_count; c++)
+            if (!strcmp(profiles[i]->counter[c], metric)) return true;
+    return false;
+}
+
+/* Name and unit of each counter that some profile has. */
+static void labels_member(struct json *json, const struct stored_run *run,
+                          struct profile *const *profiles)
+{
+    json_object_member(json, "labels");
+    for (int i = 0; i < run->case_count; i++)
+        for (int c = 0; profiles[i] && c < profiles[i]->counter_count; c++) {
+            const struct counter_label label = counter_label(profiles[i]->counter[c]);
+            if (is_labelled(profiles, i, label.metric)) continue;
+            json_object_member(json, label.metric);
+            json_text_member(json, "label", label.label);
+            json_text_member(json, "unit", counter_unit_name(label.unit));
+            json_end(json);
+        }
     json_end(json);
 }
 
@@ -303,6 +334,7 @@ static int write_json(FILE *out, const struct stored_run *run, struct profile *c
     json_int_member(&json, "format", 1);
     json_text_member(&json, "run", run->run.id);
     json_text_member(&json, "device", run->launch_count ? run->launches[0].device.name : NULL);
+    labels_member(&json, run, profiles);
     json_array_member(&json, "rows");
     for (int i = 0; i < run->case_count; i++)
         if (profiles[i]) row_value(&json, &run->cases[i].result, profiles[i]);

@@ -1,12 +1,21 @@
-/* show_table.c - a run on a terminal: a head, then one table per group. */
+/* show_table.c - a run on a terminal: a head, then one table per group. It is as wide as the
+ * terminal allows; what does not fit goes to a line of its own, and nothing is cut. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "case/case_name.h"
 #include "show/show.h"
 
-enum { NARROWEST = 60, LINE = 512, GAP = 2 };
+enum {
+    NARROWEST = 72,
+    WIDEST = 1 << 20, /* where no width is set */
+    LEAST_NAME = 12,  /* of a column of names; longer ones have a line to themselves */
+    LINE = 1024,
+    GAP = 2,
+    BELOW = 6 /* indent of what is said below a row */
+};
 
 /* Escape sequences; every one is "" without colour. */
 struct paint {
@@ -16,27 +25,48 @@ struct paint {
 static const struct paint plain = {"", "", "", "", ""};
 static const struct paint coloured = {"\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[0m"};
 
+/* The columns of figures, in their order; the marks and the name of the variant are before them. */
+static const struct {
+    enum show_cell cell;
+    const char *title;
+    bool right;
+} figures[] = {
+    {CELL_TIME, "time", true},     {CELL_SPREAD, "±", true},        {CELL_RATE, "rate", true},
+    {CELL_SHARE, "ceiling", true}, {CELL_RATIO, "speed-up", false},
+};
+enum { FIGURES = sizeof figures / sizeof *figures };
+
 struct table {
     FILE *out;
     const struct view *view;
+    const struct show_options *options;
     struct paint paint;
-    int columns;      /* width of a line */
-    int width[CELLS]; /* 0: the column is empty in all rows and is left out */
+    int columns;           /* width of a line */
+    int marks, name;       /* widths of their columns */
+    int width[FIGURES];    /* 0: the column is empty in all rows and is left out */
+    bool intervals;        /* those of the speed-ups are shown */
+    char used[SHOW_MARKS]; /* marks of the rows shown */
 };
 
-static const bool right_aligned[CELLS] = {
-    [CELL_TIME] = true,
-    [CELL_SPREAD] = true,
-    [CELL_RATE] = true,
-    [CELL_SHARE] = true,
-};
-
-/* A line of `text`, cut to the table's columns. */
-static void line(const struct table *table, const char *before, const char *text)
+/* A text, wrapped: lines after the first begin at `indent`. */
+static void wrap(const struct table *table, const char *paint, const char *text, int at, int indent)
 {
-    char fitted[LINE];
-    show_fit(fitted, sizeof fitted, text, table->columns);
-    fprintf(table->out, "%s%s%s\n", before, fitted, before[0] ? table->paint.off : "");
+    char clean[LINE];
+    text_printable(clean, sizeof clean, text, "");
+    fputs(paint, table->out);
+    text_wrap(table->out, clean, at, indent, table->columns);
+    if (paint[0]) fputs(table->paint.off, table->out);
+}
+
+static void line(const struct table *table, const char *paint, const char *text)
+{
+    wrap(table, paint, text, 0, 4);
+}
+
+static void line_below(const struct table *table, const char *text)
+{
+    fprintf(table->out, "%*s", BELOW, "");
+    wrap(table, table->paint.faint, text, BELOW, BELOW + GAP);
 }
 
 /* ------------------------------------------------------------------- head -- */
@@ -63,6 +93,15 @@ static void head_device(const struct table *table, const struct launch_info *lau
     }
 }
 
+/* First of all, in red. */
+static void head_noise(const struct table *table)
+{
+    char text[NOISE_TEXT], *rest = text, *one;
+    if (!view_noise_text(table->view, text)) return;
+    while ((one = strsep(&rest, "\n")))
+        line(table, table->paint.red, one);
+}
+
 static void head_run(const struct table *table)
 {
     const struct stored_run *run = table->view->run;
@@ -79,87 +118,141 @@ static void head_run(const struct table *table)
     line(table, "", text);
 }
 
-/* All ceilings, wrapped. */
+/* Name and rate of each, which stay together where lines are broken. */
 static void head_ceilings(const struct table *table)
 {
     const struct ceilings *ceilings = &table->view->ceilings;
-    char text[LINE] = "ceilings:";
+    int at = ceilings->count ? fprintf(table->out, "ceilings:") : 0, indent = at;
     for (int i = 0; i < ceilings->count; i++) {
-        char rate[UNITS_MAX], one[LINE];
+        char rate[UNITS_MAX], text[LINE];
         show_ceiling_rate(rate, &ceilings->item[i]);
-        snprintf(one, sizeof one, " %s %s%s", show_ceiling_name(ceilings->item[i].name), rate,
+        snprintf(text, sizeof text, " %s %s%s", show_ceiling_name(ceilings->item[i].name), rate,
                  i + 1 < ceilings->count ? "," : "");
-        if (text_width(text) + text_width(one) > table->columns) {
-            line(table, "", text);
-            strcpy(text, "         ");
-        }
-        text_add(text, LINE, "", "%s", one);
+        if (at + text_width(text) > table->columns)
+            at = fprintf(table->out, "\n%*s", indent, "") - 1;
+        fputs(text, table->out);
+        at += text_width(text);
     }
-    if (ceilings->count) line(table, "", text);
+    if (ceilings->count) fputc('\n', table->out);
 }
 
 /* ------------------------------------------------------------------- rows -- */
 
+/* The texts of a row; of a speed-up without its interval, if that does not fit. */
+static void row_words(const struct table *table, const struct view_row *row,
+                      struct show_words *words)
+{
+    show_words(words, table->view, row);
+    char *ratio = words->cell[CELL_RATIO];
+    if (!table->intervals) ratio[strcspn(ratio, " ")] = '\0';
+}
+
+static int name_at(const struct table *table)
+{
+    return 1 + table->marks + 1;
+}
+
 static int total(const struct table *table)
 {
-    int sum = 0;
-    for (int c = 0; c < CELLS; c++)
-        if (table->width[c]) sum += GAP + table->width[c];
+    int sum = name_at(table) + table->name;
+    for (int f = 0; f < FIGURES; f++)
+        if (table->width[f]) sum += GAP + table->width[f];
     return sum;
 }
 
-/* Narrow a column, at most down to `least`, if the line is too long. */
-static void narrow(struct table *table, enum show_cell cell, int least)
+static void widen(int *width, const char *text)
 {
-    int over = total(table) - table->columns, spare = table->width[cell] - least;
-    if (over > 0 && spare > 0) table->width[cell] -= over < spare ? over : spare;
+    int needed = text_width(text);
+    if (needed > *width) *width = needed;
 }
 
-static void measure_columns(struct table *table)
+static void measure_figures(struct table *table)
 {
     struct show_words words;
+    memset(table->width, 0, sizeof table->width);
     for (int i = 0; i < table->view->count; i++) {
         if (table->view->rows[i].is_hidden) continue;
-        show_words(&words, table->view, &table->view->rows[i]);
-        for (int c = 0; c < CELLS; c++) {
-            int width = text_width(words.cell[c]);
-            if (width > table->width[c]) table->width[c] = width;
-        }
+        row_words(table, &table->view->rows[i], &words);
+        for (int f = 0; f < FIGURES; f++)
+            widen(&table->width[f], words.cell[figures[f].cell]);
     }
-    for (int c = 0; c < CELLS; c++) {
-        int title = text_width(show_titles[c]);
-        if (table->width[c] && table->width[c] < title) table->width[c] = title;
-    }
-    /* Figures are never cut. First a long ceiling name is (the head has all of it), then a
-     * long variant name. */
-    narrow(table, CELL_CEILING, 10);
-    narrow(table, CELL_VARIANT, 12);
+    for (int f = 0; f < FIGURES; f++)
+        if (table->width[f]) widen(&table->width[f], figures[f].title);
 }
 
-static void cells(const struct table *table, char const (*cell)[SHOW_CELL], char out[LINE])
+/* Columns for marks and for names, of which only those of at most `longest` columns count. */
+static void measure_names(struct table *table, int longest)
 {
-    size_t used = 0;
-    for (int c = 0; c < CELLS; c++) {
-        char fitted[SHOW_CELL + 4];
-        if (!table->width[c]) continue;
-        show_fit(fitted, sizeof fitted, cell[c], table->width[c]);
-        int pad = table->width[c] - text_width(fitted);
-        int before = right_aligned[c] ? pad : 0;
-        used += (size_t)snprintf(out + used, LINE - used, "%*s%s%*s", GAP + before, "", fitted,
-                                 pad - before, "");
+    char marks[SHOW_MARKS];
+    table->name = text_width("variant");
+    table->marks = 1;
+    for (int i = 0; i < table->view->count; i++) {
+        const struct view_row *row = &table->view->rows[i];
+        const char *name = row->result.id.variant;
+        if (row->is_hidden) continue;
+        show_marks_of(marks, table->view, row);
+        widen(&table->marks, marks);
+        if (text_width(name) <= longest) widen(&table->name, name);
     }
-    while (used > 0 && out[used - 1] == ' ')
-        out[--used] = '\0';
+}
+
+/* First the intervals of the speed-ups give way to the width of a line, then the longest names. */
+static void measure_columns(struct table *table)
+{
+    measure_names(table, WIDEST);
+    table->intervals = true;
+    measure_figures(table);
+    if (total(table) > table->columns) {
+        table->intervals = table->options->wide;
+        measure_figures(table);
+    }
+    int over = total(table) - table->columns;
+    if (over > 0)
+        measure_names(table, table->name - over > LEAST_NAME ? table->name - over : LEAST_NAME);
+}
+
+/* Marks and name; where the name is too long for its column, what follows is on the next line. */
+static void row_begin(const struct table *table, const struct view_row *row)
+{
+    char marks[SHOW_MARKS];
+    const char *name = row->result.id.variant;
+    int pad = table->name - text_width(name);
+    show_marks_of(marks, table->view, row);
+    fprintf(table->out, " %*s %s", table->marks, marks, name);
+    if (pad < 0)
+        fprintf(table->out, "\n%*s", name_at(table) + table->name, "");
+    else
+        fprintf(table->out, "%*s", pad, "");
+}
+
+/* The figures of a row, or their titles, with nothing behind the last. */
+static void put_figures(const struct table *table, const char *const text[FIGURES])
+{
+    int owed = 0; /* blanks before the next figure */
+    for (int f = 0; f < FIGURES; f++) {
+        if (!table->width[f]) continue;
+        int pad = table->width[f] - text_width(text[f]);
+        int before = figures[f].right ? pad : 0;
+        owed += GAP;
+        if (text[f][0]) {
+            fprintf(table->out, "%*s%s", owed + before, "", text[f]);
+            owed = pad - before;
+        } else {
+            owed += pad;
+        }
+    }
+    fputc('\n', table->out);
 }
 
 static void titles(const struct table *table)
 {
-    struct show_words words;
-    char text[LINE] = "";
-    for (int c = 0; c < CELLS; c++)
-        strcpy(words.cell[c], show_titles[c]);
-    cells(table, words.cell, text);
-    fprintf(table->out, "\n%s%s%s\n", table->paint.faint, text, table->paint.off);
+    const char *text[FIGURES];
+    for (int f = 0; f < FIGURES; f++)
+        text[f] = figures[f].title;
+    fprintf(table->out, "\n%s%*s%-*s", table->paint.faint, name_at(table), "", table->name,
+            "variant");
+    put_figures(table, text);
+    fputs(table->paint.off, table->out);
 }
 
 static const char *row_paint(const struct table *table, const struct view_row *row)
@@ -167,37 +260,36 @@ static const char *row_paint(const struct table *table, const struct view_row *r
     if (row->result.status == STATUS_SKIPPED) return table->paint.faint;
     if (row->result.status != STATUS_OK) return table->paint.red;
     if (row->result.id.kind != ASSAY_KERNEL) return table->paint.faint;
-    return row->speedup.lo > 1 ? table->paint.green : "";
+    return row->speedup.lo > 1 && !row->is_noisy ? table->paint.green : "";
 }
 
 /* A case without a time: status and reason instead of figures. */
-static void reason(const struct table *table, const struct show_words *words,
-                   const struct view_row *row)
+static void reason(const struct table *table, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
-    char name[SHOW_CELL + 4], all[LINE], fitted[LINE];
-    int width = table->width[CELL_VARIANT], before = 2 * GAP + width;
-    show_fit(name, sizeof name, words->cell[CELL_VARIANT], width);
-    snprintf(all, sizeof all, "%s%s%s", status_name(result->status), result->reason[0] ? ": " : "",
-             result->reason);
-    show_fit(fitted, sizeof fitted, all, table->columns - before);
-    fprintf(table->out, "%*s%s%*s%s", GAP, "", name, width - text_width(name) + GAP, "", fitted);
+    char text[LINE];
+    int at = name_at(table) + table->name + GAP;
+    snprintf(text, sizeof text, "%s%s%s", status_name(result->status),
+             result->reason[0] ? ": " : "", result->reason);
+    fprintf(table->out, "%*s", GAP, "");
+    wrap(table, "", text, at, at);
 }
 
 static void row_line(const struct table *table, const struct view_row *row)
 {
-    struct show_words words;
-    char text[LINE] = "";
     const char *paint = row_paint(table, row);
-    show_words(&words, table->view, row);
+    struct show_words words;
+    const char *text[FIGURES];
+    row_words(table, row, &words);
+    for (int f = 0; f < FIGURES; f++)
+        text[f] = words.cell[figures[f].cell];
     fputs(paint, table->out);
-    if (row->result.status == STATUS_OK) {
-        cells(table, words.cell, text);
-        fputs(text, table->out);
-    } else {
-        reason(table, &words, row);
-    }
-    fprintf(table->out, "%s\n", paint[0] ? table->paint.off : "");
+    row_begin(table, row);
+    if (row->result.status == STATUS_OK)
+        put_figures(table, text);
+    else
+        reason(table, row);
+    if (paint[0]) fputs(table->paint.off, table->out);
 }
 
 /* One line per stage of a launch: calls, total, average. */
@@ -207,9 +299,25 @@ static void stage_lines(const struct table *table, const struct view_row *row)
     int count = show_stages(&row->result, stage);
     for (int i = 0; i < count; i++) {
         char text[LINE];
-        snprintf(text, sizeof text, "%*s%-8s %7lld calls  %9s in all  %9s each", 3 * GAP, "",
-                 stage[i].name, (long long)stage[i].calls, stage[i].total, stage[i].each);
-        line(table, table->paint.faint, text);
+        snprintf(text, sizeof text, "%-8s %7lld calls  %9s in all  %9s each", stage[i].name,
+                 (long long)stage[i].calls, stage[i].total, stage[i].each);
+        line_below(table, text);
+    }
+}
+
+/* What is said of a row below it: why its two ratios differ, what it chose, what to try next. */
+static void notes(const struct table *table, const struct view_row *row)
+{
+    char text[LINE];
+    if (show_contradiction(text, sizeof text, row)) line_below(table, text);
+    if (table->options->wide && row->result.note[0]) line_below(table, row->result.note);
+    if (!table->options->selection.best) return;
+    if (show_advice(text, sizeof text, table->view, row, table->options->profiles))
+        line_below(table, text);
+    if (!show_ncu(text, sizeof text, table->view->run, row)) return;
+    for (char *rest = text, *command; (command = strsep(&rest, "\n"));) {
+        fprintf(table->out, "%*s", BELOW, "");
+        wrap(table, "", command, BELOW, BELOW);
     }
 }
 
@@ -223,36 +331,43 @@ static double group_bytes(const struct view *view, int group)
     return NAN;
 }
 
+/* The ceiling that binds the cases of a group, which is one for all of them; "" none. */
+static const char *group_ceiling(const struct view *view, int group)
+{
+    for (int i = 0; i < view->count; i++)
+        if (view->rows[i].group == group && view->rows[i].ceiling[0]) return view->rows[i].ceiling;
+    return "";
+}
+
+/* "n=5000000 input=fp32 cold  23.8 MiB, ceiling r4w1"; on two lines where that is too long. */
 static void group_head(const struct table *table, const struct view_row *row)
 {
-    char text[LINE] = "", name[CASE_TEXT], bytes[UNITS_MAX] = "";
+    char facts[LINE] = "", name[CASE_TEXT], bytes[UNITS_MAX] = "", text[LINE];
     double amount = group_bytes(table->view, row->group);
     if (!isnan(amount)) units_bytes(bytes, amount);
     case_group_text(&row->result.id, name);
-    snprintf(text, LINE, "%s%s%s", name, bytes[0] ? "  " : "", bytes);
+    text_part(facts, LINE, "", "%s", bytes);
+    text_part(facts, LINE, ", ", "ceiling %s",
+              show_ceiling_name(group_ceiling(table->view, row->group)));
+    snprintf(text, sizeof text, "%s%s%s", name, facts[0] ? "  " : "", facts);
+    bool fits = text_width(text) <= table->columns;
     fputc('\n', table->out);
-    line(table, table->paint.bold, text);
+    line(table, table->paint.bold, fits ? text : name);
+    if (fits || !facts[0]) return;
+    fputs("    ", table->out);
+    wrap(table, table->paint.bold, facts, 4, 4);
 }
 
 /* ------------------------------------------------------------------- foot -- */
 
 static void foot(const struct table *table)
 {
-    char text[LINE], used[16];
-    bool has[ASSAY_REFERENCE + 1] = {false};
-    for (int i = 0; i < table->view->count; i++)
-        if (!table->view->rows[i].is_hidden) has[table->view->rows[i].result.id.kind] = true;
-    show_marks_used(used, table->view);
+    char text[LINE];
     fputc('\n', table->out);
-    if (has[ASSAY_BASELINE])
-        line(table, "", "*  a baseline; speed-up is against the group's \"base\"");
-    if (has[ASSAY_BOUND])
-        line(table, "",
-             "=  a bound (a copy, say); speed-up is against \"bound\" where there is no \"base\"");
     for (const struct show_mark *mark = show_marks; mark->letter; mark++) {
-        if (!strchr(used, mark->letter)) continue;
-        snprintf(text, sizeof text, "%c  %s", mark->letter, mark->meaning);
-        line(table, "", text);
+        if (!strchr(table->used, mark->letter)) continue;
+        fprintf(table->out, "%c  ", mark->letter);
+        wrap(table, "", mark->meaning, 3, 3);
     }
     show_checked(text, sizeof text, table->view);
     if (text[0]) line(table, "", text);
@@ -262,17 +377,17 @@ static void foot(const struct table *table)
 
 int show_table(FILE *out, const struct view *view, const struct show_options *options)
 {
-    struct table table = {.out = out, .view = view};
-    int group = -1;
+    struct table table = {.out = out, .view = view, .options = options};
+    int group = -1, width = options->width;
     table.paint = options->colour ? coloured : plain;
-    table.columns = options->width <= 0          ? 100
-                    : options->width < NARROWEST ? NARROWEST
-                                                 : options->width;
+    table.columns = width <= 0 ? WIDEST : width < NARROWEST ? NARROWEST : width;
+    show_marks_used(table.used, view);
     measure_columns(&table);
+    head_noise(&table);
     if (view->run->launch_count) head_device(&table, &view->run->launches[0]);
     head_run(&table);
     head_ceilings(&table);
-    if (table.width[CELL_TIME]) titles(&table);
+    if (table.width[0]) titles(&table);
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
         if (row->is_hidden) continue;
@@ -280,6 +395,7 @@ int show_table(FILE *out, const struct view *view, const struct show_options *op
         group = row->group;
         row_line(&table, row);
         stage_lines(&table, row);
+        notes(&table, row);
     }
     foot(&table);
     return 0;

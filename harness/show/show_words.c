@@ -8,17 +8,18 @@
 /* Above the measured ceiling by more than the repeatability of that measurement. */
 static const double ABOVE_CEILING = 1.05;
 
-const char *const show_titles[CELLS] = {
-    [CELL_VARIANT] = "variant", [CELL_TIME] = "time", [CELL_SPREAD] = "±",
-    [CELL_RATE] = "rate",       [CELL_SHARE] = "of",  [CELL_CEILING] = "ceiling",
-    [CELL_RATIO] = "speed-up",  [CELL_MARKS] = "",
-};
+/* The mark of a kind, before all others. */
+static const char kind_marks[] = {[ASSAY_BASELINE] = '*', [ASSAY_BOUND] = '='};
 
 const struct show_mark show_marks[] = {
+    {'*', "a baseline; speed-up is against the group's \"base\""},
+    {'=', "a bound (a copy, say); speed-up is against \"bound\" where there is no \"base\""},
     {'!', "above the ceiling: the data came from a cache, or the byte count is wrong"},
     {'e', "timed by an event pair less its floor: recording its kernels stretches their span"},
     {'h', "timed by the host's clock, from the call to the completed synchronisation"},
     {'m', "measured in some launches only"},
+    {'~', "noisy: its interval is too wide to rely on; no ceiling and no verdict is taken from it"},
+    {'?', "the share is not known: the ceiling was measured by a noisy case"},
     {'\0', NULL},
 };
 
@@ -76,10 +77,8 @@ void show_fit(char *out, size_t size, const char *text, int columns)
 
 static void spread(char out[SHOW_CELL], const struct case_result *result)
 {
-    double half = fmax(result->hi_ns - result->time_ns, result->time_ns - result->lo_ns);
-    if (!isnan(half))
-        snprintf(out, SHOW_CELL, "±%.*f %%", half < 0.1 * result->time_ns ? 2 : 0,
-                 100 * half / result->time_ns);
+    double half = interval_spread(result->time_ns, result->lo_ns, result->hi_ns);
+    if (!isnan(half)) snprintf(out, SHOW_CELL, "±%.*f %%", half < 0.1 ? 2 : 0, 100 * half);
 }
 
 /* Three significant digits, and one more if the interval would round to a point. */
@@ -103,7 +102,13 @@ void show_ratio(char *out, size_t size, const struct interval *x)
         snprintf(out, size, "%.*fx [%.*f, %.*f]", digits, x->mid, digits, x->lo, digits, x->hi);
 }
 
-static void marks(char out[SHOW_CELL], const struct view *view, const struct view_row *row)
+static char kind_mark(int kind)
+{
+    return kind >= 0 && (size_t)kind < sizeof kind_marks ? kind_marks[kind] : '\0';
+}
+
+/* Marks of what was measured, which only a row with a time has. */
+static void time_marks(char out[SHOW_MARKS], const struct view *view, const struct view_row *row)
 {
     const struct stored_run *run = view->run;
     int clock = run->launch_count ? run->launches[0].device.clock : -1;
@@ -114,18 +119,26 @@ static void marks(char out[SHOW_CELL], const struct view *view, const struct vie
     if (row->result.clock == CLOCK_EVENT && clock != CLOCK_EVENT) out[n++] = 'e';
     if (row->result.clock == CLOCK_HOST && clock != CLOCK_HOST) out[n++] = 'h';
     if (row->launches < run->launch_count) out[n++] = 'm';
+    if (row->is_noisy) out[n++] = '~';
+    if (row->ceiling[0] && isnan(row->ceiling_fraction)) out[n++] = '?';
     out[n] = '\0';
+}
+
+void show_marks_of(char out[SHOW_MARKS], const struct view *view, const struct view_row *row)
+{
+    const char mark[] = {kind_mark(row->result.id.kind), '\0'};
+    time_marks(out, view, row);
+    text_add(out, SHOW_MARKS, "", "%s", mark);
 }
 
 void show_words(struct show_words *words, const struct view *view, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
     memset(words, 0, sizeof *words);
-    snprintf(words->cell[CELL_VARIANT], SHOW_CELL, "%s%s", result->id.variant,
-             result->id.kind == ASSAY_BASELINE ? " *"
-             : result->id.kind == ASSAY_BOUND  ? " ="
-                                               : "");
-    marks(words->cell[CELL_MARKS], view, row);
+    const char mark[] = {kind_mark(result->id.kind), '\0'};
+    snprintf(words->cell[CELL_VARIANT], SHOW_CELL, "%s%s%s", result->id.variant, mark[0] ? " " : "",
+             mark);
+    time_marks(words->cell[CELL_MARKS], view, row);
     if (result->status != STATUS_OK) return;
 
     units_time(words->cell[CELL_TIME], result->time_ns);
@@ -141,15 +154,15 @@ void show_words(struct show_words *words, const struct view *view, const struct 
         show_ratio(words->cell[CELL_RATIO], SHOW_CELL, &row->speedup);
 }
 
-void show_marks_used(char out[16], const struct view *view)
+void show_marks_used(char out[SHOW_MARKS], const struct view *view)
 {
-    char all[SHOW_CELL];
+    char all[SHOW_MARKS];
     out[0] = '\0';
     for (int i = 0; i < view->count; i++) {
         if (view->rows[i].is_hidden) continue;
-        marks(all, view, &view->rows[i]);
+        show_marks_of(all, view, &view->rows[i]);
         for (const char *mark = all; *mark; mark++)
-            if (!strchr(out, *mark)) text_add(out, 16, "", "%c", *mark);
+            if (!strchr(out, *mark)) text_add(out, SHOW_MARKS, "", "%c", *mark);
     }
 }
 
@@ -182,8 +195,7 @@ void show_checked(char *out, size_t size, const struct view *view)
     if (whole + sampled == 0) return;
     snprintf(out, size, "compared with the reference: %d whole", whole);
     if (sampled > 0)
-        text_add(out, size, ", ", "%d in a sample (%.2g %% of the output or more)", sampled,
-                 100 * least);
+        text_add(out, size, ", ", "%d in a sample (%.2g %% of it or more)", sampled, 100 * least);
 }
 
 /* ----------------------------------------------------------------- stages -- */
@@ -226,14 +238,22 @@ static int write_view(FILE *out, const struct view *view, const struct show_opti
     return assay_error("a run is shown as table, md, csv or json, not '%s'", format);
 }
 
+int show_view(FILE *out, struct view *view, const struct show_options *options)
+{
+    for (int i = 0; options->ceilings && i < view->count; i++)
+        view->rows[i].is_hidden = false;
+    int shown = view_select(view, &options->selection);
+    if (shown == 0 && options->selection.filter) return 1;
+    int failed = shown < 0 ? -1 : write_view(out, view, options);
+    if (!failed && (fflush(out) || ferror(out))) return assay_error("cannot write the rows");
+    return failed;
+}
+
 int show_run(FILE *out, const struct stored_run *run, const struct show_options *options)
 {
     struct view view;
     if (view_make(&view, run)) return -1;
-    for (int i = 0; options->ceilings && i < view.count; i++)
-        view.rows[i].is_hidden = false;
-    int failed = write_view(out, &view, options);
+    int failed = show_view(out, &view, options);
     view_release(&view);
-    if (!failed && (fflush(out) || ferror(out))) return assay_error("cannot write the rows");
     return failed;
 }

@@ -249,7 +249,7 @@ static int add_row(struct view *view, const struct view_group *group, struct mem
     row_combine(row, members);
     row->group = view->group_count;
     row->speedup = (struct interval){NAN, NAN, NAN};
-    row->ceiling_fraction = row->rate = NAN;
+    row->ceiling_fraction = row->rate = row->median_ratio = NAN;
     row->arithmetic = -1;
     if (row->result.status != STATUS_OK) {
         for (int i = 0; i < COMBINED_FIGURES; i++)
@@ -257,9 +257,25 @@ static int add_row(struct view *view, const struct view_group *group, struct mem
         row->result.lo_ns = row->result.hi_ns = NAN;
         return 0;
     }
+    row->is_noisy = result_is_noisy(&row->result, view->most_spread);
     view_row_ceiling(row, view);
     view_row_rate(row);
     return row_speedup(row, group, members);
+}
+
+/* Rows are in the order of view_row_order, so a group is in one piece. */
+static void set_median_ratios(struct view *view)
+{
+    for (int i = 0, begin = 0; i < view->count; i++) {
+        struct view_row *row = &view->rows[i];
+        if (view->rows[begin].group != row->group) begin = i;
+        for (int j = begin; row->baseline[0] && j < view->count; j++) {
+            const struct view_row *base = &view->rows[j];
+            if (base->group != row->group) break;
+            if (base->result.is_baseline && !strcmp(base->result.id.variant, row->baseline))
+                row->median_ratio = base->result.time_ns / row->result.time_ns;
+        }
+    }
 }
 
 static void hide_ceilings(struct view *view)
@@ -271,14 +287,15 @@ static void hide_ceilings(struct view *view)
         view->rows[i].is_hidden = view->rows[i].is_ceiling && has_others;
 }
 
-int view_make(struct view *view, const struct stored_run *run)
+int view_make_noisy_above(struct view *view, const struct stored_run *run, double most_spread)
 {
     int failed = 0;
     size_t space = (size_t)run->case_count + 1;
     struct members members = {calloc(space, sizeof *members.item),
                               calloc(space, sizeof *members.value), 0};
     struct view_groups groups = {0};
-    *view = (struct view){.run = run, .rows = calloc(space, sizeof *view->rows)};
+    *view = (struct view){
+        .run = run, .rows = calloc(space, sizeof *view->rows), .most_spread = most_spread};
     if (!members.item || !members.value || !view->rows) {
         failed = assay_error("out of memory for %d cases", run->case_count);
         goto out;
@@ -293,6 +310,7 @@ int view_make(struct view *view, const struct stored_run *run)
                 failed = add_row(view, group, &members);
     }
     if (!failed) qsort(view->rows, (size_t)view->count, sizeof *view->rows, view_row_order);
+    set_median_ratios(view);
     hide_ceilings(view);
 out:
     view_groups_release(&groups);
@@ -300,6 +318,11 @@ out:
     free(members.value);
     if (failed) view_release(view);
     return failed;
+}
+
+int view_make(struct view *view, const struct stored_run *run)
+{
+    return view_make_noisy_above(view, run, NOISY_SPREAD);
 }
 
 void view_release(struct view *view)

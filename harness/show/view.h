@@ -10,6 +10,7 @@
 
 #include "base/stats.h"
 #include "case/ceiling.h"
+#include "case/surroundings.h"
 #include "store/store.h"
 
 /*
@@ -28,12 +29,14 @@ struct view_row {
     int group;                        /* rows with the same number are one group; from 0 */
     bool is_ceiling;                  /* measured only for its ceiling */
     bool is_hidden;                   /* that, in a run with other rows: shown on request only */
+    bool is_noisy;                    /* its time is not known to view.most_spread */
     double rate;                      /* bytes or operations per second; NAN: neither */
     bool rate_is_ops;                 /* operations rather than bytes, whichever limits it */
     int32_t arithmetic;               /* if rate_is_ops: enum assay_arithmetic, -1 several */
     char ceiling[ASSAY_MAX_NAME];     /* the one that binds; "" unknown */
-    double ceiling_fraction;          /* NAN unknown */
+    double ceiling_fraction;          /* NAN unknown, as that ceiling's rate may be */
     struct interval speedup;          /* over the group's baseline; NANs: none */
+    double median_ratio;              /* the same of the two times alone; NAN none */
     char baseline[ASSAY_MAX_NAME];    /* its name; "" none */
     int32_t base_kind;                /* its enum assay_kind: a bound where there is no other */
 };
@@ -44,6 +47,7 @@ struct view {
     struct view_row *rows; /* group by group as measured; see view_row_order */
     int count;
     int group_count;
+    double most_spread; /* rows of more are noisy */
 };
 
 /* Cases of a run, over all launches, with the same operation, shape, temperature and label. */
@@ -64,8 +68,10 @@ int view_groups_make(struct view_groups *groups, const struct stored_run *run);
 void view_groups_release(struct view_groups *groups);
 
 /* Make one row per case. A speed-up is computed within each launch; the row has the median
- * over launches. The run must outlive the view, and needs its samples for speed-ups. */
+ * over launches. The run must outlive the view, and needs its samples for speed-ups. Rows are noisy
+ * above NOISY_SPREAD, or above the spread given. */
 int view_make(struct view *view, const struct stored_run *run);
+int view_make_noisy_above(struct view *view, const struct stored_run *run, double most_spread);
 void view_release(struct view *view);
 
 /* By group; within a group ok rows by time, then the others, worst first. For qsort. */
@@ -98,11 +104,37 @@ void view_collect_ceilings(struct view *view);
 void view_row_ceiling(struct view_row *row, const struct view *view);
 void view_row_rate(struct view_row *row);
 
+/* Which rows are shown, and in which order; all 0: every row, in the order of view_row_order. */
+struct view_selection {
+    const char *filter; /* a pattern of cases (case/case_name.h); NULL: all */
+    const char *sort;   /* time, name, rate, speedup or ceiling, the best first, within a group */
+    bool best;          /* of each group the fastest kernel only; `sort` then orders the groups */
+};
+
+/* Hide the rows that are not selected, and sort. How many are shown, or -1 with assay_error. */
+int view_select(struct view *view, const struct view_selection *selection);
+
+struct profile;
+struct view_noise {
+    int rows, noisy; /* of the rows shown, those with a time, and those of them that are noisy */
+    struct causes causes; /* seen in the run, whether rows are noisy or not */
+};
+
+void view_noise(const struct view *view, struct view_noise *noise);
+
+/* "load 9.1 on 2 processors: 28 of 34 rows unreliable (± above 5 %)", and a second line if more
+ * was seen. False: none is noisy, and there is nothing to say. */
+enum { NOISE_TEXT = 512 };
+bool view_noise_text(const struct view *view, char text[NOISE_TEXT]);
+
 struct show_options {
     const char *format; /* table, md, csv, json */
     bool colour;
     bool ceilings; /* show rows that were measured only for their ceiling */
-    int width;     /* columns of the terminal; 100 when unknown */
+    int width;     /* columns of a table; 0: as many as it needs */
+    bool wide;     /* intervals and notes, though they do not fit */
+    struct view_selection selection;
+    struct profile *const *profiles; /* for what is said with `best`; NULL: none were read */
 };
 
 /* The exit code for a run: 5 when a case crashed, timed out or is missing, 1 when one is
@@ -110,5 +142,9 @@ struct show_options {
  * was measured, else 0. */
 int view_exit_code(const struct stored_run *run);
 
-/* -1 with assay_error for an unknown format. */
+/* The selected rows; options->ceilings hides none of them. 0; 1: the filter matches no row, and
+ * nothing is written; -1 with assay_error, as for an unknown format. */
+int show_view(FILE *out, struct view *view, const struct show_options *options);
+
+/* The same of a run whose rows are made as view_make has them. */
 int show_run(FILE *out, const struct stored_run *run, const struct show_options *options);

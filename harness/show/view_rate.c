@@ -29,9 +29,8 @@ void view_collect_ceilings(struct view *view)
 {
     for (int i = 0; i < view->run->case_count; i++) {
         const struct case_result *result = &view->run->cases[i].result;
-        if (result->status != STATUS_OK) continue;
         const char *name = ceiling_measured(&result->id);
-        if (name) ceilings_add(&view->ceilings, name, &result->work, result->time_ns);
+        if (name) ceilings_learn(&view->ceilings, name, result, view->most_spread);
     }
 }
 
@@ -40,13 +39,6 @@ int view_arithmetic(const char *ceiling)
     for (int a = 0; a < ASSAY_ARITHMETICS; a++)
         if (!strcmp(ceiling, arithmetic_name(a))) return a;
     return -1;
-}
-
-static const struct ceiling *ceiling_named(const struct ceilings *ceilings, const char *name)
-{
-    for (int i = 0; i < ceilings->count; i++)
-        if (!strcmp(ceilings->item[i].name, name)) return &ceilings->item[i];
-    return NULL;
 }
 
 double view_bytes(const struct assay_work *work)

@@ -46,7 +46,8 @@ struct profile;
 int store_profile(struct store *store, const char *launch_id, const struct case_id *id,
                   const struct profile *profile);
 
-int store_end_launch(struct store *store, const char *launch_id, const struct device_state *end);
+int store_end_launch(struct store *store, const char *launch_id, const struct device_state *end,
+                     const struct surroundings *around);
 /* status: "complete" or "interrupted". */
 int store_end_run(struct store *store, const char *run_id, const char *status);
 

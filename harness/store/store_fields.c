@@ -83,10 +83,16 @@ const struct field launch_fields[] = {
 #define STATES(when)                                                                               \
     STATE(when, sm_mhz, FIELD_REAL), STATE(when, memory_mhz, FIELD_REAL),                          \
         STATE(when, temperature_c, FIELD_REAL), STATE(when, power_w, FIELD_REAL),                  \
-        STATE(when, energy_mj, FIELD_REAL), STATE(when, clock_reasons, FIELD_BITS)
+        STATE(when, energy_mj, FIELD_REAL), STATE(when, clock_reasons, FIELD_BITS),                \
+        STATE(when, other_processes, FIELD_COUNT)
 
 const struct field start_fields[] = {STATES("start_"), {0}};
 const struct field end_fields[] = {STATES("end_"), {0}};
+
+const struct field around_fields[] = {
+    COUNT(surroundings, processors), REAL(surroundings, start_load),  REAL(surroundings, end_load),
+    REAL(surroundings, other_share), REAL(surroundings, steal_share), {0},
+};
 
 const struct field case_fields[] = {
     TEXT(case_id, operation),

@@ -151,7 +151,9 @@ int store_read_profile(struct store *store, const char *launch_id, const struct 
     struct query query;
     profile_init(profile);
     *found = false;
-    if (find_result(store, launch_id, id, result_id) != 0) return -1;
+    /* A name that was too long for a field of the case finds nothing: no reason to lose the run. */
+    int known = store_find_case(store, launch_id, id, result_id);
+    if (known <= 0) return known;
     query_ask(&query, store, "read a profile", "SELECT * FROM profile WHERE result_id = :key",
               result_id);
     *found = query_step(&query) == 1;

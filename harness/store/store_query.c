@@ -31,7 +31,7 @@ static void find_damage(sqlite3 *db, char *out, size_t size)
     out[0] = '\0';
     if (!db) return;
     sqlite3_progress_handler(db, CHECKED_EVERY, is_over, &until_s);
-    if (sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &check, NULL) == SQLITE_OK &&
+    if (sqlite3_prepare_v2(db, "PRAGMA integrity_check(1)", -1, &check, NULL) == SQLITE_OK &&
         sqlite3_step(check) == SQLITE_ROW) {
         const char *found = (const char *)sqlite3_column_text(check, 0);
         if (found && strcmp(found, "ok") != 0) text_printable(out, size, found, "");

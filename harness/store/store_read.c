@@ -144,6 +144,8 @@ static void read_launch(struct query *query, struct launch_info *launch)
     fields_read(query, device_fields, &launch->device);
     fields_read(query, session_fields, &launch->device);
     fields_read(query, start_fields, &launch->start);
+    fields_read(query, around_fields, &launch->around);
+    launch->end_other_processes = (int32_t)column_count(query, "end_other_processes");
 }
 
 static int read_launches(struct store *store, const char *run_id, struct stored_run *run)

@@ -86,6 +86,7 @@ int launch_write(struct store *store, const struct launch_row *row)
     fields_bind(&query, launch_fields, launch);
     fields_bind(&query, session_fields, &launch->device);
     fields_bind(&query, start_fields, &launch->start);
+    fields_bind(&query, around_fields, &launch->around);
     query_text(&query, ":id", launch->id);
     query_text(&query, ":run_id", launch->run_id);
     query_text(&query, ":device_id", device);

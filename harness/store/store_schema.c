@@ -364,5 +364,5 @@ static const char bounds[] =
     "    '(kind IN (''kernel'', ''baseline'', ''bound'', ') WHERE type = 'table';\n"
     "PRAGMA writable_schema = RESET;\n";
 
-const struct store_step store_steps[] = {{4, schema}, {5, bounds}, {0}};
-const int store_version = 5;
+const struct store_step store_steps[] = {{4, schema}, {5, store_schema_noisy}, {6, bounds}, {0}};
+const int store_version = 6;

@@ -66,7 +66,8 @@ int store_begin_launch(struct store *store, struct launch_info *launch, const st
     return store_finish(store, purpose, status);
 }
 
-int store_end_launch(struct store *store, const char *launch_id, const struct device_state *end)
+int store_end_launch(struct store *store, const char *launch_id, const struct device_state *end,
+                     const struct surroundings *around)
 {
     static const char purpose[] = "end a launch";
     struct query query;
@@ -77,12 +78,16 @@ int store_end_launch(struct store *store, const char *launch_id, const struct de
                " end_memory_mhz = :end_memory_mhz, end_temperature_c = :end_temperature_c,"
                " end_power_w = :end_power_w, end_energy_mj = :end_energy_mj,"
                " end_clock_reasons = :end_clock_reasons,"
+               " end_other_processes = :end_other_processes, processors = :processors,"
+               " start_load = :start_load, end_load = :end_load, other_share = :other_share,"
+               " steal_share = :steal_share,"
                " library = CASE :library WHEN '' THEN library ELSE :library END"
                " WHERE id = :id");
     query_text(&query, ":now", now);
     query_text(&query, ":library", end->library);
     query_text(&query, ":id", launch_id);
     fields_bind(&query, end_fields, end);
+    fields_bind(&query, around_fields, around);
     if (query_run(&query) != 0) return -1;
     if (sqlite3_changes(store->db) == 1) return 0;
     return assay_error("%s: cannot %s: there is no launch %s", store->path, purpose, launch_id);

@@ -49,6 +49,18 @@ static void an_empty_text_prints_nothing(void **state)
     ASSERT_PRINTS("||", md_print, "|%s|", "");
 }
 
+static void no_document_in_a_page_ends_its_element(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    markup_script(out, "{\"a\": \"</script><!--\"}");
+    fclose(out);
+    assert_string_equal(text, "{\"a\": \"\\u003c/script>\\u003c!--\"}");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -56,6 +68,7 @@ int main(void)
         cmocka_unit_test(figures_are_as_printf_has_them),
         cmocka_unit_test(a_precision_cuts_a_text_before_it_is_escaped),
         cmocka_unit_test(an_empty_text_prints_nothing),
+        cmocka_unit_test(no_document_in_a_page_ends_its_element),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

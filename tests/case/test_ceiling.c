@@ -321,6 +321,39 @@ static void a_case_without_a_time_has_a_ceiling_and_no_share(void **state)
     assert_true(isnan(fraction));
 }
 
+/* A result of 1 GB/s whose interval is so wide, as a fraction of its time. */
+static struct case_result measured(double gb_per_s, double half)
+{
+    struct case_result result;
+    result_init(&result);
+    result.status = STATUS_OK;
+    result.work = moves(gb_per_s * 1e9, 0);
+    result.time_ns = 1e9, result.lo_ns = 1e9 * (1 - half), result.hi_ns = 1e9 * (1 + half);
+    return result;
+}
+
+static void a_noisy_case_makes_no_ceiling(void **state)
+{
+    struct ceilings ceilings = {0};
+    struct case_result steady = measured(2, 0.01), wild = measured(3, 0.3), slow = measured(1, 0.3),
+                       fast = measured(5, 0.01);
+    (void)state;
+    ceilings_learn(&ceilings, "memory_copy", &steady, 0.05);
+    ceilings_learn(&ceilings, "memory_copy", &slow, 0.05); /* at most 1.43: below what is known */
+    assert_near(ceiling_named(&ceilings, "memory_copy")->rate, 2e9);
+    ceilings_learn(&ceilings, "memory_copy", &wild, 0.05); /* 2.3 to 4.3: which, is not known */
+    assert_true(isnan(ceiling_named(&ceilings, "memory_copy")->rate));
+    struct assay_work work = moves(1e9, 0);
+    char name[ASSAY_MAX_NAME];
+    double fraction;
+    assert_true(ceiling_binding(&ceilings, &work, ASSAY_COLD, cache_bytes, 1e9, name, &fraction));
+    assert_string_equal(name, "memory_copy");
+    assert_true(isnan(fraction));
+    assert_near(ceiling_least_ns(&ceilings, &work, ASSAY_COLD, cache_bytes, name), 0);
+    ceilings_learn(&ceilings, "memory_copy", &fast, 0.05);
+    assert_near(ceiling_named(&ceilings, "memory_copy")->rate, 5e9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +376,7 @@ int main(void)
         cmocka_unit_test(any_cache_ceiling_goes_before_memory),
         cmocka_unit_test(without_a_measured_ceiling_there_is_no_share),
         cmocka_unit_test(a_case_without_a_time_has_a_ceiling_and_no_share),
+        cmocka_unit_test(a_noisy_case_makes_no_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

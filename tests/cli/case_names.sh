@@ -46,7 +46,6 @@ gate_two() {
 run gate_two --pinned base --markdown gate.md --junit gate.xml --json gate.json
 cp said.out gate.out
 check "a gate that slowed has failed" [ "$code" -eq 1 ]
-"$ASSAY" report slowed --against base -o report.html
 "$ASSAY" report slowed --against base --format md -o report.md
 "$ASSAY" plot roofline base -o roofline.svg --keep-script
 
@@ -58,10 +57,10 @@ junit() { assembled <gate.xml | within; }
 check "progress has it in its line of a group" prints of of_heading groups.err
 check "show has it in its headings" prints told_by of_heading show base
 check "in markdown too" prints told_by of_heading show base --format md
-for format in table md html; do
+for format in table md; do
     check "compare prints it as $format" prints told_by within compare base slowed --format $format
 done
-for file in gate.out gate.md report.html roofline.tsv; do
+for file in gate.out gate.md roofline.tsv; do
     check "$file has it" prints of within $file
 done
 check "a test of JUnit has it in its two names" prints junit

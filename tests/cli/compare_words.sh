@@ -31,7 +31,7 @@ check "what compares has nothing on standard error" silent compare plain plain
 
 # ---------------------------------------------------------------------- the metric
 
-for format in table md html; do
+for format in table md; do
     check "$format heads times as times" says "change of time" compare plain plain --format $format
     check "and ratios to the baseline as such" says "change of time/baseline" \
         compare plain plain --format $format --metric speedup
@@ -45,7 +45,7 @@ query words.sqlite "INSERT INTO device SELECT 'g', 'cuda', simulated, name, uuid
     CREATE TEMP TABLE more AS SELECT * FROM result WHERE variant = 'b' AND launch_id IN
     (SELECT launch.id FROM launch JOIN run ON run.id = run_id WHERE label = 'both');
     UPDATE more SET id = 'of both', place = 'cuda', ordinal = 9; INSERT INTO result SELECT * FROM more"
-for format in table md html; do
+for format in table md; do
     check "$format tells the two places of a variant apart" says "copy/b n=10 cold cuda" \
         compare both both --format $format
     check "on both sides" says "copy/b n=10 cold host" compare both both --format $format

@@ -50,7 +50,7 @@ check "nothing of nothing" gives "" "$ASSAY" complete
 # Help and options are one: each option is explained, and what is explained is there.
 "$ASSAY" complete assay "" | grep -v -- - >commands
 while read -r command <&3; do
-    "$ASSAY" complete assay "$command" -- | grep -vx -- --help | sort >has
+    "$ASSAY" complete assay "$command" -- | grep -vxE -- "--(help|quiet|color)" | sort >has
     "$ASSAY" help "$command" | grep -oE -- '--[a-z][a-z-]*' | sort -u >said
     "$ASSAY" help "$command" | grep -oE -- '^  (-o, )?--[a-z][a-z-]*' | grep -oE -- '--.*' | sort -u >explained
     check "$command: each option is in its help" [ -z "$(comm -23 has said)" ]

@@ -50,6 +50,16 @@ END
 printf '#!/bin/sh\ncp "%s/import/nvbench.json" "$2"\ncp -r "%s/import/nvbench.json-bin" .\n' \
     "$HERE" "$HERE" >copy_bench
 chmod +x copy_bench
+# A repository of two revisions, whose programs differ in a byte that nobody runs.
+mkdir -p kernels && printf 'build/assay: kernels/version\n\tmkdir -p build && cp "%s" build/assay && cat $< >>build/assay\n' \
+    "$ASSAY" >Makefile
+git init -q -b main . && git config user.email a@example.org && git config user.name a
+for version in v0.1.0 v0.2.0; do
+    echo "$version" >kernels/version
+    git add Makefile kernels && git commit -qm "$version" && git tag "$version"
+done
+echo v0.3.0 >kernels/version && make -s build/assay
+export XDG_CACHE_HOME=$PWD/cache
 check "a run to begin with" exits 0 assay run smoke --device host --no-ceilings --launches 5
 check "a baseline of it" exits 0 assay baseline set release-1.2 latest
 check "databases of others" exits 0 bash -c 'for n in 1 2; do
@@ -65,10 +75,12 @@ while read -r command <&3; do
     examples "$command" >list
     check "$command: has an example" [ -s list ]
     while IFS= read -r example <&4; do
-        # A profile needs a GPU; without one its example says so. What fills the time that it
-        # is given gets a tenth of it.
-        check "$command: $example" exits "$([ "$command" = profile ] && echo 4 || echo 0)" \
-            bash -c "${example/--limit 120/--limit 12}"
+        # A profile needs a GPU; without one its example says so. What goes on until Ctrl-C gets it
+        # after a second, and what fills the time that it is given a tenth of it.
+        expected=0 typed=${example/--limit 120/--limit 12}
+        [ "$command" != profile ] || expected=4
+        [ "$command" != watch ] || expected=130 typed="timeout --preserve-status -s INT 1 $example"
+        check "$command: $example" exits $expected bash -c "$typed"
     done 4<list
 done 3<commands
 

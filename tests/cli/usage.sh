@@ -43,3 +43,15 @@ check "a suite nearly right gets a suggestion" warns core "$ASSAY" run cor --dry
 check "an unknown device is a usage error" exits 2 "$ASSAY" run smoke --device toaster
 check "a missing suite is a usage error" exits 2 "$ASSAY" run
 check "a usage error makes no database" fails test -e results
+
+# What every command takes.
+quietly() { run "$ASSAY" run smoke --device sim --db q.sqlite "$@"; grep -c '^\[' said.err; }
+check "a run tells its groups" [ "$(quietly)" -gt 1 ]
+check "--quiet tells none" [ "$(quietly --quiet)" -eq 0 ]
+check "and shows the table" says "speed-up" "$ASSAY" run smoke --device sim --db q.sqlite --quiet
+check "--color always colours a file" says $'\033[' "$ASSAY" show --db q.sqlite --color always
+check "--color never does not" fails says $'\033[' "$ASSAY" show --db q.sqlite --color never
+check "nor does a file by itself" fails says $'\033[' "$ASSAY" show --db q.sqlite
+check "--color at another time is a usage error" exits 2 "$ASSAY" show --db q.sqlite --color sometimes
+check "-V is --version" says "$(cat "$HERE/../VERSION")" "$ASSAY" -V
+check "assay help names them" says "--quiet" "$ASSAY" help

@@ -70,6 +70,19 @@ static int right(struct assay_call *call)
     return 0;
 }
 
+/* Right, and with FAULT_PACE=N busy before for about 2 N us: two programs that set it differently
+ * differ as two builds would, one slower than the other. */
+static int paced(struct assay_call *call)
+{
+    const char *pace = getenv("FAULT_PACE");
+    volatile uint64_t sink = 1;
+    uint64_t x = sink;
+    for (long i = pace ? 1000 * strtol(pace, NULL, 10) : 0; i > 0; i--)
+        x = x * 6364136223846793005u + 1442695040888963407u; /* each waits for the one before */
+    sink = x;
+    return right(call);
+}
+
 static int segfault(struct assay_call *call)
 {
     float *volatile nowhere = (float *)(uintptr_t)8;
@@ -233,7 +246,7 @@ static const struct assay_variant fault_right = {.operation = "fault_double",
                                                  .summary = "does what it should",
                                                  .kind = ASSAY_BASELINE,
                                                  .place = ASSAY_HOST,
-                                                 .launch = right};
+                                                 .launch = paced};
 ASSAY_REGISTER_VARIANT(fault_right);
 
 static const struct assay_variant fault_greedy = {.operation = "fault_double",

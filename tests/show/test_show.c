@@ -61,15 +61,19 @@ static void make_run(void)
     fake.run.expected_count += 2;
 }
 
-static void show(const char *format, bool ceilings)
+static void show_with(const struct show_options *options)
 {
-    struct show_options options = {.format = format, .ceilings = ceilings, .width = 100};
     FILE *out = open_memstream(&shown, &shown_size);
     assert_non_null(out);
     make_run();
-    assert_int_equal(show_run(out, &fake.run, &options), 0);
+    assert_int_equal(show_run(out, &fake.run, options), 0);
     fclose(out);
     fake_end(&fake);
+}
+
+static void show(const char *format, bool ceilings)
+{
+    show_with(&(const struct show_options){.format = format, .ceilings = ceilings, .width = 80});
 }
 
 static void release(void)
@@ -78,31 +82,60 @@ static void release(void)
     shown = NULL;
 }
 
-static const char golden[] =
-    /* clang-format off */
+/* clang-format off */
+static const char narrow[] =
     "NVIDIA H200 (cuda:0), driver 580.159.04, CUDA 13.0, clock cupti\n"
     "run 3f2a91c0  suite int8  2026-01-02T03:04:05Z  complete\n"
     "ceilings: r4w1 4.17 TB/s\n"
     "\n"
-    "  variant                    time        ±       rate       of  ceiling  speed-up\n"
+    "   variant             time        ±       rate  ceiling  speed-up\n"
     "\n"
-    "int8_quantize n=5000000 input=fp32 cold  23.8 MiB\n"
-    "  cheating                3.00 us  ±0.20 %  8.33 TB/s    200 %  r4w1     2.167x [2.167, 2.167]     !\n"
-    "  rcp4_fma                6.25 us  ±0.20 %  4.00 TB/s   96.0 %  r4w1     1.040x [1.040, 1.040]\n"
-    "  copy_r4w1 *             6.50 us  ±0.20 %  3.85 TB/s   92.3 %  r4w1     base\n"
-    "  unfused5                50.1 us  ±0.20 %   499 GB/s   12.0 %  r4w1     0.1297x [0.1297, 0.1297]\n"
-    "  host_round_trip         1.23 ms  ±0.20 %  20.3 GB/s  0.486 %  r4w1     0.0053x [0.0053, 0.0053]  h\n"
-    "  rcp16                   wrong: code[1234567] is 17, expected 18; 3 of 5000000 elements differ, ...\n"
-    "  token_twopass           skipped: needs compute capability 10.0, this device has 9.0\n"
+    "int8_quantize n=5000000 input=fp32 cold  23.8 MiB, ceiling r4w1\n"
+    " ! cheating         3.00 us  ±0.20 %  8.33 TB/s    200 %  2.167x\n"
+    "   rcp4_fma         6.25 us  ±0.20 %  4.00 TB/s   96.0 %  1.040x\n"
+    " * copy_r4w1        6.50 us  ±0.20 %  3.85 TB/s   92.3 %  base\n"
+    "   unfused5         50.1 us  ±0.20 %   499 GB/s   12.0 %  0.1297x\n"
+    " h host_round_trip  1.23 ms  ±0.20 %  20.3 GB/s  0.486 %  0.0053x\n"
+    "   rcp16            wrong: code[1234567] is 17, expected 18; 3 of 5000000\n"
+    "                    elements differ, which is more than the share that the\n"
+    "                    operation allows\n"
+    "   token_twopass    skipped: needs compute capability 10.0, this device has 9.0\n"
     "\n"
-    "int8_quantize n=50000000 input=bf16 cold  23.8 MiB\n"
-    "  a_variant_with_a_na...  61.0 us  ±0.20 %   410 GB/s   9.84 %  r4w1\n"
-    "  gridstride              crashed: an \"illegal\" address | \\ line one line two\n"
+    "int8_quantize n=50000000 input=bf16 cold  23.8 MiB, ceiling r4w1\n"
+    "   a_variant_with_a_name_that_is_far_too_long_here\n"
+    "                    61.0 us  ±0.20 %   410 GB/s   9.84 %\n"
+    "   gridstride       crashed: an \"illegal\" address | \\ line one line two\n"
     "\n"
     "*  a baseline; speed-up is against the group's \"base\"\n"
     "!  above the ceiling: the data came from a cache, or the byte count is wrong\n"
     "h  timed by the host's clock, from the call to the completed synchronisation\n"
-    "compared with the reference: 1 whole, 1 in a sample (6.2 % of the output or more)\n"
+    "compared with the reference: 1 whole, 1 in a sample (6.2 % of it or more)\n"
+    "6 ok, 1 skipped, 1 wrong, 1 crashed, 2 missing\n";
+
+static const char whole[] =
+    "NVIDIA H200 (cuda:0), driver 580.159.04, CUDA 13.0, clock cupti\n"
+    "run 3f2a91c0  suite int8  2026-01-02T03:04:05Z  complete\n"
+    "ceilings: r4w1 4.17 TB/s\n"
+    "\n"
+    "   variant                                             time        ±       rate  ceiling  speed-up\n"
+    "\n"
+    "int8_quantize n=5000000 input=fp32 cold  23.8 MiB, ceiling r4w1\n"
+    " ! cheating                                         3.00 us  ±0.20 %  8.33 TB/s    200 %  2.167x [2.167, 2.167]\n"
+    "   rcp4_fma                                         6.25 us  ±0.20 %  4.00 TB/s   96.0 %  1.040x [1.040, 1.040]\n"
+    " * copy_r4w1                                        6.50 us  ±0.20 %  3.85 TB/s   92.3 %  base\n"
+    "   unfused5                                         50.1 us  ±0.20 %   499 GB/s   12.0 %  0.1297x [0.1297, 0.1297]\n"
+    " h host_round_trip                                  1.23 ms  ±0.20 %  20.3 GB/s  0.486 %  0.0053x [0.0053, 0.0053]\n"
+    "   rcp16                                            wrong: code[1234567] is 17, expected 18; 3 of 5000000 elements differ, which is more than the share that the operation allows\n"
+    "   token_twopass                                    skipped: needs compute capability 10.0, this device has 9.0\n"
+    "\n"
+    "int8_quantize n=50000000 input=bf16 cold  23.8 MiB, ceiling r4w1\n"
+    "   a_variant_with_a_name_that_is_far_too_long_here  61.0 us  ±0.20 %   410 GB/s   9.84 %\n"
+    "   gridstride                                       crashed: an \"illegal\" address | \\ line one line two\n"
+    "\n"
+    "*  a baseline; speed-up is against the group's \"base\"\n"
+    "!  above the ceiling: the data came from a cache, or the byte count is wrong\n"
+    "h  timed by the host's clock, from the call to the completed synchronisation\n"
+    "compared with the reference: 1 whole, 1 in a sample (6.2 % of it or more)\n"
     "6 ok, 1 skipped, 1 wrong, 1 crashed, 2 missing\n";
 /* clang-format on */
 
@@ -110,7 +143,7 @@ static void table_is_as_written_here(void **state)
 {
     (void)state;
     show("table", false);
-    assert_string_equal(shown, golden);
+    assert_string_equal(shown, narrow);
     release();
 }
 
@@ -132,10 +165,10 @@ static void a_bound_is_not_called_a_baseline(void **state)
         assert_int_equal(show_run(out, &fake.run, &options), 0);
         fclose(out);
         fake_end(&fake);
-        assert_non_null(strstr(shown, "copy_r4w1 = "));
+        assert_non_null(strstr(shown, " = copy_r4w1 "));
         assert_non_null(strstr(shown, "\n=  a bound"));
         assert_non_null(strstr(shown, with_baseline ? "  2.000x [" : "  0.5000x ["));
-        assert_int_equal(strstr(shown, "library * ") != NULL, with_baseline);
+        assert_int_equal(strstr(shown, " * library ") != NULL, with_baseline);
         assert_int_equal(strstr(shown, "  base\n") != NULL, with_baseline);
         assert_int_equal(strstr(shown, "\n*  a baseline") != NULL, with_baseline);
         assert_int_equal(strstr(shown, "  bound\n") != NULL, !with_baseline);
@@ -143,12 +176,61 @@ static void a_bound_is_not_called_a_baseline(void **state)
     }
 }
 
-static void every_line_of_the_table_fits_100_columns(void **state)
+static void a_file_gets_intervals_and_whole_lines(void **state)
 {
     (void)state;
-    show("table", true);
-    for (char *rest = shown, *line; (line = strsep(&rest, "\n"));)
-        assert_in_range(text_width(line), 0, 100);
+    show_with(&(const struct show_options){.format = "table"});
+    assert_string_equal(shown, whole);
+    release();
+}
+
+static void every_line_of_the_table_fits_the_terminal(void **state)
+{
+    (void)state;
+    for (int width = 72; width <= 120; width++) {
+        show_with(
+            &(const struct show_options){.format = "table", .ceilings = true, .width = width});
+        for (char *rest = shown, *line; (line = strsep(&rest, "\n"));)
+            assert_in_range(text_width(line), 0, width);
+        release();
+    }
+}
+
+/* The words of a text, whatever lines they are on. */
+static void join_lines(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        bool blank = *from == ' ' || *from == '\n';
+        if (!blank || (to > text && to[-1] != ' ')) *to++ = blank ? ' ' : *from;
+    }
+    *to = '\0';
+}
+
+static void nothing_is_cut_in_a_narrow_terminal(void **state)
+{
+    (void)state;
+    show_with(&(const struct show_options){.format = "table", .width = 72});
+    join_lines(shown);
+    assert_non_null(strstr(shown, " a_variant_with_a_name_that_is_far_too_long_here 61.0 us "));
+    assert_non_null(strstr(shown,
+                           "wrong: code[1234567] is 17, expected 18; 3 of 5000000 elements "
+                           "differ, which is more than the share that the operation allows"));
+    assert_null(strstr(shown, "..."));
+    release();
+}
+
+static void wide_shows_intervals_though_they_do_not_fit(void **state)
+{
+    (void)state;
+    show("table", false);
+    assert_null(strstr(shown, "[1.040"));
+    release();
+    show_with(&(const struct show_options){.format = "table", .width = 80, .wide = true});
+    assert_non_null(strstr(shown, "[1.040, 1.040]"));
+    release();
+    show_with(&(const struct show_options){.format = "table", .width = 120});
+    assert_non_null(strstr(shown, "[1.040, 1.040]"));
     release();
 }
 
@@ -277,7 +359,7 @@ static void json_rows_have_the_members_of_format_1(void **state)
                   "operation variant kind device shape temperature status reason clock samples "
                   "time_ns lo_ns hi_ns event_ns wall_ns first_call_ns bytes ops ceiling "
                   "ceiling_fraction speedup speedup_lo speedup_hi against against_kind "
-                  "workspace_bytes energy_mj "
+                  "workspace_bytes energy_mj noisy "
                   "quality outputs checked");
     assert_answer("select group_concat(value ->> 'checked', ' ') from json_each(?1, '$.rows')",
                   "5000000 312500");
@@ -347,8 +429,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_is_as_written_here),
+        cmocka_unit_test(a_file_gets_intervals_and_whole_lines),
+        cmocka_unit_test(every_line_of_the_table_fits_the_terminal),
+        cmocka_unit_test(nothing_is_cut_in_a_narrow_terminal),
+        cmocka_unit_test(wide_shows_intervals_though_they_do_not_fit),
         cmocka_unit_test(a_bound_is_not_called_a_baseline),
-        cmocka_unit_test(every_line_of_the_table_fits_100_columns),
         cmocka_unit_test(no_line_of_the_table_ends_in_a_blank),
         cmocka_unit_test(ceilings_are_rows_on_request),
         cmocka_unit_test(colour_is_off_unless_asked_for),

@@ -78,7 +78,7 @@ static void the_table_has_them_under_their_row(void **state)
     (void)state;
     show("table");
     const char *row = strstr(shown, "  rcp4_fma"), *h2d = strstr(shown, "\n      h2d ");
-    const char *compute = strstr(shown, "\n      compute "), *next = strstr(shown, "  copy_r4w1");
+    const char *compute = strstr(shown, "\n      compute "), *next = strstr(shown, "* copy_r4w1");
     assert_non_null(strstr(shown, "h2d          127 calls     838 us in all    6.60 us each\n"));
     assert_true(row && row < h2d && h2d < compute && compute < next);
     free(shown);

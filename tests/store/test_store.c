@@ -68,6 +68,7 @@ static void every_field_of_a_run_comes_back(void **state)
     assert_same_fields(device_fields, &stored.launches[0].device, &launch.device);
     assert_same_fields(session_fields, &stored.launches[0].device, &launch.device);
     assert_same_fields(start_fields, &stored.launches[0].start, &launch.start);
+    assert_same_fields(around_fields, &stored.launches[0].around, &launch.around);
     stored_run_release(&stored);
     store_close(store);
 }
@@ -167,8 +168,9 @@ static void no_member_of_a_struct_is_forgotten(void **state)
     assert_int_equal(fields_bytes(program_fields), sizeof(struct program_info));
     assert_int_equal(up_to_eight(fields_bytes(host_fields)), sizeof(struct host_info));
     const size_t state_bytes = sizeof(struct device_state) - RESULT_MAX_PROPERTY; /* its library */
-    assert_int_equal(fields_bytes(start_fields), state_bytes);
-    assert_int_equal(fields_bytes(end_fields), state_bytes);
+    assert_int_equal(up_to_eight(fields_bytes(start_fields)), state_bytes);
+    assert_int_equal(up_to_eight(fields_bytes(end_fields)), state_bytes);
+    assert_int_equal(up_to_eight(fields_bytes(around_fields)), sizeof(struct surroundings));
     assert_int_equal(fields_bytes(case_fields), sizeof(struct case_id));
     size_t apart = sizeof result.id + sizeof result.metric_count + sizeof result.metrics +
                    sizeof result.samples;
@@ -198,7 +200,7 @@ static void an_open_launch_is_one_with_cases_missing(void **state)
     FINE(store_has_case(store, launch.id, &slow.id, &has));
     assert_false(has);
 
-    FINE(store_end_launch(store, launch.id, &end)); /* as an interrupt does */
+    FINE(store_end_launch(store, launch.id, &end, &launch.around)); /* as an interrupt does */
     FINE(store_open_launch(store, run.id, &open));
     assert_string_equal(open.id, launch.id);
 
@@ -219,7 +221,7 @@ static void a_skipped_case_leaves_no_launch_open(void **state)
     snprintf(group.skip[1], sizeof group.skip[1], "too small");
     FINE(store_begin_launch(store, &launch, &plan));
     fixture_case(store, launch.id, "fast");
-    FINE(store_end_launch(store, launch.id, &end));
+    FINE(store_end_launch(store, launch.id, &end, &launch.around));
     FINE(store_open_launch(store, run.id, &open));
     assert_string_equal(open.id, "");
     store_close(store);
@@ -247,9 +249,9 @@ static void a_launch_ends_with_the_libraries_it_called(void **state)
     struct launch_info launch = fixture_begin_launch(store, run.id, 1);
     struct device_state end = {.library = "cuBLAS 99.1.0"};
     struct stored_run stored;
-    FINE(store_end_launch(store, launch.id, &end));
+    FINE(store_end_launch(store, launch.id, &end, &launch.around));
     end.library[0] = '\0'; /* a worker that called none: what was known stands */
-    FINE(store_end_launch(store, launch.id, &end));
+    FINE(store_end_launch(store, launch.id, &end, &launch.around));
     FINE(store_read_run(store, run.id, false, &stored));
     assert_string_equal(stored.launches[0].device.library, "cuBLAS 99.1.0");
     stored_run_release(&stored);
@@ -260,8 +262,9 @@ static void ending_what_never_began_is_an_error(void **state)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     const struct device_state end = {0};
+    const struct surroundings around = {0};
     FAILS(store_end_run(store, "none", "complete"), "there is no run none");
-    FAILS(store_end_launch(store, "none", &end), "there is no launch none");
+    FAILS(store_end_launch(store, "none", &end, &around), "there is no launch none");
     store_close(store);
 }
 

@@ -150,7 +150,7 @@ static void merging_in_any_order_gives_the_same(void **state)
     fixture_case(a, launch.id, "fast");
     part[0] = exported(a, one.id, store_export_ndjson);
     fixture_case(a, launch.id, "slow");
-    FINE(store_end_launch(a, launch.id, &end));
+    FINE(store_end_launch(a, launch.id, &end, &launch.around));
     FINE(store_end_run(a, one.id, "complete"));
     part[1] = exported(a, one.id, store_export_ndjson);
     struct run_info two = fixture_run(a, "two");

@@ -234,7 +234,7 @@ static int host_sample(struct device *device, const struct block *block, struct 
 static void host_state(struct device *device, struct device_state *state)
 {
     (void)device;
-    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
+    device_state_init(state);
 }
 
 const struct device_ops device_host = {

@@ -226,8 +226,8 @@ static int sim_sample(struct device *device, const struct block *block, struct b
 
 static void sim_state(struct device *device, struct device_state *state)
 {
-    *state = (struct device_state){
-        NAN, NAN, NAN, NAN, NAN, device->throttled ? THERMAL_SLOWDOWN : 0, ""};
+    device_state_init(state);
+    if (device->throttled) state->clock_reasons = THERMAL_SLOWDOWN;
 }
 
 const struct device_ops device_sim = {

@@ -33,7 +33,10 @@ const struct exchange exchange_tables[] = {
      "ON CONFLICT (id) DO UPDATE SET ended_at = excluded.ended_at,"
      " end_sm_mhz = excluded.end_sm_mhz, end_memory_mhz = excluded.end_memory_mhz,"
      " end_temperature_c = excluded.end_temperature_c, end_power_w = excluded.end_power_w,"
-     " end_energy_mj = excluded.end_energy_mj, end_clock_reasons = excluded.end_clock_reasons"
+     " end_energy_mj = excluded.end_energy_mj, end_clock_reasons = excluded.end_clock_reasons,"
+     " end_other_processes = excluded.end_other_processes, processors = excluded.processors,"
+     " start_load = excluded.start_load, end_load = excluded.end_load,"
+     " other_share = excluded.other_share, steal_share = excluded.steal_share"
      " WHERE coalesce(excluded.ended_at, '') > coalesce(launch.ended_at, '')"},
     {"expected", OF_LAUNCH, "ON CONFLICT (launch_id, ordinal) DO NOTHING"},
     {"result", OF_LAUNCH, "ON CONFLICT (id) DO NOTHING"},

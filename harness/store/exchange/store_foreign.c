@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "case/case_name.h"
+#include "case/surroundings.h"
 #include "store/store_rows.h"
 
 /* ---------------------------------------------------------------- input -- */
@@ -80,7 +81,8 @@ static void launch_init(struct launch_info *launch)
 {
     struct device_info *device = &launch->device;
     launch->number = 1;
-    launch->start = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, ""};
+    device_state_init(&launch->start);
+    surroundings_init(&launch->around);
     device->compute_capability = device->multiprocessors = device->ecc = device->mig = -1;
     device->l1_bytes = device->cache_bytes = device->memory_bytes = -1;
     device->sm_mhz_max = device->memory_mhz_max = device->power_limit_w = NAN;

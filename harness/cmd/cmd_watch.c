@@ -1,0 +1,219 @@
+/* cmd_watch.c - `assay watch`: on each save, build and compare with the program as it was. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/exit_code.h"
+#include "base/process.h"
+#include "base/temp_folder.h"
+#include "cmd/gate_command.h"
+#include "cmd/options.h"
+#include "gate/program_build.h"
+#include "gate/program_wait.h"
+#include "run/interrupt.h"
+
+enum { TICK_MS = 200, MOST_FOLDERS_OPEN = 16 };
+
+struct arguments {
+    struct given given;
+    struct gate_command gating;
+    const char *make, *program, *below;
+};
+
+static int check(void *given)
+{
+    struct arguments *arguments = given;
+    arguments->gating.gate.suite = arguments->given.word[0];
+    return gate_command_check(&arguments->gating, given);
+}
+
+/* ---------------------------------------------------------------- the files -- */
+
+/* What the sources are now: it changes when a file is saved, made or removed. */
+struct sources {
+    int files;
+    uint64_t hash;
+};
+
+/* nftw gives its function no argument. */
+static struct sources seen;
+
+static int see(const char *path, const struct stat *about, int kind, struct FTW *walk)
+{
+    (void)walk;
+    if (kind != FTW_F) return 0;
+    const uint64_t parts[] = {(uint64_t)about->st_mtim.tv_sec, (uint64_t)about->st_mtim.tv_nsec,
+                              (uint64_t)about->st_size, (uint64_t)about->st_ino};
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a over words; files are added up, in any order */
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        hash = (hash ^ parts[i]) * 0x100000001b3u;
+    for (const char *c = path; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+    seen.files++;
+    seen.hash += hash;
+    return 0;
+}
+
+static struct sources look(const char *below)
+{
+    char name[ASSAY_MAX_NAME];
+    seen = (struct sources){0};
+    while (choices_next(&below, name))
+        nftw(name, see, MOST_FOLDERS_OPEN, FTW_PHYS);
+    return seen;
+}
+
+/* Wait for a change, and then until a tick brings no other. -1: a signal came. */
+static int await_change(const char *below, struct sources *last)
+{
+    struct sources now = *last, before;
+    struct pollfd nothing = {.fd = -1};
+    do {
+        before = now;
+        interrupt_poll(&nothing, TICK_MS);
+        if (interrupt_signal() != 0) return -1;
+        now = look(below);
+    } while (now.hash == last->hash || now.hash != before.hash);
+    *last = now;
+    return 0;
+}
+
+/* ------------------------------------------------------------- the programs -- */
+
+static int copy_program(const char *from, const char *to)
+{
+    char piece[1 << 16];
+    ssize_t got = -1, put = 0;
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+    while (out >= 0 && put >= 0 && (got = read(in, piece, sizeof piece)) > 0)
+        for (ssize_t at = 0; at < got && put >= 0; at += put)
+            put = write(out, piece + at, (size_t)(got - at));
+    bool failed = out < 0 || got != 0 || put < 0;
+    int error = errno;
+    if (in >= 0) close(in);
+    if (out >= 0 && close(out) != 0 && !failed) failed = true, error = errno;
+    return failed ? assay_error("%s cannot be copied: %s", from, strerror(error)) : 0;
+}
+
+/* 1: it was built, 0: it does not build, which make has said; -1: a signal came. */
+static int build(const char *make)
+{
+    const char *const argv[] = {"sh", "-c", make, NULL};
+    const struct process_file files[] = {{STDERR_FILENO, STDOUT_FILENO}};
+    const struct process_start start = {
+        .program = "/bin/sh", .argv = argv, .files = files, .file_count = 1, .own_group = true};
+    int status = 0;
+    pid_t pid;
+    int error = process_start(&start, &pid);
+    if (error) {
+        fprintf(stderr, "assay watch: /bin/sh cannot be started: %s\n", strerror(error));
+        return 0;
+    }
+    if (program_wait(pid, -1, &status) == WAIT_STOPPED) {
+        program_stop(pid, true);
+        return -1;
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* ------------------------------------------------------------------- watching -- */
+
+/* After a save. The exit code of an interrupted gate, else 0: whatever it found, watching goes on.
+ */
+static int after_save(struct arguments *arguments)
+{
+    const struct gate_options *gate = &arguments->gating.gate;
+    int built = build(arguments->make);
+    if (built < 0) return EXIT_INTERRUPTED;
+    if (built == 0) {
+        fputs("assay watch: it does not build; the next save is tried\n", stderr);
+        return 0;
+    }
+    if (program_same(gate->base, gate->candidate)) {
+        fputs("assay watch: the program is as it was\n", stderr);
+        return 0;
+    }
+    int code = gate_command_run(&arguments->gating, &arguments->given);
+    if (code < 0) fprintf(stderr, "assay watch: %s\n", assay_last_error());
+    fflush(stdout);
+    return code == EXIT_INTERRUPTED ? code : 0;
+}
+
+static int watch_sources(struct arguments *arguments)
+{
+    struct sources last = look(arguments->below);
+    if (last.files == 0)
+        return assay_error("there is no file below %s (--on FOLDERS)", arguments->below);
+    interrupt_catch();
+    fprintf(stderr, "assay watch: %d files below %s; save one, or end with Ctrl-C\n", last.files,
+            arguments->below);
+    for (;;) {
+        if (await_change(arguments->below, &last) != 0) return EXIT_INTERRUPTED;
+        int code = after_save(arguments);
+        if (code != 0) return code;
+        interrupt_catch(); /* a gate lets go of the signals at its end */
+    }
+}
+
+static int run(void *given)
+{
+    struct arguments *arguments = given;
+    struct temp_folder folder;
+    char base[PATH_MAX];
+    if (gate_command_try(&arguments->gating) != 0 || temp_folder_make(&folder, "watch") != 0)
+        return -1;
+    snprintf(base, sizeof base, "%s/assay", folder.path);
+    arguments->gating.gate.base = base;
+    arguments->gating.gate.candidate = arguments->program;
+    int code = copy_program(arguments->program, base) == 0 ? watch_sources(arguments) : -1;
+    temp_folder_remove(&folder);
+    return code;
+}
+
+static const struct command_option options[] = {
+    OPTIONS_GATE_DEVICES,
+    OPTIONS_GATE_MEASURE,
+    {"make", VALUE_TEXT, "COMMAND", AT(make), .help = "what builds the program (default: make)"},
+    {"program", VALUE_FILE, "FILE", AT(program),
+     .help = "the program that it builds (default: build/assay)"},
+    {"on", VALUE_TEXT, "FOLDERS", AT(below),
+     .help = "the folders whose files are watched, with blanks between them (default: 'kernels "
+             "baselines')"},
+    OPTIONS_GATE_REPORT,
+    {0},
+};
+
+const struct command cmd_watch = {
+    .name = "watch",
+    .summary = "build on save, check, and compare with the program as it was",
+    .options = options,
+    .words = {{"SUITE|FILE.ini", .kind = VALUE_SUITE_FILE}},
+    .least = 1,
+    .most = 1,
+    .which = "which suite?",
+    .only = "one suite only",
+    .synopsis = "SUITE|FILE.ini [options]",
+    .about = "Waits for a file to be saved, builds, and says of each case whether it became\n"
+             "slower or faster than in the program as it was when watching began, as assay ab\n"
+             "does. Answers are checked. With --filter and a small --budget that takes seconds.\n"
+             "What does not build is said, and the next save is waited for; Ctrl-C ends it.\n",
+    .examples = "assay watch int8 --filter 'int8_quantize/host_* n=500000 * cold'\n"
+                "assay watch core --make 'make ARCH=90 -j8'",
+    .exit = "130 when it is ended, 2 usage.",
+    .size = sizeof(struct arguments),
+    .defaults = &(const struct arguments){.gating = {GATE_COMMAND_DEFAULTS},
+                                          .make = "make",
+                                          .program = "build/assay",
+                                          .below = "kernels baselines"},
+    .check = check,
+    .run = run,
+};

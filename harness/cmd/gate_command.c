@@ -1,0 +1,77 @@
+/* gate_command.c - see gate_command.h. */
+#include "cmd/gate_command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/exit_code.h"
+#include "base/out_file.h"
+#include "cmd/options.h"
+#include "show/comparison_formats.h"
+
+static bool is_simulated(const char *device)
+{
+    return device && strncmp(device, "sim", 3) == 0;
+}
+
+int gate_command_check(struct gate_command *command, const struct given *given)
+{
+    struct gate_options *gate = &command->gate;
+    if (gate->least_judged > 1) return assay_error("--least-judged is a share: at most 100");
+    gate->speedup = strcmp(command->metric, "speedup") == 0;
+    gate->has_seed = option_given(given, "seed") != NULL;
+    if (!gate->base_device) gate->base_device = command->device;
+    if (!gate->candidate_device) gate->candidate_device = command->device;
+    bool simulated = is_simulated(gate->candidate_device) ||
+                     (!gate->baseline && is_simulated(gate->base_device));
+    if (simulated && !gate->allow_simulated)
+        return assay_error("a gate of a simulated device proves nothing (--allow-simulated)");
+    return command->fail_on ? verdict_set_parse(command->fail_on, &gate->fail_on) : 0;
+}
+
+int gate_command_try(const struct gate_command *command)
+{
+    const char *const paths[] = {command->output, command->junit, command->markdown, command->json};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (out_file_try(paths[i]) != 0) return -1;
+    return 0;
+}
+
+static int report(const struct gate_command *command, const struct comparison *comparison)
+{
+    const char *const outputs[][2] = {{command->format, command->output},
+                                      {"junit", command->junit},
+                                      {"md", command->markdown},
+                                      {"json", command->json}};
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++)
+        if ((i == 0 || outputs[i][1]) &&
+            comparison_save(comparison, outputs[i][0], outputs[i][1], command->all) != 0)
+            return -1;
+    return command->annotations ? comparison_annotations(stderr, comparison) : 0;
+}
+
+int gate_command_run(const struct gate_command *command, const struct given *given)
+{
+    const struct gate_options *gate = &command->gate;
+    const char *name = given->command->name;
+    struct store *store;
+    struct comparison comparison;
+    /* A stored run is in a database that is there, and so is what is gone on with. */
+    bool reads = gate->baseline || gate->pinned || gate->resume;
+    if (store_open(&store, command->db, reads ? STORE_CHANGE : STORE_WRITE) != 0) return -1;
+    int code = gate_run(store, gate, &comparison);
+    store_close(store);
+    if (code >= 0) {
+        fprintf(stderr, "assay %s: %s\n", name, assay_last_error());
+        return code;
+    }
+    if (comparison.exit == EXIT_NOTHING) {
+        char why[WORDS_LINE];
+        unjudged_text(&comparison, why);
+        fprintf(stderr, "assay %s: %s\n", name, why);
+    }
+    code = report(command, &comparison) == 0 ? comparison.exit : -1;
+    comparison_release(&comparison);
+    return code;
+}

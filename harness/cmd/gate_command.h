@@ -1,0 +1,91 @@
+/*
+ * gate_command.h - what the commands that gate (gate, ab) have alike: options, reports, exit code.
+ */
+#pragma once
+
+#include "cmd/commands.h"
+#include "gate/gate_run.h"
+
+/* The member `gating` of their struct arguments. */
+struct gate_command {
+    struct gate_options gate;
+    const char *device, *db, *format, *metric, *fail_on;
+    const char *output, *junit, *markdown, *json;
+    bool annotations, all;
+};
+
+/* All the rounds that they need, half of the cases to be judged, the best device. */
+#define GATE_COMMAND_DEFAULTS                                                                      \
+    .gate.threshold = NAN, .gate.least_judged = 0.5, .gate.extend = true, .gate.timeout_s = 3600,  \
+    .device = "auto", .format = "table", .metric = "time"
+
+/* Rows of a table of options, without a comma behind the last. */
+#define OPTIONS_GATE_DEVICES                                                                       \
+    {"device", VALUE_DEVICE, "D", AT(gating.device),                                               \
+     .help = "the device of both programs (default auto)"},                                        \
+    {                                                                                              \
+        "cand-device", VALUE_DEVICE, "D", AT(gating.gate.candidate_device),                        \
+            .help = "the device of the candidate alone"                                            \
+    }
+
+#define OPTIONS_GATE_MEASURE                                                                       \
+    {"filter", VALUE_VARIANT, "GLOB", AT(gating.gate.filter),                                      \
+     .help = "only these cases, as in assay run"},                                                 \
+        {"budget", VALUE_TEXT, "S", AT(gating.gate.budget),                                        \
+         .help = "sampling time per case (default 0.05)"},                                         \
+        {"precision", VALUE_TEXT, "PCT", AT(gating.gate.precision),                                \
+         .help = "stop when the median is known to +-PCT %"},                                      \
+        {"threshold", VALUE_FRACTION, "PCT", AT(gating.gate.threshold),                            \
+         .help = "the smallest change that counts (default: the suite's, else 2 where the SM "     \
+                 "clock stays the same, else 5)"},                                                 \
+        {"metric",                                                                                 \
+         VALUE_CHOICE,                                                                             \
+         "NAME",                                                                                   \
+         AT(gating.metric),                                                                        \
+         .help = "time (default), or speedup: the ratio to the baseline",                          \
+         .choices = "time speedup"},                                                               \
+        {"least-judged", VALUE_FRACTION, "PCT", AT(gating.gate.least_judged),                      \
+         .help = "end with 4 where less than this share of the base's cases was judged: PASS, "    \
+                 "IMPROVED, REGRESSED or SUSPECT (default 50)"},                                   \
+        {"fail-on",                                                                                \
+         VALUE_TEXT,                                                                               \
+         "LIST",                                                                                   \
+         AT(gating.fail_on),                                                                       \
+         .help = "verdicts that end with 3: INCONCLUSIVE,UNSTABLE, or any",                        \
+         .choices = "any INCONCLUSIVE UNSTABLE"},                                                  \
+        {"allow-simulated", VALUE_FLAG, .at = AT(gating.gate.allow_simulated),                     \
+         .help = "gate a simulated device"},                                                       \
+        {"timeout",                                                                                \
+         VALUE_COUNT,                                                                              \
+         "S",                                                                                      \
+         AT(gating.gate.timeout_s),                                                                \
+         .help = "the longest launch (default 3600)",                                              \
+         .least = 1,                                                                               \
+         .most = 1000000},                                                                         \
+    {                                                                                              \
+        "seed", VALUE_SEED, "N", AT(gating.gate.seed),                                             \
+            .help = "the seed of all launches (default: random)"                                   \
+    }
+
+#define OPTIONS_GATE_REPORT                                                                         \
+    {"all", VALUE_FLAG, .at = AT(gating.all),                                                       \
+     .help = "list the unchanged cases on a terminal too"},                                         \
+        {"format", VALUE_CHOICE, "NAME", AT(gating.format), .choices = "table md json html"},       \
+        {"output", VALUE_FILE, "FILE", AT(gating.output), .help = "write it there", .letter = 'o'}, \
+        {"junit", VALUE_FILE, "FILE", AT(gating.junit), .help = "also as JUnit XML"},               \
+        {"markdown", VALUE_FILE, "FILE", AT(gating.markdown), .help = "also as Markdown"},          \
+        {"json", VALUE_FILE, "FILE", AT(gating.json), .help = "also as JSON"},                      \
+        {"annotations", VALUE_FLAG, .at = AT(gating.annotations),                                   \
+         .help = "also as GitHub annotations, on standard error"},                                  \
+    {                                                                                               \
+        "db", VALUE_DATABASE, "FILE", AT(gating.db), .help = OPTION_DB_HELP                         \
+    }
+
+/* Complete what follows from the options. 0, or -1 with assay_error, a misuse. */
+int gate_command_check(struct gate_command *command, const struct given *given);
+
+/* Whether the reports can be written, before minutes are spent. 0, or -1 with assay_error. */
+int gate_command_try(const struct gate_command *command);
+
+/* Gate and report, in the name of the command that was given. The exit code, or -1. */
+int gate_command_run(const struct gate_command *command, const struct given *given);

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# `assay ab`: two programs or revisions, from their names to a verdict. What a new user does first.
+. "$(dirname "$0")/lib.sh"
+export ASSAY_DB=ab.sqlite OMP_NUM_THREADS=1 HOME=$PWD XDG_CACHE_HOME=$PWD/cache
+
+cat >few.ini <<'END'
+[suite]
+title = one case that a switch slows
+budget = 0.02
+[group q]
+operation = fault_double
+n = 20000
+variants = right
+END
+# program NAME PACE: the same program as two builds of a kernel would be, one with more to do.
+program() {
+    printf '#!/bin/sh\nFAULT_PACE=%s exec "%s" "$@"\n' "$2" "$FAULTS" >"$1"
+    chmod +x "$1"
+}
+program base 200
+program slower 250
+program same 200
+echo "# the same" >>same
+
+before=$SECONDS
+check "a case that is slowed by a quarter ends with 1" exits 1 "$ASSAY" ab ./base ./slower few.ini --device host
+"$ASSAY" ab ./base ./slower few.ini --device host >ab.out 2>ab.err
+check "two of them in less than a minute" [ $((SECONDS - before)) -lt 60 ]
+check "and is named with its change and both times" grep -qE 'REGRESSED +\+2[0-9]\.?[0-9]* %.* us .* us ' ab.out
+run "$ASSAY" ab ./base ./slower few.ini --device host --format json; cp said.out ab.json
+check "JSON has the verdict" gives REGRESSED query :memory: "SELECT json_extract(readfile('$PWD/ab.json'), '\$.rows[0].verdict')"
+check "the other way round it is an improvement" exits 0 "$ASSAY" ab ./slower ./base few.ini --device host
+check "which is said" says IMPROVED "$ASSAY" ab ./slower ./base few.ini --device host
+check "one that does the same is none" exits 0 "$ASSAY" ab ./base ./same few.ini --device host
+check "and said to be" says PASS "$ASSAY" ab ./base ./same few.ini --device host
+
+# Revisions of git, each built once.
+git init -q repository && cd repository || exit 1
+git config user.email a@example.org && git config user.name a
+for pace in 200 250; do
+    cp ../base program && sed -i "s/FAULT_PACE=200/FAULT_PACE=$pace/" program
+    git add program && git commit -qm "pace $pace"
+done
+make="mkdir -p build && cp program build/assay && echo built >>'$PWD/../made'"
+ab() { "$ASSAY" ab "$@" ../few.ini --device host --make "$make" --db ../ab.sqlite; }
+check "two revisions are built and compared" exits 1 ab HEAD~1 HEAD
+check "it says what it builds" [ -n "$(ls ../cache/assay/builds/*.log)" ]
+check "each was built once" [ "$(wc -l <../made)" -eq 2 ]
+check "a second time none is" exits 1 ab HEAD~1 HEAD
+check "as the log says" [ "$(wc -l <../made)" -eq 2 ]
+check "no worktree is left" gives 1 sh -c "git worktree list | wc -l"
+check "a revision beside a program" exits 0 ab HEAD ../base
+git rm -q program && git commit -qm "does not build"
+check "a revision that does not build ends with 2" exits 2 ab HEAD~1 HEAD
+check "and says so" warns "the revision HEAD does not build" ab HEAD~1 HEAD
+check "with the end of the log" warns "program" ab HEAD~1 HEAD
+check "nothing half built is kept" gives "" sh -c "ls ../cache/assay/builds | grep '\\.[0-9]*$'"
+cd .. || exit 1
+
+# Bad input: one line, exit 2.
+bad() { exits 2 "$ASSAY" ab "$@" --device host && [ "$(grep -c "^assay ab: " said.err)" -eq 1 ]; }
+check "the same program twice" bad ./base ./base few.ini
+check "which is said" warns "the same program, byte for byte" "$ASSAY" ab ./base ./base few.ini
+check "what is neither a program nor a revision" bad ./base nowhere few.ini
+check "a suite that is not there" bad ./base ./slower nowhere.ini
+check "a filter that matches nothing" bad ./base ./slower few.ini --filter 'none/*'
+check "one program alone" bad ./base

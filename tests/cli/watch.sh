@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# `assay watch`: build on save, and compare with the program as it was.
+. "$(dirname "$0")/lib.sh"
+export ASSAY_DB=w.sqlite OMP_NUM_THREADS=1
+
+cat >few.ini <<'END'
+[suite]
+title = one case that a switch slows
+budget = 0.02
+[group q]
+operation = fault_double
+n = 20000
+variants = right
+END
+mkdir -p kernels baselines build
+cat >make.sh <<END
+grep -q broken kernels/pace && { echo "kernels/pace: error: broken" >&2; exit 2; }
+printf '#!/bin/sh\nFAULT_PACE=%s exec "$FAULTS" "\$@"\n' "\$(cat kernels/pace)" >build/new
+chmod +x build/new && mv build/new build/assay
+END
+echo 200 >kernels/pace && sh make.sh
+
+"$ASSAY" watch few.ini --device host --make 'sh make.sh' >watch.out 2>watch.err &
+watcher=$!
+tells() { grep -q -- "$1" watch.err; }
+check "it says what it watches" wait_for 5 tells '1 files below kernels baselines'
+echo 250 >kernels/pace
+check "a save that slows a case is REGRESSED" wait_for 40 grep -q 'REGRESSED' watch.out
+echo broken >kernels/pace
+check "what does not build is said" wait_for 5 tells 'it does not build'
+check "with what make said" tells 'error: broken'
+check "it goes on" kill -0 "$watcher"
+: >watch.out
+echo 200 >kernels/pace
+check "the program as it was is no change" wait_for 10 tells 'the program is as it was'
+echo 150 >kernels/pace
+check "a faster one is IMPROVED" wait_for 40 grep -q IMPROVED watch.out
+kill -INT "$watcher"
+ended=0
+wait "$watcher" || ended=$?
+check "Ctrl-C ends it with 130" [ "$ended" -eq 130 ]
+check "and leaves no folder" gives "" sh -c "ls -d '${TMPDIR:-/tmp}'/assay-watch* 2>/dev/null"
+
+check "a suite must be named" exits 2 "$ASSAY" watch
+check "the program must be there" exits 2 "$ASSAY" watch few.ini --device host --program nowhere
+check "so must files" exits 2 "$ASSAY" watch few.ini --device host --on nowhere
