@@ -15,12 +15,12 @@ longest = number("longest")
 edge = 1.06 * longest
 end(x) = x > longest ? edge : x
 broken(x) = x > longest
-set xrange [0:1.27 * longest] # leaves space for the figures
+set xrange [0:(text_only ? 1.6 : 1.27) * longest] # leaves space for the figures
 
 plot data index 1 using (0.5 * end($3)):0:(0):(end($3)):($0 - 0.36):($0 + 0.36):(paint(strcol(2))) \
          with boxxyerror linecolor rgb variable, \
      data index 1 using (broken($3) ? 1.02 * longest : NaN):0:(1.01 * longest):(1.03 * longest):($0 - 0.4):($0 + 0.4) \
-         with boxxyerror linecolor rgb "#ffffff", \
-     data index 1 using (broken($3) ? NaN : $3):0:4:5 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb ink, \
+         with boxxyerror linecolor rgb paper, \
+     data index 1 using (broken($3) ? NaN : shown($3)):0:4:5 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb ink, \
      data index 1 using (0):0:(cut(strcol(1))) with labels right offset character -1, 0 textcolor rgb ink, \
-     data index 1 using (end($5)):0:6 with labels left offset character 1, 0 textcolor rgb ink
+     data index 1 using (end($5)):0:6 with labels left offset character (text_only ? 2 : 1), 0 textcolor rgb ink

@@ -16,7 +16,7 @@ array Paint[16]; array Dash[16]
 rank = 0; base = 0
 do for [i = 1:curves] {
     if (Kind[i] eq "baseline" || Kind[i] eq "bound") {
-        base = base + 1; Paint[i] = base == 1 ? "#000000" : "#808080"; Dash[i] = base + 1
+        base = base + 1; Paint[i] = base == 1 ? ink : grey; Dash[i] = base + 1
     } else {
         rank = rank + 1
         Paint[i] = rank > bright ? grey : Colour[rank]; Dash[i] = rank % 4 == 0 ? 3 : 1
@@ -36,11 +36,11 @@ set bmargin at screen bottom + 0.06
 set ylabel "share of values"
 set yrange [0:1.02]
 set format x ""
-set key outside right top vertical Left reverse samplen 2 spacing 1.15
+set key outside right top vertical Left reverse samplen 3.5 spacing 1.15
 plot for [i = 1:curves] data index i + 1 using 1:2 with steps linewidth 1.8 dashtype Dash[i] \
          linecolor rgb Paint[i] title sprintf("%s, %d", name(i), Count[i])
 
-unset title; unset key; unset ylabel; unset ytics
+unset title; unset label 9999; unset key; unset ylabel; unset ytics
 set tmargin at screen bottom
 set bmargin at screen (text_only ? 0.12 : 76.0 / high)
 set format x "%g"

@@ -8,7 +8,7 @@
 data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 set logscale xy
-set format x "%.0s%cs"
+set format x "%.0s %cs"
 set format y "%g %%"
 set xlabel "time per launch"
 set ylabel "difference of unchanged code (0.001 % stands for none)"

@@ -15,7 +15,9 @@ stats data index 2 using (n = int($5), n > 0 ? (Name[n] = strcol(7), named = n) 
 
 paint(v) = v > bright ? grey : Colour[v]
 mark(v) = v > bright ? Hollow[(v - 1) % bright + 1] : Point[v]
-last = text_only ? 1 - ((number("right_chars") < most ? number("right_chars") : most) + 8) / (1.0 * across) : 1 - (number("right_chars") * 8.8 + 70) / wide
+if (!text_only) { most = int((wide - 420) / 8.0) }
+widest = number("right_chars") < most ? number("right_chars") : most
+last = 1 - (text_only ? (widest + 8) / (1.0 * across) : (widest * 8.0 + 70) / wide)
 set rmargin at screen last
 set key at screen 0.99, screen top_of right top vertical Left reverse samplen 1.5 spacing 1.1
 set logscale x
@@ -27,9 +29,11 @@ set xlabel "time (" . find("unit") . "); left is faster"
 set ylabel find("metric") . (number("more_is_better") ? " (higher is better)" : " (lower is better)")
 set offsets graph 0.04, graph 0.04, graph 0.06, graph 0.04
 
+# No case is beyond the front, so the labels are there.
+beyond = number("more_is_better") ? 0.6 : -0.6
 plot data index 2 using ($4 == 1 ? $2 : 1/0):3 with steps linewidth 1 linecolor rgb dim title "front", \
      for [v = 1:variants] data index 2 using 2:($1 == v ? $3 : NaN) with points pointtype mark(v) \
          pointsize 0.8 linecolor rgb paint(v) title Variant[v], \
-     data index 2 using 2:(strcol(6) eq "-" ? NaN : $3):6 with labels right offset character -0.6, 0.6 \
+     data index 2 using 2:(strcol(6) eq "-" ? NaN : $3):6 with labels right offset character -0.6, beyond \
          textcolor rgb ink notitle, \
-     for [n = 1:named] keyentry with points pointtype 0 linecolor rgb "#ffffff" title sprintf("%d  %s", n, cut(Name[n]))
+     for [n = 1:named] keyentry with points pointtype 0 linecolor rgb paper title sprintf("%d  %s", n, cut(Name[n]))

@@ -9,8 +9,8 @@
 data = ARG1; output = ARG2; columns = ARG3
 load "style.gp"
 spans = number("spans")
-array Stage[5] = ["allocation", "copy to the device", "compute", "copy back", "the launch"]
-array Ink[5] = ["#999999", "#0072B2", "#E69F00", "#009E73", "#000000"]
+array Stage[5] = ["allocation", "copy in", "compute", "copy out", "the launch"]
+array Ink[5] = ["#999999", "#0072B2", "#E69F00", "#009E73", ink]
 shown(s) = spans && (s == 1 || s == 5) ? "" : Stage[s]
 
 set lmargin left_of
@@ -22,11 +22,11 @@ set yrange [number("lines_drawn") - 0.4:-0.6]
 unset ytics
 set bmargin (text_only ? 6 : 7.5)
 set key at screen 0.5, screen 0.02 center bottom horizontal maxcols 5 samplen 1.5
-if (spans) { set style fill solid 1.0 border rgb "#ffffff" }
+if (spans) { set style fill solid 1.0 border rgb paper }
 
 plot for [s = 1:5] data index 2 using ($1 == s - 1 ? $2 : NaN):4:2:3:4:5 \
          with boxxyerror linewidth 0.3 linecolor rgb Ink[s] title shown(s), \
      data index 1 using 3:($2 + 0.04):(0):(0.34) with vectors nohead linewidth 2 linecolor rgb "#D55E00" notitle, \
-     data index 1 using (0):($2 - 0.5):(number("top")):(0) with vectors nohead linewidth 0.6 linecolor rgb "#a0a0a0" notitle, \
+     data index 1 using (0):($2 - 0.5):(number("top")):(0) with vectors nohead linewidth 0.6 linecolor rgb grey notitle, \
      data index 1 using (0):2:(cut(strcol(1))) with labels right offset character -1, 0 textcolor rgb ink notitle, \
      data index 1 using (number("top")):2:4 with labels left offset character 1, 0 textcolor rgb ink notitle

@@ -21,7 +21,7 @@ rows = number("rows"); moving = number("moving")
 both = rows > 0 && moving > 0
 
 # Seven operations have a colour and a shape each, the others share a grey one.
-array Hue[8] = ["#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#202020", "#a0a0a0"]
+array Hue[8] = ["#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", ink, grey]
 array Full[8] = [7, 5, 9, 13, 11, 15, 7, 5]
 array Open[8] = [6, 4, 8, 12, 10, 14, 6, 4]
 mark(f, base) = base ? Open[f] : Full[f]
@@ -73,6 +73,7 @@ if (moving > 0) {
              title sprintf("%s (%d)", Family[f], Cases[f]), \
          keyentry with points pointtype 6 linecolor rgb dim title "hollow: not ours"
     do for [i = 1:lines] { unset label i }
+    unset label 9999
 }
 if (rows > 0) {
     set title heading noenhanced textcolor rgb ink

@@ -24,6 +24,6 @@ set arrow from 1, graph 0 to 1, graph 1 nohead linewidth 1.5 linecolor rgb ink f
 
 plot data index 1 using (sqrt($3)):0:(1):3:($0 - 0.36):($0 + 0.36):(paint(strcol(2), $3, $4, $5)) \
          with boxxyerror linecolor rgb variable, \
-     data index 1 using 3:0:4:5 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb ink, \
+     data index 1 using (shown($3)):0:4:5 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb ink, \
      data index 1 using (left):0:(cut(strcol(1))) with labels right offset character -1, 0 textcolor rgb ink, \
-     data index 1 using (right):0:6 with labels left offset character 1, 0 textcolor rgb ink
+     data index 1 using (right):0:6 with labels left offset character (text_only ? 2 : 1), 0 textcolor rgb ink

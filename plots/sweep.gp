@@ -16,14 +16,16 @@ stats data index 2 using (Way[int($0) + 1] = strcol(1), At[int($0) + 1] = $2, \
 lines = STATS_records
 left = number("left"); right = number("right")
 
-# The best variants have colours, the others are grey; baselines and bounds are black and dashed.
+# The best variants have colours, the others are grey; baselines and bounds are black, then grey,
+# each with a dash and a cross of its own.
 rank = 0; base = 0
 array Crosses[5] = [2, 4, 1, 3, 8]
 array Paint[64]; array Width[64]; array Dash[64]; array Mark[64]
 do for [i = 1:curves] {
     if (Kind[i] eq "baseline" || Kind[i] eq "bound") {
         base = base + 1
-        Paint[i] = "#000000"; Width[i] = 2; Dash[i] = base % 4 + 1; Mark[i] = Crosses[(base - 1) % 5 + 1]
+        Paint[i] = base % 2 ? ink : dim; Width[i] = 2
+        Dash[i] = (base - 1) % 4 + 2; Mark[i] = Crosses[(base - 1) % 5 + 1]
     } else {
         rank = rank + 1
         k = (rank - 1) % bright + 1
@@ -33,7 +35,7 @@ do for [i = 1:curves] {
     }
 }
 
-set key outside right top vertical Left reverse samplen 2 spacing 1.15
+set key outside right top vertical Left reverse samplen 3.5 spacing 1.15
 set xlabel find("xlabel")
 set ylabel find("ylabel")
 if (number("by_bytes")) {
@@ -65,22 +67,38 @@ if (logarithmic) {
     set yrange [0:high_end * 1.05]
 }
 
+# Labels stand where no curve is: those of memories above the frame, the first left of its line
+# where it has the space, else the next is a row higher; those of ceilings over their lines at the
+# left, side by side, as curves rise to the right.
+part(x) = log(x / left) / log(right / left)
+above = 0; beside = 0; up = 0; raised = 0
 do for [i = 1:lines] {
     if (Way[i] eq "v" && At[i] > left && At[i] < right) {
-        set arrow from At[i], graph 0 to At[i], graph 1 nohead linewidth 1 dashtype 3 linecolor "#808080"
-        set label Label[i] at At[i], graph 0.02 rotate by 90 left offset character -1.1, 0 \
-            front textcolor rgb dim
+        leftwards = part(At[i]) > (above == 0 ? 0.25 : 0.75)
+        set arrow from At[i], graph 0 to At[i], graph 1 nohead linewidth 1 dashtype 3 linecolor rgb grey
+        set label i Label[i] at At[i], graph 1 offset 0, character 0.7 + up front textcolor rgb dim
+        if (leftwards) { set label i right } else { set label i left }
+        above = above + 1
+        if (up) { raised = 1 }
+        up = !leftwards && up == 0
+    }
+    if (Way[i] eq "h") {
+        set label i Label[i] at graph 0.02 + 0.3 * (beside % 3), first At[i] left offset 0, character 0.7 front textcolor rgb dim
+        beside = beside + 1
     }
 }
+rows = above > 0 ? 1 + raised : 0
+set tmargin at screen top_of - rows * (text_only ? 1.0 / number("lines") : 18.0 / high)
+set bmargin at screen (text_only ? 5.0 / number("lines") : 76.0 / high)
 
 # Drawn from the last to the first, so that the best lie on top and the baseline
-# over them; the key has them in order.
-plot for [i = 1:lines] (Way[i] eq "h" ? At[i] : NaN) with lines linewidth 1.5 dashtype i % 4 + 2 \
-         linecolor rgb dim title (Way[i] eq "h" ? Label[i] : ""), \
-     for [i = curves:1:-1] data index i + 2 using 1:2:3:4 with yerrorbars pointtype 0 \
+# over them; the key has them in order. Lines of characters would hide each other.
+joined = text_only ? "points" : "linespoints"
+plot for [i = 1:lines] (Way[i] eq "h" ? At[i] : NaN) with lines linewidth 1.2 linecolor rgb dim notitle, \
+     for [i = curves:1:-1] data index i + 2 using 1:2:3:(text_only ? $3 : $4) with yerrorbars pointtype 0 \
          linewidth 1 linecolor rgb Paint[i] notitle, \
-     for [i = curves:1:-1] data index i + 2 using 1:2 with linespoints linewidth Width[i] \
+     for [i = curves:1:-1] data index i + 2 using 1:2 with @joined linewidth Width[i] \
          dashtype Dash[i] pointtype Mark[i] pointsize 0.8 linecolor rgb Paint[i] notitle, \
-     for [i = 1:curves] keyentry with linespoints linewidth Width[i] dashtype Dash[i] \
+     for [i = 1:curves] keyentry with @joined linewidth Width[i] dashtype Dash[i] \
          pointtype Mark[i] pointsize 0.8 linecolor rgb Paint[i] \
          title Curve[i] . (Dash[i] > 1 ? " (" . Kind[i] . ")" : "")

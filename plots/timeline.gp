@@ -28,18 +28,18 @@ foot = text_only ? 4.0 / number("lines") : 76.0 / high
 each = below ? (text_only ? 8.0 / number("lines") : 130.0 / high) : 0
 gap = text_only ? 0.03 : 18.0 / high
 
-set lmargin text_only ? 12 : 11
+set lmargin text_only ? 17 : 11
 set rmargin 3
 set xrange [0:right]
 unset key
 set multiplot
 
 # An operation's name is drawn on a card where there is space for it.
-set style textbox opaque fillcolor rgb "#ffffff" noborder margins 0.4, 0.2
+set style textbox opaque fillcolor rgb paper noborder margins 0.4, 0.2
 boxed = text_only ? "" : "boxed"
 room(i) = 1.0 * (To[i] - From[i]) / right * (text_only ? across - 15 : wide - 130) > (text_only ? 1 : 8) * strlen(Name[i])
 do for [i = 1:stretches] {
-    if (i > 1) { set arrow from From[i], graph 0 to From[i], graph 1 nohead linewidth 0.8 dashtype 3 linecolor rgb "#808080" }
+    if (i > 1 && !text_only) { set arrow from From[i], graph 0 to From[i], graph 1 nohead linewidth 0.8 dashtype 3 linecolor rgb grey }
     if (room(i)) { set label i Name[i] at (From[i] + To[i]) / 2, graph 0.96 center front @boxed textcolor rgb dim }
 }
 set tmargin at screen top_of
@@ -56,10 +56,10 @@ if (binned) {
          data index 2 using 1:($5 > 0 ? $2 : NaN) with points pointtype 2 pointsize 0.6 linecolor rgb "#D55E00"
 }
 do for [i = 1:stretches] { unset label i }
-unset title
+unset title; unset label 9999
 drawn = 0
 array What[3] = ["SM MHz", "deg C", "W"]
-array Ink[3] = ["#009E73", "#D55E00", "#000000"]
+array Ink[3] = ["#009E73", "#E69F00", ink]
 do for [k = 1:3] {
     if (Has[k] > 0) {
         drawn = drawn + 1

@@ -7,6 +7,7 @@
 #include "base/exit_code.h"
 #include "base/json.h"
 #include "base/table.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "case/registry.h"
 #include "case/shape.h"
@@ -14,8 +15,6 @@
 #include "doctor/doctor.h"
 #include "store/store.h"
 #include "suite/suite.h"
-
-enum { WIDTH = 100 };
 
 struct arguments {
     struct given given;
@@ -283,7 +282,7 @@ static int print_table(const struct list *list, const struct arguments *argument
         columns++;
     table_init(&sink.table, list->headings, columns);
     int failed = list->fill(&sink);
-    if (!failed) failed = table_print(&sink.table, stdout, WIDTH);
+    if (!failed) failed = table_print(&sink.table, stdout, terminal_columns());
     table_release(&sink.table);
     return failed;
 }

@@ -1,6 +1,7 @@
 /* cmd_plot.c - `assay plot`: a picture of a run. */
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/exit_code.h"
@@ -39,7 +40,11 @@ static int check(void *given)
     arguments->kind = plot_find(arguments->given.word[0]);
     arguments->run = arguments->given.word[1];
     if (!arguments->kind) return -1;
-    if (!arguments->plot.output) return assay_error("where to? -o FILE.svg");
+    const struct plot_request *plot = &arguments->plot;
+    if (!plot->output) return assay_error("where to? -o FILE.svg");
+    if (!strcmp(plot->output, "-") && (plot->width_px || plot->theme))
+        return assay_error("a plot in the terminal takes no --%s",
+                           plot->width_px ? "width" : "theme");
     return check_fits(arguments);
 }
 
@@ -88,7 +93,7 @@ static enum plot_outcome draw(struct arguments *arguments)
         if (run_choice_read(&against, NULL, arguments->against, arguments->db)) goto out;
         plot->against = &against;
     }
-    plot->columns = terminal_columns();
+    plot->columns = terminal_width(stdout, 100); /* a drawing needs an end */
     outcome = plot_draw(arguments->kind, plot);
 out:
     comparison_release(&comparison);
@@ -122,6 +127,12 @@ static const struct command_option options[] = {
     {"metric", VALUE_TEXT, "NAME", AT(plot.metric),
      .help = "pareto: sqnr_db, mse, ...; sweep: bytes, ops or time",
      .choices = "bytes ops time mse sqnr_db"},
+    {"title", VALUE_TEXT, "TEXT", AT(plot.title), .help = "instead of the kind's own title"},
+    {"width", VALUE_COUNT, "PIXELS", AT(plot.width_px),
+     .help = "of the picture, from 800 to 4000 (default: as the kind needs)", .least = 800,
+     .most = 4000},
+    {"theme", VALUE_CHOICE, "NAME", AT(plot.theme), .help = "light or dark (default light)",
+     .choices = "light dark"},
     {"keep-script", VALUE_FLAG, .at = AT(plot.keep_script),
      .help = "leave the data and the script beside FILE (.tsv, .gp)"},
     OPTION_DB,

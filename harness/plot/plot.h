@@ -27,6 +27,9 @@ struct plot_request {
 
     const char *output; /* ends in .svg, .png or .pdf; "-": the terminal */
     int columns;        /* of the terminal; 0: 100 */
+    const char *title;  /* instead of the kind's own; NULL: that */
+    int width_px;       /* instead of the kind's own; 0: that */
+    const char *theme;  /* "dark"; else light */
     bool keep_script;   /* leave OUTPUT's .tsv and .gp beside it */
 };
 

@@ -89,12 +89,14 @@ static void write_setting(FILE *out, const char *name, const char *text)
 int plot_write(FILE *out, struct plot *plot)
 {
     FILE *const parts[] = {plot->settings, plot->out};
+    const char *title = plot->request->title, *theme = plot->request->theme;
     for (int i = 0; i < 2; i++)
         if (fflush(parts[i]) || ferror(parts[i])) return assay_error("out of memory for a plot");
     write_setting(out, "kind", plot->kind->name);
-    write_setting(out, "title", plot->title);
+    write_setting(out, "title", title ? title : plot->title);
     write_setting(out, "subtitle", plot->subtitle);
     write_setting(out, "note", plot->note);
+    write_setting(out, "theme", theme ? theme : "light");
     fwrite(plot->text[0], 1, plot->size[0], out);
     fputs("\n\n", out);
     fwrite(plot->text[1], 1, plot->size[1], out);
@@ -140,7 +142,8 @@ void plot_title(struct plot *plot, const char *format, ...)
 
 void plot_size(struct plot *plot, int wide, int high, int lines)
 {
-    plot_setting_number(plot, "wide", wide);
+    int asked = plot->request->width_px;
+    plot_setting_number(plot, "wide", asked ? asked : wide);
     plot_setting_number(plot, "high", high);
     plot_setting_number(plot, "lines", lines);
 }
@@ -148,8 +151,8 @@ void plot_size(struct plot *plot, int wide, int high, int lines)
 void plot_size_rows(struct plot *plot, int rows)
 {
     int pitch = rows <= 12 ? 30 : rows <= 30 ? 22 : 17;
-    plot_size(plot, 1100 + (plot->chars > 45 ? 8 * (plot->chars - 45) : 0), 160 + pitch * rows,
-              rows + 12);
+    int beside = 15 * (plot->chars + plot->right_chars) / 2; /* of 7.5 pixels each */
+    plot_size(plot, beside + 560 > 1100 ? beside + 560 : 1100, 160 + pitch * rows, rows + 12);
     plot_setting_number(plot, "chars", plot->chars);
     plot_setting_number(plot, "right_chars", plot->right_chars);
 }

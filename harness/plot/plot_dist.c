@@ -19,6 +19,7 @@ struct curve {
     const struct view_row *row;
     double *value; /* ns, sorted */
     int count;
+    double bandwidth_ns; /* of its density */
 };
 
 struct dist {
@@ -43,6 +44,23 @@ static void values_add(struct curve *curve, const struct case_result *result, bo
         if (!samples->mark || !samples->mark[i]) curve->value[curve->count++] = samples->time_ns[i];
 }
 
+/* Silverman's rule (Density Estimation, 1986, section 3.4.2) in its robust form, but not
+ * below the resolution of the clock. */
+static double bandwidth(const struct curve *curve, double step_ns)
+{
+    double sum = 0, squares = 0, n = curve->count;
+    for (int i = 0; i < curve->count; i++)
+        sum += curve->value[i];
+    for (int i = 0; i < curve->count; i++)
+        squares += pow(curve->value[i] - sum / n, 2);
+    double sigma = sqrt(squares / n);
+    double quartiles = stats_quantile_sorted(curve->value, curve->count, 0.75) -
+                       stats_quantile_sorted(curve->value, curve->count, 0.25);
+    if (quartiles > 0) sigma = fmin(sigma, quartiles / 1.34);
+    double least = fmax(plot_or(step_ns, 0) / 2, 0.0005 * sum / n);
+    return fmax(0.9 * sigma * pow(n, -0.2), least);
+}
+
 /* The curve's values over all launches; -1 with assay_error. */
 static int curve_make(struct plot *plot, struct curve *curve, const struct view_row *row,
                       bool launches)
@@ -56,6 +74,8 @@ static int curve_make(struct plot *plot, struct curve *curve, const struct view_
     for (int i = 0; i < run->case_count; i++)
         if (is_case(&run->cases[i], row)) values_add(curve, &run->cases[i].result, launches);
     stats_sort(curve->value, curve->count);
+    double step_ns = run->launch_count ? run->launches[0].device.clock_step_ns : NAN;
+    if (curve->count) curve->bandwidth_ns = bandwidth(curve, step_ns);
     return 0;
 }
 
@@ -79,23 +99,6 @@ static int dist_make(struct dist *dist, struct plot *plot)
 
 /* ------------------------------------------------------------------- density -- */
 
-/* Silverman's rule (Density Estimation, 1986, section 3.4.2) in its robust form, but not
- * below the resolution of the clock. */
-static double bandwidth(const struct curve *curve, double step_ns)
-{
-    double sum = 0, squares = 0, n = curve->count;
-    for (int i = 0; i < curve->count; i++)
-        sum += curve->value[i];
-    for (int i = 0; i < curve->count; i++)
-        squares += pow(curve->value[i] - sum / n, 2);
-    double sigma = sqrt(squares / n);
-    double quartiles = stats_quantile_sorted(curve->value, curve->count, 0.75) -
-                       stats_quantile_sorted(curve->value, curve->count, 0.25);
-    if (quartiles > 0) sigma = fmin(sigma, quartiles / 1.34);
-    double least = fmax(plot_or(step_ns, 0) / 2, 0.0005 * sum / n);
-    return fmax(0.9 * sigma * pow(n, -0.2), least);
-}
-
 static double density(const struct curve *curve, double at, double h)
 {
     double sum = 0;
@@ -110,11 +113,9 @@ static double density(const struct curve *curve, double at, double h)
 static void density_write(struct plot *plot, const struct curve *curve, double left, double right,
                           double factor)
 {
-    const struct stored_run *run = plot->request->run;
-    double step = run->launch_count ? run->launches[0].device.clock_step_ns : NAN;
-    double value[GRID + 1], most = 0, h = bandwidth(curve, step);
+    double value[GRID + 1], most = 0;
     for (int i = 0; i <= GRID; i++) {
-        value[i] = density(curve, left + (right - left) * i / GRID, h);
+        value[i] = density(curve, left + (right - left) * i / GRID, curve->bandwidth_ns);
         most = fmax(most, value[i]);
     }
     for (int i = 0; i <= GRID; i++)
@@ -135,16 +136,19 @@ static void shares_write(struct plot *plot, const struct curve *curve, double fa
 
 /* ------------------------------------------------------------------- writing -- */
 
-/* The axis leaves out the outermost half per cent, so that one outlier does not set it. */
+/* The axis leaves out the outermost half per cent, so that one outlier does not set it, and has
+ * space for the tails of the densities, which reach three bandwidths beyond the values. */
 static void axis(const struct dist *dist, double *left, double *right)
 {
     *left = INFINITY, *right = 0;
     for (int i = 0; i < dist->count; i++) {
         const struct curve *c = &dist->curve[i];
-        *left = fmin(*left, stats_quantile_sorted(c->value, c->count, 0.005));
-        *right = fmax(*right, stats_quantile_sorted(c->value, c->count, 0.995));
+        double tail = 3 * c->bandwidth_ns;
+        int outermost = c->count / 200;
+        *left = fmin(*left, c->value[outermost] - tail);
+        *right = fmax(*right, c->value[c->count - 1 - outermost] + tail);
     }
-    double margin = fmax(0.04 * (*right - *left), 0.002 * *right);
+    double margin = fmax(0.02 * (*right - *left), 0.002 * *right);
     *left -= margin;
     *right += margin;
 }

@@ -2,13 +2,10 @@
 #include "plot/plot_data.h"
 #include "show/comparison_formats.h"
 
-/* "+3.4 %  [2.1, 4.7]" */
+/* "+3.4 % [+2.1, +4.7]  REGRESSED" */
 static void figures(const struct comparison_row *row, char *out, size_t size)
 {
-    const struct interval *ratio = &row->ratio;
-    snprintf(out, size, "%+.1f %%", 100 * (ratio->mid - 1));
-    if (!isnan(ratio->lo))
-        text_add(out, size, "  ", "[%+.1f, %+.1f]", 100 * (ratio->lo - 1), 100 * (ratio->hi - 1));
+    comparison_ratio_text(row, out, size);
     text_add(out, size, "  ", "%s", verdict_name(row->verdict));
 }
 

@@ -8,6 +8,13 @@
 
 enum { MOST_PANELS = 8 };
 
+/* The runs that the panels show: the same place is the same run in all of them. */
+struct axis {
+    const struct history *history;
+    int *place; /* of each run of the history, from 0, oldest first */
+    int count;
+};
+
 /* A series and how much happened in it: those with the greatest change come first. */
 struct panel {
     const struct history_series *series;
@@ -68,7 +75,39 @@ static void change_label(const struct history *history, const struct history_ser
     }
 }
 
-static void changes_write(struct plot *plot, const struct history *history,
+/* -1 with assay_error. */
+static int axis_make(struct axis *axis, struct plot *plot, const struct history *history,
+                     const struct panel *panels, int count)
+{
+    int *place = plot_alloc(plot, history->run_count, sizeof *place);
+    if (!place) return -1;
+    *axis = (struct axis){history, place, 0};
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < panels[i].series->point_count; j++)
+            place[panels[i].series->points[j].run] = 1;
+    for (int i = 0; i < history->run_count; i++)
+        place[i] = place[i] ? axis->count++ : -1;
+    return 0;
+}
+
+static int place_of(const struct axis *axis, const struct history_series *series, int point)
+{
+    return axis->place[series->points[point].run];
+}
+
+/* The runs, by their commits or, where these are not known, their ids. */
+static void axis_write(struct plot *plot, const struct axis *axis)
+{
+    for (int i = 0; i < axis->history->run_count; i++) {
+        const struct history_run *run = &axis->history->runs[i];
+        const char *name = run->commit[0] ? run->commit : run->id;
+        if (axis->place[i] >= 0)
+            plot_line(plot, NULL, name, "%d\t%.10s", axis->place[i], run->started_at);
+    }
+    plot_block_end(plot);
+}
+
+static void changes_write(struct plot *plot, const struct axis *axis,
                           const struct history_series *series)
 {
     char label[256];
@@ -76,8 +115,9 @@ static void changes_write(struct plot *plot, const struct history *history,
     for (int i = 0; i < series->change_count; i++) {
         const struct history_change *c = &series->changes[i];
         if (c->at < 1) continue;
-        change_label(history, series, c, label, sizeof label);
-        plot_line(plot, NULL, label, "%d\t%.1f", c->causes != 0, c->at - 0.5);
+        change_label(axis->history, series, c, label, sizeof label);
+        plot_line(plot, NULL, label, "%d\t%.1f", c->causes != 0,
+                  place_of(axis, series, c->at) - 0.5);
     }
     plot_block_end(plot);
 }
@@ -94,19 +134,16 @@ static double level_at(const struct history_series *series, int point)
     return level;
 }
 
-static void points_write(struct plot *plot, const struct history *history,
+static void points_write(struct plot *plot, const struct axis *axis,
                          const struct history_series *series, double factor)
 {
-    for (int i = 0; i < series->point_count; i++) {
-        const struct history_point *p = &series->points[i];
-        const struct history_run *run = &history->runs[p->run];
-        plot_line(plot, NULL, run->commit[0] ? run->commit : "-", "%d\t%.9g\t%.9g\t%.10s\t%.8s", i,
-                  p->time_ns / factor, level_at(series, i) / factor, run->started_at, run->id);
-    }
+    for (int i = 0; i < series->point_count; i++)
+        plot_line(plot, NULL, NULL, "%d\t%.9g\t%.9g", place_of(axis, series, i),
+                  series->points[i].time_ns / factor, level_at(series, i) / factor);
     plot_block_end(plot);
 }
 
-static void panel_write(struct plot *plot, const struct history *history,
+static void panel_write(struct plot *plot, const struct axis *axis,
                         const struct history_series *series)
 {
     char name[PLOT_MAX_NAME];
@@ -115,44 +152,46 @@ static void panel_write(struct plot *plot, const struct history *history,
         longest = fmax(longest, series->points[i].time_ns);
     const struct plot_scale *scale = plot_scale(PLOT_TIME, longest);
     plot_common_rest(&plot->common, &series->id, name);
-    plot_line(plot, name, NULL, "%s\t%d\t%.10s\t%.10s", scale->name, series->point_count,
-              history->runs[series->points[0].run].started_at,
-              history->runs[series->points[series->point_count - 1].run].started_at);
+    plot_line(plot, name, scale->name, NULL);
     plot_block_end(plot);
-    changes_write(plot, history, series);
-    points_write(plot, history, series, scale->factor);
+    changes_write(plot, axis, series);
+    points_write(plot, axis, series, scale->factor);
 }
 
-static void write_history(struct plot *plot, const struct history *history,
-                          const struct panel *panels, int count)
+static void write_history(struct plot *plot, const struct axis *axis, const struct panel *panels,
+                          int shown, int more)
 {
-    int shown = count < MOST_PANELS ? count : MOST_PANELS;
+    const struct history *history = axis->history;
     const struct history_series *first = panels[0].series;
     const struct device_info *facts =
         &history->settings[first->points[first->point_count - 1].setting].facts;
     for (int i = 0; i < shown; i++)
         plot_common_add(&plot->common, &panels[i].series->id);
+    axis_write(plot, axis);
     for (int i = 0; i < shown; i++)
-        panel_write(plot, history, panels[i].series);
+        panel_write(plot, axis, panels[i].series);
     plot_title(plot, "time over runs");
     snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s, driver %s; %d runs, %.10s to %.10s",
              facts->simulated ? "SIMULATED " : "", facts->name, facts->driver, history->run_count,
              history->runs[0].started_at, history->runs[history->run_count - 1].started_at);
-    if (count > shown)
-        plot_note(plot, "", "the most changed cases first, and %d more (--case, --only)",
-                  count - shown);
-    plot_size(plot, 1100, 150 + (shown == 1 ? 380 : 170 * shown),
+    if (more)
+        plot_note(plot, "", "the most changed cases first, and %d more (--case, --only)", more);
+    plot_size(plot, 1100, 166 + (shown == 1 ? 380 : 170 * shown),
               12 + (shown == 1 ? 22 : 11 * shown));
     plot_setting_number(plot, "panels", shown);
+    plot_setting_number(plot, "runs", axis->count);
 }
 
 static enum plot_outcome draw(struct plot *plot, const struct history *history)
 {
+    struct axis axis;
     struct panel *panels = plot_alloc(plot, history->series_count, sizeof *panels);
     if (!panels) return PLOT_FAILED;
     int count = panels_choose(panels, plot, history);
     if (count == 0) return plot_nothing(plot, "no run has such a case");
-    write_history(plot, history, panels, count);
+    int shown = count < MOST_PANELS ? count : MOST_PANELS;
+    if (axis_make(&axis, plot, history, panels, shown)) return PLOT_FAILED;
+    write_history(plot, &axis, panels, shown, count - shown);
     return PLOT_DRAWN;
 }
 

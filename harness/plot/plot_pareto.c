@@ -1,5 +1,5 @@
 /* plot_pareto.c - the data of plots/pareto.gp: a quality metric against time, for the cases of
- * one operation and size, since cases of other sizes cannot be compared. */
+ * one operation, size, input and temperature, since other cases cannot be compared. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,14 +127,14 @@ static double height(const struct pareto *pareto, double quality)
     return pareto->logarithmic ? log(quality) : quality;
 }
 
-/* Whether two points are so near that their labels would overlap. */
+/* Whether two points are so near that their labels, of up to five characters, would overlap. */
 static bool is_near(const struct pareto *pareto, const struct point *a, const struct point *b)
 {
     const struct plot_extent *e = &pareto->extent;
     double time = log(e->right) - log(e->left);
     double quality = height(pareto, e->top) - height(pareto, e->low);
-    return fabs(log(a->time_ns / b->time_ns)) < 0.035 * time &&
-           fabs(height(pareto, a->quality) - height(pareto, b->quality)) < 0.04 * quality;
+    return fabs(log(a->time_ns / b->time_ns)) < 0.07 * time &&
+           fabs(height(pareto, a->quality) - height(pareto, b->quality)) < 0.05 * quality;
 }
 
 /* Number the points on the front; points too near to each other share one label, "4-6", at the
@@ -166,7 +166,7 @@ static void head(struct plot *plot, const struct pareto *pareto, int others)
               front == 1 ? "" : "s");
     if (beyond > 0) plot_note(plot, ", ", "%d of them are not labelled", beyond);
     if (pareto->left_out) plot_note(plot, "; ", "without a finite value: %d", pareto->left_out);
-    if (others) plot_note(plot, "; ", "of other sizes (--only): %d", others);
+    if (others) plot_note(plot, "; ", "of other sizes or inputs (--only): %d", others);
     int entries = pareto->variants + (beyond > 0 ? MOST_NAMED : front) + 4;
     plot_size(plot, 1200 + (plot->right_chars > 50 ? 7 * (plot->right_chars - 50) : 0),
               580 + 20 * (entries > 24 ? entries - 24 : 0), 36);
@@ -221,7 +221,7 @@ enum plot_outcome plot_pareto(struct plot *plot)
 {
     struct pareto pareto = {0};
     rows_choose(plot, &pareto);
-    int kept = plot_keep_size(plot->row, plot->count);
+    int kept = plot_keep_task(plot->row, plot->count);
     pareto.point = plot_alloc(plot, plot->count, sizeof *pareto.point);
     if (kept < 0 || !pareto.point) return PLOT_FAILED;
     pareto.more_is_better = more_is_better(pareto.metric);

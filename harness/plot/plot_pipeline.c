@@ -9,6 +9,10 @@
 static const char *const stages[] = {"alloc_ns", "h2d_ns", "compute_ns", "d2h_ns"};
 enum { STAGES = 4, THE_BATCH = STAGES, MOST_LINES = 40 };
 
+/* Spans of a case that fix the end of the axis: about four batches, which show how the stages lie.
+ * Hundreds of boxes in a line would show nothing. */
+enum { SPANS_SHOWN = 12 };
+
 struct batch {
     const struct view_row *row;
     double stage[STAGES]; /* ns; 0 if the case has no such stage */
@@ -62,14 +66,33 @@ static void figures(const struct batch *batch, char *out, size_t size)
     }
 }
 
-/* The last end of a batch's boxes. */
+/* When the first spans of a case had ended. */
+static double shown_of(const struct samples *samples)
+{
+    double end = 0;
+    for (int shown = 0; shown < SPANS_SHOWN; shown++) {
+        double next = INFINITY;
+        for (int i = 0; i < samples->span_count; i++)
+            if (samples->span[i].end_ns > end) next = fmin(next, samples->span[i].end_ns);
+        if (!isfinite(next)) break;
+        end = next;
+    }
+    return end;
+}
+
+/* When the last span of a case that is stored ended. */
+static double last_of(const struct batch *batch)
+{
+    double end = 0;
+    for (int i = 0; i < samples_of(batch)->span_count; i++)
+        end = fmax(end, samples_of(batch)->span[i].end_ns);
+    return end;
+}
+
+/* The end of what is drawn of a batch. */
 static double end_of(const struct batch *batch, bool spans)
 {
-    const struct samples *samples = samples_of(batch);
-    double end = spans ? 0 : fmax(batch->sum, batch->row->result.time_ns);
-    for (int i = 0; spans && i < samples->span_count; i++)
-        end = fmax(end, samples->span[i].end_ns);
-    return end;
+    return spans ? shown_of(samples_of(batch)) : fmax(batch->sum, batch->row->result.time_ns);
 }
 
 static void write_box(struct plot *plot, double factor, int stage, double begin_ns, double end_ns,
@@ -113,11 +136,13 @@ static void write_labels(struct plot *plot, double factor, const struct batch *b
 static void write_pipeline(struct plot *plot, const struct batch *batch, int count, int lines,
                            bool spans)
 {
+    char from[UNITS_MAX], to[UNITS_MAX];
     int line = 0;
-    double longest = 0;
+    double longest = 0, last = 0;
     for (int i = 0; i < count; i++) {
         plot_common_add(&plot->common, &batch[i].row->result.id);
         longest = fmax(longest, end_of(&batch[i], spans));
+        last = fmax(last, spans ? last_of(&batch[i]) : 0);
     }
     const struct plot_scale *scale = plot_scale(PLOT_TIME, longest);
     for (int i = 0; i < count; line += batch[i++].lanes)
@@ -127,6 +152,8 @@ static void write_pipeline(struct plot *plot, const struct batch *batch, int cou
     for (int i = 0; i < count; line += batch[i++].lanes)
         (spans ? write_spans : write_sums)(plot, scale->factor, &batch[i], line);
     plot_title(plot, spans ? "when the stages of the first batches ran" : "stages of a batch");
+    if (last > 1.03 * longest)
+        plot_note(plot, "", "the first %s of %s", units_time(from, longest), units_time(to, last));
     plot_size_rows(plot, lines + 5);
     plot_setting(plot, "unit", scale->name);
     plot_setting_number(plot, "top", 1.03 * longest / scale->factor);
@@ -153,6 +180,6 @@ enum plot_outcome plot_pipeline(struct plot *plot)
     if (!count)
         return plot_nothing(plot, "no ok case has stages (metrics h2d_ns, compute_ns, d2h_ns)");
     write_pipeline(plot, batch, count, lines, spans);
-    if (more) plot_note(plot, "", "%d more are not drawn (--case, --only choose)", more);
+    if (more) plot_note(plot, "; ", "%d more are not drawn (--case, --only choose)", more);
     return PLOT_DRAWN;
 }

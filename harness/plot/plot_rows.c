@@ -57,7 +57,7 @@ int plot_keep_group(const struct view_row **row, int count, double widest)
     return best_end - best;
 }
 
-/* ------------------------------------------------------------------- sizes -- */
+/* ------------------------------------------------------------------- tasks -- */
 
 const char *plot_pair(const char *shape, int index, int *length)
 {
@@ -76,48 +76,60 @@ bool plot_pair_is_size(const char *pair, int length)
     return digits > 0 && value + 1 + digits == pair + length;
 }
 
-void plot_size_of(const char *shape, char out[RESULT_MAX_SHAPE])
+/* Dims that say what data goes in: cases on different data answer different questions. */
+static bool is_input(const char *pair)
+{
+    static const char *const names[] = {"data=", "input=", "volume="};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strncmp(pair, names[i], strlen(names[i]))) return true;
+    return false;
+}
+
+void plot_task_of(const char *shape, char out[RESULT_MAX_SHAPE])
 {
     int length;
     const char *pair;
     out[0] = '\0';
     for (int i = 0; (pair = plot_pair(shape, i, &length)); i++)
-        if (plot_pair_is_size(pair, length))
+        if (plot_pair_is_size(pair, length) || is_input(pair))
             text_add(out, RESULT_MAX_SHAPE, " ", "%.*s", length, pair);
 }
 
-/* A size of some rows. */
-struct sized {
-    char size[RESULT_MAX_SHAPE];
+/* A task of some rows. */
+struct task {
+    char pairs[RESULT_MAX_SHAPE];
+    int32_t temperature; /* enum assay_temperature */
     int cases;
     double bytes; /* of the first */
 };
 
-/* The entry of the row's size in `list`, which ends with an empty entry. */
-static struct sized *sized_of(struct sized *list, const struct view_row *row)
+/* The entry of the row's task in `list`, which ends with an empty entry. */
+static struct task *task_of(struct task *list, const struct view_row *row)
 {
-    char size[RESULT_MAX_SHAPE];
-    plot_size_of(row->result.id.shape, size);
-    while (list->cases && strcmp(list->size, size) != 0)
+    char pairs[RESULT_MAX_SHAPE];
+    plot_task_of(row->result.id.shape, pairs);
+    while (list->cases &&
+           (strcmp(list->pairs, pairs) != 0 || list->temperature != row->result.id.temperature))
         list++;
     if (!list->cases) {
-        memcpy(list->size, size, sizeof size);
+        memcpy(list->pairs, pairs, sizeof pairs);
+        list->temperature = row->result.id.temperature;
         list->bytes = view_bytes(&row->result.work);
     }
     return list;
 }
 
-int plot_keep_size(const struct view_row **row, int count)
+int plot_keep_task(const struct view_row **row, int count)
 {
     int kept = 0;
-    struct sized *list = calloc((size_t)count + 1, sizeof *list), *best = list;
-    if (!list) return assay_error("out of memory for the sizes");
+    struct task *list = calloc((size_t)count + 1, sizeof *list), *best = list;
+    if (!list) return assay_error("out of memory for the tasks");
     for (int i = 0; i < count; i++)
-        sized_of(list, row[i])->cases++;
-    for (struct sized *s = list; s->cases; s++)
-        if (s->cases > best->cases || (s->cases == best->cases && s->bytes > best->bytes)) best = s;
+        task_of(list, row[i])->cases++;
+    for (struct task *t = list; t->cases; t++)
+        if (t->cases > best->cases || (t->cases == best->cases && t->bytes > best->bytes)) best = t;
     for (int i = 0; i < count; i++)
-        if (sized_of(list, row[i]) == best) row[kept++] = row[i];
+        if (task_of(list, row[i]) == best) row[kept++] = row[i];
     free(list);
     return kept;
 }

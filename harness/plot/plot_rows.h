@@ -22,16 +22,18 @@ int plot_row_find(const struct view *view, const struct case_id *id);
  * as its fastest; among equals the one with the most work. Returns their number. */
 int plot_keep_group(const struct view_row **row, int count, double widest);
 
-/* Keep the rows of the size that most of them have; among equals the larger, then the earlier.
+/* Keep the rows of the task (equal sizes, data that goes in, and temperature) that most of them
+ * have; among equals the larger, then the earlier.
  * Returns their number; -1 with assay_error when out of memory. */
-int plot_keep_size(const struct view_row **row, int count);
+int plot_keep_task(const struct view_row **row, int count);
 
 /* Pair `index` of a shape ("n=5000000"), its length in *length; NULL after the last. */
 const char *plot_pair(const char *shape, int index, int *length);
 /* Whether the value of a pair is an integer. */
 bool plot_pair_is_size(const char *pair, int length);
-/* The pairs of a shape whose values are integers: "rows=16 columns=32". */
-void plot_size_of(const char *shape, char out[RESULT_MAX_SHAPE]);
+/* The pairs of a shape that say what is to be done, sizes and the data that goes in:
+ * "rows=16 columns=32 data=gaussian". */
+void plot_task_of(const char *shape, char out[RESULT_MAX_SHAPE]);
 
 /* Words (operation, variant, pairs of the shape, temperature) that all cases share. */
 struct plot_common {

@@ -86,6 +86,14 @@ static void memory_line(struct plot *plot, const char *name, double size)
     plot_line(plot, NULL, text, "v\t%.9g", size);
 }
 
+/* Whether the sizes of the device's memories say something about the sweep: its axis is in bytes,
+ * and they do not cross the link. */
+static bool has_memory_lines(const struct sweep *sweep)
+{
+    const struct view_row *row = sweep->curve[0].point[0].row;
+    return sweep->by_bytes && !view_work(&row->result).over_link;
+}
+
 /* The sizes of the caches and the memory, for an axis in bytes. */
 static void memory_lines(struct plot *plot, const struct device_info *device)
 {
@@ -105,7 +113,7 @@ static void ceiling_lines(struct plot *plot, const struct picture *picture)
         const struct ceiling *c = &ceilings->item[i];
         if (!is_drawn(picture, c)) continue;
         show_ceiling_rate(rate, c);
-        snprintf(text, sizeof text, "ceiling %s: %s", c->name, rate);
+        snprintf(text, sizeof text, "%s %s", c->name, rate);
         plot_line(plot, NULL, text, "h\t%.9g", c->rate / picture->scale->factor);
     }
 }
@@ -159,7 +167,7 @@ static void write_sweep(struct plot *plot, const struct picture *picture)
     plot_block_end(plot);
 
     plot_line(plot, NULL, "none", "-\t0"); /* gnuplot does not count an empty block */
-    if (run->launch_count && sweep->by_bytes) memory_lines(plot, &run->launches[0].device);
+    if (run->launch_count && has_memory_lines(sweep)) memory_lines(plot, &run->launches[0].device);
     ceiling_lines(plot, picture);
     plot_block_end(plot);
 

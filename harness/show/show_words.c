@@ -18,7 +18,7 @@ const struct show_mark show_marks[] = {
     {'e', "timed by an event pair less its floor: recording its kernels stretches their span"},
     {'h', "timed by the host's clock, from the call to the completed synchronisation"},
     {'m', "measured in some launches only"},
-    {'~', "noisy: its interval is too wide to rely on; no ceiling and no verdict is taken from it"},
+    {'~', "noisy: its interval is too wide to rely on, and no ceiling is taken from it"},
     {'?', "the share is not known: the ceiling was measured by a noisy case"},
     {'\0', NULL},
 };

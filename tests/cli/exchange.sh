@@ -79,6 +79,18 @@ limited() { (ulimit -v 1000000 && "$@"); }
 limited "$ASSAY" help >said.out 2>said.err || limited() { "$@"; }
 bomb() { limited "$ASSAY" import bomb.zst --db bad.sqlite; }
 check "what grows without measure is refused" warns "grows to more than 100 times its size" bomb
+# 1 GiB without an end of a line, of random digits and what compresses well.
+awk 'BEGIN {
+    filling = sprintf("%500s", ""); gsub(/ /, "a", filling); srand(1)
+    for (i = 0; i < 2000000; i++) printf "%.9f%.9f%s", rand(), rand(), filling
+}' |
+    zstd -q >bomb.zst
+limited() { (ulimit -v 256000 && "$@"); }
+limited "$ASSAY" help >said.out 2>said.err || limited() { "$@"; }
+check "a line without end is, too, and is not held in memory" warns "bomb.zst:1: the line has 32 MiB or more" bomb
+check "as is what is read as a whole" warns "bomb.json: it has 256 MiB or more" bash -c \
+    '(printf "{\"benchmarks\": \""; head -c 300M /dev/zero | tr "\0" a) >bomb.json; "$0" import bomb.json --db bad.sqlite' "$ASSAY"
+rm bomb.zst bomb.json
 
 check "an unknown run is one line and exit 2" exits 2 "$ASSAY" export frist
 check "with a suggestion" warns "did you mean 'first'?" "$ASSAY" export frist

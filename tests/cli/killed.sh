@@ -13,7 +13,7 @@ descendants() {
     for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do echo "$child"; descendants "$child"; done
 }
 has_descendants() { [ "$(descendants "$pid" | wc -l)" -ge "$1" ]; }
-has_forked() { grep -qsx assay-left-over $(descendants "$pid" | sed 's,.*,/proc/&/comm,'); }
+has_forked() { descendants "$pid" | sed 's,.*,/proc/&/comm,' | xargs -r grep -qsx assay-left-over; }
 all_gone() { local each; for each; do is_gone "$each" || return 1; done; }
 folders() { find tmp -mindepth 1 -maxdepth 1 -name 'assay-launch.*' | wc -l; }
 

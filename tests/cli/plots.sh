@@ -102,11 +102,28 @@ check "has its texts in the picture" inside forest.svg
 check "and what stands below" grep -qF "${below[forest]}" forest.svg
 check "it says what is not shown" grep -q 'worst first, and [0-9]* more: ' forest.svg
 check "it has the worst" grep -q REGRESSED forest.svg
+check "with no zero that has a sign" fails grep -qE '[+-]0(\.0)? ?%|[+-]0\.0[],]' forest.svg
+improved() { drawn forest few --against slower && grep -q '>.*IMPROVED<\|>.*SUSPECT<' forest.svg; }
+check "the other way round, too" improved
+check "what got faster is blue, sure or not" grep -qE 'rgb\( *(0, 114, 178|127, 184, 216)\)' forest.svg
+check "and nothing is slower" fails grep -qE 'rgb\( *(213,  94,   0|232, 168, 124)\)' forest.svg
 check "roofline with arrows" drawn roofline slower --against few
 check "it says from which run" grep -q 'arrows* from run' roofline.svg
 plot_of roofline few --against candidate -o none.svg
 check "a roofline says why cases have no arrow" grep -q 'not in it: [1-9]' none.svg
 rm -f none.svg
+check "sizes of memories stand above a sweep" drawn sweep few
+check "the last-level cache with them" grep -q '>last-level cache: ' sweep.svg
+# ends FILE.tsv: the share of its greatest that a density of a dist has at the ends of the axis.
+ends() {
+    awk -F'\t' '!NF { blank++; next }
+        blank { if (last != "" && block > 1 + curves) print last; last = ""; block += blank / 2; blank = 0; n = 0 }
+        block == 1 { curves++ }
+        block > 1 + curves { if (!n++) print $2; last = $2 }
+        END { if (block > 1 + curves) print last }' "$1"
+}
+drawn_inside() { drawn dist "$1" --keep-script && [ -n "$(ends dist.tsv)" ] && ! ends dist.tsv | awk '$1 > 0.02 { print }' | grep .; }
+check "every violin ends inside the frame" drawn_inside few
 check "time against size, when asked" drawn sweep few --metric time
 check "its axis says so" grep -q '>time (us)<' sweep.svg
 sqlite3 p.sqlite ".backup spans.sqlite"
@@ -114,6 +131,11 @@ query spans.sqlite "INSERT INTO span
     SELECT r.id, 3 * i.value + s.key + 1, s.key, s.value, 1e3 * (i.value + s.key), 1e3 * (i.value + s.key + 1)
     FROM result r, json_each('[0,1,2,3]') i, json_each('[\"h2d\",\"compute\",\"d2h\"]') s WHERE r.time_ns > 0"
 check "stages with spans stand on a time axis" drawn pipeline few --db spans.sqlite
+check "all of it" fails grep -q 'the first [0-9.]* [mu]s of' pipeline.svg
+query spans.sqlite "INSERT INTO span SELECT result_id, ordinal + 12 * i.value, lane, name,
+    begin_ns + 6e3 * i.value, end_ns + 6e3 * i.value FROM span, json_each('[1,2]') i"
+check "a pipeline of more is cut to its beginning" drawn pipeline few --db spans.sqlite
+check "and says so" grep -q 'the first 12.0 us of 18.0 us' pipeline.svg
 check "which says so" grep -q 'time from the launch' pipeline.svg
 check "and is well-formed" well_formed pipeline.svg
 
@@ -132,7 +154,23 @@ for kind in $kinds; do
     check "$kind in the terminal" says "simulated device" plot_of "$kind" few -o -
     check "with nothing on standard error" silent plot_of "$kind" few -o -
 done
+bars_of() { plot bars few -o - | grep -cE '^ *host_[a-z0-9_]+ \|\*+ +[0-9.]+ [mu]s '; }
+check "each bar in the terminal has a line, its name and its time" gives 4 bars_of
 check "the forest in the terminal" says REGRESSED plot forest candidate --against base -o -
+check "a picture for a dark page" drawn sweep few --theme dark --title 'A < title' --width 900
+check "is dark" grep -q 'fill="#1c1c20"' sweep.svg
+check "has the title" grep -qF '>A &lt; title<' sweep.svg
+check "and the width" grep -q 'width="900"' sweep.svg
+check "and keeps the line with the device" grep -q 'SIMULATED simulated device' sweep.svg
+check "the light one is white" eval 'drawn sweep few && grep -qi "fill=\"#ffffff\"" sweep.svg'
+check "a theme that is none" exits 2 plot sweep few -o x.svg --theme pink
+for kind in $kinds; do
+    check "$kind in the least width" drawn "$kind" many --width 800
+    check "has its texts in the picture, too" inside "$kind.svg"
+done
+check "a width that is none" exits 2 plot sweep few -o x.svg --width 10
+check "the terminal has no theme" warns "takes no --theme" plot sweep few -o - --theme dark
+check "nor a width in pixels" warns "takes no --width" plot sweep few -o - --width 900
 check "an unknown ending is a usage error" exits 2 plot sweep few -o x.jpeg
 check "and says which there are" warns ".svg, .png or .pdf" plot sweep few -o x.jpeg
 check "no folder to write to" exits 2 plot sweep few -o nowhere/x.svg
@@ -166,6 +204,9 @@ check "not even the latest" exits 2 plot history latest -o x.svg
 check "and says what chooses instead" warns "history takes no run, so not 'few'" plot history few -o x.svg
 check "a case" warns "--case GLOB" plot history few -o x.svg
 check "in one line" one_line plot history few -o x.svg
+check "a history names its runs" drawn history - --case '*/host_omp' --only 'n=1000000 *'
+check "both, by day" gives 2 grep -cE '>[0-9]{4}-[0-9]{2}-[0-9]{2}<' history.svg
+check "and by commit or id" gives 2 grep -cE '>[0-9a-f]{8}<' history.svg
 check "a history of the cases chosen" drawn history - --case '*/host_omp'
 check "of no other" fails grep -q host_scalar history.svg
 check "a run that is not there" exits 2 plot sweep nosuch -o x.svg

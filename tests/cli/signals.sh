@@ -84,28 +84,40 @@ check "with the next launch" gives "$all|$all|complete" query INT.sqlite "SELECT
 
 # Ctrl-Z: the worker, in a process group of its own, stops with the run. Job control gives the run
 # a group that this shell may continue; without one the signal would stop nothing.
-state() { awk '$1 == "State:" { print $2 }' "/proc/$1/status"; }
-is_stopped() { [ "$(state "$1")" = T ]; }
+is_stopped() { [ "$(awk '$1 == "State:" { print $2 }' "/proc/$1/status")" = T ]; }
+# stop COMMAND...: it is stopped when "${when[@]}" succeeds, and continued 2.5 s later.
+stop() {
+    set -m
+    "$@" >run.out 2>run.err &
+    pid=$!
+    set +m
+    check "what is to be stopped gets going" wait_for 20 "${when[@]}"
+    worker=$(worker_of "$pid")
+    kill -TSTP "$pid"
+    check "a run that is stopped stops" wait_for 2 is_stopped "$pid"
+    check "and its worker with it" wait_for 2 is_stopped "$worker"
+    sleep 2.5
+    check "for as long" is_stopped "$worker"
+    kill -CONT "$pid"
+}
 sed 's/^budget.*/&\ntimeout = 1/' many.ini >short.ini
-set -m
-"$ASSAY" run short.ini --device host --no-ceilings --db stopped.sqlite >run.out 2>run.err &
-pid=$!
-set +m
-wait_for 20 has_cases stopped.sqlite 4
-worker=$(worker_of "$pid")
-kill -TSTP "$pid"
-check "a run that is stopped stops" wait_for 2 is_stopped "$pid"
-check "and its worker with it" wait_for 2 is_stopped "$worker"
-stored=$(cases stopped.sqlite)
-sleep 2.5
-check "for as long as it is" [ "$(cases stopped.sqlite)" -eq "$stored" ]
-kill -CONT "$pid"
+when=(has_cases stopped.sqlite 4)
+stop "$ASSAY" run short.ini --device host --no-ceilings --db stopped.sqlite
 ended=0
 wait "$pid" || ended=$?
-check "it goes on, and its time limit does not count the stop" [ "$ended" -eq 0 ]
-check "to the end, without a crash" is_whole stopped.sqlite
+check "it goes on to the end, and no time limit counts the stop" [ "$ended" -eq 0 ]
 check "with every case" gives "$all" query stopped.sqlite "SELECT count(*) FROM result"
-check "what it was stopped in is measured again, by another worker" fails kill -0 "$worker"
+check "all of them whole" is_whole stopped.sqlite
+
+# In a case that hangs, and has forked, it is known what it was stopped in.
+sed 's/^timeout.*/timeout = 60/' "$HERE/faults/faults.ini" >hangs.ini
+in_the_case() { [ -n "$(worker_of "$(worker_of "$pid")")" ]; }
+has_another_worker() { is_gone "$worker" && worker_of "$pid" >/dev/null; }
+when=(in_the_case)
+stop "$FAULTS" run hangs.ini --device host --no-ceilings --filter '*/hangs' --db hangs.sqlite
+check "what it was stopped in is measured again, by another worker" wait_for 5 has_another_worker
+end_with INT
+check "and that is an interruption, not a crash" [ "$ended" -eq 130 ]
 
 start early.sqlite
 sleep 0.02

@@ -35,14 +35,14 @@ static void names_are_what_the_cases_do_not_share(void **state)
     assert_string_equal(name, "slow n=50");
 }
 
-static void sizes_of_a_shape_are_its_whole_numbers(void **state)
+static void a_task_is_the_sizes_and_the_data(void **state)
 {
     (void)state;
-    char size[RESULT_MAX_SHAPE];
-    plot_size_of("rows=16 type=fp32 scale=1.5 columns=32 empty=", size);
-    assert_string_equal(size, "rows=16 columns=32");
-    plot_size_of("", size);
-    assert_string_equal(size, "");
+    char task[RESULT_MAX_SHAPE];
+    plot_task_of("rows=16 type=fp32 scale=1.5 columns=32 data=gaussian empty=", task);
+    assert_string_equal(task, "rows=16 columns=32 data=gaussian");
+    plot_task_of("", task);
+    assert_string_equal(task, "");
 }
 
 /* Of a view of the fake run: pointers to all rows, and their number. */
@@ -54,7 +54,7 @@ static int all_rows(const struct view_row *rows[])
     return view.count;
 }
 
-static void the_size_of_most_rows_is_kept_or_the_larger(void **state)
+static void the_task_of_most_rows_is_kept_or_the_larger(void **state)
 {
     (void)state;
     const struct view_row *rows[4];
@@ -63,13 +63,32 @@ static void the_size_of_most_rows_is_kept_or_the_larger(void **state)
     sized("op", "type=a", 2000, "x", 1);
     sized("op", "type=b", 1000, "x", 1);
     sized("op", "type=b", 2000, "x", 1);
-    assert_int_equal(plot_keep_size(rows, all_rows(rows)), 2);
+    assert_int_equal(plot_keep_task(rows, all_rows(rows)), 2);
     assert_string_equal(rows[0]->result.id.shape, "n=2000 type=a");
     assert_string_equal(rows[1]->result.id.shape, "n=2000 type=b");
     rows[0] = &view.rows[0];
-    assert_int_equal(plot_keep_size(rows, 1), 1);
+    assert_int_equal(plot_keep_task(rows, 1), 1);
     assert_ptr_equal(rows[0], &view.rows[0]);
-    assert_int_equal(plot_keep_size(rows, 0), 0);
+    assert_int_equal(plot_keep_task(rows, 0), 0);
+    view_release(&view);
+    fake_end(&fake);
+}
+
+static void cases_on_different_data_are_different_tasks(void **state)
+{
+    (void)state;
+    const struct view_row *rows[4];
+    fake_begin(&fake, 1);
+    sized("op", "data=gaussian", 1000, "x", 1);
+    sized("op", "data=gaussian", 1000, "y", 2);
+    sized("op", "data=gaussian", 1000, "z", 2);
+    fake.cases[2].result.id.temperature = ASSAY_HOT;
+    sized("op", "data=extreme", 1000, "x", 3);
+    assert_int_equal(plot_keep_task(rows, all_rows(rows)), 2);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(rows[i]->result.id.shape, "n=1000 data=gaussian");
+        assert_int_equal(rows[i]->result.id.temperature, ASSAY_COLD);
+    }
     view_release(&view);
     fake_end(&fake);
 }
@@ -322,8 +341,9 @@ int main(void)
     setenv("ASSAY_PLOTS", "plots", 1); /* of the tree: the tests lie deeper than the program */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_what_the_cases_do_not_share),
-        cmocka_unit_test(sizes_of_a_shape_are_its_whole_numbers),
-        cmocka_unit_test(the_size_of_most_rows_is_kept_or_the_larger),
+        cmocka_unit_test(a_task_is_the_sizes_and_the_data),
+        cmocka_unit_test(the_task_of_most_rows_is_kept_or_the_larger),
+        cmocka_unit_test(cases_on_different_data_are_different_tasks),
         cmocka_unit_test(a_case_alone_keeps_a_name),
         cmocka_unit_test(the_group_of_most_variants_is_kept_or_the_larger),
         cmocka_unit_test(only_variants_near_the_fastest_count_where_asked),

@@ -16,10 +16,15 @@
 
 /* ---------------------------------------------------------------- input -- */
 
+/* In bytes. It is read as a whole; a hundred thousand results have less. */
+static const size_t longest_file = 256 << 20;
+
 static int read_all(struct foreign *foreign, FILE *in)
 {
     size_t size = 0, room = 0, got = 1;
     while (got > 0) {
+        if (size >= longest_file)
+            return assay_error("%s: it has %zu MiB or more", foreign->name, longest_file >> 20);
         if (size + 1 >= room) {
             room = room ? 2 * room : 65536;
             char *grown = realloc(foreign->text, room);

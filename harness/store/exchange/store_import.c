@@ -11,6 +11,8 @@
 #include "store/store_internal.h"
 #include "store/store_key.h"
 
+/* In bytes, with its end. A case of the most samples that are taken has a tenth of it. */
+enum { LONGEST_LINE = 32 << 20 };
 enum { MAX_COLUMNS = 64, MAX_TABLES = 16, MAX_COLUMN_NAME = 64 };
 
 struct column {
@@ -222,16 +224,27 @@ static int import_line(struct importer *importer, const char *line)
     return index < 0 ? -1 : import_row(importer, line, index);
 }
 
+/* The next line, without its end. Returns its length; -1 at the end of the file; LONGEST_LINE for
+ * one that is as long or longer. */
+static int read_line(FILE *in, char line[LONGEST_LINE])
+{
+    int length = 0, c = 0;
+    while (length < LONGEST_LINE && (c = getc_unlocked(in)) != EOF && c != '\n')
+        line[length++] = (char)c;
+    if (length < LONGEST_LINE) line[length] = '\0';
+    return length == 0 && c == EOF ? -1 : length;
+}
+
 static int import_lines(struct importer *importer, FILE *in)
 {
-    char *line = NULL;
-    size_t size = 0;
-    ssize_t length;
-    int status = 0;
-    while (status == 0 && (length = getline(&line, &size, in)) > 0) {
+    char *line = malloc(LONGEST_LINE);
+    int length, status = 0;
+    if (!line) return assay_error("%s: cannot import: out of memory", importer->name);
+    while (status == 0 && (length = read_line(in, line)) >= 0) {
         importer->line++;
-        if (line[length - 1] == '\n') line[--length] = '\0';
-        if (strlen(line) != (size_t)length)
+        if (length == LONGEST_LINE)
+            status = assay_error("the line has %d MiB or more", LONGEST_LINE >> 20);
+        else if (strlen(line) != (size_t)length)
             status = assay_error("there is a NUL byte in the line");
         else if (length > 0)
             status = import_line(importer, line);
