@@ -13,7 +13,7 @@ check "with a name of its own" grep -q '"host_mine"' kernels/int8/host_mine.c
 compiles() {
     local compile
     compile=$(sed 's| [^ ]*nvcc .*||' "$BUILD/flags") # the flags may go on with the CUDA compiler
-    (cd "$root" && run bash -c "$compile -I kernels/int8 -c -o '$TMP/mine.o' '$TMP/kernels/int8/host_mine.c'")
+    (cd "$root" && bash -c "$compile -I kernels/int8 -c -o '$TMP/mine.o' '$TMP/kernels/int8/host_mine.c'")
 }
 check "that compiles" compiles
 filter=$(sed -n "s/.*run int8 --filter '\([^']*\)'.*/\1/p" <<<"$block")
