@@ -7,8 +7,8 @@
 #include "base/table.h"
 #include "base/text.h"
 
-/* Minimum width of the last cell, even where the others leave less. */
-enum { LEAST_WIDTH = 16 };
+/* The last cell of a row stands below the others, indented, where they leave it less than this. */
+enum { LEAST_WIDTH = 16, BELOW_INDENT = 4 };
 
 /* Takes over `text`; NULL is a failed allocation. */
 static void add_cell(struct table *table, char *text)
@@ -54,17 +54,20 @@ int table_print(const struct table *table, FILE *out, int width)
     }
     for (int i = 0; i + 1 < table->columns; i++)
         indent += wide[i] + 2;
-    if (width < indent + LEAST_WIDTH) width = indent + LEAST_WIDTH;
+    bool below = table->columns > 1 && width < indent + LEAST_WIDTH;
+    if (below) indent = BELOW_INDENT;
     for (int i = 0; i < table->cell_count; i++) {
         int column = i % table->columns;
         const char *text = table->cell[i];
         int pad = wide[column] - text_width(text);
         if (table->right[column]) fprintf(out, "%*s", pad, "");
         if (column == table->columns - 1) {
+            if (below) fprintf(out, "\n%*s", indent, "");
             text_wrap(out, text, indent, indent, width);
             continue;
         }
-        fprintf(out, "%s%*s", text, table->right[column] ? 2 : pad + 2, "");
+        bool ends_line = below && column == table->columns - 2;
+        fprintf(out, "%s%*s", text, ends_line ? 0 : table->right[column] ? 2 : pad + 2, "");
     }
     if (ferror(out)) return assay_error("cannot write the table: %s", strerror(errno));
     return 0;

@@ -1,6 +1,7 @@
 /*
  * table.h - aligned columns of text. Each column is as wide as its widest cell;
- * the last column wraps onto further lines where it does not fit the width.
+ * the last column wraps onto further lines where it does not fit the width, and stands on lines of
+ * its own where the others leave it too little.
  */
 #pragma once
 

@@ -186,9 +186,13 @@ void roof_write(struct plot *plot, struct plot_extent extent[2])
         while (end < count && shares_label(&line[first], &line[end], decades))
             end++;
         label_of(&line[first], end - first, decades, label, sizeof label);
+        int labelled = first; /* a line that both panels have, if there is one */
+        while (labelled < end - 1 && line[labelled].style == 'm')
+            labelled++;
+        if (line[labelled].style == 'm') labelled = first;
         for (int i = first; i < end; i++) {
             fprintf(plot->out, "%c\t%.9g\t", line[i].style, line[i].ceiling->rate);
-            plot_text(plot->out, i == first ? label : "-");
+            plot_text(plot->out, i == labelled ? label : "-");
             fputc('\n', plot->out);
         }
     }

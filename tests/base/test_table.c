@@ -58,12 +58,25 @@ static void the_last_column_goes_on_below_itself(void **state)
            "         n_one\n");
 }
 
+static void the_last_column_stands_below_where_the_others_leave_too_little(void **state)
+{
+    (void)state;
+    const char *const cells[] = {"a", "1", "two words and more"};
+    expect(cells, 3, 20,
+           "name  n\n"
+           "    text\n"
+           "a     1\n"
+           "    two words and\n"
+           "    more\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
         cmocka_unit_test(a_character_of_several_bytes_takes_one_column),
         cmocka_unit_test(the_last_column_goes_on_below_itself),
+        cmocka_unit_test(the_last_column_stands_below_where_the_others_leave_too_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
