@@ -1,25 +1,14 @@
 #!/usr/bin/env bash
 # `assay ab`: two programs or revisions, from their names to a verdict. What a new user does first.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/gate/paced.sh
+. "$HERE/cli/gate/paced.sh"
 export ASSAY_DB=ab.sqlite OMP_NUM_THREADS=1 HOME=$PWD XDG_CACHE_HOME=$PWD/cache
 
-cat >few.ini <<'END'
-[suite]
-title = one case that a switch slows
-budget = 0.02
-[group q]
-operation = fault_double
-n = 20000
-variants = right
-END
-# program NAME PACE: the same program as two builds of a kernel would be, one with more to do.
-program() {
-    printf '#!/bin/sh\nFAULT_PACE=%s exec "%s" "$@"\n' "$2" "$FAULTS" >"$1"
-    chmod +x "$1"
-}
-program base 200
-program slower 250
-program same 200
+paced_suite few.ini
+paced_program base 200
+paced_program slower 250
+paced_program same 200
 echo "# the same" >>same
 
 before=$SECONDS

@@ -1,22 +1,17 @@
 #!/usr/bin/env bash
 # `assay watch`: build on save, and compare with the program as it was.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/gate/paced.sh
+. "$HERE/cli/gate/paced.sh"
 export ASSAY_DB=w.sqlite OMP_NUM_THREADS=1
 
-cat >few.ini <<'END'
-[suite]
-title = one case that a switch slows
-budget = 0.02
-[group q]
-operation = fault_double
-n = 20000
-variants = right
-END
+paced_suite few.ini
 mkdir -p kernels baselines build
 cat >make.sh <<END
 grep -q broken kernels/pace && { echo "kernels/pace: error: broken" >&2; exit 2; }
-printf '#!/bin/sh\nFAULT_PACE=%s exec "$FAULTS" "\$@"\n' "\$(cat kernels/pace)" >build/new
-chmod +x build/new && mv build/new build/assay
+FAULTS='$FAULTS'
+. '$HERE/cli/gate/paced.sh'
+paced_program build/new "\$(cat kernels/pace)" && mv build/new build/assay
 END
 echo 200 >kernels/pace && sh make.sh
 
