@@ -400,7 +400,12 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/doc/assay/results,results/README.md) \
     $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
     $(call share,share/doc/assay/results/h100,$(wildcard results/h100/*.svg)) \
-    $(call share,share/doc/assay/harness,harness/assay.h)
+    $(call share,share/doc/assay/harness,harness/assay.h) \
+    $(call share,include,harness/assay.h) \
+    $(call share,share/pkgconfig,$(BUILD)/assay.pc) \
+    $(call share,share/cmake/assay,cmake/assayConfig.cmake $(BUILD)/assayConfigVersion.cmake) \
+    $(foreach f,/ /scratch/ /variant/,\
+        $(call share,share/assay/templates$(f:/=),$(filter-out %.md %/scratch %/variant,$(wildcard templates$(f)*))))
 field = $(word $(2),$(subst >, ,$(1)))
 installed_as = "$(DESTDIR)$(PREFIX)/$(call field,$(1),2)/$(call field,$(1),3)"
 
@@ -408,15 +413,18 @@ installed_as = "$(DESTDIR)$(PREFIX)/$(call field,$(1),2)/$(call field,$(1),3)"
 $(BUILD)/assay.1: $(BUILD)/assay
 	$(Q)$(BUILD)/assay help --man >$@
 
+$(BUILD)/assay.pc $(BUILD)/assayConfigVersion.cmake: $(BUILD)/%: cmake/%.in VERSION
+	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
+
 .PHONY: install
-install: $(BUILD)/assay $(BUILD)/assay.1 ## install below PREFIX (default /usr/local), inside DESTDIR
+install: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay.pc $(BUILD)/assayConfigVersion.cmake ## install below PREFIX (default /usr/local), inside DESTDIR
 	$(Q)set -e; $(foreach f,$(INSTALLED),install -D -m $(call field,$(f),4) $(call field,$(f),1) $(call installed_as,$(f));)
 	$(call say,INST,"$(DESTDIR)$(PREFIX)/bin/assay")
 
 .PHONY: uninstall
 uninstall: ## remove what install put there
 	$(Q)rm -f $(foreach f,$(INSTALLED),$(call installed_as,$(f)))
-	$(Q)for folder in share/assay share/doc/assay; do \
+	$(Q)for folder in share/assay share/doc/assay share/cmake/assay; do \
 	    [ ! -d "$(DESTDIR)$(PREFIX)/$$folder" ] || \
 	    find "$(DESTDIR)$(PREFIX)/$$folder" -depth -type d -empty -delete; done
 
