@@ -50,6 +50,11 @@ END
 printf '#!/bin/sh\ncp "%s/import/nvbench.json" "$2"\ncp -r "%s/import/nvbench.json-bin" .\n' \
     "$HERE" "$HERE" >copy_bench
 chmod +x copy_bench
+# Two builds of an object of somebody's own, which differ in what they say of their sources.
+sed 's/budget = .*/budget = 0.01\nthreshold = 900/' "$HERE/object/twice.ini" >softmax.ini
+for object in before softmax; do
+    ${CC:-cc} -shared -fPIC -O2 -I"$HERE/../harness" -DASSAY_OBJECT_COMMIT="\"$object\"" "$HERE/object/kernel.c" -o $object.so
+done
 # A repository of two revisions, whose programs differ in a byte that nobody runs.
 mkdir -p kernels && printf 'build/assay: kernels/version\n\tmkdir -p build && cp "%s" build/assay && cat $< >>build/assay\n' \
     "$ASSAY" >Makefile
