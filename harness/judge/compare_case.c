@@ -288,14 +288,11 @@ static void test_case(struct comparison_row *row, const struct side_figures *bas
 /* Symmetric: swapping the sides mirrors the verdict, except that PASS means "not slower". */
 static enum verdict judge(struct comparison_row *row, const struct comparing *comparing,
                           const struct side_figures *base, const struct side_figures *candidate,
-                          struct interval change)
+                          struct interval change, double quantum)
 {
     const struct compare_options *options = comparing->options;
     bool weak = row->evidence != EVIDENCE_LAUNCHES, slower, faster, not_slower;
     test_case(row, base, candidate, change, &slower, &faster, &not_slower);
-    if (row->noise > 2.5 * row->threshold)
-        return set(row, VERDICT_UNSTABLE, "",
-                   "unchanged code varies by more than 2.5 times the threshold here");
     if ((slower || faster) && (weak || options->at_most_suspect)) {
         if (faster) row->tags |= TAG_FASTER;
         return set(row, VERDICT_SUSPECT, "",
@@ -303,6 +300,12 @@ static enum verdict judge(struct comparison_row *row, const struct comparing *co
     }
     if (slower) return VERDICT_REGRESSED;
     if (faster) return VERDICT_IMPROVED;
+    if (row->noise > 2.5 * row->threshold)
+        return set(row, VERDICT_UNSTABLE, "",
+                   "unchanged code varies by more than 2.5 times the threshold here");
+    if (not_slower && quantum > row->threshold)
+        return set(row, VERDICT_INCONCLUSIVE, "",
+                   "the clock's steps are coarser than the threshold");
     if (not_slower) return VERDICT_PASS;
     return set(row, VERDICT_INCONCLUSIVE, "",
                weak ? "too few launches to prove anything" : "the interval straddles the floor");
@@ -440,9 +443,9 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     row->ratio = (struct interval){exp(change.mid), exp(change.lo), exp(change.hi)};
     row->noise =
         expm1(noise_floor(comparing->options->noise, &row->id, row->base_ns, row->launches));
-    row->floor = fmax(fmax(row->floor, row->noise),
-                      clock_quantum(&comparing->base->run.launches[0].device, row->base_ns));
-    row->verdict = judge(row, comparing, base, candidate, change);
+    double quantum = clock_quantum(&comparing->base->run.launches[0].device, row->base_ns);
+    row->floor = fmax(fmax(row->floor, row->noise), quantum);
+    row->verdict = judge(row, comparing, base, candidate, change, quantum);
     row->mde = detectable(row, comparing, base, candidate);
     set_tags(row, comparing, base, candidate);
     bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED;
