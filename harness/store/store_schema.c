@@ -364,5 +364,6 @@ static const char bounds[] =
     "    '(kind IN (''kernel'', ''baseline'', ''bound'', ') WHERE type = 'table';\n"
     "PRAGMA writable_schema = RESET;\n";
 
-const struct store_step store_steps[] = {{4, schema}, {5, store_schema_noisy}, {6, bounds}, {0}};
-const int store_version = 6;
+const struct store_step store_steps[] = {
+    {4, schema}, {5, store_schema_noisy}, {6, bounds}, {7, store_schema_object}, {0}};
+const int store_version = 7;

@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "case/registry.h"
+#include "object/object.h"
 #include "suite/claim.h"
 #include "suite/suite.h"
 #include "suite/suite_check.h"
@@ -122,6 +123,25 @@ static int add_includes(struct assembly *assembly, const struct suite_file *file
     return 0;
 }
 
+/* Before anything names what they bring. */
+static int load_objects(const struct suite_file *file)
+{
+    const struct suite_key *load = suite_key_find(&file->head, "load");
+    struct suite_words words;
+    char path[OBJECTS_MOST][SUITE_MAX_PATH];
+    const char *paths[OBJECTS_MOST];
+    if (!load) return 0;
+    int failed = suite_words_split(&words, load->value);
+    if (!failed && words.count > OBJECTS_MOST)
+        failed = assay_error("%d objects at most", OBJECTS_MOST);
+    for (int i = 0; !failed && i < words.count; i++)
+        failed = suite_path(words.word[i], file->path, path[i]);
+    for (int i = 0; i < OBJECTS_MOST; i++)
+        paths[i] = path[i];
+    if (!failed) failed = objects_load_for_suite(paths, words.count);
+    return failed ? suite_error_here(file->path, load->line) : 0;
+}
+
 static void take_head(struct suite *suite, const struct suite_file *file)
 {
     suite_name_of(file->path, suite->name);
@@ -156,6 +176,7 @@ static int add_file(struct assembly *assembly, const char *path)
     struct suite_file file;
     if (suite_file_read(&file, path)) return -1;
     int failed = suite_check_head(&file.head);
+    if (!failed) failed = load_objects(&file);
     if (!failed) failed = add_text(assembly->suite, &file);
     if (!failed) failed = add_includes(assembly, &file);
     if (!failed) failed = add_groups(assembly->suite, &file);
