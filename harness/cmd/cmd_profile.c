@@ -67,6 +67,7 @@ static const struct command_option options[] = {
     OPTION_LABEL,
     {"db", VALUE_DATABASE, "FILE", AT(runner.database), .help = OPTION_DB_HELP},
     OPTION_SEED,
+    OPTIONS_OBJECT,
     {0},
 };
 
@@ -84,6 +85,7 @@ const struct command cmd_profile = {
              "them.\n",
     .examples = "assay profile int8 --filter 'int8_quantize/rcp4*'",
     .exit = "as assay run does; 4 where the device has nothing to profile by.",
+    .loads = true,
     .size = sizeof(struct arguments),
     .defaults = &(const struct arguments){.format = "table",
                                           .runner = {RUN_COMMAND_DEFAULTS, .profile = true,

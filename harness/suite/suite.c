@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "case/registry.h"
+#include "object/object.h"
 #include "suite/claim.h"
 #include "suite/suite.h"
 #include "suite/suite_check.h"
@@ -122,6 +123,20 @@ static int add_includes(struct assembly *assembly, const struct suite_file *file
     return 0;
 }
 
+/* Before anything names what they bring. */
+static int load_objects(const struct suite_file *file)
+{
+    const struct suite_key *load = suite_key_find(&file->head, "load");
+    struct suite_words words;
+    if (!load) return 0;
+    int failed = suite_words_split(&words, load->value);
+    for (int i = 0; !failed && i < words.count; i++) {
+        char path[SUITE_MAX_PATH];
+        failed = suite_path(words.word[i], file->path, path) || objects_load_for_suite(path);
+    }
+    return failed ? suite_error_here(file->path, load->line) : 0;
+}
+
 static void take_head(struct suite *suite, const struct suite_file *file)
 {
     suite_name_of(file->path, suite->name);
@@ -156,6 +171,7 @@ static int add_file(struct assembly *assembly, const char *path)
     struct suite_file file;
     if (suite_file_read(&file, path)) return -1;
     int failed = suite_check_head(&file.head);
+    if (!failed) failed = load_objects(&file);
     if (!failed) failed = add_text(assembly->suite, &file);
     if (!failed) failed = add_includes(assembly, &file);
     if (!failed) failed = add_groups(assembly->suite, &file);
