@@ -73,12 +73,14 @@ static int register_bench(struct bench *bench, const char *name)
 {
     const struct assay_operation *operation = &bench->operation;
     const struct assay_operation **operations = malloc(sizeof *operations);
-    const struct assay_variant **variants = calloc(BENCH_MAX_KERNELS, sizeof *variants);
+    const struct assay_variant **variants = calloc(2 * BENCH_MAX_KERNELS, sizeof *variants);
     struct assay_object *object = malloc(sizeof *object);
     if (!operations || !variants || !object) return assay_error("out of memory for a kernel");
     operations[0] = operation;
-    for (int i = 0; i < bench->kernel_count; i++)
-        variants[i] = &bench->kernel[i].variant;
+    for (int i = 0; i < bench->kernel_count; i++) {
+        variants[2 * i] = &bench->kernel[i].variant;
+        variants[2 * i + 1] = &bench->kernel[i].on_host;
+    }
     *object = (struct assay_object){
         .abi_major = ASSAY_ABI_MAJOR,
         .abi_minor = ASSAY_ABI_MINOR,
@@ -88,7 +90,7 @@ static int register_bench(struct bench *bench, const char *name)
         .library_bytes = sizeof(struct assay_library),
         .fixed_bytes = ASSAY_FIXED_BYTES,
         .operation_count = 1,
-        .variant_count = bench->kernel_count,
+        .variant_count = 2 * bench->kernel_count,
         .operations = operations,
         .variants = variants,
     };

@@ -41,7 +41,8 @@ struct bench_kernel {
     enum assay_kind kind;
     int nulls; /* pointers to nothing that the compiler of the kernel adds behind the arguments */
     char sha[13]; /* the beginning of the file's SHA-256 */
-    struct assay_variant variant;
+    /* On the GPU; and on the host one that is skipped, so that a machine without a GPU says why. */
+    struct assay_variant variant, on_host;
     struct kernel_image image; /* made by the first setup of a process (bench_launch.c) */
     int image_sm;
 };

@@ -262,6 +262,11 @@ static int64_t shared_at(const struct assay_shape *shape, int index)
     {                                                                                              \
         return supports_launch(shape, index);                                                      \
     }                                                                                              \
+    static const char *refuses_##index(const struct assay_shape *shape)                            \
+    {                                                                                              \
+        const char *why = supports_launch(shape, index);                                           \
+        return why ? why : "it is a kernel for a GPU";                                             \
+    }                                                                                              \
     static int64_t shared_##index(const struct assay_shape *shape)                                 \
     {                                                                                              \
         return shared_at(shape, index);                                                            \
@@ -275,16 +280,16 @@ FUNCTIONS(5)
 FUNCTIONS(6)
 FUNCTIONS(7)
 
+#define OWN(index)                                                                                 \
+    {                                                                                              \
+        setup_##index, supports_##index, refuses_##index, shared_##index                           \
+    }
 static const struct {
     int (*setup)(struct assay_call *call);
     const char *(*supports)(const struct assay_shape *shape);
+    const char *(*refuses)(const struct assay_shape *shape);
     int64_t (*shared_bytes)(const struct assay_shape *shape);
-} own[BENCH_MAX_KERNELS] = {
-    {setup_0, supports_0, shared_0}, {setup_1, supports_1, shared_1},
-    {setup_2, supports_2, shared_2}, {setup_3, supports_3, shared_3},
-    {setup_4, supports_4, shared_4}, {setup_5, supports_5, shared_5},
-    {setup_6, supports_6, shared_6}, {setup_7, supports_7, shared_7},
-};
+} own[BENCH_MAX_KERNELS] = {OWN(0), OWN(1), OWN(2), OWN(3), OWN(4), OWN(5), OWN(6), OWN(7)};
 
 /* ---------------------------------------------------------------- expect -- */
 
@@ -393,6 +398,10 @@ static void define_variant(struct bench *bench, int index)
         .teardown = bench_teardown,
         .check = is_held ? bench_check : NULL,
     };
+    kernel->on_host = kernel->variant;
+    kernel->on_host.place = ASSAY_HOST;
+    kernel->on_host.supports = own[index].refuses;
+    kernel->on_host.shared_bytes = NULL;
     if (kernel->kind == ASSAY_BASELINE && !bench->baselines[0]) bench->baselines[0] = kernel->name;
 }
 

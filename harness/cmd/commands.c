@@ -70,10 +70,8 @@ static int load_objects(const struct given *given)
 {
     if (!given->command->loads) return 0;
     objects_allow_suites(given->allow_load);
-    int status = objects_load_folder();
-    for (int i = 0; i < given->object_count && status == 0; i++)
-        status = objects_load(given->object[i]);
-    return status;
+    if (objects_load_folder() != 0) return -1;
+    return objects_load(given->object, given->object_count);
 }
 
 int command_run(const struct command *command, int argc, char **argv)

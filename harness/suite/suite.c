@@ -155,12 +155,17 @@ static int load_objects(const struct suite_file *file)
 {
     const struct suite_key *load = suite_key_find(&file->head, "load");
     struct suite_words words;
+    char path[OBJECTS_MOST][SUITE_MAX_PATH];
+    const char *paths[OBJECTS_MOST];
     if (!load) return 0;
     int failed = suite_words_split(&words, load->value);
-    for (int i = 0; !failed && i < words.count; i++) {
-        char path[SUITE_MAX_PATH];
-        failed = suite_path(words.word[i], file->path, path) || objects_load_for_suite(path);
-    }
+    if (!failed && words.count > OBJECTS_MOST)
+        failed = assay_error("%d objects at most", OBJECTS_MOST);
+    for (int i = 0; !failed && i < words.count; i++)
+        failed = suite_path(words.word[i], file->path, path[i]);
+    for (int i = 0; i < OBJECTS_MOST; i++)
+        paths[i] = path[i];
+    if (!failed) failed = objects_load_for_suite(paths, words.count);
     return failed ? suite_error_here(file->path, load->line) : 0;
 }
 

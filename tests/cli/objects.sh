@@ -20,11 +20,32 @@ check "it is listed" says "y = 2 x" "$ASSAY" list operations --load good.so
 check "and is not there without" fails says "y = 2 x" "$ASSAY" list operations
 check "what is no kernel is not loaded" exits 2 "$ASSAY" list runs --load good.so
 check "its suite says then that it is not" exits 2 measure
-make_object other -DNO_OPERATION -DVARIANT=other
+make_object other -DNO_OPERATION -DVARIANT=other -DASSAY_OBJECT_COMMIT='"abc123"'
 check "a second one adds a variant to it" exits 0 measure --load ./good.so --load ./other.so
+check "in any order" exits 0 measure --load ./other.so --load ./good.so
 check "both are rows" gives "other plain" \
     query objects.sqlite "SELECT group_concat(variant, ' ') FROM (SELECT variant FROM cases WHERE run_id = (SELECT id FROM run ORDER BY started_at DESC LIMIT 1) ORDER BY variant)"
+check "a run of both" exits 0 measure --db provenance.sqlite --load ./good.so --load ./other.so
 check "the same file again is the same object" exits 0 measure --load ./good.so --load ./../"$(basename "$PWD")"/good.so
+sha=$(sha256sum other.so | cut -d' ' -f1)
+check "the run says which objects it had" gives "good.so||,other.so|$sha|abc123" \
+    query provenance.sqlite "SELECT group_concat(name || '|' || iif(name = 'other.so', sha256, '') || '|' || git_commit) FROM (SELECT * FROM object ORDER BY ordinal)"
+check "show has them in JSON" says "\"sha256\": \"$sha\"" "$ASSAY" show --format json --db provenance.sqlite
+check "an export has them" exits 0 "$ASSAY" export latest --db provenance.sqlite -o exported.ndjson
+check "and an import" exits 0 "$ASSAY" import exported.ndjson --db imported.sqlite
+check "with the same content" gives "$sha" query imported.sqlite "SELECT sha256 FROM object WHERE name = 'other.so'"
+check "a merge too" exits 0 "$ASSAY" merge provenance.sqlite --db imported.sqlite
+check "a comparison names them" says "other.so ${sha:0:8}" \
+    "$ASSAY" compare latest latest --db provenance.sqlite
+check "a report says them" exits 0 "$ASSAY" report --db provenance.sqlite -o report.html
+check "with the whole hash" grep -q "other.so, SHA-256 $sha, commit abc123" report.html
+query provenance.sqlite "UPDATE run SET status = 'running', ended_at = NULL; UPDATE launch SET ended_at = NULL; DELETE FROM sample; DELETE FROM result"
+mkdir rebuilt
+cp other.so rebuilt/other.so
+strip rebuilt/other.so
+check "it is not gone on with by another build" warns "was begun with other objects" \
+    measure --db provenance.sqlite --resume --load ./good.so --load ./rebuilt/other.so
+check "but by the same" exits 0 measure --db provenance.sqlite --resume --load ./good.so --load ./other.so
 make_object wrong -DNO_OPERATION -DVARIANT=wrong -DCUT=1
 check "a wrong answer of an object is a wrong answer" exits 1 measure --load ./good.so --load ./wrong.so
 
