@@ -42,7 +42,15 @@ enum value_kind {
     VALUE_PLOT,
     VALUE_COMMAND,
     VALUE_OBJECT, /* into given.object, each time it is given */
+    VALUE_EACH,   /* struct each: one more text each time it is given */
     VALUE_KINDS,  /* how many there are */
+};
+
+/* The texts of an option that is given again and again. */
+enum { EACH_MOST = 32 };
+struct each {
+    const char *text[EACH_MOST];
+    int count;
 };
 
 struct command_option {
@@ -141,9 +149,9 @@ struct command {
     int (*raw)(int argc, char **argv);
 };
 
-extern const struct command cmd_ab, cmd_watch, cmd_ack, cmd_baseline, cmd_calibrate, cmd_claims,
-    cmd_compare, cmd_doctor, cmd_export, cmd_gate, cmd_help, cmd_history, cmd_import, cmd_list,
-    cmd_merge, cmd_plot, cmd_profile, cmd_report, cmd_run, cmd_show;
+extern const struct command cmd_ab, cmd_watch, cmd_ack, cmd_baseline, cmd_bench, cmd_calibrate,
+    cmd_claims, cmd_compare, cmd_doctor, cmd_export, cmd_gate, cmd_help, cmd_history, cmd_import,
+    cmd_list, cmd_merge, cmd_plot, cmd_profile, cmd_report, cmd_run, cmd_show;
 extern const struct command *const commands[]; /* ended by NULL */
 
 /* The program itself: its options are those that stand before a command. */
