@@ -33,8 +33,8 @@ static struct {
     pthread_mutex_t lock;
     void *root; /* of tsearch(3) */
     uint32_t count;
-    const char *text[MOST_NAMES + 1]; /* by number; the last is of all that are too many */
-} names = {.lock = PTHREAD_MUTEX_INITIALIZER, .text = {[MOST_NAMES] = TRACE_MORE_RANGES}};
+    const char *text[MOST_NAMES]; /* by number; MOST_NAMES is that of all that are too many */
+} names = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int by_text(const void *left, const void *right)
 {
@@ -79,7 +79,8 @@ static uint32_t wide_name_number(const wchar_t *text)
 
 const char *ranges_name(uint32_t number)
 {
-    return number ? names.text[number] : NULL;
+    if (number == 0) return NULL;
+    return number < MOST_NAMES ? names.text[number] : TRACE_MORE_RANGES;
 }
 
 void ranges_forked(void)
