@@ -44,6 +44,7 @@ struct history_point {
     int run, setting; /* indices */
     int launches;     /* time_ns is the median over these */
     double time_ns;
+    double lo_ns, hi_ns; /* stats_over_launches; of one launch, of its samples; NAN: unknown */
 };
 
 /* The start of a new level. */
