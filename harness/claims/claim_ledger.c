@@ -125,7 +125,7 @@ static int find(struct claim_finding *finding, const struct claim *claim, const 
     /* All its cases ran, and an answer was wrong: a time of it says nothing. */
     bool wrong = most == 2;
     for (int i = 0; i < CLAIM_SIDES && most == 2; i++)
-        wrong = wrong && (!finding->row[i] || finding->row[i]->result.status == STATUS_OK ||
+        wrong = wrong && (!finding->row[i] || status_has_time(finding->row[i]->result.status) ||
                           finding->row[i]->result.status == STATUS_WRONG);
     finding->verdict = wrong ? CLAIM_INCOMPARABLE : claim_judge(claim, finding->measured);
     claim_explain(finding);

@@ -35,7 +35,7 @@ static int print_profile(const struct given *given, const char *run_id)
     if (run_choice_read(&run, &profiles, run_id, arguments->runner.database)) return -1;
     int shown = show_profile_count(&run, profiles), ok = 0;
     for (int i = 0; i < run.case_count; i++)
-        ok += run.cases[i].result.status == STATUS_OK;
+        ok += status_has_time(run.cases[i].result.status);
     int status = show_profiles(stdout, &run, profiles, arguments->format);
     int code = view_exit_code(&run);
     if (code == EXIT_FINE && shown == 0) code = EXIT_NOTHING;

@@ -109,8 +109,8 @@ static int name_variants(struct trace_cases *cases)
             named[i - 1].is_shared = named[i].is_shared = true;
     /* A kernel has one name in all of its ranges. */
     for (int i = 0; i < cases->count; i++) {
-        bool is_same = i > 0 && strcmp(named[i - 1].of->kernel->kernel,
-                                       named[i].of->kernel->kernel) == 0;
+        bool is_same =
+            i > 0 && strcmp(named[i - 1].of->kernel->kernel, named[i].of->kernel->kernel) == 0;
         if (is_same) named[i].is_shared = named[i - 1].is_shared;
     }
     for (int i = 0; i < cases->count; i++)
