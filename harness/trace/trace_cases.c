@@ -178,7 +178,7 @@ static int make_case(struct trace_case *out, const struct trace *trace,
     result->local_bytes = kernel->is.local_bytes;
     if (!kernel->is_varied)
         result->shared_bytes = kernel->is.static_shared_bytes + kernel->is.dynamic_shared_bytes;
-    add_metric(result, TRACE_LAUNCHES, (double)kernel->count);
+    add_metric(result, TRACE_COUNT, (double)kernel->count);
     add_metric(result, TRACE_TOTAL_NS, (double)kernel->total_ns);
     result->status = STATUS_UNCHECKED;
     if (kernel->duration_count > 0) return take_samples(result, kernel);

@@ -18,9 +18,9 @@ struct trace_cases {
     struct trace_case *list; /* the one with most time in all first */
 };
 
-/* What a case's metrics are called in the store, in JSON and in tables: figures over all launches,
- * of which there can be more than samples. */
-#define TRACE_LAUNCHES "launches"
+/* What a case's metrics are called in the store and in JSON: how often the kernel ran, and for how
+ * long together. Samples are kept of some of these only. */
+#define TRACE_COUNT    "count"
 #define TRACE_TOTAL_NS "total_ns"
 
 /* `program` is the cases' operation, `clock_reasons` what was seen while it ran.
