@@ -19,10 +19,11 @@ static const struct command hidden_complete = {"complete", .raw = complete_comma
 
 /* In the order that help has. */
 const struct command *const commands[] = {
-    &cmd_run,   &cmd_bench,   &cmd_show,      &cmd_profile,   &cmd_compare,     &cmd_ab,
-    &cmd_watch, &cmd_gate,    &cmd_calibrate, &cmd_baseline,  &cmd_ack,         &cmd_list,
-    &cmd_plot,  &cmd_history, &cmd_claims,    &cmd_report,    &cmd_export,      &cmd_import,
-    &cmd_merge, &cmd_doctor,  &cmd_help,      &hidden_worker, &hidden_complete, NULL,
+    &cmd_run,      &cmd_bench,  &cmd_show,      &cmd_profile,     &cmd_time,
+    &cmd_compare,  &cmd_ab,     &cmd_watch,     &cmd_gate,        &cmd_calibrate,
+    &cmd_baseline, &cmd_ack,    &cmd_list,      &cmd_plot,        &cmd_history,
+    &cmd_claims,   &cmd_report, &cmd_export,    &cmd_import,      &cmd_merge,
+    &cmd_doctor,   &cmd_help,   &hidden_worker, &hidden_complete, NULL,
 };
 
 const struct command *command_find(const char *name, bool hidden_too)
@@ -50,10 +51,11 @@ static int report(const struct command *command, bool misuse)
     return EXIT_USAGE;
 }
 
-/* Help is had wherever it is asked for, whatever else is wrong. */
+/* Help is had wherever it is asked for, whatever else is wrong. What stands behind -- is no
+ * option: it may be another program's. */
 static bool asks_for_help(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
     return false;
 }
