@@ -29,16 +29,16 @@ static void *share_board(int *fd)
 /* Both descriptors are first moved to higher numbers, so that dup2 overwrites neither. */
 static int spawn_worker(struct child *child, int socket, int board)
 {
-    static const char *const argv[] = {"assay", "worker", NULL};
+    static const char *const arguments[] = {"worker", NULL};
+    const char *argv[PROCESS_SELF_MOST];
+    const char *program = process_self(arguments, argv);
+    if (!program) return assay_error("starting a worker: too many arguments");
     const struct process_file files[] = {
         {fcntl(socket, F_DUPFD_CLOEXEC, WORKER_BOARD + 1), WORKER_SOCKET},
         {fcntl(board, F_DUPFD_CLOEXEC, WORKER_BOARD + 1), WORKER_BOARD},
     };
-    const struct process_start start = {.program = "/proc/self/exe",
-                                        .argv = argv,
-                                        .files = files,
-                                        .file_count = 2,
-                                        .own_group = true};
+    const struct process_start start = {
+        .program = program, .argv = argv, .files = files, .file_count = 2, .own_group = true};
     int error = files[0].from < 0 || files[1].from < 0 ? errno : process_start(&start, &child->pid);
     for (int i = 0; i < 2; i++)
         if (files[i].from >= 0) close(files[i].from);
@@ -47,7 +47,7 @@ static int spawn_worker(struct child *child, int socket, int board)
         return 0;
     }
     child->pid = 0;
-    return assay_error("starting a worker (/proc/self/exe): %s", strerror(error));
+    return assay_error("starting a worker (%s): %s", program, strerror(error));
 }
 
 static int start_process(struct child *child)
