@@ -75,7 +75,7 @@ static int run(void *given)
     struct store *store;
     struct calibration made;
     if (arguments->show) return show(arguments);
-    if (program_itself(itself, sizeof itself) != 0) return -1;
+    if (program_itself(itself) != 0) return -1;
     arguments->gate.base = arguments->gate.candidate = itself;
     arguments->gate.base_device = arguments->gate.candidate_device = arguments->device;
     if (store_open(&store, arguments->db, STORE_WRITE) != 0) return -1;
