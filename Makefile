@@ -440,11 +440,15 @@ $(BUILD)/_assay.abi3.so: $(MODULE_O) $(PARTS_O) $(FAMILY_O) $(BUILD)/sources har
 	$(Q)sed '1s/{/{ global: PyInit__assay;/; $$s/}/local: *; }/' harness/exports.list >$(BUILD)/module.map
 	$(Q)$(CC) -shared -Wl,--version-script=$(BUILD)/module.map $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
-.PHONY: wheel
+.PHONY: wheel check-wheel
 wheel: ## make a package for Python: build/assay-*.whl, which pip installs
 	@scripts/install-deps.sh run wheel
 	@+$(again) $(BUILD)/pic/_assay.abi3.so BUILD=$(BUILD)/pic PIC=1
 	@$(PYTHON) python/wheel.py $(VERSION) $(BUILD)/pic/_assay.abi3.so $(BUILD)
+
+check-wheel: ## a wheel without CUDA in a fresh environment of Python: functions on the host, bad input, examples
+	@+$(again) wheel CUDA=0 BUILD=$(HOST_BUILD)
+	@WHEEL=$(abspath $(HOST_BUILD)) PYTHON=$(PYTHON) $(RUN_TESTS) tests/python/wheel.sh
 
 .PHONY: clean
 clean: ## remove everything built; results stay
