@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/exit_code.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "cmd/commands.h"
 #include "cmd/help.h"
@@ -116,10 +117,13 @@ int files_take(const struct given *given, const char *db,
     return status ? -1 : EXIT_FINE;
 }
 
-int program_itself(char *path, size_t size)
+int program_itself(char path[PATH_MAX])
 {
-    ssize_t length = readlink("/proc/self/exe", path, size - 1);
-    if (length < 0) return assay_error("cannot find this program: %s", strerror(errno));
-    path[length] = '\0';
+    static const char *const none[] = {NULL};
+    const char *self[PROCESS_SELF_MOST];
+    const char *program = process_self(none, self);
+    if (!program || self[1])
+        return assay_error("this program has no file of its own here: name one (--cand PROGRAM)");
+    if (!realpath(program, path)) return assay_error("%s: %s", program, strerror(errno));
     return 0;
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -174,5 +175,6 @@ int complete_command(int argc, char **argv);
 int files_take(const struct given *given, const char *db,
                int (*take)(struct store *store, const char *path, const void *arguments));
 
-/* The path of this very program. 0, or -1 with assay_error. */
-int program_itself(char *path, size_t size);
+/* The path of this very program, which a wheel for Python has not always. 0, or -1 with
+ * assay_error. */
+int program_itself(char path[PATH_MAX]);
