@@ -78,9 +78,41 @@ static int finds(void)
     return broken;
 }
 
+/* Short cases by a clock of 32 ns, with 60 samples of 1 % per launch. */
+static int below_the_steps(void)
+{
+    static const struct launch_model models[] = {
+        {"600 ns", .launch = 0.001, .time_ns = 600, .step_ns = 32},
+        {"1 us", .launch = 0.001, .time_ns = 1000, .step_ns = 32},
+        {"3 us", .launch = 0.001, .time_ns = 3000, .step_ns = 32},
+    };
+    static const double changes[] = {0, 0.03, 0.05, 0.10};
+    int broken = 0;
+    printf(
+        "\nShort cases by a clock of 32 ns, 10 of %d slowed (none: all are counted), %d gates:\n\n"
+        "| time | slowed by | REGRESSED | INCONCLUSIVE | PASS |\n|:--|--:|--:|--:|--:|\n",
+        CASES, RUNS / 4);
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
+        for (size_t e = 0; e < sizeof changes / sizeof changes[0]; e++) {
+            struct simulated_counts c =
+                simulate_gates(&models[m], RUNS / 4, CASES, changes[e] > 0 ? 10 : 0, changes[e],
+                               4000 + 10 * m + e);
+            double regressed = percent(c.of[VERDICT_REGRESSED], c.cases);
+            double passed = percent(c.of[VERDICT_PASS], c.cases);
+            printf("| %s | %.0f %% | %.2f %% | %.2f %% | %.2f %% |\n", models[m].name,
+                   100 * changes[e], regressed, percent(c.of[VERDICT_INCONCLUSIVE], c.cases),
+                   passed);
+            broken += changes[e] == 0      ? c.runs_with[VERDICT_REGRESSED] > 0.05 * c.runs
+                      : changes[e] >= 0.05 ? regressed < 95 || passed > 0
+                                           : 0;
+        }
+    }
+    return broken;
+}
+
 int main(void)
 {
-    int broken = unchanged() + slowed(1) + slowed(10) + finds();
+    int broken = below_the_steps() + unchanged() + slowed(1) + slowed(10) + finds();
     if (broken) printf("\n%d rates are not as promised\n", broken);
     return broken ? 1 : 0;
 }
