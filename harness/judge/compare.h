@@ -10,6 +10,7 @@
 #pragma once
 
 #include "judge/comparison.h"
+#include "judge/history.h"
 #include "judge/noise.h"
 #include "judge/timings.h"
 
@@ -31,6 +32,8 @@ struct compare_options {
     unsigned fail_on;          /* bits 1 << verdict */
     int least_launches;        /* required on each side; 0: any number */
     bool at_most_suspect;      /* the launches are from different sessions, which proves nothing */
+    const struct history *history; /* sessions of before, whose fences hold; NULL: none is asked */
+    int setting;                   /* of the history: that of the base */
     enum compare_presence presence;
 };
 
