@@ -42,6 +42,9 @@ struct compare_options {
 #define COMPARE_STEADY_THRESHOLD 0.02
 #define COMPARE_LOOSE_THRESHOLD  0.05
 
+/* Level of a case that is tested by itself, one-sided: one end of a 95 % interval. */
+#define COMPARE_ALPHA 0.025
+
 /* Upper limit of a false discovery rate: from one half on, being called changed would mean
  * nothing. */
 #define COMPARE_MOST_FDR 0.5
@@ -50,9 +53,10 @@ struct compare_options {
  * base x (1 + floor), at the 2.5 % that each end of a 95 % interval has. With a rate in
  * options.fdr the tests of all cases are corrected together (Benjamini and Hochberg,
  * J. R. Stat. Soc. B 57, 1995), separately for slower and faster: the expected share of
- * wrong ones among the cases called changed is then that rate.
+ * wrong ones among the cases called changed is then that rate. A rate at which so few launches
+ * could not find one changed case among all is refused, with how many launches it takes.
  *
- * -1 with assay_error when out of memory. comparison_release frees. */
+ * -1 with assay_error, also when out of memory. comparison_release frees. */
 int compare_runs(struct comparison *comparison, const struct timings *base,
                  const struct timings *candidate, const struct compare_options *options);
 

@@ -9,8 +9,6 @@
 #include "suite/suite.h"
 
 static const double CONFIDENCE = 0.95;
-/* One-sided: one end of a 95 % interval. */
-static const double ALPHA = 0.025;
 /* SM clocks within this fraction of each other count as equal. */
 static const double STEADY_CLOCK = 0.01;
 /* Above this many operations per byte the time of a case follows the SM clock. */
@@ -253,7 +251,7 @@ static double detectable(const struct comparison_row *row, const struct comparin
         double spread = spread_of_few(comparing->scratch, sides[i]->valid);
         variance += spread * spread / sides[i]->valid;
     }
-    return detectable_effect(row->floor, variance, ALPHA);
+    return detectable_effect(row->floor, variance, COMPARE_ALPHA);
 }
 
 static double p_of(const struct side_figures *base, const struct side_figures *candidate,
@@ -281,12 +279,13 @@ static struct findings test_case(struct comparison_row *row, const struct side_f
         return (struct findings){.slower = change.lo > floor, .faster = change.hi < -floor};
     row->p_slower = p_of(base, candidate, floor, SIDE_GREATER);
     row->p_faster = p_of(base, candidate, -floor, SIDE_LESS);
+    row->p_least = rank_sum_least_p(base->valid, candidate->valid);
     return (struct findings){
-        .slower = row->p_slower <= ALPHA,
-        .faster = row->p_faster <= ALPHA,
-        .not_slower = p_of(base, candidate, within, SIDE_LESS) <= ALPHA,
-        .fenced = p_of(base, candidate, within, SIDE_GREATER) <= ALPHA ||
-                  p_of(base, candidate, -within, SIDE_LESS) <= ALPHA,
+        .slower = row->p_slower <= COMPARE_ALPHA,
+        .faster = row->p_faster <= COMPARE_ALPHA,
+        .not_slower = p_of(base, candidate, within, SIDE_LESS) <= COMPARE_ALPHA,
+        .fenced = p_of(base, candidate, within, SIDE_GREATER) <= COMPARE_ALPHA ||
+                  p_of(base, candidate, -within, SIDE_LESS) <= COMPARE_ALPHA,
     };
 }
 
@@ -427,7 +426,8 @@ static struct comparison_row *add_row(struct comparison *comparison, const struc
     row->id = *id;
     row->ratio = (struct interval){NAN, NAN, NAN};
     row->base_ns = row->candidate_ns = row->threshold = row->floor = NAN;
-    row->noise = row->quantum = row->mde = row->fence = row->p_slower = row->p_faster = NAN;
+    row->noise = row->quantum = row->mde = row->fence = row->p_slower = row->p_faster =
+        row->p_least = NAN;
     return row;
 }
 

@@ -157,8 +157,8 @@ run "$ASSAY" run "$ten" --device "$(calm 2 ',slow=*_token/host_omp:10')" --seed 
 check "--fdr keeps what is there" exits 1 "$ASSAY" compare "side 1" slowed --db side1.sqlite --fdr 5
 check "and says what it did" says "10 tests corrected together" "$ASSAY" compare "side 1" slowed \
     --db side1.sqlite --fdr 5
-check "at a rate that five launches cannot reach nothing is left" exits 0 \
+check "a rate that five launches cannot reach is refused" exits 2 \
     "$ASSAY" compare "side 1" slowed --db side1.sqlite --fdr 0.1
-check "but a word about it" says "not at the false discovery rate" \
+check "and it says how many reach it" warns "measure both with --launches 8" \
     "$ASSAY" compare "side 1" slowed --db side1.sqlite --fdr 0.1
 check "the gate has no such option" exits 2 "$ASSAY" gate "$ten" --base "$ASSAY" --fdr 5
