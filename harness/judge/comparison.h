@@ -28,6 +28,7 @@ struct comparison_row {
     enum evidence evidence;
     double base_ns, candidate_ns; /* medians over launches; NAN: no time */
     double p_slower, p_faster;    /* one-sided p-values, against the floor; NAN: no test */
+    double p_least;               /* the smallest that so many launches can have; NAN: no test */
     double threshold;             /* smallest change that matters, as a fraction */
     double floor;                 /* the threshold, or noise or clock resolution if larger */
     double noise;                 /* noise floor, as a fraction; NAN unknown */
