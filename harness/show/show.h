@@ -119,6 +119,8 @@ int show_profiles(FILE *out, const struct stored_run *run, struct profile *const
 /* `width`: cells of the sparkline; `utf8`: whether it may use block characters. */
 int history_print(FILE *out, const struct history *history, int width, bool utf8);
 int history_print_json(FILE *out, const struct history *history);
+/* As a page (page.h). `cases`: what was asked for. */
+int history_html(FILE *out, const struct history *history, const char *cases);
 
 /* What a database knows of the noise of unchanged code, by device and duration, as a table, md
  * or json. 1: nothing is known, and nothing is written; -1 with assay_error. */
