@@ -201,7 +201,7 @@ static int run_document(FILE *out, const void *what)
 static int profile_document(FILE *out, const void *what)
 {
     const struct report *report = what;
-    return show_profiles(out, report->view->run, report->profiles, "json");
+    return show_profiles(out, report->view->run, report->profiles, "json", 0);
 }
 
 static void rows(FILE *out, const struct report *report)
