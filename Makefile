@@ -65,7 +65,8 @@ CFLAGS ?= -O2 -g
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(SAN) $(CFLAGS)
-LDFLAGS_ALL = $(if $(FUZZ),-fsanitize=fuzzer,-fopenmp) $(SAN) $(LDFLAGS)
+# The functions of assay.h that shared objects call are exported, nothing else.
+LDFLAGS_ALL = -Wl,--dynamic-list=harness/exports.list $(if $(FUZZ),-fsanitize=fuzzer,-fopenmp) $(SAN) $(LDFLAGS)
 # From its archive where there is one: a copied program needs a library less.
 archived = $(if $(wildcard /usr/lib/*/lib$(1).a),-l:lib$(1).a,-l$(1))
 LDLIBS_ALL = $(call archived,inih) $(if $(filter 1,$(ZSTD)),$(call archived,zstd)) \
@@ -141,7 +142,7 @@ all: $(BUILD)/assay ## build the program: build/assay
 $(BUILD)/assay: $(HARNESS_O) $(FAMILY_O)
 # The same program with variants that misbehave, for the command tests.
 $(BUILD)/assay-faults: $(HARNESS_O) $(FAMILY_O) $(FAULT_O)
-$(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources
+$(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources harness/exports.list
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 

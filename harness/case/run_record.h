@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/sha256.h"
 #include "case/result.h"
 
 enum { STORE_ID = 33 }; /* 32 hex digits and the end */
@@ -22,6 +23,13 @@ struct program_info {
 /* What this program was built from. Without git (an unpacked archive) the commit and diff_hash
  * are "unknown"; a text too long for its field is cut. */
 void provenance_program(struct program_info *info);
+
+/* A shared object that was loaded beside what the program was built from. */
+struct object_info {
+    char name[RESULT_MAX_PROPERTY]; /* of its file, without folders */
+    char sha256[SHA256_TEXT];
+    char commit[RESULT_MAX_PROPERTY]; /* of its sources, as it says; "" unknown */
+};
 
 /* Provenance of the machine. A text that is not known is "", a number -1. */
 struct host_info {

@@ -65,6 +65,17 @@ static void keep_line(char line[LINE_MOST], int argc, char **argv)
         used += (size_t)snprintf(line + used, LINE_MOST - used, " %s", argv[i]);
 }
 
+/* What a command has of objects: the user's folder, and what was asked for. */
+static int load_objects(const struct given *given)
+{
+    if (!given->command->loads) return 0;
+    objects_allow_suites(given->allow_load);
+    int status = objects_load_folder();
+    for (int i = 0; i < given->object_count && status == 0; i++)
+        status = objects_load(given->object[i]);
+    return status;
+}
+
 int command_run(const struct command *command, int argc, char **argv)
 {
     char line[LINE_MOST];
@@ -84,7 +95,7 @@ int command_run(const struct command *command, int argc, char **argv)
         help_print(command);
     else if (parsed < 0 || (command->check && command->check(arguments) != 0))
         code = report(command, true);
-    else if ((code = command->run(arguments)) < 0)
+    else if ((code = load_objects(arguments)) < 0 || (code = command->run(arguments)) < 0)
         code = report(command, false);
     free(arguments);
     return code;

@@ -58,8 +58,5 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
 void comparability_difference(const struct launch_info *a, const struct launch_info *b, char *out,
                               size_t size);
 
-/* Two steps of the clock as a fraction of the time: no smaller change can be seen. */
-double clock_quantum(const struct device_info *device, double time_ns);
-
 /* Whether launch medians (as logarithms; sorted in place) fall into two groups. */
 bool is_bimodal(double *logs, int count);

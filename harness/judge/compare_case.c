@@ -16,28 +16,25 @@ static const double STEADY_CLOCK = 0.01;
 /* Above this many operations per byte the time of a case follows the SM clock. */
 static const double OPS_PER_BYTE = 16;
 
-double clock_quantum(const struct device_info *device, double time_ns)
-{
-    return device->clock_step_ns > 0 && time_ns > 0 ? 2 * device->clock_step_ns / time_ns : 0;
-}
-
 /* ---------------------------------------------------------------- sides -- */
 
 static void side_read(struct side_figures *side, const struct comparing *comparing,
-                      const struct timings *timings, double *logs)
+                      const struct timings *timings, enum metric_kind metric, double *logs)
 {
+    enum metric_kind time = metric == METRIC_MEAN ? METRIC_MEAN : METRIC_MEDIAN;
     int times = 0, clocks = 0;
     double *scratch = comparing->scratch;
     side->logs = logs;
     side->valid = 0;
     for (int i = 0; i < side->count; i++)
-        if (side->rows[i].time_ns > 0) scratch[times++] = side->rows[i].time_ns;
+        if (side->rows[i].time_ns > 0)
+            scratch[times++] = timing_metric(timings, &side->rows[i], time);
     side->time_ns = stats_median(scratch, times);
     for (int i = 0; i < side->count; i++)
         if (side->rows[i].sm_mhz > 0) scratch[clocks++] = side->rows[i].sm_mhz;
     side->sm_mhz = stats_median(scratch, clocks);
     for (int i = 0; i < side->count; i++) {
-        double value = timing_metric(timings, &side->rows[i], comparing->options->speedup);
+        double value = timing_metric(timings, &side->rows[i], metric);
         if (value > 0) logs[side->valid++] = log(value);
     }
 }
@@ -293,9 +290,6 @@ static enum verdict judge(struct comparison_row *row, const struct comparing *co
     const struct compare_options *options = comparing->options;
     bool weak = row->evidence != EVIDENCE_LAUNCHES, slower, faster, not_slower;
     test_case(row, base, candidate, change, &slower, &faster, &not_slower);
-    if (row->noise > 2.5 * row->threshold)
-        return set(row, VERDICT_UNSTABLE, "",
-                   "unchanged code varies by more than 2.5 times the threshold here");
     if ((slower || faster) && (weak || options->at_most_suspect)) {
         if (faster) row->tags |= TAG_FASTER;
         return set(row, VERDICT_SUSPECT, "",
@@ -303,6 +297,12 @@ static enum verdict judge(struct comparison_row *row, const struct comparing *co
     }
     if (slower) return VERDICT_REGRESSED;
     if (faster) return VERDICT_IMPROVED;
+    if (row->noise > 2.5 * row->threshold)
+        return set(row, VERDICT_UNSTABLE, "",
+                   "unchanged code varies by more than 2.5 times the threshold here");
+    if (not_slower && row->quantum > row->threshold)
+        return set(row, VERDICT_INCONCLUSIVE, "",
+                   "the clock's steps are coarser than the threshold");
     if (not_slower) return VERDICT_PASS;
     return set(row, VERDICT_INCONCLUSIVE, "",
                weak ? "too few launches to prove anything" : "the interval straddles the floor");
@@ -410,7 +410,7 @@ static struct comparison_row *add_row(struct comparison *comparison, const struc
     row->id = *id;
     row->ratio = (struct interval){NAN, NAN, NAN};
     row->base_ns = row->candidate_ns = row->threshold = row->floor = NAN;
-    row->noise = row->mde = row->fence = row->p_slower = row->p_faster = NAN;
+    row->noise = row->quantum = row->mde = row->fence = row->p_slower = row->p_faster = NAN;
     return row;
 }
 
@@ -428,8 +428,11 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     struct comparison_row *row =
         add_row(comparing->comparison, base->count ? &base->rows[0].id : &candidate->rows[0].id);
     row->floor = row->threshold = threshold_of(comparing, base, candidate);
-    side_read(base, comparing, comparing->base, comparing->logs[0]);
-    side_read(candidate, comparing, comparing->candidate, comparing->logs[1]);
+    const struct compare_options *options = comparing->options;
+    struct clock_sight sight = clock_sight_of(comparing->base, comparing->candidate, &row->id,
+                                              options->clock_launches, options->speedup);
+    side_read(base, comparing, comparing->base, sight.metric, comparing->logs[0]);
+    side_read(candidate, comparing, comparing->candidate, sight.metric, comparing->logs[1]);
     row->base_ns = base->time_ns;
     row->candidate_ns = candidate->time_ns;
     row->launches = base->valid < candidate->valid ? base->valid : candidate->valid;
@@ -440,8 +443,9 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     row->ratio = (struct interval){exp(change.mid), exp(change.lo), exp(change.hi)};
     row->noise =
         expm1(noise_floor(comparing->options->noise, &row->id, row->base_ns, row->launches));
-    row->floor = fmax(fmax(row->floor, row->noise),
-                      clock_quantum(&comparing->base->run.launches[0].device, row->base_ns));
+    row->quantum = sight.resolution_ns / row->base_ns;
+    if (sight.metric == METRIC_MEAN) row->tags |= TAG_STEPS;
+    row->floor = fmax(fmax(row->floor, row->noise), row->quantum);
     row->verdict = judge(row, comparing, base, candidate, change);
     row->mde = detectable(row, comparing, base, candidate);
     set_tags(row, comparing, base, candidate);

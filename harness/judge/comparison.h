@@ -31,6 +31,7 @@ struct comparison_row {
     double threshold;             /* smallest change that matters, as a fraction */
     double floor;                 /* the threshold, or noise or clock resolution if larger */
     double noise;                 /* noise floor, as a fraction; NAN unknown */
+    double quantum;               /* clock resolution, as a fraction; 0 or NAN unknown */
     double fence;                 /* usual change between runs (history_fence); NAN unknown */
     double mde;                   /* minimum detectable effect at 80 % power; NAN unknown */
     int launches;                 /* of the side with fewer; rounds when paired */

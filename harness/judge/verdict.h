@@ -31,7 +31,8 @@ enum verdict_tag {
     TAG_ACK = 32,        /* acknowledged: reported, but no reason to fail */
     TAG_FASTER = 64,     /* for SUSPECT: it looks faster */
     TAG_REDEFINED = 128, /* for INCOMPARABLE: the candidate states other work or another input */
-    TAGS = 8,
+    TAG_STEPS = 256,     /* a short time: judged by means of samples, below the clock's steps */
+    TAGS = 9,
 };
 
 const char *verdict_name(enum verdict verdict);

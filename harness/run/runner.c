@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "case/run_record.h"
+#include "object/object.h"
 #include "run/interrupt.h"
 #include "run/quiet.h"
 #include "run/runner_state.h"
@@ -156,6 +157,11 @@ static int check_profilable(const struct device_info *device)
     return 0;
 }
 
+static int make_plan(void *runner)
+{
+    return run_plan_make(runner);
+}
+
 static enum runner_end run(struct runner *runner)
 {
     int first = 1;
@@ -166,7 +172,7 @@ static enum runner_end run(struct runner *runner)
     if (end == ATTEMPT_FAILED) return RUNNER_FAILED;
     if (runner->options->profile && check_profilable(&runner->child.device) < 0)
         return RUNNER_NOTHING;
-    if (run_plan_make(runner) < 0) return RUNNER_FAILED;
+    if (objects_try("when the plan was made", make_plan, runner) < 0) return RUNNER_FAILED;
     if (runner->options->dry_run) {
         run_plan_print(&runner->plan);
         return RUNNER_COMPLETE;

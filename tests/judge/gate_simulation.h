@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "judge/gate.h"
+#include "stepped_clock.h"
 
 struct launch_model {
     const char *name;
@@ -27,16 +28,6 @@ static const struct launch_model launch_models[] = {
     {"0.5 %, 1 in 5 launches +4 %", 0.005, 0.2, 0.04},
 };
 enum { LAUNCH_MODELS = sizeof launch_models / sizeof launch_models[0] };
-
-static inline double simulated_uniform(struct rng *rng)
-{
-    return ((double)(rng_next(rng) >> 11) + 0.5) * 0x1p-53;
-}
-
-static inline double simulated_normal(struct rng *rng)
-{
-    return sqrt(-2 * log(simulated_uniform(rng))) * cos(6.283185307179586 * simulated_uniform(rng));
-}
 
 /* ln of the median of one launch, without the case's own time: the launch's luck,
  * and what 100 samples of 1 % leave of theirs. */
