@@ -123,5 +123,8 @@ else
     check "is told in the compiler's own lines" grep -qF 'identifier "factr" is undefined' compiler.err
     check "and in one of ours" grep -qE '^assay bench: .*scale.cu: does not compile: .*\(4\): error: ' compiler.err
     check "options are the compiler's" exits 0 source_of --kernel 'scale<float>' --compiler -Dfactr=factor
+    cp "$HERE"/../examples/bench/softmax.* .
+    check "the example is what the docs say" says "softmax/once: softmax_once of softmax.cu, sm 90, " \
+        "$ASSAY" bench softmax.bench.ini --dry-run
     check "an architecture that is none" exits 2 source_of --kernel plain --arch sm_1
 fi
