@@ -114,9 +114,9 @@ struct given {
     const struct command *command;
     char *const *word; /* the words without an option; NULL behind the last */
     int count;
-    uint64_t options;                 /* bit i: command->options[i] was given */
-    const char *line;                 /* "assay run ..." as typed, at most LINE_MOST bytes */
-    const char *object[OBJECTS_MOST]; /* --load */
+    uint64_t options;                     /* bit i: command->options[i] was given */
+    const char *line;                     /* "assay run ..." as typed, at most LINE_MOST bytes */
+    const char *object[OBJECTS_MOST + 1]; /* --load; NULL behind the last */
     int object_count;
     bool allow_load; /* --allow-load */
 };

@@ -171,3 +171,31 @@ check "a link to one's own is loaded" exits 0 measure --dry-run
 mkdir -m 777 open && cp good.so open/
 ln -sf "$PWD/open/good.so" "$own/linked.so"
 check "one to where others write is not" refused "open: others can write to it" --dry-run
+
+# Two objects side by side, and one on each save.
+export XDG_DATA_HOME=$PWD/none
+slow() { make_object "$1" -DIN_LAUNCH='for (volatile int i = 0; i < 200000; i++) {}' -DASSAY_OBJECT_COMMIT='"slow"'; }
+slow slow
+cp good.so same.so
+ab() { "$ASSAY" ab "$@" "$suite" --device host --budget 0.01 --db ab.sqlite; }
+named_slower() { exits 1 ab ./good.so ./slow.so && grep -q "good.so" said.out && grep -q "slow.so" said.out; }
+check "an object that became slower is named" named_slower
+check "one that did not" exits 0 ab ./slow.so ./good.so
+check "one against itself is nothing" warns "same program, byte for byte" ab ./good.so ./same.so
+check "objects are compared by a suite" warns "which suite?" "$ASSAY" ab ./good.so ./slow.so
+check "a gate loads on both sides" exits 0 "$ASSAY" gate "$suite" --base "$ASSAY" --load ./good.so \
+    --device host --budget 0.01 --db gate.sqlite
+check "a watch wants to know what to watch" warns "--on FOLDERS" "$ASSAY" watch "$suite" --load ./good.so
+mkdir sources
+cp "$HERE/object/kernel.c" sources/
+make_object mine
+"$ASSAY" watch "$suite" --load ./mine.so --on sources --device host --db watch.sqlite \
+    --make "${CC:-cc} -shared -fPIC -O2 -I$HERE/../harness sources/kernel.c -o mine.so" >watch.out 2>watch.err &
+watching=$!
+check "it watches" wait_for 10 grep -q "1 files below sources" watch.err
+touch sources/kernel.c
+check "a save that changes nothing is no gate" wait_for 20 grep -q "the objects are as they were" watch.err
+sed -i 's/IN_LAUNCH;/for (volatile int i = 0; i < 200000; i++) {}/' sources/kernel.c
+check "one that makes it slower is found" wait_for 60 grep -q "1 REGRESSED" watch.out
+kill -INT $watching
+check "Ctrl-C ends it" exits 130 wait $watching
