@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -151,7 +152,7 @@ struct command {
 
 extern const struct command cmd_ab, cmd_watch, cmd_ack, cmd_baseline, cmd_bench, cmd_calibrate,
     cmd_claims, cmd_compare, cmd_doctor, cmd_export, cmd_gate, cmd_help, cmd_history, cmd_import,
-    cmd_list, cmd_merge, cmd_plot, cmd_profile, cmd_report, cmd_run, cmd_show;
+    cmd_list, cmd_merge, cmd_plot, cmd_profile, cmd_report, cmd_run, cmd_show, cmd_time;
 extern const struct command *const commands[]; /* ended by NULL */
 
 /* The program itself: its options are those that stand before a command. */
@@ -174,5 +175,6 @@ int complete_command(int argc, char **argv);
 int files_take(const struct given *given, const char *db,
                int (*take)(struct store *store, const char *path, const void *arguments));
 
-/* The path of this very program. 0, or -1 with assay_error. */
-int program_itself(char *path, size_t size);
+/* The path of this very program, which a wheel for Python has not always. 0, or -1 with
+ * assay_error. */
+int program_itself(char path[PATH_MAX]);

@@ -113,24 +113,11 @@ static bool members_find(struct members *members, const struct view_group *group
     return members->item[0] == first;
 }
 
-struct interval view_over_launches(double *values, int count)
-{
-    int kept = 0;
-    for (int i = 0; i < count; i++)
-        if (!isnan(values[i])) values[kept++] = values[i];
-    struct interval over = stats_median_interval(values, kept, 0.95);
-    if (kept > 1 && isnan(over.lo)) {
-        over.lo = values[0];
-        over.hi = values[kept - 1];
-    }
-    return over;
-}
-
 static struct interval combine(struct members *members, size_t offset)
 {
     for (int i = 0; i < members->count; i++)
         members->value[i] = figure(&members->item[i]->result, offset);
-    return view_over_launches(members->value, members->count);
+    return stats_over_launches(members->value, members->count);
 }
 
 static const struct stored_case *worst(const struct members *members)
@@ -222,7 +209,7 @@ static int row_speedup(struct view_row *row, const struct view_group *group,
         members->value[count++] = ratio.mid;
     }
     row->result.is_baseline = !strcmp(row->baseline, row->result.id.variant);
-    row->speedup = count == 1 ? ratio : view_over_launches(members->value, count);
+    row->speedup = count == 1 ? ratio : stats_over_launches(members->value, count);
     return 0;
 }
 
