@@ -216,7 +216,7 @@ $(INJECT_O): $(BUILD)/inject/%.o: % $(BUILD)/flags
 
 $(BUILD)/libassay_time.so: $(INJECT_O)
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -Wl,-z,nodelete -o $@ $^ -ldl -lpthread
+	$(Q)$(CC) -shared -s -Wl,-z,nodelete -o $@ $^ -ldl -lpthread
 
 $(BUILD)/inject.inc: $(INJECT) FORCE
 	$(call keep,$(if $(INJECT),od -An -v -tu1 $(INJECT) | sed 's/[0-9][0-9]*/&$(comma)/g',:))
