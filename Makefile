@@ -199,6 +199,30 @@ $(BUILD)/page.inc: FORCE
 
 $(call named,page.c,$(HARNESS_O)): $(BUILD)/page.inc
 
+# The library that `assay time` has the driver load into programs: position-independent, exporting its
+# two entries alone, and without the sanitisers, which those programs lack. The program has it within
+# itself, as bytes; none without CUPTI's headers.
+INJECT_SRC := $(wildcard harness/device/cuda/inject/*.c) harness/device/trace_writer.c \
+    $(addprefix harness/device/cuda/,symbols.c cubin.c cupti_activity_cuda.c cupti_library_cuda.c) \
+    $(addprefix harness/base/,error.c library.c rng.c text.c)
+INJECT_O := $(patsubst %,$(BUILD)/inject/%.o,$(INJECT_SRC))
+INJECT := $(if $(filter 1,$(CUDA)),$(if $(wildcard $(addsuffix /cupti_activity.h,$(CUDA_INCLUDE) \
+    $(CUPTI_INCLUDE) /usr/include)),$(BUILD)/libassay_time.so))
+
+$(INJECT_O): $(BUILD)/inject/%.o: % $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -std=c11 $(WARN) -fPIC -fvisibility=hidden $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/libassay_time.so: $(INJECT_O)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-z,nodelete -o $@ $^ -ldl -lpthread
+
+$(BUILD)/inject.inc: $(INJECT) FORCE
+	$(call keep,$(if $(INJECT),od -An -v -tu1 $(INJECT) | sed 's/[0-9][0-9]*/&$(comma)/g',:))
+
+$(call named,injected.c,$(HARNESS_O)): $(BUILD)/inject.inc
+
 .PHONY: FORCE
 FORCE:
 
@@ -399,6 +423,7 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/assay/plots,$(wildcard plots/*.gp)) \
     $(call share,share/doc/assay,README.md LICENSE CHANGELOG.md SECURITY.md) \
     $(call share,share/doc/assay/docs,$(wildcard docs/*.md)) \
+    $(call share,share/doc/assay/docs/schemas,$(wildcard docs/schemas/*.json)) \
     $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg docs/images/*.png)) \
     $(call share,share/doc/assay/results,results/README.md) \
     $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
@@ -459,4 +484,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O) $(MODULE_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(INJECT_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O) $(MODULE_O))

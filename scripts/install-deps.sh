@@ -47,6 +47,11 @@ need_to_test() {
     need sqlite3 command_works sqlite3
     need zstd command_works zstd
     need git command_works git
+    need python3-jsonschema jsonschema_found
+}
+# Debian's is for its own python, which need not be the first one.
+jsonschema_found() {
+    python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'
 }
 
 need_to_fuzz() {

@@ -119,6 +119,14 @@ int process_end(pid_t pid)
     return status;
 }
 
+void process_describe(int status, char *how, size_t size)
+{
+    if (WIFSIGNALED(status))
+        snprintf(how, size, "signal %d, %s", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(how, size, "exit status %d", WEXITSTATUS(status));
+}
+
 static const char *const *self_command;
 
 void process_set_self(const char *const *self)

@@ -56,7 +56,7 @@ struct gate_case {
     /* given */
     double threshold; /* smallest change that counts, a fraction */
     double noise;     /* noise floor, a fraction; NAN unknown */
-    double quantum;   /* two steps of the clock, a fraction; 0 unknown */
+    double quantum;   /* what the clock can tell apart, a fraction; 0 or NAN unknown */
     struct gate_rounds screen, confirm, null;
     /* found */
     double floor; /* the largest of the three, a fraction */

@@ -155,6 +155,8 @@ static void point_value(struct json *json, const struct history *history,
     json_known_member(json, "commit", run->commit);
     json_int_member(json, "launches", point->launches);
     json_number_member(json, "time_ns", point->time_ns);
+    json_number_member(json, "lo_ns", point->lo_ns);
+    json_number_member(json, "hi_ns", point->hi_ns);
     json_int_member(json, "setting", point->setting);
     json_end(json);
 }
