@@ -95,6 +95,14 @@ class Host:
     def _shape(self, name, count, sizes):
         return self.operation.shapes[name].shape_at(sizes) if self.operation else (count,)
 
+    def versions(self):
+        """Stored with the run."""
+        found = [f"Python {sys.version.split()[0]}"]
+        for name in ("numpy", "torch", "triton", "cupy", "numba"):
+            version = getattr(sys.modules.get(name), "__version__", None)
+            found += [f"{name} {version}"] if version else []
+        return ", ".join(found)
+
     # ---------------------------------------------------------------- launches
 
     def setup(self, name, sizes, place, buffers, stream):

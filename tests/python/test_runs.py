@@ -1,6 +1,8 @@
 """Runs on the host: from functions to stored rows, and what is made of them."""
 
 import io
+import pathlib
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -28,6 +30,37 @@ def test_rows_are_checked_and_timed(measure, double, right):
     assert again.rows == run.rows
     assert "in_two_parts" in str(again)
     assert "| in_two_parts |" in again._repr_markdown_()
+
+
+def test_versions_are_stored(measure, double, right):
+    library = measure(double, [right]).document["run"]["launches"][0]["device"]["library"]
+    assert f"Python {sys.version.split()[0]}" in library and f"numpy {np.__version__}" in library
+
+
+IN_C = """
+#include "assay.h"
+
+static int launch(struct assay_call *call)
+{
+    for (int64_t i = 0; i < call->shape->value[0]; i++)
+        ((float *)call->buffer[1])[i] = 2 * ((const float *)call->buffer[0])[i];
+    return 0;
+}
+
+static const struct assay_variant in_c = {
+    .operation = "double", .name = "in_c", .summary = "a loop", .place = ASSAY_HOST,
+    .launch = launch};
+ASSAY_REGISTER_VARIANT(in_c);
+"""
+
+
+def test_a_shared_object_takes_part(measure, double, right, tmp_path):
+    root = pathlib.Path(__file__).resolve().parents[2]
+    (tmp_path / "in_c.c").write_text(IN_C)
+    subprocess.run(["cc", "-shared", "-fPIC", f"-I{root / 'harness'}", "-o", tmp_path / "in_c.so",
+                    tmp_path / "in_c.c"], check=True)
+    run = measure(double, [right, "in_c"], load=[tmp_path / "in_c.so"])
+    assert status(run) == {"right": ("ok", None), "in_c": ("ok", None)}
 
 
 def test_sizes_types_and_several_outputs(measure):
