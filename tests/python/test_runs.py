@@ -1,9 +1,13 @@
 """Runs on the host: from functions to stored rows, and what is made of them."""
 
 import io
+import os
 import pathlib
+import signal
 import subprocess
 import sys
+import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -170,3 +174,19 @@ def test_a_label_finds_a_run(measure, double, right):
     assert assay.stored("tuesday", run.db).id == run.id
     with pytest.raises(assay.Error, match="tuesdy"):
         assay.stored("tuesdy", run.db)
+
+
+def test_an_interrupt_keeps_what_was_measured(measure, double, right, tmp_path):
+    def slow(x, out):
+        time.sleep(0.2)
+        np.multiply(x, 2, out=out)
+
+    db = tmp_path / "assay.sqlite"
+    fast = measure(double, [right])
+    # A notebook's interrupt: this process alone gets the signal.
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        measure(double, [slow], budget=60)
+    runs = [assay.stored(name, db) for name in ("latest", "latest~1")]
+    assert [run.document["run"]["status"] for run in runs] == ["interrupted", "complete"]
+    assert runs[1].id == fast.id
