@@ -192,7 +192,7 @@ $(call named,provenance.c,$(HARNESS_O)): $(BUILD)/provenance.inc
 
 # What a page brings with it, as bytes: its style, its scripts, and Chart.js where it is installed.
 CHART_JS ?= $(wildcard /usr/share/javascript/chart.js/chart.min.js)
-PAGE := $(addprefix harness/show/page/,style.css figures.js table.js case.js chart.js explorer.js page.js)
+PAGE := $(addprefix harness/show/page/,style.css figures.js table.js case.js chart.js explorer.js history.js page.js)
 
 $(BUILD)/page.inc: FORCE
 	$(call keep,scripts/page.sh $(call quoted,$(CHART_JS)) $(PAGE))
