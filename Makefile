@@ -61,9 +61,9 @@ SAN := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-re
 # clang (make fuzz) counts the branches that an input takes. Without OpenMP, whose library it may lack.
 FUZZED := $(if $(FUZZ),-fsanitize=fuzzer-no-link -Itests/fuzz/omp -Wno-unknown-warning-option \
     -Wno-unknown-pragmas -Wno-string-plus-int -Wno-format-zero-length,-fopenmp)
-# The objects of a shared library (make wheel); assay.h makes no object of them (assay_object).
-PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition -DASSAY_NO_OBJECT)
-CPPFLAGS_ALL = -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
+# For a library that is the program (make wheel); without the assay_object of a library that it loads.
+PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition)
+CPPFLAGS_ALL = $(if $(PIC),-DASSAY_NO_OBJECT) -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
 CFLAGS ?= -O2 -g
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -177,4 +176,4 @@ int files_take(const struct given *given, const char *db,
 
 /* The path of this very program, which a wheel for Python has not always. 0, or -1 with
  * assay_error. */
-int program_itself(char path[PATH_MAX]);
+int program_itself(char *path, size_t size);
