@@ -59,6 +59,8 @@ static int check(void *given)
 static int print(const struct arguments *arguments, const struct history *history)
 {
     if (strcmp(arguments->format, "json") == 0) return history_print_json(stdout, history);
+    if (strcmp(arguments->format, "html") == 0)
+        return history_html(stdout, history, arguments->cases);
     return history_print(stdout, history, line_width(), writes_utf8());
 }
 
@@ -91,7 +93,7 @@ static int run(void *given)
 static const struct command_option options[] = {
     {"last", VALUE_COUNT, "N", AT(last), .help = "the newest N runs of each series only",
      .least = 1, .most = 1000000},
-    OPTION_FORMAT("table json"),
+    OPTION_FORMAT("table json html"),
     OPTION_DB,
     {0},
 };
@@ -119,7 +121,8 @@ const struct command cmd_history = {
              "  CASE-GLOB  operation/variant, or an operation for all of its variants\n"
              "  WORD       what the shape must hold (n=5000000, dtype=b*), or cold, hot, host,\n"
              "             cuda (a case as other commands print it is such words)\n",
-    .examples = "assay history 'int8_quantize/*' n=5000000 cold",
+    .examples = "assay history 'int8_quantize/*' n=5000000 cold\n"
+                "assay history 'int8_quantize/*' --format html >trend.html",
     .exit = "0 fine, 2 usage, 4 no case matches.",
     .size = sizeof(struct arguments),
     .defaults = &(const struct arguments){.format = "table"},

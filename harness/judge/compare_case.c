@@ -361,6 +361,8 @@ static void set_tags(struct comparison_row *row, const struct comparing *compari
         reasons |= candidate->rows[i].clock_reasons;
     row->tags |= comparing->key_tags;
     if (nvml_is_slowdown(reasons)) row->tags |= TAG_THROTTLE;
+    if (first_with(base, STATUS_UNCHECKED) || first_with(candidate, STATUS_UNCHECKED))
+        row->tags |= TAG_UNCHECKED;
     if (code[0] && strcmp(code, candidate->rows[0].code_hash) == 0) row->tags |= TAG_SAME_CODE;
     if (is_bimodal(base->logs, base->valid) || is_bimodal(candidate->logs, candidate->valid))
         row->tags |= TAG_BIMODAL;
@@ -380,7 +382,8 @@ static bool clock_is_steady(const struct comparing *comparing, const struct side
     for (int side = 0; side < 2; side++) {
         for (int i = 0; i < sides[side]->count; i++) {
             const struct timing *row = &sides[side]->rows[i];
-            if (row->status != STATUS_OK || (looked_at > 0 && row->launch >= looked_at)) continue;
+            if (!status_has_time(row->status) || (looked_at > 0 && row->launch >= looked_at))
+                continue;
             if (!(row->sm_mhz > 0)) return timings[side]->run.run.simulated;
             least = fmin(least, row->sm_mhz);
             most = fmax(most, row->sm_mhz);

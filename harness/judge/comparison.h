@@ -60,6 +60,7 @@ struct comparison_side {
     char version[RESULT_MAX_PROPERTY];
     char commit[RESULT_MAX_PROPERTY];
     char diff_hash[RESULT_MAX_HASH];
+    char objects[ASSAY_MAX_REASON]; /* "mine.so 1a2b3c4d": names and the beginnings of hashes */
     char device[RESULT_MAX_PROPERTY];
     char uuid[RESULT_MAX_PROPERTY];
     char driver[RESULT_MAX_PROPERTY];

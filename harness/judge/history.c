@@ -87,6 +87,22 @@ static unsigned causes_at(const struct history *history, const struct history_se
     return causes;
 }
 
+void history_border_text(const struct history *history, const struct history_series *series,
+                         const struct history_change *change, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (int part = 0; part < COMPARABILITY_PARTS; part++) {
+        if (!history_is_cause(change, part)) continue;
+        const char *from = history_part_before(history, series, change->at, part);
+        const char *to = history_part_at(history, series, change->at, part);
+        const char *name = comparability_part_name(part);
+        if (strcmp(from, to) != 0)
+            text_add(out, size, ", ", "%s %s -> %s", name, from[0] ? from : "?", to[0] ? to : "?");
+        else /* the name is the same, the card is not */
+            text_add(out, size, ", ", "another %s", name);
+    }
+}
+
 /* ------------------------------------------------------------- devices -- */
 
 /* Whether a device returns after another one was in use. */

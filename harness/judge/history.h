@@ -44,6 +44,7 @@ struct history_point {
     int run, setting; /* indices */
     int launches;     /* time_ns is the median over these */
     double time_ns;
+    double lo_ns, hi_ns; /* stats_over_launches; of one launch, of its samples; NAN: unknown */
 };
 
 /* The start of a new level. */
@@ -90,6 +91,10 @@ const char *history_part_before(const struct history *history, const struct hist
                                 int at, enum comparability_part part);
 const char *history_part_at(const struct history *history, const struct history_series *series,
                             int at, enum comparability_part part);
+
+/* Why there is a border: "driver 570 -> 580, ECC on -> off", "another device"; "" at a change. */
+void history_border_text(const struct history *history, const struct history_series *series,
+                         const struct history_change *change, char *out, size_t size);
 
 /* How much a case usually changes from run to run: a change below this is not significant.
  * Tukey's outer fence, as rustc-perf uses it: Q3 + 3 (Q3 - Q1) of the absolute changes between

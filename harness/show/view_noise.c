@@ -34,7 +34,7 @@ static void clock_causes(struct causes *causes, const struct view *view)
     uint64_t reasons = 0;
     for (int i = 0; i < view->count; i++) {
         const struct case_result *result = &view->rows[i].result;
-        if (result->status != STATUS_OK) continue;
+        if (!status_has_time(result->status)) continue;
         least = fmin(least, result->sm_mhz);
         most = fmax(most, result->sm_mhz);
         reasons |= result->clock_reasons;
@@ -56,7 +56,7 @@ void view_noise(const struct view *view, struct view_noise *noise)
     *noise = (struct view_noise){0};
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
-        noise->rows += !row->is_hidden && row->result.status == STATUS_OK;
+        noise->rows += !row->is_hidden && status_has_time(row->result.status);
         noise->noisy += !row->is_hidden && row->is_noisy;
     }
     worst_of(view->run, &around, &load, &other_processes);

@@ -22,16 +22,19 @@ threshold = 900
 [group small]
 operation = int8_quantize
 n = 100k
+temperature = cold
 variants = host_scalar, host_memcpy
 END
 cat >suites/int8.ini <<'END'
 [suite]
 title = stands in for the suite of this name
 budget = 0.01
+threshold = 900
 include = smoke
 [group large]
 operation = int8_quantize
 n = 5M
+temperature = cold
 variants = host_omp, host_memcpy
 END
 cp suites/smoke.ini suites/core.ini

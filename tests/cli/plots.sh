@@ -251,7 +251,7 @@ check "and names what parts them" warns "INCOMPARABLE; most: device uuid" \
 variation limit.sqlite "UPDATE launch SET power_limit_w = 350;
     UPDATE launch SET power_limit_w = 700 WHERE run_id IN (SELECT id FROM run WHERE label = 'many')"
 check "a history over two power limits is drawn" drawn history many --db limit.sqlite
-check "with what its border is" grep -q 'power limit 700 W to 350 W' history.svg
+check "with what its border is" grep -q 'power limit 700 W -> 350 W' history.svg
 variation wide.sqlite "UPDATE result SET operation = 'operation_' || (ordinal % 30) WHERE time_ns > 0"
 check "thirty operations have a roofline" drawn roofline many --db wide.sqlite
 check "seven of them in its key" gives 7 grep -c ">operation_[0-9]* (" roofline.svg
