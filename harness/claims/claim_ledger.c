@@ -107,6 +107,22 @@ static bool has_case(const struct claim *claim)
     return claim->side[CLAIM_MORE].line != 0 && !claim->missing[0];
 }
 
+/* Whether both ends of the interval come to the verdict too: it is proven in spite of noise. */
+static bool is_proven(const struct claim *claim, struct interval x, enum claim_verdict verdict)
+{
+    struct interval low = {x.lo, x.lo, x.hi}, high = {x.hi, x.lo, x.hi};
+    return claim_judge(claim, low) == verdict && claim_judge(claim, high) == verdict;
+}
+
+/* The side whose time is noisy, where the claim is about times; NULL: none. */
+static const struct view_row *noisy_side(const struct claim_finding *finding)
+{
+    enum claim_quantity quantity = finding->claim->quantity;
+    for (int i = 0; i < CLAIM_SIDES && (quantity == CLAIM_TIME || quantity == CLAIM_WALL); i++)
+        if (finding->row[i] && finding->row[i]->is_noisy) return finding->row[i];
+    return NULL;
+}
+
 static int find(struct claim_finding *finding, const struct claim *claim, const struct view *views,
                 int count)
 {
@@ -128,6 +144,10 @@ static int find(struct claim_finding *finding, const struct claim *claim, const 
         wrong = wrong && (!finding->row[i] || finding->row[i]->result.status == STATUS_OK ||
                           finding->row[i]->result.status == STATUS_WRONG);
     finding->verdict = wrong ? CLAIM_INCOMPARABLE : claim_judge(claim, finding->measured);
+    if (finding->verdict < CLAIM_UNMEASURED &&
+        !is_proven(claim, finding->measured, finding->verdict))
+        finding->noisy = noisy_side(finding);
+    if (finding->noisy) finding->verdict = CLAIM_INCOMPARABLE;
     claim_explain(finding);
     return 0;
 }

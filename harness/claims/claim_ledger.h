@@ -29,6 +29,7 @@ struct claim_finding {
     bool apart;               /* the two cases were not measured in turns */
     const struct view *view;  /* the run it is taken from; NULL: none */
     const struct view_row *row[CLAIM_SIDES]; /* in that view; NULL: none */
+    const struct view_row *noisy; /* the one of them whose noise leaves no verdict; NULL: none */
     char why[CLAIM_WHY];
 };
 
