@@ -5,6 +5,8 @@
 #pragma once
 
 #include "base/sha256.h"
+#include <time.h>
+
 #include "case/result.h"
 
 enum { STORE_ID = 33 }; /* 32 hex digits and the end */
@@ -63,6 +65,7 @@ struct run_info {
     const struct object_info *objects; /* those that were loaded, in that order; borrowed */
     int object_count;
     bool simulated;
+    struct timespec started; /* for the store; zero: when it is told. Not read back */
 };
 
 /* What else used the machine during a launch. A figure that is not known is NAN or -1. */
@@ -82,6 +85,7 @@ struct launch_info {
     struct device_state start;
     struct surroundings around;
     int32_t end_other_processes; /* of start, when it ended; of a launch that was read */
+    struct timespec started;     /* as that of the run */
 };
 
 struct stored_case {

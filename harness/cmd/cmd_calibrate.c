@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/exit_code.h"
+#include "base/terminal.h"
 #include "cmd/options.h"
 #include "gate/gate_calibrate.h"
 #include "show/show.h"
@@ -61,7 +62,7 @@ static int show(const struct arguments *arguments)
 {
     struct store *store;
     if (store_open(&store, arguments->db, STORE_READ) != 0) return -1;
-    int shown = noise_show(stdout, store, arguments->format);
+    int shown = noise_show(stdout, store, arguments->format, terminal_columns());
     store_close(store);
     if (shown > 0)
         fprintf(stderr, "assay calibrate: %s: no noise is stored in it\n", arguments->db);

@@ -299,7 +299,7 @@ static int run(void *given)
     while (strcmp(list->name, arguments->given.word[0]) != 0)
         list++;
     int failed = list->fill ? (as_json ? print_json : print_table)(list, arguments)
-                            : devices_list(stdout, arguments->format);
+                            : devices_list(stdout, arguments->format, terminal_columns());
     return failed ? -1 : EXIT_FINE;
 }
 

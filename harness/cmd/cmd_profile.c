@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/exit_code.h"
+#include "base/terminal.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "cmd/run_command.h"
@@ -35,8 +36,8 @@ static int print_profile(const struct given *given, const char *run_id)
     if (run_choice_read(&run, &profiles, run_id, arguments->runner.database)) return -1;
     int shown = show_profile_count(&run, profiles), ok = 0;
     for (int i = 0; i < run.case_count; i++)
-        ok += run.cases[i].result.status == STATUS_OK;
-    int status = show_profiles(stdout, &run, profiles, arguments->format);
+        ok += status_has_time(run.cases[i].result.status);
+    int status = show_profiles(stdout, &run, profiles, arguments->format, terminal_columns());
     int code = view_exit_code(&run);
     if (code == EXIT_FINE && shown == 0) code = EXIT_NOTHING;
     store_profiles_release(&run, profiles);

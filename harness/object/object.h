@@ -32,6 +32,11 @@ int objects_load_folder(void);
 void objects_allow_suites(bool allowed);
 int objects_load_for_suite(const char *const *paths, int count);
 
+/* Files whose names end in `ending` are loaded by `load` instead of the dynamic linker: it
+ * registers what they describe; `name` is what messages call the file. Said once, when the program
+ * starts. */
+void objects_describe(const char *ending, int (*load)(const char *path, const char *name));
+
 /* The same of files that another process of this program has loaded so, without the rehearsal. */
 int objects_load_again(const char *const *paths, int count);
 

@@ -84,6 +84,9 @@ int store_integer(struct store *store, const char *purpose, const char *sql, con
 int store_text(struct store *store, const char *purpose, const char *sql, const char *key,
                char *out, size_t size);
 
+/* The series of a result, as its launch stored them; samples_release frees. */
+int store_read_samples(struct store *store, const char *result_id, struct samples *samples);
+
 /* A writer's transaction. store_finish commits when status is 0 and the file is where it was,
  * otherwise rolls back and leaves the error as it was; returns 0 or -1. */
 int store_check_place(struct store *store); /* -1 with assay_error: its file is gone */

@@ -33,7 +33,7 @@ static void *series_copy(struct query *query, const char *column, size_t element
     return copy;
 }
 
-static int read_samples(struct store *store, const char *result_id, struct samples *samples)
+int store_read_samples(struct store *store, const char *result_id, struct samples *samples)
 {
     struct query query;
     int count = -1, wall_count = -1;
@@ -109,7 +109,7 @@ static int read_case(struct query *query, bool with_samples, const struct stored
     if (query->rc != SQLITE_OK) return -1;
     if (read_metrics(query->store, id, &stored->result) != 0) return -1;
     if (!with_samples) return 0;
-    if (read_samples(query->store, id, &stored->result.samples) != 0) return -1;
+    if (store_read_samples(query->store, id, &stored->result.samples) != 0) return -1;
     return read_spans(query->store, id, &stored->result.samples);
 }
 

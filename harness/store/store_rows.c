@@ -7,15 +7,21 @@
 
 #include "store/store_key.h"
 
+void timestamp_of(char text[TIMESTAMP_SIZE], const struct timespec *moment)
+{
+    struct tm utc;
+    char second[24];
+    gmtime_r(&moment->tv_sec, &utc);
+    strftime(second, sizeof second, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text, TIMESTAMP_SIZE, "%s.%03uZ", second,
+             (unsigned)(moment->tv_nsec / 1000000) % 1000);
+}
+
 void timestamp_now(char text[TIMESTAMP_SIZE])
 {
     struct timespec now;
-    struct tm utc;
-    char second[24];
     clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    strftime(second, sizeof second, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(text, TIMESTAMP_SIZE, "%s.%03uZ", second, (unsigned)(now.tv_nsec / 1000000) % 1000);
+    timestamp_of(text, &now);
 }
 
 /* ----------------------------------------------------------------- run -- */

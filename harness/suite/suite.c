@@ -70,9 +70,36 @@ static int add_claim(struct suite *suite, const struct suite_group *section,
     return failed;
 }
 
+/* A described kernel is measured at its sizes, unless the file has groups that say otherwise. Its
+ * operation was registered when the file was loaded (bench/bench.h). */
+static int add_bench(struct suite *suite, const struct suite_group *section,
+                     const struct suite_group *head)
+{
+    static const char size[] = "size ";
+    struct suite_group group = *section;
+    group.key_count = 1;
+    text_copy(group.keys[0].name, ASSAY_MAX_NAME, "operation");
+    text_copy(group.keys[0].value, SUITE_MAX_VALUE, section->label);
+    group.keys[0].line = section->line;
+    for (int i = 0; i < section->key_count; i++) {
+        const struct suite_key *key = &section->keys[i];
+        bool is_size = !strncmp(key->name, size, sizeof size - 1);
+        if (!is_size && !suite_is_group_key(key->name)) continue;
+        if (group.key_count == SUITE_MAX_KEYS)
+            return suite_error(section->file, key->line, "a section has at most %d keys",
+                               SUITE_MAX_KEYS);
+        struct suite_key *added = &group.keys[group.key_count++];
+        *added = *key;
+        if (is_size) text_copy(added->name, ASSAY_MAX_NAME, key->name + sizeof size - 1);
+    }
+    return add_group(suite, &group, head);
+}
+
 static int add_groups(struct suite *suite, struct suite_file *file)
 {
-    int failed = 0;
+    int failed = 0, benches = file->group_count ? 0 : file->bench_count;
+    for (int i = 0; i < benches && !failed; i++)
+        failed = add_bench(suite, &file->benches[i], &file->head);
     for (int i = 0; i < file->group_count && !failed; i++)
         failed = add_group(suite, &file->groups[i], &file->head);
     for (int i = 0; i < file->claim_count && !failed; i++)
