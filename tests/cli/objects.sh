@@ -172,8 +172,17 @@ mkdir -m 777 open && cp good.so open/
 ln -sf "$PWD/open/good.so" "$own/linked.so"
 check "one to where others write is not" refused "open: others can write to it" --dry-run
 
-# Two objects side by side, and one on each save.
 export XDG_DATA_HOME=$PWD/none
+
+# assay.hpp: lambdas, a state, exceptions.
+check "an object in C++" exits 0 "${CXX:-c++}" -std=c++20 -shared -fPIC -O2 -I"$HERE/../harness" \
+    "$HERE/object/lambdas.cpp" -o lambdas.so
+rm -f objects.sqlite
+check "is measured, and its exceptions cost their rows" exits 5 measure --load ./good.so --load ./lambdas.so
+check "each says why" gives "plain ok: ,remembers ok: ,throws_early crashed: setup: an exception that is no std::exception,throws_one crashed: first launch: it has its reasons" \
+    query objects.sqlite "SELECT group_concat(variant || ' ' || status || ': ' || reason) FROM (SELECT * FROM result ORDER BY variant)"
+
+# Two objects side by side, and one on each save.
 slow() { make_object "$1" -DIN_LAUNCH='for (volatile int i = 0; i < 200000; i++) {}' -DASSAY_OBJECT_COMMIT='"slow"'; }
 slow slow
 cp good.so same.so
