@@ -11,7 +11,7 @@
 static int compute(const struct assay_call *call, const void *const in[], int buffer,
                    const struct assay_buffer *about)
 {
-    double *expected = malloc(2 * sizeof(double) * (size_t)about->count);
+    double *expected = (double *)malloc(2 * sizeof(double) * (size_t)about->count);
     double *bound = expected + about->count;
     if (!expected) return assay_error("out of memory");
     int status = call->shape->operation->reference(call->shape, in, buffer, 0, about->count,
