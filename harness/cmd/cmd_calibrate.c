@@ -76,7 +76,7 @@ static int run(void *given)
     struct store *store;
     struct calibration made;
     if (arguments->show) return show(arguments);
-    if (program_itself(itself) != 0) return -1;
+    if (program_itself(itself, sizeof itself) != 0) return -1;
     arguments->gate.base = arguments->gate.candidate = itself;
     arguments->gate.base_objects = arguments->gate.candidate_objects = arguments->given.object;
     arguments->gate.allow_load = arguments->given.allow_load;
