@@ -76,6 +76,12 @@ static const struct trace_device *device_of(const struct file *file, int ordinal
     return NULL;
 }
 
+/* Such as can be added up: a block has no more shared memory than that, nor a thread registers. */
+static bool is_size(int32_t figure)
+{
+    return figure >= -1 && figure <= (1 << 30) - 1;
+}
+
 static bool take_series(struct file *file, const char *body, size_t bytes)
 {
     struct series *series = NULL;
@@ -83,7 +89,9 @@ static bool take_series(struct file *file, const char *body, size_t bytes)
     if (bytes != sizeof is) return false;
     memcpy(&is, body, sizeof is);
     if (is.kernel == 0 || is.kernel > (uint32_t)file->name_count ||
-        is.range > (uint32_t)file->name_count)
+        is.range > (uint32_t)file->name_count || !is_size(is.registers) ||
+        !is_size(is.static_shared_bytes) || !is_size(is.dynamic_shared_bytes) ||
+        !is_size(is.local_bytes))
         return false;
     series = grow_add(&file->series, &file->series_count, sizeof *series, "kernels");
     file->no_memory = !series;
