@@ -61,7 +61,9 @@ struct run_info {
     char suite[ASSAY_MAX_NAME];
     char label[RESULT_MAX_PROPERTY];
     char command[512];
-    const char *suite_text; /* borrowed */
+    const char *suite_text;            /* borrowed */
+    const struct object_info *objects; /* those that were loaded, in that order; borrowed */
+    int object_count;
     bool simulated;
     struct timespec started; /* for the store; zero: when it is told. Not read back */
 };
@@ -97,8 +99,9 @@ struct stored_case {
 };
 
 struct stored_run {
-    struct run_info run; /* suite_text owned here */
+    struct run_info run; /* suite_text and objects owned here */
     char *suite_text;
+    struct object_info *objects;
     char started_at[32], ended_at[32], status[24];
     struct program_info program;
     struct host_info host;

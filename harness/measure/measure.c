@@ -73,6 +73,7 @@ static void measurement_begin(struct measurement *measurement, struct measure_co
     measurement->temperature_max_c = NAN; /* fmax leaves it out */
     measurement->shape = context->request->shape;
     measurement->call.shape = &measurement->shape;
+    measurement->call.variant = measurement->variant;
     measurement->call.temperature = context->request->temperature;
     if (context->ops->stream) measurement->call.stream = context->ops->stream(context->device);
     measurement_use(measurement, &context->buffers);

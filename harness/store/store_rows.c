@@ -44,6 +44,21 @@ static int environment_write(struct store *store, const struct program_info *pro
     return query_run(&query);
 }
 
+static int objects_write(struct store *store, const struct run_info *run, bool merge)
+{
+    struct query query;
+    row_open(&query, store, "store the objects of the run", "object",
+             merge ? "ON CONFLICT (run_id, ordinal) DO NOTHING" : "");
+    for (int i = 0; i < run->object_count; i++) {
+        fields_bind(&query, object_fields, &run->objects[i]);
+        query_text(&query, ":run_id", run->id);
+        query_integer(&query, ":ordinal", i + 1);
+        if (query_step(&query) != 0) break;
+        query_reset(&query);
+    }
+    return query_close(&query);
+}
+
 int run_write(struct store *store, const struct run_row *row)
 {
     char environment[ID_SIZE];
@@ -59,7 +74,8 @@ int run_write(struct store *store, const struct run_row *row)
     query_text(&query, ":status", row->status);
     query_text(&query, ":started_at", row->started_at);
     if (row->ended_at && *row->ended_at) query_text(&query, ":ended_at", row->ended_at);
-    return query_run(&query);
+    if (query_run(&query) != 0) return -1;
+    return objects_write(store, row->run, row->merge);
 }
 
 /* -------------------------------------------------------------- launch -- */

@@ -374,6 +374,7 @@ static const char unchecked[] =
     "'spread');\n"
     "PRAGMA writable_schema = RESET;\n";
 
-const struct store_step store_steps[] = {
-    {4, schema}, {5, store_schema_noisy}, {6, bounds}, {8, unchecked}, {0}};
+const struct store_step store_steps[] = {{4, schema},    {5, store_schema_noisy},
+                                         {6, bounds},    {7, store_schema_object},
+                                         {8, unchecked}, {0}};
 const int store_version = 8;

@@ -1,6 +1,6 @@
 'use strict';
-/* page.js - puts the page together from the documents that `assay show`, `show --profile` and
- * `compare` print as JSON, which stand in it. */
+/* page.js - puts the page together from the documents that `assay show`, `show --profile`,
+ * `compare` and `history` print as JSON, which stand in it. */
 
 function documentOf(id) {
   const element = document.getElementById(id);
@@ -95,17 +95,19 @@ function showCases(run, comparison, profiles) {
 }
 
 /* A form with words to search for. The function that it returns makes it filter a table, by the texts
- * of its rows. */
+ * of its rows, and hand on what it found. */
 function searchForm(host) {
   const words = make('input', {type: 'search', autocomplete: 'off', spellcheck: 'false'});
   const form = make('form', {class: 'filter', role: 'search'}, make('label', {}, 'words that a row must have', words));
   form.addEventListener('submit', event => event.preventDefault());
   host.append(form);
-  return (table, text) => {
+  return (table, text, found = () => {}) => {
     const rows = table.rows.map(row => [row, text(row).toLowerCase()]);
     words.addEventListener('input', () => {
       const wanted = words.value.toLowerCase().split(/\s+/);
-      table.filter(rows.filter(([, own]) => wanted.every(word => own.includes(word))).map(([row]) => row));
+      const fit = rows.filter(([, own]) => wanted.every(word => own.includes(word))).map(([row]) => row);
+      table.filter(fit);
+      found(fit);
     });
   };
 }
@@ -194,10 +196,12 @@ function showProfiles(profiles, cases) {
 themes();
 document.querySelectorAll('table.sortable').forEach(sortStanding);
 const run = documentOf('run'), comparison = documentOf('comparison'), profiles = documentOf('profiles');
+const trend = documentOf('history');
 for (const one of [run, comparison, profiles]) if (one) namePlaces(one.rows);
 const cases = run && showCases(run, comparison, profiles);
 if (comparison) {
   showComparison(comparison, row => cases?.byKey.has(caseKey(row)) ? cases.open(cases.byKey.get(caseKey(row))) : openCase(row, {}));
 }
 if (profiles) showProfiles(profiles, cases);
+if (trend) showTrend(trend);
 if (charts()) document.getElementById('library').textContent = `Charts are drawn by Chart.js ${Chart.version}.`;
