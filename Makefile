@@ -216,7 +216,7 @@ $(INJECT_O): $(BUILD)/inject/%.o: % $(BUILD)/flags
 
 $(BUILD)/libassay_time.so: $(INJECT_O)
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -Wl,-z,nodelete -o $@ $^ -ldl -lpthread
+	$(Q)$(CC) -shared -s -Wl,-z,nodelete -o $@ $^ -ldl -lpthread
 
 $(BUILD)/inject.inc: $(INJECT) FORCE
 	$(call keep,$(if $(INJECT),od -An -v -tu1 $(INJECT) | sed 's/[0-9][0-9]*/&$(comma)/g',:))
@@ -350,12 +350,8 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.c.o $(PARTS_O) $(BUILD)/sources
 .PHONY: mutants check-mutants
 mutants: $(BUILD)/assay-mutants ## build the program with every mutant; tests/mutants/run.sh kills them
 
-# Those that need no GPU.
-# Built without CUDA: a suite may not name mutants of a GPU that are not in the program.
-HOST_BUILD = $(BUILD)$(if $(filter 1,$(CUDA)),/host)
-check-mutants: ## build the mutants of the host and kill them (two minutes)
-	@+$(again) $(HOST_BUILD)/assay-host-mutants CUDA=0 BUILD=$(HOST_BUILD)
-	@tests/mutants/run.sh $(HOST_BUILD)/assay-host-mutants
+check-mutants: $(BUILD)/assay-host-mutants ## build the mutants of the host and kill them (a minute)
+	@tests/mutants/run.sh $<
 
 MUTANT_SRC = $(BUILD)/mutants/src
 ifneq ($(filter mutants %/assay-mutants check-mutants %/assay-host-mutants,$(MAKECMDGOALS)),)
@@ -379,9 +375,13 @@ mutant_obj = $(patsubst %,$(BUILD)/mutants/%.o,$(1))
 MUTANT_PARTS := $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS))
 CHEAT_O := $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
 
-$(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) $(CHEAT_O)
-$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST)) $(filter %.c.o,$(CHEAT_O))
-$(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources
+# Those of the host are linked without CUDA: a suite may not name mutants of a GPU that are not in the
+# program, and names those of a GPU where any of its variants is.
+of_host = $(filter-out %.cu.o %_cuda.c.o,$(1))
+$(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) \
+    $(CHEAT_O) $(HARNESS_O) $(FAMILY_O)
+$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST)) $(call of_host,$(CHEAT_O) $(HARNESS_O) $(FAMILY_O))
+$(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 

@@ -85,6 +85,7 @@ static void take_back(struct comparison_row *row)
     row->verdict = VERDICT_INCONCLUSIVE;
     snprintf(row->reason, sizeof row->reason,
              "changed by itself, but not at the false discovery rate of all cases");
+    comparison_row_doubt(row);
 }
 
 /* Judge one direction by Benjamini-Hochberg. Only the direction with the smaller p-value may be

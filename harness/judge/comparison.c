@@ -15,6 +15,14 @@ const char *evidence_name(enum evidence evidence)
     return names[evidence];
 }
 
+void comparison_row_doubt(struct comparison_row *row)
+{
+    if (!row->noisy[0] || (row->verdict != VERDICT_PASS && row->verdict != VERDICT_INCONCLUSIVE))
+        return;
+    row->verdict = VERDICT_UNSTABLE;
+    snprintf(row->reason, sizeof row->reason, "noisy: %s", row->noisy);
+}
+
 void comparison_note(struct comparison *comparison, const char *format, ...)
 {
     char text[COMPARISON_NOTE];

@@ -7,7 +7,7 @@
 #include "base/stats.h"
 #include "base/units.h"
 #include "case/case_name.h"
-#include "case/run_record.h"
+#include "case/surroundings.h"
 #include "judge/verdict.h"
 
 /* What the interval of a row is computed from. */
@@ -39,7 +39,12 @@ struct comparison_row {
     bool names_place;             /* the variant ran on host and CUDA, so name the place */
     bool confirmed;               /* judged by the fresh rounds of a second stage */
     char reason[ASSAY_MAX_REASON];
+    /* What may have made the times of half of a side's launches or more noisy; "": they are not */
+    char noisy[CAUSE_TEXT];
 };
+
+/* Noisy times prove a change at most: any other verdict of a test becomes UNSTABLE. */
+void comparison_row_doubt(struct comparison_row *row);
 
 /* Where a report has a row, from the top. */
 enum comparison_section {
