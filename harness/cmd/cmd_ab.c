@@ -52,7 +52,7 @@ static enum build_end find_side(struct arguments *arguments, int side, char path
     const char *word = given->word[side];
     if (is_object(word)) *objects++ = word;
     memcpy(objects, given->object, sizeof given->object);
-    if (is_object(word)) return program_itself(path) == 0 ? BUILD_DONE : BUILD_FAILED;
+    if (is_object(word)) return program_itself(path, PATH_MAX) == 0 ? BUILD_DONE : BUILD_FAILED;
     char make[128];
     program_make_command("build", make, sizeof make);
     return program_of(word, arguments->make ? arguments->make : make, path);
