@@ -471,6 +471,7 @@ wheel: ## make a package for Python: build/assay-*.whl, which pip installs
 	@+$(again) $(BUILD)/pic/_assay.abi3.so BUILD=$(BUILD)/pic PIC=1
 	@$(PYTHON) python/wheel.py $(VERSION) $(BUILD)/pic/_assay.abi3.so $(BUILD)
 
+HOST_BUILD = $(BUILD)$(if $(filter 1,$(CUDA)),/host)
 check-wheel: ## a wheel without CUDA in a fresh environment of Python: functions on the host, bad input, examples
 	@+$(again) wheel CUDA=0 BUILD=$(HOST_BUILD)
 	@WHEEL=$(abspath $(HOST_BUILD)) PYTHON=$(PYTHON) $(RUN_TESTS) tests/python/wheel.sh
