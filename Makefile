@@ -402,7 +402,7 @@ $(MUTANT_PARTS): $(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*
 
 # ------------------------------------------------------------------- rest --
 
-SOURCES = $(shell find $(wildcard harness kernels baselines tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+SOURCES = $(shell find $(wildcard harness kernels baselines python tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 
 .PHONY: format
 format: ## lay the sources out with clang-format
