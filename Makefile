@@ -402,7 +402,7 @@ $(MUTANT_PARTS): $(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*
 
 # ------------------------------------------------------------------- rest --
 
-SOURCES = $(shell find $(wildcard harness kernels baselines tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+SOURCES = $(shell find $(wildcard harness kernels baselines python tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 
 .PHONY: format
 format: ## lay the sources out with clang-format
@@ -479,6 +479,7 @@ wheel: ## make a package for Python: build/assay-*.whl, which pip installs
 	@+$(again) $(BUILD)/pic/_assay.abi3.so BUILD=$(BUILD)/pic PIC=1
 	@$(PYTHON) python/wheel.py $(VERSION) $(BUILD)/pic/_assay.abi3.so $(BUILD)
 
+HOST_BUILD = $(BUILD)$(if $(filter 1,$(CUDA)),/host)
 check-wheel: ## a wheel without CUDA in a fresh environment of Python: functions on the host, bad input, examples
 	@+$(again) wheel CUDA=0 BUILD=$(HOST_BUILD)
 	@WHEEL=$(abspath $(HOST_BUILD)) PYTHON=$(PYTHON) $(RUN_TESTS) tests/python/wheel.sh
