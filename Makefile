@@ -12,6 +12,7 @@
 #                   from 75 on)
 #   SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer, host code
 #   WERROR=1        warnings are errors
+#   PYTHON=python3  whose headers `make wheel` compiles with
 #   EXTRA="a.c b.cu"   sources beside those of kernels/: variants and operations from elsewhere
 #   BUILD=folder    where everything built goes (default: build)
 #   CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= NVCCFLAGS=
@@ -60,11 +61,13 @@ SAN := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-re
 # clang (make fuzz) counts the branches that an input takes. Without OpenMP, whose library it may lack.
 FUZZED := $(if $(FUZZ),-fsanitize=fuzzer-no-link -Itests/fuzz/omp -Wno-unknown-warning-option \
     -Wno-unknown-pragmas -Wno-string-plus-int -Wno-format-zero-length,-fopenmp)
-CPPFLAGS_ALL = -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
+# For a library that is the program (make wheel); without the assay_object of a library that it loads.
+PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition)
+CPPFLAGS_ALL = $(if $(PIC),-DASSAY_NO_OBJECT) -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
 CFLAGS ?= -O2 -g
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
-    -ffp-contract=off $(SAN) $(CFLAGS)
+    -ffp-contract=off $(PICFLAGS) $(SAN) $(CFLAGS)
 # The functions of assay.h that shared objects call are exported, nothing else.
 LDFLAGS_ALL = -Wl,--dynamic-list=harness/exports.list $(if $(FUZZ),-fsanitize=fuzzer,-fopenmp) $(SAN) $(LDFLAGS)
 # From its archive where there is one: a copied program needs a library less.
@@ -103,7 +106,7 @@ MACHINE := $(filter-out ptx,$(ARCH))
 PTX := $(if $(filter ptx,$(ARCH)),$(or $(lastword $(MACHINE)),80))
 GENCODE := $(foreach a,$(MACHINE:90=90a),-gencode arch=compute_$(a),code=sm_$(a)) \
     $(foreach a,$(PTX),-gencode arch=compute_$(a),code=compute_$(a))
-NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(SAN) \
+NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(PICFLAGS) $(SAN) \
     -Wno-unused-parameter)) $(if $(WERROR),-Werror all-warnings)
 # The guard of libstdc++'s special functions (Bessel and others), which C++17 brings into every .cu
 # file with <cmath>: defined here, they stay out, and a tenth of the build with them.
@@ -195,6 +198,30 @@ $(BUILD)/page.inc: FORCE
 	$(call keep,scripts/page.sh $(call quoted,$(CHART_JS)) $(PAGE))
 
 $(call named,page.c,$(HARNESS_O)): $(BUILD)/page.inc
+
+# The library that `assay time` has the driver load into programs: position-independent, exporting its
+# two entries alone, and without the sanitisers, which those programs lack. The program has it within
+# itself, as bytes; none without CUPTI's headers.
+INJECT_SRC := $(wildcard harness/device/cuda/inject/*.c) harness/device/trace_writer.c \
+    $(addprefix harness/device/cuda/,symbols.c cubin.c cupti_activity_cuda.c cupti_library_cuda.c) \
+    $(addprefix harness/base/,error.c library.c rng.c text.c)
+INJECT_O := $(patsubst %,$(BUILD)/inject/%.o,$(INJECT_SRC))
+INJECT := $(if $(filter 1,$(CUDA)),$(if $(wildcard $(addsuffix /cupti_activity.h,$(CUDA_INCLUDE) \
+    $(CUPTI_INCLUDE) /usr/include)),$(BUILD)/libassay_time.so))
+
+$(INJECT_O): $(BUILD)/inject/%.o: % $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -std=c11 $(WARN) -fPIC -fvisibility=hidden $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/libassay_time.so: $(INJECT_O)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -s -Wl,-z,nodelete -o $@ $^ -ldl -lpthread
+
+$(BUILD)/inject.inc: $(INJECT) FORCE
+	$(call keep,$(if $(INJECT),od -An -v -tu1 $(INJECT) | sed 's/[0-9][0-9]*/&$(comma)/g',:))
+
+$(call named,injected.c,$(HARNESS_O)): $(BUILD)/inject.inc
 
 .PHONY: FORCE
 FORCE:
@@ -323,12 +350,8 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.c.o $(PARTS_O) $(BUILD)/sources
 .PHONY: mutants check-mutants
 mutants: $(BUILD)/assay-mutants ## build the program with every mutant; tests/mutants/run.sh kills them
 
-# Those that need no GPU.
-# Built without CUDA: a suite may not name mutants of a GPU that are not in the program.
-HOST_BUILD = $(BUILD)$(if $(filter 1,$(CUDA)),/host)
-check-mutants: ## build the mutants of the host and kill them (two minutes)
-	@+$(again) $(HOST_BUILD)/assay-host-mutants CUDA=0 BUILD=$(HOST_BUILD)
-	@tests/mutants/run.sh $(HOST_BUILD)/assay-host-mutants
+check-mutants: $(BUILD)/assay-host-mutants ## build the mutants of the host and kill them (a minute)
+	@tests/mutants/run.sh $<
 
 MUTANT_SRC = $(BUILD)/mutants/src
 ifneq ($(filter mutants %/assay-mutants check-mutants %/assay-host-mutants,$(MAKECMDGOALS)),)
@@ -352,9 +375,13 @@ mutant_obj = $(patsubst %,$(BUILD)/mutants/%.o,$(1))
 MUTANT_PARTS := $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS))
 CHEAT_O := $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
 
-$(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) $(CHEAT_O)
-$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST)) $(filter %.c.o,$(CHEAT_O))
-$(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources
+# Those of the host are linked without CUDA: a suite may not name mutants of a GPU that are not in the
+# program, and names those of a GPU where any of its variants is.
+of_host = $(filter-out %.cu.o %_cuda.c.o,$(1))
+$(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) \
+    $(CHEAT_O) $(HARNESS_O) $(FAMILY_O)
+$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST)) $(call of_host,$(CHEAT_O) $(HARNESS_O) $(FAMILY_O))
+$(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
@@ -426,6 +453,28 @@ deb: $(BUILD)/assay $(BUILD)/assay.1 ## make a package for Debian and Ubuntu: bu
 	@scripts/install-deps.sh deb
 	@scripts/deb.sh $(BUILD) $(VERSION) $(if $(filter 1,$(CUDA)),cuda,host)
 
+# ---------------------------------------------------------------- python --
+
+PYTHON ?= python3
+MODULE_O := $(call obj,$(call files,python,*.c))
+$(MODULE_O): CPPFLAGS_ALL += -isystem $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')
+
+# Of all symbols only the module's and those that shared objects call can be seen.
+$(BUILD)/_assay.abi3.so: $(MODULE_O) $(PARTS_O) $(FAMILY_O) $(BUILD)/sources harness/exports.list
+	$(call say,LD,$@)
+	$(Q)sed '1s/{/{ global: PyInit__assay;/; $$s/}/local: *; }/' harness/exports.list >$(BUILD)/module.map
+	$(Q)$(CC) -shared -Wl,--version-script=$(BUILD)/module.map $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
+
+.PHONY: wheel check-wheel
+wheel: ## make a package for Python: build/assay-*.whl, which pip installs
+	@scripts/install-deps.sh run wheel
+	@+$(again) $(BUILD)/pic/_assay.abi3.so BUILD=$(BUILD)/pic PIC=1
+	@$(PYTHON) python/wheel.py $(VERSION) $(BUILD)/pic/_assay.abi3.so $(BUILD)
+
+check-wheel: ## a wheel without CUDA in a fresh environment of Python: functions on the host, bad input, examples
+	@+$(again) wheel CUDA=0 BUILD=$(HOST_BUILD)
+	@WHEEL=$(abspath $(HOST_BUILD)) PYTHON=$(PYTHON) $(RUN_TESTS) tests/python/wheel.sh
+
 .PHONY: clean
 clean: ## remove everything built; results stay
 	rm -rf $(BUILD)
@@ -435,4 +484,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(INJECT_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O) $(MODULE_O))

@@ -10,8 +10,10 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/process.h"
+#include "bench/bench.h"
 #include "case/registry.h"
 #include "cmd/commands.h"
+#include "object/object.h"
 
 /* Options that stand before a command are the program's own; only the first is looked at. */
 static int dispatch(int argc, char **argv)
@@ -37,6 +39,7 @@ static void settle_streams(void)
 static int fill_registry(const struct assay_object *const *objects, int object_count)
 {
     if (registry_check() < 0) return -1;
+    objects_describe(BENCH_ENDING, bench_load);
     for (int i = 0; i < object_count; i++)
         if (registry_add(objects[i], "the caller of this program") < 0) return -1;
     return 0;

@@ -93,6 +93,14 @@ static int take_object(struct given *given, const char *text)
     return 0;
 }
 
+static int take_each(const struct command_option *option, const char *text, struct each *each)
+{
+    if (each->count == EACH_MOST)
+        return assay_error("--%s: at most %d times", option->name, EACH_MOST);
+    each->text[each->count++] = text;
+    return 0;
+}
+
 static int take(const struct command_option *option, const char *text, void *arguments)
 {
     void *at = (char *)arguments + option->at;
@@ -116,6 +124,8 @@ static int take(const struct command_option *option, const char *text, void *arg
         return choice_check(what, text, option->choices);
     case VALUE_OBJECT:
         return take_object(arguments, text);
+    case VALUE_EACH:
+        return take_each(option, text, at);
     default:
         *(const char **)at = text;
         return 0;

@@ -87,6 +87,7 @@ static void fill_row(struct comparison_row *row, const struct gate_case *one, bo
         row->verdict = VERDICT_UNSTABLE;
         snprintf(row->reason, sizeof row->reason, "the clock differed, the cycles did not");
     }
+    comparison_row_doubt(row);
 }
 
 /* The cases of the comparison with their screens. */
@@ -100,6 +101,8 @@ static int make_cases(struct gate_run *run)
         struct comparison_row *row = &comparison->rows[i];
         struct gate_case *one = &run->cases[i];
         *one = (struct gate_case){.threshold = row->threshold, .noise = NAN};
+        /* One whose launches were unstable is measured again. */
+        one->settled = !gate_is_judged(row) && row->verdict != VERDICT_UNSTABLE;
         if (!gate_is_judged(row)) continue;
         one->noise = row->noise =
             expm1(noise_floor(&run->noise, &row->id, row->base_ns, GATE_CONFIRM_ROUNDS));

@@ -84,6 +84,7 @@ static void screen_case(struct gate_case *one, const struct gate_rules *rules)
     one->change = signed_rank_interval(rounds->value, rounds->count, CONFIDENCE);
     one->rounds = rounds->count;
     if (rounds->count < GATE_LEAST_ROUNDS) {
+        one->slower.suspect = one->faster.suspect = !one->settled;
         settle(one, VERDICT_INCONCLUSIVE, "too few rounds");
         return;
     }
@@ -143,6 +144,7 @@ static bool side_is_open(const struct gate_side *side)
 
 bool gate_is_open(const struct gate_case *one)
 {
+    if (one->confirm.count < GATE_LEAST_ROUNDS) return false; /* more would be no better */
     return side_is_open(&one->slower) || side_is_open(&one->faster);
 }
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "judge/change_point.h"
 #include "judge/comparison.h"
+#include "judge/timings.h"
 
 /* ------------------------------------------------------------ settings -- */
 
@@ -284,5 +285,13 @@ double history_fence(const struct history_series *series, int setting)
     stats_sort(change, count);
     double q1 = stats_quantile_sorted(change, count, 0.25);
     double q3 = stats_quantile_sorted(change, count, 0.75);
-    return expm1(q3 + 3 * (q3 - q1));
+    return expm1((q3 + 3 * (q3 - q1)) * (1 + (double)FENCE_LEAST_CHANGES / count));
+}
+
+double history_case_fence(const struct history *history, const struct case_id *id, int setting)
+{
+    for (int i = 0; i < history->series_count; i++)
+        if (case_id_order(&history->series[i].id, id) == 0)
+            return history_fence(&history->series[i], setting);
+    return NAN;
 }

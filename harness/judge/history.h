@@ -99,6 +99,9 @@ void history_border_text(const struct history *history, const struct history_ser
 /* How much a case usually changes from run to run: a change below this is not significant.
  * Tukey's outer fence, as rustc-perf uses it: Q3 + 3 (Q3 - Q1) of the absolute changes between
  * successive points with this setting, newest FENCE_MOST_CHANGES, as a fraction; NAN with fewer
- * than FENCE_LEAST_CHANGES. Pure. */
+ * than FENCE_LEAST_CHANGES. The quartiles of few changes may be small by chance, so a fence of n is
+ * 1 + 10 / n times as far out (docs/gate-statistics.md has what that is worth). Pure. */
 enum { FENCE_LEAST_CHANGES = 10, FENCE_MOST_CHANGES = 100 };
 double history_fence(const struct history_series *series, int setting);
+/* That of a case; NAN where it has no series. */
+double history_case_fence(const struct history *history, const struct case_id *id, int setting);

@@ -88,7 +88,9 @@ int timings_append(struct timings *pool, struct timings *more)
         pool->run.run = more->run.run;
         pool->run.suite_text = more->run.suite_text;
         pool->run.run.suite_text = pool->run.suite_text;
+        pool->run.objects = more->run.objects;
         more->run.suite_text = NULL;
+        more->run.objects = NULL;
         pool->run.program = more->run.program;
         pool->run.host = more->run.host;
         memcpy(pool->run.started_at, more->run.started_at, sizeof pool->run.started_at);

@@ -21,8 +21,9 @@ static const char *const names[VERDICTS] = {
     [VERDICT_PASS] = "PASS",
 };
 
-static const char *const tag_names[TAGS] = {"CLOCK", "THROTTLE", "BIMODAL",   "SAME-CODE", "DRIVER",
-                                            "ACK",   "FASTER",   "REDEFINED", "STEPS"};
+static const char *const tag_names[TAGS] = {"CLOCK",  "THROTTLE", "BIMODAL", "SAME-CODE",
+                                            "DRIVER", "ACK",      "FASTER",  "REDEFINED",
+                                            "STEPS",  "UNCHECKED"};
 
 const char *verdict_name(enum verdict verdict)
 {

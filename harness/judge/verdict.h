@@ -32,7 +32,8 @@ enum verdict_tag {
     TAG_FASTER = 64,     /* for SUSPECT: it looks faster */
     TAG_REDEFINED = 128, /* for INCOMPARABLE: the candidate states other work or another input */
     TAG_STEPS = 256,     /* a short time: judged by means of samples, below the clock's steps */
-    TAGS = 9,
+    TAG_UNCHECKED = 512, /* nothing says whether the answer of a side is right */
+    TAGS = 10,
 };
 
 const char *verdict_name(enum verdict verdict);

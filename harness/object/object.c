@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "object/object_file.h"
 #include "object/rehearse.h"
@@ -49,7 +50,7 @@ static int load_last(struct object *object, const char *name)
     return 0;
 }
 
-int objects_load(const char *path)
+static int load_one(const char *path)
 {
     struct object object = {0};
     if (object_file_read(path, &object.about, object.info.sha256)) return -1;
@@ -64,6 +65,26 @@ int objects_load(const char *path)
     return load_last(&loaded[loaded_count], path);
 }
 
+/* The first failure is told of the last round, in which none found what it lacked. */
+int objects_load(const char *const *paths, int count)
+{
+    bool is_done[OBJECTS_MOST] = {false};
+    char why[1024];
+    if (count > OBJECTS_MOST) return assay_error("%d objects at most", OBJECTS_MOST);
+    int left = count;
+    for (int before = count + 1; left > 0;) {
+        if (left == before) return assay_error("%s", why);
+        before = left;
+        for (int i = 0, failed = 0; i < count; i++) {
+            if (is_done[i]) continue;
+            is_done[i] = load_one(paths[i]) == 0;
+            left -= is_done[i];
+            if (!is_done[i] && failed++ == 0) snprintf(why, sizeof why, "%s", assay_last_error());
+        }
+    }
+    return 0;
+}
+
 static bool suites_may_load;
 
 void objects_allow_suites(bool allowed)
@@ -71,13 +92,13 @@ void objects_allow_suites(bool allowed)
     suites_may_load = allowed;
 }
 
-int objects_load_for_suite(const char *path)
+int objects_load_for_suite(const char *const *paths, int count)
 {
-    if (suites_may_load) return objects_load(path);
+    if (suites_may_load) return objects_load(paths, count);
     return assay_error(
         "load = %s: an object is code and runs as you; --allow-load lets suites load "
         "objects",
-        path);
+        paths[0]);
 }
 
 struct load_again {

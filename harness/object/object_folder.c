@@ -54,13 +54,34 @@ static int is_object(const struct dirent *entry)
     return entry->d_name[0] != '.' && text_ends(entry->d_name, ".so");
 }
 
-static int load_one(const char *folder, const char *name)
+/* Its path, for free(3), if it may be loaded; NULL with assay_error if not. */
+static char *checked_path(const char *folder, const char *name)
 {
-    char path[PATH_MAX], real[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
-        return assay_error("%s/%s: the path is too long", folder, name);
-    if (!realpath(path, real)) return assay_error("%s: %s", path, strerror(errno));
-    return check_owners(real) ? -1 : objects_load(path);
+    char real[PATH_MAX], *path;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) {
+        assay_error("out of memory");
+        return NULL;
+    }
+    int failed =
+        realpath(path, real) ? check_owners(real) : assay_error("%s: %s", path, strerror(errno));
+    if (!failed) return path;
+    free(path);
+    return NULL;
+}
+
+static int load_all(const char *folder, struct dirent *const *names, int count)
+{
+    char *paths[OBJECTS_MOST] = {NULL};
+    int status =
+        count > OBJECTS_MOST ? assay_error("%s: %d objects at most", folder, OBJECTS_MOST) : 0;
+    for (int i = 0; i < count && status == 0; i++) {
+        paths[i] = checked_path(folder, names[i]->d_name);
+        status = paths[i] ? 0 : -1;
+    }
+    if (status == 0) status = objects_load((const char *const *)paths, count);
+    for (int i = 0; i < OBJECTS_MOST; i++)
+        free(paths[i]);
+    return status;
 }
 
 int objects_load_folder(void)
@@ -72,10 +93,9 @@ int objects_load_folder(void)
     int count = scandir(path, &names, is_object, alphasort);
     if (count < 0) return assay_error("%s: %s", path, strerror(errno));
     int status = count > 0 ? check_owners(real) : 0;
-    for (int i = 0; i < count; i++) {
-        if (status == 0) status = load_one(path, names[i]->d_name);
+    if (status == 0) status = load_all(path, names, count);
+    for (int i = 0; i < count; i++)
         free(names[i]);
-    }
     free(names);
     return status;
 }

@@ -19,7 +19,7 @@ bool plot_takes(const struct plot_request *request, const struct case_id *id)
 
 bool plot_row_taken(const struct plot_request *request, const struct view_row *row)
 {
-    return row->result.status == STATUS_OK && row->result.time_ns > 0 && !row->is_ceiling &&
+    return status_has_time(row->result.status) && row->result.time_ns > 0 && !row->is_ceiling &&
            plot_takes(request, &row->result.id);
 }
 

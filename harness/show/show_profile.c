@@ -22,8 +22,7 @@ static void dims_text(char *out, size_t size, const int32_t dims[3])
         snprintf(out, size, "(%d,%d,%d)", dims[0], dims[1], dims[2]);
 }
 
-/* Grid and block: "48829 x 256", or "(2,64,1) x 128" if not one-dimensional; "" for a copy. */
-static void grid_text(char *out, size_t size, const struct profile_kernel *kernel)
+void show_grid(char *out, size_t size, const struct profile_kernel *kernel)
 {
     char grid[48], block[48];
     out[0] = '\0';
@@ -149,7 +148,7 @@ static void summary(FILE *out, const struct case_result *result, const struct pr
 static void resources(FILE *out, const struct profile_kernel *kernel, int width)
 {
     char text[LINE] = "", shape[96], shared[UNITS_MAX];
-    grid_text(shape, sizeof shape, kernel);
+    show_grid(shape, sizeof shape, kernel);
     if (!shape[0]) return;
     units_bytes(shared, (double)kernel->static_shared_bytes + kernel->dynamic_shared_bytes);
     text_add(text, sizeof text, "", "%s, %d registers, %s shared", shape, kernel->registers,
@@ -203,7 +202,7 @@ static void kernel_row(FILE *out, const struct profile *profile,
     static const char *const shown[] = {COUNTER_DRAM, COUNTER_L2, COUNTER_SM, COUNTER_TENSOR,
                                         COUNTER_OCCUPANCY};
     char shape[96], time[UNITS_MAX], verdict[PROFILE_MAX_WORDS], text[48];
-    grid_text(shape, sizeof shape, kernel);
+    show_grid(shape, sizeof shape, kernel);
     profile_kernel_verdict(profile, kernel, verdict);
     md_print(out, "| %s | %d | %s | %s | %.1f %% ",
              kernel->activity == CUPTI_KERNEL ? kernel->name : activity_name(kernel->activity),

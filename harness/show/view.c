@@ -7,8 +7,8 @@
 
 /* A row has the most severe status of its launches. */
 static const int severity[STATUSES] = {
-    [STATUS_OK] = 0,      [STATUS_SKIPPED] = 1, [STATUS_UNSTABLE] = 2,
-    [STATUS_TIMEOUT] = 3, [STATUS_CRASHED] = 4, [STATUS_WRONG] = 5,
+    [STATUS_OK] = 0,      [STATUS_UNCHECKED] = 1, [STATUS_SKIPPED] = 2, [STATUS_UNSTABLE] = 3,
+    [STATUS_TIMEOUT] = 4, [STATUS_CRASHED] = 5,   [STATUS_WRONG] = 6,
 };
 
 /* Figures of a case that are combined over launches by their median. */
@@ -161,7 +161,7 @@ static const struct stored_case *base_of(const struct view_group *group,
 {
     for (int i = 0; i < group->count; i++) {
         const struct stored_case *c = group->item[i];
-        if (c->result.is_baseline && c->result.status == STATUS_OK &&
+        if (c->result.is_baseline && status_has_time(c->result.status) &&
             !strcmp(c->launch_id, stored->launch_id))
             return c;
     }
@@ -195,7 +195,7 @@ static int row_speedup(struct view_row *row, const struct view_group *group,
     struct interval ratio = {NAN, NAN, NAN};
     int count = 0;
     row->speedup = ratio;
-    if (row->result.status != STATUS_OK) return 0;
+    if (!status_has_time(row->result.status)) return 0;
     for (int i = 0; i < members->count; i++) {
         const struct stored_case *base = base_of(group, members->item[i]);
         if (!base) continue;
@@ -221,12 +221,12 @@ int view_row_order(const void *a, const void *b)
     if (x->group != y->group) return x->group < y->group ? -1 : 1;
     int worse = severity[x->result.status] - severity[y->result.status];
     if (worse) {
-        if (x->result.status == STATUS_OK || y->result.status == STATUS_OK) return worse;
+        if (status_has_time(x->result.status) || status_has_time(y->result.status)) return worse;
         return -worse;
     }
     double t = x->result.time_ns, u = y->result.time_ns;
-    if (x->result.status == STATUS_OK && t < u) return -1;
-    if (x->result.status == STATUS_OK && t > u) return 1;
+    if (status_has_time(x->result.status) && t < u) return -1;
+    if (status_has_time(x->result.status) && t > u) return 1;
     return strcmp(x->result.id.variant, y->result.id.variant);
 }
 
@@ -238,7 +238,7 @@ static int add_row(struct view *view, const struct view_group *group, struct mem
     row->speedup = (struct interval){NAN, NAN, NAN};
     row->ceiling_fraction = row->rate = row->median_ratio = NAN;
     row->arithmetic = -1;
-    if (row->result.status != STATUS_OK) {
+    if (!status_has_time(row->result.status)) {
         for (int i = 0; i < COMBINED_FIGURES; i++)
             set_figure(&row->result, combined_figures[i], NAN);
         row->result.lo_ns = row->result.hi_ns = NAN;
@@ -338,5 +338,6 @@ int view_exit_code(const struct stored_run *run)
     if (seen[STATUS_CRASHED] || seen[STATUS_TIMEOUT]) return EXIT_LOST;
     if (run->expected_count > run->case_count) return EXIT_LOST;
     if (surprises) return EXIT_REGRESSED;
-    return seen[STATUS_OK] || seen[STATUS_WRONG] ? EXIT_FINE : EXIT_NOTHING;
+    return seen[STATUS_OK] || seen[STATUS_UNCHECKED] || seen[STATUS_WRONG] ? EXIT_FINE
+                                                                           : EXIT_NOTHING;
 }

@@ -112,7 +112,7 @@ static int add_timing(struct reader *reader, struct query *query, struct launch_
             : bsearch(&key, reader->launches, (size_t)reader->launch_count, sizeof key, by_id);
     if (!launch) return 0; /* of a gate, or without its device */
     double time_ns = column_real(query, "time_ns");
-    bool is_time = status_parse(status) == STATUS_OK && time_ns > 0;
+    bool is_time = status_has_time(status_parse(status)) && time_ns > 0;
     struct launch_time *added = grow_add(timings, count, sizeof *added, what);
     if (!added) return -1;
     *added = (struct launch_time){launch->run, launch->setting, {NAN, NAN, NAN}};

@@ -215,9 +215,28 @@ static int read_run_row(struct store *store, const char *run_id, struct stored_r
     return 0;
 }
 
+static int read_objects(struct store *store, const char *run_id, struct stored_run *run)
+{
+    struct query query;
+    int status = 0;
+    query_ask(&query, store, "read the objects of a run",
+              "SELECT * FROM object WHERE run_id = :key ORDER BY ordinal", run_id);
+    while (status == 0 && query_step(&query) == 1) {
+        struct object_info *object =
+            grow_add(&run->objects, &run->run.object_count, sizeof *object, what);
+        if (object)
+            fields_read(&query, object_fields, object);
+        else
+            status = -1;
+    }
+    run->run.objects = run->objects;
+    return query_close(&query) == 0 ? status : -1;
+}
+
 int store_read_head(struct store *store, const char *run_id, struct stored_run *run)
 {
     if (read_run_row(store, run_id, run) != 0) return -1;
+    if (read_objects(store, run_id, run) != 0) return -1;
     return read_launches(store, run_id, run);
 }
 

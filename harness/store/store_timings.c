@@ -28,7 +28,7 @@ static void read_timing(struct query *query, struct timing *timing)
     column_text(query, "reason", timing->reason, sizeof timing->reason);
     timing->threshold = column_real(query, "threshold");
     timing->is_baseline = column_integer(query, "is_baseline") != 0;
-    bool ok = timing->status == STATUS_OK;
+    bool ok = status_has_time(timing->status);
     timing->time_ns = ok ? column_real(query, "time_ns") : NAN;
     timing->lo_ns = ok ? column_real(query, "lo_ns") : NAN;
     timing->hi_ns = ok ? column_real(query, "hi_ns") : NAN;

@@ -22,16 +22,19 @@ threshold = 900
 [group small]
 operation = int8_quantize
 n = 100k
+temperature = cold
 variants = host_scalar, host_memcpy
 END
 cat >suites/int8.ini <<'END'
 [suite]
 title = stands in for the suite of this name
 budget = 0.01
+threshold = 900
 include = smoke
 [group large]
 operation = int8_quantize
 n = 5M
+temperature = cold
 variants = host_omp, host_memcpy
 END
 cp suites/smoke.ini suites/core.ini
@@ -47,6 +50,12 @@ quantity = time
 more = int8_quantize/host_scalar n=100k
 less = int8_quantize/host_memcpy n=100k
 END
+cat >scale.ptx <<'END'
+.version 8.0
+.target sm_80
+.visible .entry scale(.param .u64 a, .param .u64 b, .param .u32 c, .param .f32 d) { ret; }
+END
+printf '[bench scale_file]\nfile = scale.ptx\nkernel = scale\narg x = in f32[8]\narg y = out f32[8]\narg n = i32 8\narg f = f32 1\ngrid = 1\nblock = 8\n' >scale.bench.ini
 printf '#!/bin/sh\ncp "%s/import/nvbench.json" "$2"\ncp -r "%s/import/nvbench.json-bin" .\n' \
     "$HERE" "$HERE" >copy_bench
 chmod +x copy_bench

@@ -16,13 +16,36 @@ make_object good
 check "an operation of an object is measured and checked" exits 0 measure --load ./good.so
 check "its row is ok" gives "twice|plain|ok" \
     query objects.sqlite "SELECT operation, variant, status FROM result"
-check "it is listed" says "twice" "$ASSAY" list operations --load good.so
-check "and is not there without" fails says "twice" "$ASSAY" list operations
+check "it is listed" says "y = 2 x" "$ASSAY" list operations --load good.so
+check "and is not there without" fails says "y = 2 x" "$ASSAY" list operations
+check "what is no kernel is not loaded" exits 2 "$ASSAY" list runs --load good.so
 check "its suite says then that it is not" exits 2 measure
-make_object other -DNO_OPERATION -DVARIANT=other
+make_object other -DNO_OPERATION -DVARIANT=other -DASSAY_OBJECT_COMMIT='"abc123"'
 check "a second one adds a variant to it" exits 0 measure --load ./good.so --load ./other.so
-check "both are rows" says "other" cat said.out
+check "in any order" exits 0 measure --load ./other.so --load ./good.so
+check "both are rows" gives "other plain" \
+    query objects.sqlite "SELECT group_concat(variant, ' ') FROM (SELECT variant FROM cases WHERE run_id = (SELECT id FROM run ORDER BY started_at DESC LIMIT 1) ORDER BY variant)"
+check "a run of both" exits 0 measure --db provenance.sqlite --load ./good.so --load ./other.so
 check "the same file again is the same object" exits 0 measure --load ./good.so --load ./../"$(basename "$PWD")"/good.so
+sha=$(sha256sum other.so | cut -d' ' -f1)
+check "the run says which objects it had" gives "good.so||,other.so|$sha|abc123" \
+    query provenance.sqlite "SELECT group_concat(name || '|' || iif(name = 'other.so', sha256, '') || '|' || git_commit) FROM (SELECT * FROM object ORDER BY ordinal)"
+check "show has them in JSON" says "\"sha256\": \"$sha\"" "$ASSAY" show --format json --db provenance.sqlite
+check "an export has them" exits 0 "$ASSAY" export latest --db provenance.sqlite -o exported.ndjson
+check "and an import" exits 0 "$ASSAY" import exported.ndjson --db imported.sqlite
+check "with the same content" gives "$sha" query imported.sqlite "SELECT sha256 FROM object WHERE name = 'other.so'"
+check "a merge too" exits 0 "$ASSAY" merge provenance.sqlite --db imported.sqlite
+check "a comparison names them" says "other.so ${sha:0:8}" \
+    "$ASSAY" compare latest latest --db provenance.sqlite
+check "a report says them" exits 0 "$ASSAY" report --db provenance.sqlite -o report.html
+check "with the whole hash" grep -q "other.so, SHA-256 $sha, commit abc123" report.html
+query provenance.sqlite "UPDATE run SET status = 'running', ended_at = NULL; UPDATE launch SET ended_at = NULL; DELETE FROM sample; DELETE FROM result"
+mkdir rebuilt
+cp other.so rebuilt/other.so
+strip rebuilt/other.so
+check "it is not gone on with by another build" warns "was begun with other objects" \
+    measure --db provenance.sqlite --resume --load ./good.so --load ./rebuilt/other.so
+check "but by the same" exits 0 measure --db provenance.sqlite --resume --load ./good.so --load ./other.so
 make_object wrong -DNO_OPERATION -DVARIANT=wrong -DCUT=1
 check "a wrong answer of an object is a wrong answer" exits 1 measure --load ./good.so --load ./wrong.so
 
@@ -32,6 +55,10 @@ refused() {
     shift
     run measure "$@"
     [ "$code" -eq 2 ] && [ "$(wc -l <said.err)" -eq 1 ] && [ ! -s said.out ] && grep -qE -- "$why" said.err
+}
+refused_suite() { # WHY
+    run "$ASSAY" run ./loads.ini --device host --allow-load
+    [ "$code" -eq 2 ] && [ "$(wc -l <said.err)" -eq 1 ] && grep -qF -- "$1" said.err
 }
 export ASSAY_LOAD_TIMEOUT_S=2
 check "no such file" refused "none.so: cannot be read: No such file" --load ./none.so
@@ -56,10 +83,8 @@ ${CC:-cc} -shared -fPIC nothing.c -o nothing.so
 check "an object that registers nothing" refused "nothing.so registers nothing" --load ./nothing.so
 make_object missing -DIN_LAUNCH='{ void nobody_has_this(void); nobody_has_this(); }' -Wno-nested-externs
 check "a missing symbol" refused "missing.so cannot be loaded: undefined symbol: nobody_has_this" --load ./missing.so
-sed 's/ASSAY_ABI_MAJOR = 1/ASSAY_ABI_MAJOR = 2/' "$HERE/../harness/assay.h" >assay.h
-make_object major -I.
-check "no object of another version is here" fails refused "version" --load ./major.so
-mkdir later && sed 's/ASSAY_ABI_MAJOR = 1/ASSAY_ABI_MAJOR = 2/' "$HERE/../harness/assay.h" >later/assay.h
+mkdir later
+sed 's/ASSAY_ABI_MAJOR = 1/ASSAY_ABI_MAJOR = 2/' "$HERE/../harness/assay.h" >later/assay.h
 later() { ${CC:-cc} -shared -fPIC -Ilater "$HERE/object/kernel.c" -o "$1.so"; }
 later major
 check "another major version" refused "major.so was compiled for version 2\.0 of assay.h, and this program is of version 1\.0" --load ./major.so
@@ -93,7 +118,7 @@ make_object chatty -DIN_CONSTRUCTOR='puts("constructed")' -DIN_BUFFERS='puts("bu
 check "what it prints is not in the results" exits 0 measure --format json --load ./chatty.so
 cp said.out chatty.out
 cp said.err chatty.err
-check "which stay JSON" jq -e .run chatty.out
+check "which stay JSON" exits 0 jq -e .run chatty.out
 check "it is on standard error, once" [ "$(grep -c '^constructed$' chatty.err)" -eq 1 ]
 
 # In a worker it costs its row.
@@ -109,5 +134,68 @@ check "exit in a launch" row LAUNCH '_exit(0)' "^crashed: .*launch: exit status 
 check "a crash in a launch" row LAUNCH 'raise(SIGSEGV)' "^crashed: .*launch: signal 11"
 make_object forks -DIN_LAUNCH='if (fork() == 0) { sleep(100); _exit(0); } else raise(SIGSEGV)'
 check "a fork in a launch" exits 5 measure --load ./forks.so
+make_object touched -DIN_LAUNCH='(void)!system("touch touched.so")'
+check "an object that is another file at the next launch ends the run" exits 2 measure --load ./touched.so --launches 2
+check "and is named" warns "touched.so: the file changed after it was loaded" \
+    measure --load ./touched.so --launches 2
 
-check "an object that changes while it is measured ends the run" true
+# A suite that loads, and the folder of the user.
+{ echo '[suite]'; echo 'load = good.so, sub/other.so'; sed 1d "$suite"; } >loads.ini
+mkdir sub && cp other.so sub/
+check "a suite may not load" exits 2 "$ASSAY" run ./loads.ini --device host
+check "it says how it may" warns "assay run: ./loads.ini:2: load = ./good.so: an object is code and runs as you; --allow-load" \
+    "$ASSAY" run ./loads.ini --device host
+check "where it is let, it loads what is beside it" exits 0 "$ASSAY" run ./loads.ini --device host --allow-load --db l.sqlite
+mkdir from && cd from || exit 1
+check "from any folder" exits 0 "$ASSAY" run ../loads.ini --device host --allow-load --dry-run
+cd .. || exit 1
+sed -i 's/sub.other/sub\/none/' loads.ini
+check "one that is not there is told with the line" refused_suite "loads.ini:2: cannot read ./sub/none.so"
+export XDG_DATA_HOME=$PWD/data
+own=$XDG_DATA_HOME/assay/variants
+mkdir -p "$own"
+check "an empty folder is none" exits 0 "$ASSAY" list variants
+cp good.so other.so "$own"
+chmod -R go-w data
+check "the folder's objects are there" exits 0 measure
+check "both" says "2 cases" measure --dry-run
+chmod g+w "$own/other.so"
+check "not one that others can write" refused "variants/other.so: others can write to it" --dry-run
+chmod g-w "$own/other.so"
+chmod o+w data/assay
+check "nor where they can write above it" refused "data/assay: others can write to it" --dry-run
+chmod o-w data/assay
+rm "$own"/*
+ln -s "$PWD/good.so" "$own/linked.so"
+check "a link to one's own is loaded" exits 0 measure --dry-run
+mkdir -m 777 open && cp good.so open/
+ln -sf "$PWD/open/good.so" "$own/linked.so"
+check "one to where others write is not" refused "open: others can write to it" --dry-run
+
+# Two objects side by side, and one on each save.
+export XDG_DATA_HOME=$PWD/none
+slow() { make_object "$1" -DIN_LAUNCH='for (volatile int i = 0; i < 200000; i++) {}' -DASSAY_OBJECT_COMMIT='"slow"'; }
+slow slow
+cp good.so same.so
+ab() { "$ASSAY" ab "$@" "$suite" --device host --budget 0.01 --db ab.sqlite; }
+named_slower() { exits 1 ab ./good.so ./slow.so && grep -q "good.so" said.out && grep -q "slow.so" said.out; }
+check "an object that became slower is named" named_slower
+check "one that did not" exits 0 ab ./slow.so ./good.so
+check "one against itself is nothing" warns "same program, byte for byte" ab ./good.so ./same.so
+check "objects are compared by a suite" warns "which suite?" "$ASSAY" ab ./good.so ./slow.so
+check "a gate loads on both sides" exits 0 "$ASSAY" gate "$suite" --base "$ASSAY" --load ./good.so \
+    --device host --budget 0.01 --db gate.sqlite
+check "a watch wants to know what to watch" warns "--on FOLDERS" "$ASSAY" watch "$suite" --load ./good.so
+mkdir sources
+cp "$HERE/object/kernel.c" sources/
+make_object mine
+"$ASSAY" watch "$suite" --load ./mine.so --on sources --device host --db watch.sqlite \
+    --make "${CC:-cc} -shared -fPIC -O2 -I$HERE/../harness sources/kernel.c -o mine.so" >watch.out 2>watch.err &
+watching=$!
+check "it watches" wait_for 10 grep -q "1 files below sources" watch.err
+touch sources/kernel.c
+check "a save that changes nothing is no gate" wait_for 20 grep -q "the objects are as they were" watch.err
+sed -i 's/IN_LAUNCH;/for (volatile int i = 0; i < 200000; i++) {}/' sources/kernel.c
+check "one that makes it slower is found" wait_for 60 grep -q "1 REGRESSED" watch.out
+kill -INT $watching
+check "Ctrl-C ends it" exits 130 wait $watching

@@ -172,11 +172,26 @@ static void too_few_rounds_decide_nothing(void **state)
 {
     struct gate_case one = one_case(0);
     (void)state;
+    one.confirm.count = one.null.count = GATE_LEAST_ROUNDS - 1;
     one.screen.count = GATE_LEAST_ROUNDS - 1;
     assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
-    one.screen.count = 0;
+    assert_false(gate_is_open(&one));
+    one.screen.count = one.confirm.count = 0;
     assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
     assert_true(isnan(one.change.mid) && isnan(one.mde));
+}
+
+/* Where a device throttled in some rounds, fresh ones decide. */
+static void too_few_rounds_are_a_reason_for_more(void **state)
+{
+    struct gate_case same = one_case(0), slower = one_case(0.05), new = one_case(0);
+    (void)state;
+    same.screen.count = slower.screen.count = 3;
+    new.screen.count = 0;
+    new.settled = true;
+    assert_int_equal(verdict_of(&same), VERDICT_PASS);
+    assert_int_equal(verdict_of(&slower), VERDICT_REGRESSED);
+    assert_int_equal(gate_screen(&new, 1, &rules), 0);
 }
 
 /* Every finding of one direction becomes that of the other. */
@@ -316,6 +331,7 @@ int main(void)
         cmocka_unit_test(nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold),
         cmocka_unit_test(more_suspects_ask_for_more_rounds),
         cmocka_unit_test(too_few_rounds_decide_nothing),
+        cmocka_unit_test(too_few_rounds_are_a_reason_for_more),
         cmocka_unit_test(swapping_the_programs_mirrors_every_finding),
         cmocka_unit_test(the_order_of_cases_and_rounds_changes_nothing),
         cmocka_unit_test(the_simulated_null_arm_shares_the_base),

@@ -37,16 +37,16 @@ function fillCase(open) {
 }
 
 function caseColumns(open) {
-  const ok = (row, text) => isOk(row) ? text : '';
+  const ok = (row, text) => hasTime(row) ? text : '';
   return [
     {name: 'operation', class: 'p2', text: row => row.operation},
     {name: 'shape', class: 'p2 s', text: row => shapeText(row.shape)},
     {name: 'caches', class: 'p2', text: row => row.temperature},
     {name: 'variant', head: true, text: markedVariant, fill: fillCase(open)},
-    {name: 'time', class: 'n', text: row => isOk(row) ? timeText(row.time_ns) : row.status,
+    {name: 'time', class: 'n', text: row => hasTime(row) ? timeText(row.time_ns) : row.status,
      value: row => row.time_ns, fill: (cell, row) => {
-       cell.textContent = isOk(row) ? timeText(row.time_ns) : row.status;
-       if (!isOk(row)) cell.classList.add(row.status === 'skipped' ? 'soft' : 'bad');
+       cell.textContent = hasTime(row) ? timeText(row.time_ns) : row.status;
+       if (!hasTime(row)) cell.classList.add(row.status === 'skipped' ? 'soft' : 'bad');
      }},
     {name: 'interval', class: 'n p2', text: row => ok(row, spreadText(row)),
      value: row => known(row.lo_ns) ? (row.hi_ns - row.lo_ns) / row.time_ns : null, fill: (cell, row) => {
@@ -59,7 +59,7 @@ function caseColumns(open) {
     {name: 'ceiling', class: 'p3', text: row => ok(row, shortCeiling(row.ceiling))},
     {name: 'speed-up', class: 'n', text: row => ok(row, speedupText(row)),
      value: row => isBase(row) ? 1 : row.speedup, fill: (cell, row) => fillInterval(cell, ok(row, speedupText(row)))},
-    {name: 'notes', class: 'p3 w', text: row => [isOk(row) ? row.marks : row.reason, row.note].filter(Boolean).join('; ')},
+    {name: 'notes', class: 'p3 w', text: row => [hasTime(row) ? row.marks : row.reason, row.note].filter(Boolean).join('; ')},
   ];
 }
 
