@@ -61,7 +61,8 @@ SAN := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-re
 FUZZED := $(if $(FUZZ),-fsanitize=fuzzer-no-link -Itests/fuzz/omp -Wno-unknown-warning-option \
     -Wno-unknown-pragmas -Wno-string-plus-int -Wno-format-zero-length,-fopenmp)
 CPPFLAGS_ALL = -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
-CFLAGS ?= -O2 -g
+# Under the sanitisers: their traces need lines and no more, and less is optimised away before they look.
+CFLAGS ?= $(if $(SANITIZE),-O1 -g1,-O2 -g)
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(SAN) $(CFLAGS)
