@@ -28,7 +28,8 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 # Tests speak for this tree alone, not for the caller's settings.
-unset ASSAY_DB NO_COLOR MAKEFLAGS MFLAGS MAKELEVEL
+unset ASSAY_DB ASSAY_LOAD_TIMEOUT_S NO_COLOR MAKEFLAGS MFLAGS MAKELEVEL
+export XDG_DATA_HOME=$scratch/none
 # Sizes follow from the cache, and a machine of two processors may show one of 480 MiB.
 export ASSAY_HOST_CACHE=32Mi
 export CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C

@@ -78,6 +78,19 @@ struct interval stats_median_interval(double *values, int count, double confiden
     return interval;
 }
 
+struct interval stats_over_launches(double *values, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (!isnan(values[i])) values[kept++] = values[i];
+    struct interval over = stats_median_interval(values, kept, 0.95);
+    if (kept > 1 && isnan(over.lo)) {
+        over.lo = values[0];
+        over.hi = values[kept - 1];
+    }
+    return over;
+}
+
 double stats_mad(double *values, int count)
 {
     /* 1 / upper quartile of the normal distribution: makes the MAD estimate its sigma. */

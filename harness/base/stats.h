@@ -29,6 +29,10 @@ double stats_quantile_sorted(const double *sorted, int count, double q);
  * cannot reach it (5 or fewer at 95 %). Sorts in place. */
 struct interval stats_median_interval(double *values, int count, double confidence);
 
+/* Of one value per launch: that interval at 95 %, or from the least to the greatest of two to five.
+ * Leaves NAN out; sorts in place. */
+struct interval stats_over_launches(double *values, int count);
+
 /* The rank r (1-based) of that interval, from r to count + 1 - r; 0 when it cannot be reached. */
 int stats_median_rank(int count, double confidence);
 

@@ -59,6 +59,14 @@ static void say_factor(struct claim_finding *finding)
         mid < finding->claim->least ? "less" : "more", factor < 10 ? 1 : 0, factor);
 }
 
+static void say_noise(struct claim_finding *finding)
+{
+    struct view_noise noise;
+    if (!claim_is_noisy(finding)) return;
+    view_noise(finding->view, &noise);
+    say(finding, "noisy: %s", noise.causes.count ? noise.causes.text[0] : "no cause was seen");
+}
+
 static void say_size(struct claim_finding *finding)
 {
     const struct claim *claim = finding->claim;
@@ -140,6 +148,7 @@ void claim_explain(struct claim_finding *finding)
     finding->why[0] = '\0';
     if (!measured) say_absent(finding);
     if (measured) say_size(finding);
+    if (measured) say_noise(finding);
     if (measured && finding->row[CLAIM_LESS]) {
         say_times(finding);
         say_clock(finding);

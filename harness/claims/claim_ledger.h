@@ -77,6 +77,9 @@ int claim_ledger_write(FILE *out, const struct claim_ledger *ledger, const char 
 /* The figure of one case that the claim is about. */
 double claim_figure(const struct claim_finding *finding, const struct case_result *result);
 
+/* Whether a time of it is of a noisy row. */
+bool claim_is_noisy(const struct claim_finding *finding);
+
 /* The ratio of a claim's two cases, or the value of its one, from one run. */
 int claim_measure(struct claim_finding *finding);
 

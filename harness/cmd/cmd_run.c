@@ -108,6 +108,7 @@ static const struct command_option options[] = {
     {"check", VALUE_FLAG, .at = AT(runner.check_only),
      .help = "check every answer once, time nothing"},
     {"dry-run", VALUE_FLAG, .at = AT(runner.dry_run), .help = "print what would be measured"},
+    OPTIONS_OBJECT,
     {0},
 };
 
@@ -124,6 +125,7 @@ const struct command cmd_run = {
             "3 a row is noisy (with --fail-on noisy), 4 nothing measured, 5 a case crashed or "
             "timed out, 130 interrupted (what was complete "
             "is stored).",
+    .loads = true,
     .size = sizeof(struct arguments),
     .defaults =
         &(const struct arguments){

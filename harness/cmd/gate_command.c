@@ -19,6 +19,8 @@ int gate_command_check(struct gate_command *command, const struct given *given)
 {
     struct gate_options *gate = &command->gate;
     if (gate->least_judged > 1) return assay_error("--least-judged is a share: at most 100");
+    gate->base_objects = gate->candidate_objects = given->object;
+    gate->allow_load = given->allow_load;
     gate->speedup = strcmp(command->metric, "speedup") == 0;
     gate->has_seed = option_given(given, "seed") != NULL;
     if (!gate->base_device) gate->base_device = command->device;

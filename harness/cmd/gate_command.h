@@ -81,7 +81,8 @@ struct gate_command {
         "db", VALUE_DATABASE, "FILE", AT(gating.db), .help = OPTION_DB_HELP                         \
     }
 
-/* Complete what follows from the options. 0, or -1 with assay_error, a misuse. */
+/* Complete what follows from the options. Both programs load the objects that were given. 0, or -1
+ * with assay_error, a misuse. */
 int gate_command_check(struct gate_command *command, const struct given *given);
 
 /* Whether the reports can be written, before minutes are spent. 0, or -1 with assay_error. */

@@ -70,6 +70,7 @@ static const char environment[] =
     "  ASSAY_NVML    the file of NVML, the same\n"
     "  ASSAY_OPENBLAS       the file of OpenBLAS, the same\n"
     "  ASSAY_CUDNN   the folder of cuDNN 9, instead of a search\n"
+    "  ASSAY_NVRTC   the file of NVRTC, the same\n"
     "  ASSAY_HOST_CACHE     the size of the host's last-level cache (32Mi), where the\n"
     "                       system tells another\n"
     "  ASSAY_DB_TIMEOUT_MS  how long a locked database is waited for (default 10000)\n"

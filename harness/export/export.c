@@ -110,7 +110,7 @@ int exchange_export(const struct exchange_format *format, struct store *store, c
 
 bool export_has_time(const struct view_row *row)
 {
-    return row->result.status == STATUS_OK && !row->is_ceiling && row->result.time_ns > 0;
+    return status_has_time(row->result.status) && !row->is_ceiling && row->result.time_ns > 0;
 }
 
 void export_name(const struct view_row *row, char name[EXPORT_NAME])

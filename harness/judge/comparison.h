@@ -7,7 +7,7 @@
 #include "base/stats.h"
 #include "base/units.h"
 #include "case/case_name.h"
-#include "case/run_record.h"
+#include "case/surroundings.h"
 #include "judge/verdict.h"
 
 /* What the interval of a row is computed from. */
@@ -28,16 +28,23 @@ struct comparison_row {
     enum evidence evidence;
     double base_ns, candidate_ns; /* medians over launches; NAN: no time */
     double p_slower, p_faster;    /* one-sided p-values, against the floor; NAN: no test */
+    double p_least;               /* the smallest that so many launches can have; NAN: no test */
     double threshold;             /* smallest change that matters, as a fraction */
     double floor;                 /* the threshold, or noise or clock resolution if larger */
     double noise;                 /* noise floor, as a fraction; NAN unknown */
+    double quantum;               /* clock resolution, as a fraction; 0 or NAN unknown */
     double fence;                 /* usual change between runs (history_fence); NAN unknown */
     double mde;                   /* minimum detectable effect at 80 % power; NAN unknown */
     int launches;                 /* of the side with fewer; rounds when paired */
     bool names_place;             /* the variant ran on host and CUDA, so name the place */
     bool confirmed;               /* judged by the fresh rounds of a second stage */
     char reason[ASSAY_MAX_REASON];
+    /* What may have made the times of half of a side's launches or more noisy; "": they are not */
+    char noisy[CAUSE_TEXT];
 };
+
+/* Noisy times prove a change at most: any other verdict of a test becomes UNSTABLE. */
+void comparison_row_doubt(struct comparison_row *row);
 
 /* Where a report has a row, from the top. */
 enum comparison_section {
@@ -58,6 +65,7 @@ struct comparison_side {
     char version[RESULT_MAX_PROPERTY];
     char commit[RESULT_MAX_PROPERTY];
     char diff_hash[RESULT_MAX_HASH];
+    char objects[ASSAY_MAX_REASON]; /* "mine.so 1a2b3c4d": names and the beginnings of hashes */
     char device[RESULT_MAX_PROPERTY];
     char uuid[RESULT_MAX_PROPERTY];
     char driver[RESULT_MAX_PROPERTY];

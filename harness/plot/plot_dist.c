@@ -32,7 +32,7 @@ struct dist {
 
 static bool is_case(const struct stored_case *stored, const struct view_row *row)
 {
-    return stored->result.status == STATUS_OK && stored->purpose == row->stored->purpose &&
+    return status_has_time(stored->result.status) && stored->purpose == row->stored->purpose &&
            case_id_order(&stored->result.id, &row->result.id) == 0;
 }
 

@@ -51,7 +51,7 @@ int report_problems(const struct view *view, struct report_problem **list)
     *list = calloc((size_t)view->count + 1, sizeof **list);
     if (!*list) return assay_error("out of memory for %d cases", view->count);
     for (int i = 0; i < view->count; i++)
-        if (view->rows[i].result.status != STATUS_OK) count_case(*list, &count, view, i);
+        if (!status_has_time(view->rows[i].result.status)) count_case(*list, &count, view, i);
     qsort(*list, (size_t)count, sizeof **list, by_rank);
     return count;
 }

@@ -36,7 +36,8 @@ static const struct view_row *fastest(const struct view *view, int group)
     const struct view_row *found = NULL;
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
-        if (row->group != group || row->is_ceiling || row->result.status != STATUS_OK) continue;
+        if (row->group != group || row->is_ceiling || !status_has_time(row->result.status))
+            continue;
         if (row->result.id.kind != ASSAY_KERNEL || isnan(row->speedup.mid)) continue;
         if (row->result.is_baseline) continue;
         if (!found || row->speedup.mid > found->speedup.mid) found = row;

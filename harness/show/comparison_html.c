@@ -19,9 +19,7 @@ int comparison_html_part(FILE *out, const struct comparison *comparison)
     xml_print(out, "<p><b>base</b> %s</p>\n<p><b>candidate</b> %s</p>\n", base, candidate);
     for (int i = 0; i < comparison->note_count; i++)
         xml_print(out, "<p>%s</p>\n", comparison->note[i]);
-    fputs("<div id=\"changes\"></div>\n<noscript><p>Charts and tables of cases need scripting; "
-          "<code>assay compare</code> prints the same.</p></noscript>\n",
-          out);
+    page_place(out, "changes", true, "assay compare");
     return page_document(out, "comparison", document, comparison);
 }
 

@@ -134,6 +134,19 @@ static void noise_member(struct json *json, const struct view *view)
     json_end(json);
 }
 
+static void objects_member(struct json *json, const struct run_info *run)
+{
+    json_array_member(json, "objects");
+    for (int i = 0; i < run->object_count; i++) {
+        json_begin_object(json);
+        json_text_member(json, "name", run->objects[i].name);
+        json_text_member(json, "sha256", run->objects[i].sha256);
+        json_known_member(json, "commit", run->objects[i].commit);
+        json_end(json);
+    }
+    json_end(json);
+}
+
 static void run_member(struct json *json, const struct view *view)
 {
     const struct stored_run *run = view->run;
@@ -149,6 +162,7 @@ static void run_member(struct json *json, const struct view *view)
     json_count_member(json, "cases", run->case_count);
     json_count_member(json, "expected", run->expected_count);
     program_member(json, &run->program);
+    objects_member(json, &run->run);
     host_member(json, &run->host);
     launches_member(json, run);
     noise_member(json, view);

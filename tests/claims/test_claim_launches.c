@@ -118,12 +118,37 @@ static void a_variants_own_figure_has_an_interval_over_launches_too(void **state
     assert_true(isnan(finding.measured.lo));
 }
 
+/* The claim is 1.5, which holds from 1.45 to 1.55. */
+static void noisy_times_get_the_weakest_verdict_of_their_interval_or_none(void **state)
+{
+    (void)state;
+    static const double near[MOST] = {1.5, 1.44, 1.49, 1.5, 1.52};
+    static const double none[MOST] = {1.02, 0.99, 1.02, 1.02, 1.03};
+    static const struct {
+        const double *ratio;
+        enum claim_verdict quiet, noisy;
+    } cases[] = {{near, CLAIM_HOLDS, CLAIM_NEAR}, {none, CLAIM_FAILS, CLAIM_INCOMPARABLE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake fake;
+        fake_run(&fake, 5, cases[i].ratio, allocs);
+        assert_int_equal(find(&fake, "time").verdict, cases[i].quiet);
+        for (int c = 0; c < fake.run.case_count; c++) /* slower from launch to launch */
+            fake.cases[c].result.time_ns *= 1 + 0.1 * (c / 2);
+        struct claim_finding finding = find(&fake, "time");
+        assert_int_equal(finding.verdict, cases[i].noisy);
+        assert_non_null(strstr(finding.why, "noisy: "));
+        /* A figure that is no time is as good as ever. */
+        assert_null(strstr(find(&fake, "alloc_ns").why, "noisy"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ratio_is_the_median_of_the_launches_ratios),
         cmocka_unit_test(its_interval_is_of_launches_and_not_of_samples),
         cmocka_unit_test(a_variants_own_figure_has_an_interval_over_launches_too),
+        cmocka_unit_test(noisy_times_get_the_weakest_verdict_of_their_interval_or_none),
     };
     return cmocka_run_group_tests(tests, enter_suite_folder, leave_suite_folder);
 }

@@ -50,6 +50,12 @@ quantity = time
 more = int8_quantize/host_scalar n=100k
 less = int8_quantize/host_memcpy n=100k
 END
+cat >scale.ptx <<'END'
+.version 8.0
+.target sm_80
+.visible .entry scale(.param .u64 a, .param .u64 b, .param .u32 c, .param .f32 d) { ret; }
+END
+printf '[bench scale_file]\nfile = scale.ptx\nkernel = scale\narg x = in f32[8]\narg y = out f32[8]\narg n = i32 8\narg f = f32 1\ngrid = 1\nblock = 8\n' >scale.bench.ini
 printf '#!/bin/sh\ncp "%s/import/nvbench.json" "$2"\ncp -r "%s/import/nvbench.json-bin" .\n' \
     "$HERE" "$HERE" >copy_bench
 chmod +x copy_bench

@@ -26,7 +26,7 @@ check "wherever it is moved" mv "$stage" moved
 check "with all that is its own" works "$TMP/moved"
 for file in bin/assay share/assay/suites/core.ini share/assay/plots/style.gp share/man/man1/assay.1 \
     share/bash-completion/completions/assay share/zsh/site-functions/_assay share/doc/assay/README.md \
-    share/doc/assay/docs/method.md; do
+    share/doc/assay/docs/method.md share/doc/assay/docs/schemas/show.json; do
     check "it has $file" test -s "moved/$file"
 done
 check "what is installed can be read by all" gives "" find moved -type f ! -perm -444

@@ -203,24 +203,9 @@ check "is folded" has folded.html "<details><summary>20 cases were skipped, of 2
 check "and whole" gives 20 grep -c '</a></td><td>reason ' folded.html
 
 # ------------------------------------------------------------------ browser
-browser=""
-for name in chromium chromium-browser google-chrome; do
-    [ -n "$browser" ] || browser=$(command -v $name) || browser=""
-done
-if [ -z "$browser" ]; then
-    [ "${ASSAY_TEST_BROWSER:-}" != required ] ||
-        check "a browser is there (ASSAY_TEST_BROWSER=required)" false
-    skipped "what a report does in a browser: there is no Chromium (apt-get install chromium)"
-    exit
-fi
-# Ours are the only pages, so the sandbox, which containers lack, is not missed.
-chrome() {
-    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
-        --user-data-dir="$TMP/profile" --hide-scrollbars --virtual-time-budget=5000 "$@" 2>chrome.log
-}
-# page FILE: the page after its script; messages of its console are in chrome.log.
-page() { chrome --enable-logging=stderr --dump-dom "file://$TMP/$1" >dom.html; }
-no_complaint() { page "$1" && [ -s dom.html ] && ! grep -q ':CONSOLE' chrome.log; }
+# shellcheck source=tests/cli/page/browser.sh
+. "$HERE/cli/page/browser.sh"
+has_browser || exit
 
 check "it opens without a word on the console" no_complaint b.html
 check "the script ran: headings are buttons" has dom.html '<button type="button">time</button>'
@@ -340,16 +325,6 @@ cat >driver.js <<'END'
   }
 })();
 END
-# driven FILE WIDTH: in a frame of this width, with the policy replaced and the driver at its end.
-driven() {
-    sed "s/script-src [^;]*;/script-src 'unsafe-inline';/" "$1" >driven.html
-    { echo "<script>"; cat driver.js; echo "</script>"; } >>driven.html
-    echo "<!DOCTYPE html><script>onmessage = e => document.body.setAttribute('data-said', e.data)</script>
-<body><iframe src=driven.html width=$2 height=900></iframe>" >around.html
-    chrome --window-size=1700,950 --dump-dom "file://$TMP/around.html" >dom.html
-    grep -o 'data-said="[^"]*' dom.html | tr ';' '\n' >driven.txt
-    test -s driven.txt
-}
 # The same texts as show prints.
 shown_cells() {
     "$ASSAY" show slow --format md | awk -F'|' '/^\| / && !/^\| variant/ && !/:--/ {

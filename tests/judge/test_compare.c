@@ -8,8 +8,10 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "base/exit_code.h"
 #include "compare_fixture.h"
+#include "judge/gate_stats.h"
 
 /* The one verdict of `ratio` measured in so many launches a side. */
 static enum verdict verdict_at(double ratio, int launches, unsigned *tags)
@@ -239,33 +241,44 @@ static void every_tested_case_has_its_p_and_what_it_could_find(void **state)
     assert_true(row.mde > row.floor && row.mde < 0.03);
 }
 
-/* `count` cases; the first `slowed` of them are slower by 10 %. */
-static struct comparison slowed_cases(int count, int slowed, double fdr)
+/* `count` cases of `launches`; the first `slowed` of them are slower by 10 %, but for one launch.
+ */
+static int compare_slowed(struct comparison *comparison, int launches, int count, int slowed,
+                          double fdr)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
     options.fdr = fdr;
-    begin(&base, "a", 5, count);
-    begin(&candidate, "b", 5, count);
+    begin(&base, "a", launches, count);
+    begin(&candidate, "b", launches, count);
     for (int c = 0; c < count; c++) {
         char name[16];
         snprintf(name, sizeof name, "v%03d", c);
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < launches; i++) {
             add(&base, i, name, 1000 + i);
-            add(&candidate, i, name, (c < slowed ? 1100 : 1000) + i);
+            /* The first is in the middle of the base's, and 2 % slower. */
+            double slow = i ? 1100 + i : 1.02 * (1000 + 0.5 * launches);
+            add(&candidate, i, name, c < slowed ? slow : 1000 + i);
         }
     }
-    struct comparison comparison = compare(&base, &candidate, &options);
+    int status = compare_runs(comparison, &base, &candidate, &options);
     timings_release(&base);
     timings_release(&candidate);
+    return status;
+}
+
+static struct comparison slowed_cases(int count, int slowed, double fdr)
+{
+    struct comparison comparison;
+    assert_int_equal(compare_slowed(&comparison, 7, count, slowed, fdr), 0);
     return comparison;
 }
 
 static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(void **state)
 {
     (void)state;
-    /* Five a side reach p = 1/252: of 100 cases at 5 % eight such make one another
-     * significant (8/100 of 5 % is 0.4 %), a single one does not. */
+    /* Seven a side, one of them short of the others, have p = 7/3432: of 100 cases at 5 % eight
+     * such make one another significant (8/100 of 5 % is 0.4 %), a single one does not. */
     struct comparison one = slowed_cases(100, 1, 0.05), eight = slowed_cases(100, 8, 0.05);
     struct comparison alone = slowed_cases(100, 1, NAN);
     assert_int_equal(alone.tally.counts[VERDICT_REGRESSED], 1);
@@ -277,6 +290,33 @@ static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(vo
     comparison_release(&one);
     comparison_release(&eight);
     comparison_release(&alone);
+}
+
+/* The nightly of 50 cases: five launches have p >= 1/252, and 5 % of 50 cases want 1/1000. */
+static void a_rate_that_the_launches_cannot_reach_is_refused(void **state)
+{
+    struct comparison comparison;
+    (void)state;
+    assert_int_equal(compare_slowed(&comparison, 5, 50, 1, 0.05), -1);
+    assert_non_null(strstr(assay_last_error(), "one change among 50 cases"));
+    assert_non_null(strstr(assay_last_error(), "--launches 7")); /* 1/3432; six have 1/924 */
+    assert_int_equal(compare_slowed(&comparison, 5, 12, 1, 0.05), 0);
+    comparison_release(&comparison);
+}
+
+/* What is found alone is what passes at the rate divided by the cases. */
+static void what_a_case_could_find_follows_from_the_rate(void **state)
+{
+    struct comparison alone = slowed_cases(100, 0, NAN), all = slowed_cases(100, 0, 0.05);
+    (void)state;
+    double before = alone.rows[0].mde, after = all.rows[0].mde;
+    assert_true(after > before * 1.01);
+    double level = detectable_effect(0.02, 1e-6, 0.05 / 100);
+    assert_true(fabs(detectable_at(detectable_effect(0.02, 1e-6, COMPARE_ALPHA), 0.02,
+                                   COMPARE_ALPHA, 0.05 / 100) -
+                     level) < 1e-12);
+    comparison_release(&alone);
+    comparison_release(&all);
 }
 
 static void no_rate_turns_a_slower_case_into_a_faster_one(void **state)
@@ -307,6 +347,74 @@ static void options_that_nobody_gave_are_zero(void **state)
     timings_release(&candidate);
 }
 
+/* The first `noisy` of six launches of the candidate are known to 20 % only. */
+static void be_noisy(struct timings *candidate, int noisy)
+{
+    for (int i = 0; i < noisy; i++) {
+        candidate->rows[i].lo_ns = 0.8 * candidate->rows[i].time_ns;
+        candidate->rows[i].hi_ns = 1.2 * candidate->rows[i].time_ns;
+    }
+    for (int i = 0; i < candidate->run.launch_count; i++)
+        surroundings_init(&candidate->run.launches[i].around);
+}
+
+static void half_noisy(struct timings *base, struct timings *candidate,
+                       struct compare_options *options)
+{
+    (void)base, (void)options;
+    be_noisy(candidate, 3);
+}
+
+static void fewer_noisy(struct timings *base, struct timings *candidate,
+                        struct compare_options *options)
+{
+    (void)base, (void)options;
+    be_noisy(candidate, 2);
+}
+
+static void noisy_base_under_load(struct timings *base, struct timings *candidate,
+                                  struct compare_options *options)
+{
+    (void)candidate, (void)options;
+    be_noisy(base, 6);
+    base->run.launches[1].around = (struct surroundings){
+        .processors = 2, .start_load = 9, .end_load = 1, .other_share = NAN, .steal_share = NAN};
+}
+
+static void noisy_times_prove_a_change_and_nothing_else(void **state)
+{
+    (void)state;
+    struct comparison_row row = judged(half_noisy, 1);
+    assert_int_equal(row.verdict, VERDICT_UNSTABLE);
+    assert_string_equal(row.reason, "noisy: no cause was seen");
+    assert_int_equal(judged(fewer_noisy, 1).verdict, VERDICT_PASS);
+    assert_int_equal(judged(half_noisy, 1.5).verdict, VERDICT_REGRESSED);
+    assert_int_equal(judged(half_noisy, 1 / 1.5).verdict, VERDICT_IMPROVED);
+    row = judged(noisy_base_under_load, 1);
+    assert_int_equal(row.verdict, VERDICT_UNSTABLE);
+    assert_string_equal(row.reason, "noisy: load 9.0 on 2 processors");
+}
+
+static void noise_is_unstable_with_one_launch_too(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    fill(&base, "a", 1, 1000);
+    fill(&candidate, "b", 1, 1100);
+    be_noisy(&candidate, 1);
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_UNSTABLE);
+    comparison_release(&comparison);
+    candidate.rows[0].time_ns = 2000; /* the intervals are apart */
+    be_noisy(&candidate, 1);
+    comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_SUSPECT);
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,8 +431,12 @@ int main(void)
         cmocka_unit_test(other_work_in_any_launch_is_the_candidate_s_doing),
         cmocka_unit_test(every_tested_case_has_its_p_and_what_it_could_find),
         cmocka_unit_test(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many),
+        cmocka_unit_test(a_rate_that_the_launches_cannot_reach_is_refused),
+        cmocka_unit_test(what_a_case_could_find_follows_from_the_rate),
         cmocka_unit_test(no_rate_turns_a_slower_case_into_a_faster_one),
         cmocka_unit_test(options_that_nobody_gave_are_zero),
+        cmocka_unit_test(noisy_times_prove_a_change_and_nothing_else),
+        cmocka_unit_test(noise_is_unstable_with_one_launch_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ function namePlaces(rows) {
     row.place = places.get(`${row.operation}/${row.variant}`).size > 1 ? ' ' + row.device : '';
 }
 const shortCeiling = name => name ? name.replace(/^memory_/, '') : '';
-const isOk = row => row.status === 'ok';
+const hasTime = row => row.status === 'ok' || row.status === 'unchecked';
 const isBytes = ceiling => /^(memory|cache|link)_/.test(ceiling);
 const perSecond = (amount, row) => amount > 0 && row.time_ns > 0 ? amount / row.time_ns * 1e9 : null;
 const markedVariant = row => row.variant + ({baseline: ' *', bound: ' ='}[row.kind] || '');
@@ -63,7 +63,7 @@ function factsOf(row) {
   const interval = known(row.lo_ns) ? `${timeText(row.lo_ns)} to ${timeText(row.hi_ns)}` : '';
   const share = known(row.ceiling_fraction) ? `${percentText(row.ceiling_fraction)} of ${shortCeiling(row.ceiling)}` : '';
   return [
-    ['status', isOk(row) ? '' : row.status], ['reason', row.reason], ['time', timeText(row.time_ns)],
+    ['status', row.status === 'ok' ? '' : row.status], ['reason', row.reason], ['time', timeText(row.time_ns)],
     ['95 % interval', interval], ['rate', known(row.rate) ? rateText(row.rate, row.rate_unit) : ''],
     ['ceiling', share], ['speed-up', speedupText(row)], ['over', isBase(row) ? '' : row.against],
     ['kind', row.kind], ['device', row.device], ['clock', row.clock], ['samples', row.samples], ['launches', row.launches],

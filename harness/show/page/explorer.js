@@ -114,7 +114,7 @@ class Explorer {
     const operations = distinct(rows, row => row.operation);
     const was = this.operations;
     this.operations = operations.length;
-    this.rows = rows.filter(row => isOk(row) && known(row.time_ns));
+    this.rows = rows.filter(row => hasTime(row) && known(row.time_ns));
     this.figures = figuresOf(this.rows);
     const of = this.at.made.value;
     if (!this.possible(this.kind) || was !== this.operations || this.of !== operations[0]) this.kind = null;
