@@ -1,13 +1,7 @@
 /* cmd_ab.c - `assay ab`: two programs or revisions, from their names to a verdict. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/exit_code.h"
 #include "cmd/gate_command.h"
-#include "cmd/options.h"
-#include "gate/program_build.h"
 
 struct arguments {
     struct given given;
@@ -23,35 +17,11 @@ static int check(void *given)
     return gate_command_check(&arguments->gating, given);
 }
 
-/* Of one device: on two, what is measured is how they differ. */
-static int refuse_same(const struct arguments *arguments, const char *base, const char *candidate)
-{
-    const struct gate_options *gate = &arguments->gating.gate;
-    char *const *word = arguments->given.word;
-    if (strcmp(gate->base_device, gate->candidate_device) != 0 || !program_same(base, candidate))
-        return 0;
-    return assay_error("%s and %s are the same program, byte for byte: was the change built?",
-                       word[0], word[1]);
-}
-
 static int run(void *given)
 {
     struct arguments *arguments = given;
-    char path[2][PATH_MAX], make[128];
-    program_make_command("build", make, sizeof make);
-    if (gate_command_try(&arguments->gating) != 0) return -1;
-    for (int i = 0; i < 2; i++) {
-        enum build_end end =
-            program_of(arguments->given.word[i], arguments->make ? arguments->make : make, path[i]);
-        if (end == BUILD_FAILED) return -1;
-        if (end == BUILD_DONE) continue;
-        fprintf(stderr, "assay ab: %s\n", assay_last_error());
-        return EXIT_INTERRUPTED;
-    }
-    if (refuse_same(arguments, path[0], path[1]) != 0) return -1;
-    arguments->gating.gate.base = path[0];
-    arguments->gating.gate.candidate = path[1];
-    return gate_command_run(&arguments->gating, given);
+    const char *const word[] = {arguments->given.word[0], arguments->given.word[1]};
+    return gate_command_ab(&arguments->gating, given, word, arguments->make);
 }
 
 static const struct command_option options[] = {
@@ -63,9 +33,7 @@ static const struct command_option options[] = {
      .help = "no further rounds for what stays open"},
     {"resume", VALUE_FLAG, .at = AT(gating.gate.resume),
      .help = "go on with the suite's last gate that did not end; the other words as before"},
-    {"make", VALUE_TEXT, "COMMAND", AT(make),
-     .help = "what makes build/assay of a revision, in its folder (default: make -jN, with CUDA "
-             "where this program has it)"},
+    {"make", VALUE_TEXT, "COMMAND", AT(make), .help = MAKE_HELP},
     OPTIONS_GATE_REPORT,
     {0},
 };

@@ -8,6 +8,7 @@
 #include "base/exit_code.h"
 #include "base/out_file.h"
 #include "cmd/options.h"
+#include "gate/program_build.h"
 #include "show/comparison_formats.h"
 
 static bool is_simulated(const char *device)
@@ -74,4 +75,32 @@ int gate_command_run(const struct gate_command *command, const struct given *giv
     code = report(command, &comparison) == 0 ? comparison.exit : -1;
     comparison_release(&comparison);
     return code;
+}
+
+/* Of one device: on two, what is measured is how they differ. */
+static int refuse_same(const struct gate_options *gate, const char *const word[2])
+{
+    if (strcmp(gate->base_device, gate->candidate_device) != 0 ||
+        !program_same(gate->base, gate->candidate))
+        return 0;
+    return assay_error("%s and %s are the same program, byte for byte: was the change built?",
+                       word[0], word[1]);
+}
+
+int gate_command_ab(struct gate_command *command, const struct given *given,
+                    const char *const word[2], const char *make)
+{
+    char path[2][PATH_MAX], usual[128];
+    program_make_command("build", usual, sizeof usual);
+    if (gate_command_try(command) != 0) return -1;
+    for (int i = 0; i < 2; i++) {
+        enum build_end end = program_of(word[i], make ? make : usual, path[i]);
+        if (end == BUILD_FAILED) return -1;
+        if (end == BUILD_DONE) continue;
+        fprintf(stderr, "assay %s: %s\n", given->command->name, assay_last_error());
+        return EXIT_INTERRUPTED;
+    }
+    command->gate.base = path[0];
+    command->gate.candidate = path[1];
+    return refuse_same(&command->gate, word) == 0 ? gate_command_run(command, given) : -1;
 }
