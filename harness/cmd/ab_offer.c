@@ -20,7 +20,10 @@ static bool is_open(const struct comparison_row *row)
             (row->verdict == VERDICT_UNSTABLE && row->noisy[0]));
 }
 
-static void count_open(struct ab_offer *offer, const struct comparison *comparison)
+/* Where they are not named one by one, what was compared (`filter`; NULL: all) is measured again.
+ */
+static void count_open(struct ab_offer *offer, const struct comparison *comparison,
+                       const char *filter)
 {
     char name[CASE_TEXT];
     for (int i = 0; i < comparison->count; i++) {
@@ -34,7 +37,7 @@ static void count_open(struct ab_offer *offer, const struct comparison *comparis
     bool by_time = strcmp(comparison->metric, "time") == 0;
     bool is_whole = strlen(offer->filter) + 1 < sizeof offer->filter;
     if (offer->open > MOST_NAMED || offer->open == comparison->count || !by_time || !is_whole)
-        offer->filter[0] = '\0';
+        text_copy(offer->filter, sizeof offer->filter, filter ? filter : "");
 }
 
 /* ------------------------------------------------------------------- sides -- */
@@ -97,7 +100,8 @@ static void find_suite(struct ab_offer *offer, const struct comparison_side *sid
 
 /* ------------------------------------------------------------------- offer -- */
 
-void ab_offer_make(struct ab_offer *offer, const struct comparison *comparison, const char *itself)
+void ab_offer_make(struct ab_offer *offer, const struct comparison *comparison, const char *filter,
+                   const char *itself)
 {
     const struct comparison_side *sides[] = {&comparison->base, &comparison->candidate};
     *offer = (struct ab_offer){.simulated = sides[0]->simulated && sides[1]->simulated};
@@ -106,7 +110,7 @@ void ab_offer_make(struct ab_offer *offer, const struct comparison *comparison, 
     for (int i = 0; i < 2; i++)
         if (strncmp(sides[i]->command, "assay ", strlen("assay ")) != 0) return;
     if (!same_device && !offer->simulated) return;
-    count_open(offer, comparison);
+    count_open(offer, comparison, filter);
     if (offer->open == 0) return;
     for (int i = 0; i < 2; i++) {
         find_side(offer, i, sides[i], itself);

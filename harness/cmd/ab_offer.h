@@ -23,8 +23,10 @@ struct ab_offer {
 };
 
 /* What is to be measured is found from the provenance of the runs: a revision where the tree was
- * clean, this very program where it made the run. `itself` is its path. */
-void ab_offer_make(struct ab_offer *offer, const struct comparison *comparison, const char *itself);
+ * clean, this very program where it made the run. `filter` is that of the comparison, NULL: none;
+ * `itself` is the path of this program. */
+void ab_offer_make(struct ab_offer *offer, const struct comparison *comparison, const char *filter,
+                   const char *itself);
 
 /* Into comparison->next and its notes, with the options that were given for `compare`; `db` is
  * NULL where it is the usual one. */

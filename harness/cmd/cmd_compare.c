@@ -75,7 +75,13 @@ static int run(void *given)
     if (program_itself(itself, sizeof itself) != 0 ||
         run_choice_compare(&comparison, runs[0], runs[1], arguments->db, &arguments->compare) != 0)
         return -1;
-    ab_offer_make(&offer, &comparison, itself);
+    if (comparison.count == 0 && arguments->compare.filter) {
+        fprintf(stderr, "assay compare: no case of the two runs matches '%s'\n",
+                arguments->compare.filter);
+        comparison_release(&comparison);
+        return EXIT_NOTHING;
+    }
+    ab_offer_make(&offer, &comparison, arguments->compare.filter, itself);
     bool usual = strcmp(arguments->db, database_default(NULL)) == 0;
     ab_offer_say(&offer, &comparison, &arguments->compare, usual ? NULL : arguments->db);
     int code = arguments->measure && offer.open > 0 ? measure(arguments, &offer)
@@ -89,6 +95,7 @@ static const struct command_option options[] = {
      .help = "time (default), or speedup: the ratio to the baseline of the same launch, which "
              "cancels clock and temperature",
      .choices = "time speedup"},
+    OPTION_FILTER(VALUE_CASE, compare.filter),
     {"threshold", VALUE_FRACTION, "PCT", AT(compare.threshold),
      .help = "the smallest change that counts (default: the suite's, else 2 where the SM clock "
              "stayed the same, else 5)"},
@@ -132,8 +139,7 @@ const struct command cmd_compare = {
              "or latest~N; FILE.sqlite:RUN takes a run from another database.\n",
     .notes = "What is acknowledged in the candidate's database (assay ack) does not fail.\n",
     .examples = "assay compare latest~1 latest\n"
-                "assay compare release-1.2 latest --format md -o changes.md\n"
-                "assay compare latest~1 latest --measure",
+                "assay compare release-1.2 latest --format md -o changes.md",
     .exit = "0 fine, 1 a case REGRESSED, 2 usage, 3 by --fail-on, 4 nothing comparable, 5 a case "
             "of the candidate failed or is missing.",
     .size = sizeof(struct arguments),

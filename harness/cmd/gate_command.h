@@ -29,8 +29,7 @@ struct gate_command {
     }
 
 #define OPTIONS_GATE_MEASURE                                                                       \
-    {"filter", VALUE_VARIANT, "GLOB", AT(gating.gate.filter),                                      \
-     .help = "only these cases, as in assay run"},                                                 \
+    OPTION_FILTER(VALUE_VARIANT, gating.gate.filter),                                              \
         {"budget", VALUE_TEXT, "S", AT(gating.gate.budget),                                        \
          .help = "sampling time per case (default 0.05)"},                                         \
         {"precision", VALUE_TEXT, "PCT", AT(gating.gate.precision),                                \

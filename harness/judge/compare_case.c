@@ -452,10 +452,11 @@ void compare_lost_case(struct comparing *comparing, const struct case_id *id)
 int compare_case(struct comparing *comparing, struct side_figures *base,
                  struct side_figures *candidate)
 {
+    const struct case_id *id = base->count ? &base->rows[0].id : &candidate->rows[0].id;
     struct interval change;
+    if (!case_matches(comparing->options->filter, id)) return 0;
     if (is_skipped(base) && is_skipped(candidate)) return 0; /* neither side measured it */
-    struct comparison_row *row =
-        add_row(comparing->comparison, base->count ? &base->rows[0].id : &candidate->rows[0].id);
+    struct comparison_row *row = add_row(comparing->comparison, id);
     row->floor = row->threshold = threshold_of(comparing, base, candidate);
     side_read(base, comparing, comparing->base, comparing->logs[0]);
     side_read(candidate, comparing, comparing->candidate, comparing->logs[1]);
