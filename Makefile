@@ -64,7 +64,8 @@ FUZZED := $(if $(FUZZ),-fsanitize=fuzzer-no-link -Itests/fuzz/omp -Wno-unknown-w
 # For a library that is the program (make wheel); without the assay_object of a library that it loads.
 PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition)
 CPPFLAGS_ALL = $(if $(PIC),-DASSAY_NO_OBJECT) -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
-CFLAGS ?= -O2 -g
+# Under the sanitisers: their traces need lines and no more, and less is optimised away before they look.
+CFLAGS ?= $(if $(SANITIZE),-O1 -g1,-O2 -g)
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(PICFLAGS) $(SAN) $(CFLAGS)
@@ -402,7 +403,7 @@ $(MUTANT_PARTS): $(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*
 
 # ------------------------------------------------------------------- rest --
 
-SOURCES = $(shell find $(wildcard harness kernels baselines tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+SOURCES = $(shell find $(wildcard harness kernels baselines python tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 
 .PHONY: format
 format: ## lay the sources out with clang-format
@@ -479,6 +480,7 @@ wheel: ## make a package for Python: build/assay-*.whl, which pip installs
 	@+$(again) $(BUILD)/pic/_assay.abi3.so BUILD=$(BUILD)/pic PIC=1
 	@$(PYTHON) python/wheel.py $(VERSION) $(BUILD)/pic/_assay.abi3.so $(BUILD)
 
+HOST_BUILD = $(BUILD)$(if $(filter 1,$(CUDA)),/host)
 check-wheel: ## a wheel without CUDA in a fresh environment of Python: functions on the host, bad input, examples
 	@+$(again) wheel CUDA=0 BUILD=$(HOST_BUILD)
 	@WHEEL=$(abspath $(HOST_BUILD)) PYTHON=$(PYTHON) $(RUN_TESTS) tests/python/wheel.sh
