@@ -430,7 +430,7 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
     $(call share,share/doc/assay/results/h100,$(wildcard results/h100/*.svg)) \
     $(call share,share/doc/assay/harness,harness/assay.h) \
-    $(call share,include,harness/assay.h) \
+    $(call share,include,harness/assay.h harness/assay.hpp) \
     $(call share,share/pkgconfig,$(BUILD)/assay.pc) \
     $(call share,share/cmake/assay,cmake/assayConfig.cmake $(BUILD)/assayConfigVersion.cmake) \
     $(foreach f,/ /scratch/ /variant/,\
