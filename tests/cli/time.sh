@@ -84,6 +84,18 @@ check "closed descriptors lose nothing" warns " 100  " timed -- ./recorded close
 check "by range there is a table for each" warns "range=b_c: 9" timed --by range -- ./recorded "run=k,9,100,b c" run=k,9,100
 rm a.sqlite
 
+# Files of the program's own among the records: a pipe would be waited for, a link followed.
+cat >clutter <<'END'
+#!/bin/sh
+mkfifo "$ASSAY_TIME_FOLDER/a.trace" && ln -s /dev/zero "$ASSAY_TIME_FOLDER/b.trace" && echo rubbish >"$ASSAY_TIME_FOLDER/c.trace"
+exec ./recorded run=scale,100,5000
+END
+chmod +x clutter
+check "other files among the records are passed over" exits 0 timed --name clutter -- ./clutter
+check "and those are read" gives "scale|100.0" query a.sqlite "SELECT variant, value FROM result
+    JOIN metric ON result.id = result_id WHERE operation = 'clutter' AND metric.name = 'count'"
+rm a.sqlite
+
 # Ends that are none: what was written until then is there. ended CODE TEXT WORD
 ended() {
     run timed --name "$3" -- ./recorded run=k,10,500 flush run=lost,5,500 "$3"
