@@ -13,7 +13,8 @@
 #include "trace/trace_cases.h"
 
 enum {
-    MOST_LINES = 25, /* of a table; the rest is added up in its last line */
+    MOST_LINES = 25,  /* of a table; the rest is added up in its last line */
+    MOST_RANGES = 40, /* the same of the tables */
     GAP = 2,
     BELOW = 4, /* indent of a name that has a line to itself */
     NAME = ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 96,
@@ -177,20 +178,32 @@ static int table_print(FILE *out, const struct item *items, int count, double wh
     return 0;
 }
 
+/* Behind the last item of the range that begins at `begin`. */
+static int range_end(const struct item *items, int begin, int count)
+{
+    int end = begin;
+    while (end < count && items[end].row->group == items[begin].row->group)
+        end++;
+    return end;
+}
+
 static int ranges_print(FILE *out, struct item *items, int count, double whole_ns, int width)
 {
-    int status = 0;
+    char share[UNITS_MAX], time[UNITS_MAX];
+    int begin = 0, status = 0;
     qsort(items, (size_t)count, sizeof *items, largest_range_first);
-    for (int begin = 0, end; begin < count && status == 0; begin = end) {
+    for (int shown = 0; shown < MOST_RANGES && begin < count && status == 0; shown++) {
+        int end = range_end(items, begin, count);
         const char *shape = items[begin].row->result.id.shape;
-        char share[UNITS_MAX], time[UNITS_MAX];
-        for (end = begin; end < count && items[end].row->group == items[begin].row->group;)
-            end++;
         fprintf(out, "\n%s: %s, %s of the time\n", shape[0] ? shape : "in no range",
                 units_time(time, items[begin].range_ns),
                 share_text(share, items[begin].range_ns / whole_ns));
         status = table_print(out, items + begin, end - begin, whole_ns, false, width);
+        begin = end;
     }
+    if (begin < count)
+        fprintf(out, "\nand %d more in further ranges, %s of the time\n", count - begin,
+                share_text(share, sum_of(items + begin, count - begin) / whole_ns));
     return status;
 }
 
