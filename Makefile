@@ -204,7 +204,7 @@ $(call named,page.c,$(HARNESS_O)): $(BUILD)/page.inc
 # two entries alone, and without the sanitisers, which those programs lack. The program has it within
 # itself, as bytes; none without CUPTI's headers.
 INJECT_SRC := $(wildcard harness/device/cuda/inject/*.c) harness/device/trace_writer.c \
-    $(addprefix harness/device/cuda/,symbols.c cubin.c cupti_activity_cuda.c cupti_library_cuda.c) \
+    $(addprefix harness/device/cuda/,symbols.c cubin.c cubin_sections.c cupti_activity_cuda.c cupti_library_cuda.c) \
     $(addprefix harness/base/,error.c library.c rng.c text.c)
 INJECT_O := $(patsubst %,$(BUILD)/inject/%.o,$(INJECT_SRC))
 INJECT := $(if $(filter 1,$(CUDA)),$(if $(wildcard $(addsuffix /cupti_activity.h,$(CUDA_INCLUDE) \
@@ -217,7 +217,7 @@ $(INJECT_O): $(BUILD)/inject/%.o: % $(BUILD)/flags
 
 $(BUILD)/libassay_time.so: $(INJECT_O)
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -s -Wl,-z,nodelete -o $@ $^ -ldl -lpthread
+	$(Q)$(CC) -shared -s -Wl,-z,nodelete,-z,defs -o $@ $^ -ldl -lpthread
 
 $(BUILD)/inject.inc: $(INJECT) FORCE
 	$(call keep,$(if $(INJECT),od -An -v -tu1 $(INJECT) | sed 's/[0-9][0-9]*/&$(comma)/g',:))
