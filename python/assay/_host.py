@@ -108,9 +108,7 @@ class Host:
     def setup(self, name, sizes, place, buffers, stream):
         """(function, its arguments, what it may return beside None, note)."""
         variant = pickle.loads(self.job["variants"][name])
-        library = variant.tensors_of or self.operation and self.operation.tensors_of
-        if library in (None, "auto"):
-            library = self.job["tensors_of"]
+        library = variant.tensors_of or self.job["tensors_of"]
         if place == "host" and library == "cupy" and not variant.tensors_of:
             library = "numpy"
         library = _tensors.library_of(library, place, self.job["device"], stream)
@@ -149,7 +147,6 @@ class Host:
     def _outputs(self, sizes, inputs):
         import numpy
         operation = self.operation
-        library = operation.tensors_of if operation.tensors_of != "auto" else self.job["tensors_of"]
         arrays = []
         for tensor, type_name, memory in inputs:
             shape = operation.shapes[tensor].shape_at(sizes)
@@ -157,7 +154,7 @@ class Host:
             if type_name == "bf16":
                 array = (array.astype("uint32") << 16).view("float32")
             array = array.astype("float64" if array.dtype.kind == "f" else "int64")
-            if library == "torch":
+            if self.job["tensors_of"] == "torch":
                 import torch
                 array = torch.from_numpy(array)
             arrays.append(array)

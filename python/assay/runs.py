@@ -158,7 +158,7 @@ def _suite(operation, names, sizes, settings):
     return "\n".join(lines) + "\n"
 
 
-def _job(operation, variants, baseline, device, tensors_of):
+def _job(operation, variants, baseline, device, library):
     """What python/assay/_host.py reads."""
     from . import _pickle
     is_ours = isinstance(operation, Operation)
@@ -167,13 +167,12 @@ def _job(operation, variants, baseline, device, tensors_of):
     described = tuple((name, v.name, v.name, v.name == baseline, v.clock == "wall", place == "cuda")
                       for v in own for place in v.places)
     definition = is_ours and SimpleNamespace(shapes=operation.shapes(), fill=operation.fill,
-                                             reference=operation.reference,
-                                             tensors_of=operation.tensors_of)
+                                             reference=operation.reference)
     index = re.match(r"cuda:(\d+)", device)
     return dict(described=((operation.describe(),) if is_ours else (), described),
                 operation=definition and _pickle.dumps(definition, name),
                 variants={v.name: _pickle.dumps(v, v.name) for v in own},
-                tensors_of=tensors_of or _library(),
+                tensors_of=library,
                 device=int(index.group(1)) if index else 0, path=list(sys.path))
 
 
@@ -186,8 +185,8 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
                  are given here, and variants= may name the program's variants beside functions
     variants     functions, assay.variant of them, or a dict of them by name
     temperature  "cold", "hot" or "cold, hot"
-    device       "auto", "cuda:0", "host"
-    baseline     the name of the variant that ratios are against; "first": the first of several
+    device       "auto", "cuda:0", "host"; functions of NumPy run on the host
+    baseline     the variant that ratios are against; "first": the first of several
     budget, precision, timeout   seconds per case, per cent, seconds per step (docs/suites.md)
     launches     processes, each of which measures everything
     ceilings     measure the limits of the device as well
@@ -204,9 +203,13 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
         raise Error(f"an operation is made by assay.operation, or named, not {operation!r}")
     if baseline == "first":
         baseline = names[0] if is_ours and len(names) > 1 else None
-    if callable(getattr(baseline, "function", baseline)):
-        baseline = Variant(getattr(baseline, "function", baseline)).name
-    job = _job(operation, variants, baseline, device, tensors_of)
+    baseline = getattr(baseline, "name", getattr(baseline, "__name__", baseline))
+    library = tensors_of or (operation.tensors_of if is_ours else "auto")
+    library = _library() if library == "auto" else library
+    libraries = {v.tensors_of or library for v in variants if isinstance(v, Variant)}
+    if device == "auto" and libraries == {"numpy"}:
+        device = "host"
+    job = _job(operation, variants, baseline, device, library)
     sizes = operation.instances if is_ours else _pairs(sizes or {})
     db = _database(db)
     folder = tempfile.mkdtemp(prefix="assay-")

@@ -111,6 +111,20 @@ def test_the_programs_own_operations_take_functions(measure):
     assert status(run)["mine"][0] == "wrong"
 
 
+def test_functions_of_numpy_run_on_the_host(measure, double, right):
+    run = measure(double, [right], device="auto", check=True)
+    assert "--device host" in run.document["run"]["command"]
+
+
+def test_a_baseline_is_a_function_or_a_name(measure, double, right):
+    def other(x, out):
+        np.multiply(x, 2, out=out)
+
+    for baseline in (other, "other", assay.variant(other)):
+        run = measure(double, [right, other], baseline=baseline)
+        assert {row["against"] for row in run.rows} == {"other"}
+
+
 def test_variants_are_renamed_by_a_dict(measure, double, right):
     run = measure(double, {"first": right, "second": assay.variant(prepare=True)(
         lambda x, out: lambda: np.multiply(x, 2, out=out))}, baseline="second")
