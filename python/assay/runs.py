@@ -1,5 +1,6 @@
 """Runs: asked for, stored, compared. All of it is done by the program, in processes of its own."""
 
+import inspect
 import json
 import os
 import pickle
@@ -147,7 +148,18 @@ def _variants(variants):
     return made, names
 
 
-def _suite(operation, names, sizes, settings):
+def _sources(functions):
+    """The text of functions as comments: a suite is stored with its run."""
+    for name, function in functions.items():
+        try:
+            source = inspect.getsource(function)
+        except (OSError, TypeError):
+            continue
+        yield f"; {name}:"
+        yield from (f";   {line[:150]}" for line in source.splitlines() if line.strip())
+
+
+def _suite(operation, names, sizes, settings, functions):
     """The text of a suite, a group per shape."""
     lines = ["[suite]", f"title = {operation} from Python"]
     settings = [f"{key} = {value}" for key, value in settings.items() if value is not None]
@@ -155,6 +167,7 @@ def _suite(operation, names, sizes, settings):
         lines += [f"[group {operation} {number}]", f"operation = {operation}",
                   f"variants = {', '.join(names)}", *settings]
         lines += [f"{name} = {value}" for name, value in instance.items()]
+    lines += _sources(functions)
     return "\n".join(lines) + "\n"
 
 
@@ -211,6 +224,9 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
         device = "host"
     job = _job(operation, variants, baseline, device, library)
     sizes = operation.instances if is_ours else _pairs(sizes or {})
+    functions = {v.name: v.function for v in variants if isinstance(v, Variant)}
+    if is_ours:
+        functions["reference"] = operation.reference
     db = _database(db)
     folder = tempfile.mkdtemp(prefix="assay-")
     try:
@@ -220,7 +236,7 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
         with open(suite, "w") as file:
             file.write(_suite(name, names, sizes, dict(
                 temperature=temperature, baseline=baseline, budget=budget, precision=precision,
-                timeout=timeout)))
+                timeout=timeout), functions))
         os.makedirs(os.path.dirname(db), exist_ok=True)
         options = ["--device", device, "--db", db, "--launches", str(launches), "--format", "json"]
         options += ["--label", label] if label else []

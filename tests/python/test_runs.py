@@ -3,7 +3,9 @@
 import io
 import os
 import pathlib
+import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -39,6 +41,14 @@ def test_rows_are_checked_and_timed(measure, double, right):
 def test_versions_are_stored(measure, double, right):
     library = measure(double, [right]).document["run"]["launches"][0]["device"]["library"]
     assert f"Python {sys.version.split()[0]}" in library and f"numpy {np.__version__}" in library
+
+
+def test_the_text_of_functions_is_stored(measure, double, right):
+    run = measure(double, {"it": right}, check=True)
+    with sqlite3.connect(run.db) as database:
+        (text,), = database.execute("SELECT suite_text FROM run")
+    assert re.search(r"^; it:\n;.*def right.*\n; *np.multiply\(x, 2, out=out\)$", text, re.M)
+    assert "; reference:\n" in text
 
 
 IN_C = """
