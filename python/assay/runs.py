@@ -24,7 +24,7 @@ def _database(db):
 
 
 def _program(arguments, job=None, quiet=True):
-    """(exit code, standard output). Progress goes to sys.stderr; a usage error is raised."""
+    """(exit code, standard output). Progress goes to sys.stderr; an error without output is raised."""
     start = ["-m", "assay._host", job, "--"] if job else ["-m", "assay"]
     process = subprocess.Popen([sys.executable, *start, *arguments], text=True, errors="replace",
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -49,7 +49,7 @@ def _program(arguments, job=None, quiet=True):
         thread.join()
     if code == _INTERRUPTED:
         raise KeyboardInterrupt
-    if code == _USAGE or code < 0:
+    if code == _USAGE or code and not output.strip():
         raise Error(re.sub("^assay[ a-z]*: ", "", last[0]) if last else f"exit code {code}")
     return code, output
 
@@ -246,6 +246,4 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
         code, output = _program(["run", suite, *options], path, quiet)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if not output.strip():
-        raise Error(f"nothing was measured (the program ended with {code})")
     return Run(json.loads(output), db, code)

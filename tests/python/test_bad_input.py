@@ -202,6 +202,10 @@ def test_is_refused_before_anything_runs(measure, double, right):
     refused("a name is made of a-z, 0-9 and _", measure, double, {"Right!": right})
 
 
+def test_a_run_of_nothing_says_so(measure, double, right):
+    refused("host", measure, double, [assay.variant(device="cuda")(right)])
+
+
 def test_what_cannot_be_sent_says_so(measure, double):
     lock = threading.Lock()
 
