@@ -17,6 +17,8 @@ from .errors import Error
 from .operation import Operation, Variant
 
 _USAGE, _INTERRUPTED = 2, 130  # exit codes
+# What the program says of files and callers that its user never saw.
+_PREFIX = re.compile(r"^(assay[ a-z]*: |\S*/assay-\w+/\S+?\.ini:\d+: |the caller of this program: )*")
 
 
 def _database(db):
@@ -50,7 +52,7 @@ def _program(arguments, job=None, quiet=True):
     if code == _INTERRUPTED:
         raise KeyboardInterrupt
     if code == _USAGE or code and not output.strip():
-        raise Error(re.sub("^assay[ a-z]*: ", "", last[0]) if last else f"exit code {code}")
+        raise Error(_PREFIX.sub("", last[0]) if last else f"exit code {code}")
     return code, output
 
 
@@ -182,7 +184,7 @@ def _job(operation, variants, baseline, device, library):
     definition = is_ours and SimpleNamespace(shapes=operation.shapes(), fill=operation.fill,
                                              reference=operation.reference)
     index = re.match(r"cuda:(\d+)", device)
-    return dict(described=((operation.describe(),) if is_ours else (), described),
+    return dict(described=((operation.describe(),) if is_ours else (), described) if own else None,
                 operation=definition and _pickle.dumps(definition, name),
                 variants={v.name: _pickle.dumps(v, v.name) for v in own},
                 tensors_of=library,

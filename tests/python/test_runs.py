@@ -118,6 +118,8 @@ def test_the_programs_own_operations_take_functions(measure):
     run = measure("memory", {"mine": lambda *tensors: None, "memcpy": "memcpy"},
                   sizes=dict(bytes=65536, mix="copy"))
     assert status(run)["memcpy"] == ("ok", None)
+    alone = measure("memory", ["memcpy"], sizes=dict(bytes=65536, mix="copy"), check=True)
+    assert status(alone) == {"memcpy": ("ok", None)}
     assert status(run)["mine"][0] == "wrong"
 
 
