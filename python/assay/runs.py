@@ -132,6 +132,8 @@ def _library():
 
 def _variants(variants):
     """In order; names are those of the program's own."""
+    if isinstance(variants, (str, Variant)) or callable(variants):
+        variants = [variants]
     named = variants.items() if isinstance(variants, dict) else ((None, v) for v in variants)
     made = []
     for name, given in named:
@@ -198,7 +200,7 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
 
     operation    made by assay.operation, or the name of one of the program's own; then its sizes=
                  are given here, and variants= may name the program's variants beside functions
-    variants     functions, assay.variant of them, or a dict of them by name
+    variants     functions, assay.variant of them, or a dict of them by name; or one alone
     temperature  "cold", "hot" or "cold, hot"
     device       "auto", "cuda:0", "host"; functions of NumPy run on the host
     baseline     the variant that ratios are against; "first": the first of several

@@ -124,7 +124,7 @@ def test_the_programs_own_operations_take_functions(measure):
 
 
 def test_functions_of_numpy_run_on_the_host(measure, double, right):
-    run = measure(double, [right], device="auto", check=True)
+    run = measure(double, right, device="auto", check=True)
     assert "--device host" in run.document["run"]["command"]
 
 
