@@ -31,8 +31,7 @@ static int run(void *given)
     struct arguments *arguments = given;
     struct gate_options *gate = &arguments->gating.gate;
     char itself[PATH_MAX], suite[SUITE_MAX_PATH];
-    if (gate_command_try(&arguments->gating) != 0 || program_itself(itself) != 0)
-        return -1;
+    if (gate_command_try(&arguments->gating) != 0 || program_itself(itself) != 0) return -1;
     /* Other builds may know other suites than this one. */
     if (!gate->candidate && suite_find(gate->suite, NULL, suite) != 0) return -1;
     if (!gate->candidate) gate->candidate = itself;
@@ -43,6 +42,10 @@ static const struct command_option options[] = {
     {"base", VALUE_FILE, "PROGRAM", AT(gating.gate.base), .help = "the assay to compare with"},
     {"cand", VALUE_FILE, "PROGRAM", AT(gating.gate.candidate),
      .help = "the assay to judge (default: this one)"},
+    {"null", VALUE_FILE, "PROGRAM", AT(gating.gate.null),
+     .help = "a second build of the base, which lies otherwise in memory: no floor is below what "
+             "the two differ by",
+     .with = "base"},
     {"baseline", VALUE_RUN, "NAME", AT(gating.gate.baseline),
      .help = "the stored run to compare with: a named baseline, a label, an id, latest"},
     {"pinned", VALUE_RUN, "NAME", AT(gating.gate.pinned),

@@ -25,7 +25,8 @@ void gate_collect(struct gate_rounds *rounds, const struct gate_run *run, enum a
     rounds->count = 0;
     for (int round = from; round < to && rounds->count < SIGNED_RANK_MAX; round++) {
         double base = value_of(run, ARM_BASE, id, round, sight.metric);
-        int launch = other == ARM_NULL ? round - run->screen_rounds : round;
+        bool is_later = other == ARM_NULL && !run->options->null;
+        int launch = is_later ? round - run->screen_rounds : round;
         double value = log(value_of(run, other, id, launch, sight.metric)) - log(base);
         if (!isnan(value)) rounds->value[rounds->count++] = value;
     }
@@ -89,6 +90,13 @@ static void fill_row(struct comparison_row *row, const struct gate_case *one, bo
     }
 }
 
+bool gate_runs_same_kernels(const struct gate_run *run, const struct comparison_row *row)
+{
+    const struct device_info *device = &run->pool[ARM_BASE].run.launches[0].device;
+    bool by_kernels = device->clock == CLOCK_CUPTI && row->id.place == ASSAY_CUDA;
+    return (row->tags & TAG_SAME_CODE) && by_kernels && !run->options->speedup;
+}
+
 /* The cases of the comparison with their screens. */
 static int make_cases(struct gate_run *run)
 {
@@ -107,6 +115,10 @@ static int make_cases(struct gate_run *run)
             expm1(noise_floor(&run->noise, &row->id, row->base_ns, GATE_CONFIRM_ROUNDS));
         one->quantum = row->quantum;
         gate_collect(&one->screen, run, ARM_CANDIDATE, &row->id, 0, run->screen_rounds);
+        if (run->options->null)
+            gate_collect(&one->twin, run, ARM_NULL, &row->id, 0, run->screen_rounds);
+        else if (gate_runs_same_kernels(run, row))
+            one->twin = one->screen;
     }
     return 0;
 }

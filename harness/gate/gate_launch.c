@@ -39,7 +39,7 @@ int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filte
     fprintf(stderr, "assay: round %d, %s\n", round + 1, gate_arm_name(run, arm));
     enum launch_end end = program_launch(&call, run->store, &timings);
     if (end != LAUNCH_DONE) return exit_of(end);
-    if (program_unchanged(&run->file[arm == ARM_CANDIDATE ? ARM_CANDIDATE : ARM_BASE]) != 0) {
+    if (program_unchanged(&run->file[gate_program_of(run, arm)]) != 0) {
         timings_release(&timings);
         return EXIT_USAGE;
     }

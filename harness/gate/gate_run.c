@@ -8,12 +8,12 @@ static int measure(struct gate_run *run, int from, int to)
 {
     char wanted[GATE_FILTER];
     const char *filter = run->options->filter;
-    bool is_screen = from < run->screen_rounds;
-    int taken = gate_take_rounds(run, from, to, !is_screen);
+    bool is_screen = from < run->screen_rounds, with_null = !is_screen || run->options->null;
+    int taken = gate_take_rounds(run, from, to, with_null);
     if (taken < 0) return EXIT_USAGE;
     if (from + taken == to) return GATE_MADE;
     if (!is_screen) filter = gate_wanted_filter(run, wanted);
-    return gate_launch_rounds(run, from + taken, to, !is_screen, filter);
+    return gate_launch_rounds(run, from + taken, to, with_null, filter);
 }
 
 /* GATE_MADE, or the exit code of a failure. */

@@ -16,7 +16,8 @@ enum { GATE_STORED_LAUNCHES = 5 };
 
 struct gate_options {
     const char *suite;
-    const char *base, *candidate;               /* programs */
+    const char *base, *candidate; /* programs */
+    const char *null; /* a second build of the base, for the null arm of all rounds; NULL: none */
     const char *base_device, *candidate_device; /* --device of each */
     /* The shared objects that each loads, ended by NULL; NULL: none. */
     const char *const *base_objects, *const *candidate_objects;

@@ -9,7 +9,7 @@
 #include "judge/compare.h"
 #include "judge/gate.h"
 
-/* The null arm is the base once more. */
+/* The null arm is the base once more, or options.null. */
 enum arm { ARM_BASE, ARM_CANDIDATE, ARM_NULL, ARMS };
 
 struct gate_run {
@@ -18,11 +18,11 @@ struct gate_run {
     struct compare_options compare;
     struct gate_rules rules;
     struct comparison *comparison;
-    bool is_calibration;                /* both programs are one, and nothing is decided */
-    int label_skip;                     /* rounds that labels count beside those of the pool */
-    struct program_file file[ARM_NULL]; /* of base (none against a stored run) and candidate */
-    struct timings pool[ARMS];          /* launch i is that of round i; of the null arm: of
-                                           round screen_rounds + i */
+    bool is_calibration;            /* both programs are one, and nothing is decided */
+    int label_skip;                 /* rounds that labels count beside those of the pool */
+    struct program_file file[ARMS]; /* none of a stored run, and of the null arm options.null */
+    struct timings pool[ARMS];      /* launch i is that of round i; of the null arm without
+                                       options.null: of round screen_rounds + i */
     int screen_rounds;
     int confirm_rounds;    /* of the first look; the extension goes beyond */
     bool extending;        /* only what is still open is measured, not every suspect */
@@ -48,6 +48,9 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
                struct comparison *comparison);
 void gate_end(struct gate_run *run);
 
+/* The arm whose program an arm launches. */
+enum arm gate_program_of(const struct gate_run *run, enum arm arm);
+
 enum { GATE_LABEL = 64 };
 /* "gate 1a2b3c4d round 3, base", which the launch is stored under. */
 void gate_label(const struct gate_run *run, enum arm arm, int round, char out[GATE_LABEL]);
@@ -70,6 +73,10 @@ int gate_judge(struct gate_run *run, int *suspects, int *open);
 /* ln(other) - ln(base) of a case over rounds [from, to), where both have a time. */
 void gate_collect(struct gate_rounds *rounds, const struct gate_run *run, enum arm other,
                   const struct case_id *id, int from, int to);
+
+/* Whether both programs ran identical machine code in a case, and are timed by that alone. What the
+ * host adds, or hands to the kernels, is a change like any other. */
+bool gate_runs_same_kernels(const struct gate_run *run, const struct comparison_row *row);
 
 /* Whether a case is to be measured in the rounds that come. */
 bool gate_is_wanted(const struct gate_run *run, const struct gate_case *one);
