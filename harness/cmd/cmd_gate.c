@@ -22,6 +22,9 @@ static int check(void *given)
     if (gate->base && gate->baseline) return assay_error("--base or --baseline, not both");
     if ((gate->base && !gate->base[0]) || (gate->candidate && !gate->candidate[0]))
         return assay_error("--base and --cand want a program, not ''");
+    if (gate->baseline && (gate->max_time_s || gate->fail_fast))
+        return assay_error("--max-time and --fail-fast are for --base: against a stored run there "
+                           "is one stage");
     gate->suite = arguments->given.word[0];
     return gate_command_check(&arguments->gating, given);
 }

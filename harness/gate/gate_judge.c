@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "gate/gate_run_state.h"
+#include "store/store_gate.h"
 
 /* The metric of a case in one launch of a pool; NAN none. */
 static double value_of(const struct gate_run *run, enum arm arm, const struct case_id *id,
@@ -88,6 +89,20 @@ static void fill_row(struct comparison_row *row, const struct gate_case *one, bo
         row->verdict = VERDICT_UNSTABLE;
         snprintf(row->reason, sizeof row->reason, "the clock differed, the cycles did not");
     }
+}
+
+bool gate_is_final(const struct gate_run *run)
+{
+    const struct comparison *comparison = run->comparison;
+    if (!run->options->fail_fast || store_apply_acks(run->store, run->comparison) != 0)
+        return false;
+    for (int i = 0; i < comparison->count; i++) {
+        const struct comparison_row *row = &comparison->rows[i];
+        bool fails = row->verdict == VERDICT_ERROR || row->verdict == VERDICT_MISSING ||
+                     row->verdict == VERDICT_REGRESSED;
+        if (fails && !(row->tags & TAG_ACK)) return true;
+    }
+    return false;
 }
 
 bool gate_runs_same_kernels(const struct gate_run *run, const struct comparison_row *row)

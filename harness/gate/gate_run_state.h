@@ -23,6 +23,9 @@ struct gate_run {
     struct program_file file[ARMS]; /* none of a stored run, and of the null arm options.null */
     struct timings pool[ARMS];      /* launch i is that of round i; of the null arm without
                                        options.null: of round screen_rounds + i */
+    double start_s, round_s; /* when the gate began, and how long the last round took; 0 none */
+    bool final;              /* ended early: options.fail_fast, and it fails */
+    bool out_of_time;        /* by options.max_time_s: what there is is judged */
     int screen_rounds;
     int confirm_rounds;    /* of the first look; the extension goes beyond */
     bool extending;        /* only what is still open is measured, not every suspect */
@@ -74,6 +77,10 @@ int gate_judge(struct gate_run *run, int *suspects, int *open);
 void gate_collect(struct gate_rounds *rounds, const struct gate_run *run, enum arm other,
                   const struct case_id *id, int from, int to);
 
+/* With options.fail_fast: whether a case failed, is missing or REGRESSED, and is not acknowledged.
+ */
+bool gate_is_final(const struct gate_run *run);
+
 /* Whether both programs ran identical machine code in a case, and are timed by that alone. What the
  * host adds, or hands to the kernels, is a change like any other. */
 bool gate_runs_same_kernels(const struct gate_run *run, const struct comparison_row *row);
@@ -115,7 +122,8 @@ void gate_note_resumed(const struct gate_run *run);
 /* ---- gate_launch.c: new launches; GATE_MADE, or an exit code ---- */
 
 int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter);
-/* Rounds [from, to) of both programs, with the null arm or without. */
+/* Rounds [from, to) of both programs, with the null arm or without; fewer, with out_of_time, where
+ * options.max_time_s ends before. */
 int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter);
 
 /* ---- gate_keep.c: the database before and after ---- */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "gate/gate_run_state.h"
 #include "store/store_id.h"
@@ -15,6 +16,7 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
         .store = store,
         .options = options,
         .comparison = comparison,
+        .start_s = clock_s(),
         .compare = {.speedup = options->speedup,
                     .threshold = options->threshold,
                     .noise = &run->noise,
