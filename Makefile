@@ -61,10 +61,11 @@ SAN := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-re
 # clang (make fuzz) counts the branches that an input takes. Without OpenMP, whose library it may lack.
 FUZZED := $(if $(FUZZ),-fsanitize=fuzzer-no-link -Itests/fuzz/omp -Wno-unknown-warning-option \
     -Wno-unknown-pragmas -Wno-string-plus-int -Wno-format-zero-length,-fopenmp)
-# The objects of a shared library (make wheel); assay.h makes no object of them (assay_object).
-PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition -DASSAY_NO_OBJECT)
-CPPFLAGS_ALL = -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
-CFLAGS ?= -O2 -g
+# For a library that is the program (make wheel); without the assay_object of a library that it loads.
+PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition)
+CPPFLAGS_ALL = $(if $(PIC),-DASSAY_NO_OBJECT) -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
+# Under the sanitisers: their traces need lines and no more, and less is optimised away before they look.
+CFLAGS ?= $(if $(SANITIZE),-O1 -g1,-O2 -g)
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(PICFLAGS) $(SAN) $(CFLAGS)
@@ -223,7 +224,7 @@ $(INJECT_O): $(BUILD)/inject/%.o: % $(BUILD)/flags
 
 $(BUILD)/libassay_time.so: $(INJECT_O)
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -Wl,-z,nodelete -o $@ $^ -ldl -lpthread
+	$(Q)$(CC) -shared -s -Wl,-z,nodelete -o $@ $^ -ldl -lpthread
 
 $(BUILD)/inject.inc: $(INJECT) FORCE
 	$(call keep,$(if $(INJECT),od -An -v -tu1 $(INJECT) | sed 's/[0-9][0-9]*/&$(comma)/g',:))
@@ -357,12 +358,8 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.c.o $(PARTS_O) $(BUILD)/sources
 .PHONY: mutants check-mutants
 mutants: $(BUILD)/assay-mutants ## build the program with every mutant; tests/mutants/run.sh kills them
 
-# Those that need no GPU.
-# Built without CUDA: a suite may not name mutants of a GPU that are not in the program.
-HOST_BUILD = $(BUILD)$(if $(filter 1,$(CUDA)),/host)
-check-mutants: ## build the mutants of the host and kill them (two minutes)
-	@+$(again) $(HOST_BUILD)/assay-host-mutants CUDA=0 BUILD=$(HOST_BUILD)
-	@tests/mutants/run.sh $(HOST_BUILD)/assay-host-mutants
+check-mutants: $(BUILD)/assay-host-mutants ## build the mutants of the host and kill them (a minute)
+	@tests/mutants/run.sh $<
 
 MUTANT_SRC = $(BUILD)/mutants/src
 ifneq ($(filter mutants %/assay-mutants check-mutants %/assay-host-mutants,$(MAKECMDGOALS)),)
@@ -386,9 +383,13 @@ mutant_obj = $(patsubst %,$(BUILD)/mutants/%.o,$(1))
 MUTANT_PARTS := $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS))
 CHEAT_O := $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
 
-$(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) $(CHEAT_O)
-$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST)) $(filter %.c.o,$(CHEAT_O))
-$(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources
+# Those of the host are linked without CUDA: a suite may not name mutants of a GPU that are not in the
+# program, and names those of a GPU where any of its variants is.
+of_host = $(filter-out %.cu.o %_cuda.c.o,$(1))
+$(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) \
+    $(CHEAT_O) $(HARNESS_O) $(FAMILY_O)
+$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST)) $(call of_host,$(CHEAT_O) $(HARNESS_O) $(FAMILY_O))
+$(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
@@ -409,7 +410,7 @@ $(MUTANT_PARTS): $(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*
 
 # ------------------------------------------------------------------- rest --
 
-SOURCES = $(shell find $(wildcard harness kernels baselines tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+SOURCES = $(shell find $(wildcard harness kernels baselines python tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 
 .PHONY: format
 format: ## lay the sources out with clang-format
@@ -435,7 +436,12 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/doc/assay/results,results/README.md) \
     $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
     $(call share,share/doc/assay/results/h100,$(wildcard results/h100/*.svg)) \
-    $(call share,share/doc/assay/harness,harness/assay.h)
+    $(call share,share/doc/assay/harness,harness/assay.h) \
+    $(call share,include,harness/assay.h) \
+    $(call share,share/pkgconfig,$(BUILD)/assay.pc) \
+    $(call share,share/cmake/assay,cmake/assayConfig.cmake $(BUILD)/assayConfigVersion.cmake) \
+    $(foreach f,/ /scratch/ /variant/,\
+        $(call share,share/assay/templates$(f:/=),$(filter-out %.md %/scratch %/variant,$(wildcard templates$(f)*))))
 field = $(word $(2),$(subst >, ,$(1)))
 installed_as = "$(DESTDIR)$(PREFIX)/$(call field,$(1),2)/$(call field,$(1),3)"
 
@@ -443,15 +449,18 @@ installed_as = "$(DESTDIR)$(PREFIX)/$(call field,$(1),2)/$(call field,$(1),3)"
 $(BUILD)/assay.1: $(BUILD)/assay
 	$(Q)$(BUILD)/assay help --man >$@
 
+$(BUILD)/assay.pc $(BUILD)/assayConfigVersion.cmake: $(BUILD)/%: cmake/%.in VERSION
+	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
+
 .PHONY: install
-install: $(BUILD)/assay $(BUILD)/assay.1 ## install below PREFIX (default /usr/local), inside DESTDIR
+install: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay.pc $(BUILD)/assayConfigVersion.cmake ## install below PREFIX (default /usr/local), inside DESTDIR
 	$(Q)set -e; $(foreach f,$(INSTALLED),install -D -m $(call field,$(f),4) $(call field,$(f),1) $(call installed_as,$(f));)
 	$(call say,INST,"$(DESTDIR)$(PREFIX)/bin/assay")
 
 .PHONY: uninstall
 uninstall: ## remove what install put there
 	$(Q)rm -f $(foreach f,$(INSTALLED),$(call installed_as,$(f)))
-	$(Q)for folder in share/assay share/doc/assay; do \
+	$(Q)for folder in share/assay share/doc/assay share/cmake/assay; do \
 	    [ ! -d "$(DESTDIR)$(PREFIX)/$$folder" ] || \
 	    find "$(DESTDIR)$(PREFIX)/$$folder" -depth -type d -empty -delete; done
 
@@ -478,6 +487,7 @@ wheel: ## make a package for Python: build/assay-*.whl, which pip installs
 	@+$(again) $(BUILD)/pic/_assay.abi3.so BUILD=$(BUILD)/pic PIC=1
 	@$(PYTHON) python/wheel.py $(VERSION) $(BUILD)/pic/_assay.abi3.so $(BUILD)
 
+HOST_BUILD = $(BUILD)$(if $(filter 1,$(CUDA)),/host)
 check-wheel: ## a wheel without CUDA in a fresh environment of Python: functions on the host, bad input, examples
 	@+$(again) wheel CUDA=0 BUILD=$(HOST_BUILD)
 	@WHEEL=$(abspath $(HOST_BUILD)) PYTHON=$(PYTHON) $(RUN_TESTS) tests/python/wheel.sh

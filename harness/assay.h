@@ -269,6 +269,10 @@ struct assay_operation {
     /* For operations that measure a limit of the machine: the name of the ceiling that
      * this shape and temperature measure ("memory_copy"), or NULL. May itself be NULL. */
     const char *(*ceiling)(const struct assay_shape *shape, enum assay_temperature temperature);
+
+    /* Names of the choice dims that say what data goes in, blanks between them: cases on different
+     * data answer different questions, and their quality is not compared. NULL: none. */
+    const char *data_dims;
 };
 
 /* -------------------------------------------------------------- variant -- */

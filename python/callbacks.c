@@ -1,9 +1,9 @@
 /* callbacks.c - see module.h. What Python raises becomes assay_error. */
 #include "python/module.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <stdio.h>
 
 /* Not in the limited interface before 3.11. */
 #ifndef PyBUF_READ
@@ -77,6 +77,19 @@ static PyObject *buffers_of(const struct assay_call *call, bool is_host)
         if (!one || PyTuple_SetItem(all, i, one) < 0) Py_CLEAR(all);
     }
     return all;
+}
+
+bool callback_versions(char *out, size_t size)
+{
+    if (!host || host == Py_None) return false;
+    PyGILState_STATE held = PyGILState_Ensure();
+    PyObject *words = PyObject_CallMethod(host, "versions", NULL);
+    const char *text = words ? PyUnicode_AsUTF8AndSize(words, NULL) : NULL;
+    if (text) snprintf(out, size, "%s", text);
+    Py_XDECREF(words);
+    PyErr_Clear();
+    PyGILState_Release(held);
+    return text != NULL;
 }
 
 /* -------------------------------------------------------------- variants -- */

@@ -202,6 +202,15 @@ static int read_variant(PyObject *from, struct assay_variant *variant)
     return 0;
 }
 
+static int load_nothing(void)
+{
+    return 0;
+}
+
+static const struct assay_library on_host = {ASSAY_HOST, load_nothing, callback_versions};
+static const struct assay_library on_cuda = {ASSAY_CUDA, load_nothing, callback_versions};
+static const struct assay_library *const libraries[] = {&on_host, &on_cuda};
+
 const struct assay_object *described_read(PyObject *described)
 {
     PyObject *operations, *variants;
@@ -238,6 +247,8 @@ const struct assay_object *described_read(PyObject *described)
                                    .operations = operation_list,
                                    .operation_count = count,
                                    .variants = variant_list,
-                                   .variant_count = variant_count};
+                                   .variant_count = variant_count,
+                                   .libraries = libraries,
+                                   .library_count = 2};
     return &object;
 }

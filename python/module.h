@@ -35,6 +35,9 @@ extern const char *const role_names[], *const type_names[];
 /* Whose methods are called back; borrowed for the life of the process. */
 void callbacks_use(PyObject *host);
 
+/* Python, and what the functions have imported: the version of a library, for both places. */
+bool callback_versions(char *out, size_t size);
+
 /* Functions of every described variant, which finds itself by the name of call->variant. */
 int callback_setup(struct assay_call *call);
 int callback_launch(struct assay_call *call);

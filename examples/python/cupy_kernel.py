@@ -27,7 +27,7 @@ def two_steps(x, y, out):
 def raw_kernel(x, y, out):
     kernel = cp.RawKernel(SOURCE, "axpy")
     blocks = (x.size + 255) // 256
-    return lambda: kernel((blocks,), (256,), (x, y, out, x.size))
+    return lambda: kernel((blocks,), (256,), (x, y, out, cp.int64(x.size)))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,8 @@ static int run(void *given)
     struct arguments *arguments = given;
     struct gate_options *gate = &arguments->gating.gate;
     char itself[PATH_MAX], suite[SUITE_MAX_PATH];
-    if (gate_command_try(&arguments->gating) != 0 || program_itself(itself) != 0) return -1;
+    if (gate_command_try(&arguments->gating) != 0 || program_itself(itself, sizeof itself) != 0)
+        return -1;
     /* Other builds may know other suites than this one. */
     if (!gate->candidate && suite_find(gate->suite, NULL, suite) != 0) return -1;
     if (!gate->candidate) gate->candidate = itself;

@@ -202,7 +202,7 @@ static int run(void *given)
     struct temp_folder folder;
     char base[PATH_MAX], itself[PATH_MAX];
     if (arguments->given.object_count > 0 && !option_given(given, "program")) {
-        if (program_itself(itself) != 0) return -1;
+        if (program_itself(itself, sizeof itself) != 0) return -1;
         arguments->program = itself;
     }
     if (gate_command_try(&arguments->gating) != 0 || temp_folder_make(&folder, "watch") != 0)

@@ -1,5 +1,6 @@
 /* commands.c - the table of commands, and how one is run. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +21,11 @@ static const struct command hidden_complete = {"complete", .raw = complete_comma
 
 /* In the order that help has. */
 const struct command *const commands[] = {
-    &cmd_run,      &cmd_bench,  &cmd_show,      &cmd_profile,     &cmd_time,
-    &cmd_compare,  &cmd_ab,     &cmd_watch,     &cmd_gate,        &cmd_calibrate,
-    &cmd_baseline, &cmd_ack,    &cmd_list,      &cmd_plot,        &cmd_history,
-    &cmd_claims,   &cmd_report, &cmd_export,    &cmd_import,      &cmd_merge,
-    &cmd_doctor,   &cmd_help,   &hidden_worker, &hidden_complete, NULL,
+    &cmd_run,         &cmd_bench,  &cmd_show,  &cmd_profile,   &cmd_time,     &cmd_compare,
+    &cmd_ab,          &cmd_watch,  &cmd_gate,  &cmd_calibrate, &cmd_baseline, &cmd_ack,
+    &cmd_list,        &cmd_new,    &cmd_plot,  &cmd_history,   &cmd_claims,   &cmd_report,
+    &cmd_export,      &cmd_import, &cmd_merge, &cmd_doctor,    &cmd_help,     &hidden_worker,
+    &hidden_complete, NULL,
 };
 
 const struct command *command_find(const char *name, bool hidden_too)
@@ -117,13 +118,15 @@ int files_take(const struct given *given, const char *db,
     return status ? -1 : EXIT_FINE;
 }
 
-int program_itself(char path[PATH_MAX])
+int program_itself(char *path, size_t size)
 {
     static const char *const none[] = {NULL};
     const char *self[PROCESS_SELF_MOST];
+    char found[PATH_MAX];
     const char *program = process_self(none, self);
     if (!program || self[1])
         return assay_error("this program has no file of its own here: name one (--cand PROGRAM)");
-    if (!realpath(program, path)) return assay_error("%s: %s", program, strerror(errno));
+    if (!realpath(program, found) || text_copy(path, size, found) < 0)
+        return assay_error("cannot find this program: %s", program);
     return 0;
 }

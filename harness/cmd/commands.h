@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -76,6 +75,10 @@ struct command_option {
 #define FILTER_HELP                                                                                \
     "only these cases: operation/variant, and behind it words of the shape, cold or hot, as they " \
     "are printed; GLOB,GLOB: any of them"
+#define OPTION_FILTER(kind, member)                                                                \
+    {                                                                                              \
+        "filter", kind, "GLOB", AT(member), .help = FILTER_HELP                                    \
+    }
 #define OPTION_DB_HELP "the database (default: ASSAY_DB, else results/assay.sqlite)"
 #define OPTION_DB                                                                                  \
     {                                                                                              \
@@ -150,9 +153,9 @@ struct command {
     int (*raw)(int argc, char **argv);
 };
 
-extern const struct command cmd_ab, cmd_watch, cmd_ack, cmd_baseline, cmd_bench, cmd_calibrate,
-    cmd_claims, cmd_compare, cmd_doctor, cmd_export, cmd_gate, cmd_help, cmd_history, cmd_import,
-    cmd_list, cmd_merge, cmd_plot, cmd_profile, cmd_report, cmd_run, cmd_show, cmd_time;
+extern const struct command cmd_ab, cmd_ack, cmd_baseline, cmd_bench, cmd_calibrate, cmd_claims,
+    cmd_compare, cmd_doctor, cmd_export, cmd_gate, cmd_help, cmd_history, cmd_import, cmd_list,
+    cmd_merge, cmd_new, cmd_plot, cmd_profile, cmd_report, cmd_run, cmd_show, cmd_time, cmd_watch;
 extern const struct command *const commands[]; /* ended by NULL */
 
 /* The program itself: its options are those that stand before a command. */
@@ -177,4 +180,4 @@ int files_take(const struct given *given, const char *db,
 
 /* The path of this very program, which a wheel for Python has not always. 0, or -1 with
  * assay_error. */
-int program_itself(char path[PATH_MAX]);
+int program_itself(char *path, size_t size);

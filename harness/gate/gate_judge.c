@@ -89,6 +89,7 @@ static void fill_row(struct comparison_row *row, const struct gate_case *one, bo
         row->verdict = VERDICT_UNSTABLE;
         snprintf(row->reason, sizeof row->reason, "the clock differed, the cycles did not");
     }
+    comparison_row_doubt(row);
 }
 
 bool gate_is_final(const struct gate_run *run)

@@ -7,7 +7,7 @@
 #include "base/stats.h"
 #include "base/units.h"
 #include "case/case_name.h"
-#include "case/run_record.h"
+#include "case/surroundings.h"
 #include "judge/verdict.h"
 
 /* What the interval of a row is computed from. */
@@ -39,7 +39,13 @@ struct comparison_row {
     bool names_place;             /* the variant ran on host and CUDA, so name the place */
     bool confirmed;               /* judged by the fresh rounds of a second stage */
     char reason[ASSAY_MAX_REASON];
+    /* What may have made half of a side's launches or more noisy, by more than the floor; "": they
+     * are not. */
+    char noisy[CAUSE_TEXT];
 };
+
+/* Noisy times prove a change at most: any other verdict of a test becomes UNSTABLE. */
+void comparison_row_doubt(struct comparison_row *row);
 
 /* Where a report has a row, from the top. */
 enum comparison_section {
@@ -65,6 +71,8 @@ struct comparison_side {
     char uuid[RESULT_MAX_PROPERTY];
     char driver[RESULT_MAX_PROPERTY];
     char started_at[32];
+    char spec[RESULT_MAX_SPEC]; /* of the device, as --device takes it */
+    char command[512];          /* that measured it, as typed */
     int launches;
     bool simulated;
 };
@@ -93,7 +101,10 @@ struct comparison {
     char note[COMPARISON_NOTES][COMPARISON_NOTE]; /* sentences that every format shows */
     int note_count;
     char difference[ASSAY_MAX_REASON]; /* in the comparability of the sides; "" none */
-    struct verdict_tally tally;        /* least_judged is given, the rest found */
+    /* The command that would decide what has too few launches, to be pasted; "" none. What in it is
+     * to be replaced, and by what; "" nothing. */
+    char next[4096], next_lacks[512];
+    struct verdict_tally tally; /* least_judged is given, the rest found */
     int exit;
 };
 

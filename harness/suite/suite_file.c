@@ -132,10 +132,11 @@ static int begin_section(struct reading *reading, const char *line)
         if (!strncmp(name, kinds[i].word, length) && (!*rest || isspace((unsigned char)*rest)))
             return begin_labelled(reading, &kinds[i], rest + strspn(rest, " \t"));
     }
-    return fail(reading,
-                "no section is called [%s] (there are [suite], [group LABEL], [claim ID], [bench NAME] "
-                "and [kernel NAME])",
-                name);
+    return fail(
+        reading,
+        "no section is called [%s] (there are [suite], [group LABEL], [claim ID], [bench NAME] "
+        "and [kernel NAME])",
+        name);
 }
 
 /* ----------------------------------------------------------------- keys -- */

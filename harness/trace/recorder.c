@@ -167,6 +167,10 @@ static int say_nothing(const struct trace *trace, const struct program_run *prog
     if (trace->lost)
         return assay_error("%s: CUPTI had no record of the %llu kernels that ran%s%s", name,
                            (unsigned long long)trace->lost, ended, how);
+    if (trace->cut)
+        return assay_error("%s opened the GPU and left no record: it ended by _exit, exec or a "
+                           "signal, within a quarter of a second of its kernels%s%s",
+                           name, ended, how);
     if (trace->processes)
         return assay_error("%s opened the GPU and ran no kernel%s%s", name, ended, how);
     return assay_error("%s ran no kernel: it uses no CUDA, no GPU was found, or it sets "

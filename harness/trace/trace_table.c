@@ -90,6 +90,13 @@ static void items_make(struct item *items, const struct view *view, struct profi
 
 /* ----------------------------------------------------------------- lines -- */
 
+/* Of the whole, so that shares can be added up by eye. */
+static const char *share_text(char out[UNITS_MAX], double share)
+{
+    snprintf(out, UNITS_MAX, "%.1f %%", 100 * share);
+    return out;
+}
+
 static void count_text(char out[UNITS_MAX], double count)
 {
     snprintf(out, UNITS_MAX, count == floor(count) ? "%.0f" : "%.1f", count);
@@ -111,7 +118,7 @@ static void line_make(struct line *line, const struct item *item, double whole_n
     const struct case_result *result = &item->row->result;
     count_text(line->figure[COUNT], item->count);
     units_time(line->figure[TOTAL], item->total_ns);
-    units_percent(line->figure[SHARE], item->total_ns / whole_ns);
+    share_text(line->figure[SHARE], item->total_ns / whole_ns);
     units_time(line->figure[MEDIAN], result->time_ns);
     units_percent(line->figure[SPREAD],
                   interval_spread(result->time_ns, result->lo_ns, result->hi_ns));
@@ -165,7 +172,7 @@ static int table_print(FILE *out, const struct item *items, int count, double wh
     if (shown < count) {
         char share[UNITS_MAX];
         fprintf(out, "and %d more, %s of the time\n", count - shown,
-                units_percent(share, sum_of(items + shown, count - shown) / whole_ns));
+                share_text(share, sum_of(items + shown, count - shown) / whole_ns));
     }
     return 0;
 }
@@ -181,7 +188,7 @@ static int ranges_print(FILE *out, struct item *items, int count, double whole_n
             end++;
         fprintf(out, "\n%s: %s, %s of the time\n", shape[0] ? shape : "in no range",
                 units_time(time, items[begin].range_ns),
-                units_percent(share, items[begin].range_ns / whole_ns));
+                share_text(share, items[begin].range_ns / whole_ns));
         status = table_print(out, items + begin, end - begin, whole_ns, false, width);
     }
     return status;

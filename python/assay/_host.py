@@ -7,6 +7,7 @@ cannot be loaded costs its own row.
 
 import functools
 import gc
+import glob
 import hashlib
 import inspect
 import os
@@ -15,7 +16,8 @@ import sys
 import threading
 from types import SimpleNamespace
 
-from . import _assay, _tensors
+from . import _tensors
+from .__main__ import program
 from .errors import Error, Skip
 
 _MOST_WORDS = 170  # of a reason, which has 255 characters with the place behind it
@@ -92,6 +94,14 @@ class Host:
 
     def _shape(self, name, count, sizes):
         return self.operation.shapes[name].shape_at(sizes) if self.operation else (count,)
+
+    def versions(self):
+        """Stored with the run."""
+        found = [f"Python {sys.version.split()[0]}"]
+        for name in ("numpy", "torch", "triton", "cupy", "numba"):
+            version = getattr(sys.modules.get(name), "__version__", None)
+            found += [f"{name} {version}"] if version else []
+        return ", ".join(found)
 
     # ---------------------------------------------------------------- launches
 
@@ -185,6 +195,16 @@ class Host:
         to[:] = array
 
 
+def find_cupti():
+    """Where there is no CUDA toolkit, the hardware's clock is read by what torch brought."""
+    if "ASSAY_CUPTI" in os.environ or "CUDA_HOME" in os.environ or glob.glob("/usr/local/cuda*"):
+        return
+    found = [path for folder in sys.path
+             for path in glob.glob(f"{folder}/nvidia/*/lib/libcupti.so.*")]
+    if found:
+        os.environ["ASSAY_CUPTI"] = found[0]
+
+
 def current_stream():
     """The stream of the call, a cudaStream_t as a number; 0 on the host."""
     return host.stream if host else 0
@@ -201,9 +221,13 @@ def main():
     if arguments[:1] == ["worker"]:
         sys.path[:] = job["path"]
         host = Host(job)
+        find_cupti()
         gc.disable()  # no launch waits for a collection
     itself = [sys.executable, "-m", "assay._host", path, "--"]
-    return _assay.program(itself, job["described"], host, ["assay", *arguments])
+    code = program(itself, job["described"], host, arguments)
+    if host:
+        os._exit(code)  # nothing that was imported has a say in how a worker ends
+    return code
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ class Torch:
             with self.torch.cuda.graph(graph, stream=self.stream,
                                        capture_error_mode="thread_local"):
                 launch()
-        if any("graph is empty" in str(warning.message) for warning in said):
+        if any("graph is empty" in str(warning.message).lower() for warning in said):
             raise Error("it launched nothing on the current stream")
         return graph.replay
 

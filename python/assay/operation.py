@@ -107,6 +107,9 @@ class Operation:
         self.fill = fill or {}
         self.tensors_of = tensors_of
         names = list(self.instances[0]) if self.instances else []
+        if not callable(reference):
+            raise Error(f"{name}: reference= is a function of the inputs, not {reference!r}: no "
+                        "time is shown of an answer that nothing is held against")
         if not names:
             raise Error(f"{name}: sizes= names no size, as in sizes=dict(n=[1024, 4096])")
         if any(list(instance) != names for instance in self.instances):

@@ -179,7 +179,7 @@ def _job(operation, variants, baseline, device, tensors_of):
 
 def run(operation, variants, *, sizes=None, temperature="cold", device="auto", baseline="first",
         label=None, db=None, budget=None, precision=None, timeout=None, launches=1, ceilings=True,
-        check=False, tensors_of=None, quiet=False):
+        check=False, tensors_of=None, load=(), quiet=False):
     """Measure variants of an operation, together and in turns, and return the stored Run.
 
     operation    made by assay.operation, or the name of one of the program's own; then its sizes=
@@ -192,8 +192,9 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
     launches     processes, each of which measures everything
     ceilings     measure the limits of the device as well
     check        check every answer once, time nothing
+    load         shared objects whose variants take part (`assay run --load`)
     quiet        no progress
-    Others       as for assay.operation
+    tensors_of   as for assay.operation
     """
     from .operation import _pairs
     variants, names = _variants(variants)
@@ -222,6 +223,7 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
         options += ["--label", label] if label else []
         options += [] if ceilings else ["--no-ceilings"]
         options += ["--check"] if check else []
+        options += [word for thing in load for word in ("--load", os.fspath(thing))]
         code, output = _program(["run", suite, *options], path, quiet)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

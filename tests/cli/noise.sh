@@ -48,3 +48,20 @@ check "a quiet machine is not waited for long" exits 0 quiet --wait-quiet 1
 for wrong in -1 x; do
     check "--wait-quiet $wrong" exits 2 quiet --wait-quiet $wrong
 done
+
+# A comparison gives no verdict on noisy times, unless they prove a change all the same.
+query n.sqlite "UPDATE launch SET start_load = 9, processors = 2, steal_share = NULL, end_other_processes = NULL"
+check "more of the same noise" exits 0 noisy --seed 4 --label louder
+check "a comparison of noisy runs says so, with the cause" says "noisy: load 9.0 on 2 processors" \
+    "$ASSAY" compare louder loud
+"$ASSAY" compare louder loud --format json >both.json
+check "and leaves none of them open" gives 1 query :memory: "SELECT sum(verdict = 'UNSTABLE') > 0
+    AND sum(verdict IN ('PASS', 'INCONCLUSIVE')) = 0 FROM (SELECT value ->> 'verdict' AS verdict
+    FROM json_each(readfile('both.json'), '\$.rows'))"
+gate_of() { # NOISE OPTION...: of the simulated device, with the noise of a launch
+    "$ASSAY" gate short.ini --base "$ASSAY" --base-device "sim:seed=1,noise=$1" \
+        --cand-device "sim:seed=2,noise=$1" --allow-simulated "${@:2}"
+}
+check "a gate of noisy launches judges nothing" exits 4 gate_of 80 --budget 0.00001 --json gate.json
+check "for their noise" gives 1 query :memory: "SELECT sum(value ->> 'reason' LIKE 'noisy: %') > 0
+    FROM json_each(readfile('gate.json'), '\$.rows')"

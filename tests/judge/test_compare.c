@@ -347,6 +347,88 @@ static void options_that_nobody_gave_are_zero(void **state)
     timings_release(&candidate);
 }
 
+/* The first `noisy` of six launches of the candidate are known to 20 % only. */
+static void be_noisy(struct timings *candidate, int noisy)
+{
+    for (int i = 0; i < noisy; i++) {
+        candidate->rows[i].lo_ns = 0.8 * candidate->rows[i].time_ns;
+        candidate->rows[i].hi_ns = 1.2 * candidate->rows[i].time_ns;
+    }
+    for (int i = 0; i < candidate->run.launch_count; i++)
+        surroundings_init(&candidate->run.launches[i].around);
+}
+
+static void half_noisy(struct timings *base, struct timings *candidate,
+                       struct compare_options *options)
+{
+    (void)base, (void)options;
+    be_noisy(candidate, 3);
+}
+
+static void fewer_noisy(struct timings *base, struct timings *candidate,
+                        struct compare_options *options)
+{
+    (void)base, (void)options;
+    be_noisy(candidate, 2);
+}
+
+static void noisy_base_under_load(struct timings *base, struct timings *candidate,
+                                  struct compare_options *options)
+{
+    (void)candidate, (void)options;
+    be_noisy(base, 6);
+    base->run.launches[1].around = (struct surroundings){
+        .processors = 2, .start_load = 9, .end_load = 1, .other_share = NAN, .steal_share = NAN};
+}
+
+static void noisy_times_prove_a_change_and_nothing_else(void **state)
+{
+    (void)state;
+    struct comparison_row row = judged(half_noisy, 1);
+    assert_int_equal(row.verdict, VERDICT_UNSTABLE);
+    assert_string_equal(row.reason, "noisy: no cause was seen");
+    assert_int_equal(judged(fewer_noisy, 1).verdict, VERDICT_PASS);
+    assert_int_equal(judged(half_noisy, 1.5).verdict, VERDICT_REGRESSED);
+    assert_int_equal(judged(half_noisy, 1 / 1.5).verdict, VERDICT_IMPROVED);
+    row = judged(noisy_base_under_load, 1);
+    assert_int_equal(row.verdict, VERDICT_UNSTABLE);
+    assert_string_equal(row.reason, "noisy: load 9.0 on 2 processors");
+}
+
+static void noisy_by_less_than_the_threshold(struct timings *base, struct timings *candidate,
+                                             struct compare_options *options)
+{
+    (void)base;
+    options->threshold = 0.5;
+    be_noisy(candidate, 6);
+}
+
+static void noise_below_the_floor_leaves_a_pass(void **state)
+{
+    (void)state;
+    assert_int_equal(judged(noisy_by_less_than_the_threshold, 1).verdict, VERDICT_PASS);
+}
+
+static void noise_is_unstable_with_one_launch_too(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    fill(&base, "a", 1, 1000);
+    fill(&candidate, "b", 1, 1100);
+    be_noisy(&candidate, 1);
+    struct comparison comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_UNSTABLE);
+    comparison_release(&comparison);
+    candidate.rows[0].time_ns = 2000; /* the intervals are apart */
+    be_noisy(&candidate, 1);
+    comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_SUSPECT);
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +449,9 @@ int main(void)
         cmocka_unit_test(what_a_case_could_find_follows_from_the_rate),
         cmocka_unit_test(no_rate_turns_a_slower_case_into_a_faster_one),
         cmocka_unit_test(options_that_nobody_gave_are_zero),
+        cmocka_unit_test(noisy_times_prove_a_change_and_nothing_else),
+        cmocka_unit_test(noise_below_the_floor_leaves_a_pass),
+        cmocka_unit_test(noise_is_unstable_with_one_launch_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

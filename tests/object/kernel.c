@@ -35,7 +35,7 @@
 #define CUT 0
 #endif
 #define TEXT_OF(name) #name
-#define TEXT(name) TEXT_OF(name)
+#define TEXT(name)    TEXT_OF(name)
 
 enum { N };
 enum { X, Y };

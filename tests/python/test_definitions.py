@@ -7,7 +7,7 @@ from assay.operation import Operation
 
 
 def make(x="in f32[n]", out="out f32[n]", **options):
-    options = dict(reference=None, sizes=dict(n=[8])) | options
+    options = dict(reference=abs, sizes=dict(n=[8])) | options
     return Operation("op", dict(x=x, out=out), **options)
 
 
@@ -86,6 +86,7 @@ REFUSED = {
     "a fill of one number": (dict(x="in f32[n] normal 1"), "x: the fill 'normal' takes two"),
     "a filled output": (dict(out="out f32[n] normal"), "out: only an input is filled"),
     "no output": (dict(out="in f32[n]"), "op: no parameter is described as 'out"),
+    "no reference": (dict(reference=None), "op: reference= is a function of the inputs, not None"),
     "no sizes": (dict(sizes={}), "op: sizes= names no size"),
     "sizes that differ": (dict(sizes=[dict(n=1), dict(m=1)]), "op: each of sizes= must name"),
     "a size that is neither": (dict(sizes=dict(n=[1, 0.5])), "op: n is counts or words"),

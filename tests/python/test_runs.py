@@ -1,7 +1,13 @@
 """Runs on the host: from functions to stored rows, and what is made of them."""
 
 import io
+import os
+import pathlib
+import signal
+import subprocess
 import sys
+import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,6 +34,37 @@ def test_rows_are_checked_and_timed(measure, double, right):
     assert again.rows == run.rows
     assert "in_two_parts" in str(again)
     assert "| in_two_parts |" in again._repr_markdown_()
+
+
+def test_versions_are_stored(measure, double, right):
+    library = measure(double, [right]).document["run"]["launches"][0]["device"]["library"]
+    assert f"Python {sys.version.split()[0]}" in library and f"numpy {np.__version__}" in library
+
+
+IN_C = """
+#include "assay.h"
+
+static int launch(struct assay_call *call)
+{
+    for (int64_t i = 0; i < call->shape->value[0]; i++)
+        ((float *)call->buffer[1])[i] = 2 * ((const float *)call->buffer[0])[i];
+    return 0;
+}
+
+static const struct assay_variant in_c = {
+    .operation = "double", .name = "in_c", .summary = "a loop", .place = ASSAY_HOST,
+    .launch = launch};
+ASSAY_REGISTER_VARIANT(in_c);
+"""
+
+
+def test_a_shared_object_takes_part(measure, double, right, tmp_path):
+    root = pathlib.Path(__file__).resolve().parents[2]
+    (tmp_path / "in_c.c").write_text(IN_C)
+    subprocess.run(["cc", "-shared", "-fPIC", f"-I{root / 'harness'}", "-o", tmp_path / "in_c.so",
+                    tmp_path / "in_c.c"], check=True)
+    run = measure(double, [right, "in_c"], load=[tmp_path / "in_c.so"])
+    assert status(run) == {"right": ("ok", None), "in_c": ("ok", None)}
 
 
 def test_sizes_types_and_several_outputs(measure):
@@ -137,3 +174,19 @@ def test_a_label_finds_a_run(measure, double, right):
     assert assay.stored("tuesday", run.db).id == run.id
     with pytest.raises(assay.Error, match="tuesdy"):
         assay.stored("tuesdy", run.db)
+
+
+def test_an_interrupt_keeps_what_was_measured(measure, double, right, tmp_path):
+    def slow(x, out):
+        time.sleep(0.2)
+        np.multiply(x, 2, out=out)
+
+    db = tmp_path / "assay.sqlite"
+    fast = measure(double, [right])
+    # A notebook's interrupt: this process alone gets the signal.
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        measure(double, [slow], budget=60)
+    runs = [assay.stored(name, db) for name in ("latest", "latest~1")]
+    assert [run.document["run"]["status"] for run in runs] == ["interrupted", "complete"]
+    assert runs[1].id == fast.id

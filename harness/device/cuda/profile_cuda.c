@@ -205,8 +205,7 @@ int cuda_profile(struct device *device, const struct block *block, struct profil
     for (int attempt = 0; status == 0 && counted.count < 0 && attempt < MAX_ATTEMPTS; attempt++)
         status = record_launch(device, block, &counted);
     if (status == 0 && counted.count > 0) { /* else the case stays; it has no profile */
-        profile_take_records(profile, counted.records, counted.count, demangle,
-                             counted.places);
+        profile_take_records(profile, counted.records, counted.count, demangle, counted.places);
         status = read_counters(device, block, &counted, profile);
     }
     if (status > 0) {

@@ -41,7 +41,7 @@ const FIGURES = [
   {key: 'share', name: 'share of the ceiling', best: 1, text: percentText, value: row => row.ceiling_fraction},
   {key: 'speedup', name: 'speed-up over the baseline', best: 1, text: value => figure(value, ['x']),
    value: row => isBase(row) ? 1 : row.speedup, lo: row => row.speedup_lo, hi: row => row.speedup_hi},
-  {key: 'bytes', name: 'bytes of the operation', text: bytesText, value: row => row.bytes},
+  {key: 'bytes', name: 'bytes of the operation', text: bytesText, binary: true, value: row => row.bytes},
   {key: 'intensity', name: 'operations per byte', text: plainText,
    value: row => row.bytes > 0 && row.ops > 0 ? row.ops / row.bytes : null},
   {key: 'energy', name: 'energy', best: -1, text: value => plainText(value) + ' mJ', value: row => row.energy_mj},
