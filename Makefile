@@ -150,6 +150,13 @@ $(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources harness/exports.list
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
+# The same code at other addresses.
+.PHONY: twin
+twin: $(BUILD)/assay-twin ## the same objects linked in another order: a second build for `assay gate --null`
+$(BUILD)/assay-twin: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources harness/exports.list
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $$(printf '%s\n' $(filter %.o,$^) | tac) $(LDLIBS_ALL)
+
 # A test of a family (test_family_*.c) is linked with the families too.
 $(call named,test_family_%,$(TESTS)): $(FAMILY_O)
 $(TESTS): %: %.c.o $(PARTS_O) $(BUILD)/sources
