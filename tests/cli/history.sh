@@ -25,6 +25,12 @@ check "a word of the shape chooses" \
 check "so does a glob in it" gives 2 bash -c '"$0" history "*" "n=[45]000" | grep -c Made-up' "$ASSAY"
 check "--last looks at the newest runs only" says "20 runs" "$ASSAY" history op_0/v3 --last 20
 check "the same twice" gives "$("$ASSAY" history '*')" "$ASSAY" history '*'
+cp h.sqlite long.sqlite
+query long.sqlite "UPDATE device SET name = 'NVIDIA H100 80GB HBM3'; UPDATE environment SET git_commit = 'c0ffee00c0ffee00';
+    UPDATE result SET operation = 'codec_encode_batch_of_many', shape = 'leaves=64 batches=11000 volume=smoke ' || shape"
+"$ASSAY" ack 'codec_encode_batch_of_many/v3' --reason "$(seq -s ' ' 1 60)" --until 2099-01-01 --db long.sqlite >/dev/null
+check "in 80 columns of a terminal" fits_terminal "$ASSAY" history '*' --db long.sqlite
+check "in lines as long as they are of a file" says "of c0ffee00c0ff  driver 570 -> 580" "$ASSAY" history '*' --db long.sqlite
 check "it reports, and ends well" exits 0 "$ASSAY" history op_0/v3
 
 check "json is JSON" history_json op_0/v3
