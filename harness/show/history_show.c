@@ -3,7 +3,6 @@
  * or changes one. */
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@
 #include "judge/history.h"
 #include "show/show.h"
 
-enum { DAY = 10, SHORT_ID = 8, WHY = 512, LINE = 2048 }; /* characters: a date, an id, a border */
+enum { DAY = 10, SHORT_ID = 8, WHY = 512 }; /* characters: a date, an id, a border */
 enum { MARGIN = 4 };
 
 static const struct history_run *run_at(const struct history *history,
@@ -31,19 +30,6 @@ struct page {
     int columns;
 };
 
-/* A line that begins with `at` blanks. */
-__attribute__((format(printf, 3, 4))) static void line(const struct page *page, int at,
-                                                       const char *format, ...)
-{
-    char text[LINE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(page->out, "%*s", at, "");
-    text_wrap(page->out, text, at, at + 2, page->columns);
-}
-
 static void print_heading(const struct page *page, const struct history_series *series)
 {
     char name[CASE_TEXT];
@@ -51,8 +37,8 @@ static void print_heading(const struct page *page, const struct history_series *
     case_text(&series->id, name);
     if (series->point_count > 0)
         facts = &page->history->settings[series->points[series->point_count - 1].setting].facts;
-    line(page, 0, "%s%s%s%s", name, facts ? "  on " : "", facts ? facts->name : "",
-         facts && facts->simulated ? " (simulated)" : "");
+    text_line(page->out, 0, page->columns, "%s%s%s%s", name, facts ? "  on " : "",
+              facts ? facts->name : "", facts && facts->simulated ? " (simulated)" : "");
 }
 
 static void print_summary(const struct page *page, const struct history_series *series)
@@ -65,11 +51,11 @@ static void print_summary(const struct page *page, const struct history_series *
         high = fmax(high, series->points[i].time_ns);
     }
     if (series->failed > 0) snprintf(failed, sizeof failed, "; %d without a time", series->failed);
-    line(page, 2, "%d run%s, %.*s to %.*s, newest %s, from %s to %s%s", last + 1, last ? "s" : "",
-         DAY, run_at(page->history, series, 0)->started_at, DAY,
-         run_at(page->history, series, last)->started_at,
-         units_time(newest, series->points[last].time_ns), units_time(lowest, low),
-         units_time(highest, high), failed);
+    text_line(page->out, 2, page->columns, "%d run%s, %.*s to %.*s, newest %s, from %s to %s%s",
+              last + 1, last ? "s" : "", DAY, run_at(page->history, series, 0)->started_at, DAY,
+              run_at(page->history, series, last)->started_at,
+              units_time(newest, series->points[last].time_ns), units_time(lowest, low),
+              units_time(highest, high), failed);
 }
 
 /* As wide as the terminal, or as a usual one. */
@@ -94,10 +80,11 @@ static void print_change(const struct page *page, const struct history_series *s
     const struct history_run *run = run_at(page->history, series, change->at);
     char before[UNITS_MAX], after[UNITS_MAX], why[WHY];
     history_border_text(page->history, series, change, why, sizeof why);
-    line(page, 2, "%.*s  %-6s  %+6.1f %%  %s -> %s  run %.*s%s%.12s%s%s", DAY, run->started_at,
-         change->causes ? "border" : "change", 100 * (change->after_ns / change->before_ns - 1),
-         units_time(before, change->before_ns), units_time(after, change->after_ns), SHORT_ID,
-         run->id, run->commit[0] ? " of " : "", run->commit, why[0] ? "  " : "", why);
+    text_line(page->out, 2, page->columns, "%.*s  %-6s  %+6.1f %%  %s -> %s  run %.*s%s%.12s%s%s",
+              DAY, run->started_at, change->causes ? "border" : "change",
+              100 * (change->after_ns / change->before_ns - 1),
+              units_time(before, change->before_ns), units_time(after, change->after_ns), SHORT_ID,
+              run->id, run->commit[0] ? " of " : "", run->commit, why[0] ? "  " : "", why);
 }
 
 static void print_acks(const struct page *page, const struct case_id *id)
@@ -105,9 +92,9 @@ static void print_acks(const struct page *page, const struct case_id *id)
     for (int i = 0; i < page->history->ack_count; i++) {
         const struct ack *ack = &page->history->acks[i];
         if (!case_matches(ack->pattern, id)) continue;
-        line(page, 2, "%.*s  acknowledged: %s%s%.*s%s", DAY, ack->set_at, ack->reason,
-             ack->expires_at[0] ? " (until " : "", DAY, ack->expires_at,
-             ack->expires_at[0] ? ")" : "");
+        text_line(page->out, 2, page->columns, "%.*s  acknowledged: %s%s%.*s%s", DAY, ack->set_at,
+                  ack->reason, ack->expires_at[0] ? " (until " : "", DAY, ack->expires_at,
+                  ack->expires_at[0] ? ")" : "");
     }
 }
 
@@ -119,7 +106,8 @@ int history_print(FILE *out, const struct history *history, int columns, bool ut
         if (i > 0) fputc('\n', out);
         print_heading(&page, series);
         if (series->point_count == 0) {
-            line(&page, 2, "no time in %d run%s", series->failed, series->failed > 1 ? "s" : "");
+            text_line(out, 2, columns, "no time in %d run%s", series->failed,
+                      series->failed > 1 ? "s" : "");
             continue;
         }
         print_summary(&page, series);
