@@ -113,7 +113,7 @@ const struct command cmd_time = {
              "the program's.\n",
     .notes = "A case is called PROGRAM/KERNEL range=RANGE. Its status is unchecked, for nothing\n"
              "says whether the kernel's answer is right.\n",
-    .examples = "assay time --launches 5 --label before -- python3 train.py --steps 20\n"
+    .examples = "assay time --launches 6 --label before -- ./train --steps 20\n"
                 "assay time --by range -- ./decode model.bin",
     .exit = "0 fine, 2 usage, or no such program, 4 it ran no kernel, 5 it ended with another "
             "exit code than 0 or was killed (what it ran is stored), 130 interrupted (likewise).",

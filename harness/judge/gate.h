@@ -21,7 +21,8 @@
  * verdict is UNSTABLE.
  *
  * Slower and faster are treated alike: swapping the programs swaps REGRESSED and IMPROVED.
- * PASS means only "not slower".
+ * PASS means only "not slower". It has a chance at alpha in the screen and in each look, so of cases
+ * slower by exactly the floor up to 2 alpha pass.
  */
 #pragma once
 

@@ -97,8 +97,9 @@ static int name_variants(struct trace_cases *cases)
     struct named *named = calloc((size_t)cases->count + 1, sizeof *named);
     if (!named) return assay_error("out of memory for the kernels' names");
     for (int i = 0; i < cases->count; i++) {
-        char whole[sizeof named->readable];
-        demangle(cases->list[i].kernel->kernel, whole, sizeof whole);
+        char mangled[sizeof named->readable], whole[sizeof named->readable];
+        text_printable(mangled, sizeof mangled, cases->list[i].kernel->kernel, "");
+        demangle(mangled, whole, sizeof whole);
         kernel_short_name(whole, named[i].readable, sizeof named[i].readable);
         named[i].of = &cases->list[i];
     }
@@ -122,9 +123,10 @@ static int name_variants(struct trace_cases *cases)
 static void name_shape(const struct trace *trace, const struct traced_kernel *kernel,
                        char shape[RESULT_MAX_SHAPE])
 {
-    char number[16];
+    char number[16], range[RESULT_MAX_SHAPE];
     int device = device_number(trace, kernel->device);
-    if (kernel->range[0]) foreign_shape_add(shape, "range", kernel->range);
+    text_printable(range, sizeof range, kernel->range, "");
+    if (range[0]) foreign_shape_add(shape, "range", range);
     snprintf(number, sizeof number, "%d", device);
     if (device >= 0) foreign_shape_add(shape, "gpu", number);
 }

@@ -76,6 +76,12 @@ static const struct trace_device *device_of(const struct file *file, int ordinal
     return NULL;
 }
 
+/* Such as can be added up: a block has no more shared memory than that, nor a thread registers. */
+static bool is_size(int32_t figure)
+{
+    return figure >= -1 && figure <= (1 << 30) - 1;
+}
+
 static bool take_series(struct file *file, const char *body, size_t bytes)
 {
     struct series *series = NULL;
@@ -83,7 +89,9 @@ static bool take_series(struct file *file, const char *body, size_t bytes)
     if (bytes != sizeof is) return false;
     memcpy(&is, body, sizeof is);
     if (is.kernel == 0 || is.kernel > (uint32_t)file->name_count ||
-        is.range > (uint32_t)file->name_count)
+        is.range > (uint32_t)file->name_count || !is_size(is.registers) ||
+        !is_size(is.static_shared_bytes) || !is_size(is.dynamic_shared_bytes) ||
+        !is_size(is.local_bytes))
         return false;
     series = grow_add(&file->series, &file->series_count, sizeof *series, "kernels");
     file->no_memory = !series;
@@ -275,36 +283,44 @@ static void thin_out(struct traced_kernel *kernel)
 
 /* --------------------------------------------------------------- reading -- */
 
-/* The bytes of a file; NULL with errno 0 where it is none of ours. */
-static char *load(const char *path, size_t *size)
+int trace_add(struct trace *trace, const char *bytes, size_t size)
 {
-    struct stat about;
     struct trace_header header;
-    FILE *in = fopen(path, "re");
-    char *bytes = NULL;
-    if (!in) return NULL;
-    bool is_ours = fstat(fileno(in), &about) == 0 && S_ISREG(about.st_mode) &&
-                   about.st_size <= longest_file && fread(&header, sizeof header, 1, in) == 1 &&
-                   memcmp(header.magic, TRACE_MAGIC, sizeof header.magic) == 0 &&
-                   header.version == TRACE_VERSION;
-    errno = 0;
-    if (is_ours) bytes = malloc((size_t)about.st_size);
-    if (bytes) *size = fread(bytes, 1, (size_t)about.st_size - sizeof header, in);
-    fclose(in);
-    return bytes;
+    struct file file = {.at = bytes + sizeof header, .end = bytes + size};
+    bool is_ours = size >= sizeof header;
+    if (is_ours) {
+        memcpy(&header, bytes, sizeof header);
+        is_ours = memcmp(header.magic, TRACE_MAGIC, sizeof header.magic) == 0 &&
+                  header.version == TRACE_VERSION;
+    }
+    if (is_ours)
+        take_blocks(&file, trace);
+    else
+        file.at = file.end =
+            NULL; /* one that was opened just now, and that of a process all the same */
+    int status = file.no_memory ? -1 : merge(trace, &file);
+    for (int i = 0; i < trace->kernel_count && status == 0; i++)
+        thin_out(&trace->kernels[i]);
+    file_release(&file);
+    return status;
 }
 
 static int read_file(struct trace *trace, const char *path)
 {
-    size_t size = 0;
-    char *bytes = load(path, &size);
-    if (!bytes && errno == ENOMEM) return assay_error("out of memory for a trace");
-    /* One that was opened just now is empty yet, and was that of a process. */
-    struct file file = {.at = bytes, .end = bytes ? bytes + size : NULL};
-    if (bytes) take_blocks(&file, trace);
-    int status = file.no_memory ? -1 : merge(trace, &file);
-    file_release(&file);
+    struct stat about;
+    FILE *in = fopen(path, "re");
+    char *bytes = NULL;
+    int status;
+    if (!in || fstat(fileno(in), &about) != 0 || !S_ISREG(about.st_mode) ||
+        about.st_size > longest_file) {
+        status = assay_error("%s: no trace: %s", path, in ? "too long" : strerror(errno));
+    } else if (!(bytes = malloc((size_t)about.st_size + 1))) {
+        status = assay_error("out of memory for a trace");
+    } else {
+        status = trace_add(trace, bytes, fread(bytes, 1, (size_t)about.st_size, in));
+    }
     free(bytes);
+    if (in) fclose(in);
     return status;
 }
 
@@ -341,8 +357,6 @@ int trace_read(struct trace *trace, const char *folder)
     int status = list_files(folder, &paths, &count);
     for (int i = 0; i < count && status == 0; i++)
         status = read_file(trace, paths[i]);
-    for (int i = 0; i < trace->kernel_count && status == 0; i++)
-        thin_out(&trace->kernels[i]);
     for (int i = 0; i < count; i++)
         free(paths[i]);
     free(paths);

@@ -33,4 +33,7 @@ struct trace {
 /* Read all files of a folder. 0, or -1 with assay_error where the folder or memory cannot be had.
  * trace_release frees in any case. */
 int trace_read(struct trace *trace, const char *folder);
+
+/* Add what one file holds: `size` bytes. 0, or -1 with assay_error: out of memory. */
+int trace_add(struct trace *trace, const char *bytes, size_t size);
 void trace_release(struct trace *trace);

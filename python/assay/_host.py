@@ -224,7 +224,10 @@ def main():
         find_cupti()
         gc.disable()  # no launch waits for a collection
     itself = [sys.executable, "-m", "assay._host", path, "--"]
-    return program(itself, job["described"], host, arguments)
+    code = program(itself, job["described"], host, arguments)
+    if host:
+        os._exit(code)  # nothing that was imported has a say in how a worker ends
+    return code
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@
 unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH ASSAY_TIME_LIBRARY
 run "$ASSAY" time -- true
 if grep -q "built without" said.err; then
+    check "a program without the library" exits 4 "$ASSAY" time -- true
+    check "says so before it runs anything" quiet "$ASSAY" time -- echo "ran for all that"
     skipped "this program was built without CUDA, and so without the library"
     exit 0
 fi

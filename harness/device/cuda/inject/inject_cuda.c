@@ -104,12 +104,14 @@ static const char *range_of(uint32_t correlation)
     return entry >> 32 > correlation ? TRACE_MORE_RANGES : NULL;
 }
 
-/* The runtime's calls go through those of the driver; the record has the id of the one that the
- * program called. */
-static const struct {
+struct watched_call {
     CUpti_CallbackDomain domain;
     CUpti_CallbackId id;
-} launching[] = {
+};
+
+/* The runtime's calls go through those of the driver; the record has the id of the one that the
+ * program called. */
+static const struct watched_call launching[] = {
     {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000},
     {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000},
     {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060},
@@ -132,7 +134,14 @@ static const struct {
     {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz},
 };
 
-/* Called at the first range, by its thread. A call that this CUPTI does not know is not made. */
+/* A call that this CUPTI does not know is not made. */
+static void watch(const struct watched_call *watched, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        recorder.api.cuptiEnableCallback(1, recorder.subscriber, watched[i].domain, watched[i].id);
+}
+
+/* Called at the first range, by its thread. */
 static void watch_launches(void)
 {
     void *memory = mmap(NULL, CALLS * sizeof *calls, PROT_READ | PROT_WRITE,
@@ -143,9 +152,7 @@ static void watch_launches(void)
         munmap(memory, CALLS * sizeof *calls);
         return;
     }
-    for (size_t i = 0; i < sizeof launching / sizeof *launching; i++)
-        recorder.api.cuptiEnableCallback(1, recorder.subscriber, launching[i].domain,
-                                         launching[i].id);
+    watch(launching, sizeof launching / sizeof *launching);
 }
 
 /* --------------------------------------------------------------- devices -- */
@@ -322,6 +329,22 @@ static void *fetch_now_and_then(void *unused)
 
 /* ------------------------------------------------------- start and end -- */
 
+/* With a context go its records that were not fetched. */
+static const struct watched_call ending[] = {
+    {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020},
+    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy_v2},
+    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset},
+    {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2},
+};
+enum { ENDING = sizeof ending / sizeof *ending };
+
+static bool ends_context(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+    for (int i = 0; i < ENDING; i++)
+        if (ending[i].domain == domain && ending[i].id == id) return true;
+    return false;
+}
+
 static void CUPTIAPI see_call(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                               const void *data)
 {
@@ -330,7 +353,10 @@ static void CUPTIAPI see_call(void *user, CUpti_CallbackDomain domain, CUpti_Cal
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
         if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) see_context();
     } else if (call && call->callbackSite == CUPTI_API_ENTER) {
-        keep_range(call->correlationId);
+        if (ends_context(domain, id))
+            fetch(0);
+        else
+            keep_range(call->correlationId);
     }
 }
 
@@ -398,6 +424,7 @@ static void start(void)
     trace_writer_flush(writer);
     pthread_mutex_unlock(&recorder.lock);
     pthread_atfork(NULL, NULL, forget);
+    watch(ending, ENDING);
     start_thread();
     atexit(end);
     ranges_watch(watch_launches);
