@@ -151,6 +151,7 @@ static void point_value(struct json *json, const struct history *history,
     json_number_member(json, "time_ns", point->time_ns);
     json_number_member(json, "lo_ns", point->lo_ns);
     json_number_member(json, "hi_ns", point->hi_ns);
+    json_known_member(json, "interval", show_interval_word(point->lo_ns, point->launches));
     json_int_member(json, "setting", point->setting);
     json_end(json);
 }

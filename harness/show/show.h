@@ -44,6 +44,9 @@ void show_ratio(char *out, size_t size, const struct interval *ratio);
 /* Begin the object of a document: this program's version, and format 1. */
 void show_json_begin(struct json *json, FILE *out);
 
+/* What the interval of a time over so many launches is; "" where it has none. */
+const char *show_interval_word(double lo_ns, int launches);
+
 /* The members that say which case it is. */
 void show_json_case(struct json *json, const struct case_id *id);
 

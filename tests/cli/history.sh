@@ -40,18 +40,18 @@ check "the change at its point" gives 99 json '$.series[0].changes[0].at'
 check "its kind" gives change json '$.series[0].changes[0].kind'
 check "the border after it" gives border json '$.series[0].changes[1].kind'
 check "and its cause" gives driver json '$.series[0].changes[1].causes[0]'
-interval() { sqlite3 :memory: "SELECT value ->> 'launches', value ->> 'time_ns', value ->> 'lo_ns', value ->> 'hi_ns'
+interval() { sqlite3 :memory: "SELECT value ->> 'launches', value ->> 'time_ns', value ->> 'lo_ns', value ->> 'hi_ns', value ->> 'interval'
     FROM json_each(readfile('j.json'), '$.series[0].points') LIMIT 1"; }
 cp h.sqlite i.sqlite
 query i.sqlite "UPDATE result SET lo_ns = 990, time_ns = 1000, hi_ns = 1020"
 history_json op_0/v3 --db i.sqlite
-check "one launch has the interval of its samples" gives "1|1000|990|1020" interval
+check "one launch has the interval of its samples" gives "1|1000|990|1020|95 % confidence" interval
 query i.sqlite "CREATE TEMP TABLE more AS SELECT * FROM launch WHERE run_id = printf('%032x', 0);
     UPDATE more SET id = 'second', number = 2; INSERT INTO launch SELECT * FROM more;
     CREATE TEMP TABLE again AS SELECT * FROM result WHERE launch_id = printf('%032x', 1) AND variant = 'v3';
     UPDATE again SET id = 'again' || id, launch_id = 'second', time_ns = 1100; INSERT INTO result SELECT * FROM again"
 history_json op_0/v3 --db i.sqlite
-check "two have theirs" gives "2|1050|1000|1100" interval
+check "two have theirs" gives "2|1050|1000|1100|smallest to largest" interval
 history_json op_0/v3
 check "the shape as an object" gives 4000 json '$.series[0].shape.n'
 
