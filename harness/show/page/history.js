@@ -89,10 +89,11 @@ function trendColumns(trend, open) {
   ];
 }
 
-/* The most changed cases first; a search, or a press on a case, chooses which are drawn. */
+/* The most changed cases first, then those of the most runs; a search, or a press on a case, chooses which are drawn. */
 function showTrend(trend) {
   const host = document.getElementById('trend');
-  const all = ordered(trend.series.map(one => ({...one, device: one.place})), largestChange, -1);
+  const series = trend.series.map(one => ({...one, device: one.place}));
+  const all = ordered(ordered(series, one => one.runs, -1), largestChange, -1);
   namePlaces(all);
   const search = searchForm(host);
   const said = make('p', {class: 'soft', role: 'status'}), pictures = make('div', {class: 'trend'});
