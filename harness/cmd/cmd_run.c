@@ -78,7 +78,7 @@ static const struct command_option options[] = {
     {"device", VALUE_DEVICE, "D", AT(runner.device),
      .help = "auto (default), cuda:N, host or sim:KEY=VALUE,... (simulated); "
              "cuda:N,sm=80,shared=163Ki shows kernels no more than another card has"},
-    OPTION_FILTER,
+    OPTION_FILTER(VALUE_VARIANT, runner.plan.filter),
     {"launches", VALUE_COUNT, "N", AT(runner.launches),
      .help = "measure the suite in N fresh processes (default 1)", .least = 1, .most = 1000},
     {"budget", VALUE_SECONDS, "S", AT(runner.plan.budget_s),
