@@ -118,8 +118,8 @@ const struct command cmd_run = {
     .options = options,
     RUN_COMMAND_WORDS,
     .about = "Measures every case of the suites, stores all samples and prints the table.\n",
-    .examples = "assay run smoke --device host\n"
-                "assay run softmax.ini --load softmax.so --device host\n"
+    .examples = "assay run softmax.ini --load softmax.so --device host\n"
+                "assay run smoke --device host\n"
                 "assay run int8 --filter 'int8_quantize/*' --launches 3 --label before\n"
                 "assay run int8 --filter 'int8_quantize n=5000000 cold' --dry-run",
     .exit = "0 fine, 1 a wrong answer, or a right one that the suite expects to be wrong, 2 usage, "
