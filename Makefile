@@ -207,6 +207,12 @@ $(BUILD)/page.inc: FORCE
 
 $(call named,page.c,$(HARNESS_O)): $(BUILD)/page.inc
 
+$(BUILD)/build_revision.inc: harness/gate/build_revision.sh
+	@mkdir -p $(@D)
+	$(Q){ od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; echo 0; } >$@
+
+$(call named,program_build.c,$(HARNESS_O)): $(BUILD)/build_revision.inc
+
 # The library that `assay time` has the driver load into programs: position-independent, exporting its
 # two entries alone, and without the sanitisers, which those programs lack. The program has it within
 # itself, as bytes; none without CUPTI's headers.
