@@ -12,6 +12,7 @@
 #                   from 75 on)
 #   SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer, host code
 #   WERROR=1        warnings are errors
+#   PYTHON=python3  whose headers `make wheel` compiles with
 #   EXTRA="a.c b.cu"   sources beside those of kernels/: variants and operations from elsewhere
 #   BUILD=folder    where everything built goes (default: build)
 #   CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= NVCCFLAGS=
@@ -60,12 +61,16 @@ SAN := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-re
 # clang (make fuzz) counts the branches that an input takes. Without OpenMP, whose library it may lack.
 FUZZED := $(if $(FUZZ),-fsanitize=fuzzer-no-link -Itests/fuzz/omp -Wno-unknown-warning-option \
     -Wno-unknown-pragmas -Wno-string-plus-int -Wno-format-zero-length,-fopenmp)
-CPPFLAGS_ALL = -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
-CFLAGS ?= -O2 -g
+# For a library that is the program (make wheel); without the assay_object of a library that it loads.
+PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition)
+CPPFLAGS_ALL = $(if $(PIC),-DASSAY_NO_OBJECT) -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
+# Under the sanitisers: their traces need lines and no more, and less is optimised away before they look.
+CFLAGS ?= $(if $(SANITIZE),-O1 -g1,-O2 -g)
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
-    -ffp-contract=off $(SAN) $(CFLAGS)
-LDFLAGS_ALL = $(if $(FUZZ),-fsanitize=fuzzer,-fopenmp) $(SAN) $(LDFLAGS)
+    -ffp-contract=off $(PICFLAGS) $(SAN) $(CFLAGS)
+# The functions of assay.h that shared objects call are exported, nothing else.
+LDFLAGS_ALL = -Wl,--dynamic-list=harness/exports.list $(if $(FUZZ),-fsanitize=fuzzer,-fopenmp) $(SAN) $(LDFLAGS)
 # From its archive where there is one: a copied program needs a library less.
 archived = $(if $(wildcard /usr/lib/*/lib$(1).a),-l:lib$(1).a,-l$(1))
 LDLIBS_ALL = $(call archived,inih) $(if $(filter 1,$(ZSTD)),$(call archived,zstd)) \
@@ -102,7 +107,7 @@ MACHINE := $(filter-out ptx,$(ARCH))
 PTX := $(if $(filter ptx,$(ARCH)),$(or $(lastword $(MACHINE)),80))
 GENCODE := $(foreach a,$(MACHINE:90=90a),-gencode arch=compute_$(a),code=sm_$(a)) \
     $(foreach a,$(PTX),-gencode arch=compute_$(a),code=compute_$(a))
-NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(SAN) \
+NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(PICFLAGS) $(SAN) \
     -Wno-unused-parameter)) $(if $(WERROR),-Werror all-warnings)
 # The guard of libstdc++'s special functions (Bessel and others), which C++17 brings into every .cu
 # file with <cmath>: defined here, they stay out, and a tenth of the build with them.
@@ -141,7 +146,7 @@ all: $(BUILD)/assay ## build the program: build/assay
 $(BUILD)/assay: $(HARNESS_O) $(FAMILY_O)
 # The same program with variants that misbehave, for the command tests.
 $(BUILD)/assay-faults: $(HARNESS_O) $(FAMILY_O) $(FAULT_O)
-$(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources
+$(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources harness/exports.list
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
@@ -188,12 +193,36 @@ $(call named,provenance.c,$(HARNESS_O)): $(BUILD)/provenance.inc
 
 # What a page brings with it, as bytes: its style, its scripts, and Chart.js where it is installed.
 CHART_JS ?= $(wildcard /usr/share/javascript/chart.js/chart.min.js)
-PAGE := $(addprefix harness/show/page/,style.css figures.js table.js case.js chart.js explorer.js page.js)
+PAGE := $(addprefix harness/show/page/,style.css figures.js table.js case.js chart.js explorer.js history.js page.js)
 
 $(BUILD)/page.inc: FORCE
 	$(call keep,scripts/page.sh $(call quoted,$(CHART_JS)) $(PAGE))
 
 $(call named,page.c,$(HARNESS_O)): $(BUILD)/page.inc
+
+# The library that `assay time` has the driver load into programs: position-independent, exporting its
+# two entries alone, and without the sanitisers, which those programs lack. The program has it within
+# itself, as bytes; none without CUPTI's headers.
+INJECT_SRC := $(wildcard harness/device/cuda/inject/*.c) harness/device/trace_writer.c \
+    $(addprefix harness/device/cuda/,symbols.c cubin.c cupti_activity_cuda.c cupti_library_cuda.c) \
+    $(addprefix harness/base/,error.c library.c rng.c text.c)
+INJECT_O := $(patsubst %,$(BUILD)/inject/%.o,$(INJECT_SRC))
+INJECT := $(if $(filter 1,$(CUDA)),$(if $(wildcard $(addsuffix /cupti_activity.h,$(CUDA_INCLUDE) \
+    $(CUPTI_INCLUDE) /usr/include)),$(BUILD)/libassay_time.so))
+
+$(INJECT_O): $(BUILD)/inject/%.o: % $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -std=c11 $(WARN) -fPIC -fvisibility=hidden $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/libassay_time.so: $(INJECT_O)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -s -Wl,-z,nodelete -o $@ $^ -ldl -lpthread
+
+$(BUILD)/inject.inc: $(INJECT) FORCE
+	$(call keep,$(if $(INJECT),od -An -v -tu1 $(INJECT) | sed 's/[0-9][0-9]*/&$(comma)/g',:))
+
+$(call named,injected.c,$(HARNESS_O)): $(BUILD)/inject.inc
 
 .PHONY: FORCE
 FORCE:
@@ -322,12 +351,8 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.c.o $(PARTS_O) $(BUILD)/sources
 .PHONY: mutants check-mutants
 mutants: $(BUILD)/assay-mutants ## build the program with every mutant; tests/mutants/run.sh kills them
 
-# Those that need no GPU.
-# Built without CUDA: a suite may not name mutants of a GPU that are not in the program.
-HOST_BUILD = $(BUILD)$(if $(filter 1,$(CUDA)),/host)
-check-mutants: ## build the mutants of the host and kill them (two minutes)
-	@+$(again) $(HOST_BUILD)/assay-host-mutants CUDA=0 BUILD=$(HOST_BUILD)
-	@tests/mutants/run.sh $(HOST_BUILD)/assay-host-mutants
+check-mutants: $(BUILD)/assay-host-mutants ## build the mutants of the host and kill them (a minute)
+	@tests/mutants/run.sh $<
 
 MUTANT_SRC = $(BUILD)/mutants/src
 ifneq ($(filter mutants %/assay-mutants check-mutants %/assay-host-mutants,$(MAKECMDGOALS)),)
@@ -351,9 +376,13 @@ mutant_obj = $(patsubst %,$(BUILD)/mutants/%.o,$(1))
 MUTANT_PARTS := $(patsubst %,$(BUILD)/mutants/obj/%.o,$(MUTANTS))
 CHEAT_O := $(call obj,$(call buildable,tests/mutants/cheats,*.c *.cu))
 
-$(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) $(CHEAT_O)
-$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST)) $(filter %.c.o,$(CHEAT_O))
-$(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources
+# Those of the host are linked without CUDA: a suite may not name mutants of a GPU that are not in the
+# program, and names those of a GPU where any of its variants is.
+of_host = $(filter-out %.cu.o %_cuda.c.o,$(1))
+$(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA)),$(MUTANTS_CUDA))) \
+    $(CHEAT_O) $(HARNESS_O) $(FAMILY_O)
+$(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST)) $(call of_host,$(CHEAT_O) $(HARNESS_O) $(FAMILY_O))
+$(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
@@ -374,7 +403,7 @@ $(MUTANT_PARTS): $(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*
 
 # ------------------------------------------------------------------- rest --
 
-SOURCES = $(shell find $(wildcard harness kernels baselines tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+SOURCES = $(shell find $(wildcard harness kernels baselines python tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 
 .PHONY: format
 format: ## lay the sources out with clang-format
@@ -395,11 +424,17 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/assay/plots,$(wildcard plots/*.gp)) \
     $(call share,share/doc/assay,README.md LICENSE CHANGELOG.md SECURITY.md) \
     $(call share,share/doc/assay/docs,$(wildcard docs/*.md)) \
+    $(call share,share/doc/assay/docs/schemas,$(wildcard docs/schemas/*.json)) \
     $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg docs/images/*.png)) \
     $(call share,share/doc/assay/results,results/README.md) \
     $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
     $(call share,share/doc/assay/results/h100,$(wildcard results/h100/*.svg)) \
-    $(call share,share/doc/assay/harness,harness/assay.h)
+    $(call share,share/doc/assay/harness,harness/assay.h) \
+    $(call share,include,harness/assay.h) \
+    $(call share,share/pkgconfig,$(BUILD)/assay.pc) \
+    $(call share,share/cmake/assay,cmake/assayConfig.cmake $(BUILD)/assayConfigVersion.cmake) \
+    $(foreach f,/ /scratch/ /variant/,\
+        $(call share,share/assay/templates$(f:/=),$(filter-out %.md %/scratch %/variant,$(wildcard templates$(f)*))))
 field = $(word $(2),$(subst >, ,$(1)))
 installed_as = "$(DESTDIR)$(PREFIX)/$(call field,$(1),2)/$(call field,$(1),3)"
 
@@ -407,15 +442,18 @@ installed_as = "$(DESTDIR)$(PREFIX)/$(call field,$(1),2)/$(call field,$(1),3)"
 $(BUILD)/assay.1: $(BUILD)/assay
 	$(Q)$(BUILD)/assay help --man >$@
 
+$(BUILD)/assay.pc $(BUILD)/assayConfigVersion.cmake: $(BUILD)/%: cmake/%.in VERSION
+	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
+
 .PHONY: install
-install: $(BUILD)/assay $(BUILD)/assay.1 ## install below PREFIX (default /usr/local), inside DESTDIR
+install: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay.pc $(BUILD)/assayConfigVersion.cmake ## install below PREFIX (default /usr/local), inside DESTDIR
 	$(Q)set -e; $(foreach f,$(INSTALLED),install -D -m $(call field,$(f),4) $(call field,$(f),1) $(call installed_as,$(f));)
 	$(call say,INST,"$(DESTDIR)$(PREFIX)/bin/assay")
 
 .PHONY: uninstall
 uninstall: ## remove what install put there
 	$(Q)rm -f $(foreach f,$(INSTALLED),$(call installed_as,$(f)))
-	$(Q)for folder in share/assay share/doc/assay; do \
+	$(Q)for folder in share/assay share/doc/assay share/cmake/assay; do \
 	    [ ! -d "$(DESTDIR)$(PREFIX)/$$folder" ] || \
 	    find "$(DESTDIR)$(PREFIX)/$$folder" -depth -type d -empty -delete; done
 
@@ -423,6 +461,29 @@ uninstall: ## remove what install put there
 deb: $(BUILD)/assay $(BUILD)/assay.1 ## make a package for Debian and Ubuntu: build/assay_*.deb
 	@scripts/install-deps.sh deb
 	@scripts/deb.sh $(BUILD) $(VERSION) $(if $(filter 1,$(CUDA)),cuda,host)
+
+# ---------------------------------------------------------------- python --
+
+PYTHON ?= python3
+MODULE_O := $(call obj,$(call files,python,*.c))
+$(MODULE_O): CPPFLAGS_ALL += -isystem $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')
+
+# Of all symbols only the module's and those that shared objects call can be seen.
+$(BUILD)/_assay.abi3.so: $(MODULE_O) $(PARTS_O) $(FAMILY_O) $(BUILD)/sources harness/exports.list
+	$(call say,LD,$@)
+	$(Q)sed '1s/{/{ global: PyInit__assay;/; $$s/}/local: *; }/' harness/exports.list >$(BUILD)/module.map
+	$(Q)$(CC) -shared -Wl,--version-script=$(BUILD)/module.map $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
+
+.PHONY: wheel check-wheel
+wheel: ## make a package for Python: build/assay-*.whl, which pip installs
+	@scripts/install-deps.sh run wheel
+	@+$(again) $(BUILD)/pic/_assay.abi3.so BUILD=$(BUILD)/pic PIC=1
+	@$(PYTHON) python/wheel.py $(VERSION) $(BUILD)/pic/_assay.abi3.so $(BUILD)
+
+HOST_BUILD = $(BUILD)$(if $(filter 1,$(CUDA)),/host)
+check-wheel: ## a wheel without CUDA in a fresh environment of Python: functions on the host, bad input, examples
+	@+$(again) wheel CUDA=0 BUILD=$(HOST_BUILD)
+	@WHEEL=$(abspath $(HOST_BUILD)) PYTHON=$(PYTHON) $(RUN_TESTS) tests/python/wheel.sh
 
 .PHONY: clean
 clean: ## remove everything built; results stay
@@ -433,4 +494,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(INJECT_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O) $(MODULE_O))

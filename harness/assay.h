@@ -11,7 +11,8 @@
  * Each is a constant of static lifetime, registered by one ASSAY_REGISTER_ line
  * at the end of its file. No list is edited: make compiles every file below
  * kernels/ and baselines/, and the linker gathers the registered constants.
- * docs/adding-a-kernel.md walks through a real one.
+ * docs/adding-a-kernel.md walks through a real one. The same file, compiled into a
+ * shared object, is measured with `assay run --load` (docs/your-own-kernel.md).
  *
  * Ownership: the harness allocates, fills, poisons, checks and frees every
  * buffer; a variant borrows them. What setup allocates, teardown frees.
@@ -268,6 +269,10 @@ struct assay_operation {
     /* For operations that measure a limit of the machine: the name of the ceiling that
      * this shape and temperature measure ("memory_copy"), or NULL. May itself be NULL. */
     const char *(*ceiling)(const struct assay_shape *shape, enum assay_temperature temperature);
+
+    /* Names of the choice dims that say what data goes in, blanks between them: cases on different
+     * data answer different questions, and their quality is not compared. NULL: none. */
+    const char *data_dims;
 };
 
 /* -------------------------------------------------------------- variant -- */
@@ -287,6 +292,8 @@ enum assay_clock { ASSAY_CLOCK_DEVICE, ASSAY_CLOCK_WALL };
  * alone decides belongs in `supports`. */
 enum { ASSAY_SKIP = 1 };
 
+struct assay_variant;
+
 /* The argument of a variant's functions. */
 struct assay_call {
     const struct assay_shape *shape;
@@ -296,6 +303,8 @@ struct assay_call {
     int64_t workspace_bytes;            /* setup adds the bytes it allocates */
     char note[ASSAY_MAX_NOTE];          /* setup may write what it chose (an algorithm id) */
     enum assay_temperature temperature; /* of the launches that will be timed */
+    /* Whose call this is: one function may serve several variants. */
+    const struct assay_variant *variant;
 };
 
 struct assay_variant {
@@ -372,7 +381,8 @@ struct assay_library {
 
 /* --------------------------------------------------------- registration -- */
 
-/* The linker gathers these pointers in one section, which harness/case/registry.c reads.
+/* The linker gathers these pointers in one section of the program, which
+ * harness/case/registry.c reads, or of a shared object, which assay_object() tells.
  * Objects are linked directly, never from an archive, so none is dropped. */
 #define ASSAY_REGISTER_OPERATION(object)                                                           \
     static const struct assay_operation *const assay_entry_##object                                \
@@ -383,6 +393,78 @@ struct assay_library {
 #define ASSAY_REGISTER_LIBRARY(object)                                                             \
     static const struct assay_library *const assay_entry_##object                                  \
         __attribute__((used, section("assay_libraries"))) = &object
+
+/* ------------------------------------------------------- shared objects -- */
+
+/* The version of this contract between a program and shared objects that were compiled apart from
+ * it. Within a major version nothing changes on which an object relies; a minor version adds:
+ * fields at the end of operation, variant, library, call and object, and values at the end of
+ * enumerations that count nothing. A program loads objects of its own major version, and of its
+ * minor version or an older one. */
+enum { ASSAY_ABI_MAJOR = 1, ASSAY_ABI_MINOR = 0 };
+
+/* The sizes of what may not grow within a major version, as one number. */
+enum {
+    ASSAY_FIXED_BYTES = (int)(2 * sizeof(struct assay_dim) + 3 * sizeof(struct assay_shape) +
+                              5 * sizeof(struct assay_buffer) + 7 * sizeof(struct assay_fill) +
+                              11 * sizeof(struct assay_work) + 13 * sizeof(struct assay_tolerance) +
+                              17 * sizeof(struct assay_metric) + 19 * sizeof(struct assay_span) +
+                              23 * sizeof(struct assay_card))
+};
+
+/* What an object brings. The sizes are those of its compilation: a program of a later minor
+ * version reads no more than that of each struct, and takes what is missing as 0. All pointers
+ * stay valid as long as the object is loaded. */
+struct assay_object {
+    int32_t abi_major, abi_minor;
+    int32_t object_bytes, operation_bytes, variant_bytes, library_bytes;
+    int32_t fixed_bytes; /* ASSAY_FIXED_BYTES */
+    int32_t operation_count, variant_count, library_count;
+    const char *commit; /* of its sources, or NULL */
+    const struct assay_operation *const *operations;
+    const struct assay_variant *const *variants;
+    const struct assay_library *const *libraries;
+};
+
+/* The one function that a shared object exports. */
+const struct assay_object *assay_object(void);
+
+/* Position-independent code that is for no program (-fPIC) is for a shared object: there the
+ * function comes by itself, once however many files define it. Compile with
+ * -DASSAY_OBJECT_COMMIT='"..."' to say which sources it was made of. */
+#if defined(__PIC__) && !defined(__PIE__) && !defined(ASSAY_NO_OBJECT)
+#ifndef ASSAY_OBJECT_COMMIT
+#define ASSAY_OBJECT_COMMIT NULL
+#endif
+#define ASSAY_OWN __attribute__((weak, visibility("hidden")))
+extern const struct assay_operation *const __start_assay_operations[] ASSAY_OWN;
+extern const struct assay_operation *const __stop_assay_operations[] ASSAY_OWN;
+extern const struct assay_variant *const __start_assay_variants[] ASSAY_OWN;
+extern const struct assay_variant *const __stop_assay_variants[] ASSAY_OWN;
+extern const struct assay_library *const __start_assay_libraries[] ASSAY_OWN;
+extern const struct assay_library *const __stop_assay_libraries[] ASSAY_OWN;
+#undef ASSAY_OWN
+
+__attribute__((weak, visibility("default"))) const struct assay_object *assay_object(void)
+{
+    static struct assay_object self;
+    self.abi_major = ASSAY_ABI_MAJOR;
+    self.abi_minor = ASSAY_ABI_MINOR;
+    self.object_bytes = (int32_t)sizeof self;
+    self.operation_bytes = (int32_t)sizeof(struct assay_operation);
+    self.variant_bytes = (int32_t)sizeof(struct assay_variant);
+    self.library_bytes = (int32_t)sizeof(struct assay_library);
+    self.fixed_bytes = ASSAY_FIXED_BYTES;
+    self.commit = ASSAY_OBJECT_COMMIT;
+    self.operations = __start_assay_operations;
+    self.operation_count = (int32_t)(__stop_assay_operations - __start_assay_operations);
+    self.variants = __start_assay_variants;
+    self.variant_count = (int32_t)(__stop_assay_variants - __start_assay_variants);
+    self.libraries = __start_assay_libraries;
+    self.library_count = (int32_t)(__stop_assay_libraries - __start_assay_libraries);
+    return &self;
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@ shown(s) = spans && (s == 1 || s == 5) ? "" : Stage[s]
 
 set lmargin left_of
 set rmargin right_of
-set xlabel spans ? "time from the launch's begin (" . find("unit") . "); a line is a stream" \
+set xlabel spans ? "time from " . (number("cut") ? "that batch" : "the launch's begin") . " on (" . find("unit") . "); a line is a stream" \
                  : "time (" . find("unit") . "); tick: the longest stage"
 set xrange [0:number("top")]
 set yrange [number("lines_drawn") - 0.4:-0.6]

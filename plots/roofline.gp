@@ -43,10 +43,16 @@ last = text_only ? 1 - (beside + 4.0) / across : 1 - (beside * 8.0 + 60) / wide
 bottom = text_only ? 5.0 / number("lines") : 76.0 / high
 set tmargin at screen top_of
 set bmargin at screen bottom
-key_here = "set key at screen 0.99, screen bottom right bottom vertical Left reverse samplen 1 spacing 1.15"
+# The key stands where the labels beside the lines end, or at the bottom where it would not fit below
+# them: `lowest` is the rate of the last of them, on an axis from `low` to `top`.
+key_high = text_only ? families + 2.0 : 22.5 * (families + 1) + 10
+key_from(lowest, low, top) = bottom + (top_of - bottom) * log10(lowest / low) / log10(top / low) - (text_only ? 1.0 / number("lines") : 18.0 / high)
+key_here(lowest, low, top) = (y = key_from(lowest, low, top), fits = y - key_high / (text_only ? number("lines") : high) > bottom, \
+    sprintf("set key at screen 0.99, screen %.6g right %s vertical Left reverse samplen 1 spacing 1.15", fits ? y : bottom, fits ? "top" : "bottom"))
 
-# Label line i: above it, beside its end, or along a slope.
-above(i, x, y) = sprintf("set label %d Label[%d] at %.9g, %.9g right offset character -0.3, 0.55 front textcolor rgb dim", i, i, x, y)
+# Label line i: above or below it, beside its end, or along a slope.
+above(i, x, y) = sprintf("set label %d Label[%d] at %.9g, %.9g left offset character 0.5, 0.55 front textcolor rgb dim", i, i, x, y)
+below(i, x, y) = sprintf("set label %d Label[%d] at %.9g, %.9g left offset character 0.5, -0.6 front textcolor rgb dim", i, i, x, y)
 beyond(i, x, y) = sprintf("set label %d Label[%d] at %.9g, %.9g left offset character 0.6, 0 front textcolor rgb dim", i, i, x, y)
 along(i, x, y, angle) = sprintf("set label %d Label[%d] at %.9g, %.9g left rotate by %.2f offset character 0, 0.7 front textcolor rgb dim", i, i, x, y, angle)
 
@@ -54,7 +60,7 @@ if (both) { set multiplot }
 if (moving > 0) {
     set lmargin at screen first
     set rmargin at screen (both ? split - 0.02 : last)
-    if (both) { unset title; unset key } else { eval key_here }
+    if (both) { unset title; unset key }
     set xlabel both ? "bytes, no operations" : "bytes moved (cases that count no operations)"
     set logscale x
     if (both) { set xtics 1, 1000 }
@@ -62,8 +68,23 @@ if (moving > 0) {
     set ylabel "throughput (B/s)"
     right = number("moving_right")
     set xrange [number("moving_left"):right]
-    set yrange [number("moving_low"):number("moving_top")]
-    do for [i = 1:lines] { if (bytes(i) && Label[i] ne "-") { eval both ? above(i, right, Rate[i]) : beyond(i, right, Rate[i]) } }
+    low = number("moving_low"); top = number("moving_top")
+    set yrange [low:top]
+    # A label that another line would cross stands below the lowest line of those above and under it. At
+    # the left, where cases that move few bytes are far below.
+    text_height = (top / low) ** ((text_only ? 1.5 / number("lines") : 19.0 / high) / (top_of - bottom))
+    lowest = top
+    do for [i = 1:lines] {
+        if (bytes(i) && Label[i] ne "-") {
+            under_line = Rate[i]; crossed = 0
+            do for [j = 1:lines] { if (bytes(j) && Rate[j] > Rate[i] && Rate[j] < Rate[i] * text_height) { crossed = 1 } }
+            do for [k = 1:lines] { do for [j = 1:lines] {
+                if (bytes(j) && Rate[j] < under_line && Rate[j] > under_line / text_height) { under_line = Rate[j] } } }
+            if (Rate[i] < lowest) { lowest = Rate[i] }
+            eval !both ? beyond(i, right, Rate[i]) : crossed ? below(i, number("moving_left"), under_line) : above(i, number("moving_left"), Rate[i])
+        }
+    }
+    if (!both) { eval key_here(lowest, low, top) }
     plot for [i = 1:lines] (bytes(i) ? Rate[i] : NaN) with lines linewidth 1.2 linecolor rgb dim notitle, \
          data index 4 using 2:($1 == 1 ? $3 : NaN):($4 - $2):($5 - $3) with vectors \
              head filled size screen 0.008, 20 linewidth 1.2 linecolor rgb ink notitle, \
@@ -77,7 +98,6 @@ if (moving > 0) {
 }
 if (rows > 0) {
     set title heading noenhanced textcolor rgb ink
-    eval key_here
     set lmargin at screen (both ? split + 0.06 : first)
     set rmargin at screen last
     set xlabel "operations per byte (least that the operation can read and write)"
@@ -93,6 +113,9 @@ if (rows > 0) {
     across_px = (last - (both ? split + 0.06 : first)) * wide / log10(right / left)
     up_px = (top_of - bottom) * high / log10(top / low)
     angle = atan2(up_px, across_px) * 180 / pi
+    lowest = top
+    do for [i = 1:lines] { if (Label[i] ne "-" && Style[i] eq "h" && Rate[i] < lowest) { lowest = Rate[i] } }
+    eval key_here(lowest, low, top)
     along_by = 0; apart = text_only ? 0 : 130 / across_px # labels of two slopes side by side
     do for [i = 1:lines] {
         if (Label[i] ne "-" && Style[i] eq "h") { eval beyond(i, right, Rate[i]) }

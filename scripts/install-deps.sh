@@ -47,6 +47,11 @@ need_to_test() {
     need sqlite3 command_works sqlite3
     need zstd command_works zstd
     need git command_works git
+    need python3-jsonschema jsonschema_found
+}
+# Debian's is for its own python, which need not be the first one.
+jsonschema_found() {
+    python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'
 }
 
 need_to_fuzz() {
@@ -72,6 +77,15 @@ need_for_deb() {
     need binutils command_works strip
 }
 
+need_for_a_wheel() {
+    need python3 command_works "${PYTHON:-python3}"
+    need libpython3-dev header_of_python_found
+    need python3-venv "${PYTHON:-python3}" -c 'import ensurepip'
+}
+header_of_python_found() {
+    "${PYTHON:-python3}" -c 'import sysconfig, os; os.stat(sysconfig.get_path("include") + "/Python.h")'
+}
+
 need_shells() {
     need man-db command_works man
     need groff-base command_works groff
@@ -87,6 +101,7 @@ for task in "$@"; do
         style) need_for_style ;;
         deb) need_for_deb ;;
         shells) need_shells ;;
+        wheel) need_for_a_wheel ;;
         *) echo "install-deps.sh: no such task: $task" >&2; exit 2 ;;
     esac
 done

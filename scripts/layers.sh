@@ -10,7 +10,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 # Top to bottom. kernels/ and baselines/ stand on assay.h and base alone.
-order='cmd doctor gate export report claims plot run show store judge measure device suite case base'
+order='cmd doctor gate export report claims plot trace run show store judge measure bench device suite object case base'
 # Header (its beginning) and the room that may include it.
 foreign='sqlite3.h=store ini.h=suite cupti=device nvml.h=device nvtx3/=device cuda=device'
 

@@ -14,6 +14,15 @@ c_string() { # MACRO TEXT
     printf '#define %s "%s"\n' "$1" "$(printf '%s' "$2" | sed 's/[\\"]/\\&/g' | tr '\n' ' ')"
 }
 
+# A file that git does not know, or the files of a folder that it does not look into: a link, or a
+# repository of its own.
+print_files() {
+    find -L "$1" -name .git -prune -o -type f -print | LC_ALL=C sort | while read -r file; do
+        printf '%s\n' "$file"
+        cat -- "$file"
+    done
+}
+
 # A folder may belong to another user (sudo make): say that it may be read.
 repository() { git -c safe.directory="$PWD" "$@" 2>/dev/null; }
 
@@ -25,9 +34,8 @@ if [ "$(repository rev-parse --show-cdup || echo none)" = "" ] && repository rev
     # shellcheck disable=SC2086 # a list of words
     changes=$(
         repository diff --binary HEAD -- $inputs
-        repository ls-files --others --exclude-standard -- $inputs | while read -r file; do
-            printf '%s\n' "$file"
-            cat -- "$file"
+        repository ls-files --others --exclude-standard -- $inputs | while read -r path; do
+            print_files "$path"
         done
     )
     [ -z "$changes" ] || changes=$(printf '%s' "$changes" | sha256sum | cut -c1-32)

@@ -8,7 +8,8 @@
 # test that dies, hangs (TEST_TIMEOUT, seconds) or checks nothing has failed.
 # The last line is "N passed, N failed"; exit 1 on any failure or no test.
 #
-# As many run at a time as there are processors (TEST_JOBS), and a line is printed when a test ends.
+# Half as many again as there are processors run at a time (TEST_JOBS): many wait for a device or for
+# each other's processes. A line is printed when a test ends.
 #
 # Environment for the scripts: ASSAY, FAULTS (programs), TMP (a fresh folder).
 set -u
@@ -27,7 +28,8 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 # Tests speak for this tree alone, not for the caller's settings.
-unset ASSAY_DB NO_COLOR MAKEFLAGS MFLAGS MAKELEVEL
+unset ASSAY_DB ASSAY_LOAD_TIMEOUT_S NO_COLOR MAKEFLAGS MFLAGS MAKELEVEL
+export XDG_DATA_HOME=$scratch/none
 # Sizes follow from the cache, and a machine of two processors may show one of 480 MiB.
 export ASSAY_HOST_CACHE=32Mi
 export CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C
@@ -99,18 +101,20 @@ run_by() {
     while [ "${#running[@]}" -gt 0 ]; do end_one; done
 }
 
-# Tests that hold a time against a limit come last and have the machine to themselves.
-together=()
-alone=()
+# Tests that hold processor time against a limit come last, and each has a processor to itself.
+timed=()
+others=()
 for test; do
     if [[ $test == *.sh ]] && grep -q takes_less_than "$test"; then
-        alone+=("$test")
+        timed+=("$test")
     else
-        together+=("$test")
+        others+=("$test")
     fi
 done
-run_by "${TEST_JOBS:-$(nproc)}" "${together[@]}"
-run_by 1 "${alone[@]}"
+processors=$(nproc)
+jobs=${TEST_JOBS:-$(((3 * processors + 1) / 2))}
+run_by "$jobs" "${others[@]}"
+run_by "$((jobs < processors ? jobs : processors))" "${timed[@]}"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

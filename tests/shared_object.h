@@ -9,17 +9,24 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Compile `source` (C) in a new folder; *path is the library. 0, or -1. */
-static inline int shared_object_make(const char *source, char *path, size_t size)
+/* Compile `source` (C) with options of the compiler in a new folder; *path is the library. 0, or
+ * -1. */
+static inline int shared_object_compile(const char *options, const char *source, char *path,
+                                        size_t size)
 {
     char folder[] = "/tmp/assay-test-XXXXXX", command[512];
     if (!mkdtemp(folder)) return -1;
     snprintf(path, size, "%s/library.so", folder);
-    snprintf(command, sizeof command, "${CC:-cc} -shared -fPIC -x c -o %s -", path);
+    snprintf(command, sizeof command, "${CC:-cc} -shared -fPIC %s -x c -o %s -", options, path);
     FILE *compiler = popen(command, "w");
     if (!compiler) return -1;
     fputs(source, compiler);
     return pclose(compiler) == 0 ? 0 : -1;
+}
+
+static inline int shared_object_make(const char *source, char *path, size_t size)
+{
+    return shared_object_compile("", source, path, size);
 }
 
 static inline void shared_object_remove(char *path)

@@ -262,7 +262,10 @@ static inline void fixture_case(struct store *store, const char *launch_id, cons
 
 static inline struct run_info fixture_begin_run(struct store *store, const char *label)
 {
-    struct run_info run = {.suite = "smoke", .command = "assay run smoke"};
+    static const struct object_info objects[] = {
+        {.name = "mine.so", .sha256 = "5ca1ab1e", .commit = "abc123"}};
+    struct run_info run = {
+        .suite = "smoke", .command = "assay run smoke", .objects = objects, .object_count = 1};
     snprintf(run.label, sizeof run.label, "%s", label);
     run.suite_text = "[suite]\ntitle = smoke\n";
     FINE(store_begin_run(store, &run, &fixture_program, &fixture_host));

@@ -1,5 +1,7 @@
 #include <ctype.h>
+#include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +22,18 @@ static const char *from_environment(const char *kind)
     return value ? value : "";
 }
 
-/* The folder of the running program; "" when the system does not tell. */
+/* The folder of the running program, or of the library that it is (the wheel for Python); "" when
+ * the system does not tell. */
 static void program_folder(char out[PATH_MAX])
 {
+    Dl_info found;
+    struct link_map *map = NULL;
     ssize_t length = readlink("/proc/self/exe", out, PATH_MAX - 1);
     out[length > 0 ? length : 0] = '\0';
+    /* The program itself has no name there. */
+    if (dladdr1(datadir_folder, &found, (void **)&map, RTLD_DL_LINKMAP) && map->l_name[0] &&
+        !realpath(map->l_name, out))
+        out[0] = '\0';
     char *slash = strrchr(out, '/');
     if (slash) *slash = '\0';
 }

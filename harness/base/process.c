@@ -118,3 +118,32 @@ int process_end(pid_t pid)
         continue;
     return status;
 }
+
+void process_describe(int status, char *how, size_t size)
+{
+    if (WIFSIGNALED(status))
+        snprintf(how, size, "signal %d, %s", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(how, size, "exit status %d", WEXITSTATUS(status));
+}
+
+static const char *const *self_command;
+
+void process_set_self(const char *const *self)
+{
+    self_command = self;
+}
+
+const char *process_self(const char *const *arguments, const char *argv[PROCESS_SELF_MOST])
+{
+    static const char *const own_name[] = {"assay", NULL};
+    const char *const *parts[] = {self_command ? self_command : own_name, arguments};
+    int count = 0;
+    for (int i = 0; i < 2; i++)
+        for (const char *const *part = parts[i]; *part; part++) {
+            if (count == PROCESS_SELF_MOST - 1) return NULL;
+            argv[count++] = *part;
+        }
+    argv[count] = NULL;
+    return self_command ? argv[0] : "/proc/self/exe";
+}

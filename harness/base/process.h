@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* A descriptor of this process and what it is in the new one. */
@@ -33,3 +34,16 @@ bool process_has_ended(pid_t pid);
 /* Kill a process with an own group, if it has not ended, and what is left of that group, the guard
  * included. Returns its status, as waitpid(2) does. */
 int process_end(pid_t pid);
+
+/* How it ended, from its status: "signal 11, Segmentation fault"; "exit status 1". */
+void process_describe(int status, char *how, size_t size);
+
+/* The command that starts this program again, with these arguments (a list ended by NULL) behind
+ * it: writes its argv and returns its program, both for process_start. NULL where there is no room
+ * for all of them. */
+enum { PROCESS_SELF_MOST = 64 };
+const char *process_self(const char *const *arguments, const char *argv[PROCESS_SELF_MOST]);
+
+/* What process_self begins with: the program, and what stands before the arguments, ended by NULL;
+ * borrowed. NULL, as without this call: the file of this process, called assay. */
+void process_set_self(const char *const *self);

@@ -293,8 +293,9 @@ int text_fitting(const char *text, int width)
 
 void text_wrap(FILE *out, const char *text, int at, int indent, int width)
 {
+    const int least = 4;
     for (;; at = indent) {
-        int bytes = text_fitting(text, width - at);
+        int bytes = text_fitting(text, width - at < least ? least : width - at);
         fprintf(out, "%.*s\n", bytes, text);
         text += bytes + strspn(text + bytes, " ");
         if (!*text) return;

@@ -77,5 +77,5 @@ int text_width(const char *text);
 int text_fitting(const char *text, int width);
 
 /* Write a text and its line end, from column `at` on, in lines of `width` columns. Those after
- * the first begin at `indent`. `width` is more than both. */
+ * the first begin at `indent`. Where `width` leaves them less than 4 columns they have 4. */
 void text_wrap(FILE *out, const char *text, int at, int indent, int width);

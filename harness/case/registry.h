@@ -1,6 +1,6 @@
 /*
  * registry.h - the operations and variants that were linked into the program (assay.h,
- * registration). They are constants of static lifetime; nothing is freed.
+ * registration), and those that shared objects brought. They stay; nothing is freed.
  */
 #pragma once
 
@@ -12,6 +12,12 @@ enum { REGISTRY_MAX_VARIANTS = 128 };
 /* Keys of a group in a suite file that are not dims (docs/suites.md), ended by NULL: no
  * dim may have such a name. */
 extern const char *const registry_group_keys[];
+
+/* Add what an object brings; `origin` is its name in messages. Added once, however often it is
+ * asked for. -1 with assay_error, and nothing is added: another version of assay.h, a name that is
+ * taken (which says by whom), or what registry_check refuses. Lists that were had before are not
+ * valid any more. */
+int registry_add(const struct assay_object *object, const char *origin);
 
 /* All operations, sorted by name; returns how many. */
 int registry_operations(const struct assay_operation *const **list);
@@ -34,7 +40,7 @@ void registry_libraries(enum assay_place place, char *out, size_t size);
  * are. Writes why the first failure failed; "" if none did. */
 void registry_load_libraries(enum assay_place place, char *why, size_t size);
 
-/* Validate everything that was linked in: names are [a-z0-9_]+, short enough and unique,
+/* Validate everything that is there: names are [a-z0-9_]+, short enough and unique,
  * each variant's operation exists, every dim's fallback is valid, no required function is
  * NULL. -1 with assay_error that names the offender. */
 int registry_check(void);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-WORDS(status, "ok", "skipped", "wrong", "unstable", "crashed", "timeout");
+WORDS(status, "ok", "unchecked", "skipped", "wrong", "unstable", "crashed", "timeout");
 WORDS(clock, "cupti", "event", "host", "sim");
 WORDS(flush, "read", "write", "lines");
 WORDS(kind, "kernel", "baseline", "bound", "reference");
@@ -70,6 +70,6 @@ double interval_spread(double time_ns, double lo_ns, double hi_ns)
 
 bool result_is_noisy(const struct case_result *result, double most_spread)
 {
-    return result->status == STATUS_OK &&
+    return status_has_time(result->status) &&
            interval_spread(result->time_ns, result->lo_ns, result->hi_ns) > most_spread;
 }

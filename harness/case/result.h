@@ -17,16 +17,22 @@ enum {
     RESULT_MAX_STAGE = 16,
 };
 
-/* The outcome of a case. Only a case with STATUS_OK shows a time. */
+/* The outcome of a case. Only the first two show a time (status_has_time). */
 enum case_status {
     STATUS_OK,
-    STATUS_SKIPPED,  /* the reason says why */
-    STATUS_WRONG,    /* the answer failed its check */
-    STATUS_UNSTABLE, /* more than half of its samples were marked */
-    STATUS_CRASHED,  /* the process died, or the variant returned an error */
+    STATUS_UNCHECKED, /* ran and was timed; nothing says whether the answer is right */
+    STATUS_SKIPPED,   /* the reason says why */
+    STATUS_WRONG,     /* the answer failed its check */
+    STATUS_UNSTABLE,  /* more than half of its samples were marked */
+    STATUS_CRASHED,   /* the process died, or the variant returned an error */
     STATUS_TIMEOUT,
     STATUSES,
 };
+
+static inline bool status_has_time(int status)
+{
+    return status == STATUS_OK || status == STATUS_UNCHECKED;
+}
 
 /* Which clock measured the time of a case. */
 enum clock_source {

@@ -17,5 +17,6 @@ void stored_run_release(struct stored_run *run)
     free(run->cases);
     free(run->launches);
     free(run->suite_text);
+    free(run->objects);
     memset(run, 0, sizeof *run);
 }

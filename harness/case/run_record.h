@@ -4,6 +4,9 @@
  */
 #pragma once
 
+#include "base/sha256.h"
+#include <time.h>
+
 #include "case/result.h"
 
 enum { STORE_ID = 33 }; /* 32 hex digits and the end */
@@ -22,6 +25,13 @@ struct program_info {
 /* What this program was built from. Without git (an unpacked archive) the commit and diff_hash
  * are "unknown"; a text too long for its field is cut. */
 void provenance_program(struct program_info *info);
+
+/* A shared object that was loaded beside what the program was built from. */
+struct object_info {
+    char name[RESULT_MAX_PROPERTY]; /* of its file, without folders */
+    char sha256[SHA256_TEXT];
+    char commit[RESULT_MAX_PROPERTY]; /* of its sources, as it says; "" unknown */
+};
 
 /* Provenance of the machine. A text that is not known is "", a number -1. */
 struct host_info {
@@ -51,8 +61,11 @@ struct run_info {
     char suite[ASSAY_MAX_NAME];
     char label[RESULT_MAX_PROPERTY];
     char command[512];
-    const char *suite_text; /* borrowed */
+    const char *suite_text;            /* borrowed */
+    const struct object_info *objects; /* those that were loaded, in that order; borrowed */
+    int object_count;
     bool simulated;
+    struct timespec started; /* for the store; zero: when it is told. Not read back */
 };
 
 /* What else used the machine during a launch. A figure that is not known is NAN or -1. */
@@ -72,6 +85,7 @@ struct launch_info {
     struct device_state start;
     struct surroundings around;
     int32_t end_other_processes; /* of start, when it ended; of a launch that was read */
+    struct timespec started;     /* as that of the run */
 };
 
 struct stored_case {
@@ -85,8 +99,9 @@ struct stored_case {
 };
 
 struct stored_run {
-    struct run_info run; /* suite_text owned here */
+    struct run_info run; /* suite_text and objects owned here */
     char *suite_text;
+    struct object_info *objects;
     char started_at[32], ended_at[32], status[24];
     struct program_info program;
     struct host_info host;

@@ -61,13 +61,10 @@ static void say_factor(struct claim_finding *finding)
 
 static void say_noise(struct claim_finding *finding)
 {
-    const struct case_result *result = &finding->noisy->result;
     struct view_noise noise;
-    char spread[UNITS_MAX];
+    if (!claim_is_noisy(finding)) return;
     view_noise(finding->view, &noise);
-    units_percent(spread, interval_spread(result->time_ns, result->lo_ns, result->hi_ns));
-    say(finding, "%s is noisy (±%s): %s", result->id.variant, spread,
-        noise.causes.count ? noise.causes.text[0] : "no cause was seen");
+    say(finding, "noisy: %s", noise.causes.count ? noise.causes.text[0] : "no cause was seen");
 }
 
 static void say_size(struct claim_finding *finding)
@@ -150,10 +147,8 @@ void claim_explain(struct claim_finding *finding)
     bool measured = !isnan(finding->measured.mid);
     finding->why[0] = '\0';
     if (!measured) say_absent(finding);
-    if (measured && finding->noisy)
-        say_noise(finding);
-    else if (measured)
-        say_size(finding);
+    if (measured) say_size(finding);
+    if (measured) say_noise(finding);
     if (measured && finding->row[CLAIM_LESS]) {
         say_times(finding);
         say_clock(finding);

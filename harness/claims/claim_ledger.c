@@ -107,20 +107,33 @@ static bool has_case(const struct claim *claim)
     return claim->side[CLAIM_MORE].line != 0 && !claim->missing[0];
 }
 
-/* Whether both ends of the interval come to the verdict too: it is proven in spite of noise. */
-static bool is_proven(const struct claim *claim, struct interval x, enum claim_verdict verdict)
+/* The verdict if the figure were one end of its interval. */
+static enum claim_verdict judge_end(const struct claim *claim, double end)
 {
-    struct interval low = {x.lo, x.lo, x.hi}, high = {x.hi, x.lo, x.hi};
-    return claim_judge(claim, low) == verdict && claim_judge(claim, high) == verdict;
+    return claim_judge(claim, (struct interval){end, end, end});
 }
 
-/* The side whose time is noisy, where the claim is about times; NULL: none. */
-static const struct view_row *noisy_side(const struct claim_finding *finding)
+bool claim_is_noisy(const struct claim_finding *finding)
 {
     enum claim_quantity quantity = finding->claim->quantity;
-    for (int i = 0; i < CLAIM_SIDES && (quantity == CLAIM_TIME || quantity == CLAIM_WALL); i++)
-        if (finding->row[i] && finding->row[i]->is_noisy) return finding->row[i];
-    return NULL;
+    bool noisy = false;
+    for (int i = 0; i < CLAIM_SIDES; i++)
+        noisy |= finding->row[i] && finding->row[i]->is_noisy;
+    return noisy && (quantity == CLAIM_TIME || quantity == CLAIM_WALL);
+}
+
+/* Of noisy times the weakest verdict that all of the interval has, and none where a part of it
+ * fails. */
+static enum claim_verdict judge_finding(const struct claim_finding *finding)
+{
+    const struct claim *claim = finding->claim;
+    enum claim_verdict verdict = claim_judge(claim, finding->measured);
+    if (!claim_is_noisy(finding) || isnan(finding->measured.lo)) return verdict;
+    enum claim_verdict lo = judge_end(claim, finding->measured.lo);
+    enum claim_verdict hi = judge_end(claim, finding->measured.hi);
+    enum claim_verdict weakest = lo > hi ? lo : hi;
+    if (verdict > weakest) weakest = verdict;
+    return weakest == CLAIM_FAILS && lo != hi ? CLAIM_INCOMPARABLE : weakest;
 }
 
 static int find(struct claim_finding *finding, const struct claim *claim, const struct view *views,
@@ -141,13 +154,9 @@ static int find(struct claim_finding *finding, const struct claim *claim, const 
     /* All its cases ran, and an answer was wrong: a time of it says nothing. */
     bool wrong = most == 2;
     for (int i = 0; i < CLAIM_SIDES && most == 2; i++)
-        wrong = wrong && (!finding->row[i] || finding->row[i]->result.status == STATUS_OK ||
+        wrong = wrong && (!finding->row[i] || status_has_time(finding->row[i]->result.status) ||
                           finding->row[i]->result.status == STATUS_WRONG);
-    finding->verdict = wrong ? CLAIM_INCOMPARABLE : claim_judge(claim, finding->measured);
-    if (finding->verdict < CLAIM_UNMEASURED &&
-        !is_proven(claim, finding->measured, finding->verdict))
-        finding->noisy = noisy_side(finding);
-    if (finding->noisy) finding->verdict = CLAIM_INCOMPARABLE;
+    finding->verdict = wrong ? CLAIM_INCOMPARABLE : judge_finding(finding);
     claim_explain(finding);
     return 0;
 }

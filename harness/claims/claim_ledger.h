@@ -29,7 +29,6 @@ struct claim_finding {
     bool apart;               /* the two cases were not measured in turns */
     const struct view *view;  /* the run it is taken from; NULL: none */
     const struct view_row *row[CLAIM_SIDES]; /* in that view; NULL: none */
-    const struct view_row *noisy; /* the one of them whose noise leaves no verdict; NULL: none */
     char why[CLAIM_WHY];
 };
 
@@ -77,6 +76,9 @@ int claim_ledger_write(FILE *out, const struct claim_ledger *ledger, const char 
 
 /* The figure of one case that the claim is about. */
 double claim_figure(const struct claim_finding *finding, const struct case_result *result);
+
+/* Whether a time of it is of a noisy row. */
+bool claim_is_noisy(const struct claim_finding *finding);
 
 /* The ratio of a claim's two cases, or the value of its one, from one run. */
 int claim_measure(struct claim_finding *finding);

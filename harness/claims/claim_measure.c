@@ -154,7 +154,7 @@ static int measure_ratio(struct claim_finding *finding)
         mids[count++] = ratio.mid;
         only = ratio;
     }
-    finding->measured = count > 1 ? view_over_launches(mids, count) : only;
+    finding->measured = count > 1 ? stats_over_launches(mids, count) : only;
     free(mids);
     return 0;
 }

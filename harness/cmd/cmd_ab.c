@@ -1,6 +1,8 @@
 /* cmd_ab.c - `assay ab`: two programs or revisions, from their names to a verdict. */
 #include <math.h>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "cmd/gate_command.h"
 
 struct arguments {
@@ -13,6 +15,8 @@ static int check(void *given)
 {
     struct arguments *arguments = given;
     char *const *word = arguments->given.word;
+    if (!word[2] && (gate_command_is_object(word[0]) || gate_command_is_object(word[1])))
+        return assay_error("which suite? (objects are compared by SUITE or FILE.ini)");
     arguments->gating.gate.suite = word[2] ? word[2] : "core";
     return gate_command_check(&arguments->gating, given);
 }
@@ -34,6 +38,7 @@ static const struct command_option options[] = {
     {"resume", VALUE_FLAG, .at = AT(gating.gate.resume),
      .help = "go on with the suite's last gate that did not end; the other words as before"},
     {"make", VALUE_TEXT, "COMMAND", AT(make), .help = MAKE_HELP},
+    OPTIONS_OBJECT,
     OPTIONS_GATE_REPORT,
     {0},
 };
@@ -47,18 +52,21 @@ const struct command cmd_ab = {
               {"SUITE|FILE.ini", .kind = VALUE_SUITE_FILE}},
     .least = 2,
     .most = 3,
-    .which = "which two? (two programs, as build/before and build/assay, or revisions of git)",
+    .which = "which two? (two programs, as build/before and build/assay, shared objects, or "
+             "revisions of git)",
     .only = "two programs and one suite only",
     .synopsis = "BASE CAND [SUITE|FILE.ini] [options]",
     .about = "Says whether CAND is slower than BASE: measures the suite (default core) with both\n"
              "in turns, as assay gate does, with its statistics and its exit code.\n"
              "\n"
-             "BASE and CAND are each a program (a file) or a revision of git in the current\n"
-             "folder's repository. A revision is built once: its program is kept below\n"
-             "$XDG_CACHE_HOME/assay/builds (else ~/.cache), one folder per commit and\n"
-             "command; remove that folder to build again. Changes that are not committed are\n"
-             "in no revision: their program is build/assay. Shared objects (.so) are not taken.\n",
+             "BASE and CAND are each a program (a file), a shared object (FILE.so, which this\n"
+             "program loads) or a revision of git in the current folder's repository. A\n"
+             "revision is built once: its program is kept below $XDG_CACHE_HOME/assay/builds\n"
+             "(else ~/.cache), one folder per commit and command; remove that folder to build\n"
+             "again. Changes that are not committed are in no revision: their program is\n"
+             "build/assay.\n",
     .examples = "assay ab HEAD build/assay\n"
+                "assay ab before.so softmax.so softmax.ini\n"
                 "assay ab v0.1.0 main int8 --filter 'int8_quantize/*'",
     .exit = "0 fine, 1 a case REGRESSED, 2 usage, or a side that is no program and does not "
             "build, 3 undecided (by --fail-on), 4 nothing measured or comparable, or too few cases "

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/exit_code.h"
+#include "base/terminal.h"
 #include "cmd/options.h"
 #include "gate/gate_calibrate.h"
 #include "show/show.h"
@@ -61,7 +62,7 @@ static int show(const struct arguments *arguments)
 {
     struct store *store;
     if (store_open(&store, arguments->db, STORE_READ) != 0) return -1;
-    int shown = noise_show(stdout, store, arguments->format);
+    int shown = noise_show(stdout, store, arguments->format, terminal_columns());
     store_close(store);
     if (shown > 0)
         fprintf(stderr, "assay calibrate: %s: no noise is stored in it\n", arguments->db);
@@ -77,6 +78,8 @@ static int run(void *given)
     if (arguments->show) return show(arguments);
     if (program_itself(itself, sizeof itself) != 0) return -1;
     arguments->gate.base = arguments->gate.candidate = itself;
+    arguments->gate.base_objects = arguments->gate.candidate_objects = arguments->given.object;
+    arguments->gate.allow_load = arguments->given.allow_load;
     arguments->gate.base_device = arguments->gate.candidate_device = arguments->device;
     if (store_open(&store, arguments->db, STORE_WRITE) != 0) return -1;
     int code = calibrate_run(store, &arguments->gate, &arguments->calibrate, &made);
@@ -107,6 +110,7 @@ static const struct command_option options[] = {
      .least = 1, .most = 1000000},
     {"allow-simulated", VALUE_FLAG, .at = AT(gate.allow_simulated),
      .help = "also a simulated device"},
+    OPTIONS_OBJECT,
     {"show", VALUE_FLAG, .at = AT(show),
      .help = "print what the database knows, by how long cases take; measures nothing"},
     {"format", VALUE_CHOICE, "NAME", AT(format),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/exit_code.h"
+#include "base/terminal.h"
 #include "case/card.h"
 #include "cmd/options.h"
 #include "doctor/doctor.h"
@@ -41,7 +42,7 @@ static int run(void *given)
     doctor_gather(&facts, &arguments->doctor);
     int count = doctor_judge(&facts, findings);
     if (strcmp(arguments->format, "table") == 0)
-        doctor_write_table(stdout, &facts, findings, count);
+        doctor_write_table(stdout, &facts, findings, count, terminal_columns());
     else if (doctor_write_json(stdout, &facts, findings, count))
         return -1;
     return doctor_exit(&facts);

@@ -63,6 +63,7 @@ static const struct command_option options[] = {
      .least = GATE_STORED_LAUNCHES, .most = 1000, .with = "baseline"},
     {"allow-stored-verdict", VALUE_FLAG, .at = AT(gating.gate.allow_stored),
      .help = "let a stored base of two sessions make a case REGRESSED", .with = "baseline"},
+    OPTIONS_OBJECT,
     OPTIONS_GATE_REPORT,
     {0},
 };

@@ -63,6 +63,8 @@ static int check(void *given)
 static int print(const struct arguments *arguments, const struct history *history)
 {
     if (strcmp(arguments->format, "json") == 0) return history_print_json(stdout, history);
+    if (strcmp(arguments->format, "html") == 0)
+        return history_html(stdout, history, arguments->cases);
     return history_print(stdout, history, line_width(), writes_utf8());
 }
 
@@ -96,7 +98,7 @@ static const struct command_option options[] = {
     OPTION_FILTER(VALUE_CASE, filter),
     {"last", VALUE_COUNT, "N", AT(last), .help = "the newest N runs of each series only",
      .least = 1, .most = 1000000},
-    OPTION_FORMAT("table json"),
+    OPTION_FORMAT("table json html"),
     OPTION_DB,
     {0},
 };
@@ -112,17 +114,19 @@ const struct command cmd_history = {
              "its launches), oldest first, and where the level changed. It reports; it never\n"
              "gates.\n"
              "\n"
-             "A change is a split that none of 999 shuffles of its surroundings (up to 25 runs\n"
-             "per side, at least 4) matches: fewer than one quiet stretch of 50 runs in a\n"
-             "thousand shows one by chance. With fewer than some 14 runs no change can be\n"
-             "told. A border stands where device, firmware, driver, runtime, power limit, ECC,\n"
-             "MIG, clock or flush changed; no test looks across it. What a run does not know\n"
-             "of these is no change. Devices that take turns have a series each.\n"
+             "A change is a split that none of 999 shuffles of its surroundings matches (up to\n"
+             "50 runs, 4 or more per level, 3 on the last): of a thousand quiet series of 85\n"
+             "runs one or two show one by chance. A level of 4 runs or more that was left\n"
+             "again stays in the list. With fewer than some 14 runs no change can be told. A\n"
+             "border stands where device, firmware, driver, runtime, power limit, ECC, MIG,\n"
+             "clock or flush changed; no test looks across it. What a run does not know of\n"
+             "these is no change. Devices that take turns have a series each.\n"
              "\n"
              "  CASE-GLOB  operation/variant, or an operation for all of its variants\n"
              "  WORD       what the shape must hold (n=5000000, dtype=b*), or cold, hot, host,\n"
              "             cuda (a case as other commands print it is such words)\n",
-    .examples = "assay history 'int8_quantize/*' n=5000000 cold",
+    .examples = "assay history 'int8_quantize/*' n=5000000 cold\n"
+                "assay history 'int8_quantize/*' --format html >trend.html",
     .exit = "0 fine, 2 usage, 4 no case matches.",
     .size = sizeof(struct arguments),
     .defaults = &(const struct arguments){.format = "table"},

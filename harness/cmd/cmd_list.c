@@ -257,6 +257,10 @@ static int check(void *given)
     const char *name = arguments->given.word[0];
     const char *of_runs = option_given(given, "all db");
     if (choice_check("there is no list", name, list_names) != 0) return -1;
+    const char *of_kernels = option_given(given, "load allow-load");
+    bool has_kernels = strcmp(name, "runs") != 0 && strcmp(name, "devices") != 0;
+    if (of_kernels && !has_kernels)
+        return assay_error("--%s is of suites, operations and variants alone", of_kernels);
     if (of_runs && strcmp(name, "runs") != 0) return assay_error("--%s is of runs alone", of_runs);
     return 0;
 }
@@ -303,7 +307,7 @@ static int run(void *given)
     while (strcmp(list->name, arguments->given.word[0]) != 0)
         list++;
     int failed = list->fill ? (as_json ? print_json : print_table)(list, arguments)
-                            : devices_list(stdout, arguments->format);
+                            : devices_list(stdout, arguments->format, terminal_columns());
     return failed ? -1 : EXIT_FINE;
 }
 
@@ -311,6 +315,7 @@ static const struct command_option options[] = {
     OPTION_FORMAT("table json"),
     OPTION_DB,
     {"all", VALUE_FLAG, .at = AT(all), .help = "for runs: each launch of a gate as well"},
+    OPTIONS_OBJECT,
     {0},
 };
 
@@ -334,6 +339,7 @@ const struct command cmd_list = {
     .examples = "assay list suites\n"
                 "assay list runs --format json",
     .exit = "0 fine, 2 usage, or there is no database.",
+    .loads = true,
     .size = sizeof(struct arguments),
     .defaults = &(const struct arguments){.format = "table"},
     .check = check,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/exit_code.h"
+#include "base/terminal.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "cmd/run_command.h"
@@ -35,8 +36,8 @@ static int print_profile(const struct given *given, const char *run_id)
     if (run_choice_read(&run, &profiles, run_id, arguments->runner.database)) return -1;
     int shown = show_profile_count(&run, profiles), ok = 0;
     for (int i = 0; i < run.case_count; i++)
-        ok += run.cases[i].result.status == STATUS_OK;
-    int status = show_profiles(stdout, &run, profiles, arguments->format);
+        ok += status_has_time(run.cases[i].result.status);
+    int status = show_profiles(stdout, &run, profiles, arguments->format, terminal_columns());
     int code = view_exit_code(&run);
     if (code == EXIT_FINE && shown == 0) code = EXIT_NOTHING;
     store_profiles_release(&run, profiles);
@@ -67,6 +68,7 @@ static const struct command_option options[] = {
     OPTION_LABEL,
     {"db", VALUE_DATABASE, "FILE", AT(runner.database), .help = OPTION_DB_HELP},
     OPTION_SEED,
+    OPTIONS_OBJECT,
     {0},
 };
 
@@ -84,6 +86,7 @@ const struct command cmd_profile = {
              "them.\n",
     .examples = "assay profile int8 --filter 'int8_quantize/rcp4*'",
     .exit = "as assay run does; 4 where the device has nothing to profile by.",
+    .loads = true,
     .size = sizeof(struct arguments),
     .defaults = &(const struct arguments){.format = "table",
                                           .runner = {RUN_COMMAND_DEFAULTS, .profile = true,

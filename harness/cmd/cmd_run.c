@@ -108,6 +108,7 @@ static const struct command_option options[] = {
     {"check", VALUE_FLAG, .at = AT(runner.check_only),
      .help = "check every answer once, time nothing"},
     {"dry-run", VALUE_FLAG, .at = AT(runner.dry_run), .help = "print what would be measured"},
+    OPTIONS_OBJECT,
     {0},
 };
 
@@ -118,12 +119,14 @@ const struct command cmd_run = {
     RUN_COMMAND_WORDS,
     .about = "Measures every case of the suites, stores all samples and prints the table.\n",
     .examples = "assay run smoke --device host\n"
+                "assay run softmax.ini --load softmax.so --device host\n"
                 "assay run int8 --filter 'int8_quantize/*' --launches 3 --label before\n"
                 "assay run int8 --filter 'int8_quantize n=5000000 cold' --dry-run",
     .exit = "0 fine, 1 a wrong answer, or a right one that the suite expects to be wrong, 2 usage, "
             "3 a row is noisy (with --fail-on noisy), 4 nothing measured, 5 a case crashed or "
             "timed out, 130 interrupted (what was complete "
             "is stored).",
+    .loads = true,
     .size = sizeof(struct arguments),
     .defaults =
         &(const struct arguments){

@@ -36,7 +36,7 @@ static int show_the_profiles(const char *spec, const struct arguments *arguments
         fprintf(stderr, "assay show: run %.8s has no profile; assay profile SUITE makes one\n",
                 run.run.id);
         code = EXIT_NOTHING;
-    } else if (show_profiles(stdout, &run, profiles, arguments->format)) {
+    } else if (show_profiles(stdout, &run, profiles, arguments->format, terminal_columns())) {
         code = -1;
     }
     store_profiles_release(&run, profiles);

@@ -26,11 +26,16 @@ struct arguments {
     struct given given;
     struct gate_command gating;
     const char *make, *program, *below;
+    /* Copies of the objects as they were; with objects, they are what changes. */
+    char copy[OBJECTS_MOST][PATH_MAX];
+    const char *copies[OBJECTS_MOST + 1];
 };
 
 static int check(void *given)
 {
     struct arguments *arguments = given;
+    if (arguments->given.object_count > 0 && !option_given(given, "on"))
+        return assay_error("--load: which folders have its sources? (--on FOLDERS)");
     arguments->gating.gate.suite = arguments->given.word[0];
     return gate_command_check(&arguments->gating, given);
 }
@@ -127,19 +132,28 @@ static int build(const char *make)
 
 /* ------------------------------------------------------------------- watching -- */
 
+static bool is_unchanged(const struct arguments *arguments)
+{
+    const struct gate_options *gate = &arguments->gating.gate;
+    for (int i = 0; i < arguments->given.object_count; i++)
+        if (!program_same(arguments->copies[i], arguments->given.object[i])) return false;
+    return program_same(gate->base, gate->candidate);
+}
+
 /* After a save. The exit code of an interrupted gate, else 0: whatever it found, watching goes on.
  */
 static int after_save(struct arguments *arguments)
 {
-    const struct gate_options *gate = &arguments->gating.gate;
     int built = build(arguments->make);
     if (built < 0) return EXIT_INTERRUPTED;
     if (built == 0) {
         fputs("assay watch: it does not build; the next save is tried\n", stderr);
         return 0;
     }
-    if (program_same(gate->base, gate->candidate)) {
-        fputs("assay watch: the program is as it was\n", stderr);
+    if (is_unchanged(arguments)) {
+        fprintf(stderr, "assay watch: the %s\n",
+                arguments->given.object_count ? "objects are as they were"
+                                              : "program is as it was");
         return 0;
     }
     int code = gate_command_run(&arguments->gating, &arguments->given);
@@ -164,17 +178,36 @@ static int watch_sources(struct arguments *arguments)
     }
 }
 
+/* The base: the program and its objects as they are now. */
+static int keep_base(struct arguments *arguments, const char *folder, char base[PATH_MAX])
+{
+    struct gate_options *gate = &arguments->gating.gate;
+    snprintf(base, PATH_MAX, "%s/assay", folder);
+    if (copy_program(arguments->program, base) != 0) return -1;
+    for (int i = 0; i < arguments->given.object_count; i++) {
+        const char *object = arguments->given.object[i], *slash = strrchr(object, '/');
+        snprintf(arguments->copy[i], PATH_MAX, "%s/%s", folder, slash ? slash + 1 : object);
+        if (copy_program(object, arguments->copy[i]) != 0) return -1;
+        arguments->copies[i] = arguments->copy[i];
+    }
+    gate->base = base;
+    gate->candidate = arguments->program;
+    gate->base_objects = arguments->copies;
+    return 0;
+}
+
 static int run(void *given)
 {
     struct arguments *arguments = given;
     struct temp_folder folder;
-    char base[PATH_MAX];
+    char base[PATH_MAX], itself[PATH_MAX];
+    if (arguments->given.object_count > 0 && !option_given(given, "program")) {
+        if (program_itself(itself, sizeof itself) != 0) return -1;
+        arguments->program = itself;
+    }
     if (gate_command_try(&arguments->gating) != 0 || temp_folder_make(&folder, "watch") != 0)
         return -1;
-    snprintf(base, sizeof base, "%s/assay", folder.path);
-    arguments->gating.gate.base = base;
-    arguments->gating.gate.candidate = arguments->program;
-    int code = copy_program(arguments->program, base) == 0 ? watch_sources(arguments) : -1;
+    int code = keep_base(arguments, folder.path, base) == 0 ? watch_sources(arguments) : -1;
     temp_folder_remove(&folder);
     return code;
 }
@@ -184,10 +217,11 @@ static const struct command_option options[] = {
     OPTIONS_GATE_MEASURE,
     {"make", VALUE_TEXT, "COMMAND", AT(make), .help = "what builds the program (default: make)"},
     {"program", VALUE_FILE, "FILE", AT(program),
-     .help = "the program that it builds (default: build/assay)"},
+     .help = "the program that it builds (default: build/assay; with --load this one)"},
     {"on", VALUE_TEXT, "FOLDERS", AT(below),
      .help = "the folders whose files are watched, with blanks between them (default: 'kernels "
              "baselines')"},
+    OPTIONS_OBJECT,
     OPTIONS_GATE_REPORT,
     {0},
 };

@@ -1,5 +1,6 @@
 /* commands.c - the table of commands, and how one is run. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/exit_code.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "cmd/commands.h"
 #include "cmd/help.h"
@@ -19,10 +21,11 @@ static const struct command hidden_complete = {"complete", .raw = complete_comma
 
 /* In the order that help has. */
 const struct command *const commands[] = {
-    &cmd_run,     &cmd_show,      &cmd_profile,   &cmd_compare,     &cmd_ab,     &cmd_watch,
-    &cmd_gate,    &cmd_calibrate, &cmd_baseline,  &cmd_ack,         &cmd_list,   &cmd_plot,
-    &cmd_history, &cmd_claims,    &cmd_report,    &cmd_export,      &cmd_import, &cmd_merge,
-    &cmd_doctor,  &cmd_help,      &hidden_worker, &hidden_complete, NULL,
+    &cmd_run,         &cmd_bench,  &cmd_show,  &cmd_profile,   &cmd_time,     &cmd_compare,
+    &cmd_ab,          &cmd_watch,  &cmd_gate,  &cmd_calibrate, &cmd_baseline, &cmd_ack,
+    &cmd_list,        &cmd_new,    &cmd_plot,  &cmd_history,   &cmd_claims,   &cmd_report,
+    &cmd_export,      &cmd_import, &cmd_merge, &cmd_doctor,    &cmd_help,     &hidden_worker,
+    &hidden_complete, NULL,
 };
 
 const struct command *command_find(const char *name, bool hidden_too)
@@ -50,10 +53,11 @@ static int report(const struct command *command, bool misuse)
     return EXIT_USAGE;
 }
 
-/* Help is had wherever it is asked for, whatever else is wrong. */
+/* Help is had wherever it is asked for, whatever else is wrong. What stands behind -- is no
+ * option: it may be another program's. */
 static bool asks_for_help(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
     return false;
 }
@@ -63,6 +67,15 @@ static void keep_line(char line[LINE_MOST], int argc, char **argv)
     size_t used = (size_t)snprintf(line, LINE_MOST, "assay");
     for (int i = 0; i < argc && used < LINE_MOST; i++)
         used += (size_t)snprintf(line + used, LINE_MOST - used, " %s", argv[i]);
+}
+
+/* What a command has of objects: the user's folder, and what was asked for. */
+static int load_objects(const struct given *given)
+{
+    if (!given->command->loads) return 0;
+    objects_allow_suites(given->allow_load);
+    if (objects_load_folder() != 0) return -1;
+    return objects_load(given->object, given->object_count);
 }
 
 int command_run(const struct command *command, int argc, char **argv)
@@ -84,7 +97,7 @@ int command_run(const struct command *command, int argc, char **argv)
         help_print(command);
     else if (parsed < 0 || (command->check && command->check(arguments) != 0))
         code = report(command, true);
-    else if ((code = command->run(arguments)) < 0)
+    else if ((code = load_objects(arguments)) < 0 || (code = command->run(arguments)) < 0)
         code = report(command, false);
     free(arguments);
     return code;
@@ -107,8 +120,13 @@ int files_take(const struct given *given, const char *db,
 
 int program_itself(char *path, size_t size)
 {
-    ssize_t length = readlink("/proc/self/exe", path, size - 1);
-    if (length < 0) return assay_error("cannot find this program: %s", strerror(errno));
-    path[length] = '\0';
+    static const char *const none[] = {NULL};
+    const char *self[PROCESS_SELF_MOST];
+    char found[PATH_MAX];
+    const char *program = process_self(none, self);
+    if (!program || self[1])
+        return assay_error("this program has no file of its own here: name one (--cand PROGRAM)");
+    if (!realpath(program, found) || text_copy(path, size, found) < 0)
+        return assay_error("cannot find this program: %s", program);
     return 0;
 }

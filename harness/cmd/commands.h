@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "object/object.h"
+
 struct store;
 
 /* What a value can be: how it is checked, the type it is kept as, what completion offers. */
@@ -39,7 +41,16 @@ enum value_kind {
     VALUE_SUITE_FILE,
     VALUE_PLOT,
     VALUE_COMMAND,
-    VALUE_KINDS, /* how many there are */
+    VALUE_OBJECT, /* into given.object, each time it is given */
+    VALUE_EACH,   /* struct each: one more text each time it is given */
+    VALUE_KINDS,  /* how many there are */
+};
+
+/* The texts of an option that is given again and again. */
+enum { EACH_MOST = 32 };
+struct each {
+    const char *text[EACH_MOST];
+    int count;
 };
 
 struct command_option {
@@ -91,13 +102,27 @@ struct command_word {
 
 enum { MOST_WORDS = 3, ANY_NUMBER = 1 << 20 };
 
+/* Shared objects to load before the command (object/object.h), beside those of the user's folder:
+ * for commands that measure or list. */
+#define OPTIONS_OBJECT                                                                             \
+    {"load", VALUE_OBJECT, "FILE.so",                                                              \
+     .help = "also the operations and variants of this shared object; may be given again"},        \
+    {                                                                                              \
+        "allow-load", VALUE_FLAG,                                                                  \
+            .at = AT(given.allow_load),                                                            \
+            .help = "let suites load objects (load = FILE.so): an object runs as you"              \
+    }
+
 /* What was typed, beside the values of options. Every `struct arguments` begins with one. */
 struct given {
     const struct command *command;
     char *const *word; /* the words without an option; NULL behind the last */
     int count;
-    uint64_t options; /* bit i: command->options[i] was given */
-    const char *line; /* "assay run ..." as typed, at most LINE_MOST bytes */
+    uint64_t options;                     /* bit i: command->options[i] was given */
+    const char *line;                     /* "assay run ..." as typed, at most LINE_MOST bytes */
+    const char *object[OBJECTS_MOST + 1]; /* --load; NULL behind the last */
+    int object_count;
+    bool allow_load; /* --allow-load */
 };
 
 enum { LINE_MOST = 512 };
@@ -117,6 +142,7 @@ struct command {
     const char *synopsis; /* behind the name, a line for each form; NULL: from the words */
     const char *about, *notes, *examples, *exit;
 
+    bool loads;           /* objects, before it is run; else it hands them on */
     size_t size;          /* of its struct arguments */
     const void *defaults; /* one of these; NULL: all 0 */
     /* What the arguments mean together: 0, or -1 with assay_error, a misuse. May be NULL. */
@@ -127,9 +153,9 @@ struct command {
     int (*raw)(int argc, char **argv);
 };
 
-extern const struct command cmd_ab, cmd_watch, cmd_ack, cmd_baseline, cmd_calibrate, cmd_claims,
+extern const struct command cmd_ab, cmd_ack, cmd_baseline, cmd_bench, cmd_calibrate, cmd_claims,
     cmd_compare, cmd_doctor, cmd_export, cmd_gate, cmd_help, cmd_history, cmd_import, cmd_list,
-    cmd_merge, cmd_plot, cmd_profile, cmd_report, cmd_run, cmd_show;
+    cmd_merge, cmd_new, cmd_plot, cmd_profile, cmd_report, cmd_run, cmd_show, cmd_time, cmd_watch;
 extern const struct command *const commands[]; /* ended by NULL */
 
 /* The program itself: its options are those that stand before a command. */
@@ -152,5 +178,6 @@ int complete_command(int argc, char **argv);
 int files_take(const struct given *given, const char *db,
                int (*take)(struct store *store, const char *path, const void *arguments));
 
-/* The path of this very program. 0, or -1 with assay_error. */
+/* The path of this very program, which a wheel for Python has not always. 0, or -1 with
+ * assay_error. */
 int program_itself(char *path, size_t size);

@@ -169,6 +169,7 @@ static void offer_cases(struct completion *completion)
 /* What a value of each kind can be; nothing of a number or a text. */
 static void (*const offers[VALUE_KINDS])(struct completion *completion) = {
     [VALUE_FILE] = offer_files,
+    [VALUE_OBJECT] = offer_files,
     [VALUE_DATABASE] = offer_files,
     [VALUE_DEVICE] = offer_devices,
     [VALUE_VARIANT] = offer_variants,

@@ -84,14 +84,18 @@ struct gate_command {
         "db", VALUE_DATABASE, "FILE", AT(gating.db), .help = OPTION_DB_HELP                         \
     }
 
-/* Complete what follows from the options. 0, or -1 with assay_error, a misuse. */
+/* Complete what follows from the options. Both programs load the objects that were given. 0, or -1
+ * with assay_error, a misuse. */
 int gate_command_check(struct gate_command *command, const struct given *given);
 
 /* Whether the reports can be written, before minutes are spent. 0, or -1 with assay_error. */
 int gate_command_try(const struct gate_command *command);
 
-/* The same of two words that each name a program or a revision, which is built by `make` (NULL: as
- * this program was built). The exit code, or -1. */
+/* Whether the word of a side names a shared object. */
+bool gate_command_is_object(const char *word);
+
+/* The same of two words that each name a program, a shared object, which this program loads, or a
+ * revision, which is built by `make` (NULL: as this program was built). The exit code, or -1. */
 int gate_command_ab(struct gate_command *command, const struct given *given,
                     const char *const word[2], const char *make);
 

@@ -85,6 +85,22 @@ static int take_seed(const struct command_option *option, const char *text, uint
     return 0;
 }
 
+static int take_object(struct given *given, const char *text)
+{
+    if (given->object_count == OBJECTS_MOST)
+        return assay_error("--load: %d objects at most", OBJECTS_MOST);
+    given->object[given->object_count++] = text;
+    return 0;
+}
+
+static int take_each(const struct command_option *option, const char *text, struct each *each)
+{
+    if (each->count == EACH_MOST)
+        return assay_error("--%s: at most %d times", option->name, EACH_MOST);
+    each->text[each->count++] = text;
+    return 0;
+}
+
 static int take(const struct command_option *option, const char *text, void *arguments)
 {
     void *at = (char *)arguments + option->at;
@@ -106,6 +122,10 @@ static int take(const struct command_option *option, const char *text, void *arg
         *(const char **)at = text;
         snprintf(what, sizeof what, "--%s: unknown %s", option->name, option->name);
         return choice_check(what, text, option->choices);
+    case VALUE_OBJECT:
+        return take_object(arguments, text);
+    case VALUE_EACH:
+        return take_each(option, text, at);
     default:
         *(const char **)at = text;
         return 0;

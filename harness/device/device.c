@@ -6,14 +6,12 @@
 #include "base/text.h"
 #include "device/device.h"
 
-const struct device_ops *const device_table[] = {
-#ifdef ASSAY_HAVE_CUDA
-    &device_cuda,
-#endif
-    &device_host,
-    &device_sim,
-    NULL,
-};
+/* NULL in a program that is linked without CUDA. */
+extern const struct device_ops device_cuda __attribute__((weak));
+
+/* `auto` takes the first that opens. */
+static const struct device_ops *const devices[] = {&device_cuda, &device_host, &device_sim};
+enum { DEVICES = sizeof devices / sizeof *devices };
 
 /* Whether a spec such as "cuda:1" names the device "cuda". */
 static bool spec_names(const char *spec, const char *name)
@@ -48,12 +46,12 @@ static int unknown_device(const char *spec)
 static int open_first(const struct device_options *options, const struct device_ops **ops,
                       struct device **device)
 {
-    for (int i = 0; device_table[i]; i++) {
-        if (device_table[i]->by_name_only) continue;
+    for (int i = 0; i < DEVICES; i++) {
+        if (!devices[i] || devices[i]->by_name_only) continue;
         struct device_options each = *options;
-        each.spec = device_table[i]->name;
-        if (device_table[i]->open(&each, device) < 0) continue;
-        *ops = device_table[i];
+        each.spec = devices[i]->name;
+        if (devices[i]->open(&each, device) < 0) continue;
+        *ops = devices[i];
         return 0;
     }
     return -1;
@@ -65,16 +63,14 @@ int device_open(const struct device_options *options, const struct device_ops **
     *ops = NULL;
     *device = NULL;
     if (strcmp(options->spec, "auto") == 0) return open_first(options, ops, device);
-    for (int i = 0; device_table[i]; i++) {
-        if (!spec_names(options->spec, device_table[i]->name)) continue;
-        if (device_table[i]->open(options, device) < 0) return -1;
-        *ops = device_table[i];
+    for (int i = 0; i < DEVICES; i++) {
+        if (!devices[i] || !spec_names(options->spec, devices[i]->name)) continue;
+        if (devices[i]->open(options, device) < 0) return -1;
+        *ops = devices[i];
         return 0;
     }
-#ifndef ASSAY_HAVE_CUDA
     if (spec_names(options->spec, "cuda"))
         return assay_error("device '%s': this program was built without CUDA (no nvcc was found)",
                            options->spec);
-#endif
     return unknown_device(options->spec);
 }

@@ -126,9 +126,6 @@ struct device_ops {
 
 extern const struct device_ops device_cuda, device_host, device_sim;
 
-/* All devices of this build, NULL-terminated, best first; "auto" takes the first that opens. */
-extern const struct device_ops *const device_table[];
-
 /* Set all figures to unknown. */
 void code_seen_clear(struct code_seen *code);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "doctor/doctor.h"
 #include "run/child.h"
@@ -32,16 +33,24 @@ static int find_devices(struct device_info infos[MAX_DEVICES])
     return count;
 }
 
-static void print_table(FILE *out, const struct device_info *infos, int count)
+static int print_table(FILE *out, const struct device_info *infos, int count, int width)
 {
-    fprintf(out, "%-8s %-34s %6s %10s %10s  %s\n", "device", "name", "units", "cache", "memory",
-            "clock");
+    static const char *const headings[] = {"device",  ">units", ">cache",
+                                           ">memory", "clock",  "name"};
+    struct table table;
+    table_init(&table, headings, sizeof headings / sizeof *headings);
     for (int i = 0; i < count; i++) {
-        char cache[UNITS_MAX], memory[UNITS_MAX];
-        fprintf(out, "%-8s %-34.34s %6d %10s %10s  %s\n", infos[i].spec, infos[i].name,
-                infos[i].multiprocessors, units_bytes(cache, (double)infos[i].cache_bytes),
-                units_bytes(memory, (double)infos[i].memory_bytes), clock_name(infos[i].clock));
+        char bytes[UNITS_MAX];
+        table_cell(&table, "%s", infos[i].spec);
+        table_cell(&table, "%d", infos[i].multiprocessors);
+        table_cell(&table, "%s", units_bytes(bytes, (double)infos[i].cache_bytes));
+        table_cell(&table, "%s", units_bytes(bytes, (double)infos[i].memory_bytes));
+        table_cell(&table, "%s", clock_name(infos[i].clock));
+        table_cell(&table, "%s", infos[i].name);
     }
+    int status = table_print(&table, out, width);
+    table_release(&table);
+    return status;
 }
 
 static int print_json(FILE *out, const struct device_info *infos, int count)
@@ -69,12 +78,11 @@ static int print_json(FILE *out, const struct device_info *infos, int count)
     return json_finish(&json);
 }
 
-int devices_list(FILE *out, const char *format)
+int devices_list(FILE *out, const char *format, int width)
 {
     struct device_info infos[MAX_DEVICES];
     int count = find_devices(infos);
     if (count == 0) return assay_error("no device opens");
     if (strcmp(format, "json") == 0) return print_json(out, infos, count);
-    print_table(out, infos, count);
-    return 0;
+    return print_table(out, infos, count, width);
 }

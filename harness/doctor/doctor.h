@@ -117,9 +117,9 @@ const char *doctor_state_name(enum doctor_state state);
 /* EXIT_FINE when a device can be measured, otherwise EXIT_NOTHING. */
 int doctor_exit(const struct doctor_facts *facts);
 
-/* A table for people, at most 100 columns wide. */
+/* A table for people, in lines of `width` columns. */
 void doctor_write_table(FILE *out, const struct doctor_facts *facts,
-                        const struct doctor_finding *findings, int count);
+                        const struct doctor_finding *findings, int count, int width);
 
 /* {"assay", "format": 1, "devices": [...], "checks": [{"name", "state", "found", "means",
  * "remedy"}], "exit"}; an empty text is null. -1 with assay_error when it cannot be
@@ -133,5 +133,5 @@ int doctor_write_json(FILE *out, const struct doctor_facts *facts,
  * it; with try_counters, info->lost has a line if hardware counters cannot be read (device.h). */
 int devices_probe(const char *spec, bool try_counters, struct device_info *info);
 
-/* Print every device as a table or as JSON. */
-int devices_list(FILE *out, const char *format);
+/* Print every device as a table of `width` columns or as JSON. */
+int devices_list(FILE *out, const char *format, int width);

@@ -3,28 +3,28 @@
 #include "base/text.h"
 #include "doctor/doctor.h"
 
-enum { WIDTH = 100, TEXT_COLUMN = 29 };
+enum { TEXT_COLUMN = 29 };
 
-static void print_advice(FILE *out, const char *label, const char *text)
+static void print_advice(FILE *out, const char *label, const char *text, int width)
 {
     if (!text[0]) return;
     fprintf(out, "%*s%-7s", TEXT_COLUMN, "", label);
-    text_wrap(out, text, TEXT_COLUMN + 7, TEXT_COLUMN + 7, WIDTH);
+    text_wrap(out, text, TEXT_COLUMN + 7, TEXT_COLUMN + 7, width);
 }
 
-static void print_finding(FILE *out, const struct doctor_finding *finding)
+static void print_finding(FILE *out, const struct doctor_finding *finding, int width)
 {
     fprintf(out, "%-9s%-*s", doctor_state_name(finding->state), TEXT_COLUMN - 9, finding->name);
-    text_wrap(out, finding->found, TEXT_COLUMN, TEXT_COLUMN, WIDTH);
-    print_advice(out, "means:", finding->means);
-    print_advice(out, "do:", finding->remedy);
+    text_wrap(out, finding->found, TEXT_COLUMN, TEXT_COLUMN, width);
+    print_advice(out, "means:", finding->means, width);
+    print_advice(out, "do:", finding->remedy, width);
 }
 
 void doctor_write_table(FILE *out, const struct doctor_facts *facts,
-                        const struct doctor_finding *findings, int count)
+                        const struct doctor_finding *findings, int count, int width)
 {
     for (int i = 0; i < count; i++)
-        print_finding(out, &findings[i]);
+        print_finding(out, &findings[i], width);
     const char *gpu = facts->gpu.is_open ? facts->gpu.info.spec : "";
     const char *host = facts->host.is_open ? "host" : "";
     fprintf(out, "\nCan be measured: %s%s%s\n", gpu, gpu[0] && host[0] ? ", " : "",

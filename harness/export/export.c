@@ -119,7 +119,7 @@ int exchange_export(const struct exchange_format *format, struct store *store, c
 
 bool export_has_time(const struct view_row *row)
 {
-    return row->result.status == STATUS_OK && !row->is_hidden && !row->is_ceiling &&
+    return status_has_time(row->result.status) && !row->is_hidden && !row->is_ceiling &&
            row->result.time_ns > 0;
 }
 

@@ -6,24 +6,27 @@
 
 /* The metric of a case in one launch of a pool; NAN none. */
 static double value_of(const struct gate_run *run, enum arm arm, const struct case_id *id,
-                       int launch)
+                       int launch, enum metric_kind metric)
 {
     const struct timings *pool = &run->pool[arm];
     const struct timing *end = pool->rows + pool->count;
     for (const struct timing *row = timings_first(pool, id);
          row && row < end && case_id_order(&row->id, id) == 0; row++)
-        if (row->launch == launch) return timing_metric(pool, row, run->options->speedup);
+        if (row->launch == launch) return timing_metric(pool, row, metric);
     return NAN;
 }
 
 void gate_collect(struct gate_rounds *rounds, const struct gate_run *run, enum arm other,
                   const struct case_id *id, int from, int to)
 {
+    const struct compare_options *compare = &run->compare;
+    struct clock_sight sight = clock_sight_of(&run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE], id,
+                                              compare->clock_launches, compare->speedup);
     rounds->count = 0;
     for (int round = from; round < to && rounds->count < SIGNED_RANK_MAX; round++) {
-        double base = value_of(run, ARM_BASE, id, round);
+        double base = value_of(run, ARM_BASE, id, round, sight.metric);
         int launch = other == ARM_NULL ? round - run->screen_rounds : round;
-        double value = log(value_of(run, other, id, launch)) - log(base);
+        double value = log(value_of(run, other, id, launch, sight.metric)) - log(base);
         if (!isnan(value)) rounds->value[rounds->count++] = value;
     }
 }
@@ -98,10 +101,12 @@ static int make_cases(struct gate_run *run)
         struct comparison_row *row = &comparison->rows[i];
         struct gate_case *one = &run->cases[i];
         *one = (struct gate_case){.threshold = row->threshold, .noise = NAN};
+        /* One whose launches were unstable is measured again. */
+        one->settled = !gate_is_judged(row) && row->verdict != VERDICT_UNSTABLE;
         if (!gate_is_judged(row)) continue;
         one->noise = row->noise =
             expm1(noise_floor(&run->noise, &row->id, row->base_ns, GATE_CONFIRM_ROUNDS));
-        one->quantum = clock_quantum(&run->pool[ARM_BASE].run.launches[0].device, row->base_ns);
+        one->quantum = row->quantum;
         gate_collect(&one->screen, run, ARM_CANDIDATE, &row->id, 0, run->screen_rounds);
     }
     return 0;

@@ -1,4 +1,6 @@
 /* gate_launch.c - launches of a gate's programs, into its pools. */
+#include <string.h>
+
 #include "base/exit_code.h"
 #include "gate/gate_run_state.h"
 
@@ -10,6 +12,21 @@ static int exit_of(enum launch_end end)
         [LAUNCH_FAILED] = EXIT_USAGE,
     };
     return codes[end];
+}
+
+/* Between launches too, what one arm measures is one code. */
+static int check_objects(const struct timings *pool, const struct timings *timings)
+{
+    const struct run_info *then = &pool->run.run, *now = &timings->run.run;
+    if (pool->run.launch_count == 0) return 0;
+    if (then->object_count != now->object_count)
+        return assay_error("a launch had %d shared objects, and one before it %d",
+                           now->object_count, then->object_count);
+    for (int i = 0; i < now->object_count; i++)
+        if (strcmp(then->objects[i].sha256, now->objects[i].sha256) != 0)
+            return assay_error("%s: the file changed between launches, so they are of two objects",
+                               now->objects[i].name);
+    return 0;
 }
 
 int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter)
@@ -31,7 +48,8 @@ int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filte
         assay_error("the device is simulated: a gate of it proves nothing (--allow-simulated)");
         return EXIT_USAGE;
     }
-    int status = gate_check_launch(run, arm, &timings);
+    int status = check_objects(&run->pool[arm], &timings);
+    if (status == 0) status = gate_check_launch(run, arm, &timings);
     if (status == 0) status = timings_append(&run->pool[arm], &timings);
     timings_release(&timings);
     return status == 0 ? GATE_MADE : EXIT_USAGE;

@@ -18,12 +18,15 @@ struct gate_options {
     const char *suite;
     const char *base, *candidate;               /* programs */
     const char *base_device, *candidate_device; /* --device of each */
-    const char *baseline;                       /* stored mode: a named run; NULL: paired */
-    const char *pinned;                         /* a named run to look back to; NULL: none */
-    const char *filter, *budget, *precision;    /* handed on; NULL: GATE_BUDGET_S, the suite's */
-    double threshold;                           /* a fraction; NAN: by the clocks */
-    double least_judged;                        /* a fraction of the cases (verdict.h) */
-    bool speedup;                               /* the ratio to the baseline, not the time */
+    /* The shared objects that each loads, ended by NULL; NULL: none. */
+    const char *const *base_objects, *const *candidate_objects;
+    bool allow_load;                         /* its suites may load objects */
+    const char *baseline;                    /* stored mode: a named run; NULL: paired */
+    const char *pinned;                      /* a named run to look back to; NULL: none */
+    const char *filter, *budget, *precision; /* handed on; NULL: GATE_BUDGET_S, the suite's */
+    double threshold;                        /* a fraction; NAN: by the clocks */
+    double least_judged;                     /* a fraction of the cases (verdict.h) */
+    bool speedup;                            /* the ratio to the baseline, not the time */
     bool extend;
     bool resume; /* go on with the suite's newest gate that did not end; paired mode */
     bool allow_simulated, allow_stored;

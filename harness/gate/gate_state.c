@@ -75,6 +75,8 @@ struct program_call gate_call(const struct gate_run *run, enum arm arm, int roun
         .program = is_base ? options->base : options->candidate,
         .suite = options->suite,
         .device = device,
+        .objects = is_base ? options->base_objects : options->candidate_objects,
+        .allow_load = options->allow_load,
         .filter = filter,
         .budget = options->budget ? options->budget : GATE_BUDGET_S,
         .precision = options->precision,

@@ -82,48 +82,14 @@ static int check_base(const struct gate_run *run)
 
 /* -------------------------------------------------------------- history -- */
 
-static double fence_of(const struct history *history, const struct case_id *id, int setting)
+static void note_fences(struct comparison *comparison)
 {
-    for (int i = 0; i < history->series_count; i++) {
-        const struct history_series *series = &history->series[i];
-        if (case_id_order(&series->id, id) == 0) return history_fence(series, setting);
-    }
-    return NAN;
-}
-
-/* A change that is no larger than those from run to run is not shown. */
-static void hold_against(struct comparison_row *row, double fence)
-{
-    bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED ||
-                   row->verdict == VERDICT_SUSPECT;
-    row->fence = fence;
-    if (!changed || isnan(fence) || fabs(log(row->ratio.mid)) > log1p(fence)) return;
-    row->verdict = VERDICT_INCONCLUSIVE;
-    row->tags &= ~(unsigned)TAG_FASTER;
-    snprintf(row->reason, sizeof row->reason, "runs of this case differ by up to %.3g %% anyway",
-             100 * fence);
-}
-
-static int apply_fences(struct gate_run *run)
-{
-    struct comparison *comparison = run->comparison;
-    struct history history;
-    int known = 0;
-    if (history_read(&history, run->store, "*") != 0) return -1;
-    int setting = history_setting_index(&history, &run->pool[ARM_BASE].run.launches[0].device);
-    for (int i = 0; setting >= 0 && i < comparison->count; i++) {
-        struct comparison_row *row = &comparison->rows[i];
-        if (!gate_is_judged(row)) continue;
-        hold_against(row, fence_of(&history, &row->id, setting));
-        known += !isnan(row->fence);
-    }
-    history_release(&history);
-    if (setting < 0) return -1;
-    if (known == 0)
-        comparison_note(comparison,
-                        "no case has the %d changes of history that a fence is made from",
-                        FENCE_LEAST_CHANGES);
-    return 0;
+    for (int i = 0; i < comparison->count; i++)
+        if (!isnan(comparison->rows[i].fence)) return;
+    comparison_note(comparison,
+                    "no case has the %d changes of history that a fence is made from: a change is "
+                    "SUSPECT at most",
+                    FENCE_LEAST_CHANGES);
 }
 
 /* ----------------------------------------------------------------- gate -- */
@@ -136,29 +102,44 @@ static void make_notes(struct gate_run *run, int sessions)
     if (!run->options->allow_stored)
         comparison_note(comparison,
                         "the base was measured at another time: a change is SUSPECT at most");
+    else if (run->options->speedup)
+        comparison_note(comparison, "no fence is known of speed-ups, so a change is SUSPECT at "
+                                    "most, in spite of --allow-stored-verdict");
     else if (sessions < LEAST_SESSIONS)
         comparison_note(comparison,
                         "a base of one session proves nothing, in spite of --allow-stored-verdict: "
                         "run the suite once more with the same build");
     else
-        comparison_note(comparison, "the base was measured at another time, and "
-                                    "--allow-stored-verdict lets that count");
+        comparison_note(comparison,
+                        "the base was measured at another time, and "
+                        "--allow-stored-verdict lets that count where a fence is known");
 }
 
 static int compare(struct gate_run *run, int sessions)
 {
-    run->compare.filter = run->options->filter; /* what it leaves out is not missing */
-    run->compare.across = gate_is_simulated(run);
-    run->compare.least_launches = GATE_STORED_LAUNCHES;
-    run->compare.presence = PRESENT_IN_ALL;
-    run->compare.at_most_suspect = !run->options->allow_stored || sessions < LEAST_SESSIONS;
-    if (compare_runs(run->comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE],
-                     &run->compare) != 0)
-        return -1;
+    struct history history = {0};
+    struct compare_options options = run->compare;
+    bool by_time = !options.speedup; /* what a fence is made of */
+    options.filter = run->options->filter; /* what it leaves out is not missing */
+    options.across = gate_is_simulated(run);
+    options.least_launches = GATE_STORED_LAUNCHES;
+    options.presence = PRESENT_IN_ALL;
+    options.at_most_suspect = !run->options->allow_stored || sessions < LEAST_SESSIONS || !by_time;
+    if (by_time) {
+        if (history_read(&history, run->store, "*") != 0) return -1;
+        options.history = &history;
+        options.setting =
+            history_setting_index(&history, &run->pool[ARM_BASE].run.launches[0].device);
+    }
+    int status = options.setting < 0 ? -1
+                                     : compare_runs(run->comparison, &run->pool[ARM_BASE],
+                                                    &run->pool[ARM_CANDIDATE], &options);
+    history_release(&history);
+    if (status != 0) return -1;
     run->comparison->mode = "stored";
     make_notes(run, sessions);
-    /* A fence is made of times. */
-    return run->options->speedup ? 0 : apply_fences(run);
+    if (by_time) note_fences(run->comparison);
+    return 0;
 }
 
 int gate_stored(struct gate_run *run)

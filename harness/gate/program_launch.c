@@ -16,12 +16,13 @@
 #include "base/temp_folder.h"
 #include "base/text.h"
 #include "gate/program_wait.h"
+#include "object/object.h"
 #include "run/interrupt.h"
 #include "show/view.h"
 #include "store/store.h"
 #include "store/store_gate.h"
 
-enum { MOST_ARGUMENTS = 32 };
+enum { MOST_ARGUMENTS = 32 + 2 * OBJECTS_MOST };
 
 /* A folder for the database and the messages of one launch. */
 struct scratch {
@@ -104,6 +105,11 @@ static void arguments(const struct program_call *call, const struct scratch *scr
         if (!pairs[i][1]) continue;
         argv[count++] = pairs[i][0];
         argv[count++] = pairs[i][1];
+    }
+    if (call->allow_load) argv[count++] = "--allow-load";
+    for (int i = 0; call->objects && call->objects[i]; i++) {
+        argv[count++] = "--load";
+        argv[count++] = call->objects[i];
     }
     argv[count] = NULL;
 }

@@ -19,6 +19,8 @@ struct program_call {
     const char *filter;             /* as of assay run; NULL: everything */
     const char *budget, *precision; /* as typed; NULL: the suite's */
     const char *label;
+    const char *const *objects; /* to load, ended by NULL; NULL: none */
+    bool allow_load;            /* a suite may name some too */
     uint64_t seed;
     int timeout_s;
 };

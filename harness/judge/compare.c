@@ -117,9 +117,35 @@ static int judge_side(struct comparison *comparison, enum verdict found, double 
     return count;
 }
 
+/* What a case that changes alone must pass: with few launches no p-value is that small. Also sets
+ * what each case could find so. */
+static int check_power(struct comparison *comparison, double rate)
+{
+    int tests = 0;
+    double least = 1;
+    for (int i = 0; i < comparison->count; i++) {
+        if (!is_tested(&comparison->rows[i])) continue;
+        tests++;
+        least = fmin(least, comparison->rows[i].p_least);
+    }
+    double alone = rate / tests;
+    if (tests > 0 && least > alone)
+        return assay_error("--fdr %g: so few launches cannot find one change among %d cases (p is "
+                           "at least %.2g, and %.2g is wanted): measure both with --launches %d",
+                           100 * rate, tests, least, alone, rank_sum_values_for(alone));
+    for (int i = 0; i < comparison->count; i++) {
+        struct comparison_row *row = &comparison->rows[i];
+        if (!is_tested(row)) continue;
+        row->mde =
+            row->p_least > alone ? NAN : detectable_at(row->mde, row->floor, COMPARE_ALPHA, alone);
+    }
+    return 0;
+}
+
 /* Correct the tests of all cases together. */
 static int correct(struct comparison *comparison, double rate)
 {
+    if (check_power(comparison, rate) != 0) return -1;
     struct hypothesis *family = calloc((size_t)comparison->count + 1, sizeof *family);
     if (!family) return assay_error("out of memory for %d tests", comparison->count);
     judge_side(comparison, VERDICT_REGRESSED, rate, family);

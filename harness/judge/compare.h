@@ -10,6 +10,7 @@
 #pragma once
 
 #include "judge/comparison.h"
+#include "judge/history.h"
 #include "judge/noise.h"
 #include "judge/timings.h"
 
@@ -32,6 +33,8 @@ struct compare_options {
     unsigned fail_on;          /* bits 1 << verdict */
     int least_launches;        /* required on each side; 0: any number */
     bool at_most_suspect;      /* the launches are from different sessions, which proves nothing */
+    const struct history *history; /* sessions of before, whose fences hold; NULL: none is asked */
+    int setting;                   /* of the history: that of the base */
     enum compare_presence presence;
 };
 
@@ -39,6 +42,9 @@ struct compare_options {
  * of the case (or the device is simulated), and otherwise. */
 #define COMPARE_STEADY_THRESHOLD 0.02
 #define COMPARE_LOOSE_THRESHOLD  0.05
+
+/* Level of a case that is tested by itself, one-sided: one end of a 95 % interval. */
+#define COMPARE_ALPHA 0.025
 
 /* Upper limit of a false discovery rate: from one half on, being called changed would mean
  * nothing. */
@@ -48,9 +54,10 @@ struct compare_options {
  * base x (1 + floor), at the 2.5 % that each end of a 95 % interval has. With a rate in
  * options.fdr the tests of all cases are corrected together (Benjamini and Hochberg,
  * J. R. Stat. Soc. B 57, 1995), separately for slower and faster: the expected share of
- * wrong ones among the cases called changed is then that rate.
+ * wrong ones among the cases called changed is then that rate. A rate at which so few launches
+ * could not find one changed case among all is refused, with how many launches it takes.
  *
- * -1 with assay_error when out of memory. comparison_release frees. */
+ * -1 with assay_error, also when out of memory. comparison_release frees. */
 int compare_runs(struct comparison *comparison, const struct timings *base,
                  const struct timings *candidate, const struct compare_options *options);
 
@@ -58,9 +65,6 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
  * nowhere. The parts are those of comparability.h. */
 void comparability_difference(const struct launch_info *a, const struct launch_info *b, char *out,
                               size_t size);
-
-/* Two steps of the clock as a fraction of the time: no smaller change can be seen. */
-double clock_quantum(const struct device_info *device, double time_ns);
 
 /* Whether launch medians (as logarithms; sorted in place) fall into two groups. */
 bool is_bimodal(double *logs, int count);

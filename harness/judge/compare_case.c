@@ -10,35 +10,30 @@
 #include "suite/suite.h"
 
 static const double CONFIDENCE = 0.95;
-/* One-sided: one end of a 95 % interval. */
-static const double ALPHA = 0.025;
 /* SM clocks within this fraction of each other count as equal. */
 static const double STEADY_CLOCK = 0.01;
 /* Above this many operations per byte the time of a case follows the SM clock. */
 static const double OPS_PER_BYTE = 16;
 
-double clock_quantum(const struct device_info *device, double time_ns)
-{
-    return device->clock_step_ns > 0 && time_ns > 0 ? 2 * device->clock_step_ns / time_ns : 0;
-}
-
 /* ---------------------------------------------------------------- sides -- */
 
 static void side_read(struct side_figures *side, const struct comparing *comparing,
-                      const struct timings *timings, double *logs)
+                      const struct timings *timings, enum metric_kind metric, double *logs)
 {
+    enum metric_kind time = metric == METRIC_MEAN ? METRIC_MEAN : METRIC_MEDIAN;
     int times = 0, clocks = 0;
     double *scratch = comparing->scratch;
     side->logs = logs;
     side->valid = 0;
     for (int i = 0; i < side->count; i++)
-        if (side->rows[i].time_ns > 0) scratch[times++] = side->rows[i].time_ns;
+        if (side->rows[i].time_ns > 0)
+            scratch[times++] = timing_metric(timings, &side->rows[i], time);
     side->time_ns = stats_median(scratch, times);
     for (int i = 0; i < side->count; i++)
         if (side->rows[i].sm_mhz > 0) scratch[clocks++] = side->rows[i].sm_mhz;
     side->sm_mhz = stats_median(scratch, clocks);
     for (int i = 0; i < side->count; i++) {
-        double value = timing_metric(timings, &side->rows[i], comparing->options->speedup);
+        double value = timing_metric(timings, &side->rows[i], metric);
         if (value > 0) logs[side->valid++] = log(value);
     }
 }
@@ -285,7 +280,7 @@ static double detectable(const struct comparison_row *row, const struct comparin
         double spread = spread_of_few(comparing->scratch, sides[i]->valid);
         variance += spread * spread / sides[i]->valid;
     }
-    return detectable_effect(row->floor, variance, ALPHA);
+    return detectable_effect(row->floor, variance, COMPARE_ALPHA);
 }
 
 static double p_of(const struct side_figures *base, const struct side_figures *candidate,
@@ -294,24 +289,40 @@ static double p_of(const struct side_figures *base, const struct side_figures *c
     return rank_sum_p(base->logs, base->valid, candidate->logs, candidate->valid, shift, side);
 }
 
-/* Test whether the row is slower or faster by more than its floor, or shown not to be
- * slower. With too few launches for a test, the interval alone decides. */
-static void test_case(struct comparison_row *row, const struct side_figures *base,
-                      const struct side_figures *candidate, struct interval change, bool *slower,
-                      bool *faster, bool *not_slower)
+struct findings {
+    bool slower, faster; /* by more than the floor */
+    bool not_slower;     /* shown */
+    bool fenced;         /* by more than the floor without the fence */
+};
+
+/* With too few launches for a test, the interval alone decides. The fence is part of the floor, and
+ * yet nothing passes by it: what is slower by less than a fence is slower by more than is allowed.
+ */
+static struct findings test_case(struct comparison_row *row, const struct side_figures *base,
+                                 const struct side_figures *candidate, struct interval change)
 {
+    double within = log1p(row->floor);
+    row->floor = fmax(row->floor, row->fence);
     double floor = log1p(row->floor);
-    if (row->evidence != EVIDENCE_LAUNCHES) {
-        *slower = change.lo > floor;
-        *faster = change.hi < -floor;
-        *not_slower = false;
-        return;
-    }
+    if (row->evidence != EVIDENCE_LAUNCHES)
+        return (struct findings){.slower = change.lo > floor, .faster = change.hi < -floor};
     row->p_slower = p_of(base, candidate, floor, SIDE_GREATER);
     row->p_faster = p_of(base, candidate, -floor, SIDE_LESS);
-    *slower = row->p_slower <= ALPHA;
-    *faster = row->p_faster <= ALPHA;
-    *not_slower = p_of(base, candidate, floor, SIDE_LESS) <= ALPHA;
+    row->p_least = rank_sum_least_p(base->valid, candidate->valid);
+    return (struct findings){
+        .slower = row->p_slower <= COMPARE_ALPHA,
+        .faster = row->p_faster <= COMPARE_ALPHA,
+        .not_slower = p_of(base, candidate, within, SIDE_LESS) <= COMPARE_ALPHA,
+        .fenced = p_of(base, candidate, within, SIDE_GREATER) <= COMPARE_ALPHA ||
+                  p_of(base, candidate, -within, SIDE_LESS) <= COMPARE_ALPHA,
+    };
+}
+
+static enum verdict of_fence(struct comparison_row *row)
+{
+    snprintf(row->reason, sizeof row->reason, "runs of this case differ by up to %.3g %% anyway",
+             100 * row->fence);
+    return VERDICT_INCONCLUSIVE;
 }
 
 /* Symmetric: swapping the sides mirrors the verdict, except that PASS means "not slower". */
@@ -320,19 +331,24 @@ static enum verdict judge(struct comparison_row *row, const struct comparing *co
                           struct interval change)
 {
     const struct compare_options *options = comparing->options;
-    bool weak = row->evidence != EVIDENCE_LAUNCHES, slower, faster, not_slower;
-    test_case(row, base, candidate, change, &slower, &faster, &not_slower);
-    if (row->noise > 2.5 * row->threshold)
-        return set(row, VERDICT_UNSTABLE, "",
-                   "unchanged code varies by more than 2.5 times the threshold here");
-    if ((slower || faster) && (weak || options->at_most_suspect)) {
-        if (faster) row->tags |= TAG_FASTER;
+    bool weak = row->evidence != EVIDENCE_LAUNCHES;
+    bool unfenced = options->history && isnan(row->fence);
+    struct findings found = test_case(row, base, candidate, change);
+    if ((found.slower || found.faster) && (weak || unfenced || options->at_most_suspect)) {
+        if (found.faster) row->tags |= TAG_FASTER;
         return set(row, VERDICT_SUSPECT, "",
                    weak ? "too few launches to prove it" : "confirm it with launches side by side");
     }
-    if (slower) return VERDICT_REGRESSED;
-    if (faster) return VERDICT_IMPROVED;
-    if (not_slower) return VERDICT_PASS;
+    if (found.slower) return VERDICT_REGRESSED;
+    if (found.faster) return VERDICT_IMPROVED;
+    if (found.fenced) return of_fence(row);
+    if (row->noise > 2.5 * row->threshold)
+        return set(row, VERDICT_UNSTABLE, "",
+                   "unchanged code varies by more than 2.5 times the threshold here");
+    if (found.not_slower && row->quantum > row->threshold)
+        return set(row, VERDICT_INCONCLUSIVE, "",
+                   "the clock's steps are coarser than the threshold");
+    if (found.not_slower) return VERDICT_PASS;
     return set(row, VERDICT_INCONCLUSIVE, "",
                weak ? "too few launches to prove anything" : "the interval straddles the floor");
 }
@@ -374,6 +390,8 @@ static void set_tags(struct comparison_row *row, const struct comparing *compari
         reasons |= candidate->rows[i].clock_reasons;
     row->tags |= comparing->key_tags;
     if (nvml_is_slowdown(reasons)) row->tags |= TAG_THROTTLE;
+    if (first_with(base, STATUS_UNCHECKED) || first_with(candidate, STATUS_UNCHECKED))
+        row->tags |= TAG_UNCHECKED;
     if (code[0] && strcmp(code, candidate->rows[0].code_hash) == 0) row->tags |= TAG_SAME_CODE;
     if (is_bimodal(base->logs, base->valid) || is_bimodal(candidate->logs, candidate->valid))
         row->tags |= TAG_BIMODAL;
@@ -393,7 +411,8 @@ static bool clock_is_steady(const struct comparing *comparing, const struct side
     for (int side = 0; side < 2; side++) {
         for (int i = 0; i < sides[side]->count; i++) {
             const struct timing *row = &sides[side]->rows[i];
-            if (row->status != STATUS_OK || (looked_at > 0 && row->launch >= looked_at)) continue;
+            if (!status_has_time(row->status) || (looked_at > 0 && row->launch >= looked_at))
+                continue;
             if (!(row->sm_mhz > 0)) return timings[side]->run.run.simulated;
             least = fmin(least, row->sm_mhz);
             most = fmax(most, row->sm_mhz);
@@ -439,7 +458,8 @@ static struct comparison_row *add_row(struct comparison *comparison, const struc
     row->id = *id;
     row->ratio = (struct interval){NAN, NAN, NAN};
     row->base_ns = row->candidate_ns = row->threshold = row->floor = NAN;
-    row->noise = row->mde = row->fence = row->p_slower = row->p_faster = NAN;
+    row->noise = row->quantum = row->mde = row->fence = row->p_slower = row->p_faster =
+        row->p_least = NAN;
     return row;
 }
 
@@ -458,8 +478,11 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     if (is_skipped(base) && is_skipped(candidate)) return 0; /* neither side measured it */
     struct comparison_row *row = add_row(comparing->comparison, id);
     row->floor = row->threshold = threshold_of(comparing, base, candidate);
-    side_read(base, comparing, comparing->base, comparing->logs[0]);
-    side_read(candidate, comparing, comparing->candidate, comparing->logs[1]);
+    const struct compare_options *options = comparing->options;
+    struct clock_sight sight = clock_sight_of(comparing->base, comparing->candidate, &row->id,
+                                              options->clock_launches, options->speedup);
+    side_read(base, comparing, comparing->base, sight.metric, comparing->logs[0]);
+    side_read(candidate, comparing, comparing->candidate, sight.metric, comparing->logs[1]);
     row->base_ns = base->time_ns;
     row->candidate_ns = candidate->time_ns;
     row->launches = base->valid < candidate->valid ? base->valid : candidate->valid;
@@ -470,8 +493,11 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     row->ratio = (struct interval){exp(change.mid), exp(change.lo), exp(change.hi)};
     row->noise =
         expm1(noise_floor(comparing->options->noise, &row->id, row->base_ns, row->launches));
-    row->floor = fmax(fmax(row->floor, row->noise),
-                      clock_quantum(&comparing->base->run.launches[0].device, row->base_ns));
+    row->quantum = sight.resolution_ns / row->base_ns;
+    if (sight.metric == METRIC_MEAN) row->tags |= TAG_STEPS;
+    row->floor = fmax(fmax(row->floor, row->noise), row->quantum);
+    if (options->history)
+        row->fence = history_case_fence(options->history, &row->id, options->setting);
     row->verdict = judge(row, comparing, base, candidate, change);
     row->mde = detectable(row, comparing, base, candidate);
     set_tags(row, comparing, base, candidate);

@@ -44,6 +44,9 @@ void comparison_side_of(struct comparison_side *side, const struct stored_run *r
     text_copy(side->version, sizeof side->version, run->program.version);
     text_copy(side->commit, sizeof side->commit, run->program.commit);
     text_copy(side->diff_hash, sizeof side->diff_hash, run->program.diff_hash);
+    for (int i = 0; i < run->run.object_count; i++)
+        text_add(side->objects, sizeof side->objects, ", ", "%s %.8s", run->run.objects[i].name,
+                 run->run.objects[i].sha256);
     text_copy(side->command, sizeof side->command, run->run.command);
     text_copy(side->started_at, sizeof side->started_at, run->started_at);
     side->launches = run->launch_count;

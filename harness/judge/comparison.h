@@ -28,9 +28,11 @@ struct comparison_row {
     enum evidence evidence;
     double base_ns, candidate_ns; /* medians over launches; NAN: no time */
     double p_slower, p_faster;    /* one-sided p-values, against the floor; NAN: no test */
+    double p_least;               /* the smallest that so many launches can have; NAN: no test */
     double threshold;             /* smallest change that matters, as a fraction */
     double floor;                 /* the threshold, or noise or clock resolution if larger */
     double noise;                 /* noise floor, as a fraction; NAN unknown */
+    double quantum;               /* clock resolution, as a fraction; 0 or NAN unknown */
     double fence;                 /* usual change between runs (history_fence); NAN unknown */
     double mde;                   /* minimum detectable effect at 80 % power; NAN unknown */
     int launches;                 /* of the side with fewer; rounds when paired */
@@ -64,6 +66,7 @@ struct comparison_side {
     char version[RESULT_MAX_PROPERTY];
     char commit[RESULT_MAX_PROPERTY];
     char diff_hash[RESULT_MAX_HASH];
+    char objects[ASSAY_MAX_REASON]; /* "mine.so 1a2b3c4d": names and the beginnings of hashes */
     char device[RESULT_MAX_PROPERTY];
     char uuid[RESULT_MAX_PROPERTY];
     char driver[RESULT_MAX_PROPERTY];

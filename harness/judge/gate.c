@@ -5,7 +5,8 @@
 #include <string.h>
 
 static const double CONFIDENCE = 0.95;
-/* With a noise floor above this multiple of the threshold a case is UNSTABLE. */
+/* With a noise floor above this multiple of the threshold a case is UNSTABLE, unless it changed by
+ * more than even that floor. */
 static const double MOST_NOISE = 2.5;
 /* Share of the suspects whose null arm may trip before all verdicts are void. */
 static const double NULL_SHARE = 0.05;
@@ -43,7 +44,36 @@ static void settle(struct gate_case *one, enum verdict verdict, const char *reas
     one->reason = reason;
 }
 
+static bool is_noisy(const struct gate_case *one)
+{
+    return one->noise > MOST_NOISE * one->threshold;
+}
+
+/* Of a case that is not shown to have changed. A floor that noise or the clock raised too far is no
+ * floor to pass by. */
+static void settle_unchanged(struct gate_case *one, const char *undecided)
+{
+    if (is_noisy(one))
+        settle(one, VERDICT_UNSTABLE, "unchanged code varies by more than 2.5 times the threshold");
+    else if (!one->slower.excluded)
+        settle(one, VERDICT_INCONCLUSIVE, undecided);
+    else if (one->quantum > one->threshold)
+        settle(one, VERDICT_INCONCLUSIVE, "the clock's steps are coarser than the threshold");
+    else
+        settle(one, VERDICT_PASS, "");
+}
+
 /* --------------------------------------------------------------- screen -- */
+
+/* Fresh rounds are for what the screen leaves undecided; more of them would not make a noisy case
+ * quiet, so of these only for what looks changed in spite of that. */
+static void screen_side(struct gate_case *one, struct gate_side *found, enum side side,
+                        double alpha)
+{
+    found->excluded = p_excluded(&one->screen, one->floor, side) <= alpha;
+    found->suspect =
+        is_noisy(one) ? p_changed(&one->screen, one->floor, side) <= alpha : !found->excluded;
+}
 
 static void screen_case(struct gate_case *one, const struct gate_rules *rules)
 {
@@ -53,22 +83,14 @@ static void screen_case(struct gate_case *one, const struct gate_rules *rules)
     one->null_tripped = false;
     one->change = signed_rank_interval(rounds->value, rounds->count, CONFIDENCE);
     one->rounds = rounds->count;
-    if (one->noise > MOST_NOISE * one->threshold) {
-        settle(one, VERDICT_UNSTABLE, "unchanged code varies by more than 2.5 times the threshold");
-        return;
-    }
     if (rounds->count < GATE_LEAST_ROUNDS) {
+        one->slower.suspect = one->faster.suspect = !one->settled;
         settle(one, VERDICT_INCONCLUSIVE, "too few rounds");
         return;
     }
-    one->slower.excluded = p_excluded(rounds, one->floor, SIDE_GREATER) <= rules->alpha;
-    one->faster.excluded = p_excluded(rounds, one->floor, SIDE_LESS) <= rules->alpha;
-    one->slower.suspect = !one->slower.excluded;
-    one->faster.suspect = !one->faster.excluded;
-    if (one->slower.suspect)
-        settle(one, VERDICT_INCONCLUSIVE, "not confirmed");
-    else
-        settle(one, VERDICT_PASS, "");
+    screen_side(one, &one->slower, SIDE_GREATER, rules->alpha);
+    screen_side(one, &one->faster, SIDE_LESS, rules->alpha);
+    settle_unchanged(one, "not confirmed");
 }
 
 static bool is_suspect(const struct gate_case *one)
@@ -122,6 +144,7 @@ static bool side_is_open(const struct gate_side *side)
 
 bool gate_is_open(const struct gate_case *one)
 {
+    if (one->confirm.count < GATE_LEAST_ROUNDS) return false; /* more would be no better */
     return side_is_open(&one->slower) || side_is_open(&one->faster);
 }
 
@@ -172,10 +195,8 @@ static void judge_case(struct gate_case *one, bool all_void, double alpha)
         settle(one, VERDICT_REGRESSED, "");
     else if (one->faster.changed)
         settle(one, VERDICT_IMPROVED, "");
-    else if (one->slower.excluded)
-        settle(one, VERDICT_PASS, "");
     else
-        settle(one, VERDICT_INCONCLUSIVE, "the interval straddles the floor");
+        settle_unchanged(one, "the interval straddles the floor");
 }
 
 int gate_confirm(struct gate_case *cases, int count, const struct gate_rules *rules, bool extended)

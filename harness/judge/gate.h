@@ -6,7 +6,8 @@
  * a case is ln(candidate median) - ln(base median).
  *
  *   screen   six rounds of all cases. A case that is shown to be neither slower nor
- *            faster than the floor allows is decided; the others are suspects.
+ *            faster than the floor allows is decided; the others are suspects, and so is
+ *            one with too few valid rounds.
  *   confirm  ten or more fresh rounds, never pooled with the screen, judge the suspects:
  *            a change counts if its p-value against the floor passes Holm's step-down
  *            procedure over all suspects. Fresh data are independent of how the suspects
@@ -20,7 +21,8 @@
  * verdict is UNSTABLE.
  *
  * Slower and faster are treated alike: swapping the programs swaps REGRESSED and IMPROVED.
- * PASS means only "not slower".
+ * PASS means only "not slower". It has a chance at alpha in the screen and in each look, so of cases
+ * slower by exactly the floor up to 2 alpha pass.
  */
 #pragma once
 
@@ -54,9 +56,10 @@ struct gate_side {
 
 struct gate_case {
     /* given */
+    bool settled;     /* before any round: new, missing or failed */
     double threshold; /* smallest change that counts, a fraction */
     double noise;     /* noise floor, a fraction; NAN unknown */
-    double quantum;   /* two steps of the clock, a fraction; 0 unknown */
+    double quantum;   /* what the clock can tell apart, a fraction; 0 or NAN unknown */
     struct gate_rounds screen, confirm, null;
     /* found */
     double floor; /* the largest of the three, a fraction */

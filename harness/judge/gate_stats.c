@@ -186,6 +186,22 @@ double rank_sum_p(const double *x, int x_count, const double *y, int y_count, do
     return fmin(tail / all, 1);
 }
 
+double rank_sum_least_p(int x_count, int y_count)
+{
+    double p = 1;
+    for (int i = 1; i <= y_count; i++)
+        p *= (double)i / (x_count + i);
+    return p;
+}
+
+int rank_sum_values_for(double p)
+{
+    int count = 1;
+    while (rank_sum_least_p(count, count) > p)
+        count++;
+    return count;
+}
+
 /* The distribution of U without ties: the Gaussian binomial coefficient, one
  * factor (1 - q^(y + i)) / (1 - q^i) after another. Only its lower half is used,
  * where no large number meets a small one. */
@@ -271,12 +287,24 @@ void bh_reject(struct hypothesis *family, int count, double rate)
         family[i].rejected = i < last;
 }
 
+/* How many standard errors beyond the floor are found in 80 % of trials. */
+static double reach(double alpha)
+{
+    const double power = 0.8;
+    return normal_quantile(1 - alpha) + normal_quantile(power);
+}
+
 double detectable_effect(double floor, double variance, double alpha)
 {
     /* Efficiency of rank tests against the t test on normal data. */
-    const double efficiency = 0.955, power = 0.8;
-    double reach = normal_quantile(1 - alpha) + normal_quantile(power);
-    return expm1(log1p(floor) + reach * sqrt(variance / efficiency));
+    const double efficiency = 0.955;
+    return expm1(log1p(floor) + reach(alpha) * sqrt(variance / efficiency));
+}
+
+double detectable_at(double effect, double floor, double alpha, double other_alpha)
+{
+    double beyond = log1p(effect) - log1p(floor);
+    return expm1(log1p(floor) + beyond * reach(other_alpha) / reach(alpha));
 }
 
 /* By bisection of erfc: it is rarely called. */

@@ -44,6 +44,11 @@ struct interval signed_rank_interval(const double *differences, int count, doubl
 double rank_sum_p(const double *x, int x_count, const double *y, int y_count, double shift,
                   enum side side);
 
+/* The smallest p-value that so many values can have: one over the ways to choose the y. */
+double rank_sum_least_p(int x_count, int y_count);
+/* How many values on each side can have one of at most `p`. */
+int rank_sum_values_for(double p);
+
 /* Like signed_rank_outside, for the x_count * y_count differences. */
 int rank_sum_outside(int x_count, int y_count, double confidence);
 
@@ -74,6 +79,8 @@ void bh_reject(struct hypothesis *family, int count, double rate);
  * the one-sided level `alpha` with 80 % power, by the normal approximation. `variance` is that
  * of the mean of the log ratios. */
 double detectable_effect(double floor, double variance, double alpha);
+/* What was detectable at one level, at another. */
+double detectable_at(double effect, double floor, double alpha, double other_alpha);
 
 /* Quantile of the standard normal distribution, 0 < p < 1. */
 double normal_quantile(double p);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "judge/change_point.h"
 #include "judge/comparison.h"
+#include "judge/timings.h"
 
 /* ------------------------------------------------------------ settings -- */
 
@@ -84,6 +85,22 @@ static unsigned causes_at(const struct history *history, const struct history_se
         if (before[0] && strcmp(before, here) != 0) causes |= 1u << part;
     }
     return causes;
+}
+
+void history_border_text(const struct history *history, const struct history_series *series,
+                         const struct history_change *change, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (int part = 0; part < COMPARABILITY_PARTS; part++) {
+        if (!history_is_cause(change, part)) continue;
+        const char *from = history_part_before(history, series, change->at, part);
+        const char *to = history_part_at(history, series, change->at, part);
+        const char *name = comparability_part_name(part);
+        if (strcmp(from, to) != 0)
+            text_add(out, size, ", ", "%s %s -> %s", name, from[0] ? from : "?", to[0] ? to : "?");
+        else /* the name is the same, the card is not */
+            text_add(out, size, ", ", "another %s", name);
+    }
 }
 
 /* ------------------------------------------------------------- devices -- */
@@ -268,5 +285,13 @@ double history_fence(const struct history_series *series, int setting)
     stats_sort(change, count);
     double q1 = stats_quantile_sorted(change, count, 0.25);
     double q3 = stats_quantile_sorted(change, count, 0.75);
-    return expm1(q3 + 3 * (q3 - q1));
+    return expm1((q3 + 3 * (q3 - q1)) * (1 + (double)FENCE_LEAST_CHANGES / count));
+}
+
+double history_case_fence(const struct history *history, const struct case_id *id, int setting)
+{
+    for (int i = 0; i < history->series_count; i++)
+        if (case_id_order(&history->series[i].id, id) == 0)
+            return history_fence(&history->series[i], setting);
+    return NAN;
 }

@@ -44,6 +44,7 @@ struct history_point {
     int run, setting; /* indices */
     int launches;     /* time_ns is the median over these */
     double time_ns;
+    double lo_ns, hi_ns; /* stats_over_launches; of one launch, of its samples; NAN: unknown */
 };
 
 /* The start of a new level. */
@@ -91,9 +92,16 @@ const char *history_part_before(const struct history *history, const struct hist
 const char *history_part_at(const struct history *history, const struct history_series *series,
                             int at, enum comparability_part part);
 
+/* Why there is a border: "driver 570 -> 580, ECC on -> off", "another device"; "" at a change. */
+void history_border_text(const struct history *history, const struct history_series *series,
+                         const struct history_change *change, char *out, size_t size);
+
 /* How much a case usually changes from run to run: a change below this is not significant.
  * Tukey's outer fence, as rustc-perf uses it: Q3 + 3 (Q3 - Q1) of the absolute changes between
  * successive points with this setting, newest FENCE_MOST_CHANGES, as a fraction; NAN with fewer
- * than FENCE_LEAST_CHANGES. Pure. */
+ * than FENCE_LEAST_CHANGES. The quartiles of few changes may be small by chance, so a fence of n is
+ * 1 + 10 / n times as far out (docs/gate-statistics.md has what that is worth). Pure. */
 enum { FENCE_LEAST_CHANGES = 10, FENCE_MOST_CHANGES = 100 };
 double history_fence(const struct history_series *series, int setting);
+/* That of a case; NAN where it has no series. */
+double history_case_fence(const struct history *history, const struct case_id *id, int setting);

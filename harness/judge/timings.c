@@ -59,10 +59,12 @@ const struct lost_case *timings_first_lost(const struct timings *timings, const 
     return case_first(id, timings->lost, timings->lost_count, sizeof *timings->lost);
 }
 
-double timing_metric(const struct timings *timings, const struct timing *row, bool speedup)
+double timing_metric(const struct timings *timings, const struct timing *row,
+                     enum metric_kind metric)
 {
     const struct timing *end = timings->rows + timings->count, *first = row;
-    if (!speedup) return row->time_ns;
+    if (metric == METRIC_MEDIAN) return row->time_ns;
+    if (metric == METRIC_MEAN) return row->steps.mean_ns > 0 ? row->steps.mean_ns : row->time_ns;
     while (first > timings->rows && case_id_same_group(&first[-1].id, &row->id))
         first--;
     for (const struct timing *t = first; t < end && case_id_same_group(&t->id, &row->id); t++)
@@ -86,7 +88,9 @@ int timings_append(struct timings *pool, struct timings *more)
         pool->run.run = more->run.run;
         pool->run.suite_text = more->run.suite_text;
         pool->run.run.suite_text = pool->run.suite_text;
+        pool->run.objects = more->run.objects;
         more->run.suite_text = NULL;
+        more->run.objects = NULL;
         pool->run.program = more->run.program;
         pool->run.host = more->run.host;
         memcpy(pool->run.started_at, more->run.started_at, sizeof pool->run.started_at);

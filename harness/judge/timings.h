@@ -1,10 +1,11 @@
 /*
- * timings.h - a run as comparing needs it: the median of each case in each launch, without
- * samples, so that ten thousand cases are read quickly.
+ * timings.h - a run as comparing needs it: the median of each case in each launch, and of short
+ * cases what their samples say of the clock, so that ten thousand cases are read quickly.
  */
 #pragma once
 
 #include "case/run_record.h"
+#include "judge/clock_steps.h"
 
 struct timing {
     struct case_id id;
@@ -14,6 +15,7 @@ struct timing {
     double threshold; /* the suite's smallest change that counts, a fraction; NAN none */
     bool is_baseline;
     double time_ns, lo_ns, hi_ns; /* NAN unless ok */
+    struct clock_steps steps;     /* of a short case */
     double sm_mhz;
     double bytes, ops; /* minimum work */
     uint64_t clock_reasons;
@@ -48,9 +50,9 @@ const struct timing *timings_first(const struct timings *timings, const struct c
 /* The same of its losses. */
 const struct lost_case *timings_first_lost(const struct timings *timings, const struct case_id *id);
 
-/* The time in ns, or with `speedup` its ratio to the time of the group's baseline in the same
- * launch; NAN if there is none. `row` is one of timings->rows. */
-double timing_metric(const struct timings *timings, const struct timing *row, bool speedup);
+/* NAN if there is none. `row` is one of timings->rows. */
+double timing_metric(const struct timings *timings, const struct timing *row,
+                     enum metric_kind metric);
 
 /* Order by operation, shape, temperature, variant, place, so that the cases of a group are
  * adjacent. 0: the same case. */

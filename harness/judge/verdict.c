@@ -22,7 +22,8 @@ static const char *const names[VERDICTS] = {
 };
 
 static const char *const tag_names[TAGS] = {"CLOCK",  "THROTTLE", "BIMODAL", "SAME-CODE",
-                                            "DRIVER", "ACK",      "FASTER",  "REDEFINED"};
+                                            "DRIVER", "ACK",      "FASTER",  "REDEFINED",
+                                            "STEPS",  "UNCHECKED"};
 
 const char *verdict_name(enum verdict verdict)
 {

@@ -31,7 +31,9 @@ enum verdict_tag {
     TAG_ACK = 32,        /* acknowledged: reported, but no reason to fail */
     TAG_FASTER = 64,     /* for SUSPECT: it looks faster */
     TAG_REDEFINED = 128, /* for INCOMPARABLE: the candidate states other work or another input */
-    TAGS = 8,
+    TAG_STEPS = 256,     /* a short time: judged by means of samples, below the clock's steps */
+    TAG_UNCHECKED = 512, /* nothing says whether the answer of a side is right */
+    TAGS = 10,
 };
 
 const char *verdict_name(enum verdict verdict);

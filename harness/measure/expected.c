@@ -1,6 +1,8 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "measure/expected.h"
 
 /* What one model computed. */
@@ -16,10 +18,13 @@ typedef int piece_function(const struct verifier *verifier, const struct chunk *
                            int64_t begin, int64_t end, struct model *model);
 
 /* Tasks of one team, so that a reference with few and long pieces can use the remaining
- * threads within each piece (omp taskloop). */
-static int each_piece(const struct verifier *verifier, piece_function *compute, struct model *model)
+ * threads within each piece (omp taskloop). `why`: what one of those that failed says; errors are
+ * kept per thread. */
+static int each_piece(const struct verifier *verifier, piece_function *compute, struct model *model,
+                      char why[ASSAY_MAX_REASON])
 {
-    int failed = 0;
+    bool failed = false;
+    why[0] = '\0';
 #pragma omp parallel
 #pragma omp single
     for (int i = 0; i < verifier->chunk_count; i++) {
@@ -28,13 +33,26 @@ static int each_piece(const struct verifier *verifier, piece_function *compute, 
             int64_t end =
                 begin + verifier->piece < chunk->end ? begin + verifier->piece : chunk->end;
 #pragma omp task shared(failed)
-            if (compute(verifier, chunk, begin, end, model) < 0) {
-#pragma omp atomic write
-                failed = 1;
+            {
+                assay_clear_error();
+                if (compute(verifier, chunk, begin, end, model) < 0) {
+#pragma omp critical(expected_why)
+                    {
+                        failed = true;
+                        snprintf(why, ASSAY_MAX_REASON, "%s", assay_last_error());
+                    }
+                }
             }
         }
     }
     return failed ? -1 : 0;
+}
+
+/* Always -1. */
+static int tell(const struct verifier *verifier, const char *what, const char *why)
+{
+    return assay_error("%s: %s failed%s%s", verifier->buffers->shape->operation->name, what,
+                       why[0] ? ": " : "", why);
 }
 
 static int by_reference(const struct verifier *verifier, const struct chunk *chunk, int64_t begin,
@@ -59,6 +77,7 @@ static int by_model(const struct verifier *verifier, const struct chunk *chunk, 
 int expected_compute(struct verifier *verifier)
 {
     const struct assay_operation *operation = verifier->buffers->shape->operation;
+    char why[ASSAY_MAX_REASON];
     if (verifier->checked == 0 || operation->reference == NULL) return 0;
     verifier->expected = malloc((size_t)verifier->checked * sizeof(double));
     verifier->bound = malloc((size_t)verifier->checked * sizeof(double));
@@ -66,8 +85,8 @@ int expected_compute(struct verifier *verifier)
         return assay_error("out of host memory for the expected values");
     for (int64_t i = 0; i < verifier->checked; i++)
         verifier->bound[i] = NAN;
-    if (each_piece(verifier, by_reference, NULL) == 0) return 0;
-    return assay_error("%s: the reference failed", operation->name);
+    if (each_piece(verifier, by_reference, NULL, why) == 0) return 0;
+    return tell(verifier, "the reference", why);
 }
 
 const unsigned char *expected_by_model(struct verifier *verifier,
@@ -75,6 +94,7 @@ const unsigned char *expected_by_model(struct verifier *verifier,
 {
     for (struct model *model = verifier->models; model; model = model->next)
         if (model->function == variant->model) return model->bytes;
+    char why[ASSAY_MAX_REASON];
     struct model *model = malloc(sizeof *model + verifier->bytes);
     if (model == NULL) {
         assay_error("out of host memory for a model");
@@ -82,9 +102,9 @@ const unsigned char *expected_by_model(struct verifier *verifier,
     }
     model->next = verifier->models;
     model->function = variant->model;
-    if (each_piece(verifier, by_model, model) < 0) {
+    if (each_piece(verifier, by_model, model, why) < 0) {
         free(model);
-        assay_error("%s: a model failed", verifier->buffers->shape->operation->name);
+        tell(verifier, "a model", why);
         return NULL;
     }
     verifier->models = model;

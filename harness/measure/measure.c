@@ -56,6 +56,14 @@ static void context_release(struct measure_context *context)
     buffers_release(&context->moved);
 }
 
+/* Whether something says of the variant's answer whether it is right, or it has none to give. */
+static bool is_judged(const struct measure_context *context, const struct assay_variant *variant)
+{
+    const struct assay_operation *operation = context->request->shape.operation;
+    return variant->apart || variant->check || variant->model || operation->reference ||
+           context->buffers.count == 0;
+}
+
 static void measurement_begin(struct measurement *measurement, struct measure_context *context,
                               int index, struct case_result *result)
 {
@@ -65,10 +73,12 @@ static void measurement_begin(struct measurement *measurement, struct measure_co
     measurement->temperature_max_c = NAN; /* fmax leaves it out */
     measurement->shape = context->request->shape;
     measurement->call.shape = &measurement->shape;
+    measurement->call.variant = measurement->variant;
     measurement->call.temperature = context->request->temperature;
     if (context->ops->stream) measurement->call.stream = context->ops->stream(context->device);
     measurement_use(measurement, &context->buffers);
-    result->status = STATUS_OK; /* until something fails */
+    /* Until something fails. */
+    result->status = is_judged(context, measurement->variant) ? STATUS_OK : STATUS_UNCHECKED;
 }
 
 /* ---------------------------------------------------------------- rounds -- */
@@ -155,7 +165,7 @@ static int run_rounds(struct measure_context *context, struct measurement *measu
 static int find_ok(const struct measurement *measurements, int count, const char *name)
 {
     for (int i = 0; i < count; i++)
-        if (measurements[i].result->status == STATUS_OK &&
+        if (status_has_time(measurements[i].result->status) &&
             strcmp(measurements[i].variant->name, name) == 0)
             return i;
     return -1;
@@ -174,7 +184,7 @@ static int find_base(const struct measurement *measurements, const struct measur
     }
     for (int i = 0; i < request->count; i++)
         if (measurements[i].variant->kind == (is_bound ? ASSAY_BOUND : ASSAY_BASELINE) &&
-            measurements[i].result->status == STATUS_OK)
+            status_has_time(measurements[i].result->status))
             return i;
     return -1;
 }

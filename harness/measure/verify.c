@@ -372,7 +372,7 @@ int verifier_check(struct verifier *verifier, const struct assay_variant *varian
         if (verifier->buffers->ops->synchronize(verifier->buffers->device) < 0) return -1;
     }
     if (found->reason[0] || (variant->apart && variant->model == NULL)) return 0;
-    if (!variant->apart && verifier->expected)
+    if (!variant->apart)
         found->wrong = coverage_missing(verifier->buffers, found->reason, sizeof found->reason);
     if (found->wrong) return found->wrong < 0 ? -1 : 0;
     const unsigned char *model = NULL;

@@ -14,8 +14,11 @@
 #include "measure/measure.h"
 #include "measure/wire.h"
 #include "measure/worker.h"
+#include "object/object.h"
 
 struct worker {
+    const char *const *objects; /* files, loaded before the device is opened */
+    int object_count;
     int socket;
     struct board *board;
     const struct device_ops *ops;
@@ -65,7 +68,8 @@ static int open_device(struct worker *worker, const struct wire_open *request)
 {
     struct device_options options = request->options;
     options.spec = request->spec;
-    if (device_open(&options, &worker->ops, &worker->device) < 0) {
+    if (objects_load_again(worker->objects, worker->object_count) < 0 ||
+        device_open(&options, &worker->ops, &worker->device) < 0) {
         const char *why = assay_last_error();
         wire_send(worker->socket, WIRE_FAILED, why, strlen(why));
         return -1;
@@ -200,9 +204,9 @@ static int serve_one(struct worker *worker, enum wire_type type, void *data, siz
 }
 
 /* Serve until told to quit; returns the exit status of the process. */
-static int serve(int socket, int board)
+static int serve(int socket, int board, const char *const *objects, int object_count)
 {
-    struct worker worker = {.socket = socket};
+    struct worker worker = {.socket = socket, .objects = objects, .object_count = object_count};
     settle_process();
     worker.board = mmap(NULL, sizeof *worker.board, PROT_READ | PROT_WRITE, MAP_SHARED, board, 0);
     if (worker.board == MAP_FAILED) return EXIT_USAGE;
@@ -225,6 +229,5 @@ static int serve(int socket, int board)
 
 int cmd_worker(int argc, char **argv)
 {
-    (void)argc, (void)argv;
-    return serve(WORKER_SOCKET, WORKER_BOARD);
+    return serve(WORKER_SOCKET, WORKER_BOARD, (const char *const *)argv + 1, argc - 1);
 }

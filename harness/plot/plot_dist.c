@@ -32,7 +32,7 @@ struct dist {
 
 static bool is_case(const struct stored_case *stored, const struct view_row *row)
 {
-    return stored->result.status == STATUS_OK && stored->purpose == row->stored->purpose &&
+    return status_has_time(stored->result.status) && stored->purpose == row->stored->purpose &&
            case_id_order(&stored->result.id, &row->result.id) == 0;
 }
 
@@ -182,7 +182,8 @@ static void write_dist(struct plot *plot, const struct dist *dist)
     plot_title(plot, "%s: distribution of %s  (%s %s)", id->operation,
                dist->launches ? "the medians of launches" : "samples", id->shape,
                temperature_name(id->temperature));
-    plot_note(plot, "", "beyond the frame: %d", beyond(dist, left, right));
+    int outside = beyond(dist, left, right);
+    if (outside) plot_note(plot, "", "beyond the frame: %d", outside);
     if (dist->slower) plot_note(plot, "; ", "slower variants left out: %d", dist->slower);
     plot_size(plot, 1100, 480 + 44 * dist->count, 34 + dist->count);
     plot_setting(plot, "unit", scale->name);

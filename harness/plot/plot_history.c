@@ -56,23 +56,14 @@ static int panels_choose(struct panel *panels, const struct plot *plot,
 
 /* ------------------------------------------------------------------- writing -- */
 
-/* "+10.0 %" of a change; "driver 570 to 580" or "another device" of a border. */
+/* "+10.0 %" of a change; "driver 570 -> 580" of a border. */
 static void change_label(const struct history *history, const struct history_series *series,
                          const struct history_change *change, char *out, size_t size)
 {
-    out[0] = '\0';
-    if (!change->causes)
+    if (change->causes)
+        history_border_text(history, series, change, out, size);
+    else
         snprintf(out, size, "%+.1f %%", 100 * (change->after_ns / change->before_ns - 1));
-    for (int part = 0; part < COMPARABILITY_PARTS; part++) {
-        if (!history_is_cause(change, part)) continue;
-        const char *from = history_part_before(history, series, change->at, part);
-        const char *to = history_part_at(history, series, change->at, part);
-        const char *name = comparability_part_name(part);
-        if (strcmp(from, to) != 0)
-            text_add(out, size, ", ", "%s %s to %s", name, from, to);
-        else /* the name is the same, the card is not */
-            text_add(out, size, ", ", "another %s", name);
-    }
 }
 
 /* -1 with assay_error. */

@@ -1,6 +1,7 @@
 /* plot_pipeline.c - the data of plots/pipeline.gp. For cases with spans: when the stages of
- * their first batches ran, one line per stream. For others: the sums of the stages laid end
+ * some batches ran, one line per stream. For others: the sums of the stages laid end
  * to end, with the time of a launch below them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "plot/plot_data.h"
@@ -9,15 +10,15 @@
 static const char *const stages[] = {"alloc_ns", "h2d_ns", "compute_ns", "d2h_ns"};
 enum { STAGES = 4, THE_BATCH = STAGES, MOST_LINES = 40 };
 
-/* Spans of a case that fix the end of the axis: about four batches, which show how the stages lie.
- * Hundreds of boxes in a line would show nothing. */
-enum { SPANS_SHOWN = 12 };
-
 struct batch {
     const struct view_row *row;
     double stage[STAGES]; /* ns; 0 if the case has no such stage */
     double sum, longest;
     int lanes; /* lines in the picture: 1 without spans */
+    /* With spans: the batch, from 0, with which the drawn piece begins, when it does, how long the
+     * streams take for a batch each, and what is stored from there on. */
+    int from;
+    double from_ns, round_ns, rest_ns;
 };
 
 static const struct samples *samples_of(const struct batch *batch)
@@ -53,7 +54,7 @@ static bool batch_make(struct batch *batch, const struct view_row *row, bool spa
 
 /* "1.23 ms, 64 % of the possible overlap". Stages are timed separately, so their sum may also be
  * less than the time of the launch. */
-static void figures(const struct batch *batch, char *out, size_t size)
+static void figures(const struct batch *batch, bool cut, char *out, size_t size)
 {
     char time[UNITS_MAX], share[UNITS_MAX];
     double saved = batch->sum - batch->row->result.time_ns, most = batch->sum - batch->longest;
@@ -64,35 +65,71 @@ static void figures(const struct batch *batch, char *out, size_t size)
     } else {
         snprintf(out, size, "%s, no overlap", time);
     }
+    if (cut) text_add(out, size, "; ", "from batch %d", batch->from + 1);
 }
 
-/* When the first spans of a case had ended. */
-static double shown_of(const struct samples *samples)
+static double last_end(const struct samples *samples)
 {
     double end = 0;
-    for (int shown = 0; shown < SPANS_SHOWN; shown++) {
-        double next = INFINITY;
-        for (int i = 0; i < samples->span_count; i++)
-            if (samples->span[i].end_ns > end) next = fmin(next, samples->span[i].end_ns);
-        if (!isfinite(next)) break;
-        end = next;
+    for (int i = 0; i < samples->span_count; i++)
+        end = fmax(end, samples->span[i].end_ns);
+    return end;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* When the batches began, ascending: the beginnings of the earliest of the stages, and in how many
+ * streams. Returns how many; -1 with assay_error. */
+static int batches_of(struct plot *plot, const struct samples *samples, double **begin,
+                      int *streams)
+{
+    int first = STAGES, count = 0;
+    uint64_t lanes = 0; /* bits */
+    *begin = plot_alloc(plot, samples->span_count, sizeof **begin);
+    if (!*begin) return -1;
+    for (int i = 0; i < samples->span_count; i++) {
+        int stage = stage_of_span(&samples->span[i]);
+        if (stage >= 0 && stage < first) first = stage;
     }
-    return end;
+    for (int i = 0; i < samples->span_count; i++)
+        if (stage_of_span(&samples->span[i]) == first) {
+            (*begin)[count++] = samples->span[i].begin_ns;
+            lanes |= 1ull << (samples->span[i].lane & 63);
+        }
+    qsort(*begin, (size_t)count, sizeof **begin, by_value);
+    *streams = __builtin_popcountll(lanes);
+    return count;
 }
 
-/* When the last span of a case that is stored ended. */
-static double last_of(const struct batch *batch)
+/* Find the piece that repeats. It begins behind as many batches as there are lines, which fill the
+ * pipeline, and a round is a batch in each stream. A case of few batches is drawn whole. */
+static int piece_find(struct plot *plot, struct batch *batch)
 {
-    double end = 0;
-    for (int i = 0; i < samples_of(batch)->span_count; i++)
-        end = fmax(end, samples_of(batch)->span[i].end_ns);
-    return end;
+    double *begin, end = last_end(samples_of(batch));
+    int streams, count = batches_of(plot, samples_of(batch), &begin, &streams);
+    if (count < 0) return -1;
+    batch->from = count <= 2 * batch->lanes ? 0 : batch->lanes;
+    int next = batch->from + streams;
+    batch->from_ns = batch->from > 0 ? begin[batch->from] : 0;
+    batch->round_ns = (batch->from > 0 && next < count ? begin[next] : end) - batch->from_ns;
+    batch->rest_ns = end - batch->from_ns;
+    return 0;
 }
 
-/* The end of what is drawn of a batch. */
-static double end_of(const struct batch *batch, bool spans)
+/* The length of what is drawn: as much as every case has, and a round of each. */
+static double length_of(const struct batch *batch, int count, bool spans)
 {
-    return spans ? shown_of(samples_of(batch)) : fmax(batch->sum, batch->row->result.time_ns);
+    double least = INFINITY, round = 0;
+    for (int i = 0; i < count; i++) {
+        round = fmax(round,
+                     spans ? batch[i].round_ns : fmax(batch[i].sum, batch[i].row->result.time_ns));
+        least = fmin(least, spans ? batch[i].rest_ns : 0);
+    }
+    return fmax(round, least);
 }
 
 static void write_box(struct plot *plot, double factor, int stage, double begin_ns, double end_ns,
@@ -102,14 +139,17 @@ static void write_box(struct plot *plot, double factor, int stage, double begin_
             line, below);
 }
 
-static void write_spans(struct plot *plot, double factor, const struct batch *batch, int line)
+static void write_spans(struct plot *plot, double factor, const struct batch *batch, int line,
+                        double length)
 {
     const struct samples *samples = samples_of(batch);
     for (int i = 0; i < samples->span_count; i++) {
         const struct stage_span *span = &samples->span[i];
         int stage = stage_of_span(span), lane = line + span->lane;
-        if (stage >= 0)
-            write_box(plot, factor, stage, span->begin_ns, span->end_ns, lane - 0.4, lane + 0.4);
+        double begin = fmax(span->begin_ns - batch->from_ns, 0);
+        double end = fmin(span->end_ns - batch->from_ns, length);
+        if (stage >= 0 && begin < end)
+            write_box(plot, factor, stage, begin, end, lane - 0.4, lane + 0.4);
     }
 }
 
@@ -125,39 +165,44 @@ static void write_sums(struct plot *plot, double factor, const struct batch *bat
 
 /* The labels of a batch, at its first lane. */
 static void write_labels(struct plot *plot, double factor, const struct batch *batch, int line,
-                         bool spans)
+                         bool spans, bool cut)
 {
     char name[PLOT_MAX_NAME], text[128];
     plot_common_rest(&plot->common, &batch->row->result.id, name);
-    figures(batch, text, sizeof text);
+    figures(batch, cut, text, sizeof text);
     plot_line(plot, name, text, "%d\t%.9g", line, spans ? NAN : batch->longest / factor);
 }
 
 static void write_pipeline(struct plot *plot, const struct batch *batch, int count, int lines,
                            bool spans)
 {
-    char from[UNITS_MAX], to[UNITS_MAX];
     int line = 0;
-    double longest = 0, last = 0;
+    bool cut = false;
+    double length = length_of(batch, count, spans);
+    const struct plot_scale *scale = plot_scale(PLOT_TIME, length);
     for (int i = 0; i < count; i++) {
         plot_common_add(&plot->common, &batch[i].row->result.id);
-        longest = fmax(longest, end_of(&batch[i], spans));
-        last = fmax(last, spans ? last_of(&batch[i]) : 0);
+        cut |= spans && batch[i].from > 0;
     }
-    const struct plot_scale *scale = plot_scale(PLOT_TIME, longest);
     for (int i = 0; i < count; line += batch[i++].lanes)
-        write_labels(plot, scale->factor, &batch[i], line, spans);
+        write_labels(plot, scale->factor, &batch[i], line, spans, cut);
     plot_block_end(plot);
     line = 0;
     for (int i = 0; i < count; line += batch[i++].lanes)
-        (spans ? write_spans : write_sums)(plot, scale->factor, &batch[i], line);
-    plot_title(plot, spans ? "when the stages of the first batches ran" : "stages of a batch");
-    if (last > 1.03 * longest)
-        plot_note(plot, "", "the first %s of %s", units_time(from, longest), units_time(to, last));
+        if (spans)
+            write_spans(plot, scale->factor, &batch[i], line, length);
+        else
+            write_sums(plot, scale->factor, &batch[i], line);
+    plot_title(plot, spans ? "when the stages of batches ran" : "stages of a batch");
+    if (cut)
+        plot_note(plot, "",
+                  "a piece that repeats, behind the batches that fill the pipeline: each case "
+                  "from the batch named beside it");
     plot_size_rows(plot, lines + 5);
     plot_setting(plot, "unit", scale->name);
-    plot_setting_number(plot, "top", 1.03 * longest / scale->factor);
+    plot_setting_number(plot, "top", (cut ? 1 : 1.03) * length / scale->factor);
     plot_setting_number(plot, "spans", spans);
+    plot_setting_number(plot, "cut", cut);
     plot_setting_number(plot, "lines_drawn", lines);
 }
 
@@ -174,6 +219,7 @@ enum plot_outcome plot_pipeline(struct plot *plot)
             more++;
             continue;
         }
+        if (spans && piece_find(plot, &next)) return PLOT_FAILED;
         batch[count++] = next;
         lines += next.lanes;
     }

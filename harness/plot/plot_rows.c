@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "case/case_name.h"
+#include "case/registry.h"
 #include "judge/timings.h"
 #include "plot/plot_rows.h"
 
@@ -18,7 +19,7 @@ bool plot_takes(const struct plot_request *request, const struct case_id *id)
 
 bool plot_row_taken(const struct plot_request *request, const struct view_row *row)
 {
-    return row->result.status == STATUS_OK && row->result.time_ns > 0 && !row->is_ceiling &&
+    return status_has_time(row->result.status) && row->result.time_ns > 0 && !row->is_ceiling &&
            plot_takes(request, &row->result.id);
 }
 
@@ -76,22 +77,24 @@ bool plot_pair_is_size(const char *pair, int length)
     return digits > 0 && value + 1 + digits == pair + length;
 }
 
-/* Dims that say what data goes in: cases on different data answer different questions. */
-static bool is_input(const char *pair)
+/* Whether a pair ("data=gaussian") is of a dim that is named in `names`. */
+static bool is_named(const char *pair, const char *names)
 {
-    static const char *const names[] = {"data=", "input=", "volume="};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strncmp(pair, names[i], strlen(names[i]))) return true;
+    size_t length = strcspn(pair, "= ");
+    for (; names && *names; names += strcspn(names, " "), names += strspn(names, " "))
+        if (strcspn(names, " ") == length && !strncmp(names, pair, length)) return true;
     return false;
 }
 
-void plot_task_of(const char *shape, char out[RESULT_MAX_SHAPE])
+/* Of an operation that this program lacks, any dim may say what data goes in. */
+void plot_task_of(const struct case_id *id, char out[RESULT_MAX_SHAPE])
 {
+    const struct assay_operation *operation = registry_operation(id->operation);
     int length;
     const char *pair;
     out[0] = '\0';
-    for (int i = 0; (pair = plot_pair(shape, i, &length)); i++)
-        if (plot_pair_is_size(pair, length) || is_input(pair))
+    for (int i = 0; (pair = plot_pair(id->shape, i, &length)); i++)
+        if (!operation || plot_pair_is_size(pair, length) || is_named(pair, operation->data_dims))
             text_add(out, RESULT_MAX_SHAPE, " ", "%.*s", length, pair);
 }
 
@@ -107,7 +110,7 @@ struct task {
 static struct task *task_of(struct task *list, const struct view_row *row)
 {
     char pairs[RESULT_MAX_SHAPE];
-    plot_task_of(row->result.id.shape, pairs);
+    plot_task_of(&row->result.id, pairs);
     while (list->cases &&
            (strcmp(list->pairs, pairs) != 0 || list->temperature != row->result.id.temperature))
         list++;

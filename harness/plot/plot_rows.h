@@ -7,7 +7,7 @@
 #include "plot/plot.h"
 #include "show/view.h"
 
-enum { PLOT_MAX_NAME = 97, PLOT_MAX_COMMON = 512, PLOT_MAX_ROWS = 60 };
+enum { PLOT_MAX_NAME = 129, PLOT_MAX_COMMON = 512, PLOT_MAX_ROWS = 60 };
 
 /* Whether the request includes the case. */
 bool plot_takes(const struct plot_request *request, const struct case_id *id);
@@ -31,9 +31,9 @@ int plot_keep_task(const struct view_row **row, int count);
 const char *plot_pair(const char *shape, int index, int *length);
 /* Whether the value of a pair is an integer. */
 bool plot_pair_is_size(const char *pair, int length);
-/* The pairs of a shape that say what is to be done, sizes and the data that goes in:
- * "rows=16 columns=32 data=gaussian". */
-void plot_task_of(const char *shape, char out[RESULT_MAX_SHAPE]);
+/* The pairs of a shape that say what is to be done, sizes and the data that goes in
+ * (assay_operation.data_dims): "rows=16 columns=32 data=gaussian". */
+void plot_task_of(const struct case_id *id, char out[RESULT_MAX_SHAPE]);
 
 /* Words (operation, variant, pairs of the shape, temperature) that all cases share. */
 struct plot_common {

@@ -53,7 +53,7 @@ int report_problems(const struct view *view, struct report_problem **list)
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
         bool is_selected = !row->is_hidden || row->is_ceiling;
-        if (is_selected && row->result.status != STATUS_OK) count_case(*list, &count, view, i);
+        if (is_selected && !status_has_time(row->result.status)) count_case(*list, &count, view, i);
     }
     qsort(*list, (size_t)count, sizeof **list, by_rank);
     return count;

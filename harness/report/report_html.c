@@ -201,22 +201,14 @@ static int run_document(FILE *out, const void *what)
 static int profile_document(FILE *out, const void *what)
 {
     const struct report *report = what;
-    return show_profiles(out, report->view->run, report->profiles, "json");
+    return show_profiles(out, report->view->run, report->profiles, "json", 0);
 }
 
 static void rows(FILE *out, const struct report *report)
 {
-    fputs("<h2 id=\"rows\">Cases</h2>\n<noscript><p>Charts and tables of cases need scripting; "
-          "<code>assay show</code> prints the same.</p></noscript>\n",
-          out);
-    if (report->no_charts)
-        fputs("<p>Charts were left out, as asked for.</p>\n", out);
-    else if (!page_has_charts())
-        fputs(
-            "<p>This program was built without Chart.js (package libjs-chart.js), so there are no "
-            "charts. The table has every figure.</p>\n",
-            out);
-    fputs("<div id=\"cases\"></div>\n<p class=\"soft\">", out);
+    fputs("<h2 id=\"rows\">Cases</h2>\n", out);
+    page_place(out, "cases", !report->no_charts, "assay show");
+    fputs("<p class=\"soft\">", out);
     for (const struct show_mark *mark = show_marks; mark->letter; mark++)
         xml_print(out, "%s<b>%c</b> %s", mark == show_marks ? "" : "; ", mark->letter,
                   mark->meaning);

@@ -37,7 +37,7 @@ static void fastest(FILE *out, const struct view *view)
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
         struct show_words words;
-        if (row->group == group || row->result.status != STATUS_OK || row->is_hidden) continue;
+        if (row->group == group || !status_has_time(row->result.status) || row->is_hidden) continue;
         if (group < 0) fputs(head, out);
         group = row->group;
         show_words(&words, view, row);

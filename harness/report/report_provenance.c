@@ -82,6 +82,12 @@ static void of_device(const struct facts *facts, const struct device_info *devic
     fact(facts, "not measurable", "%s", device->lost);
 }
 
+static void of_object(const struct facts *facts, const struct object_info *object)
+{
+    fact(facts, "object", object->commit[0] ? "%s, SHA-256 %s, commit %s" : "%s, SHA-256 %s",
+         object->name, object->sha256, object->commit);
+}
+
 static void of_launch(const struct facts *facts, const struct launch_info *launch)
 {
     char name[32], text[256] = "";
@@ -105,6 +111,8 @@ void report_provenance(const struct stored_run *run,
     struct facts facts = {each, context};
     of_run(&facts, run);
     of_program(&facts, &run->program);
+    for (int i = 0; i < run->run.object_count; i++)
+        of_object(&facts, &run->run.objects[i]);
     of_host(&facts, &run->host);
     if (run->launch_count) of_device(&facts, &run->launches[0].device);
     for (int i = 0; i < run->launch_count; i++)

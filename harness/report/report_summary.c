@@ -37,7 +37,7 @@ static const struct view_row *fastest(const struct view *view, int group)
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
         if (row->group != group || row->is_ceiling || row->is_hidden ||
-            row->result.status != STATUS_OK)
+            !status_has_time(row->result.status))
             continue;
         if (row->result.id.kind != ASSAY_KERNEL || isnan(row->speedup.mid)) continue;
         if (row->result.is_baseline) continue;

@@ -14,6 +14,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "measure/worker.h"
+#include "object/object.h"
 #include "run/child.h"
 #include "run/interrupt.h"
 
@@ -29,16 +30,19 @@ static void *share_board(int *fd)
 /* Both descriptors are first moved to higher numbers, so that dup2 overwrites neither. */
 static int spawn_worker(struct child *child, int socket, int board)
 {
-    static const char *const argv[] = {"assay", "worker", NULL};
+    const char *arguments[OBJECTS_MOST + 2] = {"worker"}, *argv[PROCESS_SELF_MOST];
+    const struct object *objects;
+    int object_count = objects_loaded(&objects);
+    for (int i = 0; i < object_count; i++)
+        arguments[i + 1] = objects[i].path;
+    const char *program = process_self(arguments, argv);
+    if (!program) return assay_error("starting a worker: too many arguments");
     const struct process_file files[] = {
         {fcntl(socket, F_DUPFD_CLOEXEC, WORKER_BOARD + 1), WORKER_SOCKET},
         {fcntl(board, F_DUPFD_CLOEXEC, WORKER_BOARD + 1), WORKER_BOARD},
     };
-    const struct process_start start = {.program = "/proc/self/exe",
-                                        .argv = argv,
-                                        .files = files,
-                                        .file_count = 2,
-                                        .own_group = true};
+    const struct process_start start = {
+        .program = program, .argv = argv, .files = files, .file_count = 2, .own_group = true};
     int error = files[0].from < 0 || files[1].from < 0 ? errno : process_start(&start, &child->pid);
     for (int i = 0; i < 2; i++)
         if (files[i].from >= 0) close(files[i].from);
@@ -47,12 +51,13 @@ static int spawn_worker(struct child *child, int socket, int board)
         return 0;
     }
     child->pid = 0;
-    return assay_error("starting a worker (/proc/self/exe): %s", strerror(error));
+    return assay_error("starting a worker (%s): %s", program, strerror(error));
 }
 
 static int start_process(struct child *child)
 {
     int pair[2], board;
+    if (objects_unchanged() < 0) return -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return assay_error("a socket for the worker: %s", strerror(errno));
     child->board = share_board(&board);
@@ -128,14 +133,6 @@ void child_quit(struct child *child, struct device_state *state)
     child_reap(child, NULL, 0);
 }
 
-static void describe_end(int status, char *how, size_t size)
-{
-    if (WIFSIGNALED(status))
-        snprintf(how, size, "signal %d, %s", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else
-        snprintf(how, size, "exit status %d", WEXITSTATUS(status));
-}
-
 /* Wait for the exit status, and kill the process after a moment, with all that it forked. The
  * moment lets a crashing process end by its own signal, and one whose socket was closed exit
  * normally. */
@@ -152,7 +149,7 @@ void child_reap(struct child *child, char *how, size_t size)
     snprintf(how, size, "did not start");
     interrupt_stops_too(0);
     if (child->socket >= 0) close(child->socket);
-    if (child->pid > 0) describe_end(await_end(child->pid), how, size);
+    if (child->pid > 0) process_describe(await_end(child->pid), how, size);
     free(child->inbox.body);
     if (child->board && child->board != MAP_FAILED) munmap(child->board, sizeof *child->board);
     *child = (struct child){.socket = -1};

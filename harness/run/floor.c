@@ -22,7 +22,8 @@ void floor_judge(const struct ceilings *ceilings, const struct device_info *devi
 {
     char name[ASSAY_MAX_NAME];
     if (measures(group) != NULL) return;
-    if (device->place != ASSAY_CUDA || device->simulated || result->status != STATUS_OK) return;
+    if (device->place != ASSAY_CUDA || device->simulated || !status_has_time(result->status))
+        return;
     double least_ns =
         ceiling_least_ns(ceilings, &result->work, (enum assay_temperature)result->id.temperature,
                          device->cache_bytes, name);

@@ -94,7 +94,7 @@ void progress_step(struct progress *progress, const char *step)
 
 void progress_case(struct progress *progress, const char *name, int status, const char *reason)
 {
-    bool fine = status == STATUS_OK || status == STATUS_SKIPPED;
+    bool fine = status_has_time(status) || status == STATUS_SKIPPED;
     progress->done++;
     if (status >= 0) progress->seen[status]++;
     if (!fine) {

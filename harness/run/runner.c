@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "case/run_record.h"
+#include "object/object.h"
 #include "run/interrupt.h"
 #include "run/quiet.h"
 #include "run/runner_state.h"
@@ -76,16 +77,27 @@ static int check_same_conditions(const struct runner *runner)
     return 0;
 }
 
-/* Ceilings that the run has measured already: floor.h judges the rest by them. */
-static int known_ceilings(struct runner *runner)
+/* What is measured under one name must be one code. */
+static int check_same_objects(const struct runner *runner, const struct run_info *then)
+{
+    bool same = then->object_count == runner->run.object_count;
+    for (int i = 0; i < then->object_count && same; i++)
+        same = strcmp(then->objects[i].sha256, runner->objects[i].sha256) == 0;
+    return same ? 0 : assay_error("run %.8s was begun with other objects (--load)", then->id);
+}
+
+/* Ceilings that the run has measured already: floor.h judges the rest by them. Its objects must be
+ * those of now. */
+static int take_over_run(struct runner *runner)
 {
     struct stored_run stored;
     if (store_read_run(runner->store, runner->run.id, false, &stored) < 0) return -1;
     struct view view = {.run = &stored, .most_spread = NOISY_SPREAD};
     view_collect_ceilings(&view);
     runner->ceilings = view.ceilings;
+    int status = check_same_objects(runner, &stored.run);
     stored_run_release(&stored);
-    return 0;
+    return status;
 }
 
 /* The newest unfinished run of this suite, and its unfinished launch. */
@@ -102,13 +114,23 @@ static int resume(struct runner *runner, int *first)
     int begun = runner->resuming ? *first : last;
     struct plan plan = launch_plan(&runner->plan, begun);
     if (store_check_plan(runner->store, runner->run.id, begun, &plan) < 0) return -1;
-    return known_ceilings(runner);
+    return take_over_run(runner);
+}
+
+static void take_objects(struct runner *runner)
+{
+    const struct object *loaded;
+    runner->run.objects = runner->objects;
+    runner->run.object_count = objects_loaded(&loaded);
+    for (int i = 0; i < runner->run.object_count; i++)
+        runner->objects[i] = loaded[i].info;
 }
 
 static int begin_run(struct runner *runner, int *first)
 {
     const struct runner_options *options = runner->options;
     if (store_open(&runner->store, options->database, STORE_WRITE) < 0) return -1;
+    take_objects(runner);
     if (options->resume) return resume(runner, first);
     struct program_info program;
     struct host_info host;
@@ -156,6 +178,11 @@ static int check_profilable(const struct device_info *device)
     return 0;
 }
 
+static int make_plan(void *runner)
+{
+    return run_plan_make(runner);
+}
+
 static enum runner_end run(struct runner *runner)
 {
     int first = 1;
@@ -166,7 +193,7 @@ static enum runner_end run(struct runner *runner)
     if (end == ATTEMPT_FAILED) return RUNNER_FAILED;
     if (runner->options->profile && check_profilable(&runner->child.device) < 0)
         return RUNNER_NOTHING;
-    if (run_plan_make(runner) < 0) return RUNNER_FAILED;
+    if (objects_try("when the plan was made", make_plan, runner) < 0) return RUNNER_FAILED;
     if (runner->options->dry_run) {
         run_plan_print(&runner->plan);
         return RUNNER_COMPLETE;

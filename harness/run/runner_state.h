@@ -6,6 +6,7 @@
 
 #include "case/ceiling.h"
 #include "case/surroundings.h"
+#include "object/object.h"
 #include "run/child.h"
 #include "run/progress.h"
 #include "run/runner.h"
@@ -19,6 +20,7 @@ struct runner {
     struct plan plan;
     struct store *store;
     struct run_info run;
+    struct object_info objects[OBJECTS_MOST]; /* of `run` */
     struct launch_info launch;
     struct machine_use use; /* when the launch began */
     struct progress progress;

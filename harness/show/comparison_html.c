@@ -22,9 +22,7 @@ int comparison_html_part(FILE *out, const struct comparison *comparison)
     if (comparison->next[0])
         xml_print(out, "<p>For a verdict on what has too few launches: <code>%s</code> %s</p>\n",
                   comparison->next, comparison->next_lacks);
-    fputs("<div id=\"changes\"></div>\n<noscript><p>Charts and tables of cases need scripting; "
-          "<code>assay compare</code> prints the same.</p></noscript>\n",
-          out);
+    page_place(out, "changes", true, "assay compare");
     return page_document(out, "comparison", document, comparison);
 }
 

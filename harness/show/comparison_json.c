@@ -17,6 +17,7 @@ static void side_member(struct json *json, const char *key, const struct compari
     json_known_member(json, "version", side->version);
     json_known_member(json, "commit", side->commit);
     json_known_member(json, "diff_hash", side->diff_hash);
+    json_known_member(json, "objects", side->objects);
     json_known_member(json, "device", side->device);
     json_known_member(json, "uuid", side->uuid);
     json_known_member(json, "driver", side->driver);

@@ -50,6 +50,7 @@ void side_text(const struct comparison_side *side, char out[WORDS_LINE])
     part(out, "%s", side->simulated ? "SIMULATED" : "");
     part(out, "assay %s", side->version[0] ? version : "");
     part(out, "%s", side->program);
+    part(out, "%s", side->objects);
     part(out, "%s", side->device);
     part(out, "driver %s", side->driver);
     part(out, "suite %s", side->suite);

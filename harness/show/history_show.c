@@ -12,7 +12,7 @@
 #include "judge/history.h"
 #include "show/show.h"
 
-enum { DAY = 10, SHORT_ID = 8 }; /* characters of a date, and of an id */
+enum { DAY = 10, SHORT_ID = 8, WHY = 512 }; /* characters of a date, of an id, of a border */
 
 static const struct history_run *run_at(const struct history *history,
                                         const struct history_series *series, int point)
@@ -66,33 +66,18 @@ static int print_sparkline(FILE *out, const struct history_series *series, int w
     return 0;
 }
 
-static void print_causes(FILE *out, const struct history *history,
-                         const struct history_series *series, const struct history_change *change)
-{
-    for (int part = 0; part < COMPARABILITY_PARTS; part++) {
-        if (!history_is_cause(change, part)) continue;
-        const char *from = history_part_before(history, series, change->at, part);
-        const char *to = history_part_at(history, series, change->at, part);
-        fprintf(out, "  %s %s", comparability_part_name(part), from[0] ? from : "?");
-        if (strcmp(from, to) != 0)
-            fprintf(out, " -> %s", to[0] ? to : "?");
-        else
-            fprintf(out, ", another one"); /* another card of the same name */
-    }
-}
-
 static void print_change(FILE *out, const struct history *history,
                          const struct history_series *series, const struct history_change *change)
 {
     const struct history_run *run = run_at(history, series, change->at);
-    char before[UNITS_MAX], after[UNITS_MAX];
+    char before[UNITS_MAX], after[UNITS_MAX], why[WHY];
+    history_border_text(history, series, change, why, sizeof why);
     fprintf(out, "  %.*s  %-6s  %+6.1f %%  %s -> %s  run %.*s", DAY, run->started_at,
             change->causes ? "border" : "change", 100 * (change->after_ns / change->before_ns - 1),
             units_time(before, change->before_ns), units_time(after, change->after_ns), SHORT_ID,
             run->id);
     if (run->commit[0]) fprintf(out, " of %.12s", run->commit);
-    print_causes(out, history, series, change);
-    fputc('\n', out);
+    fprintf(out, "%s%s\n", why[0] ? "  " : "", why);
 }
 
 static void print_acks(FILE *out, const struct history *history, const struct case_id *id)
@@ -155,6 +140,8 @@ static void point_value(struct json *json, const struct history *history,
     json_known_member(json, "commit", run->commit);
     json_int_member(json, "launches", point->launches);
     json_number_member(json, "time_ns", point->time_ns);
+    json_number_member(json, "lo_ns", point->lo_ns);
+    json_number_member(json, "hi_ns", point->hi_ns);
     json_int_member(json, "setting", point->setting);
     json_end(json);
 }
@@ -163,7 +150,9 @@ static void point_value(struct json *json, const struct history *history,
 static void change_value(struct json *json, const struct history *history,
                          const struct history_series *series, const struct history_change *change)
 {
-    const struct history_run *run = &history->runs[series->points[change->at].run];
+    const struct history_run *run = run_at(history, series, change->at);
+    char why[WHY];
+    history_border_text(history, series, change, why, sizeof why);
     json_begin_object(json);
     json_int_member(json, "at", change->at);
     json_known_member(json, "kind", change->causes ? "border" : "change");
@@ -171,6 +160,7 @@ static void change_value(struct json *json, const struct history *history,
     for (int part = 0; part < COMPARABILITY_PARTS; part++)
         if (history_is_cause(change, part)) json_string(json, comparability_part_name(part));
     json_end(json);
+    json_known_member(json, "reason", why);
     json_known_member(json, "run", run->id);
     json_known_member(json, "started_at", run->started_at);
     json_known_member(json, "commit", run->commit);

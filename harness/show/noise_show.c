@@ -7,15 +7,17 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/table.h"
+#include "base/terminal.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "judge/noise.h"
 #include "store/store_gate.h"
 
-enum { FORMAT = 1, WIDTH = 100 };
+enum { FORMAT = 1 };
 
 static const char *const legend =
-    "p50, p95 and max: by how much the two launches of a pair differ. floor: what ten rounds of a\n"
-    "gate must exceed in a case that has not yet twenty blocks of three sessions of its own.\n";
+    "p50, p95 and max: by how much the two launches of a pair differ. floor: what ten rounds of a "
+    "gate must exceed in a case that has not yet twenty blocks of three sessions of its own.";
 
 struct known {
     struct noise_device device;
@@ -67,12 +69,11 @@ static void cells_of(const struct noise_band *band, char cell[COLUMNS][UNITS_MAX
     units_percent(cell[7], band->floor);
 }
 
-static int write_table(FILE *out, const struct known *known)
+static int write_table(FILE *out, const struct known *known, int width)
 {
     static const char *const headings[COLUMNS] = {"time", ">cases", ">blocks", ">pairs",
                                                   ">p50", ">p95",   ">max",    ">floor"};
     struct table table;
-    fputc('\n', out);
     table_init(&table, headings, COLUMNS);
     for (int i = 0; i < known->band_count; i++) {
         char cell[COLUMNS][UNITS_MAX];
@@ -80,14 +81,15 @@ static int write_table(FILE *out, const struct known *known)
         for (int c = 0; c < COLUMNS; c++)
             table_cell(&table, "%s", cell[c]);
     }
-    int status = table_print(&table, out, WIDTH);
+    int status = table_print(&table, out, width);
     table_release(&table);
     return status;
 }
 
-static int write_md(FILE *out, const struct known *known)
+static int write_md(FILE *out, const struct known *known, int width)
 {
-    fputs("\n\n| time | cases | blocks | pairs | p50 | p95 | max | floor |\n"
+    (void)width; /* lines of a table must be whole */
+    fputs("\n| time | cases | blocks | pairs | p50 | p95 | max | floor |\n"
           "|:--|--:|--:|--:|--:|--:|--:|--:|\n",
           out);
     for (int i = 0; i < known->band_count; i++) {
@@ -145,24 +147,27 @@ static int write_json(FILE *out, const struct known *known, int count)
     return json_finish(&json);
 }
 
-static int write_text(FILE *out, const struct known *known, int count,
-                      int (*write_rows)(FILE *out, const struct known *known))
+static int write_text(FILE *out, const struct known *known, int count, int width,
+                      int (*write_rows)(FILE *out, const struct known *known, int width))
 {
     for (int i = 0; i < count; i++) {
         char title[512];
         title_of(&known[i], title, sizeof title);
-        fprintf(out, "%s%s", i > 0 ? "\n" : "", title);
-        if (write_rows(out, &known[i]) != 0) return -1;
+        if (i > 0) fputc('\n', out);
+        text_wrap(out, title, 0, 2, width);
+        if (write_rows(out, &known[i], width) != 0) return -1;
     }
-    fprintf(out, "\n%s", legend);
+    fputc('\n', out);
+    text_wrap(out, legend, 0, 0, width);
     return ferror(out) ? assay_error("cannot write the noise of unchanged code") : 0;
 }
 
-static int write_known(FILE *out, const struct known *known, int count, const char *format)
+static int write_known(FILE *out, const struct known *known, int count, const char *format,
+                       int width)
 {
     if (strcmp(format, "json") == 0) return write_json(out, known, count);
-    if (strcmp(format, "md") == 0) return write_text(out, known, count, write_md);
-    if (strcmp(format, "table") == 0) return write_text(out, known, count, write_table);
+    if (strcmp(format, "md") == 0) return write_text(out, known, count, TERMINAL_ENDLESS, write_md);
+    if (strcmp(format, "table") == 0) return write_text(out, known, count, width, write_table);
     return assay_error("noise is not shown as '%s'", format);
 }
 
@@ -201,13 +206,14 @@ static int read_device(struct known *known, struct store *store)
     return status;
 }
 
-int noise_show(FILE *out, struct store *store, const char *format)
+int noise_show(FILE *out, struct store *store, const char *format, int width)
 {
     struct known_list list = {0};
     int status = store_each_noise_device(store, note_device, &list);
     for (int i = 0; status == 0 && i < list.count; i++)
         status = read_device(&list.item[i], store);
-    if (status == 0) status = list.count ? write_known(out, list.item, list.count, format) : 1;
+    if (status == 0)
+        status = list.count ? write_known(out, list.item, list.count, format, width) : 1;
     free(list.item);
     return status;
 }

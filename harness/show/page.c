@@ -24,9 +24,25 @@ void page_begin(FILE *out, const char *before, const char *title)
     xml_print(out, "<header><h1>%s</h1></header>\n", title);
 }
 
-bool page_has_charts(void)
+static bool has_library(void)
 {
     return page_library[0] != '\0';
+}
+
+void page_place(FILE *out, const char *id, bool charts, const char *command)
+{
+    fprintf(out,
+            "<noscript><p>Charts and tables of cases need scripting; <code>%s</code> prints the "
+            "same.</p></noscript>\n",
+            command);
+    if (!charts)
+        fputs("<p>Charts were left out, as asked for.</p>\n", out);
+    else if (!has_library())
+        fputs(
+            "<p>This program was built without Chart.js (package libjs-chart.js), so there are no "
+            "charts. The table has every figure.</p>\n",
+            out);
+    fprintf(out, "<div id=\"%s\"></div>\n", id);
 }
 
 /* What the licence of Chart.js asks of a copy. */
@@ -49,7 +65,7 @@ static const char licence[] =
 
 void page_end(FILE *out, bool charts)
 {
-    if (charts && page_has_charts()) fprintf(out, "%s<script>%s</script>\n", licence, page_library);
+    if (charts && has_library()) fprintf(out, "%s<script>%s</script>\n", licence, page_library);
     fprintf(out, "<script>%s</script>\n</body>\n</html>\n", page_script);
 }
 

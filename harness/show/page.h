@@ -13,8 +13,9 @@
 /* From the doctype to the heading, which is `title`; that of the window has `before` it. */
 void page_begin(FILE *out, const char *before, const char *title);
 
-/* Whether the program was built with the library that draws charts. */
-bool page_has_charts(void);
+/* Where the scripts put what they make of a document: charts, unless they are not wanted, and
+ * tables. Says so where there can be none. `command` prints the same. */
+void page_place(FILE *out, const char *id, bool charts, const char *command);
 
 /* `charts`: with the library, if there is one; without it there are only tables. */
 void page_end(FILE *out, bool charts);

@@ -109,17 +109,25 @@ struct history;
 struct store;
 
 /* Whether `format` is table, md or json; otherwise assay_error lists them. */
+/* Grid and block: "48829 x 256", or "(2,64,1) x 128" if not one-dimensional; "" for a copy, or
+ * where they were not the same in all launches. */
+struct profile_kernel;
+void show_grid(char *out, size_t size, const struct profile_kernel *kernel);
 bool show_profile_knows_format(const char *format);
 
 /* How many cases have a profile. profiles[i] belongs to run->cases[i]; NULL: none. */
 int show_profile_count(const struct stored_run *run, struct profile *const *profiles);
+/* `width`: columns of the lines of a table. */
 int show_profiles(FILE *out, const struct stored_run *run, struct profile *const *profiles,
-                  const char *format);
+                  const char *format, int width);
 
 /* `width`: cells of the sparkline; `utf8`: whether it may use block characters. */
 int history_print(FILE *out, const struct history *history, int width, bool utf8);
 int history_print_json(FILE *out, const struct history *history);
+/* As a page (page.h). `cases`: what was asked for. */
+int history_html(FILE *out, const struct history *history, const char *cases);
 
 /* What a database knows of the noise of unchanged code, by device and duration, as a table, md
- * or json. 1: nothing is known, and nothing is written; -1 with assay_error. */
-int noise_show(FILE *out, struct store *store, const char *format);
+ * or json. 1: nothing is known, and nothing is written; -1 with assay_error. `width` is that of the
+ * table. */
+int noise_show(FILE *out, struct store *store, const char *format, int width);

@@ -134,7 +134,7 @@ bool show_advice(char *out, size_t size, const struct view *view, const struct v
     const struct profile *profile = profiles ? profiles[row->stored - view->run->cases] : NULL;
     char by_time[UNITS_MAX];
     out[0] = '\0';
-    if (row->result.status != STATUS_OK) return false;
+    if (!status_has_time(row->result.status)) return false;
     if (row->baseline[0] && !row->result.is_baseline)
         text_add(out, size, "", "%s the %s %s",
                  row->speedup.lo > 1   ? "faster than"
@@ -159,7 +159,7 @@ bool show_ncu(char *out, size_t size, const struct stored_run *run, const struct
     char name[CASE_TEXT];
     const struct launch_info *launch = stored_run_launch(run, row->stored->launch_id);
     case_text(&row->result.id, name);
-    if (row->result.status != STATUS_OK || row->result.id.place != ASSAY_CUDA || !launch ||
+    if (!status_has_time(row->result.status) || row->result.id.place != ASSAY_CUDA || !launch ||
         launch->device.simulated || strpbrk(name, "'\n"))
         return false;
     snprintf(out, size,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/stats.h"
 #include "case/shape.h"
 #include "show/show.h"
 
@@ -134,6 +135,19 @@ static void noise_member(struct json *json, const struct view *view)
     json_end(json);
 }
 
+static void objects_member(struct json *json, const struct run_info *run)
+{
+    json_array_member(json, "objects");
+    for (int i = 0; i < run->object_count; i++) {
+        json_begin_object(json);
+        json_text_member(json, "name", run->objects[i].name);
+        json_text_member(json, "sha256", run->objects[i].sha256);
+        json_known_member(json, "commit", run->objects[i].commit);
+        json_end(json);
+    }
+    json_end(json);
+}
+
 static void run_member(struct json *json, const struct view *view)
 {
     const struct stored_run *run = view->run;
@@ -149,6 +163,7 @@ static void run_member(struct json *json, const struct view *view)
     json_count_member(json, "cases", run->case_count);
     json_count_member(json, "expected", run->expected_count);
     program_member(json, &run->program);
+    objects_member(json, &run->run);
     host_member(json, &run->host);
     launches_member(json, run);
     noise_member(json, view);
@@ -175,6 +190,13 @@ static const char *rate_unit(const struct view_row *row)
     if (isnan(row->rate)) return NULL;
     if (!row->rate_is_ops) return "B/s";
     return row->arithmetic == ASSAY_INT8_OPS ? "OP/s" : "FLOP/s";
+}
+
+/* What the interval of the time is. */
+static const char *interval_word(const struct view_row *row)
+{
+    if (isnan(row->result.lo_ns)) return "";
+    return stats_is_range(row->launches) ? "smallest to largest" : "95 % confidence";
 }
 
 static void row_object(struct json *json, const struct view *view, const struct view_row *row)
@@ -208,6 +230,7 @@ static void row_object(struct json *json, const struct view *view, const struct 
     json_number_member(json, "rate", row->rate);
     json_known_member(json, "rate_unit", rate_unit(row));
     json_int_member(json, "launches", row->launches);
+    json_known_member(json, "interval", interval_word(row));
     json_known_member(json, "marks", words.cell[CELL_MARKS]);
     json_known_member(json, "note", result->note);
     json_bool_member(json, "noisy", row->is_noisy);

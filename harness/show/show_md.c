@@ -46,7 +46,7 @@ static void row_line(FILE *out, const struct view *view, const struct view_row *
     fputs("|", out);
     for (int c = 0; c < CELLS; c++)
         md_print(out, c + 1 < CELLS ? " %s |" : " %s", words.cell[c]);
-    if (row->result.status != STATUS_OK)
+    if (!status_has_time(row->result.status))
         md_print(out, "%s%s%s", status_name(row->result.status), row->result.reason[0] ? ": " : "",
                  row->result.reason);
     fputs(" |\n", out);

@@ -22,8 +22,7 @@ static void dims_text(char *out, size_t size, const int32_t dims[3])
         snprintf(out, size, "(%d,%d,%d)", dims[0], dims[1], dims[2]);
 }
 
-/* Grid and block: "48829 x 256", or "(2,64,1) x 128" if not one-dimensional; "" for a copy. */
-static void grid_text(char *out, size_t size, const struct profile_kernel *kernel)
+void show_grid(char *out, size_t size, const struct profile_kernel *kernel)
 {
     char grid[48], block[48];
     out[0] = '\0';
@@ -65,9 +64,18 @@ static void stalls_text(char *out, size_t size, const struct profile *profile, c
 
 /* --------------------------------------------------------------- terminal -- */
 
-enum { WIDTH = 100, SHOWN_NAME = 96 };
+enum { LINE = 2048 }; /* bytes of a line before it is wrapped */
 
-static void head(FILE *out, const struct case_result *result, const struct case_result *before)
+/* A line from column `at` on; what does not fit goes on two columns further in. Nothing of "". */
+static void line(FILE *out, int at, int width, const char *text)
+{
+    if (!text[0]) return;
+    fprintf(out, "%*s", at, "");
+    text_wrap(out, text, at, at + 2, width);
+}
+
+static void head(FILE *out, const struct case_result *result, const struct case_result *before,
+                 int width)
 {
     char name[CASE_TEXT];
     if (before && strcmp(before->id.operation, result->id.operation) == 0 &&
@@ -75,14 +83,15 @@ static void head(FILE *out, const struct case_result *result, const struct case_
         before->id.temperature == result->id.temperature)
         return;
     case_group_text(&result->id, name);
-    fprintf(out, "%s%s\n", before ? "\n" : "", name);
+    if (before) fputc('\n', out);
+    line(out, 0, width, name);
 }
 
 /* Append a figure to the line, or to a new line if it is full. */
-static void figure(FILE *out, int *column, const char *label, const char *text)
+static void figure(FILE *out, int *column, int width, const char *label, const char *text)
 {
     int length = (int)(strlen(label) + strlen(text)) + 3;
-    if (*column > 0 && *column + length > WIDTH) {
+    if (*column > 0 && *column + length > width) {
         fprintf(out, "\n");
         *column = 0;
     }
@@ -90,87 +99,95 @@ static void figure(FILE *out, int *column, const char *label, const char *text)
                             : fprintf(out, ", %s %s", label, text);
 }
 
-static void counters(FILE *out, const struct profile *profile, const double *values)
+static void counters(FILE *out, const struct profile *profile, const double *values, int width)
 {
-    char text[48], stalls[160];
+    char text[48], stalls[160], waits[256] = "";
     int column = 0;
     for (int i = 0; i < profile->counter_count; i++) {
         struct counter_label label = counter_label(profile->counter[i]);
         if (label.unit == COUNTER_CYCLES || isnan(values[i])) continue;
         counter_text(text, sizeof text, label.unit, values[i]);
-        figure(out, &column, label.label, text);
+        figure(out, &column, width, label.label, text);
     }
     if (column > 0) fprintf(out, "\n");
     stalls_text(stalls, sizeof stalls, profile, values);
-    if (stalls[0]) fprintf(out, "      waits, in cycles per instruction: %s\n", stalls);
+    text_part(waits, sizeof waits, "", "waits, in cycles per instruction: %s", stalls);
+    line(out, 6, width, waits);
 }
 
-static void summary(FILE *out, const struct case_result *result, const struct profile *profile)
+static void summary(FILE *out, const struct case_result *result, const struct profile *profile,
+                    int width)
 {
-    char span[UNITS_MAX], busy[UNITS_MAX], idle[UNITS_MAX], time[UNITS_MAX], traffic[128],
-        verdict[PROFILE_MAX_WORDS];
-    units_time(time, result->time_ns);
-    fprintf(out, "\n  %s: %d activit%s in %s", result->id.variant, profile->activities,
-            profile->activities == 1 ? "y" : "ies", units_time(span, profile->span_ns));
+    char text[LINE] = "", span[UNITS_MAX], busy[UNITS_MAX], idle[UNITS_MAX], time[UNITS_MAX],
+         traffic[128], verdict[PROFILE_MAX_WORDS];
+    text_add(text, sizeof text, "", "%s: %d activit%s in %s", result->id.variant,
+             profile->activities, profile->activities == 1 ? "y" : "ies",
+             units_time(span, profile->span_ns));
     if (profile->activities > 1)
-        fprintf(out, ", %s of it in gaps (%.1f %%)", units_time(idle, profile->idle_ns),
-                100 * profile->idle_ns / fmax(profile->span_ns, 1));
-    if (profile->busy_ns > 1.02 * profile->span_ns) {
-        fprintf(out, ", overlapping (%s together)", units_time(busy, profile->busy_ns));
-    }
-    fprintf(out, "; %s is its time\n", time);
+        text_add(text, sizeof text, ", ", "%s of it in gaps (%.1f %%)",
+                 units_time(idle, profile->idle_ns),
+                 100 * profile->idle_ns / fmax(profile->span_ns, 1));
+    if (profile->busy_ns > 1.02 * profile->span_ns)
+        text_add(text, sizeof text, ", ", "overlapping (%s together)",
+                 units_time(busy, profile->busy_ns));
+    text_add(text, sizeof text, "; ", "%s is its time", units_time(time, result->time_ns));
+    fputc('\n', out);
+    line(out, 2, width, text);
     traffic_text(traffic, sizeof traffic, profile, result);
-    if (traffic[0]) fprintf(out, "  %s\n", traffic);
-    if (profile->counters_lost[0])
-        fprintf(out, "  %s: %s\n", profile->passes < 0 ? "no counters" : "counters",
-                profile->counters_lost);
+    line(out, 2, width, traffic);
+    text[0] = '\0';
+    text_part(text, sizeof text, "", profile->passes < 0 ? "no counters: %s" : "counters: %s",
+              profile->counters_lost);
+    line(out, 2, width, text);
     if (!profile_is_whole(profile)) return;
     profile_verdict(profile, profile->whole, profile->span_ns, verdict);
-    fprintf(out, "      %s\n", verdict);
-    counters(out, profile, profile->whole);
+    line(out, 6, width, verdict);
+    counters(out, profile, profile->whole, width);
 }
 
-static void resources(FILE *out, const struct profile_kernel *kernel)
+static void resources(FILE *out, const struct profile_kernel *kernel, int width)
 {
-    char shape[96], shared[UNITS_MAX];
-    grid_text(shape, sizeof shape, kernel);
+    char text[LINE] = "", shape[96], shared[UNITS_MAX];
+    show_grid(shape, sizeof shape, kernel);
     if (!shape[0]) return;
     units_bytes(shared, (double)kernel->static_shared_bytes + kernel->dynamic_shared_bytes);
-    fprintf(out, "      %s, %d registers, %s shared", shape, kernel->registers, shared);
-    if (kernel->local_bytes > 0) fprintf(out, ", %d B local", kernel->local_bytes);
-    fprintf(out, "\n");
+    text_add(text, sizeof text, "", "%s, %d registers, %s shared", shape, kernel->registers,
+             shared);
+    if (kernel->local_bytes > 0)
+        text_add(text, sizeof text, ", ", "%d B local", kernel->local_bytes);
+    line(out, 6, width, text);
 }
 
 static void kernel_lines(FILE *out, const struct profile *profile,
-                         const struct profile_kernel *kernel)
+                         const struct profile_kernel *kernel, int width)
 {
-    char time[UNITS_MAX], verdict[PROFILE_MAX_WORDS];
-    bool cut = strlen(kernel->name) > SHOWN_NAME;
-    fprintf(out, "    %5.1f %%  %s  ", 100 * kernel->busy_ns / profile->busy_ns,
-            units_time(time, kernel->busy_ns));
-    if (kernel->count > 1) fprintf(out, "%d of ", kernel->count);
-    if (kernel->activity != CUPTI_KERNEL) {
-        fprintf(out, "%s\n", activity_name(kernel->activity));
-        return;
-    }
-    fprintf(out, "%.*s%s\n", SHOWN_NAME, kernel->name, cut ? "..." : "");
-    resources(out, kernel);
+    char text[LINE] = "", time[UNITS_MAX], verdict[PROFILE_MAX_WORDS];
+    bool is_kernel = kernel->activity == CUPTI_KERNEL;
+    text_add(text, sizeof text, "", "%5.1f %%  %s  ", 100 * kernel->busy_ns / profile->busy_ns,
+             units_time(time, kernel->busy_ns));
+    if (kernel->count > 1) text_add(text, sizeof text, "", "%d of ", kernel->count);
+    text_add(text, sizeof text, "", "%s",
+             is_kernel ? kernel->name : activity_name(kernel->activity));
+    line(out, 4, width, text);
+    if (!is_kernel) return;
+    resources(out, kernel, width);
     profile_kernel_verdict(profile, kernel, verdict);
-    if (verdict[0]) fprintf(out, "      %s\n", verdict);
-    counters(out, profile, kernel->counter);
+    line(out, 6, width, verdict);
+    counters(out, profile, kernel->counter, width);
 }
 
-static int write_text(FILE *out, const struct stored_run *run, struct profile *const *profiles)
+static int write_text(FILE *out, const struct stored_run *run, struct profile *const *profiles,
+                      int width)
 {
     const struct case_result *before = NULL;
     for (int i = 0; i < run->case_count; i++) {
         const struct profile *profile = profiles[i];
         if (profile == NULL) continue;
-        head(out, &run->cases[i].result, before);
+        head(out, &run->cases[i].result, before, width);
         before = &run->cases[i].result;
-        summary(out, before, profile);
+        summary(out, before, profile, width);
         for (int k = 0; k < profile->kernel_count; k++)
-            kernel_lines(out, profile, &profile->kernels[k]);
+            kernel_lines(out, profile, &profile->kernels[k], width);
         if (profile->left_out > 0)
             fprintf(out, "    and %d more, of kernels that differ from these\n", profile->left_out);
     }
@@ -185,7 +202,7 @@ static void kernel_row(FILE *out, const struct profile *profile,
     static const char *const shown[] = {COUNTER_DRAM, COUNTER_L2, COUNTER_SM, COUNTER_TENSOR,
                                         COUNTER_OCCUPANCY};
     char shape[96], time[UNITS_MAX], verdict[PROFILE_MAX_WORDS], text[48];
-    grid_text(shape, sizeof shape, kernel);
+    show_grid(shape, sizeof shape, kernel);
     profile_kernel_verdict(profile, kernel, verdict);
     md_print(out, "| %s | %d | %s | %s | %.1f %% ",
              kernel->activity == CUPTI_KERNEL ? kernel->name : activity_name(kernel->activity),
@@ -199,8 +216,10 @@ static void kernel_row(FILE *out, const struct profile *profile,
     md_print(out, "| %s |\n", verdict);
 }
 
-static int write_md(FILE *out, const struct stored_run *run, struct profile *const *profiles)
+static int write_md(FILE *out, const struct stored_run *run, struct profile *const *profiles,
+                    int width)
 {
+    (void)width; /* lines of a table must be whole */
     for (int i = 0; i < run->case_count; i++) {
         const struct case_result *result = &run->cases[i].result;
         char traffic[128], name[CASE_TEXT];
@@ -325,8 +344,10 @@ static void labels_member(struct json *json, const struct stored_run *run,
     json_end(json);
 }
 
-static int write_json(FILE *out, const struct stored_run *run, struct profile *const *profiles)
+static int write_json(FILE *out, const struct stored_run *run, struct profile *const *profiles,
+                      int width)
 {
+    (void)width;
     struct json json;
     json_begin(&json, out, 2);
     json_begin_object(&json);
@@ -355,7 +376,7 @@ int show_profile_count(const struct stored_run *run, struct profile *const *prof
 
 static const struct {
     const char *name;
-    int (*show)(FILE *, const struct stored_run *, struct profile *const *);
+    int (*show)(FILE *, const struct stored_run *, struct profile *const *, int width);
 } formats[] = {{"table", write_text}, {"md", write_md}, {"json", write_json}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -373,8 +394,8 @@ bool show_profile_knows_format(const char *format)
 }
 
 int show_profiles(FILE *out, const struct stored_run *run, struct profile *const *profiles,
-                  const char *format)
+                  const char *format, int width)
 {
     int which = format_of(format);
-    return which < 0 ? -1 : formats[which].show(out, run, profiles);
+    return which < 0 ? -1 : formats[which].show(out, run, profiles, width);
 }

@@ -258,7 +258,7 @@ static void titles(const struct table *table)
 static const char *row_paint(const struct table *table, const struct view_row *row)
 {
     if (row->result.status == STATUS_SKIPPED) return table->paint.faint;
-    if (row->result.status != STATUS_OK) return table->paint.red;
+    if (!status_has_time(row->result.status)) return table->paint.red;
     if (row->result.id.kind != ASSAY_KERNEL) return table->paint.faint;
     return row->speedup.lo > 1 && !row->is_noisy ? table->paint.green : "";
 }
@@ -285,7 +285,7 @@ static void row_line(const struct table *table, const struct view_row *row)
         text[f] = words.cell[figures[f].cell];
     fputs(paint, table->out);
     row_begin(table, row);
-    if (row->result.status == STATUS_OK)
+    if (status_has_time(row->result.status))
         put_figures(table, text);
     else
         reason(table, row);

@@ -7,8 +7,8 @@
 
 /* A row has the most severe status of its launches. */
 static const int severity[STATUSES] = {
-    [STATUS_OK] = 0,      [STATUS_SKIPPED] = 1, [STATUS_UNSTABLE] = 2,
-    [STATUS_TIMEOUT] = 3, [STATUS_CRASHED] = 4, [STATUS_WRONG] = 5,
+    [STATUS_OK] = 0,      [STATUS_UNCHECKED] = 1, [STATUS_SKIPPED] = 2, [STATUS_UNSTABLE] = 3,
+    [STATUS_TIMEOUT] = 4, [STATUS_CRASHED] = 5,   [STATUS_WRONG] = 6,
 };
 
 /* Figures of a case that are combined over launches by their median. */
@@ -113,24 +113,11 @@ static bool members_find(struct members *members, const struct view_group *group
     return members->item[0] == first;
 }
 
-struct interval view_over_launches(double *values, int count)
-{
-    int kept = 0;
-    for (int i = 0; i < count; i++)
-        if (!isnan(values[i])) values[kept++] = values[i];
-    struct interval over = stats_median_interval(values, kept, 0.95);
-    if (kept > 1 && isnan(over.lo)) {
-        over.lo = values[0];
-        over.hi = values[kept - 1];
-    }
-    return over;
-}
-
 static struct interval combine(struct members *members, size_t offset)
 {
     for (int i = 0; i < members->count; i++)
         members->value[i] = figure(&members->item[i]->result, offset);
-    return view_over_launches(members->value, members->count);
+    return stats_over_launches(members->value, members->count);
 }
 
 static const struct stored_case *worst(const struct members *members)
@@ -174,7 +161,7 @@ static const struct stored_case *base_of(const struct view_group *group,
 {
     for (int i = 0; i < group->count; i++) {
         const struct stored_case *c = group->item[i];
-        if (c->result.is_baseline && c->result.status == STATUS_OK &&
+        if (c->result.is_baseline && status_has_time(c->result.status) &&
             !strcmp(c->launch_id, stored->launch_id))
             return c;
     }
@@ -208,7 +195,7 @@ static int row_speedup(struct view_row *row, const struct view_group *group,
     struct interval ratio = {NAN, NAN, NAN};
     int count = 0;
     row->speedup = ratio;
-    if (row->result.status != STATUS_OK) return 0;
+    if (!status_has_time(row->result.status)) return 0;
     for (int i = 0; i < members->count; i++) {
         const struct stored_case *base = base_of(group, members->item[i]);
         if (!base) continue;
@@ -222,7 +209,7 @@ static int row_speedup(struct view_row *row, const struct view_group *group,
         members->value[count++] = ratio.mid;
     }
     row->result.is_baseline = !strcmp(row->baseline, row->result.id.variant);
-    row->speedup = count == 1 ? ratio : view_over_launches(members->value, count);
+    row->speedup = count == 1 ? ratio : stats_over_launches(members->value, count);
     return 0;
 }
 
@@ -234,12 +221,12 @@ int view_row_order(const void *a, const void *b)
     if (x->group != y->group) return x->group < y->group ? -1 : 1;
     int worse = severity[x->result.status] - severity[y->result.status];
     if (worse) {
-        if (x->result.status == STATUS_OK || y->result.status == STATUS_OK) return worse;
+        if (status_has_time(x->result.status) || status_has_time(y->result.status)) return worse;
         return -worse;
     }
     double t = x->result.time_ns, u = y->result.time_ns;
-    if (x->result.status == STATUS_OK && t < u) return -1;
-    if (x->result.status == STATUS_OK && t > u) return 1;
+    if (status_has_time(x->result.status) && t < u) return -1;
+    if (status_has_time(x->result.status) && t > u) return 1;
     return strcmp(x->result.id.variant, y->result.id.variant);
 }
 
@@ -251,7 +238,7 @@ static int add_row(struct view *view, const struct view_group *group, struct mem
     row->speedup = (struct interval){NAN, NAN, NAN};
     row->ceiling_fraction = row->rate = row->median_ratio = NAN;
     row->arithmetic = -1;
-    if (row->result.status != STATUS_OK) {
+    if (!status_has_time(row->result.status)) {
         for (int i = 0; i < COMBINED_FIGURES; i++)
             set_figure(&row->result, combined_figures[i], NAN);
         row->result.lo_ns = row->result.hi_ns = NAN;
@@ -351,5 +338,6 @@ int view_exit_code(const struct stored_run *run)
     if (seen[STATUS_CRASHED] || seen[STATUS_TIMEOUT]) return EXIT_LOST;
     if (run->expected_count > run->case_count) return EXIT_LOST;
     if (surprises) return EXIT_REGRESSED;
-    return seen[STATUS_OK] || seen[STATUS_WRONG] ? EXIT_FINE : EXIT_NOTHING;
+    return seen[STATUS_OK] || seen[STATUS_UNCHECKED] || seen[STATUS_WRONG] ? EXIT_FINE
+                                                                           : EXIT_NOTHING;
 }

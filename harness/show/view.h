@@ -90,9 +90,6 @@ int view_arithmetic(const char *ceiling);
 /* A metric of a case by its name; NAN if it has none. */
 double view_metric(const struct case_result *result, const char *name);
 
-/* The median of one figure over launches, with its interval as above. Ignores NAN; sorts. */
-struct interval view_over_launches(double *values, int count);
-
 /* The device times of a case by round; empty if it has not all of them. */
 struct paired view_paired(const struct samples *samples);
 

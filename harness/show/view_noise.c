@@ -11,7 +11,7 @@ void view_noise(const struct view *view, struct view_noise *noise)
     *noise = (struct view_noise){0};
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
-        if (row->result.status != STATUS_OK) continue;
+        if (!status_has_time(row->result.status)) continue;
         noise->rows += !row->is_hidden;
         noise->noisy += !row->is_hidden && row->is_noisy;
         clock_seen_add(&clock, row->result.sm_mhz, row->result.clock_reasons);

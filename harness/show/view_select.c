@@ -49,7 +49,7 @@ static int compare(const void *a, const void *b, void *context)
 {
     const struct view_row *x = a, *y = b;
     const struct order *order = context;
-    bool x_fails = x->result.status != STATUS_OK, y_fails = y->result.status != STATUS_OK;
+    bool x_fails = !status_has_time(x->result.status), y_fails = !status_has_time(y->result.status);
     int by = order->across ? 0 : x->group - y->group;
     if (by == 0) by = x_fails - y_fails;
     if (by == 0 && order->value) by = number_order(order->value(x), order->value(y));
@@ -75,7 +75,7 @@ static int winner(const struct view *view, int begin, int end)
     int first = -1;
     for (int i = begin; i < end; i++) {
         const struct view_row *row = &view->rows[i];
-        if (row->is_hidden || row->result.status != STATUS_OK) continue;
+        if (row->is_hidden || !status_has_time(row->result.status)) continue;
         if (row->result.id.kind == ASSAY_KERNEL) return i;
         if (first < 0) first = i;
     }

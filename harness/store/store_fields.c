@@ -32,6 +32,13 @@ const struct field host_fields[] = {
     COUNT64(host_info, memory_bytes), {0},
 };
 
+const struct field object_fields[] = {
+    TEXT(object_info, name),
+    TEXT(object_info, sha256),
+    FIELD("git_commit", FIELD_TEXT, object_info, commit, NULL),
+    {0},
+};
+
 const struct field run_fields[] = {
     TEXT(run_info, suite),
     TEXT(run_info, label),

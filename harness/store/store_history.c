@@ -1,7 +1,7 @@
 /*
  * store_history.c - reads what a history is made of. Launches once, all of them;
  * then the cases that there are, by seeks in the index result_case and never a
- * scan; then the times of each case that the filter takes, from that index alone.
+ * scan; then the times of each case that the filter takes, found by that index.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct reader {
 /* One result: a launch's time, or none. */
 struct launch_time {
     int run, setting;
-    double time_ns; /* NAN: not ok */
+    struct interval time_ns; /* NAN: not ok */
 };
 
 static const char what[] = "the history";
@@ -112,10 +112,13 @@ static int add_timing(struct reader *reader, struct query *query, struct launch_
             : bsearch(&key, reader->launches, (size_t)reader->launch_count, sizeof key, by_id);
     if (!launch) return 0; /* of a gate, or without its device */
     double time_ns = column_real(query, "time_ns");
-    bool is_time = status_parse(status) == STATUS_OK && time_ns > 0;
+    bool is_time = status_has_time(status_parse(status)) && time_ns > 0;
     struct launch_time *added = grow_add(timings, count, sizeof *added, what);
     if (!added) return -1;
-    *added = (struct launch_time){launch->run, launch->setting, is_time ? time_ns : NAN};
+    *added = (struct launch_time){launch->run, launch->setting, {NAN, NAN, NAN}};
+    if (is_time)
+        added->time_ns =
+            (struct interval){time_ns, column_real(query, "lo_ns"), column_real(query, "hi_ns")};
     return 0;
 }
 
@@ -133,14 +136,19 @@ static int make_points(struct history_series *series, const struct launch_time *
     int status = scratch && series->points ? 0 : assay_error("out of memory for %s", what);
     for (int i = 0, end; status == 0 && i < count; i = end) {
         int launches = 0;
-        for (end = i; end < count && by_run(&timings[end], &timings[i]) == 0; end++)
-            if (!isnan(timings[end].time_ns)) scratch[launches++] = timings[end].time_ns;
+        struct interval only = {NAN, NAN, NAN};
+        for (end = i; end < count && by_run(&timings[end], &timings[i]) == 0; end++) {
+            if (isnan(timings[end].time_ns.mid)) continue;
+            only = timings[end].time_ns;
+            scratch[launches++] = only.mid;
+        }
         if (launches == 0) {
             series->failed++;
             continue;
         }
+        struct interval time = launches == 1 ? only : stats_over_launches(scratch, launches);
         series->points[series->point_count++] = (struct history_point){
-            timings[i].run, timings[i].setting, launches, stats_median(scratch, launches)};
+            timings[i].run, timings[i].setting, launches, time.mid, time.lo, time.hi};
     }
     free(scratch);
     return status;
@@ -180,7 +188,8 @@ static const char name_sql[] =
     " WHERE (operation, variant, shape, temperature, place) > (?1, ?2, ?3, ?4, ?5)"
     " AND rowid = :row";
 static const char times_sql[] =
-    "SELECT result.launch_id, result.status, result.time_ns FROM result AS one"
+    "SELECT result.launch_id, result.status, result.time_ns, result.lo_ns, result.hi_ns"
+    " FROM result AS one"
     " JOIN result INDEXED BY result_case ON result.operation = one.operation"
     " AND result.variant = one.variant AND result.shape = one.shape"
     " AND result.temperature = one.temperature AND result.place = one.place"

@@ -84,6 +84,9 @@ int store_integer(struct store *store, const char *purpose, const char *sql, con
 int store_text(struct store *store, const char *purpose, const char *sql, const char *key,
                char *out, size_t size);
 
+/* The series of a result, as its launch stored them; samples_release frees. */
+int store_read_samples(struct store *store, const char *result_id, struct samples *samples);
+
 /* A writer's transaction. store_finish commits when status is 0 and the file is where it was,
  * otherwise rolls back and leaves the error as it was; returns 0 or -1. */
 int store_check_place(struct store *store); /* -1 with assay_error: its file is gone */
@@ -118,7 +121,8 @@ struct field {
 
 extern const struct field program_fields[]; /* struct program_info */
 extern const struct field host_fields[];    /* struct host_info */
-extern const struct field run_fields[];     /* struct run_info, but suite_text */
+extern const struct field object_fields[];  /* struct object_info */
+extern const struct field run_fields[];     /* struct run_info, but suite_text and objects */
 extern const struct field device_fields[];  /* struct device_info: what the hardware is */
 extern const struct field session_fields[]; /* struct device_info: what a launch found */
 extern const struct field launch_fields[];  /* struct launch_info, but its device and states */
@@ -167,7 +171,7 @@ struct store_step {
 };
 extern const struct store_step store_steps[];
 extern const int store_version; /* of the last step */
-extern const char store_schema_noisy[];
+extern const char store_schema_noisy[], store_schema_object[];
 
 /* Bring the open database to the version of the last step, in one transaction. */
 int store_migrate(struct store *store, const struct store_step *steps);

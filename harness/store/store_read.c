@@ -33,7 +33,7 @@ static void *series_copy(struct query *query, const char *column, size_t element
     return copy;
 }
 
-static int read_samples(struct store *store, const char *result_id, struct samples *samples)
+int store_read_samples(struct store *store, const char *result_id, struct samples *samples)
 {
     struct query query;
     int count = -1, wall_count = -1;
@@ -109,7 +109,7 @@ static int read_case(struct query *query, bool with_samples, const struct stored
     if (query->rc != SQLITE_OK) return -1;
     if (read_metrics(query->store, id, &stored->result) != 0) return -1;
     if (!with_samples) return 0;
-    if (read_samples(query->store, id, &stored->result.samples) != 0) return -1;
+    if (store_read_samples(query->store, id, &stored->result.samples) != 0) return -1;
     return read_spans(query->store, id, &stored->result.samples);
 }
 
@@ -215,9 +215,28 @@ static int read_run_row(struct store *store, const char *run_id, struct stored_r
     return 0;
 }
 
+static int read_objects(struct store *store, const char *run_id, struct stored_run *run)
+{
+    struct query query;
+    int status = 0;
+    query_ask(&query, store, "read the objects of a run",
+              "SELECT * FROM object WHERE run_id = :key ORDER BY ordinal", run_id);
+    while (status == 0 && query_step(&query) == 1) {
+        struct object_info *object =
+            grow_add(&run->objects, &run->run.object_count, sizeof *object, what);
+        if (object)
+            fields_read(&query, object_fields, object);
+        else
+            status = -1;
+    }
+    run->run.objects = run->objects;
+    return query_close(&query) == 0 ? status : -1;
+}
+
 int store_read_head(struct store *store, const char *run_id, struct stored_run *run)
 {
     if (read_run_row(store, run_id, run) != 0) return -1;
+    if (read_objects(store, run_id, run) != 0) return -1;
     return read_launches(store, run_id, run);
 }
 

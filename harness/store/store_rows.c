@@ -7,15 +7,21 @@
 
 #include "store/store_key.h"
 
+void timestamp_of(char text[TIMESTAMP_SIZE], const struct timespec *moment)
+{
+    struct tm utc;
+    char second[24];
+    gmtime_r(&moment->tv_sec, &utc);
+    strftime(second, sizeof second, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text, TIMESTAMP_SIZE, "%s.%03uZ", second,
+             (unsigned)(moment->tv_nsec / 1000000) % 1000);
+}
+
 void timestamp_now(char text[TIMESTAMP_SIZE])
 {
     struct timespec now;
-    struct tm utc;
-    char second[24];
     clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    strftime(second, sizeof second, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(text, TIMESTAMP_SIZE, "%s.%03uZ", second, (unsigned)(now.tv_nsec / 1000000) % 1000);
+    timestamp_of(text, &now);
 }
 
 /* ----------------------------------------------------------------- run -- */
@@ -38,6 +44,21 @@ static int environment_write(struct store *store, const struct program_info *pro
     return query_run(&query);
 }
 
+static int objects_write(struct store *store, const struct run_info *run, bool merge)
+{
+    struct query query;
+    row_open(&query, store, "store the objects of the run", "object",
+             merge ? "ON CONFLICT (run_id, ordinal) DO NOTHING" : "");
+    for (int i = 0; i < run->object_count; i++) {
+        fields_bind(&query, object_fields, &run->objects[i]);
+        query_text(&query, ":run_id", run->id);
+        query_integer(&query, ":ordinal", i + 1);
+        if (query_step(&query) != 0) break;
+        query_reset(&query);
+    }
+    return query_close(&query);
+}
+
 int run_write(struct store *store, const struct run_row *row)
 {
     char environment[ID_SIZE];
@@ -53,7 +74,8 @@ int run_write(struct store *store, const struct run_row *row)
     query_text(&query, ":status", row->status);
     query_text(&query, ":started_at", row->started_at);
     if (row->ended_at && *row->ended_at) query_text(&query, ":ended_at", row->ended_at);
-    return query_run(&query);
+    if (query_run(&query) != 0) return -1;
+    return objects_write(store, row->run, row->merge);
 }
 
 /* -------------------------------------------------------------- launch -- */

@@ -13,6 +13,7 @@
 enum { TIMESTAMP_SIZE = 32 };
 
 void timestamp_now(char text[TIMESTAMP_SIZE]);
+void timestamp_of(char text[TIMESTAMP_SIZE], const struct timespec *moment);
 
 struct run_row {
     const struct run_info *run; /* with its id */

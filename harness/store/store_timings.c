@@ -1,4 +1,4 @@
-/* store_timings.c - reads the medians of a run, and no samples. */
+/* store_timings.c - reads the medians of a run, and samples of short cases only. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void read_timing(struct query *query, struct timing *timing)
     column_text(query, "reason", timing->reason, sizeof timing->reason);
     timing->threshold = column_real(query, "threshold");
     timing->is_baseline = column_integer(query, "is_baseline") != 0;
-    bool ok = timing->status == STATUS_OK;
+    bool ok = status_has_time(timing->status);
     timing->time_ns = ok ? column_real(query, "time_ns") : NAN;
     timing->lo_ns = ok ? column_real(query, "lo_ns") : NAN;
     timing->hi_ns = ok ? column_real(query, "hi_ns") : NAN;
@@ -40,24 +40,47 @@ static void read_timing(struct query *query, struct timing *timing)
     read_input(query, timing);
 }
 
+/* What the samples of a short time say; not of the host's clock, which has no steps to speak of. */
+static int read_steps(struct store *store, struct query *query, struct timing *timing)
+{
+    char id[ID_SIZE], clock[16];
+    struct samples samples = {0};
+    int count = 0;
+    column_text(query, "clock", clock, sizeof clock);
+    if (!(timing->time_ns < CLOCK_STEPS_MOST_NS) || strcmp(clock, "host") == 0) return 0;
+    column_text(query, "id", id, sizeof id);
+    int status = store_read_samples(store, id, &samples);
+    double *time_ns = calloc((size_t)samples.count + 1, sizeof *time_ns);
+    if (!time_ns) status = assay_error("out of memory for the samples of a case");
+    for (int i = 0; status == 0 && samples.time_ns && i < samples.count; i++)
+        if (!(samples.mark && samples.mark[i]) && samples.time_ns[i] > 0)
+            time_ns[count++] = samples.time_ns[i];
+    if (status == 0) timing->steps = clock_steps_of(time_ns, count);
+    free(time_ns);
+    samples_release(&samples);
+    return status;
+}
+
 static int read_launch(struct store *store, int launch, struct timings *timings)
 {
     struct query query;
     int status = 0;
-    query_ask(&query, store, "read the times of a launch",
-              "SELECT operation, variant, kind, place, shape, temperature, status, reason,"
-              " threshold, is_baseline, time_ns, lo_ns, hi_ns, sm_mhz,"
-              " read_bytes + write_bytes AS bytes,"
-              " ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops,"
-              " clock_reasons, code_hash, note FROM result WHERE launch_id = :key"
-              " AND purpose = 'case' ORDER BY ordinal",
-              timings->run.launches[launch].id);
+    query_ask(
+        &query, store, "read the times of a launch",
+        "SELECT id, clock, operation, variant, kind, place, shape, temperature, status, reason,"
+        " threshold, is_baseline, time_ns, lo_ns, hi_ns, sm_mhz,"
+        " read_bytes + write_bytes AS bytes,"
+        " ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops,"
+        " clock_reasons, code_hash, note FROM result WHERE launch_id = :key"
+        " AND purpose = 'case' ORDER BY ordinal",
+        timings->run.launches[launch].id);
     while (status == 0 && query_step(&query) == 1) {
         struct timing *row =
             grow_add(&timings->rows, &timings->count, sizeof *row, "the times of a run");
         if (row) {
             row->launch = launch;
             read_timing(&query, row);
+            status = read_steps(store, &query, row);
         } else {
             status = -1;
         }

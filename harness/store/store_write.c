@@ -6,15 +6,24 @@
 #include "store/store_internal.h"
 #include "store/store_rows.h"
 
+/* What is stored when it is over says itself when it began. */
+static void began(char text[TIMESTAMP_SIZE], const struct timespec *started)
+{
+    if (started->tv_sec)
+        timestamp_of(text, started);
+    else
+        timestamp_now(text);
+}
+
 int store_begin_run(struct store *store, struct run_info *run, const struct program_info *program,
                     const struct host_info *host)
 {
     static const char purpose[] = "begin a run";
-    char now[TIMESTAMP_SIZE];
+    char started[TIMESTAMP_SIZE];
     struct run_row row = {
-        .run = run, .program = program, .host = host, .status = "running", .started_at = now};
+        .run = run, .program = program, .host = host, .status = "running", .started_at = started};
     if (id_random(run->id) != 0) return -1;
-    timestamp_now(now);
+    began(started, &run->started);
     if (store_begin(store, purpose) != 0) return -1;
     return store_finish(store, purpose, run_write(store, &row));
 }
@@ -56,10 +65,10 @@ static int expected_write(struct store *store, const char *launch_id, const stru
 int store_begin_launch(struct store *store, struct launch_info *launch, const struct plan *plan)
 {
     static const char purpose[] = "begin a launch";
-    char now[TIMESTAMP_SIZE];
-    struct launch_row row = {.launch = launch, .started_at = now};
+    char started[TIMESTAMP_SIZE];
+    struct launch_row row = {.launch = launch, .started_at = started};
     if (id_random(launch->id) != 0) return -1;
-    timestamp_now(now);
+    began(started, &launch->started);
     if (store_begin(store, purpose) != 0) return -1;
     int status = launch_write(store, &row);
     if (status == 0) status = expected_write(store, launch->id, plan);

@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "case/registry.h"
+#include "object/object.h"
 #include "suite/claim.h"
 #include "suite/suite.h"
 #include "suite/suite_check.h"
@@ -69,9 +70,36 @@ static int add_claim(struct suite *suite, const struct suite_group *section,
     return failed;
 }
 
+/* A described kernel is measured at its sizes, unless the file has groups that say otherwise. Its
+ * operation was registered when the file was loaded (bench/bench.h). */
+static int add_bench(struct suite *suite, const struct suite_group *section,
+                     const struct suite_group *head)
+{
+    static const char size[] = "size ";
+    struct suite_group group = *section;
+    group.key_count = 1;
+    text_copy(group.keys[0].name, ASSAY_MAX_NAME, "operation");
+    text_copy(group.keys[0].value, SUITE_MAX_VALUE, section->label);
+    group.keys[0].line = section->line;
+    for (int i = 0; i < section->key_count; i++) {
+        const struct suite_key *key = &section->keys[i];
+        bool is_size = !strncmp(key->name, size, sizeof size - 1);
+        if (!is_size && !suite_is_group_key(key->name)) continue;
+        if (group.key_count == SUITE_MAX_KEYS)
+            return suite_error(section->file, key->line, "a section has at most %d keys",
+                               SUITE_MAX_KEYS);
+        struct suite_key *added = &group.keys[group.key_count++];
+        *added = *key;
+        if (is_size) text_copy(added->name, ASSAY_MAX_NAME, key->name + sizeof size - 1);
+    }
+    return add_group(suite, &group, head);
+}
+
 static int add_groups(struct suite *suite, struct suite_file *file)
 {
-    int failed = 0;
+    int failed = 0, benches = file->group_count ? 0 : file->bench_count;
+    for (int i = 0; i < benches && !failed; i++)
+        failed = add_bench(suite, &file->benches[i], &file->head);
     for (int i = 0; i < file->group_count && !failed; i++)
         failed = add_group(suite, &file->groups[i], &file->head);
     for (int i = 0; i < file->claim_count && !failed; i++)
@@ -122,6 +150,25 @@ static int add_includes(struct assembly *assembly, const struct suite_file *file
     return 0;
 }
 
+/* Before anything names what they bring. */
+static int load_objects(const struct suite_file *file)
+{
+    const struct suite_key *load = suite_key_find(&file->head, "load");
+    struct suite_words words;
+    char path[OBJECTS_MOST][SUITE_MAX_PATH];
+    const char *paths[OBJECTS_MOST];
+    if (!load) return 0;
+    int failed = suite_words_split(&words, load->value);
+    if (!failed && words.count > OBJECTS_MOST)
+        failed = assay_error("%d objects at most", OBJECTS_MOST);
+    for (int i = 0; !failed && i < words.count; i++)
+        failed = suite_path(words.word[i], file->path, path[i]);
+    for (int i = 0; i < OBJECTS_MOST; i++)
+        paths[i] = path[i];
+    if (!failed) failed = objects_load_for_suite(paths, words.count);
+    return failed ? suite_error_here(file->path, load->line) : 0;
+}
+
 static void take_head(struct suite *suite, const struct suite_file *file)
 {
     suite_name_of(file->path, suite->name);
@@ -156,6 +203,7 @@ static int add_file(struct assembly *assembly, const char *path)
     struct suite_file file;
     if (suite_file_read(&file, path)) return -1;
     int failed = suite_check_head(&file.head);
+    if (!failed) failed = load_objects(&file);
     if (!failed) failed = add_text(assembly->suite, &file);
     if (!failed) failed = add_includes(assembly, &file);
     if (!failed) failed = add_groups(assembly->suite, &file);

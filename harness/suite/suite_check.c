@@ -198,6 +198,13 @@ static int check_key(const struct assay_operation *operation, const struct suite
     return check_dim(operation, key, classes);
 }
 
+bool suite_is_group_key(const char *name)
+{
+    for (const char *const *key = registry_group_keys; *key; key++)
+        if (!strcmp(*key, name)) return true;
+    return false;
+}
+
 int suite_check_group(const struct suite_group *group)
 {
     const struct suite_key *named = suite_key_find(group, "operation");
@@ -217,17 +224,22 @@ int suite_check_group(const struct suite_group *group)
 
 int suite_check_head(const struct suite_group *head)
 {
-    enum { KNOWN = 2 + SUITE_SETTINGS };
-    const char *known[KNOWN] = {"title", "include"};
+    static const char *const texts[] = {"title", "include", "load"};
+    enum { TEXTS = sizeof texts / sizeof *texts, KNOWN = TEXTS + SUITE_SETTINGS };
+    const char *known[KNOWN];
+    memcpy(known, texts, sizeof texts);
     for (int i = 0; i < SUITE_SETTINGS; i++)
-        known[2 + i] = suite_settings[i].name;
+        known[TEXTS + i] = suite_settings[i].name;
     for (int i = 0; i < head->key_count; i++) {
         const struct suite_key *key = &head->keys[i];
         const struct suite_setting *setting = setting_named(key->name);
         double value;
         if (setting && suite_setting_read(setting, key->value, &value))
             return suite_error_here(head->file, key->line);
-        if (setting || !strcmp(key->name, known[0]) || !strcmp(key->name, known[1])) continue;
+        int text = 0;
+        while (text < TEXTS && strcmp(key->name, texts[text]) != 0)
+            text++;
+        if (setting || text < TEXTS) continue;
         char hint[TEXT_HINT];
         return suite_error(head->file, key->line, "[suite] has no key '%s'%s", key->name,
                            text_hint(hint, key->name, known, KNOWN, "there are "));

@@ -64,7 +64,7 @@ __attribute__((format(printf, 2, 3))) static int fail(struct reading *reading, c
 /* Titles and labels are printed. */
 #define UNPRINTABLE "'%.100s' has a character that is none of UTF-8's or cannot be printed"
 
-/* The sections of one kind: [group LABEL] or [claim ID]. */
+/* The sections of one kind: [group LABEL]. */
 struct labelled {
     const char *word, *label;
     size_t list, count; /* offsets in struct suite_file */
@@ -73,6 +73,10 @@ static const struct labelled kinds[] = {
     {"group", "LABEL", offsetof(struct suite_file, groups),
      offsetof(struct suite_file, group_count)},
     {"claim", "ID", offsetof(struct suite_file, claims), offsetof(struct suite_file, claim_count)},
+    {"bench", "NAME", offsetof(struct suite_file, benches),
+     offsetof(struct suite_file, bench_count)},
+    {"kernel", "NAME", offsetof(struct suite_file, kernels),
+     offsetof(struct suite_file, kernel_count)},
 };
 
 static int begin_labelled(struct reading *reading, const struct labelled *kind, const char *label)
@@ -128,9 +132,11 @@ static int begin_section(struct reading *reading, const char *line)
         if (!strncmp(name, kinds[i].word, length) && (!*rest || isspace((unsigned char)*rest)))
             return begin_labelled(reading, &kinds[i], rest + strspn(rest, " \t"));
     }
-    return fail(reading,
-                "no section is called [%s] (there are [suite], [group LABEL] and [claim ID])",
-                name);
+    return fail(
+        reading,
+        "no section is called [%s] (there are [suite], [group LABEL], [claim ID], [bench NAME] "
+        "and [kernel NAME])",
+        name);
 }
 
 /* ----------------------------------------------------------------- keys -- */
@@ -267,5 +273,7 @@ void suite_file_release(struct suite_file *file)
     free(file->text);
     free(file->groups);
     free(file->claims);
+    free(file->benches);
+    free(file->kernels);
     *file = (struct suite_file){0};
 }

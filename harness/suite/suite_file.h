@@ -14,6 +14,12 @@ struct suite_file {
     int group_count;
     struct suite_group *claims; /* keys of each [claim ID]; claim.h reads them */
     int claim_count;
+    struct suite_group
+        *benches; /* keys of each [bench NAME], a described kernel; bench/ reads them */
+    int bench_count;
+    struct suite_group
+        *kernels; /* keys of each [kernel NAME], which belongs to the bench above it */
+    int kernel_count;
 };
 
 /* -1 with assay_error("FILE:LINE: ..."); suite_file_release is for success only. */

@@ -122,7 +122,7 @@ static int folder_length(const char *path)
     return slash ? (int)(slash + 1 - path) : 0;
 }
 
-static int find_path(const char *path, const char *beside, char out[SUITE_MAX_PATH])
+int suite_path(const char *path, const char *beside, char out[SUITE_MAX_PATH])
 {
     int folder = *path == '/' ? 0 : folder_length(beside);
     int length = snprintf(out, SUITE_MAX_PATH, "%.*s%s", folder, folder ? beside : "", path);
@@ -144,7 +144,7 @@ static bool is_there(const char *folder, int folder_chars, const char *gap, cons
 int suite_find(const char *name_or_path, const char *beside, char path[SUITE_MAX_PATH])
 {
     if (strchr(name_or_path, '/') || text_ends(name_or_path, ending))
-        return find_path(name_or_path, beside, path);
+        return suite_path(name_or_path, beside, path);
     if (beside && is_there(beside, folder_length(beside), "", name_or_path, path)) return 0;
     struct folders folders = search_folders();
     for (int i = 0; i < folders.count; i++)

@@ -19,5 +19,8 @@ enum { SUITE_MAX_PATH = 256 };
  * assay_error; an unknown name gets a suggestion. */
 int suite_find(const char *name_or_path, const char *beside, char path[SUITE_MAX_PATH]);
 
+/* The same of a path to any file. */
+int suite_path(const char *path, const char *beside, char out[SUITE_MAX_PATH]);
+
 /* "suites/int8.ini" -> "int8" */
 void suite_name_of(const char *path, char name[ASSAY_MAX_NAME]);

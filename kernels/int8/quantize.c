@@ -158,5 +158,6 @@ static const struct assay_operation operation = {
     .tolerance = {.near_share = 1e-4},
     .match = match,
     .baselines = baselines,
+    .data_dims = "input scale",
 };
 ASSAY_REGISTER_OPERATION(operation);

@@ -202,5 +202,6 @@ static const struct assay_operation operation = {
     .tolerance = {.near_share = 1e-4},
     .match = match,
     .baselines = baselines,
+    .data_dims = "input",
 };
 ASSAY_REGISTER_OPERATION(operation);

@@ -118,5 +118,6 @@ static const struct assay_operation operation = {
     .match = match,
     .quality = lattice_quality,
     .baselines = baselines,
+    .data_dims = "data",
 };
 ASSAY_REGISTER_OPERATION(operation);

@@ -60,5 +60,6 @@ static const struct assay_operation operation = {
     .tolerance = {.rel = 4e-7},
     .quality = lattice_quality,
     .baselines = baselines,
+    .data_dims = "data",
 };
 ASSAY_REGISTER_OPERATION(operation);

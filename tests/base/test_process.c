@@ -224,6 +224,32 @@ static void a_program_that_cannot_be_started_is_told(void **state)
     unlink(path);
 }
 
+static void itself_is_its_file_or_what_it_was_told(void **state)
+{
+    static const char *const worker[] = {"worker", "-v", NULL};
+    static const char *const python[] = {"python3", "-m", "assay", NULL};
+    const char *argv[PROCESS_SELF_MOST], *many[PROCESS_SELF_MOST + 1];
+    (void)state;
+    assert_string_equal(process_self(worker, argv), "/proc/self/exe");
+    assert_string_equal(argv[0], "assay");
+    assert_string_equal(argv[1], "worker");
+    assert_string_equal(argv[2], "-v");
+    assert_null(argv[3]);
+    process_set_self(python);
+    assert_string_equal(process_self(worker, argv), "python3");
+    assert_string_equal(argv[0], "python3");
+    assert_string_equal(argv[2], "assay");
+    assert_string_equal(argv[4], "-v");
+    assert_null(argv[5]);
+    process_set_self(NULL);
+    for (int i = 0; i < PROCESS_SELF_MOST; i++)
+        many[i] = "x";
+    many[PROCESS_SELF_MOST - 1] = NULL;
+    assert_null(process_self(many, argv));
+    many[PROCESS_SELF_MOST - 2] = NULL;
+    assert_non_null(process_self(many, argv));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +261,7 @@ int main(void)
         cmocka_unit_test(the_guard_holds_nothing_of_its_parents),
         cmocka_unit_test(its_signals_are_open_and_unhandled),
         cmocka_unit_test(a_program_that_cannot_be_started_is_told),
+        cmocka_unit_test(itself_is_its_file_or_what_it_was_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,6 +247,12 @@ static void a_text_is_wrapped_at_blanks_and_counts_characters(void **state)
     fclose(out);
     assert_string_equal(text, "one \u00b1\u00b1\u00b1\n  three\n  longe\n  rthan\n  aline\n");
     free(text);
+    out = open_memstream(&text, &size);
+    assert_non_null(out);
+    text_wrap(out, "narrower", 2, 9, 3);
+    fclose(out);
+    assert_string_equal(text, "narr\n         ower\n");
+    free(text);
 }
 
 int main(void)

@@ -2,12 +2,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/error.h"
 #include "case/registry.h"
+#include "case/registry_lists.h"
 #include "case/shape.h"
 #include "tests/fake_operations.h"
 #include "suite/plan.h"
@@ -59,12 +61,12 @@ static void names_are_lower_case_and_fit(void **state)
     struct assay_operation bad = stream;
     (void)state;
     bad.name = "Scale";
-    expect_refusal(&bad, NULL, "registry: an operation 'Scale': a name is made of a-z, 0-9 and _");
+    expect_refusal(&bad, NULL, "an operation 'Scale': a name is made of a-z, 0-9 and _");
     bad.name = "";
-    expect_refusal(&bad, NULL, "registry: an operation has no name");
+    expect_refusal(&bad, NULL, "an operation has no name");
     bad.name = "an_operation_with_a_name_of_forty_eight_letters_";
     expect_refusal(&bad, NULL,
-                   "registry: an operation 'an_operation_with_a_name_of_forty_eight_letters_': the "
+                   "an operation 'an_operation_with_a_name_of_forty_eight_letters_': the "
                    "name has more than 47 characters");
 }
 
@@ -74,9 +76,9 @@ static void names_are_unique(void **state)
     struct assay_variant again = scale_wide;
     (void)state;
     same.name = "scale";
-    expect_refusal(&same, NULL, "registry: two operations are called scale");
+    expect_refusal(&same, NULL, "two operations are called scale");
     again.name = "fast";
-    expect_refusal(NULL, &again, "registry: two variants of scale are called fast");
+    expect_refusal(NULL, &again, "two variants of scale are called fast");
     again.place = ASSAY_CUDA; /* a name may be used on both places */
     const struct assay_operation *operations[] = {&scale};
     const struct assay_variant *variants[] = {&scale_fast, &again};
@@ -88,11 +90,10 @@ static void a_variant_needs_its_operation_and_launch(void **state)
     struct assay_variant bad = scale_wide;
     (void)state;
     bad.operation = "sclae";
-    expect_refusal(NULL, &bad,
-                   "registry: variant wide belongs to operation 'sclae', which does not exist");
+    expect_refusal(NULL, &bad, "variant wide belongs to operation 'sclae', which does not exist");
     bad.operation = "scale";
     bad.launch = NULL;
-    expect_refusal(NULL, &bad, "registry: variant wide of scale lacks its summary or launch");
+    expect_refusal(NULL, &bad, "variant wide of scale lacks its summary or launch");
 }
 
 static void a_bound_is_apart(void **state)
@@ -101,7 +102,7 @@ static void a_bound_is_apart(void **state)
     (void)state;
     bad.kind = ASSAY_BOUND;
     expect_refusal(NULL, &bad,
-                   "registry: wide of scale is a bound, which computes something else, and is not "
+                   "wide of scale is a bound, which computes something else, and is not "
                    "marked apart");
 }
 
@@ -110,7 +111,7 @@ static void an_operation_needs_buffers_and_work(void **state)
     struct assay_operation bad = stream;
     (void)state;
     bad.work = NULL;
-    expect_refusal(&bad, NULL, "registry: operation stream lacks its summary, buffers or work");
+    expect_refusal(&bad, NULL, "operation stream lacks its summary, buffers or work");
 }
 
 static void dims_are_possible(void **state)
@@ -120,28 +121,180 @@ static void dims_are_possible(void **state)
     struct assay_operation bad = stream;
     (void)state;
     bad.dims[0].fallback = 0;
-    expect_refusal(&bad, NULL,
-                   "registry: dim bytes of stream: its fallback is not a possible value");
+    expect_refusal(&bad, NULL, "dim bytes of stream: its fallback is not a possible value");
     bad = stream;
     bad.dims[1].fallback = 3;
-    expect_refusal(&bad, NULL, "registry: dim mix of stream: its fallback is not a possible value");
+    expect_refusal(&bad, NULL, "dim mix of stream: its fallback is not a possible value");
     bad = stream;
     bad.dims[0].min = 9;
     bad.dims[0].max = 8;
-    expect_refusal(&bad, NULL, "registry: dim bytes of stream has an impossible range");
+    expect_refusal(&bad, NULL, "dim bytes of stream has an impossible range");
     bad = stream;
     bad.dims[1].choices = none;
-    expect_refusal(&bad, NULL, "registry: dim mix of stream has no choices");
+    expect_refusal(&bad, NULL, "dim mix of stream has no choices");
     bad.dims[1].choices = spaced;
-    expect_refusal(&bad, NULL, "registry: dim mix of stream: 'a b' cannot be a choice");
+    expect_refusal(&bad, NULL, "dim mix of stream: 'a b' cannot be a choice");
     bad = stream;
     bad.dims[1].name = "bytes";
-    expect_refusal(&bad, NULL, "registry: dim bytes of stream is there twice");
+    expect_refusal(&bad, NULL, "dim bytes of stream is there twice");
     bad.dims[1].name = "budget";
-    expect_refusal(&bad, NULL, "registry: dim budget of stream: suites use this word as a key");
+    expect_refusal(&bad, NULL, "dim budget of stream: suites use this word as a key");
     bad = stream;
     bad.dims[1].summary = NULL;
-    expect_refusal(&bad, NULL, "registry: dim mix of stream has no summary");
+    expect_refusal(&bad, NULL, "dim mix of stream has no summary");
+}
+
+static void an_enumeration_has_a_value_of_it(void **state)
+{
+    struct assay_variant bad = scale_wide;
+    (void)state;
+    bad.kind = (enum assay_kind)4;
+    expect_refusal(NULL, &bad,
+                   "variant wide of scale: its kind, place or clock is none of assay.h");
+}
+
+/* --------------------------------------------------------------- objects -- */
+
+static struct assay_operation brought = {.name = "brought", .summary = "y = x"};
+static struct assay_variant brought_plain, brought_other;
+static const struct assay_operation *const brought_operations[] = {&brought};
+static const struct assay_variant *const brought_variants[] = {&brought_plain, &brought_other};
+
+static struct assay_object sound_object(void)
+{
+    brought = stream;
+    brought.name = "brought";
+    brought_plain = brought_other = scale_fast;
+    brought_plain.operation = "brought";
+    brought_other.name = "from_an_object";
+    return (struct assay_object){
+        .abi_major = ASSAY_ABI_MAJOR,
+        .abi_minor = ASSAY_ABI_MINOR,
+        .object_bytes = sizeof(struct assay_object),
+        .operation_bytes = sizeof(struct assay_operation),
+        .variant_bytes = sizeof(struct assay_variant),
+        .library_bytes = sizeof(struct assay_library),
+        .fixed_bytes = ASSAY_FIXED_BYTES,
+        .operation_count = 1,
+        .operations = brought_operations,
+        .variant_count = 2,
+        .variants = brought_variants,
+    };
+}
+
+static void expect_not_added(const struct assay_object *object, const char *message)
+{
+    const struct assay_variant *const *list;
+    int before = registry_all_variants(&list);
+    assert_int_equal(registry_add(object, "b.so"), -1);
+    assert_string_equal(assay_last_error(), message);
+    assert_int_equal(registry_all_variants(&list), before);
+    assert_null(registry_operation("brought"));
+}
+
+static void an_object_of_another_version_is_refused(void **state)
+{
+    struct assay_object object = sound_object();
+    (void)state;
+    object.abi_major = 2;
+    expect_not_added(&object,
+                     "b.so was compiled for version 2.0 of assay.h, and this program is of version "
+                     "1.0: compile it with the assay.h of this program");
+    object.abi_major = 1;
+    object.abi_minor = 7;
+    expect_not_added(&object,
+                     "b.so was compiled for version 1.7 of assay.h, and this program is of version "
+                     "1.0: compile it with the assay.h of this program");
+    int32_t *const sizes[] = {&object.object_bytes, &object.operation_bytes, &object.variant_bytes,
+                              &object.library_bytes, &object.fixed_bytes};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int change = -8; change <= 8; change += 16) {
+            object = sound_object();
+            *sizes[i] += change;
+            expect_not_added(&object,
+                             "b.so says that it is of version 1.0 of assay.h, and its structs have "
+                             "other sizes: compile it with the assay.h of this program");
+        }
+}
+
+static void an_object_brings_something_sound(void **state)
+{
+    struct assay_object object = sound_object();
+    (void)state;
+    object.operation_count = object.variant_count = 0;
+    expect_not_added(&object, "b.so registers no operation and no variant: an ASSAY_REGISTER_ line "
+                              "does");
+    object.variant_count = -1;
+    expect_not_added(&object, "b.so: a count of what it registers is negative");
+    object = sound_object();
+    brought.work = NULL;
+    expect_not_added(&object, "b.so: operation brought lacks its summary, buffers or work");
+    object = sound_object();
+    brought_plain.operation = "none";
+    expect_not_added(&object,
+                     "b.so: variant fast belongs to operation 'none', which does not exist");
+    const struct assay_variant *const gap[] = {&brought_plain, NULL};
+    object = sound_object();
+    object.variants = gap;
+    expect_not_added(&object, "b.so: something that it registers is not there");
+}
+
+static void a_taken_name_is_refused_and_says_by_whom(void **state)
+{
+    struct assay_object object = sound_object();
+    (void)state;
+    brought.name = "scale";
+    expect_not_added(&object, "b.so: the operation scale is already there: this program has it");
+    object = sound_object();
+    brought_other.name = "fast";
+    expect_not_added(&object, "b.so: the variant scale/fast is already there: this program has it");
+}
+
+/* The last of the tests: what it adds stays. */
+static void an_object_is_added_once(void **state)
+{
+    static struct assay_object object, again;
+    const struct assay_operation *const *operations;
+    const struct assay_variant *list[8];
+    (void)state;
+    object = again = sound_object();
+    assert_int_equal(registry_add(&object, "a.so"), 0);
+    assert_int_equal(registry_add(&object, "a.so"), 0);
+    assert_int_equal(registry_operations(&operations), 4);
+    assert_ptr_equal(operations[0], &brought);
+    assert_int_equal(registry_variants("scale", list, 8), 7);
+    assert_ptr_equal(list[4], &brought_other);
+    assert_int_equal(registry_check(), 0);
+    assert_int_equal(registry_add(&again, "b.so"), -1);
+    assert_string_equal(assay_last_error(),
+                        "b.so: the operation brought is already there: a.so has it");
+    again.operation_count = 0;
+    assert_int_equal(registry_add(&again, "b.so"), -1);
+    assert_string_equal(assay_last_error(),
+                        "b.so: the variant brought/fast is already there: a.so has it");
+}
+
+static void structs_of_an_older_version_end_in_zeros(void **state)
+{
+    struct old {
+        int64_t a;
+    } one = {11}, two = {22};
+    struct now {
+        int64_t a, b;
+    };
+    const struct old *const list[] = {&one, &two};
+    void *block;
+    (void)state;
+    const struct now *const *grown =
+        registry_grow(list, 2, sizeof(struct old), sizeof(struct now), &block);
+    assert_non_null(block);
+    assert_int_equal(grown[0]->a, 11);
+    assert_int_equal(grown[0]->b, 0);
+    assert_int_equal(grown[1]->a, 22);
+    assert_int_equal(grown[1]->b, 0);
+    free(block);
+    assert_ptr_equal(registry_grow(list, 2, sizeof one, sizeof one, &block), list);
+    assert_null(block);
 }
 
 /* ---------------------------------------------------------------- shapes -- */
@@ -214,10 +367,16 @@ int main(void)
         cmocka_unit_test(a_bound_is_apart),
         cmocka_unit_test(an_operation_needs_buffers_and_work),
         cmocka_unit_test(dims_are_possible),
+        cmocka_unit_test(an_enumeration_has_a_value_of_it),
+        cmocka_unit_test(an_object_of_another_version_is_refused),
+        cmocka_unit_test(an_object_brings_something_sound),
+        cmocka_unit_test(a_taken_name_is_refused_and_says_by_whom),
+        cmocka_unit_test(structs_of_an_older_version_end_in_zeros),
         cmocka_unit_test(a_shape_reads_back_from_its_text),
         cmocka_unit_test(a_text_that_is_no_shape_is_refused),
         cmocka_unit_test(bytes_are_those_of_the_work_and_of_the_buffers),
         cmocka_unit_test(a_shape_without_room_is_cut_at_a_whole_dim),
+        cmocka_unit_test(an_object_is_added_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,12 @@ check "and says what to do" warns "--resume goes on" short
 
 shown() { query :memory: "SELECT $1 FROM json_each(readfile('shown.json'), '$.devices[0].bands') AS band"; }
 check "what is known can be shown" says "100 us" "$ASSAY" calibrate --show --db c.sqlite
+cp c.sqlite long.sqlite
+query long.sqlite "UPDATE device SET uuid = 'GPU-418a52e2-9d1f', name = 'NVIDIA H100 80GB HBM3';
+    UPDATE launch SET driver = '580.159.03'"
+check "in 80 columns of a terminal" fits_terminal "$ASSAY" calibrate --show --db long.sqlite
+check "in lines as long as they are of a file" grep -qE 'GPU-418a52e2, driver 580.159.03, clock .*session' \
+    <("$ASSAY" calibrate --show --db long.sqlite)
 check "as Markdown" says "| cases | blocks | pairs | p50 | p95 | max | floor |" \
     "$ASSAY" calibrate --show --format md --db c.sqlite
 "$ASSAY" calibrate --show --format json --db c.sqlite >shown.json

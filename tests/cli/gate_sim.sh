@@ -89,6 +89,20 @@ check "the next gate knows a floor of noise" exits 0 gate "$(calm 1)" "$(calm 2)
 check "of every case" gives 10 rows "value ->> 'noise' > 0"
 check "a wild device is calibrated" exits 0 "$ASSAY" calibrate "$ten" \
     --device sim:launch=30 --allow-simulated --db wild.sqlite
-check "a floor of noise above 2.5 thresholds" exits 4 gate "$(calm 1)" "$(calm 2 ',slow=*:50')" \
+check "a floor of noise above 2.5 thresholds" exits 4 gate "$(calm 1)" "$(calm 2 ',slow=*:5')" \
     --db wild.sqlite --threshold 2
 check "is UNSTABLE" gives 10 verdicts UNSTABLE "value ->> 'reason' LIKE '%2.5 times%'"
+check "but does not hide what is proven" exits 1 gate "$(calm 1)" "$(calm 2 ',slow=*_token/host_omp:880')" \
+    --db wild.sqlite --threshold 2
+check "which is REGRESSED" gives 1 verdicts REGRESSED "value ->> 'floor' > 0.05"
+
+# ----------------------------------------------------------- below the tick
+
+# 3 us by a clock of 160 ns are 600 ns by one of 32: two steps are about 10 %.
+check "a change of two steps of the clock is found" exits 1 \
+    gate "$(calm 1 ,step=160)" "$(calm 2 ',step=160,slow=*_token/host_omp:10')" --filter '*_token/host_*'
+check "by means of samples, and it says so" gives 1 verdicts REGRESSED "value ->> 'tags' LIKE '%STEPS%'"
+check "by about as much as it is" gives 1 verdicts REGRESSED "abs(value ->> 'ratio' - 1.1) < 0.015"
+check "no floor is as wide as the steps" gives 0 rows "value ->> 'floor' > 0.021"
+check "an unchanged one passes" exits 0 gate "$(calm 1 ,step=160)" "$(calm 2 ,step=160)"
+check "all of them" gives 10 json '$.counts.PASS'

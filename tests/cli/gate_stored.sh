@@ -64,15 +64,24 @@ check "SUSPECT" gives 1 verdicts SUSPECT
 check "not even when it is allowed to" exits 0 stored --device "$slow" --allow-stored-verdict
 check "as one session proves nothing" grep -q "one session proves nothing" g.json
 check "a session more of the same build" exits 0 session 2 --launches 5
-check "joins the base" exits 1 stored --device "$slow" --allow-stored-verdict
-check "then a change is REGRESSED" gives 1 verdicts REGRESSED
+check "joins the base" exits 0 stored --device "$slow" --allow-stored-verdict
+check "but how far sessions differ is not known: SUSPECT" gives 1 verdicts SUSPECT
+check "which is said" grep -q "10 changes of history that a fence is made from" g.json
+check "another device is no part of it" gives 10 json '$.base.launches'
+for seed in 3 4 5 6 7 8 9 10 11; do session $seed >/dev/null 2>&1; done
+check "eleven sessions of history make a fence" exits 1 stored --device "$slow" --allow-stored-verdict
+check "beyond it a change is REGRESSED" gives 1 verdicts REGRESSED
 check "and the report says who let that count" grep -q "allow-stored-verdict lets" g.json
 check "without that it is SUSPECT" exits 0 stored --device "$slow"
-check "another device is no part of it" gives 10 json '$.base.launches'
+check "no PASS says that it finds less than the fence" gives 0 rows "value ->> 'verdict' = 'PASS' AND
+    (value ->> 'fence' IS NULL OR value ->> 'mde' < value ->> 'fence' OR value ->> 'floor' < value ->> 'fence')"
+check "for speed-ups there is none" exits 0 stored --device "$slow" --allow-stored-verdict --metric speedup
+check "so that a change is SUSPECT" more_than_none "value ->> 'verdict' = 'SUSPECT'"
 for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
     run "$ASSAY" run "$ten" --device "sim:seed=1,launch=8" --seed $seed --no-ceilings
 done
 check "history that moves as much" exits 0 stored --device "$slow" --allow-stored-verdict
+check "every PASS says so" gives 0 rows "value ->> 'verdict' = 'PASS' AND value ->> 'mde' < 0.1"
 check "takes the change back" gives 1 verdicts INCONCLUSIVE \
     "value ->> 'variant' = 'host_omp' AND value ->> 'fence' > 0.1 AND value ->> 'reason' LIKE 'runs of this case%'"
 check "another suite has no case in common: 4" exits 4 "$ASSAY" gate smoke --filter 'memory/*' \
@@ -148,8 +157,8 @@ run "$ASSAY" run "$ten" --device "$(calm 2 ',slow=*_token/host_omp:10')" --seed 
 check "--fdr keeps what is there" exits 1 "$ASSAY" compare "side 1" slowed --db side1.sqlite --fdr 5
 check "and says what it did" says "10 tests corrected together" "$ASSAY" compare "side 1" slowed \
     --db side1.sqlite --fdr 5
-check "at a rate that five launches cannot reach nothing is left" exits 0 \
+check "a rate that five launches cannot reach is refused" exits 2 \
     "$ASSAY" compare "side 1" slowed --db side1.sqlite --fdr 0.1
-check "but a word about it" says "not at the false discovery rate" \
+check "and it says how many reach it" warns "measure both with --launches 8" \
     "$ASSAY" compare "side 1" slowed --db side1.sqlite --fdr 0.1
 check "the gate has no such option" exits 2 "$ASSAY" gate "$ten" --base "$ASSAY" --fdr 5

@@ -22,16 +22,19 @@ threshold = 900
 [group small]
 operation = int8_quantize
 n = 100k
+temperature = cold
 variants = host_scalar, host_memcpy
 END
 cat >suites/int8.ini <<'END'
 [suite]
 title = stands in for the suite of this name
 budget = 0.01
+threshold = 900
 include = smoke
 [group large]
 operation = int8_quantize
 n = 5M
+temperature = cold
 variants = host_omp, host_memcpy
 END
 cp suites/smoke.ini suites/core.ini
@@ -47,9 +50,22 @@ quantity = time
 more = int8_quantize/host_scalar n=100k
 less = int8_quantize/host_memcpy n=100k
 END
+cat >scale.ptx <<'END'
+.version 8.0
+.target sm_80
+.visible .entry scale(.param .u64 a, .param .u64 b, .param .u32 c, .param .f32 d) { ret; }
+END
+printf '[bench scale_file]\nfile = scale.ptx\nkernel = scale\narg x = in f32[8]\narg y = out f32[8]\narg n = i32 8\narg f = f32 1\ngrid = 1\nblock = 8\n' >scale.bench.ini
 printf '#!/bin/sh\ncp "%s/import/nvbench.json" "$2"\ncp -r "%s/import/nvbench.json-bin" .\n' \
     "$HERE" "$HERE" >copy_bench
 chmod +x copy_bench
+# Two builds of an object of somebody's own, which differ in what they say of their sources.
+sed 's/budget = .*/budget = 0.01\nthreshold = 900/' "$HERE/object/twice.ini" >softmax.ini
+for object in before softmax; do
+    ${CC:-cc} -shared -fPIC -O2 -I"$HERE/../harness" -DASSAY_OBJECT_COMMIT="\"$object\"" "$HERE/object/kernel.c" -o $object.so
+done
+ln -s "$(command -v true)" train
+ln -s "$(command -v true)" decode
 # A repository of two revisions, whose programs differ in a byte that nobody runs.
 mkdir -p kernels && printf 'build/assay: kernels/version\n\tmkdir -p build && cp "%s" build/assay && cat $< >>build/assay\n' \
     "$ASSAY" >Makefile
@@ -75,10 +91,10 @@ while read -r command <&3; do
     examples "$command" >list
     check "$command: has an example" [ -s list ]
     while IFS= read -r example <&4; do
-        # A profile needs a GPU; without one its example says so. What goes on until Ctrl-C gets it
+        # A profile and kernels to time need a GPU; without one their examples say so. What goes on until Ctrl-C gets it
         # after a second, and what fills the time that it is given a tenth of it.
         expected=0 typed=${example/--limit 120/--limit 12}
-        [ "$command" != profile ] || expected=4
+        case $command in profile | time) expected=4 ;; esac
         [ "$command" != watch ] || expected=130 typed="timeout --preserve-status -s INT 1 $example"
         check "$command: $example" exits $expected bash -c "$typed"
     done 4<list

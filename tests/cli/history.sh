@@ -34,6 +34,19 @@ check "the change at its point" gives 99 json '$.series[0].changes[0].at'
 check "its kind" gives change json '$.series[0].changes[0].kind'
 check "the border after it" gives border json '$.series[0].changes[1].kind'
 check "and its cause" gives driver json '$.series[0].changes[1].causes[0]'
+interval() { sqlite3 :memory: "SELECT value ->> 'launches', value ->> 'time_ns', value ->> 'lo_ns', value ->> 'hi_ns'
+    FROM json_each(readfile('j.json'), '$.series[0].points') LIMIT 1"; }
+cp h.sqlite i.sqlite
+query i.sqlite "UPDATE result SET lo_ns = 990, time_ns = 1000, hi_ns = 1020"
+history_json op_0/v3 --db i.sqlite
+check "one launch has the interval of its samples" gives "1|1000|990|1020" interval
+query i.sqlite "CREATE TEMP TABLE more AS SELECT * FROM launch WHERE run_id = printf('%032x', 0);
+    UPDATE more SET id = 'second', number = 2; INSERT INTO launch SELECT * FROM more;
+    CREATE TEMP TABLE again AS SELECT * FROM result WHERE launch_id = printf('%032x', 1) AND variant = 'v3';
+    UPDATE again SET id = 'again' || id, launch_id = 'second', time_ns = 1100; INSERT INTO result SELECT * FROM again"
+history_json op_0/v3 --db i.sqlite
+check "two have theirs" gives "2|1050|1000|1100" interval
+history_json op_0/v3
 check "the shape as an object" gives 4000 json '$.series[0].shape.n'
 
 check "no such case is exit 4" exits 4 "$ASSAY" history nosuch
@@ -76,9 +89,9 @@ limit=0.2
 check "a case of 200 is found in 2,000 runs" says "1999 runs" "$ASSAY" history op_3/v7 --db big.sqlite
 check "in less than $limit s" once_in_three takes_less_than $limit "$ASSAY" history op_3/v7 --db big.sqlite
 plan() {
-    query big.sqlite "EXPLAIN QUERY PLAN SELECT launch_id, status, time_ns FROM result WHERE
+    query big.sqlite "EXPLAIN QUERY PLAN SELECT launch_id, status, time_ns, lo_ns, hi_ns FROM result WHERE
         operation = 'a' AND variant = 'b' AND shape = 'c' AND temperature = 'cold' AND place = 'cuda'
         AND purpose = 'case'"
 }
-check "a case is read from its index alone" says "COVERING INDEX result_case" plan
+check "a case is found by its index" says "USING INDEX result_case" plan
 rm big.sqlite # large

@@ -112,6 +112,12 @@ once_in_three() {
     "$@" || "$@" || "$@"
 }
 
+# fits_terminal COMMAND...: in a terminal of 80 columns no line is longer.
+fits_terminal() {
+    run script -qec "stty cols 80; $(printf '%q ' "$@")" /dev/null
+    [ "$code" -eq 0 ] && [ -s said.out ] && ! tr -d '\r' <said.out | grep -qE '^.{81,}$'
+}
+
 # skipped WHY: say, in the run's own output, that checks were left out.
 skipped() { echo "# skipped: $1"; }
 

@@ -2,18 +2,13 @@
 # What assay list says, and how it refuses.
 . "$(dirname "$0")/lib.sh"
 
-# fits_terminal COMMAND...: in a terminal of 80 columns no line is longer.
-fits_terminal() {
-    run script -qec "stty cols 80; $*" /dev/null
-    [ "$code" -eq 0 ] && [ -s said.out ] && ! tr -d '\r' <said.out | grep -qE '^.{81,}$'
-}
-
 # is_json COMMAND...: standard output is one JSON document with something in it.
 is_json() {
     run "$@"
     [ "$code" -eq 0 ] && [ "$(sqlite3 :memory: "select json_array_length(readfile('said.out')) > 0")" = 1 ]
 }
 
+check "list devices fits a terminal" fits_terminal "$ASSAY" list devices
 for what in suites operations variants; do
     check "list $what fits a terminal" fits_terminal "$ASSAY" list "$what"
     check "list $what writes nothing to standard error" silent "$ASSAY" list "$what"

@@ -45,6 +45,13 @@ check "with what bounds it" says "memory: DRAM at 91 % of its peak" "$ASSAY" sho
 check "in Markdown too" says '| fill(float\*) | 1 | 8 x 128 |' "$ASSAY" show --profile --format md --db a.sqlite
 check "and as JSON" says '"bound": "memory: DRAM at 91 % of its peak"' \
     "$ASSAY" show --profile --format json --db a.sqlite
+name="void tile_kernel<float, 0, $(seq -s, 1 60 | tr -d ' ')>(tile_args)"
+cp a.sqlite long.sqlite
+query long.sqlite "UPDATE profile_kernel SET name = '$name'"
+check "in 80 columns of a terminal, whatever its name" fits_terminal "$ASSAY" show --profile --db long.sqlite
+cp said.out fits.out
+check "with all of its name" gives "${name//[ ]/}" bash -c "tr -d '\r\n ' <fits.out | grep -o 'void.*(tile_args)'"
+check "in a line of a file" says "$name" "$ASSAY" show --profile --db long.sqlite
 if command -v python3 >/dev/null; then
     "$ASSAY" show --profile --format json --db a.sqlite >whole.json
     check "which is whole" python3 -c 'import json; json.load(open("whole.json"))'

@@ -203,24 +203,9 @@ check "is folded" has folded.html "<details><summary>20 cases were skipped, of 2
 check "and whole" gives 20 grep -c '</a></td><td>reason ' folded.html
 
 # ------------------------------------------------------------------ browser
-browser=""
-for name in chromium chromium-browser google-chrome; do
-    [ -n "$browser" ] || browser=$(command -v $name) || browser=""
-done
-if [ -z "$browser" ]; then
-    [ "${ASSAY_TEST_BROWSER:-}" != required ] ||
-        check "a browser is there (ASSAY_TEST_BROWSER=required)" false
-    skipped "what a report does in a browser: there is no Chromium (apt-get install chromium)"
-    exit
-fi
-# Ours are the only pages, so the sandbox, which containers lack, is not missed.
-chrome() {
-    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
-        --user-data-dir="$TMP/profile" --hide-scrollbars --virtual-time-budget=5000 "$@" 2>chrome.log
-}
-# page FILE: the page after its script; messages of its console are in chrome.log.
-page() { chrome --enable-logging=stderr --dump-dom "file://$TMP/$1" >dom.html; }
-no_complaint() { page "$1" && [ -s dom.html ] && ! grep -q ':CONSOLE' chrome.log; }
+# shellcheck source=tests/cli/page/browser.sh
+. "$HERE/cli/page/browser.sh"
+has_browser || exit
 
 check "it opens without a word on the console" no_complaint b.html
 check "the script ran: headings are buttons" has dom.html '<button type="button">time</button>'
@@ -300,6 +285,20 @@ cat >driver.js <<'END'
       const now = () => Chart.getChart(document.querySelector('#cases canvas')), tools = [...document.querySelectorAll('#cases .tools button')];
       const points = now().data.datasets.reduce((sum, set) => sum + set.data.length, 0);
       tell('points ' + points);
+      const kinds = [...document.querySelectorAll('#cases .kinds button')];
+      tell('kinds ' + kinds.filter(one => !one.hidden).map(one => one.textContent));
+      const size = document.querySelector('#cases select option[value=bytes]');
+      if (size) {
+        const across = size.parentElement, was = across.value;
+        across.value = 'bytes';
+        across.dispatchEvent(new Event('change'));
+        const box = document.querySelector('#cases .box-label input'), logarithmic = box.checked;
+        if (!logarithmic) box.click();
+        tell('ticks ' + now().scales.x.ticks.every(tick => Number.isInteger(Math.log2(tick.value))) + ' ' + (now().scales.x.ticks.length > 1));
+        if (!logarithmic) box.click();
+        across.value = was;
+        across.dispatchEvent(new Event('change'));
+      }
       document.querySelector('#cases .legend button').click();
       tell('legend ' + now().data.datasets.filter((_, i) => now().isDatasetVisible(i)).length + ' of ' + now().data.datasets.length);
       const before = now().scales.x.max;
@@ -340,16 +339,6 @@ cat >driver.js <<'END'
   }
 })();
 END
-# driven FILE WIDTH: in a frame of this width, with the policy replaced and the driver at its end.
-driven() {
-    sed "s/script-src [^;]*;/script-src 'unsafe-inline';/" "$1" >driven.html
-    { echo "<script>"; cat driver.js; echo "</script>"; } >>driven.html
-    echo "<!DOCTYPE html><script>onmessage = e => document.body.setAttribute('data-said', e.data)</script>
-<body><iframe src=driven.html width=$2 height=900></iframe>" >around.html
-    chrome --window-size=1700,950 --dump-dom "file://$TMP/around.html" >dom.html
-    grep -o 'data-said="[^"]*' dom.html | tr ';' '\n' >driven.txt
-    test -s driven.txt
-}
 # The same texts as show prints.
 shown_cells() {
     "$ASSAY" show slow --format md | awk -F'|' '/^\| / && !/^\| variant/ && !/:--/ {
@@ -375,6 +364,8 @@ for width in 390 1024 1600; do
     check "changes are searched by words" has driven.txt "searched 1 of 6"
     [ -n "$charts" ] || continue
     check "every case is in the chart" has driven.txt "points 6"
+    check "which is no roofline, for the cases have one intensity" has driven.txt "kinds Size,Ranking"
+    check "an axis of bytes has ticks at powers of two" has driven.txt "ticks true true"
     check "a point that is pointed at names its figures" has driven.txt "hover true true"
     check "a box that is dragged is zoomed into" has driven.txt "dragged true"
     check "the legend hides a series" has driven.txt "legend 2 of 3"

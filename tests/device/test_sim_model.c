@@ -161,6 +161,21 @@ static void the_asked_share_of_blocks_is_throttled_and_a_fifth_longer(void **sta
                 1e-12);
 }
 
+static void a_stepped_clock_reads_multiples_whose_mean_is_the_time(void **state)
+{
+    struct sim_spec stepped = parsed("sim:step=32,noise=0.5"), fine = parsed("sim:noise=0.5");
+    struct sim_case at = play("sim:step=32,noise=0.5", 7, &one);
+    double sum = 0, wanted = 0;
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        double ns = sim_sample_ns(&stepped, &at, i, 0, false);
+        assert_true(fmod(ns, 32) == 0);
+        sum += ns;
+        wanted += sim_sample_ns(&fine, &at, i, 0, false);
+    }
+    assert_near(sum / MANY, wanted / MANY, 1);
+}
+
 static void drift_is_by_the_simulated_minute(void **state)
 {
     struct sim_spec spec = parsed("sim:drift=0.5");
@@ -200,6 +215,7 @@ int main(void)
         cmocka_unit_test(the_asked_share_of_launches_is_in_the_second_mode),
         cmocka_unit_test(a_slow_case_is_slower_by_exactly_that_in_the_same_launch),
         cmocka_unit_test(the_asked_share_of_blocks_is_throttled_and_a_fifth_longer),
+        cmocka_unit_test(a_stepped_clock_reads_multiples_whose_mean_is_the_time),
         cmocka_unit_test(drift_is_by_the_simulated_minute),
         cmocka_unit_test(each_launch_begins_in_the_minute_after_the_last),
         cmocka_unit_test(the_fixed_time_is_start_bytes_and_operations_and_up_to_half_more),

@@ -76,7 +76,7 @@ static void what_is_typed_wrong_gets_one_line_that_says_what_is_right(void **sta
         {"sim:", "as in sim:seed=1"},
         {"sim:seed=1,", "KEY=VALUE is missing"},
         {"sim:nois=1", "did you mean 'noise'?"},
-        {"sim:colour=red", "(seed, noise, launch, drift, modes, throttle, slow, crash"},
+        {"sim:colour=red", "(seed, noise, launch, drift, modes, throttle, step, slow, crash"},
         {"sim:noise", "noise=: it wants per cent"},
         {"sim:noise=", "noise=: it wants per cent"},
         {"sim:noise=abc", "noise=abc: it wants per cent from 0 to 100"},

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "gate_simulation.h"
+#include "judge/history.h"
 
 enum { CASES = 200, RUNS = 200, POWER_RUNS = 400 };
 
@@ -78,9 +79,106 @@ static int finds(void)
     return broken;
 }
 
-int main(void)
+/* Short cases by a clock of 32 ns, with 60 samples of 1 % per launch. */
+static int below_the_steps(void)
 {
-    int broken = unchanged() + slowed(1) + slowed(10) + finds();
+    static const struct launch_model models[] = {
+        {"600 ns", .launch = 0.001, .time_ns = 600, .step_ns = 32},
+        {"1 us", .launch = 0.001, .time_ns = 1000, .step_ns = 32},
+        {"3 us", .launch = 0.001, .time_ns = 3000, .step_ns = 32},
+    };
+    static const double changes[] = {0, 0.03, 0.05, 0.10};
+    int broken = 0;
+    printf(
+        "\nShort cases by a clock of 32 ns, 10 of %d slowed (none: all are counted), %d gates:\n\n"
+        "| time | slowed by | REGRESSED | INCONCLUSIVE | PASS |\n|:--|--:|--:|--:|--:|\n",
+        CASES, RUNS / 4);
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
+        for (size_t e = 0; e < sizeof changes / sizeof changes[0]; e++) {
+            struct simulated_counts c =
+                simulate_gates(&models[m], RUNS / 4, CASES, changes[e] > 0 ? 10 : 0, changes[e],
+                               4000 + 10 * m + e);
+            double regressed = percent(c.of[VERDICT_REGRESSED], c.cases);
+            double passed = percent(c.of[VERDICT_PASS], c.cases);
+            printf("| %s | %.0f %% | %.2f %% | %.2f %% | %.2f %% |\n", models[m].name,
+                   100 * changes[e], regressed, percent(c.of[VERDICT_INCONCLUSIVE], c.cases),
+                   passed);
+            broken += changes[e] == 0      ? c.runs_with[VERDICT_REGRESSED] > 0.05 * c.runs
+                      : changes[e] >= 0.05 ? regressed < 95 || passed > 0
+                                           : 0;
+        }
+    }
+    return broken;
+}
+
+enum { SESSION_LAUNCHES = 5 };
+
+/* Whether a case that is unchanged is called slower by a gate against a stored run: `runs` runs of
+ * history, the newest two of them the base, each and the candidate shifted by its session. */
+static bool stored_regressed(struct rng *rng, double session, int runs, bool with_fence)
+{
+    struct history_point points[FENCE_MOST_CHANGES + 1];
+    struct history_series series = {.points = points, .point_count = runs};
+    double base[2 * SESSION_LAUNCHES], candidate[SESSION_LAUNCHES + 1];
+    for (int i = 0; i < runs; i++) {
+        double shift = session * simulated_normal(rng), launch[SESSION_LAUNCHES];
+        for (int j = 0; j < SESSION_LAUNCHES; j++)
+            launch[j] = shift + 0.005 * simulated_normal(rng);
+        if (i >= runs - 2) memcpy(base + SESSION_LAUNCHES * (i - runs + 2), launch, sizeof launch);
+        points[i] = (struct history_point){
+            .run = i, .time_ns = 1000 * exp(stats_median(launch, SESSION_LAUNCHES))};
+    }
+    double shift = session * simulated_normal(rng), floor = 0.02;
+    for (int i = 0; i <= SESSION_LAUNCHES; i++)
+        candidate[i] = shift + 0.005 * simulated_normal(rng);
+    if (with_fence) floor = fmax(floor, history_fence(&series, 0));
+    return rank_sum_p(base, 2 * SESSION_LAUNCHES, candidate, SESSION_LAUNCHES + 1, log1p(floor),
+                      SIDE_GREATER) <= 0.025;
+}
+
+/* The share of gates of `cases` unchanged cases that say REGRESSED, in per cent. */
+static double stored_gates(double session, int runs, int cases, bool with_fence)
+{
+    int wrong = 0;
+    struct rng rng;
+    rng_seed(&rng, 5000 + (uint64_t)runs);
+    for (int gate = 0; gate < POWER_RUNS; gate++) {
+        bool any = false;
+        for (int i = 0; i < cases; i++)
+            any |= stored_regressed(&rng, session, runs, with_fence);
+        wrong += any;
+    }
+    return percent(wrong, POWER_RUNS);
+}
+
+static int stored(void)
+{
+    static const double sessions[] = {0.005, 0.01, 0.02};
+    static const int runs[] = {11, 21, 51};
+    int broken = 0;
+    printf(
+        "\nGates of 50 unchanged cases against a stored run, 0.5 %% between launches, with "
+        "REGRESSED (%d gates):\n\n"
+        "| between sessions | no fence | 11 runs of history | 21 | 51 |\n|:--|--:|--:|--:|--:|\n",
+        POWER_RUNS);
+    for (size_t s = 0; s < sizeof sessions / sizeof sessions[0]; s++) {
+        printf("| %.1f %% | %.1f %% |", 100 * sessions[s],
+               stored_gates(sessions[s], 11, 50, false));
+        for (size_t r = 0; r < sizeof runs / sizeof runs[0]; r++) {
+            double wrong = stored_gates(sessions[s], runs[r], 50, true);
+            printf(" %.1f %% |", wrong);
+            broken += wrong > 5;
+        }
+        puts("");
+    }
+    return broken;
+}
+
+/* What is asked for by name, or all. */
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "stored") == 0) return stored();
+    int broken = stored() + below_the_steps() + unchanged() + slowed(1) + slowed(10) + finds();
     if (broken) printf("\n%d rates are not as promised\n", broken);
     return broken ? 1 : 0;
 }

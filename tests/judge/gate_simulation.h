@@ -10,13 +10,17 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "judge/clock_steps.h"
 #include "judge/gate.h"
+#include "stepped_clock.h"
 
 struct launch_model {
     const char *name;
     double launch;     /* log standard deviation between launches */
     double mode_share; /* of launches that fall into a slow mode */
     double mode;       /* how much slower that is, a log ratio */
+    double time_ns;    /* of a case that is short beside the steps of the clock; 0: it is not */
+    double step_ns;
 };
 
 static const struct launch_model launch_models[] = {
@@ -28,21 +32,23 @@ static const struct launch_model launch_models[] = {
 };
 enum { LAUNCH_MODELS = sizeof launch_models / sizeof launch_models[0] };
 
-static inline double simulated_uniform(struct rng *rng)
+/* ln of the mean of one launch of a short case: 60 samples of 1 % by a stepped clock. */
+static inline double simulated_short(struct rng *rng, const struct launch_model *model,
+                                     double change)
 {
-    return ((double)(rng_next(rng) >> 11) + 0.5) * 0x1p-53;
+    double sample[60],
+        time_ns = model->time_ns * exp(change + model->launch * simulated_normal(rng));
+    stepped_samples(sample, 60, time_ns, 0.01, model->step_ns, rng);
+    return log(clock_steps_of(sample, 60).mean_ns / model->time_ns);
 }
 
-static inline double simulated_normal(struct rng *rng)
-{
-    return sqrt(-2 * log(simulated_uniform(rng))) * cos(6.283185307179586 * simulated_uniform(rng));
-}
-
-/* ln of the median of one launch, without the case's own time: the launch's luck,
+/* ln of the median of one launch, without the case's own time: the change, the launch's luck,
  * and what 100 samples of 1 % leave of theirs. */
-static inline double simulated_launch(struct rng *rng, const struct launch_model *model)
+static inline double simulated_launch(struct rng *rng, const struct launch_model *model,
+                                      double change)
 {
-    double value = model->launch * simulated_normal(rng) + 0.00125 * simulated_normal(rng);
+    if (model->step_ns > 0) return simulated_short(rng, model, change);
+    double value = change + model->launch * simulated_normal(rng) + 0.00125 * simulated_normal(rng);
     if (model->mode_share > 0 && simulated_uniform(rng) < model->mode_share) value += model->mode;
     return value;
 }
@@ -54,9 +60,9 @@ static inline void simulate_rounds(struct gate_rounds *candidate, struct gate_ro
                                    int until)
 {
     while (candidate->count < until) {
-        double base = simulated_launch(rng, model);
-        candidate->value[candidate->count++] = change + simulated_launch(rng, model) - base;
-        if (null) null->value[null->count++] = simulated_launch(rng, model) - base;
+        double base = simulated_launch(rng, model, 0);
+        candidate->value[candidate->count++] = simulated_launch(rng, model, change) - base;
+        if (null) null->value[null->count++] = simulated_launch(rng, model, 0) - base;
     }
 }
 
@@ -80,6 +86,7 @@ static inline void simulate_gate(struct gate_case *cases, const double *change, 
     for (int i = 0; i < count; i++) {
         cases[i].threshold = 0.02;
         cases[i].noise = NAN;
+        if (model->step_ns > 0) cases[i].quantum = 0.2 * model->step_ns / model->time_ns;
         simulate_rounds(&cases[i].screen, NULL, rng, model, change[i], GATE_SCREEN_ROUNDS);
     }
     if (gate_screen(cases, count, &rules) == 0) return;

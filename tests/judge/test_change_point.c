@@ -2,6 +2,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -106,6 +107,55 @@ static void a_visit_of_less_than_four_points_is_no_change(void **state)
     for (int i = 40; i < 43; i++)
         values[i] += 0.5;
     assert_int_equal(found(values, NULL, 80, at), 0);
+}
+
+/* Whether both ends of a visit of points [from, to) are found within a point. */
+static bool visit_is_found(int count, int from, int to, double by, double sigma, uint64_t seed)
+{
+    static double values[MOST];
+    static int at[MOST / CHANGE_LEAST];
+    bool begin = false, end = false;
+    noise(values, count, sigma, seed);
+    step(values, from, to, by);
+    int changes = found(values, NULL, count, at);
+    for (int i = 0; i < changes; i++) {
+        begin |= abs(at[i] - from) <= 1;
+        end |= abs(at[i] - to) <= 1;
+    }
+    return begin && end;
+}
+
+/* Fifty per cent slower in runs 50 to 59, and mended. */
+static void a_regression_that_was_mended_is_remembered(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        assert_true(visit_is_found(85, 50, 60, log(1.5), 0.01, seed));
+        assert_true(visit_is_found(150, 50, 60, log(1.5), 0.01, seed));
+    }
+}
+
+static void a_visit_of_four_points_is_found(void **state)
+{
+    int hits = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++)
+        hits += visit_is_found(85, 50, 54, 0.02, 0.005, seed);
+    assert_true(hits >= 85);
+}
+
+static void a_step_of_four_sigma_is_found_after_three_points(void **state)
+{
+    double values[63];
+    int at[63 / CHANGE_LEAST], hits = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        noise(values, 63, 0.005, seed);
+        step(values, 60, 63, 0.02);
+        int count = found(values, NULL, 63, at);
+        hits += count > 0 && abs(at[count - 1] - 60) <= 1;
+    }
+    assert_true(hits >= 75);
 }
 
 /* One test in a thousand may fire: at most 4 of 4,000 windows are to be expected, and
@@ -240,6 +290,9 @@ int main(void)
         cmocka_unit_test(a_step_down_is_found_too),
         cmocka_unit_test(several_steps_are_found_in_order),
         cmocka_unit_test(a_visit_of_less_than_four_points_is_no_change),
+        cmocka_unit_test(a_regression_that_was_mended_is_remembered),
+        cmocka_unit_test(a_visit_of_four_points_is_found),
+        cmocka_unit_test(a_step_of_four_sigma_is_found_after_three_points),
         cmocka_unit_test(noise_shows_a_change_in_one_window_of_a_thousand_at_most),
         cmocka_unit_test(spikes_show_no_more_changes_than_noise),
         cmocka_unit_test(a_long_quiet_series_stays_quiet_mostly),

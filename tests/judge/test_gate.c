@@ -111,13 +111,49 @@ static void a_noise_floor_raises_the_floor_and_then_ends_the_verdict(void **stat
     assert_int_equal(verdict_of(&noisy), VERDICT_UNSTABLE);
 }
 
+/* After a noisy calibration 9.8 times slower is not "the instrument failed". */
+static void what_is_shown_beyond_a_noisy_floor_is_told(void **state)
+{
+    struct gate_case slower = one_case(log(9.8)), faster = one_case(-log(9.8)), same = one_case(0);
+    (void)state;
+    slower.noise = faster.noise = same.noise = 0.058;
+    assert_int_equal(verdict_of(&slower), VERDICT_REGRESSED);
+    assert_int_equal(verdict_of(&faster), VERDICT_IMPROVED);
+    assert_int_equal(gate_screen(&same, 1, &rules), 0); /* no rounds for what they cannot settle */
+    assert_int_equal(same.verdict, VERDICT_UNSTABLE);
+}
+
+static void what_only_the_screen_shows_beyond_a_noisy_floor_is_unstable(void **state)
+{
+    struct gate_case one = one_case(0.5);
+    (void)state;
+    one.noise = 0.058;
+    fill(&one.confirm, 0, GATE_CONFIRM_ROUNDS);
+    assert_int_equal(verdict_of(&one), VERDICT_UNSTABLE);
+}
+
 static void the_floor_is_not_below_what_the_clock_can_tell(void **state)
 {
-    struct gate_case one = one_case(0.05);
+    struct gate_case fine = one_case(0.03), slower = one_case(0.5);
     (void)state;
-    one.quantum = 0.2;
-    assert_int_equal(verdict_of(&one), VERDICT_PASS);
-    assert_true(one.floor == 0.2);
+    fine.threshold = 0.05;
+    fine.quantum = 0.04;
+    slower.quantum = 0.2;
+    assert_int_equal(verdict_of(&fine), VERDICT_PASS);
+    assert_int_equal(verdict_of(&slower), VERDICT_REGRESSED);
+    assert_true(slower.floor == 0.2);
+}
+
+/* 10 % of a kernel of 600 ns, where two steps of the clock are 10.7 %. */
+static void nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold(void **state)
+{
+    struct gate_case one = one_case(log1p(0.10));
+    (void)state;
+    one.quantum = 64.0 / 600;
+    fill(&one.screen, 0.09, GATE_SCREEN_ROUNDS);
+    assert_int_equal(gate_screen(&one, 1, &rules), 0);
+    assert_int_equal(one.verdict, VERDICT_INCONCLUSIVE);
+    assert_true(one.slower.excluded);
 }
 
 static void more_suspects_ask_for_more_rounds(void **state)
@@ -136,11 +172,26 @@ static void too_few_rounds_decide_nothing(void **state)
 {
     struct gate_case one = one_case(0);
     (void)state;
+    one.confirm.count = one.null.count = GATE_LEAST_ROUNDS - 1;
     one.screen.count = GATE_LEAST_ROUNDS - 1;
     assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
-    one.screen.count = 0;
+    assert_false(gate_is_open(&one));
+    one.screen.count = one.confirm.count = 0;
     assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
     assert_true(isnan(one.change.mid) && isnan(one.mde));
+}
+
+/* Where a device throttled in some rounds, fresh ones decide. */
+static void too_few_rounds_are_a_reason_for_more(void **state)
+{
+    struct gate_case same = one_case(0), slower = one_case(0.05), new = one_case(0);
+    (void)state;
+    same.screen.count = slower.screen.count = 3;
+    new.screen.count = 0;
+    new.settled = true;
+    assert_int_equal(verdict_of(&same), VERDICT_PASS);
+    assert_int_equal(verdict_of(&slower), VERDICT_REGRESSED);
+    assert_int_equal(gate_screen(&new, 1, &rules), 0);
 }
 
 /* Every finding of one direction becomes that of the other. */
@@ -274,9 +325,13 @@ int main(void)
         cmocka_unit_test(a_null_arm_that_trips_voids_the_verdict),
         cmocka_unit_test(null_arms_that_trip_in_several_cases_void_all),
         cmocka_unit_test(a_noise_floor_raises_the_floor_and_then_ends_the_verdict),
+        cmocka_unit_test(what_is_shown_beyond_a_noisy_floor_is_told),
+        cmocka_unit_test(what_only_the_screen_shows_beyond_a_noisy_floor_is_unstable),
         cmocka_unit_test(the_floor_is_not_below_what_the_clock_can_tell),
+        cmocka_unit_test(nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold),
         cmocka_unit_test(more_suspects_ask_for_more_rounds),
         cmocka_unit_test(too_few_rounds_decide_nothing),
+        cmocka_unit_test(too_few_rounds_are_a_reason_for_more),
         cmocka_unit_test(swapping_the_programs_mirrors_every_finding),
         cmocka_unit_test(the_order_of_cases_and_rounds_changes_nothing),
         cmocka_unit_test(the_simulated_null_arm_shares_the_base),

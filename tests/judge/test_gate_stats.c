@@ -244,6 +244,10 @@ static void six_of_six_is_one_in_64(void **state)
     assert_int_equal(signed_rank_outside(6, 0.95), 1);
     assert_int_equal(signed_rank_outside(5, 0.95), 0);
     assert_int_equal(rank_sum_outside(4, 4, 0.95), 1);
+    assert_true(fabs(rank_sum_least_p(5, 5) * 252 - 1) < 1e-12);
+    assert_true(fabs(rank_sum_least_p(7, 5) * 792 - 1) < 1e-12);
+    assert_int_equal(rank_sum_values_for(1 / 252.0 + 1e-9), 5);
+    assert_int_equal(rank_sum_values_for(0.001), 7);
     assert_int_equal(rank_sum_outside(3, 4, 0.95), 0);
 }
 

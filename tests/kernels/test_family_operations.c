@@ -81,11 +81,33 @@ static void no_right_variant_is_refused_whatever_the_seed(void **state)
             check_shapes(operations[i]);
 }
 
+/* A name that is no choice's would let cases on different data pass for comparable. */
+static void data_dims_are_choices_of_the_operation(void **state)
+{
+    (void)state;
+    const struct assay_operation *const *operations;
+    int count = registry_operations(&operations), named = 0;
+    for (int i = 0; i < count; i++) {
+        char names[128], *rest = names;
+        snprintf(names, sizeof names, "%s",
+                 operations[i]->data_dims ? operations[i]->data_dims : "");
+        for (char *name; (name = strtok_r(rest, " ", &rest)); named++) {
+            int d = 0;
+            while (d < shape_dims(operations[i]) && strcmp(operations[i]->dims[d].name, name))
+                d++;
+            assert_in_range(d, 0, shape_dims(operations[i]) - 1);
+            assert_non_null(operations[i]->dims[d].choices);
+        }
+    }
+    assert_in_range(named, 1, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation_has_host_variants_that_are_right),
         cmocka_unit_test(no_right_variant_is_refused_whatever_the_seed),
+        cmocka_unit_test(data_dims_are_choices_of_the_operation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

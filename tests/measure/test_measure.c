@@ -152,8 +152,7 @@ static int refuse(struct assay_call *call)
 
 static int lack(struct assay_call *call)
 {
-    (void)call;
-    assay_error("needs two, has one");
+    assay_error("%s needs two, has one", call->variant->name);
     return ASSAY_SKIP;
 }
 
@@ -237,7 +236,7 @@ static void each_variant_of_a_group_has_its_own_outcome(void **state)
     assert_int_equal(results[2].status, STATUS_CRASHED);
     assert_string_equal(results[2].reason, "setup: no");
     assert_int_equal(results[3].status, STATUS_SKIPPED);
-    assert_string_equal(results[3].reason, "needs two, has one");
+    assert_string_equal(results[3].reason, "lacking needs two, has one");
     assert_true(isnan(results[1].time_ns) && isnan(results[2].time_ns));
     assert_true(isnan(results[3].time_ns));
     /* Also after a setup that failed, and before the second setup of the one that is right. */
@@ -269,6 +268,36 @@ static void a_group_that_cannot_begin_still_says_what_its_cases_are(void **state
     assert_string_equal(result.id.shape, "n=7");
     assert_int_equal(result.id.kind, ASSAY_BASELINE);
     assert_int_equal(result.id.temperature, ASSAY_HOT);
+    ops->close(device);
+}
+
+static int mute_reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                          int64_t begin, int64_t end, double *expected, double *bound)
+{
+    (void)shape, (void)in, (void)buffer, (void)end, (void)expected, (void)bound;
+    /* In one piece of several, which some thread takes. */
+    return begin < 20000 ? 0 : assay_error("it has the shape (3), not (4)");
+}
+
+static void a_reference_that_fails_says_why(void **state)
+{
+    const struct device_ops *ops;
+    struct device *device;
+    struct board board = {0};
+    struct case_result result;
+    struct measure_outcome outcome;
+    struct assay_operation mute = half;
+    struct device_options options = {.spec = "host"};
+    struct measure_request request = {
+        .shape = {&mute, {30000}}, .baseline = "", .count = 1, .variant = {&never}};
+    (void)state;
+    mute.name = "mute";
+    mute.reference = mute_reference;
+    result_init(&result);
+    assert_int_equal(device_open(&options, &ops, &device), 0);
+    assert_int_equal(measure_group(ops, device, &board, &request, &result, &outcome), -1);
+    assert_string_equal(assay_last_error(),
+                        "mute: the reference failed: it has the shape (3), not (4)");
     ops->close(device);
 }
 
@@ -402,6 +431,7 @@ int main(void)
         cmocka_unit_test(a_wide_interval_goes_on_until_the_budget_is_spent),
         cmocka_unit_test(each_variant_of_a_group_has_its_own_outcome),
         cmocka_unit_test(a_group_that_cannot_begin_still_says_what_its_cases_are),
+        cmocka_unit_test(a_reference_that_fails_says_why),
         cmocka_unit_test(a_variants_own_figures_stand_behind_the_operations),
         cmocka_unit_test(only_a_case_that_is_right_is_profiled),
         cmocka_unit_test(a_launch_that_fails_in_its_profile_is_a_crash),

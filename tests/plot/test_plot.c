@@ -12,6 +12,25 @@ static char folder[] = "/tmp/assay-test-plot-XXXXXX";
 
 /* ------------------------------------------------------------------- names -- */
 
+static int no_buffers(const struct assay_shape *shape, struct assay_buffer out[])
+{
+    (void)shape, (void)out;
+    return 0;
+}
+
+static const char *const choices[] = {"a", "b", NULL};
+static const struct assay_operation op = {
+    .name = "op",
+    .summary = "nothing",
+    .dims = {{.name = "n", .summary = "size"},
+             {.name = "type", .summary = "no data", .choices = choices},
+             {.name = "volume", .summary = "data", .choices = choices},
+             {.name = "data", .summary = "data", .choices = choices}},
+    .buffers = no_buffers,
+    .data_dims = "volume data",
+};
+ASSAY_REGISTER_OPERATION(op);
+
 static struct case_id id_of(const char *variant, const char *shape)
 {
     struct case_id id = {.temperature = ASSAY_COLD};
@@ -39,9 +58,15 @@ static void a_task_is_the_sizes_and_the_data(void **state)
 {
     (void)state;
     char task[RESULT_MAX_SHAPE];
-    plot_task_of("rows=16 type=fp32 scale=1.5 columns=32 data=gaussian empty=", task);
+    struct case_id id =
+        id_of("x", "rows=16 type=fp32 scale=1.5 columns=32 data=gaussian empty= dat=1.5");
+    plot_task_of(&id, task);
     assert_string_equal(task, "rows=16 columns=32 data=gaussian");
-    plot_task_of("", task);
+    strcpy(id.operation, "of_another_program");
+    plot_task_of(&id, task);
+    assert_string_equal(task, id.shape);
+    id = id_of("x", "");
+    plot_task_of(&id, task);
     assert_string_equal(task, "");
 }
 

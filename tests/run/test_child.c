@@ -127,7 +127,7 @@ static void one_that_always_is_is_told(void **state)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "worker") == 0) die_as_planned();
-    if (argc > 1 && strcmp(argv[1], "worker") == 0) return cmd_worker(argc, argv);
+    if (argc > 1 && strcmp(argv[1], "worker") == 0) return cmd_worker(argc - 1, argv + 1);
     /* Looking for leaks takes a sanitised worker longer than the moment that it has. */
     setenv("LSAN_OPTIONS", "detect_leaks=0", 1);
     const struct CMUnitTest tests[] = {

@@ -117,7 +117,7 @@ static char *shown(struct store *store, const char *run_id, const char *format)
     FINE(store_read_profiles(store, &run, &profiles));
     assert_int_equal(show_profile_count(&run, profiles), 1);
     FILE *out = open_memstream(&text, &size);
-    FINE(show_profiles(out, &run, profiles, format));
+    FINE(show_profiles(out, &run, profiles, format, 80));
     fclose(out);
     store_profiles_release(&run, profiles);
     stored_run_release(&run);

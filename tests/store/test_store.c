@@ -61,6 +61,8 @@ static void every_field_of_a_run_comes_back(void **state)
     assert_same_fields(run_fields, &stored.run, &run);
     assert_same_fields(program_fields, &stored.program, &fixture_program);
     assert_same_fields(host_fields, &stored.host, &fixture_host);
+    assert_int_equal(stored.run.object_count, 1);
+    assert_same_fields(object_fields, &stored.run.objects[0], &run.objects[0]);
 
     assert_int_equal(stored.launch_count, 1);
     assert_string_equal(stored.launches[0].run_id, run.id);

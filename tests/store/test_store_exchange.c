@@ -87,13 +87,13 @@ static void an_export_of_an_import_is_the_same_text(void **state)
     struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(a, "label with \"quotes\" and \n");
     char *first = exported(a, run.id, store_export_ndjson);
-    /* header, environment, run, device, launch, 2 expected, 2 results, 6 metrics, 2 spans, 2
-     * samples */
+    /* header, environment, run, object, device, launch, 2 expected, 2 results, 6 metrics, 2 spans,
+     * 2 samples */
     int lines = 0;
     for (const char *c = first; *c; c++)
         lines += *c == '\n';
-    assert_int_equal(lines, 19);
-    assert_int_equal(imported(b, first, store_import_ndjson), 18);
+    assert_int_equal(lines, 20);
+    assert_int_equal(imported(b, first, store_import_ndjson), 19);
     char *second = exported(b, run.id, store_export_ndjson);
     assert_string_equal(first, second);
     free(first);
@@ -135,7 +135,7 @@ static void a_second_import_adds_nothing(void **state)
     struct run_info run = fixture_run(a, "");
     char *text = exported(a, run.id, store_export_ndjson);
     assert_int_equal(imported(a, text, store_import_ndjson), 0);
-    assert_int_equal(imported(b, text, store_import_ndjson), 18);
+    assert_int_equal(imported(b, text, store_import_ndjson), 19);
     assert_int_equal(imported(b, text, store_import_ndjson), 0);
     free(text);
     store_close(a);
@@ -231,7 +231,7 @@ static void a_file_cut_short_changes_nothing(void **state)
     struct run_info run = fixture_run(a, "");
     char *text = exported(a, run.id, store_export_ndjson);
     text[strlen(text) - 10] = '\0';
-    FAILS(imported(b, text, store_import_ndjson), "in:19: not a JSON object");
+    FAILS(imported(b, text, store_import_ndjson), "in:20: not a JSON object");
     assert_int_equal(fixture_integer(b, "SELECT count(*) FROM run"), 0);
     assert_int_equal(fixture_integer(b, "SELECT count(*) FROM environment"), 0);
     free(text);

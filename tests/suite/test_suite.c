@@ -196,7 +196,7 @@ static void sections_have_known_names_once(void **state)
 {
     (void)state;
     expect_error("[sweet]\n", "x.ini:1: no section is called [sweet] (there are [suite], "
-                              "[group LABEL] and [claim ID])");
+                              "[group LABEL], [claim ID], [bench NAME] and [kernel NAME])");
     expect_error("[group]\n", "x.ini:1: a group has a label: [group LABEL]");
     expect_error("[suite]\n[suite]\n", "x.ini:2: there is a [suite] already, at line 1");
     expect_error("[group a]\noperation = scale\n[group a]\n",

@@ -1,13 +1,7 @@
-#include <elf.h>
-#include <stdbool.h>
 #include <string.h>
 
-#include "assay.h"
 #include "device/cuda/cubin.h"
-
-#ifndef EM_CUDA
-#define EM_CUDA 190
-#endif
+#include "device/cuda/cubin_sections.h"
 
 /* ----------------------------------------------------------------- hash -- */
 
@@ -60,82 +54,21 @@ struct code_hash code_hash_of(const void *bytes, size_t size)
     return hash;
 }
 
-/* ------------------------------------------------------------------ ELF -- */
-
-struct image {
-    const unsigned char *bytes;
-    size_t size;
-};
-
-static bool image_holds(const struct image *image, uint64_t offset, uint64_t bytes)
-{
-    return offset <= image->size && bytes <= image->size - offset;
-}
-
-/* Copied, because the image may be unaligned. */
-static Elf64_Shdr section_at(const struct image *image, const Elf64_Ehdr *header, uint64_t index)
-{
-    Elf64_Shdr section;
-    memcpy(&section, image->bytes + header->e_shoff + index * sizeof section, sizeof section);
-    return section;
-}
-
-static int read_header(const struct image *image, Elf64_Ehdr *header)
-{
-    if (!image->bytes || image->size < sizeof *header) return assay_error("cubin: too short");
-    memcpy(header, image->bytes, sizeof *header);
-    if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64 ||
-        header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != EM_CUDA)
-        return assay_error("cubin: not a 64-bit ELF file for CUDA");
-    if (header->e_shentsize != sizeof(Elf64_Shdr) ||
-        !image_holds(image, header->e_shoff, sizeof(Elf64_Shdr)))
-        return assay_error("cubin: the section table is out of bounds");
-    return 0;
-}
-
-/* If the number of sections does not fit into 16 bits, section 0 has it (System V ABI,
- * chapter 4, "Sections"); modules of vendor libraries may have that many. */
-static int read_layout(const struct image *image, const Elf64_Ehdr *header, uint64_t *count,
-                       struct image *names)
-{
-    Elf64_Shdr first = section_at(image, header, 0);
-    *count = header->e_shnum ? header->e_shnum : first.sh_size;
-    if (*count > (image->size - header->e_shoff) / sizeof(Elf64_Shdr))
-        return assay_error("cubin: the section table is out of bounds");
-
-    uint64_t index = header->e_shstrndx == SHN_XINDEX ? first.sh_link : header->e_shstrndx;
-    if (index >= *count) return assay_error("cubin: it has no section names");
-    Elf64_Shdr table = section_at(image, header, index);
-    if (table.sh_type != SHT_STRTAB || table.sh_size == 0 ||
-        !image_holds(image, table.sh_offset, table.sh_size) ||
-        image->bytes[table.sh_offset + table.sh_size - 1] != '\0')
-        return assay_error("cubin: its section names are out of bounds");
-    *names = (struct image){image->bytes + table.sh_offset, table.sh_size};
-    return 0;
-}
+/* ------------------------------------------------------------- functions -- */
 
 int cubin_each_function(const void *bytes, size_t size,
                         void (*each)(const char *name, struct code_hash hash, void *context),
                         void *context)
 {
     static const char prefix[] = ".text.";
-    struct image image = {bytes, size}, names = {NULL, 0};
-    Elf64_Ehdr header;
-    uint64_t count;
-    if (read_header(&image, &header) || read_layout(&image, &header, &count, &names)) return -1;
-
+    struct cubin_sections sections;
+    if (cubin_sections_open(&sections, bytes, size)) return -1;
     int found = 0;
-    for (uint64_t i = 1; i < count; i++) {
-        Elf64_Shdr section = section_at(&image, &header, i);
-        if (section.sh_type != SHT_PROGBITS) continue;
-        if (section.sh_name >= names.size)
-            return assay_error("cubin: a section's name is out of bounds");
-        const char *name = (const char *)names.bytes + section.sh_name;
-        if (strncmp(name, prefix, sizeof prefix - 1)) continue;
-        if (!image_holds(&image, section.sh_offset, section.sh_size))
-            return assay_error("cubin: the code of a function is out of bounds");
-        each(name + sizeof prefix - 1,
-             code_hash_of(image.bytes + section.sh_offset, section.sh_size), context);
+    for (uint64_t i = 1; i < sections.count; i++) {
+        struct cubin_section section;
+        if (cubin_section_read(&sections, i, &section)) return -1;
+        if (!section.is_code || strncmp(section.name, prefix, sizeof prefix - 1)) continue;
+        each(section.name + sizeof prefix - 1, code_hash_of(section.bytes, section.size), context);
         found++;
     }
     return found;

@@ -17,6 +17,7 @@ struct cupti_record {
     uint64_t start_ns, end_ns; /* the device's clock */
     uint32_t correlation;      /* id of the API call that caused it */
     uint32_t stream;
+    int32_t device;   /* of a kernel: its ordinal; -1 otherwise */
     const char *name; /* mangled name of a kernel; valid until cupti_close */
     int32_t registers, shared_bytes, local_bytes;
     int32_t dynamic_shared_bytes; /* part of shared_bytes */

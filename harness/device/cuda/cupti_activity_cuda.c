@@ -23,6 +23,7 @@
 SAME_PLACE(registersPerThread);
 SAME_PLACE(start);
 SAME_PLACE(end);
+SAME_PLACE(deviceId);
 SAME_PLACE(streamId);
 SAME_PLACE(gridX);
 SAME_PLACE(blockZ);
@@ -45,6 +46,7 @@ static struct cupti_record read_kernel(const CUpti_ActivityKernel4 *activity,
         .end_ns = activity->end,
         .correlation = activity->correlationId,
         .stream = activity->streamId,
+        .device = (int32_t)activity->deviceId,
         .name = symbol ? symbol->name : "",
         .registers = activity->registersPerThread,
         .shared_bytes = activity->staticSharedMemory + activity->dynamicSharedMemory,
@@ -65,6 +67,7 @@ static struct cupti_record transfer(enum cupti_kind kind, uint64_t start, uint64
         .end_ns = end,
         .correlation = correlation,
         .stream = stream,
+        .device = -1,
         .name = "",
         .registers = -1,
         .shared_bytes = -1,

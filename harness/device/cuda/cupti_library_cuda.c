@@ -6,6 +6,7 @@
 
 #include <cuda.h>
 #include <cupti_result.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,6 +26,15 @@ static struct {
     void *library;
     struct library_api api;
 } loaded;
+
+/* A program that has a CUPTI of its own, as PyTorch has, must not get a second. */
+static void *already_loaded(const char *const *names)
+{
+    void *library = NULL;
+    for (int i = 0; names[i] && !library; i++)
+        library = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+    return library;
+}
 
 /* If ASSAY_CUPTI is set, load that file and no other; otherwise the version of the CUDA
  * toolkit that this was built with comes first. */
@@ -51,6 +61,8 @@ static void *find(void)
                                     NULL};
     const char *const nowhere[] = {NULL};
     bool is_chosen = chosen && *chosen;
+    void *there = is_chosen ? NULL : already_loaded(names);
+    if (there) return there;
     return library_open(is_chosen ? only : names, is_chosen ? nowhere : patterns);
 }
 

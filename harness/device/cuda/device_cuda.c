@@ -15,6 +15,7 @@
 #include "device/cuda/device_cuda.h"
 #include "device/cuda/device_kernels.h"
 #include "device/device.h"
+#include "device/kernel_module.h"
 #include "device/nvml.h"
 
 enum { MAX_HARD = 256 };
@@ -112,6 +113,7 @@ static int find_card(struct device *device)
     };
     if (card_limit(&device->card, compute_capability(device), &device->spec) < 0) return -1;
     card_show(&device->card);
+    kernel_module_limit(device->spec.sm);
     return 0;
 }
 

@@ -16,6 +16,7 @@
 #include "device/cuda/cupti.h"
 #include "device/cuda/device_cuda.h"
 #include "device/cuda/device_kernels.h"
+#include "device/demangle.h"
 #include "device/profile.h"
 
 enum {
@@ -24,17 +25,6 @@ enum {
     MAX_ATTEMPTS = 3, /* at recording a launch without losing records */
 };
 static const double MAX_COUNTING_S = 20; /* below the timeout of a step */
-
-/* In the C++ runtime, which nvcc links: "The Itanium C++ ABI", section 3.4. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
-
-static void readable_name(const char *mangled, char *out, size_t size)
-{
-    int status = 0;
-    char *name = __cxa_demangle(mangled, NULL, NULL, &status);
-    snprintf(out, size, "%s", status == 0 && name ? name : mangled);
-    free(name);
-}
 
 /* --------------------------------------------------------------- records -- */
 
@@ -215,8 +205,7 @@ int cuda_profile(struct device *device, const struct block *block, struct profil
     for (int attempt = 0; status == 0 && counted.count < 0 && attempt < MAX_ATTEMPTS; attempt++)
         status = record_launch(device, block, &counted);
     if (status == 0 && counted.count > 0) { /* else the case stays; it has no profile */
-        profile_take_records(profile, counted.records, counted.count, readable_name,
-                             counted.places);
+        profile_take_records(profile, counted.records, counted.count, demangle, counted.places);
         status = read_counters(device, block, &counted, profile);
     }
     if (status > 0) {

@@ -19,7 +19,8 @@ enum stream {
     STREAM_BLOCK,
     STREAM_NOISE,
     STREAM_SPIKE,
-    STREAM_SPIKE_SIZE
+    STREAM_SPIKE_SIZE,
+    STREAM_STEP
 };
 
 static double draw_uniform(uint64_t seed, enum stream stream, int64_t index)
@@ -94,12 +95,20 @@ static double draw_spike(const struct sim_spec *spec, const struct sim_case *at,
     return 1 + spec->noise_pct / 100 * (SPIKE_LEAST + (SPIKE_MOST - SPIKE_LEAST) * size);
 }
 
+/* What a clock reads that advances in steps, one of which begins anywhere within the launch. */
+static double read_clock(double step_ns, double ns, const struct sim_case *at, int64_t sample)
+{
+    if (!(step_ns > 0)) return ns;
+    return step_ns * floor(ns / step_ns + draw_uniform(at->seed, STREAM_STEP, sample));
+}
+
 double sim_sample_ns(const struct sim_spec *spec, const struct sim_case *at, int64_t sample,
                      double now_s, bool throttled)
 {
     /* Compounded, so that a negative drift never reaches zero. */
     double drift = pow(1 + spec->drift_pct / 100, now_s / 60);
     double noise = draw_factor(spec->noise_pct, at->seed, STREAM_NOISE, sample);
-    return at->time_ns * drift * noise * draw_spike(spec, at, sample) *
-           (throttled ? THROTTLE_FACTOR : 1);
+    double ns = at->time_ns * drift * noise * draw_spike(spec, at, sample) *
+                (throttled ? THROTTLE_FACTOR : 1);
+    return read_clock(spec->step_ns, ns, at, sample);
 }

@@ -6,8 +6,8 @@
  * The model: a case takes a fixed time. Each launch multiplies it by a log-normal factor
  * and may put it in a second, slower mode. Each sample varies around that by another
  * log-normal factor; 3 % of the samples have a spike on top. Drift grows with simulated
- * time, and a throttled block is slower as a whole. That times vary on several levels,
- * most of all between launches, is the finding of Kalibera and Jones ("Rigorous
+ * time, and a throttled block is slower as a whole. The clock may advance in steps. That times vary
+ * on several levels, most of all between launches, is the finding of Kalibera and Jones ("Rigorous
  * benchmarking in reasonable time", ISMM 2013); two levels and a second mode are the
  * simplest model of it.
  */

@@ -107,6 +107,7 @@ static const struct sim_key keys[] = {
     {"modes", take_modes, 0, -90, 1000, 0,
      "SHARE:PCT with " SHARE " and per cent from -90 to 1000, as in 0.2:4"},
     {"throttle", take_number, AT(throttle_share), 0, 1, 0, SHARE ", as in 0.1"},
+    {"step", take_number, AT(step_ns), 0, 1e6, 0, "ns from 0 to 1e6, as in 32"},
     {"slow", take_rule, 0, -90, 10000, SIM_SLOW,
      "GLOB:PCT with per cent from -90 to 10000, as in int8_quantize/*:10"},
     {"crash", take_rule, 0, 0, 0, SIM_CRASH, GLOB},

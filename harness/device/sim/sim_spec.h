@@ -33,6 +33,7 @@ struct sim_spec {
     double mode_share;     /* share of the launches of a case that are in the second mode */
     double mode_pct;       /* how much longer the second mode takes */
     double throttle_share; /* share of the blocks that are throttled */
+    double step_ns;        /* of the clock, which reads multiples of it; 0: any time */
     int rule_count;
     struct sim_rule rules[SIM_MAX_RULES];
 };

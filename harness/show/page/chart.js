@@ -88,6 +88,46 @@ const limits = {
   },
 };
 
+/* Of a history: levels {from, to, at}, and upright lines {x, text, colour, dash} whose
+ * texts stand in the first of four rows that has room for them. */
+const marks = {
+  id: 'marks',
+  afterDatasetsDraw(chart, _, {levels, lines}) {
+    const {ctx, chartArea: area, scales: {x, y}} = chart, ends = [-Infinity, -Infinity, -Infinity, -Infinity];
+    const stroke = (colour, width, dash, x1, y1, x2, y2) => {
+      Object.assign(ctx, {strokeStyle: themed(colour), lineWidth: width});
+      ctx.setLineDash(dash);
+      ctx.beginPath();
+      ctx.moveTo(x1, y1);
+      ctx.lineTo(x2, y2);
+      ctx.stroke();
+    };
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+    ctx.clip();
+    for (const {from, to, at} of levels) {
+      const height = y.getPixelForValue(at);
+      stroke('--fg', 1.5, [], x.getPixelForValue(from), height, x.getPixelForValue(to), height);
+    }
+    for (const {x: at, colour, dash} of lines)
+      stroke(colour, 1.5, dash, x.getPixelForValue(at), area.top, x.getPixelForValue(at), area.bottom);
+    ctx.setLineDash([]);
+    ctx.font = '12px system-ui, sans-serif';
+    for (const {x: at, text, colour} of ordered(lines, line => line.x, 1)) {
+      const px = x.getPixelForValue(at), wide = ctx.measureText(text).width;
+      const left = px + 4 + wide > area.right ? px - 4 - wide : px + 4, row = ends.findIndex(end => end < left);
+      if (px < area.left - 1 || px > area.right + 1 || left < area.left || row < 0) continue;
+      ends[row] = left + wide + 8;
+      ctx.fillStyle = themed('--bg');
+      ctx.fillRect(left - 2, area.top + 2 + 15 * row, wide + 4, 14);
+      ctx.fillStyle = themed(colour);
+      ctx.fillText(text, left, area.top + 13 + 15 * row);
+    }
+    ctx.restore();
+  },
+};
+
 /* Drag a box over the canvas to zoom into it. */
 function dragToZoom(canvas, box, zoom) {
   let from = null;
@@ -117,8 +157,8 @@ function dragToZoom(canvas, box, zoom) {
 
 /*
  * draw(content): {kind: 'points' or 'bars', x, y: axes {name, text(value), log}, series: [{name,
- * points: [{x, y, lo, hi, row}], line, dash, look}], limits, title}. Bars have one series, whose y
- * are names. `facts(row)` are the lines of the box beside a point, open(row) is a click.
+ * points: [{x, y, lo, hi, row}], line, dash, look, radius}], limits, title}. Bars have one series, whose y
+ * are names. An axis may have its `range`, and `binary`, ticks at powers of two; `marks` are levels and upright lines. `facts(row)` are the lines of the box beside a point, open(row) is a click.
  */
 class ChartView {
   constructor(host, {facts, open}) {
@@ -140,7 +180,7 @@ class ChartView {
     if (this.chart) this.chart.destroy();
     this.content = content;
     const bars = content.kind === 'bars';
-    this.frame.style.height = bars ? 90 + 24 * content.series[0].points.length + 'px' : '';
+    this.frame.style.height = bars ? 90 + (this.narrow() ? 36 : 24) * content.series[0].points.length + 'px' : '';
     this.canvas.setAttribute('aria-label', content.title);
     const points = content.series.flatMap(one => one.points);
     const level = content.limits.map(limit => limit.at(1)).filter((value, at) => value === content.limits[at].at(2));
@@ -156,13 +196,13 @@ class ChartView {
                  y: bars ? this.names(content) : this.axis(content.y, points.map(point => point.y).concat(level), true)},
         plugins: {
           legend: {display: false},
-          limits: {list: content.limits},
+          limits: {list: content.limits}, marks: content.marks || {levels: [], lines: []},
           tooltip: {displayColors: false, callbacks: {
             title: items => this.facts(items[0].raw.row)[0],
             label: item => this.facts(item.raw.row).slice(1)}},
         },
       },
-      plugins: [intervals, limits],
+      plugins: [intervals, limits, marks],
     });
     this.drawLegend(bars ? [] : content.series);
   }
@@ -176,32 +216,42 @@ class ChartView {
     return {
       data: series.points, parsing: false, normalized: true,
       borderColor: colour, backgroundColor: bars ? series.points.map(point => point.colour) : colour, borderWidth: bars ? 0 : 1.5,
-      pointStyle: shape, pointRadius: 4, pointHoverRadius: 7, pointHitRadius: 6,
+      pointStyle: shape, pointRadius: series.radius || 4, pointHoverRadius: 7, pointHitRadius: 6,
       showLine: !!series.line, borderDash: series.dash || [], barPercentage: 0.8, categoryPercentage: 0.9,
     };
   }
 
   /* Around the values; upright and linear, it begins at 0, and so do bars. */
-  axis({name, text, log}, values, fromZero) {
+  axis({name, text, log, range, binary}, values, fromZero) {
     const colours = {color: themed('--fg')};
     const least = values.reduce((a, b) => Math.min(a, b), Infinity), most = values.reduce((a, b) => Math.max(a, b), -Infinity);
-    const labelled = this.frame.clientWidth < 600 && most > 100 * least ? /^1(\.0+)?e/ : /^[125](\.0+)?e/;
+    const count = this.narrow() ? 6 : 14, octaves = Math.ceil(Math.log2(most / least) / count) || 1;
+    const powers = ({min, max}) => Array.from({length: count + 2}, (_, i) =>
+      ({value: 2 ** (octaves * (Math.ceil(Math.log2(min) / octaves) + i))})).filter(({value}) => value <= max);
+    const labelled = this.narrow() && most > 100 * least ? /^1(\.0+)?e/ : /^[125](\.0+)?e/;
     return {
-      ...(log ? {min: least / 1.3, max: most * 1.6} : {beginAtZero: fromZero && least >= 0, suggestedMax: most}),
+      ...(range ? {min: range[0], max: range[1]} : log ? {min: least / 1.3, max: most * 1.6} : {beginAtZero: fromZero && least >= 0, suggestedMax: most}),
       type: log ? 'logarithmic' : 'linear',
+      ...(log && binary ? {afterBuildTicks: scale => { scale.ticks = powers(scale); }} : {}),
       title: {display: true, text: name, ...colours},
       grid: {color: themed('--line')},
-      ticks: {...colours, maxRotation: 0, autoSkip: !log, callback: value =>
-        !log || labelled.test(value.toExponential(6)) ? text(value) : null},
+      ticks: {...colours, maxRotation: 0, autoSkip: !log, includeBounds: !range, callback: value =>
+        !log || binary || labelled.test(value.toExponential(6)) ? text(value) : null},
     };
   }
 
+  narrow() {
+    return this.frame.clientWidth <= 600;
+  }
+
+  /* Where there is little room, the variant, and what tells it from others below. */
   names(content) {
-    const wide = this.frame.clientWidth > 600;
+    const cut = (name, most) => name.length > most ? name.slice(0, most - 1) + '…' : name;
+    const narrow = this.narrow();
     return {type: 'category', labels: content.series[0].points.map(point => point.y),
             grid: {display: false}, ticks: {color: themed('--fg'), autoSkip: false, callback(at) {
-              const name = this.getLabelForValue(at), most = wide ? 48 : 18;
-              return name.length > most ? name.slice(0, most - 1) + '…' : name;
+              const name = this.getLabelForValue(at), [, own, rest] = /^(?:[^ /]*\/)?(\S+(?: [*=])?) ?(.*)$/.exec(name);
+              return narrow ? [own, rest].filter(Boolean).map(line => cut(line, 20)) : cut(name, 48);
             }}};
   }
 

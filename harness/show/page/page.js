@@ -1,6 +1,6 @@
 'use strict';
-/* page.js - puts the page together from the documents that `assay show`, `show --profile` and
- * `compare` print as JSON, which stand in it. */
+/* page.js - puts the page together from the documents that `assay show`, `show --profile`,
+ * `compare` and `history` print as JSON, which stand in it. */
 
 function documentOf(id) {
   const element = document.getElementById(id);
@@ -37,16 +37,16 @@ function fillCase(open) {
 }
 
 function caseColumns(open) {
-  const ok = (row, text) => isOk(row) ? text : '';
+  const ok = (row, text) => hasTime(row) ? text : '';
   return [
     {name: 'operation', class: 'p2', text: row => row.operation},
     {name: 'shape', class: 'p2 s', text: row => shapeText(row.shape)},
     {name: 'caches', class: 'p2', text: row => row.temperature},
     {name: 'variant', head: true, text: markedVariant, fill: fillCase(open)},
-    {name: 'time', class: 'n', text: row => isOk(row) ? timeText(row.time_ns) : row.status,
+    {name: 'time', class: 'n', text: row => hasTime(row) ? timeText(row.time_ns) : row.status,
      value: row => row.time_ns, fill: (cell, row) => {
-       cell.textContent = isOk(row) ? timeText(row.time_ns) : row.status;
-       if (!isOk(row)) cell.classList.add(row.status === 'skipped' ? 'soft' : 'bad');
+       cell.textContent = hasTime(row) ? timeText(row.time_ns) : row.status;
+       if (!hasTime(row)) cell.classList.add(row.status === 'skipped' ? 'soft' : 'bad');
      }},
     {name: 'interval', class: 'n p2', text: row => ok(row, spreadText(row)),
      value: row => known(row.lo_ns) ? (row.hi_ns - row.lo_ns) / row.time_ns : null, fill: (cell, row) => {
@@ -59,7 +59,7 @@ function caseColumns(open) {
     {name: 'ceiling', class: 'p3', text: row => ok(row, shortCeiling(row.ceiling))},
     {name: 'speed-up', class: 'n', text: row => ok(row, speedupText(row)),
      value: row => isBase(row) ? 1 : row.speedup, fill: (cell, row) => fillInterval(cell, ok(row, speedupText(row)))},
-    {name: 'notes', class: 'p3 w', text: row => [isOk(row) ? row.marks : row.reason, row.note].filter(Boolean).join('; ')},
+    {name: 'notes', class: 'p3 w', text: row => [hasTime(row) ? row.marks : row.reason, row.note].filter(Boolean).join('; ')},
   ];
 }
 
@@ -95,17 +95,19 @@ function showCases(run, comparison, profiles) {
 }
 
 /* A form with words to search for. The function that it returns makes it filter a table, by the texts
- * of its rows. */
+ * of its rows, and hand on what it found. */
 function searchForm(host) {
   const words = make('input', {type: 'search', autocomplete: 'off', spellcheck: 'false'});
   const form = make('form', {class: 'filter', role: 'search'}, make('label', {}, 'words that a row must have', words));
   form.addEventListener('submit', event => event.preventDefault());
   host.append(form);
-  return (table, text) => {
+  return (table, text, found = () => {}) => {
     const rows = table.rows.map(row => [row, text(row).toLowerCase()]);
     words.addEventListener('input', () => {
       const wanted = words.value.toLowerCase().split(/\s+/);
-      table.filter(rows.filter(([, own]) => wanted.every(word => own.includes(word))).map(([row]) => row));
+      const fit = rows.filter(([, own]) => wanted.every(word => own.includes(word))).map(([row]) => row);
+      table.filter(fit);
+      found(fit);
     });
   };
 }
@@ -194,10 +196,12 @@ function showProfiles(profiles, cases) {
 themes();
 document.querySelectorAll('table.sortable').forEach(sortStanding);
 const run = documentOf('run'), comparison = documentOf('comparison'), profiles = documentOf('profiles');
+const trend = documentOf('history');
 for (const one of [run, comparison, profiles]) if (one) namePlaces(one.rows);
 const cases = run && showCases(run, comparison, profiles);
 if (comparison) {
   showComparison(comparison, row => cases?.byKey.has(caseKey(row)) ? cases.open(cases.byKey.get(caseKey(row))) : openCase(row, {}));
 }
 if (profiles) showProfiles(profiles, cases);
+if (trend) showTrend(trend);
 if (charts()) document.getElementById('library').textContent = `Charts are drawn by Chart.js ${Chart.version}.`;

@@ -25,6 +25,7 @@ const struct exchange exchange_tables[] = {
     {"run", "WHERE id = :run",
      "ON CONFLICT (id) DO UPDATE SET ended_at = excluded.ended_at, status = excluded.status"
      " WHERE coalesce(excluded.ended_at, '') > coalesce(run.ended_at, '')"},
+    {"object", "WHERE run_id = :run ORDER BY ordinal", "ON CONFLICT (run_id, ordinal) DO NOTHING"},
     {"device",
      "WHERE id IN (SELECT device_id FROM launch WHERE run_id = :run)"
      " ORDER BY id",

@@ -81,5 +81,6 @@ static const struct assay_operation codec_encode = {
     .match = codec_code_match,
     .quality = quality,
     .baselines = baselines,
+    .data_dims = "volume",
 };
 ASSAY_REGISTER_OPERATION(codec_encode);

@@ -176,5 +176,6 @@ static const struct assay_operation operation = {
     .reference = reference,
     .reference_run = reference_run,
     .baselines = baselines,
+    .data_dims = "data",
 };
 ASSAY_REGISTER_OPERATION(operation);

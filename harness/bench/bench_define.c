@@ -1,0 +1,437 @@
+/* bench_define.c - a description as an operation with variants. */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "bench/bench.h"
+#include "case/result.h"
+#include "case/shape.h"
+
+/* ----------------------------------------------------------------- sizes -- */
+
+int bench_sizes(const struct assay_shape *shape, struct expression_size out[ASSAY_MAX_DIMS])
+{
+    int count = shape_dims(shape->operation);
+    for (int i = 0; i < count; i++)
+        out[i] = (struct expression_size){shape->operation->dims[i].name, shape->value[i]};
+    return count;
+}
+
+int bench_split(char text[BENCH_TEXT], char *part[BENCH_PARTS], int most)
+{
+    int count = 0, open = 0;
+    part[count++] = text;
+    for (char *at = text; *at; at++) {
+        open += (*at == '(') - (*at == ')');
+        if (*at != ',' || open > 0) continue;
+        if (count == most) return assay_error("more than %d numbers", most);
+        *at = '\0';
+        part[count++] = at + 1;
+    }
+    return count;
+}
+
+/* ---------------------------------------------------------------- launch -- */
+
+/* CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
+static const int64_t most_grid[3] = {INT32_MAX, 65535, 65535}, most_block[3] = {1024, 1024, 64};
+enum { MOST_THREADS = 1024, MOST_CLUSTER = 16, MOST_SHARED = 227 << 10 };
+static const int64_t most_cluster[3] = {MOST_CLUSTER, MOST_CLUSTER, MOST_CLUSTER};
+
+/* Up to three numbers, 1 to `most`; what is not said is 1. */
+static int three(const char *what, const char *text, const struct expression_size *sizes, int count,
+                 const int64_t most[3], unsigned out[3])
+{
+    char copy[BENCH_TEXT], *part[BENCH_PARTS];
+    text_copy(copy, sizeof copy, text);
+    int parts = bench_split(copy, part, 3);
+    if (parts < 0) return assay_error("%s: %s", what, assay_last_error());
+    for (int i = 0; i < 3; i++) {
+        int64_t value = 1;
+        if (i < parts && expression_whole(part[i], sizes, count, &value))
+            return assay_error("%s: %s", what, assay_last_error());
+        if (value < 1 || value > most[i])
+            return assay_error("%s: %c is %lld, and must be 1 to %lld", what, "xyz"[i],
+                               (long long)value, (long long)most[i]);
+        out[i] = (unsigned)value;
+    }
+    return 0;
+}
+
+static int64_t product(const unsigned of[3])
+{
+    return (int64_t)of[0] * of[1] * of[2];
+}
+
+static int read_cluster(const struct bench_kernel *kernel, const struct expression_size *sizes,
+                        int count, struct kernel_launch *launch)
+{
+    if (!kernel->cluster[0]) return 0;
+    if (three("cluster", kernel->cluster, sizes, count, most_cluster, launch->cluster)) return -1;
+    if (product(launch->cluster) > MOST_CLUSTER)
+        return assay_error("cluster: %lld blocks, and %d are possible",
+                           (long long)product(launch->cluster), MOST_CLUSTER);
+    for (int i = 0; i < 3; i++)
+        if (launch->grid[i] % launch->cluster[i])
+            return assay_error("grid: %c is %u, no multiple of the cluster's %u", "xyz"[i],
+                               launch -> grid[i], launch -> cluster[i]);
+    return 0;
+}
+
+int bench_launch_of(const struct bench_kernel *kernel, const struct expression_size *sizes,
+                    int count, struct kernel_launch *launch)
+{
+    int64_t shared = 0;
+    *launch = (struct kernel_launch){0};
+    if (three("grid", kernel->grid, sizes, count, most_grid, launch->grid) ||
+        three("block", kernel->block, sizes, count, most_block, launch->block))
+        return -1;
+    if (product(launch->block) > MOST_THREADS)
+        return assay_error("block: %lld threads, and %d are possible",
+                           (long long)product(launch->block), MOST_THREADS);
+    if (kernel->shared[0] && expression_whole(kernel->shared, sizes, count, &shared))
+        return assay_error("shared: %s", assay_last_error());
+    if (shared < 0 || shared > MOST_SHARED)
+        return assay_error("shared: %lld bytes, and 0 to %d are possible", (long long)shared,
+                           MOST_SHARED);
+    launch->shared_bytes = (unsigned)shared;
+    return read_cluster(kernel, sizes, count, launch);
+}
+
+/* ------------------------------------------------------------------ work -- */
+
+/* Of all variants alike: the least that moves, and what is computed. */
+static int bytes_of(const struct bench *bench, const struct expression_size *sizes, int count,
+                    struct assay_work *work)
+{
+    for (int i = 0; i < bench->argument_count; i++) {
+        const struct argument *argument = &bench->argument[i];
+        int64_t elements;
+        if (argument->kind != ARGUMENT_BUFFER || argument->role == ASSAY_SCRATCH) continue;
+        if (expression_whole(argument->expression, sizes, count, &elements)) return -1;
+        double bytes = (double)elements * (double)assay_type_bytes(argument->element);
+        *(argument->role == ASSAY_IN ? &work->read_bytes : &work->write_bytes) += bytes;
+    }
+    if (!bench->bytes[0]) return 0;
+    double all;
+    if (expression_real(bench->bytes, sizes, count, &all))
+        return assay_error("bytes: %s", assay_last_error());
+    if (all < 0) return assay_error("bytes: %g is below 0", all);
+    work->write_bytes = fmin(work->write_bytes, all);
+    work->read_bytes = all - work->write_bytes;
+    return 0;
+}
+
+/* "2*m*n*k", of fp32, or "bf16 2*m*n*k, fp32 m*n". */
+static int flops_of(const struct bench *bench, const struct expression_size *sizes, int count,
+                    struct assay_work *work)
+{
+    char copy[BENCH_TEXT], *part[BENCH_PARTS];
+    if (!bench->flops[0]) return 0;
+    text_copy(copy, sizeof copy, bench->flops);
+    int parts = bench_split(copy, part, ASSAY_ARITHMETICS);
+    if (parts < 0) return assay_error("flops: %s", assay_last_error());
+    for (int i = 0; i < parts; i++) {
+        char *text = part[i] + strspn(part[i], " "), word[16];
+        size_t length = strcspn(text, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        int arithmetic = words_find(&arithmetic_words, word);
+        double ops;
+        if (arithmetic >= 0) text += length;
+        if (arithmetic < 0) arithmetic = ASSAY_FP32;
+        if (expression_real(text, sizes, count, &ops))
+            return assay_error("flops: %s", assay_last_error());
+        if (ops < 0) return assay_error("flops: %g is below 0", ops);
+        work->ops[arithmetic] += ops;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------- functions of the operation -- */
+
+static struct bench *bench_of_shape(const struct assay_shape *shape)
+{
+    return (struct bench *)bench_of(shape->operation);
+}
+
+static int count_buffer(const struct argument *argument, const struct expression_size *sizes,
+                        int count, int64_t *elements)
+{
+    if (expression_whole(argument->expression, sizes, count, elements))
+        return assay_error("%s: %s", argument->name, assay_last_error());
+    if (*elements < 1 || *elements > INT64_C(1) << 40)
+        return assay_error("%s: %lld elements, and 1 to 2^40 are possible", argument->name,
+                           (long long)*elements);
+    return 0;
+}
+
+static int define_buffers(const struct assay_shape *shape,
+                          struct assay_buffer out[ASSAY_MAX_BUFFERS])
+{
+    const struct bench *bench = bench_of_shape(shape);
+    struct expression_size sizes[ASSAY_MAX_DIMS];
+    int count = bench_sizes(shape, sizes), buffers = 0;
+    for (int i = 0; i < bench->argument_count; i++) {
+        const struct argument *argument = &bench->argument[i];
+        int64_t elements = 0;
+        if (argument->kind != ARGUMENT_BUFFER) continue;
+        if (count_buffer(argument, sizes, count, &elements)) elements = 0; /* `supports` says so */
+        out[buffers++] = (struct assay_buffer){.name = argument->name,
+                                               .role = argument->role,
+                                               .type = argument->element,
+                                               .count = elements,
+                                               .fill = argument->fill,
+                                               .constant = argument->constant};
+    }
+    return buffers;
+}
+
+static struct assay_work define_work(const struct assay_shape *shape)
+{
+    const struct bench *bench = bench_of_shape(shape);
+    struct expression_size sizes[ASSAY_MAX_DIMS];
+    struct assay_work work = {0};
+    int count = bench_sizes(shape, sizes);
+    if (bytes_of(bench, sizes, count, &work) || flops_of(bench, sizes, count, &work))
+        return (struct assay_work){0};
+    return work;
+}
+
+/* What the sizes make of all expressions but those of a launch. */
+static int check_sizes(const struct bench *bench, const struct expression_size *sizes, int count)
+{
+    struct assay_work work = {0};
+    for (int i = 0; i < bench->argument_count; i++) {
+        const struct argument *argument = &bench->argument[i];
+        union argument_value value;
+        int64_t elements;
+        int failed =
+            argument->kind == ARGUMENT_BUFFER   ? count_buffer(argument, sizes, count, &elements)
+            : argument->kind == ARGUMENT_NUMBER ? argument_number(argument, sizes, count, &value)
+                                                : 0;
+        if (failed) return -1;
+    }
+    return bytes_of(bench, sizes, count, &work) || flops_of(bench, sizes, count, &work) ? -1 : 0;
+}
+
+/* Valid until the next call of the thread. */
+static const char *reason(void)
+{
+    static _Thread_local char text[ASSAY_MAX_REASON];
+    text_copy(text, sizeof text, assay_last_error());
+    return text;
+}
+
+static const char *supports_sizes(const struct assay_shape *shape)
+{
+    struct expression_size sizes[ASSAY_MAX_DIMS];
+    int count = bench_sizes(shape, sizes);
+    return check_sizes(bench_of_shape(shape), sizes, count) ? reason() : NULL;
+}
+
+static int launch_at(const struct assay_shape *shape, int index, struct kernel_launch *launch)
+{
+    struct expression_size sizes[ASSAY_MAX_DIMS];
+    int count = bench_sizes(shape, sizes);
+    return bench_launch_of(&bench_of_shape(shape)->kernel[index], sizes, count, launch);
+}
+
+static const char *supports_launch(const struct assay_shape *shape, int index)
+{
+    struct kernel_launch launch;
+    return launch_at(shape, index, &launch) ? reason() : NULL;
+}
+
+static int64_t shared_at(const struct assay_shape *shape, int index)
+{
+    struct kernel_launch launch;
+    return launch_at(shape, index, &launch) ? 0 : launch.shared_bytes;
+}
+
+/* A variant's functions do not get to know which variant they are of: each has its own. */
+#define FUNCTIONS(index)                                                                           \
+    static int setup_##index(struct assay_call *call)                                              \
+    {                                                                                              \
+        return bench_setup(call, index);                                                           \
+    }                                                                                              \
+    static const char *supports_##index(const struct assay_shape *shape)                           \
+    {                                                                                              \
+        return supports_launch(shape, index);                                                      \
+    }                                                                                              \
+    static const char *refuses_##index(const struct assay_shape *shape)                            \
+    {                                                                                              \
+        const char *why = supports_launch(shape, index);                                           \
+        return why ? why : "it is a kernel for a GPU";                                             \
+    }                                                                                              \
+    static int64_t shared_##index(const struct assay_shape *shape)                                 \
+    {                                                                                              \
+        return shared_at(shape, index);                                                            \
+    }
+FUNCTIONS(0)
+FUNCTIONS(1)
+FUNCTIONS(2)
+FUNCTIONS(3)
+FUNCTIONS(4)
+FUNCTIONS(5)
+FUNCTIONS(6)
+FUNCTIONS(7)
+
+#define OWN(index)                                                                                 \
+    {                                                                                              \
+        setup_##index, supports_##index, refuses_##index, shared_##index                           \
+    }
+static const struct {
+    int (*setup)(struct assay_call *call);
+    const char *(*supports)(const struct assay_shape *shape);
+    const char *(*refuses)(const struct assay_shape *shape);
+    int64_t (*shared_bytes)(const struct assay_shape *shape);
+} own[BENCH_MAX_KERNELS] = {OWN(0), OWN(1), OWN(2), OWN(3), OWN(4), OWN(5), OWN(6), OWN(7)};
+
+/* ---------------------------------------------------------------- expect -- */
+
+/* NAME_reference of a shared object, and where it is there NAME_reference_cost: functions as
+ * assay_operation has them. The object stays loaded. */
+static int use_object(struct bench *bench, const char *file)
+{
+    char path[PATH_MAX], symbol[ASSAY_MAX_NAME + 32];
+    if (bench_path(file, bench->path, path)) return -1;
+    char *real = realpath(path, NULL); /* without a slash it would be looked for elsewhere */
+    void *library = real ? dlopen(real, RTLD_NOW | RTLD_LOCAL) : NULL;
+    free(real);
+    if (!library) return assay_error("expect = %s: cannot be loaded: %s", file, dlerror());
+    snprintf(symbol, sizeof symbol, "%s_reference", bench->name);
+    void *function = dlsym(library, symbol);
+    if (!function) return assay_error("expect = %s: it has no function %s", file, symbol);
+    memcpy(&bench->operation.reference, &function, sizeof function);
+    snprintf(symbol, sizeof symbol, "%s_reference_cost", bench->name);
+    function = dlsym(library, symbol);
+    memcpy(&bench->operation.reference_cost, &function, sizeof function);
+    return 0;
+}
+
+/* "FILE:KERNEL", launched as the first kernel is. */
+static int use_kernel_of_file(struct bench *bench, const char *expect)
+{
+    char file[BENCH_TEXT];
+    const char *colon = strchr(expect, ':');
+    struct bench_kernel *oracle = &bench->oracle_of_file;
+    if (!colon)
+        return assay_error("expect = %s: it is FILE.so, FILE.cu:KERNEL or the name of a [kernel]",
+                           expect);
+    snprintf(file, sizeof file, "%.*s", (int)(colon - expect), expect);
+    *oracle = bench->kernel[0];
+    oracle->nulls = 0;
+    text_copy(oracle->name, sizeof oracle->name, expect);
+    text_copy(oracle->kernel, sizeof oracle->kernel, colon + 1);
+    if (bench_path(file, bench->path, oracle->file)) return -1;
+    if (!kernel_image_is_file(file))
+        return assay_error("expect = %s: a kernel is in a .cu, .cubin or .ptx file", expect);
+    bench->oracle = oracle;
+    return 0;
+}
+
+static int take_expect(struct bench *bench, const char *expect)
+{
+    if (!expect[0]) return 0;
+    if (text_ends(expect, ".py"))
+        return assay_error("expect = %s: a reference in Python is for the Python package "
+                           "(docs/python.md)",
+                           expect);
+    for (int i = 0; i < bench->kernel_count && !bench->oracle; i++)
+        if (!strcmp(bench->kernel[i].name, expect)) bench->oracle = &bench->kernel[i];
+    if (bench->oracle) return 0;
+    return text_ends(expect, ".so") ? use_object(bench, expect) : use_kernel_of_file(bench, expect);
+}
+
+/* What a different order of additions may cost in each type, unless something else is said. */
+static void default_tolerance(struct bench *bench)
+{
+    static const double share[ASSAY_TYPES] = {
+        [ASSAY_F32] = 1e-5, [ASSAY_F64] = 1e-12, [ASSAY_F16] = 2e-3, [ASSAY_BF16] = 1.6e-2};
+    struct assay_tolerance *tolerance = &bench->operation.tolerance;
+    for (int i = 0; i < bench->argument_count && !bench->has_tolerance; i++) {
+        const struct argument *argument = &bench->argument[i];
+        if (argument->kind != ARGUMENT_BUFFER || argument->role != ASSAY_OUT) continue;
+        tolerance->abs = tolerance->rel = fmax(tolerance->rel, share[argument->element]);
+    }
+}
+
+/* ------------------------------------------------------------- definition -- */
+
+static int check_arguments(const struct bench *bench)
+{
+    int buffers = 0, outputs = 0;
+    for (int i = 0; i < bench->argument_count; i++) {
+        const struct argument *argument = &bench->argument[i];
+        for (int j = 0; j < i; j++)
+            if (!strcmp(bench->argument[j].name, argument->name))
+                return assay_error("two arguments are called %s", argument->name);
+        buffers += argument->kind == ARGUMENT_BUFFER;
+        outputs += argument->kind == ARGUMENT_BUFFER && argument->role != ASSAY_IN;
+    }
+    if (buffers > ASSAY_MAX_BUFFERS)
+        return assay_error("%d buffers, and %d are possible", buffers, ASSAY_MAX_BUFFERS);
+    if (outputs == 0)
+        return assay_error("no argument is 'out' or 'scratch': the kernel could leave nothing");
+    return 0;
+}
+
+static void define_variant(struct bench *bench, int index)
+{
+    struct bench_kernel *kernel = &bench->kernel[index];
+    bool is_held = bench->oracle && bench->oracle != kernel;
+    kernel->variant = (struct assay_variant){
+        .operation = bench->name,
+        .name = kernel->name,
+        .summary = kernel->file,
+        .kind = kernel->kind,
+        .place = ASSAY_CUDA,
+        .clock = ASSAY_CLOCK_DEVICE,
+        .supports = own[index].supports,
+        .shared_bytes = own[index].shared_bytes,
+        .setup = own[index].setup,
+        .launch = bench_launch,
+        .teardown = bench_teardown,
+        .check = is_held ? bench_check : NULL,
+    };
+    kernel->on_host = kernel->variant;
+    kernel->on_host.place = ASSAY_HOST;
+    kernel->on_host.supports = own[index].refuses;
+    kernel->on_host.shared_bytes = NULL;
+    if (kernel->kind == ASSAY_BASELINE && !bench->baselines[0]) bench->baselines[0] = kernel->name;
+}
+
+/* The first value of each size must do: a grid of 0 there is a mistake of the description. */
+static int check_first_sizes(const struct bench *bench)
+{
+    struct assay_shape shape = shape_default(&bench->operation);
+    struct expression_size sizes[ASSAY_MAX_DIMS];
+    struct kernel_launch launch;
+    int count = bench_sizes(&shape, sizes);
+    if (check_sizes(bench, sizes, count)) return -1;
+    for (int i = 0; i < bench->kernel_count; i++)
+        if (bench_launch_of(&bench->kernel[i], sizes, count, &launch)) return -1;
+    return 0;
+}
+
+int bench_define(struct bench *bench, const char *expect)
+{
+    struct assay_operation *operation = &bench->operation;
+    if (!bench->summary[0])
+        text_copy(bench->summary, sizeof bench->summary, "a kernel of the user's own");
+    operation->name = bench->name;
+    operation->summary = bench->summary;
+    operation->supports = supports_sizes;
+    operation->buffers = define_buffers;
+    operation->work = define_work;
+    operation->baselines = bench->baselines;
+    if (check_arguments(bench) || check_first_sizes(bench) || take_expect(bench, expect)) return -1;
+    default_tolerance(bench);
+    for (int i = 0; i < bench->kernel_count; i++)
+        define_variant(bench, i);
+    return 0;
+}

@@ -1,0 +1,68 @@
+/* bench_files.c - whether kernels are in their files and take the arguments, before there is a GPU.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "bench/bench.h"
+
+int bench_check_parameters(const struct bench *bench, const struct kernel_entry *entry, int nulls)
+{
+    int given = bench->argument_count;
+    if (entry->parameters < 0) return 0;
+    if (entry->parameters < given || entry->parameters > given + nulls)
+        return assay_error("the kernel %s takes %d argument%s, and %d %s given", entry->plain,
+                           entry->parameters, entry->parameters == 1 ? "" : "s", given,
+                           given == 1 ? "is" : "are");
+    for (int i = 0; i < given; i++) {
+        const struct argument *argument = &bench->argument[i];
+        int wanted = entry->parameter_bytes[i], bytes = argument_bytes(argument);
+        char text[BENCH_TEXT + 32];
+        if (bytes == wanted) continue;
+        argument_text(argument, text, sizeof text);
+        if (wanted > 8)
+            return assay_error("argument %d of the kernel %s is a structure of %d bytes, which "
+                               "cannot be described",
+                               i + 1, entry->plain, wanted);
+        return assay_error("argument %d of the kernel %s has %d bytes, and %s (%s) has %d", i + 1,
+                           entry->plain, wanted, argument->name, text, bytes);
+    }
+    return 0;
+}
+
+/* A copied file has another hash than what was measured: the rows name it. */
+static int hash_file(struct bench_kernel *kernel)
+{
+    char hash[SHA256_TEXT];
+    int fd = open(kernel->file, O_RDONLY | O_CLOEXEC);
+    int failed = fd < 0 || sha256_file(fd, hash) ? errno : 0;
+    if (fd >= 0) close(fd);
+    if (failed) return assay_error("%s: cannot be read: %s", kernel->file, strerror(failed));
+    snprintf(kernel->sha, sizeof kernel->sha, "%.12s", hash);
+    return 0;
+}
+
+static int check_kernel(struct bench *bench, struct bench_kernel *kernel)
+{
+    struct kernel_image image;
+    if (hash_file(kernel)) return -1;
+    if (kernel_image_is_source(kernel->file)) return 0;
+    if (kernel_image_open(&image, kernel->file, "", NULL, NULL)) return -1;
+    const struct kernel_entry *entry = kernel_image_find(&image, kernel->kernel);
+    int failed = !entry || bench_check_parameters(bench, entry, kernel->nulls);
+    kernel_image_release(&image);
+    return failed ? assay_error("%s: %s", kernel->file, assay_last_error()) : 0;
+}
+
+int bench_check_files(struct bench *bench)
+{
+    for (int i = 0; i < bench->kernel_count; i++)
+        if (check_kernel(bench, &bench->kernel[i])) return -1;
+    bool has_own = bench->oracle == &bench->oracle_of_file;
+    return has_own ? check_kernel(bench, bench->oracle) : 0;
+}

@@ -1,0 +1,114 @@
+/* bench_text.c - see bench_text.h. */
+#include "cmd/bench_text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay.h"
+#include "base/text.h"
+#include "device/kernel_image.h"
+
+/* "inner::Scale<float>" -> "scale_float". */
+void bench_text_name(const struct bench_text *text, char out[ASSAY_MAX_NAME])
+{
+    const char *slash = strrchr(text->file, '/'), *file = slash ? slash + 1 : text->file;
+    const char *from = text->name ? text->name : text->kernel ? text->kernel : file;
+    char *plain = kernel_plain_name(from);
+    size_t length = 0;
+    for (const char *at = plain ? plain : from; *at && length < ASSAY_MAX_NAME - 1; at++) {
+        bool is_kept = isalnum((unsigned char)*at) || *at == '_';
+        if (from == file && *at == '.') break;
+        if (is_kept)
+            out[length++] = (char)tolower((unsigned char)*at);
+        else if (length && out[length - 1] != '_')
+            out[length++] = '_';
+    }
+    while (length && out[length - 1] == '_')
+        length--;
+    out[length] = '\0';
+    free(plain);
+}
+
+static int write_key(FILE *out, const char *key, const char *value)
+{
+    if (!value) return 0;
+    if (strpbrk(value, ";\n") || !text_is_printable(value))
+        return assay_error("'%.100s': a value has no ';', no line end and nothing unprintable",
+                           value);
+    fprintf(out, "%s = %s\n", key, value);
+    return 0;
+}
+
+/* "n=1Mi" */
+static int write_sizes(FILE *out, const struct each *sizes)
+{
+    for (int i = 0; i < sizes->count; i++) {
+        const char *text = sizes->text[i], *equals = strchr(text, '=');
+        char key[ASSAY_MAX_NAME + 8];
+        if (!equals || equals == text)
+            return assay_error("--size %s: it is NAME=VALUE, as n=1Mi", text);
+        snprintf(key, sizeof key, "size %.*s", (int)(equals - text), text);
+        if (write_key(out, key, equals + 1)) return -1;
+    }
+    return 0;
+}
+
+/* "in f32[n]", or with a name, "x=in f32[n]". */
+static int write_arguments(FILE *out, const struct each *arguments)
+{
+    for (int i = 0; i < arguments->count; i++) {
+        const char *text = arguments->text[i], *equals = strchr(text, '=');
+        char key[ASSAY_MAX_NAME + 8];
+        if (equals)
+            snprintf(key, sizeof key, "arg %.*s", (int)(equals - text), text);
+        else
+            snprintf(key, sizeof key, "arg a%d", i);
+        if (write_key(out, key, equals ? equals + 1 : text)) return -1;
+    }
+    return 0;
+}
+
+/* A path as it is seen from any folder. A file that is to be loaded must be there. */
+static int write_path(FILE *out, const char *key, const char *path, const char *behind)
+{
+    char *real = realpath(path, NULL), *value = NULL;
+    if (!real) return assay_error("%s: cannot be read: %s", path, strerror(errno));
+    int failed = asprintf(&value, "%s%s", real, behind) < 0 ? assay_error("out of memory")
+                                                            : write_key(out, key, value);
+    free(real);
+    free(value);
+    return failed;
+}
+
+/* FILE.so or FILE.cu:KERNEL. */
+static int write_expect(FILE *out, const char *expect)
+{
+    char path[PATH_MAX];
+    const char *colon = expect ? strrchr(expect, ':') : NULL;
+    if (!expect) return 0;
+    if (!colon) return write_path(out, "expect", expect, "");
+    snprintf(path, sizeof path, "%.*s", (int)(colon - expect), expect);
+    return write_path(out, "expect", path, colon);
+}
+
+int bench_text_write(FILE *out, const struct bench_text *text)
+{
+    const char *const keys[][2] = {
+        {"kernel", text->kernel},    {"grid", text->grid},
+        {"block", text->block},      {"shared", text->shared},
+        {"cluster", text->cluster},  {"bytes", text->bytes},
+        {"flops", text->flops},      {"tolerance", text->tolerance},
+        {"options", text->compiler}, {"temperature", text->temperature},
+    };
+    char name[ASSAY_MAX_NAME];
+    bench_text_name(text, name);
+    fprintf(out, "[bench %s]\n", name);
+    if (write_path(out, "file", text->file, "")) return -1;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (write_key(out, keys[i][0], keys[i][1])) return -1;
+    if (write_sizes(out, &text->sizes) || write_arguments(out, &text->arguments)) return -1;
+    return write_expect(out, text->expect);
+}

@@ -1,0 +1,130 @@
+#include "device/cuda/cubin_kernels.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "assay.h"
+#include "device/cuda/cubin_sections.h"
+
+/* Forms of an attribute: with a value of 16 bits, or with so many bytes behind it. */
+enum { FORM_BYTES = 4, HEAD_BYTES = 4 };
+/* Attributes, by the names that cuobjdump prints: EIATTR_MAX_THREADS, EIATTR_KPARAM_INFO,
+ * EIATTR_REGCOUNT. */
+enum { MAX_THREADS = 0x05, PARAMETER = 0x17, REGISTERS = 0x2f };
+
+struct attribute {
+    int form, id;
+    const unsigned char *bytes;
+    size_t size;
+};
+
+static uint32_t word_at(const unsigned char *bytes)
+{
+    uint32_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+/* The attribute at *at, which is moved behind it; false at the end. */
+static bool next_attribute(const struct cubin_section *section, size_t *at,
+                           struct attribute *attribute)
+{
+    if (section->size - *at < HEAD_BYTES) return false;
+    const unsigned char *head = section->bytes + *at;
+    size_t size = head[0] == FORM_BYTES ? (size_t)(head[2] | head[3] << 8) : 0;
+    if (section->size - *at - HEAD_BYTES < size) return false;
+    *attribute = (struct attribute){head[0], head[1], head + HEAD_BYTES, size};
+    *at += HEAD_BYTES + size;
+    return true;
+}
+
+/* Four words: an index, the number of the parameter and its offset, and flags with its size. */
+static void take_parameter(struct kernel_entry *kernel, const unsigned char *bytes)
+{
+    int number = bytes[4] | bytes[5] << 8, size = (int)(word_at(bytes + 8) >> 18);
+    if (kernel->parameters < 0) kernel->parameters = 0;
+    if (number >= KERNEL_MAX_PARAMETERS) return;
+    if (number >= kernel->parameters) kernel->parameters = number + 1;
+    kernel->parameter_bytes[number] = size;
+}
+
+static int64_t product_of(const unsigned char *bytes)
+{
+    return (int64_t)word_at(bytes) * word_at(bytes + 4) * word_at(bytes + 8);
+}
+
+static void take_attributes(struct kernel_entry *kernel, const struct cubin_section *section)
+{
+    struct attribute attribute;
+    size_t at = 0;
+    kernel->parameters = 0; /* it says all that it has */
+    while (next_attribute(section, &at, &attribute)) {
+        if (attribute.size < 12) continue;
+        if (attribute.id == PARAMETER) take_parameter(kernel, attribute.bytes);
+        if (attribute.id == MAX_THREADS && product_of(attribute.bytes) <= 1024)
+            kernel->max_threads = (int)product_of(attribute.bytes);
+    }
+}
+
+/* The registers of the kernel whose symbol the info of its code's section names. */
+static void take_registers(struct kernel_entry *kernel, uint32_t symbol,
+                           const struct cubin_section *section)
+{
+    struct attribute attribute;
+    size_t at = 0;
+    while (next_attribute(section, &at, &attribute))
+        if (attribute.id == REGISTERS && attribute.size >= 8 && word_at(attribute.bytes) == symbol)
+            kernel->registers = (int)word_at(attribute.bytes + 4);
+}
+
+static const char *behind(const char *text, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(text, prefix, length) ? NULL : text + length;
+}
+
+static const struct kernel_entry *kernel_of(const struct kernel_image *image, const char *name)
+{
+    for (int i = 0; i < image->count; i++)
+        if (!strcmp(image->kernels[i].name, name)) return &image->kernels[i];
+    return NULL;
+}
+
+/* Device functions that were not inlined have code, and no section of attributes of a kernel. */
+static int add_kernels(struct kernel_image *image, const struct cubin_sections *sections)
+{
+    struct cubin_section section;
+    for (uint64_t i = 1; i < sections->count; i++) {
+        if (cubin_section_read(sections, i, &section)) return -1;
+        const char *name = behind(section.name, ".nv.info.");
+        if (!name || kernel_of(image, name)) continue;
+        struct kernel_entry *kernel = kernel_image_add(image, name, strlen(name));
+        if (!kernel) return -1;
+        take_attributes(kernel, &section);
+    }
+    return 0;
+}
+
+static int add_registers(struct kernel_image *image, const struct cubin_sections *sections)
+{
+    struct cubin_section section, all = {0};
+    for (uint64_t i = 1; i < sections->count; i++) {
+        if (cubin_section_read(sections, i, &section)) return -1;
+        if (!strcmp(section.name, ".nv.info")) all = section;
+    }
+    for (uint64_t i = 1; i < sections->count; i++) {
+        if (cubin_section_read(sections, i, &section)) return -1;
+        const char *name = section.is_code ? behind(section.name, ".text.") : NULL;
+        struct kernel_entry *kernel = name ? (struct kernel_entry *)kernel_of(image, name) : NULL;
+        if (kernel) take_registers(kernel, section.info & 0xffffff, &all);
+    }
+    return 0;
+}
+
+int cubin_read_kernels(struct kernel_image *image)
+{
+    struct cubin_sections sections;
+    if (cubin_sections_open(&sections, image->bytes, image->size)) return -1;
+    image->sm = cubin_architecture(&sections);
+    return add_kernels(image, &sections) || add_registers(image, &sections) ? -1 : 0;
+}

@@ -1,0 +1,108 @@
+/* ptx_kernels.c - the kernels that PTX declares (NVIDIA, PTX ISA, ".entry", ".param", ".target").
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay.h"
+#include "device/cuda/cubin_kernels.h"
+
+static bool is_of_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
+}
+
+/* What stands in the place of blanks and comments too. */
+static const char *skip_blanks(const char *at)
+{
+    for (;;) {
+        at += strspn(at, " \t\r\n");
+        if (at[0] == '/' && at[1] == '/') {
+            at += strcspn(at, "\n");
+        } else if (at[0] == '/' && at[1] == '*') {
+            const char *end = strstr(at + 2, "*/");
+            at = end ? end + 2 : at + strlen(at);
+        } else {
+            return at;
+        }
+    }
+}
+
+static size_t name_length(const char *at)
+{
+    size_t length = 0;
+    while (is_of_name(at[length]))
+        length++;
+    return length;
+}
+
+/* Bytes of a type: ".u64", ".b8"; 0 where there is none. */
+static int type_bytes(const char *type)
+{
+    int bits = isalpha((unsigned char)type[1]) ? atoi(type + 2) : 0;
+    return type[0] == '.' && strchr("usfb", type[1]) && bits % 8 == 0 && bits <= 128 ? bits / 8 : 0;
+}
+
+/* One declaration ".param .align 4 .b8 NAME[20]", up to its comma or the ')'. */
+static const char *read_parameter(const char *at, int *bytes)
+{
+    *bytes = 0;
+    for (at = skip_blanks(at); *at && *at != ',' && *at != ')'; at = skip_blanks(at)) {
+        if (*at == '[') {
+            *bytes *= atoi(at + 1);
+            at++;
+        } else if (*at == '.') {
+            if (*bytes == 0) *bytes = type_bytes(at);
+            at += 1 + name_length(at + 1);
+        } else {
+            size_t length = name_length(at);
+            at += length ? length : 1;
+        }
+    }
+    return at;
+}
+
+static const char *read_parameters(const char *at, struct kernel_entry *kernel)
+{
+    kernel->parameters = 0;
+    while (*at == '(' || *at == ',') {
+        int bytes;
+        at = skip_blanks(read_parameter(at + 1, &bytes));
+        if (bytes == 0) continue; /* "()" */
+        if (kernel->parameters < KERNEL_MAX_PARAMETERS)
+            kernel->parameter_bytes[kernel->parameters] = bytes;
+        kernel->parameters++;
+    }
+    if (kernel->parameters > KERNEL_MAX_PARAMETERS) kernel->parameters = -1;
+    return at;
+}
+
+static bool is_word(const char *at, const char *word)
+{
+    size_t length = strlen(word);
+    return !strncmp(at, word, length) && !is_of_name(at[length]);
+}
+
+int ptx_read_kernels(struct kernel_image *image)
+{
+    const char *at = image->bytes;
+    if (strlen(at) != image->size) return assay_error("PTX: it is no text");
+    for (at = skip_blanks(at); *at; at = skip_blanks(at)) {
+        if (is_word(at, ".target")) {
+            const char *name = skip_blanks(at + 7);
+            if (!strncmp(name, "sm_", 3)) image->sm = atoi(name + 3);
+        }
+        if (is_word(at, ".entry")) {
+            const char *name = skip_blanks(at + 6);
+            size_t length = name_length(name);
+            struct kernel_entry *kernel = length ? kernel_image_add(image, name, length) : NULL;
+            if (length && !kernel) return -1;
+            at = skip_blanks(name + length);
+            if (kernel) at = read_parameters(at, kernel);
+            continue;
+        }
+        size_t length = name_length(at + 1);
+        at += 1 + (*at == '.' || is_of_name(*at) ? length : 0);
+    }
+    return image->sm ? 0 : assay_error("PTX: it has no .target");
+}

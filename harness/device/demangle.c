@@ -1,0 +1,16 @@
+#include "device/demangle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* In the C++ runtime, which nvcc links: "The Itanium C++ ABI", section 3.4. */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status)
+    __attribute__((weak));
+
+void demangle(const char *mangled, char *out, size_t size)
+{
+    int status = 0;
+    char *name = __cxa_demangle ? __cxa_demangle(mangled, NULL, NULL, &status) : NULL;
+    snprintf(out, size, "%s", status == 0 && name ? name : mangled);
+    free(name);
+}

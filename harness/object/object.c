@@ -1,0 +1,149 @@
+/* object.c - see object.h. */
+#include "object/object.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "object/object_file.h"
+#include "object/rehearse.h"
+
+static struct object loaded[OBJECTS_MOST];
+static int loaded_count;
+
+int objects_loaded(const struct object **list)
+{
+    *list = loaded;
+    return loaded_count;
+}
+
+/* ------------------------------------------------------------------ loading -- */
+
+struct load {
+    const char *path, *name; /* as the linker and as messages want it */
+    const char *commit;
+};
+
+static int load(void *argument)
+{
+    struct load *now = argument;
+    return object_file_load(now->path, now->name, &now->commit);
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The object was read, and is at the end of the list, which does not count it yet. */
+static int load_last(struct object *object, const char *name)
+{
+    struct load now = {.path = object->path, .name = name};
+    if (rehearse(name, "when it was loaded", load, &now) || act_quietly(load, &now)) return -1;
+    const char *slash = strrchr(object->path, '/');
+    text_copy(object->info.name, sizeof object->info.name, slash ? slash + 1 : object->path);
+    text_copy(object->info.commit, sizeof object->info.commit, now.commit ? now.commit : "");
+    loaded_count++;
+    return 0;
+}
+
+static int load_one(const char *path)
+{
+    struct object object = {0};
+    if (object_file_read(path, &object.about, object.info.sha256)) return -1;
+    for (int i = 0; i < loaded_count; i++)
+        if (is_same_file(&loaded[i].about, &object.about)) return 0;
+    if (loaded_count == OBJECTS_MOST)
+        return assay_error("%s: %d objects are loaded, and there is room for no more", path,
+                           OBJECTS_MOST);
+    if (!realpath(path, object.path))
+        return assay_error("%s: cannot be read: %s", path, strerror(errno));
+    loaded[loaded_count] = object;
+    return load_last(&loaded[loaded_count], path);
+}
+
+/* The first failure is told of the last round, in which none found what it lacked. */
+int objects_load(const char *const *paths, int count)
+{
+    bool is_done[OBJECTS_MOST] = {false};
+    char why[1024];
+    if (count > OBJECTS_MOST) return assay_error("%d objects at most", OBJECTS_MOST);
+    int left = count;
+    for (int before = count + 1; left > 0;) {
+        if (left == before) return assay_error("%s", why);
+        before = left;
+        for (int i = 0, failed = 0; i < count; i++) {
+            if (is_done[i]) continue;
+            is_done[i] = load_one(paths[i]) == 0;
+            left -= is_done[i];
+            if (!is_done[i] && failed++ == 0) snprintf(why, sizeof why, "%s", assay_last_error());
+        }
+    }
+    return 0;
+}
+
+static bool suites_may_load;
+
+void objects_allow_suites(bool allowed)
+{
+    suites_may_load = allowed;
+}
+
+int objects_load_for_suite(const char *const *paths, int count)
+{
+    if (suites_may_load) return objects_load(paths, count);
+    return assay_error(
+        "load = %s: an object is code and runs as you; --allow-load lets suites load "
+        "objects",
+        paths[0]);
+}
+
+struct load_again {
+    const char *const *paths;
+    int count;
+};
+
+static int load_again(void *argument)
+{
+    const struct load_again *again = argument;
+    const char *commit;
+    for (int i = 0; i < again->count; i++)
+        if (object_file_load(again->paths[i], again->paths[i], &commit)) return -1;
+    return 0;
+}
+
+int objects_load_again(const char *const *paths, int count)
+{
+    struct load_again again = {paths, count};
+    return act_quietly(load_again, &again);
+}
+
+/* ------------------------------------------------------------------ using -- */
+
+int objects_unchanged(void)
+{
+    for (int i = 0; i < loaded_count; i++) {
+        struct stat now;
+        const struct stat *then = &loaded[i].about;
+        if (stat(loaded[i].path, &now) == 0 && is_same_file(&now, then) &&
+            now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+            now.st_mtim.tv_nsec == then->st_mtim.tv_nsec)
+            continue;
+        return assay_error("%s: the file changed after it was loaded", loaded[i].path);
+    }
+    return 0;
+}
+
+int objects_try(const char *when, int (*act)(void *), void *argument)
+{
+    char who[512] = "";
+    if (loaded_count == 0) return act(argument);
+    for (int i = 0; i < loaded_count; i++)
+        text_add(who, sizeof who, ", ", "%s%s", i == 0 && loaded_count > 1 ? "one of " : "",
+                 loaded[i].info.name);
+    if (rehearse(who, when, act, argument)) return -1;
+    return act_quietly(act, argument);
+}

@@ -1,0 +1,16 @@
+/*
+ * object_file.h - the file of an object, and loading it.
+ */
+#pragma once
+
+#include <sys/stat.h>
+
+#include "base/sha256.h"
+
+/* Whether a file can be a shared object of this machine, what its contents are, and what it is in
+ * its file system. Runs nothing of it. -1 with assay_error. */
+int object_file_read(const char *path, struct stat *about, char sha256[SHA256_TEXT]);
+
+/* Load it, and add what it brings to the registry. `name` is what messages call it; *commit is
+ * that of its sources, or NULL. -1 with assay_error. */
+int object_file_load(const char *path, const char *name, const char **commit);

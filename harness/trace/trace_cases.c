@@ -1,0 +1,244 @@
+/* trace_cases.c - see trace_cases.h. */
+#include "trace/trace_cases.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stats.h"
+#include "device/demangle.h"
+#include "store/exchange/store_foreign.h"
+#include "trace/kernel_name.h"
+
+/* --------------------------------------------------------------- devices -- */
+
+static double device_ns(const struct trace *trace, int device)
+{
+    double sum = 0;
+    for (int i = 0; i < trace->kernel_count; i++)
+        if (trace->kernels[i].device == device) sum += (double)trace->kernels[i].total_ns;
+    return sum;
+}
+
+int trace_main_device(const struct trace *trace)
+{
+    int most = -1;
+    for (int i = 0; i < trace->device_count; i++)
+        if (device_ns(trace, i) > (most < 0 ? 0 : device_ns(trace, most))) most = i;
+    return most;
+}
+
+/* By UUID among those that ran kernels, so that it is the same in each run; -1: it is the only
+ * one. */
+static int device_number(const struct trace *trace, int device)
+{
+    int number = 0, used = 0;
+    for (int i = 0; i < trace->device_count; i++) {
+        if (!(device_ns(trace, i) > 0)) continue;
+        used++;
+        number += strcmp(trace->devices[i].uuid, trace->devices[device].uuid) < 0;
+    }
+    return used > 1 ? number : -1;
+}
+
+void trace_device_info(const struct trace_device *device, struct device_info *info)
+{
+    memset(info, 0, sizeof *info);
+    info->place = ASSAY_CUDA;
+    info->clock = CLOCK_CUPTI;
+    info->flush = FLUSH_READ; /* the column wants one; nothing is flushed */
+    snprintf(info->spec, sizeof info->spec, "cuda:%d", device->ordinal);
+    snprintf(info->name, sizeof info->name, "%s", device->name);
+    snprintf(info->uuid, sizeof info->uuid, "%s", device->uuid);
+    info->compute_capability = device->compute_capability;
+    info->multiprocessors = device->multiprocessors;
+    info->l1_bytes = device->l1_bytes;
+    info->cache_bytes = device->cache_bytes;
+    info->memory_bytes = device->memory_bytes;
+    info->ecc = info->mig = -1;
+    info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
+    info->event_floor_ns = info->kernel_floor_ns = info->clock_step_ns = NAN;
+}
+
+/* ----------------------------------------------------------------- names -- */
+
+/* A kernel on the way to its name. */
+struct named {
+    struct trace_case *of;
+    char readable[4096]; /* without what a case is not called by */
+    bool is_shared;      /* another kernel has the same */
+};
+
+static int by_readable(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    int order = strcmp(x->readable, y->readable);
+    return order ? order : strcmp(x->of->kernel->kernel, y->of->kernel->kernel);
+}
+
+/* Whole where it fits and is the only one; else its beginning and a hash of the mangled name. */
+static void variant_name(const struct named *named, char out[ASSAY_MAX_NAME])
+{
+    enum { DIGITS = 8 };
+    struct id_hash hash;
+    char id[ID_SIZE];
+    if (!named->is_shared && text_copy(out, ASSAY_MAX_NAME, named->readable) == 0) return;
+    id_hash_begin(&hash);
+    id_hash_text(&hash, named->of->kernel->kernel);
+    id_hash_end(&hash, id);
+    text_copy(out, ASSAY_MAX_NAME - DIGITS - 1, named->readable);
+    size_t used = strlen(out);
+    snprintf(out + used, ASSAY_MAX_NAME - used, "~%.*s", DIGITS, id);
+}
+
+static int name_variants(struct trace_cases *cases)
+{
+    struct named *named = calloc((size_t)cases->count + 1, sizeof *named);
+    if (!named) return assay_error("out of memory for the kernels' names");
+    for (int i = 0; i < cases->count; i++) {
+        char mangled[sizeof named->readable], whole[sizeof named->readable];
+        text_printable(mangled, sizeof mangled, cases->list[i].kernel->kernel, "");
+        demangle(mangled, whole, sizeof whole);
+        kernel_short_name(whole, named[i].readable, sizeof named[i].readable);
+        named[i].of = &cases->list[i];
+    }
+    qsort(named, (size_t)cases->count, sizeof *named, by_readable);
+    for (int i = 1; i < cases->count; i++)
+        if (strcmp(named[i - 1].readable, named[i].readable) == 0 &&
+            strcmp(named[i - 1].of->kernel->kernel, named[i].of->kernel->kernel) != 0)
+            named[i - 1].is_shared = named[i].is_shared = true;
+    /* A kernel has one name in all of its ranges. */
+    for (int i = 0; i < cases->count; i++) {
+        bool is_same =
+            i > 0 && strcmp(named[i - 1].of->kernel->kernel, named[i].of->kernel->kernel) == 0;
+        if (is_same) named[i].is_shared = named[i - 1].is_shared;
+    }
+    for (int i = 0; i < cases->count; i++)
+        variant_name(&named[i], named[i].of->result.id.variant);
+    free(named);
+    return 0;
+}
+
+static void name_shape(const struct trace *trace, const struct traced_kernel *kernel,
+                       char shape[RESULT_MAX_SHAPE])
+{
+    char number[16], range[RESULT_MAX_SHAPE];
+    int device = device_number(trace, kernel->device);
+    text_printable(range, sizeof range, kernel->range, "");
+    if (range[0]) foreign_shape_add(shape, "range", range);
+    snprintf(number, sizeof number, "%d", device);
+    if (device >= 0) foreign_shape_add(shape, "gpu", number);
+}
+
+/* --------------------------------------------------------------- figures -- */
+
+static int take_samples(struct case_result *result, const struct traced_kernel *kernel)
+{
+    int count = kernel->duration_count;
+    double *values = malloc(((size_t)count + 1) * sizeof *values);
+    if (!values || foreign_samples_alloc(&result->samples, count) != 0) {
+        free(values);
+        return assay_error("out of memory for %d samples", count);
+    }
+    for (int i = 0; i < count; i++) {
+        values[i] = (double)kernel->durations[i].ns;
+        result->samples.time_ns[i] = kernel->durations[i].ns;
+        result->samples.round[i] = (uint16_t)(i & UINT16_MAX);
+    }
+    struct interval median = stats_median_interval(values, count, 0.95);
+    result->time_ns = median.mid;
+    result->lo_ns = median.lo;
+    result->hi_ns = median.hi;
+    free(values);
+    return 0;
+}
+
+static void add_metric(struct case_result *result, const char *name, double value)
+{
+    struct metric *metric = &result->metrics[result->metric_count++];
+    snprintf(metric->name, sizeof metric->name, "%s", name);
+    metric->value = value;
+}
+
+static int make_case(struct trace_case *out, const struct trace *trace,
+                     const struct traced_kernel *kernel, const char *program,
+                     uint64_t clock_reasons)
+{
+    struct case_result *result = &out->result;
+    out->kernel = kernel;
+    result_init(result);
+    foreign_name(result->id.operation, sizeof result->id.operation, program);
+    name_shape(trace, kernel, result->id.shape);
+    result->id.kind = ASSAY_KERNEL;
+    result->id.place = ASSAY_CUDA;
+    result->id.temperature = ASSAY_HOT;
+    result->clock = CLOCK_CUPTI;
+    result->clock_reasons = clock_reasons;
+    result->kernels = 1;
+    result->registers = kernel->is.registers;
+    result->local_bytes = kernel->is.local_bytes;
+    if (!kernel->is_varied)
+        result->shared_bytes = kernel->is.static_shared_bytes + kernel->is.dynamic_shared_bytes;
+    add_metric(result, TRACE_COUNT, (double)kernel->count);
+    add_metric(result, TRACE_TOTAL_NS, (double)kernel->total_ns);
+    result->status = STATUS_UNCHECKED;
+    if (kernel->duration_count > 0) return take_samples(result, kernel);
+    result->status = STATUS_SKIPPED;
+    snprintf(result->reason, sizeof result->reason, "none of its durations was kept");
+    return 0;
+}
+
+static int most_time_first(const void *a, const void *b)
+{
+    const struct trace_case *x = a, *y = b;
+    if (x->kernel->total_ns != y->kernel->total_ns)
+        return x->kernel->total_ns < y->kernel->total_ns ? 1 : -1;
+    return (x->kernel > y->kernel) - (x->kernel < y->kernel);
+}
+
+int trace_cases_make(struct trace_cases *cases, const struct trace *trace, const char *program,
+                     uint64_t clock_reasons)
+{
+    cases->count = 0;
+    cases->list = calloc((size_t)trace->kernel_count + 1, sizeof *cases->list);
+    if (!cases->list) return assay_error("out of memory for the kernels");
+    for (; cases->count < trace->kernel_count; cases->count++)
+        if (make_case(&cases->list[cases->count], trace, &trace->kernels[cases->count], program,
+                      clock_reasons) != 0)
+            return -1;
+    qsort(cases->list, (size_t)cases->count, sizeof *cases->list, most_time_first);
+    return name_variants(cases);
+}
+
+void trace_cases_release(struct trace_cases *cases)
+{
+    for (int i = 0; i < cases->count; i++)
+        samples_release(&cases->list[i].result.samples);
+    free(cases->list);
+    *cases = (struct trace_cases){0};
+}
+
+void trace_case_profile(const struct trace_case *from, struct profile *profile)
+{
+    const struct traced_kernel *traced = from->kernel;
+    struct profile_kernel *kernel = &profile->kernels[0];
+    profile_init(profile);
+    profile->activities = profile->kernel_count = 1;
+    profile->span_ns = profile->busy_ns = from->result.time_ns;
+    profile->idle_ns = 0;
+    kernel->activity = CUPTI_KERNEL;
+    demangle(traced->kernel, kernel->name, sizeof kernel->name);
+    kernel->count = 1;
+    for (int i = 0; i < 3; i++) {
+        kernel->grid[i] = traced->is_varied ? -1 : traced->is.grid[i];
+        kernel->block[i] = traced->is_varied ? -1 : traced->is.block[i];
+    }
+    kernel->registers = traced->is.registers;
+    kernel->static_shared_bytes = traced->is.static_shared_bytes;
+    kernel->dynamic_shared_bytes = traced->is_varied ? -1 : traced->is.dynamic_shared_bytes;
+    kernel->local_bytes = traced->is.local_bytes;
+    kernel->busy_ns = from->result.time_ns;
+    kernel->min_ns = (double)traced->min_ns;
+    kernel->max_ns = (double)traced->max_ns;
+}

@@ -1,0 +1,233 @@
+/* trace_table.c - see trace_table.h. */
+#include "trace/trace_table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "device/profile.h"
+#include "show/show.h"
+#include "show/view.h"
+#include "trace/trace_cases.h"
+
+enum {
+    MOST_LINES = 25, /* of a table; the rest is added up in its last line */
+    GAP = 2,
+    BELOW = 4, /* indent of a name that has a line to itself */
+    NAME = ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 96,
+};
+
+enum { COUNT, TOTAL, SHARE, MEDIAN, SPREAD, FIGURES };
+static const char *const titles[FIGURES] = {"count", "total", "share", "median", "±"};
+
+/* A row of the run, with what it adds up to. */
+struct item {
+    const struct view_row *row;
+    const struct profile *profile; /* NULL: none */
+    double count, total_ns;        /* of one launch of the program */
+    double range_ns;               /* of all rows of its shape */
+};
+
+struct line {
+    char figure[FIGURES][UNITS_MAX];
+    char name[NAME];
+};
+
+/* ----------------------------------------------------------------- items -- */
+
+static bool is_same(const struct case_id *a, const struct case_id *b)
+{
+    return strcmp(a->variant, b->variant) == 0 && strcmp(a->shape, b->shape) == 0;
+}
+
+static void add_up(struct item *item, const struct stored_run *run)
+{
+    for (int i = 0; i < run->case_count; i++) {
+        const struct case_result *result = &run->cases[i].result;
+        if (!is_same(&result->id, &item->row->result.id)) continue;
+        item->count += view_metric(result, TRACE_COUNT) / run->launch_count;
+        item->total_ns += view_metric(result, TRACE_TOTAL_NS) / run->launch_count;
+    }
+}
+
+static int most_time_first(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->total_ns != y->total_ns) return x->total_ns < y->total_ns ? 1 : -1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static int largest_range_first(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->range_ns != y->range_ns) return x->range_ns < y->range_ns ? 1 : -1;
+    int order = strcmp(x->row->result.id.shape, y->row->result.id.shape);
+    return order ? order : most_time_first(a, b);
+}
+
+static double sum_of(const struct item *items, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += items[i].total_ns;
+    return sum;
+}
+
+static void items_make(struct item *items, const struct view *view, struct profile *const *profiles)
+{
+    const struct stored_run *run = view->run;
+    for (int i = 0; i < view->count; i++) {
+        items[i] = (struct item){.row = &view->rows[i]};
+        items[i].profile = profiles ? profiles[view->rows[i].stored - run->cases] : NULL;
+        add_up(&items[i], run);
+    }
+    for (int i = 0; i < view->count; i++)
+        for (int j = 0; j < view->count; j++)
+            if (items[i].row->group == items[j].row->group) items[i].range_ns += items[j].total_ns;
+}
+
+/* ----------------------------------------------------------------- lines -- */
+
+/* Of the whole, so that shares can be added up by eye. */
+static const char *share_text(char out[UNITS_MAX], double share)
+{
+    snprintf(out, UNITS_MAX, "%.1f %%", 100 * share);
+    return out;
+}
+
+static void count_text(char out[UNITS_MAX], double count)
+{
+    snprintf(out, UNITS_MAX, count == floor(count) ? "%.0f" : "%.1f", count);
+}
+
+/* A name, and behind it range and grid. */
+static void name_text(char out[NAME], const struct item *item, bool has_range)
+{
+    const struct case_id *id = &item->row->result.id;
+    char grid[96] = "";
+    if (item->profile) show_grid(grid, sizeof grid, &item->profile->kernels[0]);
+    snprintf(out, NAME, "%s", id->variant);
+    if (has_range) text_part(out, NAME, "  ", "%s", id->shape);
+    text_part(out, NAME, "  ", "%s", item->profile && !grid[0] ? "(grids vary)" : grid);
+}
+
+static void line_make(struct line *line, const struct item *item, double whole_ns, bool has_range)
+{
+    const struct case_result *result = &item->row->result;
+    count_text(line->figure[COUNT], item->count);
+    units_time(line->figure[TOTAL], item->total_ns);
+    share_text(line->figure[SHARE], item->total_ns / whole_ns);
+    units_time(line->figure[MEDIAN], result->time_ns);
+    units_percent(line->figure[SPREAD],
+                  interval_spread(result->time_ns, result->lo_ns, result->hi_ns));
+    name_text(line->name, item, has_range);
+}
+
+/* The figures right-aligned, and the name behind them or, where it does not fit, below. */
+static void line_print(FILE *out, const int wide[FIGURES], const char *const figure[FIGURES],
+                       const char *name, int width)
+{
+    int at = 0;
+    for (int f = 0; f < FIGURES; f++) {
+        fprintf(out, "%*s%s%*s", wide[f] - text_width(figure[f]), "", figure[f], GAP, "");
+        at += wide[f] + GAP;
+    }
+    if (at + text_width(name) > width) {
+        fprintf(out, "\n%*s", BELOW, "");
+        at = BELOW;
+    }
+    text_wrap(out, name, at, BELOW, width);
+}
+
+static void lines_print(FILE *out, const struct line *lines, int count, int width)
+{
+    int wide[FIGURES];
+    const char *figure[FIGURES];
+    for (int f = 0; f < FIGURES; f++) {
+        wide[f] = text_width(titles[f]);
+        for (int i = 0; i < count; i++)
+            if (text_width(lines[i].figure[f]) > wide[f]) wide[f] = text_width(lines[i].figure[f]);
+    }
+    line_print(out, wide, titles, "kernel", width);
+    for (int i = 0; i < count; i++) {
+        for (int f = 0; f < FIGURES; f++)
+            figure[f] = lines[i].figure[f];
+        line_print(out, wide, figure, lines[i].name, width);
+    }
+}
+
+/* A table of some items, whose shares are of `whole_ns`. */
+static int table_print(FILE *out, const struct item *items, int count, double whole_ns,
+                       bool has_range, int width)
+{
+    int shown = count < MOST_LINES ? count : MOST_LINES;
+    struct line *lines = calloc((size_t)shown + 1, sizeof *lines);
+    if (!lines) return assay_error("out of memory for the table");
+    for (int i = 0; i < shown; i++)
+        line_make(&lines[i], &items[i], whole_ns, has_range);
+    lines_print(out, lines, shown, width);
+    free(lines);
+    if (shown < count) {
+        char share[UNITS_MAX];
+        fprintf(out, "and %d more, %s of the time\n", count - shown,
+                share_text(share, sum_of(items + shown, count - shown) / whole_ns));
+    }
+    return 0;
+}
+
+static int ranges_print(FILE *out, struct item *items, int count, double whole_ns, int width)
+{
+    int status = 0;
+    qsort(items, (size_t)count, sizeof *items, largest_range_first);
+    for (int begin = 0, end; begin < count && status == 0; begin = end) {
+        const char *shape = items[begin].row->result.id.shape;
+        char share[UNITS_MAX], time[UNITS_MAX];
+        for (end = begin; end < count && items[end].row->group == items[begin].row->group;)
+            end++;
+        fprintf(out, "\n%s: %s, %s of the time\n", shape[0] ? shape : "in no range",
+                units_time(time, items[begin].range_ns),
+                share_text(share, items[begin].range_ns / whole_ns));
+        status = table_print(out, items + begin, end - begin, whole_ns, false, width);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ whole -- */
+
+static void head_print(FILE *out, const struct stored_run *run, int kernels, double whole_ns)
+{
+    const struct device_info *device = &run->launches[0].device;
+    char time[UNITS_MAX], text[512] = "";
+    text_part(text, sizeof text, ", ", "%s", device->name);
+    text_part(text, sizeof text, ", ", "driver %s", device->driver);
+    text_add(text, sizeof text, ": ", "%d row%s, %s of kernels", kernels, kernels == 1 ? "" : "s",
+             units_time(time, whole_ns));
+    if (run->launch_count > 1)
+        text_add(text, sizeof text, ", ", "per launch; medians over %d launches",
+                 run->launch_count);
+    fprintf(out, "%s\n", text);
+}
+
+int trace_table_print(FILE *out, const struct stored_run *run, struct profile *const *profiles,
+                      bool by_range, int width)
+{
+    struct view view;
+    if (view_make(&view, run) != 0) return -1;
+    struct item *items = calloc((size_t)view.count + 1, sizeof *items);
+    int status = items ? 0 : assay_error("out of memory for the table");
+    if (status == 0) {
+        items_make(items, &view, profiles);
+        double whole_ns = sum_of(items, view.count);
+        head_print(out, run, view.count, whole_ns);
+        qsort(items, (size_t)view.count, sizeof *items, most_time_first);
+        status = by_range ? ranges_print(out, items, view.count, whole_ns, width)
+                          : table_print(out, items, view.count, whole_ns, true, width);
+    }
+    free(items);
+    view_release(&view);
+    if (status == 0 && ferror(out))
+        status = assay_error("cannot write the table: %s", strerror(errno));
+    return status;
+}

@@ -1,0 +1,172 @@
+"""The harness's buffers as tensors, without a copy, and the stream of the call made current.
+
+A buffer is a memoryview (host) or an address (GPU). `view(library, ...)` wraps one; the tensors of a
+call are made once, before anything is timed.
+"""
+
+import time
+import warnings
+
+from .errors import Error
+from .operation import TYPE_BYTES
+
+_NUMPY = dict(f32="float32", f64="float64", f16="float16", bf16="uint16", i8="int8", u8="uint8",
+              i16="int16", i32="int32", u32="uint32", i64="int64")
+_TORCH = dict(_NUMPY, bf16="bfloat16")
+
+# A launch that takes the host longer is replayed from a graph. The harness hides what is shorter
+# (it holds the stream for up to 2 ms, one and a half times what the launch takes).
+GRAPH_FROM_S = 1e-3
+
+
+class _Memory:
+    """GPU memory as other libraries take it."""
+
+    def __init__(self, address, count):
+        self.__cuda_array_interface__ = dict(data=(address, False), shape=(count,), typestr="|u1",
+                                             strides=None, version=3)
+
+
+def numpy_view(memory, type_name, shape):
+    """bf16 as its bits, in uint16: NumPy has no such type."""
+    import numpy
+    return numpy.frombuffer(memory, dtype=_NUMPY[type_name]).reshape(shape)
+
+
+def torch_view(memory, type_name, shape, device=None):
+    import torch
+    if device is None:
+        data = torch.frombuffer(memory, dtype=torch.uint8)
+    else:
+        count = TYPE_BYTES[type_name]
+        for size in shape:
+            count *= size
+        data = torch.as_tensor(_Memory(memory, count), device=f"cuda:{device}")
+        if data.data_ptr() != memory:
+            raise Error("torch copied a buffer instead of using it")
+    return data.view(getattr(torch, _TORCH[type_name])).view(shape)
+
+
+def cupy_view(memory, type_name, shape, device):
+    import cupy
+    dtype = cupy.dtype(_NUMPY[type_name])
+    count = dtype.itemsize
+    for size in shape:
+        count *= size
+    owner = cupy.cuda.UnownedMemory(memory, count, None, device)
+    return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(owner, 0))
+
+
+class Host:
+    """Tensors of host variants; a launch is the call itself."""
+
+    def __init__(self, library):
+        if library == "cupy":
+            raise Error("cupy's arrays are on a GPU: tensors_of='numpy' or 'torch' on the host")
+        self.view = torch_view if library == "torch" else numpy_view
+
+    def rehearse(self, launch, clock):
+        return launch, ""
+
+
+class Torch:
+    def __init__(self, device, stream):
+        import torch
+        self.torch, self.device = torch, device
+        torch.cuda.set_device(device)
+        self.stream = torch.cuda.ExternalStream(stream, device=device)
+        torch.cuda.set_stream(self.stream)
+
+    def view(self, memory, type_name, shape):
+        return torch_view(memory, type_name, shape, self.device)
+
+    def capture(self, launch):
+        graph = self.torch.cuda.CUDAGraph()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            with self.torch.cuda.graph(graph, stream=self.stream,
+                                       capture_error_mode="thread_local"):
+                launch()
+        if any("graph is empty" in str(warning.message).lower() for warning in said):
+            raise Error("it launched nothing on the current stream")
+        return graph.replay
+
+    def rehearse(self, launch, clock):
+        return _rehearse(self, launch, clock)
+
+
+class Cupy:
+    def __init__(self, device, stream):
+        import cupy
+        self.cupy, self.device = cupy, device
+        cupy.cuda.Device(device).use()
+        self.stream = cupy.cuda.ExternalStream(stream, device)
+        self.stream.use()
+
+    def view(self, memory, type_name, shape):
+        return cupy_view(memory, type_name, shape, self.device)
+
+    def capture(self, launch):
+        mode = self.cupy.cuda.runtime.streamCaptureModeThreadLocal
+        self.stream.begin_capture(mode)
+        try:
+            launch()
+        finally:
+            graph = self.stream.end_capture()
+        return lambda: graph.launch(self.stream)
+
+    def rehearse(self, launch, clock):
+        return _rehearse(self, launch, clock)
+
+
+def _rehearse(library, launch, clock):
+    """What is launched, and a note of how.
+
+    The first call compiles and tunes. A capture then refuses what a launch must not do:
+    synchronise, allocate from the driver, use no current stream.
+    """
+    launch()
+    library.stream.synchronize()
+    if clock == "wall":
+        return launch, ""
+    try:
+        replay = library.capture(launch)
+    except Exception as error:
+        library.stream.synchronize()
+        raise _explained(error) from error
+    taken_s = min(_enqueue_s(library, launch) for _ in range(3))
+    if taken_s <= GRAPH_FROM_S:
+        return launch, ""
+    return replay, f"replayed from a graph: launching it took the host {1e3 * taken_s:.1f} ms"
+
+
+def _enqueue_s(library, launch):
+    library.stream.synchronize()
+    start = time.perf_counter()
+    launch()
+    taken_s = time.perf_counter() - start
+    library.stream.synchronize()
+    return taken_s
+
+
+def _explained(error):
+    """The words of CUDA for a refused capture are about captures, which the user never asked for."""
+    words, told = "", error
+    while told:
+        words += f"{told} "
+        told = told.__cause__ or told.__context__
+    if "captur" not in words.lower():
+        return error
+    return Error("a launch may only enqueue on the current stream, and it synchronised, allocated "
+                 "or used another one (a variant that does so by design says clock='wall')")
+
+
+def library_of(name, place, device, stream):
+    """What makes the tensors of a call. `name`: "torch", "cupy" or "numpy"."""
+    if place == "host":
+        return Host(name)
+    if name == "torch":
+        return Torch(device, stream)
+    if name == "cupy":
+        return Cupy(device, stream)
+    raise Error("numpy has no arrays on a GPU: import torch or cupy, or say tensors_of=")

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Objects that were compiled with a released assay.h are loaded, and nothing on which they rely has
+# moved (tests/abi/README.md).
+. "$(dirname "$0")/lib.sh"
+now=$HERE/../harness/assay.h
+
+# printed HEADER [ARGUMENT]: what tests/abi/layout.c says with it.
+printed() {
+    rm -rf include && mkdir include && cp "$1" include/assay.h &&
+        ${CC:-cc} -std=c11 -Iinclude "$HERE/abi/layout.c" -o layout && ./layout "${@:2}"
+}
+# changed HEADER [ARGUMENT]: the lines that are not as in it.
+changed() {
+    printed "$1" "${@:2}" >then.txt
+    printed "$now" "${@:2}" >now.txt
+    diff then.txt now.txt | sed -n 's/^[<>] //p'
+}
+# version HEADER: of its contract.
+version() { sed -n 's/.*ASSAY_ABI_MAJOR = \([0-9]*\), ASSAY_ABI_MINOR = \([0-9]*\).*/\1.\2/p' "$1"; }
+
+for kept in "$HERE"/abi/assay-*.h; do
+    name=$(basename "$kept" .h)
+    check "$name is of its version" [ "$name" = "assay-$(version "$kept")" ]
+    check "$name: nothing has moved" gives "" changed "$kept"
+    mkdir -p released && cp "$kept" released/assay.h
+    check "$name compiles an object" exits 0 "${CC:-cc}" -shared -fPIC -Ireleased \
+        "$HERE/object/kernel.c" -o "$name.so"
+    check "$name: the object is loaded and measured" exits 0 "$ASSAY" run "$HERE/object/twice.ini" \
+        --load "./$name.so" --device host --no-ceilings --db "$name.sqlite"
+done
+check "the version of now is kept" test -s "$HERE/abi/assay-$(version "$now").h"
+check "with its sizes" gives "" changed "$HERE/abi/assay-$(version "$now").h" sizes
+
+# The check finds what it is for.
+sed 's/^    const char \*summary; .*the formula.*/    int moved;\n&/' "$now" >moved.h
+now=moved.h
+check "a field that moves is found" says "struct assay_operation.summary" changed "$HERE/abi/assay-1.0.h"

@@ -1,0 +1,58 @@
+/* test_kernel_name.c - what a case is called by, of a kernel's whole name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "trace/kernel_name.h"
+
+static void a_name_keeps_what_tells_it_from_others(void **state)
+{
+    static const struct {
+        const char *whole, *name;
+    } known[] = {
+        {"scale(float*, int)", "scale"},
+        {"scale", "scale"},
+        {"softmax_kernel_0d1d2", "softmax_kernel_0d1d2"},
+        {"_Z5scalePfi", "_Z5scalePfi"},
+        {"void softmax<float, 4>(float*, int)", "softmax<float,4>"},
+        {"void (anonymous namespace)::softmax<float, 4>(float*)", "softmax<float,4>"},
+        {"void at::native::(anonymous namespace)::cat<at::Tensor, unsigned int>(at::Tensor*)",
+         "cat<at::Tensor,unsigned_int>"},
+        {"void a::run<a::f(int)::{lambda(float)#1}>(a::f(int)::{lambda(float)#1})",
+         "run<a::f(int)::{lambda(float)#1}>"},
+        {"void k<(Mode)1, (short)2>(int)", "k<(Mode)1,(short)2>"},
+        {"ns::Tile<3>::kernel(int (*)(int))", "kernel"},
+        {"", ""},
+        {")", ")"},
+        {"()", "()"},
+        {"a<b", "a<b"},
+        {"a>b c", "a>b_c"},
+        {"a::", "a::"},
+    };
+    char name[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        kernel_short_name(known[i].whole, name, sizeof name);
+        assert_string_equal(name, known[i].name);
+    }
+}
+
+static void a_name_is_cut_at_its_field(void **state)
+{
+    char name[5];
+    (void)state;
+    kernel_short_name("void softmax<float>(float*)", name, sizeof name);
+    assert_string_equal(name, "soft");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_keeps_what_tells_it_from_others),
+        cmocka_unit_test(a_name_is_cut_at_its_field),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
