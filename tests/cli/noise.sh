@@ -39,7 +39,7 @@ check "and there is one" gives 1 query :memory: "SELECT count(*) > 0
 # What else ran is stored, and named.
 check "the load of the machine is stored" gives 1 query n.sqlite \
     "SELECT min(processors > 0 AND start_load >= 0 AND end_load >= 0) FROM launch"
-query n.sqlite "UPDATE launch SET start_load = 9, end_load = 9, processors = 2"
+query n.sqlite "UPDATE launch SET start_load = 9, end_load = 9, other_share = NULL, processors = 2"
 check "a load above the processors is the cause" says 'load 9.0 on 2 processors: ' "$ASSAY" show loud
 query n.sqlite "UPDATE launch SET steal_share = 0.2, end_other_processes = 3"
 check "and what else was seen" says 'seen as well: the hypervisor took 20 % of the processors'"' time, 3 other processes on the GPU" "$ASSAY" show loud
@@ -51,7 +51,7 @@ done
 
 # A comparison gives no verdict on noisy times, unless they prove a change all the same.
 check "more of the same noise" exits 0 noisy --seed 4 --label louder
-query n.sqlite "UPDATE launch SET start_load = 9, end_load = 1, processors = 2"
+query n.sqlite "UPDATE launch SET start_load = 9, end_load = 9, processors = 2"
 check "a comparison of noisy runs says so, with the cause" says "noisy: load 9.0 on 2 processors" \
     "$ASSAY" compare louder loud
 "$ASSAY" compare louder loud --format json >both.json
