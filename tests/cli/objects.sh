@@ -160,6 +160,7 @@ cp good.so other.so "$own"
 chmod -R go-w data
 check "the folder's objects are there" exits 0 measure
 check "both" says "2 cases" measure --dry-run
+check "and doctor tells of them" says "2 loaded from your folder" "$ASSAY" doctor --device host
 chmod g+w "$own/other.so"
 check "not one that others can write" refused "variants/other.so: others can write to it" --dry-run
 chmod g-w "$own/other.so"
