@@ -1,5 +1,6 @@
 /* bench_expect.c - what is right: a function of a shared object, or another kernel. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@ static int use_object(struct bench *bench, const char *file)
     char path[PATH_MAX], symbol[ASSAY_MAX_NAME + 32];
     if (bench_path(file, bench->path, path)) return -1;
     char *real = realpath(path, NULL); /* without a slash it would be looked for elsewhere */
-    void *library = real ? dlopen(real, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (!real) return assay_error("expect = %s: cannot be read: %s", file, strerror(errno));
+    void *library = dlopen(real, RTLD_NOW | RTLD_LOCAL);
     free(real);
     if (!library) return assay_error("expect = %s: cannot be loaded: %s", file, dlerror());
     snprintf(symbol, sizeof symbol, "%s_reference", bench->name);

@@ -228,7 +228,8 @@ static const struct {
     {"flops = fp8 n\n", "there is no size 'fp8'"},
     {"tolerance = 1\n", "it is ABSOLUTE, RELATIVE"},
     {"tolerance = -1, 0\n", "a tolerance is not below 0"},
-    {"expect = none.so\n", "expect = none.so: cannot be loaded"},
+    {"expect = none.so\n", "expect = none.so: cannot be read: No such file"},
+    {"expect = k.so\n", "expect = k.so: cannot be loaded: "},
     {"expect = none\n", "it is FILE.so, FILE.cu:KERNEL or the name of a [kernel]"},
     {"expect = right.py\n", "for the Python package"},
     {"expect = k.ptx:scal\n", "it has no kernel 'scal'"},
@@ -291,6 +292,7 @@ static void every_mistake_is_said(void **state)
 {
     (void)state;
     fixture_write("text.cubin", "hello");
+    fixture_write("k.so", "hello");
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         const char *path = fixture_write("mistaken.bench.ini", with(mistakes[i].text));
         if (bench_load(path, "mistaken.bench.ini") == 0) fail_msg("taken: %s", mistakes[i].text);
