@@ -64,7 +64,8 @@ FUZZED := $(if $(FUZZ),-fsanitize=fuzzer-no-link -Itests/fuzz/omp -Wno-unknown-w
 # For a library that is the program (make wheel); without the assay_object of a library that it loads.
 PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition)
 CPPFLAGS_ALL = $(if $(PIC),-DASSAY_NO_OBJECT) -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
-CFLAGS ?= -O2 -g
+# Under the sanitisers: their traces need lines and no more, and less is optimised away before they look.
+CFLAGS ?= $(if $(SANITIZE),-O1 -g1,-O2 -g)
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(PICFLAGS) $(SAN) $(CFLAGS)
@@ -149,6 +150,13 @@ $(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources harness/exports.list
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
+# The same code at other addresses.
+.PHONY: twin
+twin: $(BUILD)/assay-twin ## the same objects linked in another order: a second build for `assay gate --null`
+$(BUILD)/assay-twin: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources harness/exports.list
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $$(printf '%s\n' $(filter %.o,$^) | tac) $(LDLIBS_ALL)
+
 # A test of a family (test_family_*.c) is linked with the families too.
 $(call named,test_family_%,$(TESTS)): $(FAMILY_O)
 $(TESTS): %: %.c.o $(PARTS_O) $(BUILD)/sources
@@ -198,6 +206,12 @@ $(BUILD)/page.inc: FORCE
 	$(call keep,scripts/page.sh $(call quoted,$(CHART_JS)) $(PAGE))
 
 $(call named,page.c,$(HARNESS_O)): $(BUILD)/page.inc
+
+$(BUILD)/build_revision.inc: harness/gate/build_revision.sh
+	@mkdir -p $(@D)
+	$(Q){ od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; echo 0; } >$@
+
+$(call named,program_build.c,$(HARNESS_O)): $(BUILD)/build_revision.inc
 
 # The library that `assay time` has the driver load into programs: position-independent, exporting its
 # two entries alone, and without the sanitisers, which those programs lack. The program has it within
@@ -402,7 +416,7 @@ $(MUTANT_PARTS): $(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*
 
 # ------------------------------------------------------------------- rest --
 
-SOURCES = $(shell find $(wildcard harness kernels baselines tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+SOURCES = $(shell find $(wildcard harness kernels baselines python tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 
 .PHONY: format
 format: ## lay the sources out with clang-format
@@ -428,7 +442,12 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/doc/assay/results,results/README.md) \
     $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
     $(call share,share/doc/assay/results/h100,$(wildcard results/h100/*.svg)) \
-    $(call share,share/doc/assay/harness,harness/assay.h)
+    $(call share,share/doc/assay/harness,harness/assay.h) \
+    $(call share,include,harness/assay.h harness/assay.hpp) \
+    $(call share,share/pkgconfig,$(BUILD)/assay.pc) \
+    $(call share,share/cmake/assay,cmake/assayConfig.cmake $(BUILD)/assayConfigVersion.cmake) \
+    $(foreach f,/ /scratch/ /variant/,\
+        $(call share,share/assay/templates$(f:/=),$(filter-out %.md %/scratch %/variant,$(wildcard templates$(f)*))))
 field = $(word $(2),$(subst >, ,$(1)))
 installed_as = "$(DESTDIR)$(PREFIX)/$(call field,$(1),2)/$(call field,$(1),3)"
 
@@ -436,15 +455,18 @@ installed_as = "$(DESTDIR)$(PREFIX)/$(call field,$(1),2)/$(call field,$(1),3)"
 $(BUILD)/assay.1: $(BUILD)/assay
 	$(Q)$(BUILD)/assay help --man >$@
 
+$(BUILD)/assay.pc $(BUILD)/assayConfigVersion.cmake: $(BUILD)/%: cmake/%.in VERSION
+	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
+
 .PHONY: install
-install: $(BUILD)/assay $(BUILD)/assay.1 ## install below PREFIX (default /usr/local), inside DESTDIR
+install: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay.pc $(BUILD)/assayConfigVersion.cmake ## install below PREFIX (default /usr/local), inside DESTDIR
 	$(Q)set -e; $(foreach f,$(INSTALLED),install -D -m $(call field,$(f),4) $(call field,$(f),1) $(call installed_as,$(f));)
 	$(call say,INST,"$(DESTDIR)$(PREFIX)/bin/assay")
 
 .PHONY: uninstall
 uninstall: ## remove what install put there
 	$(Q)rm -f $(foreach f,$(INSTALLED),$(call installed_as,$(f)))
-	$(Q)for folder in share/assay share/doc/assay; do \
+	$(Q)for folder in share/assay share/doc/assay share/cmake/assay; do \
 	    [ ! -d "$(DESTDIR)$(PREFIX)/$$folder" ] || \
 	    find "$(DESTDIR)$(PREFIX)/$$folder" -depth -type d -empty -delete; done
 
@@ -471,6 +493,7 @@ wheel: ## make a package for Python: build/assay-*.whl, which pip installs
 	@+$(again) $(BUILD)/pic/_assay.abi3.so BUILD=$(BUILD)/pic PIC=1
 	@$(PYTHON) python/wheel.py $(VERSION) $(BUILD)/pic/_assay.abi3.so $(BUILD)
 
+HOST_BUILD = $(BUILD)$(if $(filter 1,$(CUDA)),/host)
 check-wheel: ## a wheel without CUDA in a fresh environment of Python: functions on the host, bad input, examples
 	@+$(again) wheel CUDA=0 BUILD=$(HOST_BUILD)
 	@WHEEL=$(abspath $(HOST_BUILD)) PYTHON=$(PYTHON) $(RUN_TESTS) tests/python/wheel.sh

@@ -45,7 +45,7 @@ set tmargin at screen top_of
 set bmargin at screen bottom
 # The key stands where the labels beside the lines end, or at the bottom where it would not fit below
 # them: `lowest` is the rate of the last of them, on an axis from `low` to `top`.
-key_high = text_only ? families + 2.0 : 18.0 * (families + 1) + 20
+key_high = text_only ? families + 2.0 : 22.5 * (families + 1) + 10
 key_from(lowest, low, top) = bottom + (top_of - bottom) * log10(lowest / low) / log10(top / low) - (text_only ? 1.0 / number("lines") : 18.0 / high)
 key_here(lowest, low, top) = (y = key_from(lowest, low, top), fits = y - key_high / (text_only ? number("lines") : high) > bottom, \
     sprintf("set key at screen 0.99, screen %.6g right %s vertical Left reverse samplen 1 spacing 1.15", fits ? y : bottom, fits ? "top" : "bottom"))

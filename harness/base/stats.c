@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of intervals over launches. */
+static const double CONFIDENCE = 0.95;
+
 static int ascending(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
@@ -78,12 +81,17 @@ struct interval stats_median_interval(double *values, int count, double confiden
     return interval;
 }
 
+bool stats_is_range(int count)
+{
+    return count > 1 && stats_median_rank(count, CONFIDENCE) == 0;
+}
+
 struct interval stats_over_launches(double *values, int count)
 {
     int kept = 0;
     for (int i = 0; i < count; i++)
         if (!isnan(values[i])) values[kept++] = values[i];
-    struct interval over = stats_median_interval(values, kept, 0.95);
+    struct interval over = stats_median_interval(values, kept, CONFIDENCE);
     if (kept > 1 && isnan(over.lo)) {
         over.lo = values[0];
         over.hi = values[kept - 1];

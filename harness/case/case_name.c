@@ -64,6 +64,7 @@ bool case_matches(const char *pattern, const struct case_id *id)
 {
     char word[CASE_TEXT];
     bool matches = false, is_first = true, after_comma;
+    if (!pattern) return true;
     case_text(id, word);
     if (!strcmp(pattern, word)) return true; /* imported names may hold blanks, commas, globs */
     for (; next_word(&pattern, word, &after_comma); is_first = false) {

@@ -15,11 +15,11 @@ void case_text(const struct case_id *id, char out[CASE_TEXT]);
 /* Its group: "int8_quantize n=5000000 input=fp32 cold". */
 void case_group_text(const struct case_id *id, char out[CASE_TEXT]);
 
-/* Whether a pattern names the case: the text of the case as printed, or words with blanks
- * between. The first is a glob on operation/variant, or on the operation alone; each other one
- * is a glob on a word of the shape or on the temperature, or a place, in any order. Several
- * patterns stand with commas between: any of them. Older versions wrote a comma before the
- * temperature and the place, so a comma before these parts nothing. */
+/* Whether a pattern names the case, which NULL does with every one: the text of the case as
+ * printed, or words with blanks between. The first is a glob on operation/variant, or on the
+ * operation alone; each other one is a glob on a word of the shape or on the temperature, or a
+ * place, in any order. Several patterns stand with commas between: any of them. Older versions
+ * wrote a comma before the temperature and the place, so a comma before these parts nothing. */
 bool case_matches(const char *pattern, const struct case_id *id);
 
 /* Whether a word can stand behind the first of a pattern, for "there is no such word". */

@@ -23,10 +23,16 @@ static int addition_count;
 #define END_OF(type, member) (int32_t)(offsetof(type, member) + sizeof(((type *)0)->member))
 enum {
     FIRST_OBJECT_BYTES = END_OF(struct assay_object, libraries),
-    FIRST_OPERATION_BYTES = END_OF(struct assay_operation, ceiling),
+    FIRST_OPERATION_BYTES = END_OF(struct assay_operation, data_dims),
     FIRST_VARIANT_BYTES = END_OF(struct assay_variant, spans),
     FIRST_LIBRARY_BYTES = END_OF(struct assay_library, version),
 };
+
+_Static_assert(ASSAY_ABI_MINOR > 0 || (FIRST_OBJECT_BYTES == sizeof(struct assay_object) &&
+                                       FIRST_OPERATION_BYTES == sizeof(struct assay_operation) &&
+                                       FIRST_VARIANT_BYTES == sizeof(struct assay_variant) &&
+                                       FIRST_LIBRARY_BYTES == sizeof(struct assay_library)),
+               "the first minor version ends where its structs end");
 
 static bool is_size(int32_t bytes, int32_t least, size_t most)
 {
@@ -157,6 +163,11 @@ static bool is_added(const struct assay_object *object)
     for (int i = 0; i < addition_count; i++)
         if (additions[i].object == object) return true;
     return false;
+}
+
+bool registry_has_more(void)
+{
+    return addition_count > 0;
 }
 
 int registry_add(const struct assay_object *object, const char *origin)

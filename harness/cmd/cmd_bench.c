@@ -176,7 +176,7 @@ static const struct command_option options[] = {
      .help = "of the caches (default cold)", .choices = "cold hot"},
     {"name", VALUE_TEXT, "NAME", AT(text.name), .help = "of the operation (default: the kernel's)"},
     {"device", VALUE_DEVICE, "D", AT(runner.device), .help = "as in assay run (default auto)"},
-    OPTION_FILTER,
+    OPTION_FILTER(VALUE_VARIANT, runner.plan.filter),
     {"launches", VALUE_COUNT, "N", AT(runner.launches),
      .help = "measure in N fresh processes (default 1)", .least = 1, .most = 1000},
     {"budget", VALUE_SECONDS, "S", AT(runner.plan.budget_s),

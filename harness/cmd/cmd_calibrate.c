@@ -101,7 +101,7 @@ static const struct command_option options[] = {
     {"resume", VALUE_FLAG, .at = AT(calibrate.resume),
      .help = "go on with the suite's last calibration"},
     {"device", VALUE_DEVICE, "D", AT(device), .help = "auto (default), cuda:N, host"},
-    {"filter", VALUE_VARIANT, "GLOB", AT(gate.filter), .help = "as in assay gate"},
+    OPTION_FILTER(VALUE_VARIANT, gate.filter),
     {"budget", VALUE_TEXT, "S", AT(gate.budget), .help = "as in assay gate"},
     {"precision", VALUE_TEXT, "PCT", AT(gate.precision), .help = "as in assay gate"},
     {"metric", VALUE_CHOICE, "NAME", AT(metric), .help = "as in assay gate",

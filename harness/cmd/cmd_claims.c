@@ -13,7 +13,7 @@
 
 struct arguments {
     struct given given;
-    const char *db, *file, *output, *format;
+    const char *db, *file, *filter, *output, *format;
 };
 
 enum { RUN_SET_MAX = 64 };
@@ -109,6 +109,15 @@ static int write_ledger(const struct arguments *arguments, const struct claims *
     return settled ? EXIT_FINE : EXIT_NOTHING;
 }
 
+/* Whether a filter leaves none of them: the exit code is then in *code. */
+static bool none_selected(const struct arguments *arguments, struct claims *claims, int *code)
+{
+    if (!arguments->filter || claims_select(claims, arguments->filter) > 0) return false;
+    fprintf(stderr, "assay claims: no claim is of a case that matches '%s'\n", arguments->filter);
+    *code = EXIT_NOTHING;
+    return true;
+}
+
 static int run(void *given)
 {
     const struct arguments *arguments = given;
@@ -116,7 +125,7 @@ static int run(void *given)
     struct run_set *set = calloc(1, sizeof *set);
     int code = -1;
     if (!set) return assay_error("out of memory");
-    if (!claims_read(&claims, arguments->file) &&
+    if (!claims_read(&claims, arguments->file) && !none_selected(arguments, &claims, &code) &&
         !run_set_read(set, arguments->given.word, arguments->given.count, arguments->db))
         code = write_ledger(arguments, &claims, set);
     run_set_release(set);
@@ -128,6 +137,7 @@ static int run(void *given)
 static const struct command_option options[] = {
     OPTION_FORMAT("table md json"),
     OPTION_OUTPUT("write there"),
+    OPTION_FILTER(VALUE_CASE, filter),
     {"claims", VALUE_FILE, "FILE", AT(file), .help = "another file of claims, or its name"},
     OPTION_DB,
     {0},
@@ -153,7 +163,8 @@ const struct command cmd_claims = {
              "takes it from another database. Without RUN: the latest run of each suite on the\n"
              "device of the latest run. Both cases of a claim always come from one run.\n",
     .examples = "assay run claims && assay claims",
-    .exit = "0 fine (whatever the verdicts), 2 usage, 4 no claim was measured.",
+    .exit = "0 fine (whatever the verdicts), 2 usage, 4 no claim was measured, or none is of a "
+            "case that matches.",
     .size = sizeof(struct arguments),
     .defaults = &(const struct arguments){.format = "table", .file = "claims"},
     .run = run,

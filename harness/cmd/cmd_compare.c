@@ -1,8 +1,11 @@
 /* cmd_compare.c - `assay compare`: two stored runs, case by case. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/exit_code.h"
+#include "cmd/ab_offer.h"
+#include "cmd/gate_command.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "show/comparison_formats.h"
@@ -11,7 +14,8 @@ struct arguments {
     struct given given;
     const char *db, *output, *format, *metric, *fail_on;
     struct compare_options compare;
-    bool all;
+    bool all, measure;
+    const char *make;
 };
 
 static int check(void *given)
@@ -26,20 +30,63 @@ static int check(void *given)
     return arguments->fail_on ? verdict_set_parse(arguments->fail_on, &compare->fail_on) : 0;
 }
 
+/* Measure what is open, as assay ab does, and report that instead. */
+static int measure(const struct arguments *arguments, const struct ab_offer *offer)
+{
+    const struct compare_options *compare = &arguments->compare;
+    struct gate_command gating = {GATE_COMMAND_DEFAULTS,
+                                  .gate.suite = offer->suite,
+                                  .gate.filter = offer->filter[0] ? offer->filter : NULL,
+                                  .gate.allow_simulated = offer->simulated,
+                                  .gate.base_device = offer->own_device[0],
+                                  .gate.candidate_device = offer->own_device[1]};
+    gating.db = arguments->db;
+    gating.format = arguments->format;
+    gating.output = arguments->output;
+    gating.metric = arguments->metric;
+    gating.fail_on = arguments->fail_on;
+    gating.all = arguments->all;
+    if (compare->threshold > 0) gating.gate.threshold = compare->threshold;
+    if (offer->lacks[0]) return assay_error("--measure cannot: %s", offer->lacks);
+    if (gate_command_check(&gating, &arguments->given) != 0) return -1;
+    const char *const word[] = {offer->side[0], offer->side[1]};
+    return gate_command_ab(&gating, &arguments->given, word, arguments->make);
+}
+
+static int report(const struct arguments *arguments, const struct comparison *comparison)
+{
+    if (comparison_save(comparison, arguments->format, arguments->output, arguments->all) != 0)
+        return -1;
+    if (comparison->exit == EXIT_NOTHING) {
+        char why[WORDS_LINE];
+        nothing_text(comparison, why);
+        fprintf(stderr, "assay compare: nothing of the two runs can be compared: %s\n", why);
+    }
+    return comparison->exit;
+}
+
 static int run(void *given)
 {
     const struct arguments *arguments = given;
     char *const *runs = arguments->given.word;
+    char itself[PATH_MAX];
     struct comparison comparison;
+    struct ab_offer offer;
+    /* A module of Python has no file: what is offered then names the command. */
+    if (program_itself(itself, sizeof itself) != 0) snprintf(itself, sizeof itself, "assay");
     if (run_choice_compare(&comparison, runs[0], runs[1], arguments->db, &arguments->compare) != 0)
         return -1;
-    int status = comparison_save(&comparison, arguments->format, arguments->output, arguments->all);
-    int code = status == 0 ? comparison.exit : -1;
-    if (comparison.exit == EXIT_NOTHING) {
-        char why[WORDS_LINE];
-        nothing_text(&comparison, why);
-        fprintf(stderr, "assay compare: nothing of the two runs can be compared: %s\n", why);
+    if (comparison.count == 0 && arguments->compare.filter) {
+        fprintf(stderr, "assay compare: no case of the two runs matches '%s'\n",
+                arguments->compare.filter);
+        comparison_release(&comparison);
+        return EXIT_NOTHING;
     }
+    ab_offer_make(&offer, &comparison, arguments->compare.filter, itself);
+    bool usual = strcmp(arguments->db, database_default(NULL)) == 0;
+    ab_offer_say(&offer, &comparison, &arguments->compare, usual ? NULL : arguments->db);
+    int code = arguments->measure && offer.open > 0 ? measure(arguments, &offer)
+                                                    : report(arguments, &comparison);
     comparison_release(&comparison);
     return code;
 }
@@ -49,6 +96,7 @@ static const struct command_option options[] = {
      .help = "time (default), or speedup: the ratio to the baseline of the same launch, which "
              "cancels clock and temperature",
      .choices = "time speedup"},
+    OPTION_FILTER(VALUE_CASE, compare.filter),
     {"threshold", VALUE_FRACTION, "PCT", AT(compare.threshold),
      .help = "the smallest change that counts (default: the suite's, else 2 where the SM clock "
              "stayed the same, else 5)"},
@@ -63,6 +111,10 @@ static const struct command_option options[] = {
      .help = "verdicts that end with 3: SUSPECT,UNSTABLE, or any",
      .choices = "any SUSPECT UNSTABLE"},
     {"all", VALUE_FLAG, .at = AT(all), .help = "list the unchanged cases on a terminal too"},
+    {"measure", VALUE_FLAG, .at = AT(measure),
+     .help = "where launches are too few for a verdict, measure what they leave open as assay ab "
+             "does, and report that"},
+    {"make", VALUE_TEXT, "COMMAND", AT(make), .help = MAKE_HELP, .with = "measure"},
     OPTION_FORMAT("table md json html"),
     OPTION_OUTPUT("write there"),
     OPTION_DB,
@@ -80,7 +132,9 @@ const struct command cmd_compare = {
     .only = "two runs only",
     .about = "Compares two stored runs: slower cases first, then faster, undecided, unchanged\n"
              "ones. A change is of the time: +2.4 % is slower. With four or more launches per\n"
-             "side its interval is a 95 % confidence interval over launches.\n"
+             "side its interval is a 95 % confidence interval over launches. Of runs with\n"
+             "fewer the last line is the assay ab that would come to a verdict, and --measure\n"
+             "does that at once where both programs can be had.\n"
              "\n"
              "BASE and CANDIDATE are an id or its beginning, a label, a named baseline, latest\n"
              "or latest~N; FILE.sqlite:RUN takes a run from another database.\n",

@@ -5,12 +5,13 @@
 #include "base/out_file.h"
 #include "base/zstd_file.h"
 #include "cmd/options.h"
+#include "cmd/run_choice.h"
 #include "export/export.h"
 #include "store/store.h"
 
 struct arguments {
     struct given given;
-    const char *db, *output, *format_name;
+    const char *db, *output, *format_name, *filter;
     const struct exchange_format *format;
 };
 
@@ -21,7 +22,9 @@ static int check(void *given)
     if (!name && arguments->output) arguments->format = exchange_format_of(arguments->output);
     if (!arguments->format)
         arguments->format = exchange_format_named(name ? name : "ndjson", EXCHANGE_OUT);
-    return arguments->format ? 0 : -1;
+    if (!arguments->format) return -1;
+    if (!arguments->filter || !arguments->format->export_run) return 0;
+    return assay_error("%s is a whole run, without --filter", arguments->format->name);
 }
 
 static int write_run(const struct arguments *arguments, struct store *store, const char *id,
@@ -29,9 +32,10 @@ static int write_run(const struct arguments *arguments, struct store *store, con
 {
     struct zstd_file packed;
     if (!arguments->output || !zstd_is_named(arguments->output))
-        return exchange_export(arguments->format, store, id, out);
+        return exchange_export(arguments->format, store, id, arguments->filter, out);
     if (zstd_open_write(&packed, arguments->output, out) != 0) return -1;
-    return zstd_close(&packed, exchange_export(arguments->format, store, id, packed.stream));
+    return zstd_close(
+        &packed, exchange_export(arguments->format, store, id, arguments->filter, packed.stream));
 }
 
 static int run(void *given)
@@ -48,7 +52,9 @@ static int run(void *given)
     if (store_find_run(store, name, id) == 0 && out_file_open(&file, arguments->output) == 0)
         status = out_file_close(&file, write_run(arguments, store, id, file.stream));
     store_close(store);
-    return status ? -1 : EXIT_FINE;
+    return status == 1 ? run_choice_no_case(&arguments->given, id, arguments->filter)
+           : status    ? -1
+                       : EXIT_FINE;
 }
 
 static const struct command_option options[] = {
@@ -56,6 +62,7 @@ static const struct command_option options[] = {
      .help = "by default what FILE ends in (.ndjson, .csv, .json: gbench, .bmf.json, .prom), else "
              "ndjson; .zst behind that compresses",
      .choices = "ndjson csv gbench bmf prometheus"},
+    OPTION_FILTER(VALUE_CASE, filter),
     OPTION_OUTPUT("write there, whole or not at all; by default standard output"),
     OPTION_DB,
     {0},
@@ -81,6 +88,7 @@ const struct command cmd_export = {
              "\n" ABOUT_RUN,
     .examples = "assay export latest -o int8.ndjson.zst\n"
                 "assay export latest -o assay.prom",
+    .exit = "0 written, 2 usage, or it cannot be written, 4 no case matches.",
     .size = sizeof(struct arguments),
     .check = check,
     .run = run,

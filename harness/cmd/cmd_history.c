@@ -18,11 +18,9 @@
 struct arguments {
     struct given given;
     char cases[1024]; /* the words as one pattern */
-    const char *format, *db;
+    const char *filter, *format, *db;
     int last;
 };
-
-enum { MARGIN = 4, DEFAULT_WIDTH = 80 };
 
 /* Whether the reader's locale writes UTF-8; the program's own stays "C". */
 static bool writes_utf8(void)
@@ -34,17 +32,15 @@ static bool writes_utf8(void)
     return utf8;
 }
 
-static int line_width(void)
-{
-    int columns = terminal_width(stdout, 0);
-    return (columns > 2 * MARGIN ? columns : DEFAULT_WIDTH) - MARGIN;
-}
-
 static int check(void *given)
 {
     struct arguments *arguments = given;
     char *const *words = arguments->given.word;
     char *cases = arguments->cases;
+    if (!words[0] == !arguments->filter)
+        return assay_error(words[0] ? "CASE-GLOB or --filter, not both"
+                                    : "say which case, as in int8_quantize/best");
+    if (!arguments->filter) arguments->filter = cases;
     for (int i = 0; words[i]; i++) {
         size_t used = strlen(cases), size = sizeof arguments->cases - used;
         if (i > 0 && !case_is_word(words[i]))
@@ -61,19 +57,19 @@ static int print(const struct arguments *arguments, const struct history *histor
     if (strcmp(arguments->format, "json") == 0) return history_print_json(stdout, history);
     if (strcmp(arguments->format, "html") == 0)
         return history_html(stdout, history, arguments->cases);
-    return history_print(stdout, history, line_width(), writes_utf8());
+    return history_print(stdout, history, terminal_columns(), writes_utf8());
 }
 
 static int show(const struct arguments *arguments, struct store *store)
 {
     struct history history;
-    if (history_read(&history, store, arguments->cases) != 0) return -1;
+    if (history_read(&history, store, arguments->filter) != 0) return -1;
     int code = EXIT_FINE;
     if (history_analyse(&history, arguments->last) != 0 || print(arguments, &history) != 0) {
         code = -1;
     } else if (history.series_count == 0) {
         fprintf(stderr, "assay history: no case matches '%s' (cases: assay show)\n",
-                arguments->cases);
+                arguments->filter);
         code = EXIT_NOTHING;
     }
     history_release(&history);
@@ -91,6 +87,7 @@ static int run(void *given)
 }
 
 static const struct command_option options[] = {
+    OPTION_FILTER(VALUE_CASE, filter),
     {"last", VALUE_COUNT, "N", AT(last), .help = "the newest N runs of each series only",
      .least = 1, .most = 1000000},
     OPTION_FORMAT("table json html"),
@@ -103,9 +100,8 @@ const struct command cmd_history = {
     .summary = "a case over runs, and where its level changed",
     .options = options,
     .words = {{"CASE-GLOB", .kind = VALUE_CASE}, {"WORD", .choices = "cold hot host cuda"}},
-    .least = 1,
     .most = ANY_NUMBER,
-    .which = "say which case, as in int8_quantize/best",
+    .synopsis = "CASE-GLOB [WORD ...] [options]\n--filter GLOB [options]",
     .about = "Shows cases over all runs of the database, one value per run (the median over\n"
              "its launches), oldest first, and where the level changed. It reports; it never\n"
              "gates.\n"

@@ -23,7 +23,7 @@ static int check_fits(const struct arguments *arguments)
     const struct plot_kind *kind = arguments->kind;
     if (arguments->run && !(kind->needs & PLOT_RUN))
         return assay_error("%s takes no run, so not '%.100s': it draws all runs of the database "
-                           "(--db FILE); --case GLOB chooses the cases",
+                           "(--db FILE); --filter GLOB chooses the cases",
                            kind->name, arguments->run);
     if ((kind->needs & PLOT_AGAINST) && !arguments->against)
         return assay_error("%s compares two runs: --against RUN", kind->name);
@@ -119,8 +119,8 @@ static const struct command_option options[] = {
      .help = "the older run to compare with (roofline, forest)"},
     {"operation", VALUE_OPERATION, "NAME", AT(plot.operation),
      .help = "this operation only (sweep, bars: default the one with most sizes)"},
-    {"case", VALUE_CASE, "GLOB", AT(plot.cases),
-     .help = "on operation/variant: 'int8_quantize/rcp*'; or a case as printed"},
+    OPTION_FILTER(VALUE_CASE, plot.cases),
+    {"case", VALUE_CASE, "GLOB", AT(plot.cases), .help = "the same as --filter"},
     {"only", VALUE_TEXT, "GLOB", AT(plot.only),
      .help = "on shape and temperature: '*n=50000000*cold'; for sweep and bars on what stays: "
              "'input=bf16 hot'"},
@@ -168,7 +168,7 @@ const struct command cmd_plot = {
              "\n" ABOUT_RUN "A history takes no RUN.\n",
     .examples = "assay plot sweep latest -o sweep.svg\n"
                 "assay plot forest latest --against latest~1 -o changes.svg\n"
-                "assay plot dist latest --case 'int8_quantize/*' -o -",
+                "assay plot dist latest --filter 'int8_quantize/*' -o -",
     .exit = "0 drawn, 2 usage or gnuplot failed, 4 the run has nothing of the kind.",
     .size = sizeof(struct arguments),
     .check = check,

@@ -57,7 +57,7 @@ static int run(void *given)
 }
 
 static const struct command_option options[] = {
-    OPTION_FILTER,
+    OPTION_FILTER(VALUE_VARIANT, runner.plan.filter),
     {"counters", VALUE_TEXT, "LIST", AT(runner.counters),
      .help = "sets (default, memory, compute, stalls, all, none) and metrics by NVIDIA's names "
              "(dram__bytes_read.sum), a comma between",

@@ -12,7 +12,7 @@
 
 struct arguments {
     struct given given;
-    const char *against, *output, *format, *claims, *db;
+    const char *against, *output, *format, *claims, *filter, *db;
     bool no_plots;
 };
 
@@ -37,8 +37,9 @@ static int write_report(const struct arguments *arguments, const struct report *
 static void settle(const struct arguments *arguments, struct report *report, struct claims *claims,
                    struct claim_ledger *ledger)
 {
-    if (claims_read(claims, arguments->claims) ||
-        claim_ledger_make(ledger, claims, report->view, 1))
+    bool failed = claims_read(claims, arguments->claims) != 0;
+    if (!failed) claims_select(claims, arguments->filter);
+    if (failed || claim_ledger_make(ledger, claims, report->view, 1))
         snprintf(report->claims_lost, sizeof report->claims_lost, "%s", assay_last_error());
     else
         report->ledger = ledger;
@@ -51,12 +52,18 @@ static int report_run(const struct arguments *arguments, const struct stored_run
     struct comparison comparison = {0};
     struct claims claims = {0};
     struct claim_ledger ledger = {0};
+    const struct view_selection selection = {.filter = arguments->filter};
+    const struct compare_options compare = {.filter = arguments->filter};
     struct report report = {.view = &view, .profiles = profiles, .no_charts = arguments->no_plots};
     int status = -1;
     if (view_make(&view, run)) return -1;
+    if (view_select(&view, &selection) == 0 && arguments->filter) {
+        status = run_choice_no_case(&arguments->given, run->run.id, arguments->filter);
+        goto out;
+    }
     if (arguments->against) {
         if (run_choice_compare(&comparison, arguments->against, arguments->given.word[0],
-                               arguments->db, NULL))
+                               arguments->db, &compare))
             goto out;
         report.comparison = &comparison;
     }
@@ -79,7 +86,7 @@ static int run(void *given)
     int status = report_run(arguments, &stored, profiles);
     store_profiles_release(&stored, profiles);
     stored_run_release(&stored);
-    return status ? -1 : EXIT_FINE;
+    return status;
 }
 
 static const struct command_option options[] = {
@@ -88,6 +95,7 @@ static const struct command_option options[] = {
      .help = "also what got faster or slower than in RUN"},
     {"format", VALUE_CHOICE, "NAME", AT(format),
      .help = "html (default), or md for a wiki or a job summary", .choices = "html md"},
+    OPTION_FILTER(VALUE_CASE, filter),
     {"no-plots", VALUE_FLAG, .at = AT(no_plots), .help = "without charts"},
     {"claims", VALUE_FILE, "FILE", AT(claims), .help = "another file of claims, or its name"},
     OPTION_DB,
@@ -109,7 +117,8 @@ const struct command cmd_report = {
              "\n" ABOUT_RUN,
     .examples = "assay report latest --against latest~1 -o report.html\n"
                 "assay report latest --format md -o summary.md",
-    .exit = "0 written (whatever is in it), 2 usage, or it cannot be written.",
+    .exit = "0 written (whatever is in it), 2 usage, or it cannot be written, 4 no case "
+            "matches.",
     .size = sizeof(struct arguments),
     .defaults = &(const struct arguments){.claims = "claims"},
     .check = check,

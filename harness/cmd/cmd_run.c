@@ -78,7 +78,7 @@ static const struct command_option options[] = {
     {"device", VALUE_DEVICE, "D", AT(runner.device),
      .help = "auto (default), cuda:N, host or sim:KEY=VALUE,... (simulated); "
              "cuda:N,sm=80,shared=163Ki shows kernels no more than another card has"},
-    OPTION_FILTER,
+    OPTION_FILTER(VALUE_VARIANT, runner.plan.filter),
     {"launches", VALUE_COUNT, "N", AT(runner.launches),
      .help = "measure the suite in N fresh processes (default 1)", .least = 1, .most = 1000},
     {"budget", VALUE_SECONDS, "S", AT(runner.plan.budget_s),
@@ -119,6 +119,7 @@ const struct command cmd_run = {
     RUN_COMMAND_WORDS,
     .about = "Measures every case of the suites, stores all samples and prints the table.\n",
     .examples = "assay run smoke --device host\n"
+                "assay run softmax.ini --load softmax.so --db softmax.sqlite\n"
                 "assay run int8 --filter 'int8_quantize/*' --launches 3 --label before\n"
                 "assay run int8 --filter 'int8_quantize n=5000000 cold' --dry-run",
     .exit = "0 fine, 1 a wrong answer, or a right one that the suite expects to be wrong, 2 usage, "

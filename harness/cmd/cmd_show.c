@@ -64,10 +64,9 @@ static int run(void *given)
     int code = -1;
     if (view_make_noisy_above(&view, &stored, arguments->most_spread) == 0) {
         int status = show_view(stdout, &view, &show);
-        code = status < 0 ? -1 : status > 0 ? EXIT_NOTHING : view_exit_code(&stored);
-        if (status > 0)
-            fprintf(stderr, "assay show: no case of run %.8s matches '%s'\n", stored.run.id,
-                    show.selection.filter);
+        code = status < 0   ? -1
+               : status > 0 ? run_choice_no_case(given, stored.run.id, show.selection.filter)
+                            : view_exit_code(&stored);
         if (status == 0 && strcmp(show.format, "table") == 0)
             run_choice_say_next(&stored, spec, arguments->db, show.selection.best);
         view_release(&view);
@@ -79,7 +78,7 @@ static int run(void *given)
 
 static const struct command_option options[] = {
     OPTION_FORMAT("table md csv json"),
-    {"filter", VALUE_CASE, "GLOB", AT(selection.filter), .help = FILTER_HELP},
+    OPTION_FILTER(VALUE_CASE, selection.filter),
     {"sort", VALUE_CHOICE, "KEY", AT(selection.sort),
      .help = "within a group, the best first: time (default), name, rate, speedup, ceiling; with "
              "--best the groups",

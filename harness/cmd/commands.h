@@ -75,6 +75,10 @@ struct command_option {
 #define FILTER_HELP                                                                                \
     "only these cases: operation/variant, and behind it words of the shape, cold or hot, as they " \
     "are printed; GLOB,GLOB: any of them"
+#define OPTION_FILTER(kind, member)                                                                \
+    {                                                                                              \
+        "filter", kind, "GLOB", AT(member), .help = FILTER_HELP                                    \
+    }
 #define OPTION_DB_HELP "the database (default: ASSAY_DB, else results/assay.sqlite)"
 #define OPTION_DB                                                                                  \
     {                                                                                              \

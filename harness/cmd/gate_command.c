@@ -7,7 +7,9 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/out_file.h"
+#include "base/text.h"
 #include "cmd/options.h"
+#include "gate/program_build.h"
 #include "show/comparison_formats.h"
 
 static bool is_simulated(const char *device)
@@ -76,4 +78,54 @@ int gate_command_run(const struct gate_command *command, const struct given *giv
     code = report(command, &comparison) == 0 ? comparison.exit : -1;
     comparison_release(&comparison);
     return code;
+}
+
+/* Of one device: on two, what is measured is how they differ. */
+static int refuse_same(const struct gate_options *gate, const char *const word[2])
+{
+    bool of_objects = gate_command_is_object(word[0]) && gate_command_is_object(word[1]);
+    const char *base = of_objects ? word[0] : gate->base;
+    const char *candidate = of_objects ? word[1] : gate->candidate;
+    if (strcmp(gate->base_device, gate->candidate_device) != 0 || !program_same(base, candidate))
+        return 0;
+    return assay_error("%s and %s are the same program, byte for byte: was the change built?",
+                       word[0], word[1]);
+}
+
+bool gate_command_is_object(const char *word)
+{
+    return text_ends(word, ".so");
+}
+
+/* A side that is an object is this program with that object, and with those of --load. */
+static enum build_end find_side(const struct given *given, const char *word, const char *make,
+                                const char *objects[OBJECTS_MOST + 2], char path[PATH_MAX])
+{
+    bool is_object = gate_command_is_object(word);
+    if (is_object) *objects++ = word;
+    memcpy(objects, given->object, sizeof given->object);
+    if (is_object) return program_itself(path, PATH_MAX) == 0 ? BUILD_DONE : BUILD_FAILED;
+    char usual[128];
+    program_make_command("build", usual, sizeof usual);
+    return program_of(word, make ? make : usual, path);
+}
+
+int gate_command_ab(struct gate_command *command, const struct given *given,
+                    const char *const word[2], const char *make)
+{
+    char path[2][PATH_MAX];
+    const char *objects[2][OBJECTS_MOST + 2] = {{NULL}};
+    if (gate_command_try(command) != 0) return -1;
+    for (int i = 0; i < 2; i++) {
+        enum build_end end = find_side(given, word[i], make, objects[i], path[i]);
+        if (end == BUILD_FAILED) return -1;
+        if (end == BUILD_DONE) continue;
+        fprintf(stderr, "assay %s: %s\n", given->command->name, assay_last_error());
+        return EXIT_INTERRUPTED;
+    }
+    command->gate.base = path[0];
+    command->gate.candidate = path[1];
+    command->gate.base_objects = objects[0];
+    command->gate.candidate_objects = objects[1];
+    return refuse_same(&command->gate, word) == 0 ? gate_command_run(command, given) : -1;
 }

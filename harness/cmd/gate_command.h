@@ -29,8 +29,7 @@ struct gate_command {
     }
 
 #define OPTIONS_GATE_MEASURE                                                                       \
-    {"filter", VALUE_VARIANT, "GLOB", AT(gating.gate.filter),                                      \
-     .help = "only these cases, as in assay run"},                                                 \
+    OPTION_FILTER(VALUE_VARIANT, gating.gate.filter),                                              \
         {"budget", VALUE_TEXT, "S", AT(gating.gate.budget),                                        \
          .help = "sampling time per case (default 0.05)"},                                         \
         {"precision", VALUE_TEXT, "PCT", AT(gating.gate.precision),                                \
@@ -53,6 +52,15 @@ struct gate_command {
          AT(gating.fail_on),                                                                       \
          .help = "verdicts that end with 3: INCONCLUSIVE,UNSTABLE, or any",                        \
          .choices = "any INCONCLUSIVE UNSTABLE"},                                                  \
+        {"max-time",                                                                               \
+         VALUE_COUNT,                                                                              \
+         "S",                                                                                      \
+         AT(gating.gate.max_time_s),                                                               \
+         .help = "no round that would end later; what is not decided then is INCONCLUSIVE",        \
+         .least = 1,                                                                               \
+         .most = 1000000},                                                                         \
+        {"fail-fast", VALUE_FLAG, .at = AT(gating.gate.fail_fast),                                 \
+         .help = "end where a case failed or is REGRESSED, and more rounds could not help"},       \
         {"allow-simulated", VALUE_FLAG, .at = AT(gating.gate.allow_simulated),                     \
          .help = "gate a simulated device"},                                                       \
         {"timeout",                                                                                \
@@ -66,6 +74,10 @@ struct gate_command {
         "seed", VALUE_SEED, "N", AT(gating.gate.seed),                                             \
             .help = "the seed of all launches (default: random)"                                   \
     }
+
+#define MAKE_HELP                                                                                  \
+    "what makes build/assay of a revision, in its folder (default: make -jN, with CUDA where "     \
+    "this program has it)"
 
 #define OPTIONS_GATE_REPORT                                                                         \
     {"all", VALUE_FLAG, .at = AT(gating.all),                                                       \
@@ -87,6 +99,14 @@ int gate_command_check(struct gate_command *command, const struct given *given);
 
 /* Whether the reports can be written, before minutes are spent. 0, or -1 with assay_error. */
 int gate_command_try(const struct gate_command *command);
+
+/* Whether the word of a side names a shared object. */
+bool gate_command_is_object(const char *word);
+
+/* The same of two words that each name a program, a shared object, which this program loads, or a
+ * revision, which is built by `make` (NULL: as this program was built). The exit code, or -1. */
+int gate_command_ab(struct gate_command *command, const struct given *given,
+                    const char *const word[2], const char *make);
 
 /* Gate and report, in the name of the command that was given. The exit code, or -1. */
 int gate_command_run(const struct gate_command *command, const struct given *given);

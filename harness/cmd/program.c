@@ -73,6 +73,7 @@ static const char environment[] =
     "  ASSAY_NVRTC   the file of NVRTC, the same\n"
     "  ASSAY_HOST_CACHE     the size of the host's last-level cache (32Mi), where the\n"
     "                       system tells another\n"
+    "  ASSAY_LOAD_TIMEOUT_S how long loading a shared object may take (default 30)\n"
     "  ASSAY_DB_TIMEOUT_MS  how long a locked database is waited for (default 10000)\n"
     "  ASSAY_SYNCHRONOUS    full: a case that is stored survives a loss of power too, at a\n"
     "                       sync of the disk for each (default normal)\n"
@@ -82,6 +83,8 @@ static const char files[] =
     "  results/assay.sqlite  the database, below the current folder\n"
     "  PREFIX/share/assay    installed suites and gnuplot scripts; suites/ of the\n"
     "                        current folder comes after them\n"
+    "  $XDG_DATA_HOME/assay/variants  shared objects that are loaded each time (or below\n"
+    "                        ~/.local/share), if nobody else can write there\n"
     "  PREFIX/share/doc/assay  how a number is made, the schema of the database, the\n"
     "                          gate\n";
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/exit_code.h"
 #include "base/terminal.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
@@ -34,6 +35,13 @@ int run_choice_read(struct stored_run *run, struct profile ***profiles, const ch
     }
     store_close(store);
     return failed;
+}
+
+int run_choice_no_case(const struct given *given, const char *id, const char *filter)
+{
+    fprintf(stderr, "assay %s: no case of run %.8s matches '%s'\n", given->command->name, id,
+            filter);
+    return EXIT_NOTHING;
 }
 
 void run_choice_say_next(const struct stored_run *run, const char *spec, const char *db,

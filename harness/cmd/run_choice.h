@@ -11,6 +11,7 @@
             .help = "a row is noisy when its interval is wider than +-PCT % (default 5)"           \
     }
 
+#include "cmd/commands.h"
 #include "judge/compare.h"
 #include "show/view.h"
 
@@ -21,6 +22,9 @@ struct profile;
  * assay_error. */
 int run_choice_read(struct stored_run *run, struct profile ***profiles, const char *spec,
                     const char *db);
+
+/* Say that a filter matches no case of the run with this id: EXIT_NOTHING. */
+int run_choice_no_case(const struct given *given, const char *id, const char *filter);
 
 /* On a terminal, what to type next for a run whose table was just printed; `spec` as above. */
 void run_choice_say_next(const struct stored_run *run, const char *spec, const char *db,

@@ -10,10 +10,6 @@
 #define RUN_COMMAND_DEFAULTS .device = "auto", .launches = 1, .flush = -1
 
 /* Options that they have alike, of a struct runner_options `runner`. */
-#define OPTION_FILTER                                                                              \
-    {                                                                                              \
-        "filter", VALUE_VARIANT, "GLOB", AT(runner.plan.filter), .help = FILTER_HELP               \
-    }
 #define OPTION_LABEL                                                                               \
     {                                                                                              \
         "label", VALUE_TEXT, "TEXT", AT(runner.label), .help = "a name for the run"                \

@@ -14,18 +14,19 @@ enum { FORMATS = 6, HEAD = 4096 };
 
 /* A longer ending comes before its suffix: ".bmf.json" before ".json". */
 static const struct exchange_format formats[FORMATS] = {
-    {"ndjson", ".ndjson", store_export_ndjson, NULL, store_import_ndjson},
-    {"csv", ".csv", store_export_csv, NULL, NULL},
-    {"bmf", ".bmf.json", NULL, export_bmf, NULL},
-    {"gbench", ".json", NULL, export_gbench, store_import_gbench},
-    {"nvbench", "", NULL, NULL, store_import_nvbench},
-    {"prometheus", ".prom", NULL, export_prometheus, NULL},
+    {"ndjson", ".ndjson", .export_run = store_export_ndjson, .import_file = store_import_ndjson},
+    {"csv", ".csv", .export_cases = store_export_csv},
+    {"bmf", ".bmf.json", .export_view = export_bmf},
+    {"gbench", ".json", .export_view = export_gbench, .import_file = store_import_gbench},
+    {"nvbench", "", .import_file = store_import_nvbench},
+    {"prometheus", ".prom", .export_view = export_prometheus},
 };
 
 static bool goes(const struct exchange_format *format, enum exchange_direction direction)
 {
-    return direction == EXCHANGE_OUT ? format->export_run || format->export_view
-                                     : format->import_file != NULL;
+    return direction == EXCHANGE_OUT
+               ? format->export_run || format->export_cases || format->export_view
+               : format->import_file != NULL;
 }
 
 const struct exchange_format *exchange_format_named(const char *name,
@@ -90,27 +91,36 @@ const struct exchange_format *exchange_format_sniff(FILE *in, const char *path)
     return exchange_format_named(format ? format->name : "ndjson", EXCHANGE_IN);
 }
 
+/* The rows that are selected; 1: none is. */
+static int export_rows(const struct exchange_format *format, const struct stored_run *run,
+                       const char *filter, FILE *out)
+{
+    const struct view_selection selection = {.filter = filter};
+    struct view view;
+    if (view_make(&view, run) != 0) return -1;
+    bool is_empty = view_select(&view, &selection) == 0 && filter;
+    if (!is_empty) format->export_view(out, &view);
+    view_release(&view);
+    if (fflush(out) == 0 && !ferror(out)) return is_empty;
+    return assay_error("cannot write the export: %s", strerror(errno));
+}
+
 int exchange_export(const struct exchange_format *format, struct store *store, const char *run_id,
-                    FILE *out)
+                    const char *filter, FILE *out)
 {
     struct stored_run run;
-    struct view view;
     if (format->export_run) return format->export_run(store, run_id, out);
+    if (format->export_cases) return format->export_cases(store, run_id, filter, out);
     if (store_read_run(store, run_id, true, &run) != 0) return -1;
-    int status = view_make(&view, &run);
-    if (status == 0) {
-        format->export_view(out, &view);
-        view_release(&view);
-        if (fflush(out) != 0 || ferror(out))
-            status = assay_error("cannot write the export: %s", strerror(errno));
-    }
+    int status = export_rows(format, &run, filter, out);
     stored_run_release(&run);
     return status;
 }
 
 bool export_has_time(const struct view_row *row)
 {
-    return status_has_time(row->result.status) && !row->is_ceiling && row->result.time_ns > 0;
+    return status_has_time(row->result.status) && !row->is_hidden && !row->is_ceiling &&
+           row->result.time_ns > 0;
 }
 
 void export_name(const struct view_row *row, char name[EXPORT_NAME])

@@ -11,8 +11,10 @@
 struct exchange_format {
     const char *name;
     const char *ending; /* of written files; "" none */
-    /* Writing is one of these: from the tables, or from the rows of show/view.h. */
+    /* Writing is one of these: all that is known of a run, its cases (1: the filter matches none),
+     * or the rows of show/view.h. */
     int (*export_run)(struct store *store, const char *run_id, FILE *out);
+    int (*export_cases)(struct store *store, const char *run_id, const char *filter, FILE *out);
     void (*export_view)(FILE *out, const struct view *view);
     int (*import_file)(struct store *store, const char *name, FILE *in, int *rows_added);
 };
@@ -29,15 +31,16 @@ const struct exchange_format *exchange_format_of(const char *path);
  * The stream must be seekable and is rewound. */
 const struct exchange_format *exchange_format_sniff(FILE *in, const char *path);
 
-/* Write a run in a format. 0, or -1 with assay_error. */
+/* Write the cases of a run that match the filter (NULL: all) in a format, of which one with
+ * export_run takes none. 0; 1: none matches; -1 with assay_error. */
 int exchange_export(const struct exchange_format *format, struct store *store, const char *run_id,
-                    FILE *out);
+                    const char *filter, FILE *out);
 
 /* ------------------------------------------- between the formats of other tools -- */
 
 enum { EXPORT_NAME = 2 * ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 32 };
 
-/* Whether the row has a time to export: it is ok and not measured only for its ceiling. */
+/* Whether the row is to be exported: it is selected, ok, and not measured only for its ceiling. */
 bool export_has_time(const struct view_row *row);
 
 /* "int8_quantize/best/n:5000000/input:fp32/cold/cuda", as Google Benchmark names an

@@ -49,25 +49,12 @@ int gate_read_baseline(struct store *store, const char *name, struct timings *po
     return GATE_MADE;
 }
 
-/* What the filter leaves out is not missing from the candidate. */
-static void filter_base(struct timings *pool, const char *filter)
+/* Of the case with most times, among those that the filter names; -1: it names none. */
+static int most_launches(const struct timings *pool, const char *filter)
 {
-    int kept = 0;
+    int most = -1, count = 0;
     for (int i = 0; i < pool->count; i++) {
-        if (case_matches(filter, &pool->rows[i].id)) pool->rows[kept++] = pool->rows[i];
-    }
-    pool->count = kept;
-    kept = 0;
-    for (int i = 0; i < pool->lost_count; i++)
-        if (case_matches(filter, &pool->lost[i].id)) pool->lost[kept++] = pool->lost[i];
-    pool->lost_count = kept;
-}
-
-/* Of the case with most times. */
-static int most_launches(const struct timings *pool)
-{
-    int most = 0, count = 0;
-    for (int i = 0; i < pool->count; i++) {
+        if (!case_matches(filter, &pool->rows[i].id)) continue;
         bool same = i > 0 && case_id_order(&pool->rows[i - 1].id, &pool->rows[i].id) == 0;
         count = (same ? count : 0) + (pool->rows[i].time_ns > 0);
         if (count > most) most = count;
@@ -76,16 +63,15 @@ static int most_launches(const struct timings *pool)
 }
 
 /* Before minutes are spent on launches that would have nothing to be compared with. */
-static int check_base(struct gate_run *run)
+static int check_base(const struct gate_run *run)
 {
     const char *filter = run->options->filter;
-    if (filter) filter_base(&run->pool[ARM_BASE], filter);
-    if (run->pool[ARM_BASE].count == 0) {
+    int most = most_launches(&run->pool[ARM_BASE], filter);
+    if (most < 0) {
         assay_error("the baseline '%s' has no case in common with the filter '%s'",
                     run->options->baseline, filter ? filter : "*");
         return EXIT_NOTHING;
     }
-    int most = most_launches(&run->pool[ARM_BASE]);
     if (most >= GATE_STORED_LAUNCHES) return GATE_MADE;
     assay_error("no case of the baseline '%s' has a time of more than %d launch%s: a stored gate "
                 "needs %d (assay run SUITE --launches %d, with the build of the baseline)",
@@ -133,7 +119,8 @@ static int compare(struct gate_run *run, int sessions)
 {
     struct history history = {0};
     struct compare_options options = run->compare;
-    bool by_time = !options.speedup; /* what a fence is made of */
+    bool by_time = !options.speedup;       /* what a fence is made of */
+    options.filter = run->options->filter; /* what it leaves out is not missing */
     options.across = gate_is_simulated(run);
     options.least_launches = GATE_STORED_LAUNCHES;
     options.presence = PRESENT_IN_ALL;

@@ -63,7 +63,8 @@ static void compare_lost(struct comparing *comparing, const struct timings *side
         bool seen = i > 0 && case_id_order(id, &side->lost[i - 1].id) == 0;
         bool other_side = side == comparing->candidate && timings_first_lost(comparing->base, id);
         if (seen || other_side || timings_first(comparing->base, id) ||
-            timings_first(comparing->candidate, id))
+            timings_first(comparing->candidate, id) ||
+            !case_matches(comparing->options->filter, id))
             continue;
         compare_lost_case(comparing, id);
     }

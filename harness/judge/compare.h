@@ -23,6 +23,7 @@ enum compare_presence {
 
 /* All zero: what `assay compare` does without options. NAN means the same as 0. */
 struct compare_options {
+    const char *filter;        /* these cases only (case/case_name.h); NULL: all */
     bool speedup;              /* compare ratios to the baseline of the same launch */
     bool across;               /* compare even if the comparability differs */
     double threshold;          /* smallest change that counts, a fraction; 0: the suite's */

@@ -100,18 +100,15 @@ static bool mostly_unstable(const struct side_figures *side)
     return count > 0 && 2 * count >= side->count;
 }
 
-static bool is_noisy(const struct timing *row)
-{
-    return row->status == STATUS_OK &&
-           interval_spread(row->time_ns, row->lo_ns, row->hi_ns) > NOISY_SPREAD;
-}
-
-/* Whether half of the launches or more were. */
-static bool mostly_noisy(const struct side_figures *side)
+/* Whether half of the launches or more know the time no better than to `most_spread`. */
+static bool mostly_noisy(const struct side_figures *side, double most_spread)
 {
     int count = 0;
-    for (int i = 0; i < side->count; i++)
-        count += is_noisy(&side->rows[i]);
+    for (int i = 0; i < side->count; i++) {
+        const struct timing *row = &side->rows[i];
+        count += row->status == STATUS_OK &&
+                 interval_spread(row->time_ns, row->lo_ns, row->hi_ns) > most_spread;
+    }
     return count > 0 && 2 * count >= side->count;
 }
 
@@ -122,7 +119,7 @@ static void find_noise(struct comparison_row *row, const struct timings *timings
 {
     struct causes causes = {0};
     struct clock_seen clock = {.least_mhz = INFINITY};
-    if (!mostly_noisy(side)) return;
+    if (!mostly_noisy(side, fmax(NOISY_SPREAD, row->floor))) return;
     causes_of_launches(&causes, timings->run.launches, timings->run.launch_count);
     for (int i = 0; i < side->count; i++)
         clock_seen_add(&clock, side->rows[i].sm_mhz, side->rows[i].clock_reasons);
@@ -475,10 +472,11 @@ void compare_lost_case(struct comparing *comparing, const struct case_id *id)
 int compare_case(struct comparing *comparing, struct side_figures *base,
                  struct side_figures *candidate)
 {
+    const struct case_id *id = base->count ? &base->rows[0].id : &candidate->rows[0].id;
     struct interval change;
+    if (!case_matches(comparing->options->filter, id)) return 0;
     if (is_skipped(base) && is_skipped(candidate)) return 0; /* neither side measured it */
-    struct comparison_row *row =
-        add_row(comparing->comparison, base->count ? &base->rows[0].id : &candidate->rows[0].id);
+    struct comparison_row *row = add_row(comparing->comparison, id);
     row->floor = row->threshold = threshold_of(comparing, base, candidate);
     const struct compare_options *options = comparing->options;
     struct clock_sight sight = clock_sight_of(comparing->base, comparing->candidate, &row->id,

@@ -27,6 +27,7 @@ struct comparing {
 
 /* Add the row of a case that neither side has, although its suite names it. */
 void compare_lost_case(struct comparing *comparing, const struct case_id *id);
-/* Judge one case; a row is added unless both sides skipped it. -1 with assay_error. */
+/* Judge one case; a row is added unless both sides skipped it or the filter leaves it out. -1 with
+ * assay_error. */
 int compare_case(struct comparing *comparing, struct side_figures *base,
                  struct side_figures *candidate);

@@ -47,11 +47,13 @@ void comparison_side_of(struct comparison_side *side, const struct stored_run *r
     for (int i = 0; i < run->run.object_count; i++)
         text_add(side->objects, sizeof side->objects, ", ", "%s %.8s", run->run.objects[i].name,
                  run->run.objects[i].sha256);
+    text_copy(side->command, sizeof side->command, run->run.command);
     text_copy(side->started_at, sizeof side->started_at, run->started_at);
     side->launches = run->launch_count;
     side->simulated = run->run.simulated;
     if (run->launch_count == 0) return;
     const struct device_info *device = &run->launches[0].device;
+    text_copy(side->spec, sizeof side->spec, device->spec);
     text_copy(side->device, sizeof side->device, device->name);
     text_copy(side->uuid, sizeof side->uuid, device->uuid);
     text_copy(side->driver, sizeof side->driver, device->driver);

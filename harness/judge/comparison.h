@@ -39,7 +39,8 @@ struct comparison_row {
     bool names_place;             /* the variant ran on host and CUDA, so name the place */
     bool confirmed;               /* judged by the fresh rounds of a second stage */
     char reason[ASSAY_MAX_REASON];
-    /* What may have made the times of half of a side's launches or more noisy; "": they are not */
+    /* What may have made half of a side's launches or more noisy, by more than the floor; "": they
+     * are not. */
     char noisy[CAUSE_TEXT];
 };
 
@@ -70,6 +71,8 @@ struct comparison_side {
     char uuid[RESULT_MAX_PROPERTY];
     char driver[RESULT_MAX_PROPERTY];
     char started_at[32];
+    char spec[RESULT_MAX_SPEC]; /* of the device, as --device takes it */
+    char command[512];          /* that measured it, as typed */
     int launches;
     bool simulated;
 };
@@ -98,7 +101,10 @@ struct comparison {
     char note[COMPARISON_NOTES][COMPARISON_NOTE]; /* sentences that every format shows */
     int note_count;
     char difference[ASSAY_MAX_REASON]; /* in the comparability of the sides; "" none */
-    struct verdict_tally tally;        /* least_judged is given, the rest found */
+    /* The command that would decide what has too few launches, to be pasted; "" none. What in it is
+     * to be replaced, and by what; "" nothing. */
+    char next[4096], next_lacks[512];
+    struct verdict_tally tally; /* least_judged is given, the rest found */
     int exit;
 };
 

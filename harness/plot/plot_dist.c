@@ -182,7 +182,8 @@ static void write_dist(struct plot *plot, const struct dist *dist)
     plot_title(plot, "%s: distribution of %s  (%s %s)", id->operation,
                dist->launches ? "the medians of launches" : "samples", id->shape,
                temperature_name(id->temperature));
-    plot_note(plot, "", "beyond the frame: %d", beyond(dist, left, right));
+    int outside = beyond(dist, left, right);
+    if (outside) plot_note(plot, "", "beyond the frame: %d", outside);
     if (dist->slower) plot_note(plot, "; ", "slower variants left out: %d", dist->slower);
     plot_size(plot, 1100, 480 + 44 * dist->count, 34 + dist->count);
     plot_setting(plot, "unit", scale->name);

@@ -11,7 +11,7 @@ bool plot_takes(const struct plot_request *request, const struct case_id *id)
 {
     char rest[RESULT_MAX_SHAPE + 16];
     if (request->operation && strcmp(request->operation, id->operation) != 0) return false;
-    if (request->cases && !case_matches(request->cases, id)) return false;
+    if (!case_matches(request->cases, id)) return false;
     snprintf(rest, sizeof rest, "%s%s%s", id->shape, id->shape[0] ? " " : "",
              temperature_name(id->temperature));
     return !request->only || text_glob(request->only, rest);

@@ -7,7 +7,7 @@
 #include "plot/plot.h"
 #include "show/view.h"
 
-enum { PLOT_MAX_NAME = 97, PLOT_MAX_COMMON = 512, PLOT_MAX_ROWS = 60 };
+enum { PLOT_MAX_NAME = 129, PLOT_MAX_COMMON = 512, PLOT_MAX_ROWS = 60 };
 
 /* Whether the request includes the case. */
 bool plot_takes(const struct plot_request *request, const struct case_id *id);

@@ -153,8 +153,9 @@ static void head(struct plot *plot, const struct timeline *line)
         powers += isfinite(line->state[i].power_w) != 0;
     }
     plot_title(plot, "%d samples of %d cases in the order taken", line->points, line->states);
-    plot_note(plot, "", "%sbeyond the frame: %d; marked: %d",
-              binned ? "line: median; band: the middle 90 %; " : "", beyond, marked);
+    if (binned) plot_note(plot, "", "line: median; band: the middle 90 %%");
+    if (beyond) plot_note(plot, "; ", "beyond the frame: %d", beyond);
+    if (marked) plot_note(plot, "; ", "marked: %d", marked);
     if (!clocks || !temperatures || !powers)
         plot_note(plot, "; ", "unknown:%s%s%s", clocks ? "" : " clock",
                   temperatures ? "" : " temperature", powers ? "" : " power");

@@ -50,8 +50,11 @@ int report_problems(const struct view *view, struct report_problem **list)
     int count = 0;
     *list = calloc((size_t)view->count + 1, sizeof **list);
     if (!*list) return assay_error("out of memory for %d cases", view->count);
-    for (int i = 0; i < view->count; i++)
-        if (!status_has_time(view->rows[i].result.status)) count_case(*list, &count, view, i);
+    for (int i = 0; i < view->count; i++) {
+        const struct view_row *row = &view->rows[i];
+        bool is_selected = !row->is_hidden || row->is_ceiling;
+        if (is_selected && !status_has_time(row->result.status)) count_case(*list, &count, view, i);
+    }
     qsort(*list, (size_t)count, sizeof **list, by_rank);
     return count;
 }

@@ -36,7 +36,8 @@ static const struct view_row *fastest(const struct view *view, int group)
     const struct view_row *found = NULL;
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
-        if (row->group != group || row->is_ceiling || !status_has_time(row->result.status))
+        if (row->group != group || row->is_ceiling || row->is_hidden ||
+            !status_has_time(row->result.status))
             continue;
         if (row->result.id.kind != ASSAY_KERNEL || isnan(row->speedup.mid)) continue;
         if (row->result.is_baseline) continue;
@@ -73,7 +74,7 @@ static void shares(const struct view *view, char *out)
     char share[UNITS_MAX];
     for (int i = 0; i < view->count; i++) {
         const struct view_row *row = &view->rows[i];
-        if (row->is_ceiling || isnan(row->ceiling_fraction)) continue;
+        if (row->is_ceiling || row->is_hidden || isnan(row->ceiling_fraction)) continue;
         if (!best || row->ceiling_fraction > best->ceiling_fraction) best = row;
     }
     if (!best) {

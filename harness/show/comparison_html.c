@@ -19,6 +19,9 @@ int comparison_html_part(FILE *out, const struct comparison *comparison)
     xml_print(out, "<p><b>base</b> %s</p>\n<p><b>candidate</b> %s</p>\n", base, candidate);
     for (int i = 0; i < comparison->note_count; i++)
         xml_print(out, "<p>%s</p>\n", comparison->note[i]);
+    if (comparison->next[0])
+        xml_print(out, "<p>For a verdict on what has too few launches: <code>%s</code> %s</p>\n",
+                  comparison->next, comparison->next_lacks);
     page_place(out, "changes", true, "assay compare");
     return page_document(out, "comparison", document, comparison);
 }

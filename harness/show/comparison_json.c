@@ -87,6 +87,8 @@ int comparison_json(FILE *out, const struct comparison *comparison)
     for (int i = 0; i < comparison->note_count; i++)
         json_string(&json, comparison->note[i]);
     json_end(&json);
+    json_known_member(&json, "next", comparison->next);
+    json_known_member(&json, "next_lacks", comparison->next_lacks);
     json_array_member(&json, "rows");
     for (int i = 0; i < comparison->count; i++)
         row_object(&json, &comparison->rows[i]);

@@ -57,6 +57,13 @@ static void families(FILE *out, const struct comparison *comparison)
         fprintf(out, "\n%d more operations are not shown.\n", comparison->family_count - shown);
 }
 
+static void next_command(FILE *out, const struct comparison *comparison)
+{
+    if (!comparison->next[0]) return;
+    fprintf(out, "\nFor a verdict on what has too few launches:\n\n    %s\n", comparison->next);
+    if (comparison->next_lacks[0]) md_print(out, "\n%s\n", comparison->next_lacks);
+}
+
 /* Written to memory first, because ftell does not work on a pipe. */
 int comparison_md(FILE *out, const struct comparison *comparison)
 {
@@ -69,6 +76,7 @@ int comparison_md(FILE *out, const struct comparison *comparison)
         comparison->count - comparison->tally.counts[VERDICT_PASS] - rows(memory, comparison);
     if (left > 0) fprintf(memory, "\n%d more row%s left out.\n", left, left == 1 ? " is" : "s are");
     families(memory, comparison);
+    next_command(memory, comparison);
     int status = fclose(memory) == 0 && fwrite(text, 1, size, out) == size ? 0 : -1;
     if (status != 0) assay_error("cannot write the report: %s", strerror(errno));
     free(text);

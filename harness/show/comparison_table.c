@@ -215,6 +215,15 @@ static void families(const struct layout *layout)
     }
 }
 
+/* Never folded: it is to be pasted. */
+static void next_command(const struct layout *layout)
+{
+    const struct comparison *comparison = layout->comparison;
+    if (!comparison->next[0]) return;
+    fprintf(layout->out, "\nfor a verdict on what has too few launches:\n  %s\n", comparison->next);
+    if (comparison->next_lacks[0]) sentence(layout, comparison->next_lacks);
+}
+
 int comparison_table(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options)
 {
@@ -232,5 +241,6 @@ int comparison_table(FILE *out, const struct comparison *comparison,
     counts_text(comparison, text);
     fputc('\n', out);
     line(&layout, "\033[1m", text);
+    next_command(&layout);
     return ferror(out) ? assay_error("cannot write the table: %s", strerror(errno)) : 0;
 }

@@ -32,9 +32,9 @@ static bool has_library(void)
 void page_place(FILE *out, const char *id, bool charts, const char *command)
 {
     fprintf(out,
-            "<div id=\"%s\"></div>\n<noscript><p>Charts and tables of cases need scripting; "
-            "<code>%s</code> prints the same.</p></noscript>\n",
-            id, command);
+            "<noscript><p>Charts and tables of cases need scripting; <code>%s</code> prints the "
+            "same.</p></noscript>\n",
+            command);
     if (!charts)
         fputs("<p>Charts were left out, as asked for.</p>\n", out);
     else if (!has_library())
@@ -42,6 +42,7 @@ void page_place(FILE *out, const char *id, bool charts, const char *command)
             "<p>This program was built without Chart.js (package libjs-chart.js), so there are no "
             "charts. The table has every figure.</p>\n",
             out);
+    fprintf(out, "<div id=\"%s\"></div>\n", id);
 }
 
 /* What the licence of Chart.js asks of a copy. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/stats.h"
 #include "case/shape.h"
 #include "show/show.h"
 
@@ -191,6 +192,12 @@ static const char *rate_unit(const struct view_row *row)
     return row->arithmetic == ASSAY_INT8_OPS ? "OP/s" : "FLOP/s";
 }
 
+const char *show_interval_word(double lo_ns, int launches)
+{
+    if (isnan(lo_ns)) return "";
+    return stats_is_range(launches) ? "smallest to largest" : "95 % confidence";
+}
+
 static void row_object(struct json *json, const struct view *view, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
@@ -222,6 +229,7 @@ static void row_object(struct json *json, const struct view *view, const struct 
     json_number_member(json, "rate", row->rate);
     json_known_member(json, "rate_unit", rate_unit(row));
     json_int_member(json, "launches", row->launches);
+    json_known_member(json, "interval", show_interval_word(result->lo_ns, row->launches));
     json_known_member(json, "marks", words.cell[CELL_MARKS]);
     json_known_member(json, "note", result->note);
     json_bool_member(json, "noisy", row->is_noisy);

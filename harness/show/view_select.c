@@ -97,7 +97,7 @@ static void keep_winners(struct view *view)
 int view_select(struct view *view, const struct view_selection *selection)
 {
     int shown = 0;
-    for (int i = 0; i < view->count && selection->filter; i++)
+    for (int i = 0; i < view->count; i++)
         view->rows[i].is_hidden |= !case_matches(selection->filter, &view->rows[i].result.id);
     if (selection->best) keep_winners(view);
     if (selection->sort && sort(view, selection->sort, selection->best)) return -1;

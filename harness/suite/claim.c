@@ -6,7 +6,9 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "case/case_name.h"
 #include "case/registry.h"
+#include "case/shape.h"
 #include "suite/claim_case.h"
 #include "suite/suite_file.h"
 #include "suite/suite_find.h"
@@ -238,4 +240,33 @@ void claims_release(struct claims *claims)
 {
     free(claims->item);
     *claims = (struct claims){0};
+}
+
+/* Of a case that says no place any will do. */
+static bool is_selected(const struct claim_case *side, const char *filter)
+{
+    const struct suite_key *device = suite_key_find(&side->group, "device");
+    int from = device ? place_parse(device->value) : ASSAY_HOST;
+    int to = device ? from : ASSAY_CUDA;
+    struct case_id id = {.temperature = (int32_t)side->temperature};
+    if (!side->line) return false;
+    text_copy(id.operation, sizeof id.operation, side->operation);
+    text_copy(id.variant, sizeof id.variant, side->variant);
+    if (side->shape.operation) shape_text(&side->shape, id.shape, sizeof id.shape);
+    for (id.place = from; id.place <= to; id.place++)
+        if (case_matches(filter, &id)) return true;
+    return false;
+}
+
+int claims_select(struct claims *claims, const char *filter)
+{
+    int kept = 0;
+    for (int i = 0; i < claims->count && filter; i++) {
+        const struct claim *claim = &claims->item[i];
+        if (is_selected(&claim->side[CLAIM_MORE], filter) ||
+            is_selected(&claim->side[CLAIM_LESS], filter))
+            claims->item[kept++] = *claim;
+    }
+    if (filter) claims->count = kept;
+    return claims->count;
 }

@@ -74,6 +74,9 @@ struct claims {
 int claims_read(struct claims *claims, const char *name_or_path);
 void claims_release(struct claims *claims);
 
+/* Keep those of which a case matches the filter (case/case_name.h; NULL: all). How many. */
+int claims_select(struct claims *claims, const char *filter);
+
 /* One section. */
 int claim_read(struct claim *claim, const struct suite_group *section);
 

@@ -269,6 +269,10 @@ struct assay_operation {
     /* For operations that measure a limit of the machine: the name of the ceiling that
      * this shape and temperature measure ("memory_copy"), or NULL. May itself be NULL. */
     const char *(*ceiling)(const struct assay_shape *shape, enum assay_temperature temperature);
+
+    /* Names of the choice dims that say what data goes in, blanks between them: cases on different
+     * data answer different questions, and their quality is not compared. NULL: none. */
+    const char *data_dims;
 };
 
 /* -------------------------------------------------------------- variant -- */
@@ -288,6 +292,8 @@ enum assay_clock { ASSAY_CLOCK_DEVICE, ASSAY_CLOCK_WALL };
  * alone decides belongs in `supports`. */
 enum { ASSAY_SKIP = 1 };
 
+struct assay_variant;
+
 /* The argument of a variant's functions. */
 struct assay_call {
     const struct assay_shape *shape;
@@ -297,6 +303,8 @@ struct assay_call {
     int64_t workspace_bytes;            /* setup adds the bytes it allocates */
     char note[ASSAY_MAX_NOTE];          /* setup may write what it chose (an algorithm id) */
     enum assay_temperature temperature; /* of the launches that will be timed */
+    /* Whose call this is: one function may serve several variants. */
+    const struct assay_variant *variant;
 };
 
 struct assay_variant {

@@ -74,6 +74,7 @@ int main(int argc, char **argv)
     FIELD(assay_operation, quality);
     FIELD(assay_operation, baselines);
     FIELD(assay_operation, ceiling);
+    FIELD(assay_operation, data_dims);
     FIELD(assay_call, shape);
     FIELD(assay_call, buffer);
     FIELD(assay_call, state);
@@ -81,6 +82,7 @@ int main(int argc, char **argv)
     FIELD(assay_call, workspace_bytes);
     FIELD(assay_call, note);
     FIELD(assay_call, temperature);
+    FIELD(assay_call, variant);
     FIELD(assay_variant, operation);
     FIELD(assay_variant, name);
     FIELD(assay_variant, summary);

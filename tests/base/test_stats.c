@@ -37,6 +37,9 @@ static void five_values_are_too_few_for_95_percent_and_six_are_not(void **state)
     assert_true(isnan(stats_median_interval(values, 5, 0.95).lo));
     struct interval six = stats_median_interval(values, 6, 0.95);
     assert_true(six.lo == 1 && six.hi == 6);
+    assert_false(stats_is_range(1));
+    assert_true(stats_is_range(2) && stats_is_range(5));
+    assert_false(stats_is_range(6));
 }
 
 static void a_coverage_equal_to_the_confidence_is_enough(void **state)

@@ -10,7 +10,7 @@ tree() {
     shift
     mkdir -p "$name/build"
     printf 'all:\n' >"$name/Makefile"
-    printf '#!/bin/sh\n[ "$1" = gate ] && exec "%s" "$@"\nexec env %s "%s" "$@"\n' \
+    printf '#!/bin/sh\ncase $1 in gate | ack) exec "%s" "$@" ;; esac\nexec env %s "%s" "$@"\n' \
         "$ASSAY" "$*" "$HERE/cli/gate/program.sh" >"$name/build/assay"
     chmod +x "$name/build/assay"
 }
@@ -30,5 +30,19 @@ check "and is annotated on GitHub" warns "::error title=copy/b" \
 check "where the summary is of this run" grep -q REGRESSED summary
 check "a head that does not build is 2" exits 2 "$steps" base broken reports
 check "and leaves no report of an earlier gate" gives gate.sqlite ls reports
+
+check "a database that is kept" exits 0 env DB="$TMP/kept.sqlite" THRESHOLD=2 "$steps" base head reports
+check "has the gates of earlier jobs, too" exits 1 env DB="$TMP/kept.sqlite" THRESHOLD=2 "$steps" base slow reports
+check "both" gives 2 query kept.sqlite "SELECT count(*) FROM gate"
+check "and what unchanged code differed by" gives 1 query kept.sqlite "SELECT count(*) > 0 FROM noise"
+printf "'copy/b *' --reason \"it was meant\" --until 2999-01-01\n" >base/acks.txt
+check "what the base acknowledges does not fail" exits 0 \
+    env DB="$TMP/kept.sqlite" ACKS=acks.txt THRESHOLD=2 "$steps" base slow reports
+check "and is told with its reason" grep -q "it was meant" reports/gate.md
+check "a broken acknowledgement is 2" exits 2 env ACKS=Makefile "$steps" base slow reports
+check "without such a file there is none" exits 1 env ACKS=nosuch THRESHOLD=2 "$steps" base slow reports
+check "the strict line ends with 3 where nothing could be decided" exits 3 \
+    env FAIL_ON=INCONCLUSIVE,UNSTABLE,SUSPECT GATE_FLAGS=--no-extension THRESHOLD=8 "$steps" base slow reports
+check "the lenient one with 0" exits 0 env FAIL_ON= GATE_FLAGS=--no-extension THRESHOLD=8 "$steps" base slow reports
 check "too few arguments are 2" exits 2 "$steps" base
 check "the workflow runs these steps" grep -q 'examples/ci/gate.sh base head reports' "$HERE/../examples/ci/gate.yml"

@@ -29,6 +29,34 @@ for file in bin/assay share/assay/suites/core.ini share/assay/plots/style.gp sha
     share/doc/assay/docs/method.md share/doc/assay/docs/schemas/show.json; do
     check "it has $file" test -s "moved/$file"
 done
+# What is outside the tree is built by what is installed.
+cp "$HERE/object/kernel.c" . && cp "$HERE/object/twice.ini" .
+if command -v pkg-config >/dev/null; then
+    export PKG_CONFIG_PATH=$TMP/moved/share/pkgconfig
+    check "pkg-config knows the version" gives "$(cat "$root/VERSION")" pkg-config --modversion assay
+    # shellcheck disable=SC2046 # flags
+    check "and where assay.h is" exits 0 "${CC:-cc}" -shared -fPIC $(pkg-config --cflags assay) kernel.c -o twice.so
+    check "an object of it is measured" exits 0 moved/bin/assay run ./twice.ini --load ./twice.so \
+        --device host --no-ceilings --db twice.sqlite
+fi
+if command -v cmake >/dev/null; then
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.18)' 'project(twice C)' \
+        'find_package(assay 0.1 REQUIRED)' 'add_library(twice MODULE kernel.c)' \
+        'target_link_libraries(twice PRIVATE assay::assay)' >CMakeLists.txt
+    check "CMake finds it" exits 0 cmake -S . -B with_cmake -DCMAKE_PREFIX_PATH="$TMP/moved"
+    check "and builds with it" exits 0 cmake --build with_cmake
+fi
+if command -v cmake >/dev/null; then
+    cp -r "$root/examples/cmake" project
+    check "a project of CMake finds it too" exits 0 cmake -S project -B project/build -DCMAKE_PREFIX_PATH="$TMP/moved"
+    check "and builds what measures its function" exits 0 cmake --build project/build
+    check "which is right" exits 0 moved/bin/assay run project/measure/softsign.ini \
+        --load project/build/softsign_measured.so --device host --no-ceilings --budget 0.01 --db p.sqlite
+    check "without assay it builds as before" exits 0 cmake -S project -B project/without
+fi
+check "a folder of one's own is made there" exits 0 moved/bin/assay new mine
+check "and builds with what is installed" grep -q "ASSAY_INCLUDE ?= $TMP/moved/include" mine/Makefile
+
 check "what is installed can be read by all" gives "" find moved -type f ! -perm -444
 check "nothing was put beside it" gives opt ls "a stage"
 check "its man page is the help of its commands" cmp moved/share/man/man1/assay.1 \

@@ -16,6 +16,8 @@ check "into one run" gives "1|2|16" query results/assay.sqlite \
 check "with orders of their own" gives 2 query results/assay.sqlite "SELECT count(DISTINCT seed) FROM launch"
 check "show combines them into a row a case" says "8 ok" "$ASSAY" show
 check "and says how many they were" says "2 launches" "$ASSAY" show
+check "an interval of two launches is no confidence interval" says "smallest to largest" "$ASSAY" show
+check "in JSON neither" says '"interval": "smallest to largest"' "$ASSAY" show --format json
 
 check "the same seed again" exits 0 measure --launches 2 --label again --seed 5
 check "has the same seeds of launches" gives 2 query results/assay.sqlite "SELECT count(DISTINCT seed) FROM launch"
@@ -28,6 +30,8 @@ done
 check "two shards are all cases, each once" gives "8|8" query shards.sqlite \
     "SELECT count(*), count(DISTINCT shape || variant) FROM result"
 check "a filter leaves the rest out" exits 0 measure --filter '*/host_scalar' --db filter.sqlite
+check "an interval of samples is one" says '"interval": "95 % confidence"' \
+    "$ASSAY" show --db filter.sqlite --format json
 check "of the same groups" gives "4|host_scalar" query filter.sqlite "SELECT count(*), min(variant) FROM result"
 
 id=$(query results/assay.sqlite "SELECT id FROM run WHERE label = 'twice'")

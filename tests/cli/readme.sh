@@ -4,6 +4,13 @@
 root=$(cd "$HERE/.." && pwd)
 BUILD=$(dirname "$ASSAY")
 
+# The block of the first screen.
+quick=$(awk '/^## / { on = /in a minute/ } on && /^    / { print substr($0, 5) }' "$root/README.md")
+mkdir quick && cd quick || exit 1
+check "the first screen's block measures a kernel" bash -c "mkdir build && ln -s '$ASSAY' build/assay && RUN='--device host --no-ceilings --budget 0.01' bash -ec '$quick'"
+check "and checks its answers" gives "ok" query softsign/results/assay.sqlite "SELECT DISTINCT status FROM result"
+cd .. || exit 1
+
 # The block below "Measure your own kernel", in a folder like the tree.
 block=$(awk '/^## / { on = /Measure your own/ } on && /^    / { print substr($0, 5) }' "$root/README.md")
 mkdir -p kernels/int8

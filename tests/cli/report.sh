@@ -285,6 +285,20 @@ cat >driver.js <<'END'
       const now = () => Chart.getChart(document.querySelector('#cases canvas')), tools = [...document.querySelectorAll('#cases .tools button')];
       const points = now().data.datasets.reduce((sum, set) => sum + set.data.length, 0);
       tell('points ' + points);
+      const kinds = [...document.querySelectorAll('#cases .kinds button')];
+      tell('kinds ' + kinds.filter(one => !one.hidden).map(one => one.textContent));
+      const size = document.querySelector('#cases select option[value=bytes]');
+      if (size) {
+        const across = size.parentElement, was = across.value;
+        across.value = 'bytes';
+        across.dispatchEvent(new Event('change'));
+        const box = document.querySelector('#cases .box-label input'), logarithmic = box.checked;
+        if (!logarithmic) box.click();
+        tell('ticks ' + now().scales.x.ticks.every(tick => Number.isInteger(Math.log2(tick.value))) + ' ' + (now().scales.x.ticks.length > 1));
+        if (!logarithmic) box.click();
+        across.value = was;
+        across.dispatchEvent(new Event('change'));
+      }
       document.querySelector('#cases .legend button').click();
       tell('legend ' + now().data.datasets.filter((_, i) => now().isDatasetVisible(i)).length + ' of ' + now().data.datasets.length);
       const before = now().scales.x.max;
@@ -350,6 +364,8 @@ for width in 390 1024 1600; do
     check "changes are searched by words" has driven.txt "searched 1 of 6"
     [ -n "$charts" ] || continue
     check "every case is in the chart" has driven.txt "points 6"
+    check "which is no roofline, for the cases have one intensity" has driven.txt "kinds Size,Ranking"
+    check "an axis of bytes has ticks at powers of two" has driven.txt "ticks true true"
     check "a point that is pointed at names its figures" has driven.txt "hover true true"
     check "a box that is dragged is zoomed into" has driven.txt "dragged true"
     check "the legend hides a series" has driven.txt "legend 2 of 3"

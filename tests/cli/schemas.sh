@@ -97,6 +97,9 @@ done
 document show run "$ASSAY" run smoke --device sim:seed=3 --format json
 document show shown "$ASSAY" show --format json
 document show host "$ASSAY" run ./two.ini --device host --format json --db host.sqlite
+${CC:-cc} -shared -fPIC -O2 -I"$HERE/../harness" "$HERE/object/kernel.c" -o own.so
+document show loaded "$ASSAY" run "$HERE/object/twice.ini" --device host --no-ceilings --load ./own.so --format json --db own.sqlite
+document comparison "of an object" "$ASSAY" compare latest latest --format json --db own.sqlite
 document show imported bash -c '"$0" import "$1" >&2; "$0" show --format json' "$ASSAY" "$HERE/import/gbench.json"
 document comparison compared "$ASSAY" compare "sim 1" "sim 2" --format json
 document comparison gate "$ASSAY" gate ./two.ini --base "$ASSAY" --base-device sim:seed=1 --cand-device \
@@ -119,7 +122,7 @@ document doctor doctor "$ASSAY" doctor --format json
 "$ASSAY" calibrate ./two.ini --device sim:seed=1 --allow-simulated --rounds 5 --filter '*/host_scalar' >/dev/null 2>&1
 document noise noise "$ASSAY" calibrate --show --format json
 
-for pair in show=run comparison=gate profile=profile history=history list=suites list=operations list=variants \
+for pair in show=run show=loaded comparison=gate profile=profile history=history list=suites list=operations list=variants \
     list=runs list=devices claims=claims doctor=doctor noise=noise; do
     check "${pair#*=} that is spoilt is none" strict "${pair%=*}" "${pair#*=}.json"
 done

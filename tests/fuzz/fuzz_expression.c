@@ -1,7 +1,7 @@
-/* fuzz_expression.c - arithmetic over sizes. */
+/* fuzz_expression.c - arithmetic over sizes, and arguments of kernels, which have some in them. */
 #include <math.h>
 
-#include "bench/expression.h"
+#include "bench/argument.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -15,6 +15,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int is_real = expression_real(text, sizes, 4, &real) == 0;
     fuzz_check(!is_real || isfinite(real), "a number is finite");
     fuzz_check(!is_whole || (is_real && real == (double)whole), "both are the same number");
+    struct argument argument = {0};
+    union argument_value value;
+    if (argument_parse(&argument, text) == 0) {
+        int bytes = argument_bytes(&argument);
+        fuzz_check(bytes >= 1 && bytes <= 8, "an argument has 1 to 8 bytes");
+        if (argument.kind == ARGUMENT_NUMBER) argument_number(&argument, sizes, 4, &value);
+    }
     free(text);
     return 0;
 }

@@ -395,6 +395,20 @@ static void noisy_times_prove_a_change_and_nothing_else(void **state)
     assert_string_equal(row.reason, "noisy: load 9.0 on 2 processors");
 }
 
+static void noisy_by_less_than_the_threshold(struct timings *base, struct timings *candidate,
+                                             struct compare_options *options)
+{
+    (void)base;
+    options->threshold = 0.5;
+    be_noisy(candidate, 6);
+}
+
+static void noise_below_the_floor_leaves_a_pass(void **state)
+{
+    (void)state;
+    assert_int_equal(judged(noisy_by_less_than_the_threshold, 1).verdict, VERDICT_PASS);
+}
+
 static void noise_is_unstable_with_one_launch_too(void **state)
 {
     struct timings base, candidate;
@@ -436,6 +450,7 @@ int main(void)
         cmocka_unit_test(no_rate_turns_a_slower_case_into_a_faster_one),
         cmocka_unit_test(options_that_nobody_gave_are_zero),
         cmocka_unit_test(noisy_times_prove_a_change_and_nothing_else),
+        cmocka_unit_test(noise_below_the_floor_leaves_a_pass),
         cmocka_unit_test(noise_is_unstable_with_one_launch_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

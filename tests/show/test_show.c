@@ -359,7 +359,7 @@ static void json_rows_have_the_members_of_format_1(void **state)
                   "operation variant kind device shape temperature status reason clock samples "
                   "time_ns lo_ns hi_ns event_ns wall_ns first_call_ns bytes ops ceiling "
                   "ceiling_fraction speedup speedup_lo speedup_hi against against_kind "
-                  "workspace_bytes energy_mj rate rate_unit launches marks note noisy "
+                  "workspace_bytes energy_mj rate rate_unit launches interval marks note noisy "
                   "quality outputs checked");
     assert_answer("select group_concat(value ->> 'checked', ' ') from json_each(?1, '$.rows')",
                   "5000000 312500");

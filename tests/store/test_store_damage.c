@@ -85,7 +85,7 @@ static void a_launch_without_its_device_is_refused(void **state)
     struct store *store = damaged(state, "DELETE FROM device", id);
     FILE *out = tmpfile();
     assert_non_null(out);
-    FAILS(store_export_csv(store, id, out), "device");
+    FAILS(store_export_csv(store, id, NULL, out), "device");
     fclose(out);
     store_close(store);
 }

@@ -267,12 +267,17 @@ static const char to_version_4[] =
     "ALTER TABLE launch DROP COLUMN steal_share;"
     "PRAGMA writable_schema = ON;"
     "UPDATE sqlite_schema SET sql = replace(sql, '''bound'', ', '') WHERE type = 'table';"
+    "UPDATE sqlite_schema SET sql = replace(sql, 'status IN (''ok'', ''unchecked'')',"
+    " 'status = ''ok''') WHERE type = 'view';"
+    "UPDATE sqlite_schema SET sql = replace(sql, '''unchecked'', ', '') WHERE type = 'table';"
     "PRAGMA writable_schema = RESET; PRAGMA user_version = 4";
 
 /* What a version without the kind `bound` left behind. */
 static void a_database_of_version_4_gets_bounds_and_keeps_its_baselines(void **state)
 {
     static const char bound[] = "UPDATE result SET kind = 'bound' WHERE variant = 'slow'";
+    static const char unchecked[] = "UPDATE result SET status = 'unchecked', time_ns = 5,"
+                                    " lo_ns = 4, hi_ns = 6 WHERE variant = 'slow'";
     static const char ceiling[] = "UPDATE result SET kind = 'ceiling' WHERE variant = 'slow'";
     const char *path = fixture_path(state, "a.sqlite");
     sqlite3 *old;
@@ -282,6 +287,7 @@ static void a_database_of_version_4_gets_bounds_and_keeps_its_baselines(void **s
     assert_int_equal(sqlite3_open(path, &old), SQLITE_OK);
     assert_int_equal(sqlite3_exec(old, to_version_4, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_exec(old, bound, NULL, NULL, NULL), SQLITE_CONSTRAINT);
+    assert_int_equal(sqlite3_exec(old, unchecked, NULL, NULL, NULL), SQLITE_CONSTRAINT);
     assert_int_equal(sqlite3_close(old), SQLITE_OK);
 
     store = fixture_open(state, "a.sqlite", STORE_READ);
@@ -296,6 +302,16 @@ static void a_database_of_version_4_gets_bounds_and_keeps_its_baselines(void **s
     store = fixture_open(state, "a.sqlite", STORE_WRITE);
     assert_int_equal(fixture_integer(store, "PRAGMA user_version"), store_version);
     FINE(store_exec(store, "test", bound));
+    FINE(store_exec(store, "test", unchecked));
+    static const char times[] = "SELECT count(*) FROM %s WHERE result_id IN"
+                                " (SELECT id FROM result WHERE status = 'unchecked')%s";
+    const char *const views[][2] = {{"cases", " AND time_ns > 0"}, {"spread", " AND spread > 0"}};
+    for (int i = 0; i < 2; i++) {
+        char sql[256];
+        snprintf(sql, sizeof sql, times, views[i][0], views[i][1]);
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
+        assert_int_equal(fixture_integer(store, sql), 1);
+    }
     FAILS(store_exec(store, "test", ceiling), "CHECK constraint failed");
     assert_int_equal(fixture_integer(store,
                                      "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"

@@ -41,7 +41,7 @@ const FIGURES = [
   {key: 'share', name: 'share of the ceiling', best: 1, text: percentText, value: row => row.ceiling_fraction},
   {key: 'speedup', name: 'speed-up over the baseline', best: 1, text: value => figure(value, ['x']),
    value: row => isBase(row) ? 1 : row.speedup, lo: row => row.speedup_lo, hi: row => row.speedup_hi},
-  {key: 'bytes', name: 'bytes of the operation', text: bytesText, value: row => row.bytes},
+  {key: 'bytes', name: 'bytes of the operation', text: bytesText, binary: true, value: row => row.bytes},
   {key: 'intensity', name: 'operations per byte', text: plainText,
    value: row => row.bytes > 0 && row.ops > 0 ? row.ops / row.bytes : null},
   {key: 'energy', name: 'energy', best: -1, text: value => plainText(value) + ' mJ', value: row => row.energy_mj},
@@ -64,7 +64,7 @@ function factsOf(row) {
   const share = known(row.ceiling_fraction) ? `${percentText(row.ceiling_fraction)} of ${shortCeiling(row.ceiling)}` : '';
   return [
     ['status', row.status === 'ok' ? '' : row.status], ['reason', row.reason], ['time', timeText(row.time_ns)],
-    ['95 % interval', interval], ['rate', known(row.rate) ? rateText(row.rate, row.rate_unit) : ''],
+    [row.interval, interval], ['rate', known(row.rate) ? rateText(row.rate, row.rate_unit) : ''],
     ['ceiling', share], ['speed-up', speedupText(row)], ['over', isBase(row) ? '' : row.against],
     ['kind', row.kind], ['device', row.device], ['clock', row.clock], ['samples', row.samples], ['launches', row.launches],
     ['by events', timeText(row.event_ns)], ['by the host', timeText(row.wall_ns)],

@@ -158,7 +158,7 @@ function dragToZoom(canvas, box, zoom) {
 /*
  * draw(content): {kind: 'points' or 'bars', x, y: axes {name, text(value), log}, series: [{name,
  * points: [{x, y, lo, hi, row}], line, dash, look, radius}], limits, title}. Bars have one series, whose y
- * are names. An axis may have its `range`; `marks` are levels and upright lines. `facts(row)` are the lines of the box beside a point, open(row) is a click.
+ * are names. An axis may have its `range`, and `binary`, ticks at powers of two; `marks` are levels and upright lines. `facts(row)` are the lines of the box beside a point, open(row) is a click.
  */
 class ChartView {
   constructor(host, {facts, open}) {
@@ -180,7 +180,7 @@ class ChartView {
     if (this.chart) this.chart.destroy();
     this.content = content;
     const bars = content.kind === 'bars';
-    this.frame.style.height = bars ? 90 + 24 * content.series[0].points.length + 'px' : '';
+    this.frame.style.height = bars ? 90 + (this.narrow() ? 36 : 24) * content.series[0].points.length + 'px' : '';
     this.canvas.setAttribute('aria-label', content.title);
     const points = content.series.flatMap(one => one.points);
     const level = content.limits.map(limit => limit.at(1)).filter((value, at) => value === content.limits[at].at(2));
@@ -222,26 +222,36 @@ class ChartView {
   }
 
   /* Around the values; upright and linear, it begins at 0, and so do bars. */
-  axis({name, text, log, range}, values, fromZero) {
+  axis({name, text, log, range, binary}, values, fromZero) {
     const colours = {color: themed('--fg')};
     const least = values.reduce((a, b) => Math.min(a, b), Infinity), most = values.reduce((a, b) => Math.max(a, b), -Infinity);
-    const labelled = this.frame.clientWidth < 600 && most > 100 * least ? /^1(\.0+)?e/ : /^[125](\.0+)?e/;
+    const count = this.narrow() ? 6 : 14, octaves = Math.ceil(Math.log2(most / least) / count) || 1;
+    const powers = ({min, max}) => Array.from({length: count + 2}, (_, i) =>
+      ({value: 2 ** (octaves * (Math.ceil(Math.log2(min) / octaves) + i))})).filter(({value}) => value <= max);
+    const labelled = this.narrow() && most > 100 * least ? /^1(\.0+)?e/ : /^[125](\.0+)?e/;
     return {
       ...(range ? {min: range[0], max: range[1]} : log ? {min: least / 1.3, max: most * 1.6} : {beginAtZero: fromZero && least >= 0, suggestedMax: most}),
       type: log ? 'logarithmic' : 'linear',
+      ...(log && binary ? {afterBuildTicks: scale => { scale.ticks = powers(scale); }} : {}),
       title: {display: true, text: name, ...colours},
       grid: {color: themed('--line')},
       ticks: {...colours, maxRotation: 0, autoSkip: !log, includeBounds: !range, callback: value =>
-        !log || labelled.test(value.toExponential(6)) ? text(value) : null},
+        !log || binary || labelled.test(value.toExponential(6)) ? text(value) : null},
     };
   }
 
+  narrow() {
+    return this.frame.clientWidth <= 600;
+  }
+
+  /* Where there is little room, the variant, and what tells it from others below. */
   names(content) {
-    const wide = this.frame.clientWidth > 600;
+    const cut = (name, most) => name.length > most ? name.slice(0, most - 1) + '…' : name;
+    const narrow = this.narrow();
     return {type: 'category', labels: content.series[0].points.map(point => point.y),
             grid: {display: false}, ticks: {color: themed('--fg'), autoSkip: false, callback(at) {
-              const name = this.getLabelForValue(at), most = wide ? 48 : 18;
-              return name.length > most ? name.slice(0, most - 1) + '…' : name;
+              const name = this.getLabelForValue(at), [, own, rest] = /^(?:[^ /]*\/)?(\S+(?: [*=])?) ?(.*)$/.exec(name);
+              return narrow ? [own, rest].filter(Boolean).map(line => cut(line, 20)) : cut(name, 48);
             }}};
   }
 

@@ -2,7 +2,7 @@
 /* explorer.js - chooses cases, and what a chart of them has on its axes. */
 
 const MOST_BARS = 24;
-const LEAST_INTENSITIES = 4; /* with fewer, a roofline is a few upright lines */
+const LEAST_INTENSITIES = 4; /* with fewer that a third tells apart, a roofline is a few upright lines */
 const option = (value, text) => make('option', {value}, text || value);
 const distinct = (rows, key) => [...new Set(rows.map(key))];
 
@@ -130,7 +130,8 @@ class Explorer {
     return {ranking: () => this.rows.length > 0,
             size: () => this.sizes().length > 0 || (this.figure('bytes') && this.operations > 1),
             roofline: () => this.figure('intensity') &&
-              distinct(this.rows, row => plainText(this.figure('intensity').value(row))).length >= LEAST_INTENSITIES,
+              distinct(this.rows, row => Math.round(Math.log2(this.figure('intensity').value(row)) / Math.log2(4 / 3))).length >=
+                LEAST_INTENSITIES,
             quality: () => this.metrics().length > 0}[kind]?.();
   }
 

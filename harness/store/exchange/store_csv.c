@@ -8,6 +8,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "case/case_name.h"
 #include "store/store_internal.h"
 
 /* ------------------------------------------------------------- columns -- */
@@ -131,8 +132,9 @@ static void write_line(FILE *out, const struct columns columns[COLUMNS], bool is
     }
 }
 
-int store_export_csv(struct store *store, const char *run_id, FILE *out)
+int store_export_csv(struct store *store, const char *run_id, const char *filter, FILE *out)
 {
+    int written = 0;
     struct columns columns[COLUMNS];
     struct metrics metrics;
     struct stored_run run;
@@ -140,11 +142,13 @@ int store_export_csv(struct store *store, const char *run_id, FILE *out)
     columns_of(&run, NULL, &metrics, columns);
     write_line(out, columns, true);
     for (int i = 0; i < run.case_count && !ferror(out); i++) {
+        if (!case_matches(filter, &run.cases[i].result.id)) continue;
         metrics_text(&run.cases[i].result, &metrics);
         columns_of(&run, &run.cases[i], &metrics, columns);
         write_line(out, columns, false);
+        written++;
     }
     stored_run_release(&run);
-    if (fflush(out) == 0 && !ferror(out)) return 0;
+    if (fflush(out) == 0 && !ferror(out)) return filter && written == 0;
     return assay_error("%s: cannot write the export: %s", store->path, strerror(errno));
 }
