@@ -145,8 +145,11 @@ def _rehearse(library, launch, clock):
         replay = library.capture(launch)
     except Exception as error:
         library.stream.synchronize()
-        if not _is_of_capture(error):
-            raise
+        first = error
+        while first.__cause__ or first.__context__:
+            first = first.__cause__ or first.__context__
+        if "captur" not in str(first).lower():
+            raise first
         # CUDA's words are about captures, which the user never asked for.
         raise Error("a launch may only enqueue on the current stream, and it synchronised, "
                     "allocated or used another one (a variant that does so by design says "
@@ -164,14 +167,6 @@ def _enqueue_s(library, launch):
     taken_s = time.perf_counter() - start
     library.stream.synchronize()
     return taken_s
-
-
-def _is_of_capture(error):
-    while error:
-        if "captur" in str(error).lower():
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def library_of(name, place, device, stream):
