@@ -72,8 +72,9 @@ static int run(void *given)
     char itself[PATH_MAX];
     struct comparison comparison;
     struct ab_offer offer;
-    if (program_itself(itself, sizeof itself) != 0 ||
-        run_choice_compare(&comparison, runs[0], runs[1], arguments->db, &arguments->compare) != 0)
+    /* A module of Python has no file: what is offered then names the command. */
+    if (program_itself(itself, sizeof itself) != 0) snprintf(itself, sizeof itself, "assay");
+    if (run_choice_compare(&comparison, runs[0], runs[1], arguments->db, &arguments->compare) != 0)
         return -1;
     if (comparison.count == 0 && arguments->compare.filter) {
         fprintf(stderr, "assay compare: no case of the two runs matches '%s'\n",

@@ -205,7 +205,7 @@ check "and names it" warns "dist takes no --metric" plot dist few --metric mse -
 check "a history takes no run" exits 2 plot history few -o x.svg
 check "not even the latest" exits 2 plot history latest -o x.svg
 check "and says what chooses instead" warns "history takes no run, so not 'few'" plot history few -o x.svg
-check "a case" warns "--case GLOB" plot history few -o x.svg
+check "a case" warns "--filter GLOB" plot history few -o x.svg
 check "in one line" one_line plot history few -o x.svg
 check "a history names its runs" drawn history - --case '*/host_omp' --only 'n=1000000 *'
 check "both, by day" gives 2 grep -cE '>[0-9]{4}-[0-9]{2}-[0-9]{2}<' history.svg

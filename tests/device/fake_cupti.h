@@ -60,7 +60,7 @@ static const char library_source[] =
     "void fake_kernel(uint64_t start, uint64_t end, uint32_t correlation, const char *name) {\n"
     "    uint8_t *r = room();\n"
     "    put(r, 0, 10, 4); put(r, 6, 40, 2); put(r, 16, start, 8); put(r, 24, end, 8);\n"
-    "    put(r, 48, 7, 4); put(r, 76, 1024, 4); put(r, 80, 512, 4); put(r, 84, 16, 4);\n"
+    "    put(r, 40, 3, 4); put(r, 48, 7, 4); put(r, 76, 1024, 4); put(r, 80, 512, 4); put(r, 84, 16, 4);\n"
     "    put(r, 92, correlation, 4); put(r, 104, (uintptr_t)name, 8);\n"
     "}\n"
     "void fake_copy(uint64_t start, uint64_t end, uint32_t correlation) {\n"
