@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cmd/options.h"
 #include "suite/suite_find.h"
 
 /* MOST_NAMED: more cases are not named one by one. */
@@ -100,8 +101,8 @@ static void find_suite(struct ab_offer *offer, const struct comparison_side *sid
 
 /* ------------------------------------------------------------------- offer -- */
 
-void ab_offer_make(struct ab_offer *offer, const struct comparison *comparison, const char *filter,
-                   const char *itself)
+static void find_open(struct ab_offer *offer, const struct comparison *comparison,
+                      const char *filter, const char *itself)
 {
     const struct comparison_side *sides[] = {&comparison->base, &comparison->candidate};
     *offer = (struct ab_offer){.simulated = sides[0]->simulated && sides[1]->simulated};
@@ -141,12 +142,11 @@ static void add_word(char *line, size_t size, const char *option, const char *wo
     text_add(line, size, "", "'");
 }
 
-void ab_offer_say(const struct ab_offer *offer, struct comparison *comparison,
-                  const struct compare_options *options, const char *db)
+static void say(const struct ab_offer *offer, struct comparison *comparison,
+                const struct compare_options *options, const char *db)
 {
     char *line = comparison->next, number[32];
     size_t size = sizeof comparison->next;
-    if (offer->open == 0) return;
     text_add(line, size, "", offer->one_build ? "assay run" : "assay ab");
     for (int i = 0; i < 2 && !offer->one_build; i++)
         add_word(line, size, "", offer->side[i]);
@@ -166,6 +166,16 @@ void ab_offer_say(const struct ab_offer *offer, struct comparison *comparison,
         add_word(line, size, "--threshold", number);
     }
     if (offer->filter[0]) add_word(line, size, "--filter", offer->filter);
-    if (db) add_word(line, size, "--db", db);
+    if (strcmp(db, database_default(NULL)) != 0) add_word(line, size, "--db", db);
     text_copy(comparison->next_lacks, sizeof comparison->next_lacks, offer->lacks);
+}
+
+void ab_offer_make(struct ab_offer *offer, struct comparison *comparison,
+                   const struct compare_options *options, const char *db)
+{
+    char itself[PATH_MAX];
+    /* A module of Python has no file: what is offered then names the command. */
+    if (program_itself(itself, sizeof itself) != 0) snprintf(itself, sizeof itself, "assay");
+    find_open(offer, comparison, options->filter, itself);
+    if (offer->open > 0) say(offer, comparison, options, db);
 }

@@ -23,12 +23,7 @@ struct ab_offer {
 };
 
 /* What is to be measured is found from the provenance of the runs: a revision where the tree was
- * clean, this very program where it made the run. `filter` is that of the comparison, NULL: none;
- * `itself` is the path of this program. */
-void ab_offer_make(struct ab_offer *offer, const struct comparison *comparison, const char *filter,
-                   const char *itself);
-
-/* Into comparison->next and its notes, with the options that were given for `compare`; `db` is
- * NULL where it is the usual one. */
-void ab_offer_say(const struct ab_offer *offer, struct comparison *comparison,
-                  const struct compare_options *options, const char *db);
+ * clean, this very program where it made the run. The command, with the options that were given,
+ * goes into comparison->next; --db where `db` is not the usual database. */
+void ab_offer_make(struct ab_offer *offer, struct comparison *comparison,
+                   const struct compare_options *options, const char *db);

@@ -65,28 +65,28 @@ static int report(const struct arguments *arguments, const struct comparison *co
     return comparison->exit;
 }
 
+/* What was compared, or what measuring it again comes to. */
+static int answer(const struct arguments *arguments, struct comparison *comparison)
+{
+    const char *filter = arguments->compare.filter;
+    struct ab_offer offer;
+    if (comparison->count == 0 && filter) {
+        fprintf(stderr, "assay compare: no case of the two runs matches '%s'\n", filter);
+        return EXIT_NOTHING;
+    }
+    ab_offer_make(&offer, comparison, &arguments->compare, arguments->db);
+    return arguments->measure && offer.open > 0 ? measure(arguments, &offer)
+                                                : report(arguments, comparison);
+}
+
 static int run(void *given)
 {
     const struct arguments *arguments = given;
     char *const *runs = arguments->given.word;
-    char itself[PATH_MAX];
     struct comparison comparison;
-    struct ab_offer offer;
-    /* A module of Python has no file: what is offered then names the command. */
-    if (program_itself(itself, sizeof itself) != 0) snprintf(itself, sizeof itself, "assay");
     if (run_choice_compare(&comparison, runs[0], runs[1], arguments->db, &arguments->compare) != 0)
         return -1;
-    if (comparison.count == 0 && arguments->compare.filter) {
-        fprintf(stderr, "assay compare: no case of the two runs matches '%s'\n",
-                arguments->compare.filter);
-        comparison_release(&comparison);
-        return EXIT_NOTHING;
-    }
-    ab_offer_make(&offer, &comparison, arguments->compare.filter, itself);
-    bool usual = strcmp(arguments->db, database_default(NULL)) == 0;
-    ab_offer_say(&offer, &comparison, &arguments->compare, usual ? NULL : arguments->db);
-    int code = arguments->measure && offer.open > 0 ? measure(arguments, &offer)
-                                                    : report(arguments, &comparison);
+    int code = answer(arguments, &comparison);
     comparison_release(&comparison);
     return code;
 }

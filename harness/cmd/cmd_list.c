@@ -13,8 +13,11 @@
 #include "case/shape.h"
 #include "cmd/options.h"
 #include "doctor/doctor.h"
+#include "show/show.h"
 #include "store/store.h"
 #include "suite/suite.h"
+
+enum { MOST_SUITE = 16 }; /* columns for its name, beside some 60 of the others */
 
 struct arguments {
     struct given given;
@@ -179,17 +182,22 @@ static void write_run(struct json *json, const struct run_line *line, const char
     json_int_member(json, "launches", line->launches);
     json_int_member(json, "cases", line->cases);
     json_int_member(json, "ok", line->ok);
+    json_int_member(json, "wrong", line->wrong);
     json_known_member(json, "gate", line->gate);
     json_known_member(json, "gate_mode", line->gate_mode);
     json_count_member(json, "gate_exit", line->gate_exit);
     json_end(json);
 }
 
+/* On a terminal a long name of a suite is cut, which would leave no room for the others. */
 static void tabulate_run(struct table *table, const struct run_line *line, const char *words)
 {
+    char suite[sizeof line->suite];
+    bool is_terminal = terminal_width(stdout, 0) > 0;
+    show_fit(suite, sizeof suite, line->suite, is_terminal ? MOST_SUITE : (int)sizeof suite);
     table_cell(table, "%.8s", line->id);
     table_cell(table, "%.19s", line->started_at);
-    table_cell(table, "%s", line->suite);
+    table_cell(table, "%s", suite);
     table_cell(table, "%s", line->status);
     table_cell(table, "%d", line->launches);
     table_cell(table, "%d/%d", line->ok, line->cases);

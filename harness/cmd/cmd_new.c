@@ -218,9 +218,10 @@ static int plan_make(struct plan *plan, const struct arguments *arguments, const
         text_copy(plan->words[OPERATION].text, ASSAY_MAX_NAME, operation))
         return assay_error("a name has at most %d characters", ASSAY_MAX_NAME - 1);
     list_sources(plan);
-    if (find_include(plan->words[INCLUDE].text) ||
-        program_itself(plan->words[PROGRAM].text, WORD_SIZE))
-        return -1;
+    if (find_include(plan->words[INCLUDE].text)) return -1;
+    /* A module of Python has no file: the folder then calls the command. */
+    if (program_itself(plan->words[PROGRAM].text, WORD_SIZE) != 0)
+        text_copy(plan->words[PROGRAM].text, WORD_SIZE, "assay");
     if (plan->kind == VARIANT)
         return objects_try("when it described its operation", describe_operation, plan);
     if (!registry_operation(operation)) return 0;

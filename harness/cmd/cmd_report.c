@@ -6,6 +6,7 @@
 #include "base/exit_code.h"
 #include "base/out_file.h"
 #include "base/text.h"
+#include "cmd/ab_offer.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "report/report.h"
@@ -50,6 +51,7 @@ static int report_run(const struct arguments *arguments, const struct stored_run
 {
     struct view view;
     struct comparison comparison = {0};
+    struct ab_offer offer;
     struct claims claims = {0};
     struct claim_ledger ledger = {0};
     const struct view_selection selection = {.filter = arguments->filter};
@@ -65,6 +67,7 @@ static int report_run(const struct arguments *arguments, const struct stored_run
         if (run_choice_compare(&comparison, arguments->against, arguments->given.word[0],
                                arguments->db, &compare))
             goto out;
+        ab_offer_make(&offer, &comparison, &compare, arguments->db);
         report.comparison = &comparison;
     }
     settle(arguments, &report, &claims, &ledger);

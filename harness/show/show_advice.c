@@ -111,10 +111,28 @@ static void by_ceiling(char *out, size_t size, const struct view *view, const st
     }
 }
 
+/* The fastest baseline of the group that is shown to be faster than the row, and is not the one
+ * that its speed-up is against; NULL: none. */
+static const struct view_row *faster_baseline(const struct view *view, const struct view_row *row)
+{
+    const struct view_row *found = NULL;
+    for (int i = 0; i < view->count; i++) {
+        const struct view_row *other = &view->rows[i];
+        const struct case_result *result = &other->result;
+        if (other->group != row->group || result->status != STATUS_OK ||
+            result->id.kind != ASSAY_BASELINE || !strcmp(result->id.variant, row->baseline) ||
+            !(result->hi_ns < row->result.lo_ns))
+            continue;
+        if (!found || result->time_ns < found->result.time_ns) found = other;
+    }
+    return found;
+}
+
 bool show_advice(char *out, size_t size, const struct view *view, const struct view_row *row,
                  struct profile *const *profiles)
 {
     const struct profile *profile = profiles ? profiles[row->stored - view->run->cases] : NULL;
+    char by_time[UNITS_MAX];
     out[0] = '\0';
     if (!status_has_time(row->result.status)) return false;
     if (row->baseline[0] && !row->result.is_baseline)
@@ -123,6 +141,10 @@ bool show_advice(char *out, size_t size, const struct view *view, const struct v
                  : row->speedup.hi < 1 ? "slower than"
                                        : "as fast as",
                  kind_name(row->base_kind), row->baseline);
+    const struct view_row *faster = faster_baseline(view, row);
+    if (faster)
+        text_add(out, size, "; ", "the baseline %s is faster, %s", faster->result.id.variant,
+                 units_ratio(by_time, row->result.time_ns / faster->result.time_ns));
     if (!profile || !by_profile(out, size, profile)) by_ceiling(out, size, view, row);
     return true;
 }

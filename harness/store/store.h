@@ -103,7 +103,8 @@ struct run_line {
     char gate[9];       /* whose launch it is, as labels have it; "" nobody's */
     char gate_mode[16]; /* "paired", "stored", "calibrate"; "" the gate did not come to an end */
     int gate_exit;      /* what it came to; -1: to nothing */
-    int launches, cases, ok;
+    int launches;
+    int cases, ok, wrong; /* as rows of `show` */
 };
 int store_each_run(struct store *store, bool gates_as_one,
                    int (*each)(const struct run_line *line, void *context), void *context);

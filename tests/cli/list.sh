@@ -58,3 +58,27 @@ check "a second list is refused" exits 2 "$ASSAY" list suites runs
 check "no list at all is refused" exits 2 "$ASSAY" list
 check "runs of a database that is not there are an error" exits 2 "$ASSAY" list runs --db none.sqlite
 check "of which nothing is printed" quiet "$ASSAY" list runs --db none.sqlite --format json
+
+# What list runs counts is what show has rows of.
+export ASSAY_DB=counts.sqlite
+"$ASSAY" run smoke --device sim --launches 2 --label launched >/dev/null 2>&1
+"$ASSAY" run ceilings --device sim --label limits >/dev/null 2>&1
+"$FAULTS" run "$HERE/faults/faults.ini" --device sim:wrong=*/right --label faulty >/dev/null 2>&1
+query counts.sqlite "UPDATE result SET status = 'wrong' WHERE rowid = (SELECT max(result.rowid) FROM result JOIN launch
+    ON launch.id = launch_id JOIN run ON run.id = run_id WHERE run.label = 'launched' AND purpose = 'case')"
+for label in launched limits faulty; do
+    "$ASSAY" show $label --format json >shown.json 2>/dev/null
+    "$ASSAY" list runs --format json >listed.json
+    check "list and show count $label alike" gives 1 query :memory: "SELECT count(*) > 0
+        AND count(*) = value ->> 'cases' AND sum(status = 'ok') = value ->> 'ok' AND sum(status = 'wrong') = value ->> 'wrong'
+        FROM (SELECT r.value ->> 'status' AS status FROM json_each(readfile('shown.json'), '\$.rows') r),
+        (SELECT value FROM json_each(readfile('listed.json')) WHERE value ->> 'label' = '$label')"
+done
+check "a case that was wrong in one launch is wrong" gives 1 query :memory: "SELECT value ->> 'wrong'
+    FROM json_each(readfile('listed.json')) WHERE value ->> 'label' = 'launched'"
+
+# Long names fold in their column.
+long=$(printf 'a-suite-of-a-very-long-name-%.0s' 1 2)
+cp "$HERE/../suites/smoke.ini" "$long.ini"
+"$ASSAY" run "./$long.ini" --device sim --label "a label of many words that goes on and on, as those of a branch do, to the end" >/dev/null 2>&1
+check "list runs fits a terminal with long names" fits_terminal "$ASSAY" list runs

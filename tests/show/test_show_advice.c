@@ -124,6 +124,32 @@ static void a_short_kernel_is_not_bound_by_bandwidth(void **state)
     assert_non_null(strstr(text, "bound by bandwidth"));
 }
 
+static void another_baseline_that_is_faster_is_named(void **state)
+{
+    (void)state;
+    const double times[] = {7000, 7900, 8100};
+    const char *const names[] = {"fastest", "fast", "library"};
+    view_release(&view);
+    for (int i = 0; i < 3; i++)
+        fake_case(&fake, 0, "int8_quantize", "n=5000 input=fp32", names[i], times[i])->id.kind =
+            ASSAY_BASELINE;
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    row = &view.rows[2];
+    assert_string_equal(row->result.id.variant, "best");
+    strcpy(row->baseline, "library");
+    row->base_kind = ASSAY_BASELINE;
+    row->speedup = (struct interval){.mid = 1.04, .lo = 1.03, .hi = 1.05};
+    show_advice(text, sizeof text, &view, row, NULL);
+    assert_non_null(
+        strstr(text, "faster than the baseline library; the baseline fastest is faster, 1.14x; "));
+    view.rows[0].result.hi_ns = 8100; /* not shown to be */
+    show_advice(text, sizeof text, &view, row, NULL);
+    assert_non_null(strstr(text, "the baseline fast is faster, 1.01x; "));
+    view.rows[1].result.hi_ns = 8100;
+    show_advice(text, sizeof text, &view, row, NULL);
+    assert_null(strstr(text, "is faster"));
+}
+
 static void a_row_without_a_ceiling_says_so(void **state)
 {
     (void)state;
@@ -203,6 +229,7 @@ int main(void)
         TEST(a_row_far_from_its_ceiling_says_how_far),
         TEST(a_ratio_whose_interval_has_1_is_neither_faster_nor_slower),
         TEST(a_short_kernel_is_not_bound_by_bandwidth),
+        TEST(another_baseline_that_is_faster_is_named),
         TEST(a_row_without_a_ceiling_says_so),
         TEST(a_profile_knows_better_than_a_ceiling),
         TEST(a_case_without_a_time_has_no_advice),
