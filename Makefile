@@ -150,6 +150,13 @@ $(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources harness/exports.list
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
+# The same code at other addresses.
+.PHONY: twin
+twin: $(BUILD)/assay-twin ## the same objects linked in another order: a second build for `assay gate --null`
+$(BUILD)/assay-twin: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources harness/exports.list
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $$(printf '%s\n' $(filter %.o,$^) | tac) $(LDLIBS_ALL)
+
 # A test of a family (test_family_*.c) is linked with the families too.
 $(call named,test_family_%,$(TESTS)): $(FAMILY_O)
 $(TESTS): %: %.c.o $(PARTS_O) $(BUILD)/sources
@@ -200,11 +207,17 @@ $(BUILD)/page.inc: FORCE
 
 $(call named,page.c,$(HARNESS_O)): $(BUILD)/page.inc
 
+$(BUILD)/build_revision.inc: harness/gate/build_revision.sh
+	@mkdir -p $(@D)
+	$(Q){ od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; echo 0; } >$@
+
+$(call named,program_build.c,$(HARNESS_O)): $(BUILD)/build_revision.inc
+
 # The library that `assay time` has the driver load into programs: position-independent, exporting its
 # two entries alone, and without the sanitisers, which those programs lack. The program has it within
 # itself, as bytes; none without CUPTI's headers.
 INJECT_SRC := $(wildcard harness/device/cuda/inject/*.c) harness/device/trace_writer.c \
-    $(addprefix harness/device/cuda/,symbols.c cubin.c cupti_activity_cuda.c cupti_library_cuda.c) \
+    $(addprefix harness/device/cuda/,symbols.c cubin.c cubin_sections.c cupti_activity_cuda.c cupti_library_cuda.c) \
     $(addprefix harness/base/,error.c library.c rng.c text.c)
 INJECT_O := $(patsubst %,$(BUILD)/inject/%.o,$(INJECT_SRC))
 INJECT := $(if $(filter 1,$(CUDA)),$(if $(wildcard $(addsuffix /cupti_activity.h,$(CUDA_INCLUDE) \
@@ -217,7 +230,7 @@ $(INJECT_O): $(BUILD)/inject/%.o: % $(BUILD)/flags
 
 $(BUILD)/libassay_time.so: $(INJECT_O)
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -s -Wl,-z,nodelete -o $@ $^ -ldl -lpthread
+	$(Q)$(CC) -shared -s -Wl,-z,nodelete,-z,defs -o $@ $^ -ldl -lpthread
 
 $(BUILD)/inject.inc: $(INJECT) FORCE
 	$(call keep,$(if $(INJECT),od -An -v -tu1 $(INJECT) | sed 's/[0-9][0-9]*/&$(comma)/g',:))
@@ -430,7 +443,7 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
     $(call share,share/doc/assay/results/h100,$(wildcard results/h100/*.svg)) \
     $(call share,share/doc/assay/harness,harness/assay.h) \
-    $(call share,include,harness/assay.h) \
+    $(call share,include,harness/assay.h harness/assay.hpp) \
     $(call share,share/pkgconfig,$(BUILD)/assay.pc) \
     $(call share,share/cmake/assay,cmake/assayConfig.cmake $(BUILD)/assayConfigVersion.cmake) \
     $(foreach f,/ /scratch/ /variant/,\

@@ -28,9 +28,10 @@ def contents(root, module, info, version, tag):
     for path in sorted((root / "python/assay").glob("*.py")):
         yield f"assay/{path.name}", path.read_bytes()
     yield "assay/_assay.abi3.so", module.read_bytes()
-    for pattern in ("suites/*.ini", "plots/*.gp"):
-        for path in sorted(root.glob(pattern)):
+    for pattern in ("suites/*.ini", "plots/*.gp", "templates/**/*"):
+        for path in filter(pathlib.Path.is_file, sorted(root.glob(pattern))):
             yield f"assay/{path.relative_to(root)}", path.read_bytes()
+    yield "assay/include/assay.h", (root / "harness/assay.h").read_bytes()
     yield f"{info}/LICENSE", (root / "LICENSE").read_bytes()
     yield f"{info}/METADATA", METADATA.format(version=version).encode()
     yield f"{info}/WHEEL", WHEEL.format(tag=tag).encode()

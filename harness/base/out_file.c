@@ -73,6 +73,24 @@ int out_file_open(struct out_file *file, const char *path)
     return file->stream ? 0 : assay_error("%s: cannot be written: %s", path, strerror(errno));
 }
 
+int stream_copy(FILE *out, FILE *in)
+{
+    char piece[1 << 14];
+    size_t count;
+    while ((count = fread(piece, 1, sizeof piece, in)) > 0)
+        if (fwrite(piece, 1, count, out) != count) break;
+    return ferror(in) ? -1 : 0;
+}
+
+int out_file_append(struct out_file *file, const char *from)
+{
+    FILE *in = fopen(from, "re");
+    int failed = in ? stream_copy(file->stream, in) : -1;
+    if (failed) assay_error("cannot read %s: %s", from, strerror(errno));
+    if (in) fclose(in);
+    return failed;
+}
+
 /* Bring everything to disk, under the temporary name. */
 static bool settle(struct out_file *file)
 {

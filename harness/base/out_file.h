@@ -28,6 +28,13 @@ int out_file_open(struct out_file *file, const char *path);
  * a link or a pipe, gives way to the file. */
 int out_file_replace(struct out_file *file, const char *path);
 
+/* Write all that is left in `in`. -1 with errno where it cannot be read; what `out` did not take
+ * shows when it is closed. */
+int stream_copy(FILE *out, FILE *in);
+
+/* Write what is in the file `from`. 0, or -1 with assay_error. */
+int out_file_append(struct out_file *file, const char *from);
+
 /* Check that `path` could be written, before work that takes long; creates nothing.
  * 0, or -1 with assay_error. */
 int out_file_try(const char *path);

@@ -302,3 +302,15 @@ void text_wrap(FILE *out, const char *text, int at, int indent, int width)
         fprintf(out, "%*s", indent, "");
     }
 }
+
+void text_line(FILE *out, int at, int width, const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (!text[0]) return;
+    fprintf(out, "%*s", at, "");
+    text_wrap(out, text, at, at + 2, width);
+}

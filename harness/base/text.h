@@ -79,3 +79,7 @@ int text_fitting(const char *text, int width);
 /* Write a text and its line end, from column `at` on, in lines of `width` columns. Those after
  * the first begin at `indent`. Where `width` leaves them less than 4 columns they have 4. */
 void text_wrap(FILE *out, const char *text, int at, int indent, int width);
+/* The same of up to 2047 bytes as printf makes them, behind `at` blanks; further lines begin two
+ * columns further in. Nothing of "". */
+void text_line(FILE *out, int at, int width, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));

@@ -71,30 +71,25 @@ static int kernels_of(const struct suite_file *file, int index, const struct sui
 
 static int register_bench(struct bench *bench, const char *name)
 {
-    const struct assay_operation *operation = &bench->operation;
-    const struct assay_operation **operations = malloc(sizeof *operations);
-    const struct assay_variant **variants = calloc(2 * BENCH_MAX_KERNELS, sizeof *variants);
-    struct assay_object *object = malloc(sizeof *object);
-    if (!operations || !variants || !object) return assay_error("out of memory for a kernel");
-    operations[0] = operation;
+    bench->operations[0] = &bench->operation;
     for (int i = 0; i < bench->kernel_count; i++) {
-        variants[2 * i] = &bench->kernel[i].variant;
-        variants[2 * i + 1] = &bench->kernel[i].on_host;
+        bench->variants[2 * i] = &bench->kernel[i].variant;
+        bench->variants[2 * i + 1] = &bench->kernel[i].on_host;
     }
-    *object = (struct assay_object){
+    bench->object = (struct assay_object){
         .abi_major = ASSAY_ABI_MAJOR,
         .abi_minor = ASSAY_ABI_MINOR,
-        .object_bytes = sizeof *object,
-        .operation_bytes = sizeof *operation,
+        .object_bytes = sizeof bench->object,
+        .operation_bytes = sizeof bench->operation,
         .variant_bytes = sizeof(struct assay_variant),
         .library_bytes = sizeof(struct assay_library),
         .fixed_bytes = ASSAY_FIXED_BYTES,
         .operation_count = 1,
         .variant_count = 2 * bench->kernel_count,
-        .operations = operations,
-        .variants = variants,
+        .operations = bench->operations,
+        .variants = bench->variants,
     };
-    return registry_add(object, name);
+    return registry_add(&bench->object, name);
 }
 
 static int add_bench(const struct suite_file *file, int index, const char *name)
@@ -102,8 +97,12 @@ static int add_bench(const struct suite_file *file, int index, const char *name)
     const struct suite_group *kernels;
     int kernel_count = kernels_of(file, index, &kernels);
     struct bench *bench = calloc(1, sizeof *bench);
+    if (!bench) return assay_error("out of memory for a kernel");
     struct bench **added = grow_add(&benches, &bench_count, sizeof *added, "the kernels");
-    if (!bench || !added) return assay_error("out of memory for a kernel");
+    if (!added) {
+        free(bench);
+        return -1;
+    }
     *added = bench;
     if (bench_read(bench, &file->benches[index], kernels, kernel_count)) return -1;
     if (bench_check_files(bench)) return suite_error_here(file->path, file->benches[index].line);

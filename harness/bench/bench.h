@@ -61,6 +61,10 @@ struct bench {
     struct bench_kernel oracle_of_file; /* where it is none of the kernels */
     const char *baselines[2];
     bool has_tolerance;
+    /* What is registered. */
+    struct assay_object object;
+    const struct assay_operation *operations[1];
+    const struct assay_variant *variants[2 * BENCH_MAX_KERNELS];
 };
 
 /* Read a file and register what it describes; `name` is what messages call it. -1 with assay_error

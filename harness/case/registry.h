@@ -19,6 +19,9 @@ extern const char *const registry_group_keys[];
  * valid any more. */
 int registry_add(const struct assay_object *object, const char *origin);
 
+/* Whether anything was added. */
+bool registry_has_more(void);
+
 /* All operations, sorted by name; returns how many. */
 int registry_operations(const struct assay_operation *const **list);
 

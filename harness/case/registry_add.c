@@ -165,6 +165,11 @@ static bool is_added(const struct assay_object *object)
     return false;
 }
 
+bool registry_has_more(void)
+{
+    return addition_count > 0;
+}
+
 int registry_add(const struct assay_object *object, const char *origin)
 {
     if (is_added(object)) return 0;

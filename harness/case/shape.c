@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mute.h"
 #include "base/text.h"
+#include "case/registry.h"
 #include "case/result.h"
 #include "case/shape.h"
 
@@ -124,9 +126,31 @@ int shape_parse(const struct assay_operation *operation, const char *text,
     return 0;
 }
 
+/* What an object prints has been heard when the plan was rehearsed, and would stand among results.
+ */
+struct assay_work shape_work(const struct assay_shape *shape)
+{
+    struct assay_work work = {0};
+    struct mute mute;
+    if (registry_has_more()) mute_begin(&mute);
+    if (shape->operation->work) work = shape->operation->work(shape);
+    if (registry_has_more()) mute_end(&mute);
+    return work;
+}
+
+const char *shape_ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
+{
+    struct mute mute;
+    if (!shape->operation->ceiling) return NULL;
+    if (registry_has_more()) mute_begin(&mute);
+    const char *name = shape->operation->ceiling(shape, temperature);
+    if (registry_has_more()) mute_end(&mute);
+    return name;
+}
+
 double shape_bytes(const struct assay_shape *shape)
 {
-    struct assay_work work = shape->operation->work(shape);
+    struct assay_work work = shape_work(shape);
     return work.read_bytes + work.write_bytes;
 }
 

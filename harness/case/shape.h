@@ -35,6 +35,11 @@ void json_shape(struct json *json, const char *text);
 int shape_parse(const struct assay_operation *operation, const char *text,
                 struct assay_shape *shape);
 
+/* The work of a shape, and the ceiling that it measures at a temperature (NULL: none), as its
+ * operation says; what the operation of an object prints is lost. */
+struct assay_work shape_work(const struct assay_shape *shape);
+const char *shape_ceiling(const struct assay_shape *shape, enum assay_temperature temperature);
+
 /* Bytes of the working set: every byte read and written once. */
 double shape_bytes(const struct assay_shape *shape);
 

@@ -19,12 +19,14 @@ struct ab_offer {
     char own_device[2][RESULT_MAX_SPEC];
     char filter[AB_OFFER_FILTER]; /* "": the whole suite */
     bool simulated;
+    bool
+        of_objects; /* the runs differ in the shared objects that they loaded, which are compared */
+    bool loads;     /* both loaded the same ones */
     bool one_build; /* of both runs, on one device: nothing for assay ab, and more launches help */
 };
 
 /* What is to be measured is found from the provenance of the runs: a revision where the tree was
  * clean, this very program where it made the run. The command, with the options that were given,
- * goes into comparison->next; --db where `db` is not the usual database. 0, or -1 with
- * assay_error. */
-int ab_offer_make(struct ab_offer *offer, struct comparison *comparison,
-                  const struct compare_options *options, const char *db);
+ * goes into comparison->next; --db where `db` is not the usual database. */
+void ab_offer_make(struct ab_offer *offer, struct comparison *comparison,
+                   const struct compare_options *options, const char *db);

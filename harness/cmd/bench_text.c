@@ -87,7 +87,7 @@ static int write_path(FILE *out, const char *key, const char *path, const char *
 static int write_expect(FILE *out, const char *expect)
 {
     char path[PATH_MAX];
-    const char *colon = expect ? strrchr(expect, ':') : NULL;
+    const char *colon = expect ? strchr(expect, ':') : NULL;
     if (!expect) return 0;
     if (!colon) return write_path(out, "expect", expect, "");
     snprintf(path, sizeof path, "%.*s", (int)(colon - expect), expect);

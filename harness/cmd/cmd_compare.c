@@ -74,7 +74,7 @@ static int answer(const struct arguments *arguments, struct comparison *comparis
         fprintf(stderr, "assay compare: no case of the two runs matches '%s'\n", filter);
         return EXIT_NOTHING;
     }
-    if (ab_offer_make(&offer, comparison, &arguments->compare, arguments->db) != 0) return -1;
+    ab_offer_make(&offer, comparison, &arguments->compare, arguments->db);
     return arguments->measure && offer.open > 0 ? measure(arguments, &offer)
                                                 : report(arguments, comparison);
 }

@@ -22,6 +22,9 @@ static int check(void *given)
     if (gate->base && gate->baseline) return assay_error("--base or --baseline, not both");
     if ((gate->base && !gate->base[0]) || (gate->candidate && !gate->candidate[0]))
         return assay_error("--base and --cand want a program, not ''");
+    if (gate->baseline && (gate->max_time_s || gate->fail_fast))
+        return assay_error("--max-time and --fail-fast are for --base: against a stored run there "
+                           "is one stage");
     gate->suite = arguments->given.word[0];
     return gate_command_check(&arguments->gating, given);
 }
@@ -43,6 +46,10 @@ static const struct command_option options[] = {
     {"base", VALUE_FILE, "PROGRAM", AT(gating.gate.base), .help = "the assay to compare with"},
     {"cand", VALUE_FILE, "PROGRAM", AT(gating.gate.candidate),
      .help = "the assay to judge (default: this one)"},
+    {"null", VALUE_FILE, "PROGRAM", AT(gating.gate.null),
+     .help = "a second build of the base, which lies otherwise in memory: no floor is below what "
+             "the two differ by",
+     .with = "base"},
     {"baseline", VALUE_RUN, "NAME", AT(gating.gate.baseline),
      .help = "the stored run to compare with: a named baseline, a label, an id, latest"},
     {"pinned", VALUE_RUN, "NAME", AT(gating.gate.pinned),

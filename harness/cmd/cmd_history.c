@@ -22,8 +22,6 @@ struct arguments {
     int last;
 };
 
-enum { MARGIN = 4, DEFAULT_WIDTH = 80 };
-
 /* Whether the reader's locale writes UTF-8; the program's own stays "C". */
 static bool writes_utf8(void)
 {
@@ -32,12 +30,6 @@ static bool writes_utf8(void)
     bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
     freelocale(locale);
     return utf8;
-}
-
-static int line_width(void)
-{
-    int columns = terminal_width(stdout, 0);
-    return (columns > 2 * MARGIN ? columns : DEFAULT_WIDTH) - MARGIN;
 }
 
 static int check(void *given)
@@ -65,7 +57,7 @@ static int print(const struct arguments *arguments, const struct history *histor
     if (strcmp(arguments->format, "json") == 0) return history_print_json(stdout, history);
     if (strcmp(arguments->format, "html") == 0)
         return history_html(stdout, history, arguments->cases);
-    return history_print(stdout, history, line_width(), writes_utf8());
+    return history_print(stdout, history, terminal_columns(), writes_utf8());
 }
 
 static int show(const struct arguments *arguments, struct store *store)

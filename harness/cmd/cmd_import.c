@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/out_file.h"
 #include "base/text.h"
 #include "base/zstd_file.h"
 #include "cmd/options.h"
@@ -27,13 +28,9 @@ static int check(void *given)
  * itself when it is a file. NULL with assay_error. */
 static FILE *seekable(FILE *in, const char *name)
 {
-    char piece[65536];
-    size_t got;
     if (fseek(in, 0, SEEK_CUR) == 0) return in;
     FILE *copy = tmpfile();
-    while (copy && (got = fread(piece, 1, sizeof piece, in)) > 0)
-        if (fwrite(piece, 1, got, copy) != got) break;
-    if (copy && !ferror(in) && fflush(copy) == 0 && !ferror(copy)) {
+    if (copy && stream_copy(copy, in) == 0 && fflush(copy) == 0 && !ferror(copy)) {
         rewind(copy);
         return copy;
     }

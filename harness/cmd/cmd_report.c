@@ -65,9 +65,9 @@ static int report_run(const struct arguments *arguments, const struct stored_run
     }
     if (arguments->against) {
         if (run_choice_compare(&comparison, arguments->against, arguments->given.word[0],
-                               arguments->db, &compare) ||
-            ab_offer_make(&offer, &comparison, &compare, arguments->db))
+                               arguments->db, &compare))
             goto out;
+        ab_offer_make(&offer, &comparison, &compare, arguments->db);
         report.comparison = &comparison;
     }
     settle(arguments, &report, &claims, &ledger);

@@ -119,7 +119,7 @@ const struct command cmd_run = {
     RUN_COMMAND_WORDS,
     .about = "Measures every case of the suites, stores all samples and prints the table.\n",
     .examples = "assay run smoke --device host\n"
-                "assay run softmax.ini --load softmax.so --device host\n"
+                "assay run softmax.ini --load softmax.so --db softmax.sqlite\n"
                 "assay run int8 --filter 'int8_quantize/*' --launches 3 --label before\n"
                 "assay run int8 --filter 'int8_quantize n=5000000 cold' --dry-run",
     .exit = "0 fine, 1 a wrong answer, or a right one that the suite expects to be wrong, 2 usage, "

@@ -75,6 +75,8 @@ static int run(void *given)
     char why[1024];
     snprintf(why, sizeof why, "%s", assay_last_error());
     if (run_id[0] && end != RECORDER_FAILED && print(arguments, run_id) != 0) return -1;
+    if (!run_id[0] && end == RECORDER_INTERRUPTED)
+        fprintf(stderr, "assay time: interrupted before a kernel was recorded\n");
     if (run_id[0])
         fprintf(stderr, "assay: run %.8s is in %s\n", run_id, arguments->recorder.database);
     if (end != RECORDER_COMPLETE && end != RECORDER_INTERRUPTED)

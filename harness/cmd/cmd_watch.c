@@ -1,6 +1,5 @@
 /* cmd_watch.c - `assay watch`: on each save, build and compare with the program as it was. */
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/exit_code.h"
+#include "base/out_file.h"
 #include "base/process.h"
 #include "base/temp_folder.h"
 #include "cmd/gate_command.h"
@@ -95,18 +95,12 @@ static int await_change(const char *below, struct sources *last)
 
 static int copy_program(const char *from, const char *to)
 {
-    char piece[1 << 16];
-    ssize_t got = -1, put = 0;
-    int in = open(from, O_RDONLY | O_CLOEXEC);
-    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
-    while (out >= 0 && put >= 0 && (got = read(in, piece, sizeof piece)) > 0)
-        for (ssize_t at = 0; at < got && put >= 0; at += put)
-            put = write(out, piece + at, (size_t)(got - at));
-    bool failed = out < 0 || got != 0 || put < 0;
-    int error = errno;
-    if (in >= 0) close(in);
-    if (out >= 0 && close(out) != 0 && !failed) failed = true, error = errno;
-    return failed ? assay_error("%s cannot be copied: %s", from, strerror(error)) : 0;
+    struct out_file file;
+    if (out_file_replace(&file, to) != 0) return -1;
+    int status = out_file_append(&file, from);
+    if (status == 0 && fchmod(fileno(file.stream), 0700) != 0)
+        status = assay_error("%s cannot be copied: %s", from, strerror(errno));
+    return out_file_close(&file, status);
 }
 
 /* 1: it was built, 0: it does not build, which make has said; -1: a signal came. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "gate/gate_run_state.h"
+#include "store/store_gate.h"
 
 /* The metric of a case in one launch of a pool; NAN none. */
 static double value_of(const struct gate_run *run, enum arm arm, const struct case_id *id,
@@ -25,7 +26,8 @@ void gate_collect(struct gate_rounds *rounds, const struct gate_run *run, enum a
     rounds->count = 0;
     for (int round = from; round < to && rounds->count < SIGNED_RANK_MAX; round++) {
         double base = value_of(run, ARM_BASE, id, round, sight.metric);
-        int launch = other == ARM_NULL ? round - run->screen_rounds : round;
+        bool is_later = other == ARM_NULL && !run->options->null;
+        int launch = is_later ? round - run->screen_rounds : round;
         double value = log(value_of(run, other, id, launch, sight.metric)) - log(base);
         if (!isnan(value)) rounds->value[rounds->count++] = value;
     }
@@ -90,6 +92,27 @@ static void fill_row(struct comparison_row *row, const struct gate_case *one, bo
     comparison_row_doubt(row);
 }
 
+bool gate_is_final(const struct gate_run *run)
+{
+    const struct comparison *comparison = run->comparison;
+    if (!run->options->fail_fast || store_apply_acks(run->store, run->comparison) != 0)
+        return false;
+    for (int i = 0; i < comparison->count; i++) {
+        const struct comparison_row *row = &comparison->rows[i];
+        bool fails = row->verdict == VERDICT_ERROR || row->verdict == VERDICT_MISSING ||
+                     row->verdict == VERDICT_REGRESSED;
+        if (fails && !(row->tags & TAG_ACK)) return true;
+    }
+    return false;
+}
+
+bool gate_runs_same_kernels(const struct gate_run *run, const struct comparison_row *row)
+{
+    const struct device_info *device = &run->pool[ARM_BASE].run.launches[0].device;
+    bool by_kernels = device->clock == CLOCK_CUPTI && row->id.place == ASSAY_CUDA;
+    return (row->tags & TAG_SAME_CODE) && by_kernels && !run->options->speedup;
+}
+
 /* The cases of the comparison with their screens. */
 static int make_cases(struct gate_run *run)
 {
@@ -108,6 +131,10 @@ static int make_cases(struct gate_run *run)
             expm1(noise_floor(&run->noise, &row->id, row->base_ns, GATE_CONFIRM_ROUNDS));
         one->quantum = row->quantum;
         gate_collect(&one->screen, run, ARM_CANDIDATE, &row->id, 0, run->screen_rounds);
+        if (run->options->null)
+            gate_collect(&one->twin, run, ARM_NULL, &row->id, 0, run->screen_rounds);
+        else if (gate_runs_same_kernels(run, row))
+            one->twin = one->screen;
     }
     return 0;
 }

@@ -33,17 +33,14 @@ int gate_keep_block(const struct gate_run *run, const struct case_id *id, double
                            run->options->speedup ? "speedup" : "time", &block);
 }
 
-/* Whether what the programs differed by in the screen is noise. Identical kernels are not all
- * of a program: what the host adds, or hands to the kernels, is a change like any other, so
- * only the timestamps of the kernels count, and only of a case whose screen showed it to be
- * unchanged. A floor made of these is rather too low than too high. */
+/* Whether what the programs differed by in the screen is noise: only of a case whose screen showed
+ * it to be unchanged, for what the host hands to identical kernels may have changed. A floor made
+ * of these is rather too low than too high. */
 static bool is_unchanged(const struct gate_run *run, const struct comparison_row *row,
                          const struct gate_case *one)
 {
-    const struct device_info *device = &run->pool[ARM_BASE].run.launches[0].device;
-    bool by_kernels = device->clock == CLOCK_CUPTI && row->id.place == ASSAY_CUDA;
     bool settled = !one->slower.suspect && !one->faster.suspect;
-    return (row->tags & TAG_SAME_CODE) && by_kernels && row->verdict == VERDICT_PASS && settled;
+    return gate_runs_same_kernels(run, row) && row->verdict == VERDICT_PASS && settled;
 }
 
 int gate_keep_noise(const struct gate_run *run)
@@ -77,6 +74,21 @@ static void note_coverage(struct comparison *comparison)
     }
 }
 
+/* What builds of the same code differ by here, where that is known and not nothing. */
+static void note_layout(const struct gate_run *run)
+{
+    int twins = 0;
+    for (int i = 0; run->cases && i < run->comparison->count; i++)
+        twins += run->cases[i].twin.count >= GATE_LEAST_ROUNDS;
+    if (twins < GATE_LEAST_TWINS || !(run->cases[0].layout > 0)) return;
+    comparison_note(run->comparison,
+                    "builds that do the same may differ by %.2g %% by how they lie in memory (%s, "
+                    "%d cases): no floor is below that",
+                    100 * run->cases[0].layout,
+                    run->options->null ? "a second build of the base" : "identical machine code",
+                    twins);
+}
+
 int gate_finish(struct gate_run *run)
 {
     struct comparison *comparison = run->comparison;
@@ -92,6 +104,7 @@ int gate_finish(struct gate_run *run)
                         "no noise floor is known for this device: assay calibrate "
                         "%.60s makes one",
                         options->suite);
+    note_layout(run);
     if (store_apply_acks(run->store, comparison) != 0) return -1;
     comparison->tally.least_judged = options->least_judged;
     if (comparison_finish(comparison, options->fail_on) != 0) return -1;

@@ -1,8 +1,11 @@
 /* gate_launch.c - launches of a gate's programs, into its pools. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/exit_code.h"
 #include "gate/gate_run_state.h"
+
+enum { LEFT_TEXT = 64 };
 
 static int exit_of(enum launch_end end)
 {
@@ -29,17 +32,28 @@ static int check_objects(const struct timings *pool, const struct timings *timin
     return 0;
 }
 
-int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter)
+/* " (of 16, about 40 s more)": behind the name of a launch. */
+static void left_text(const struct gate_run *run, int round, int to, char out[LEFT_TEXT])
+{
+    double left_s = run->round_s * (to - round);
+    if (left_s > 0)
+        snprintf(out, LEFT_TEXT, " (of %d, about %.0f s more)", to, left_s);
+    else
+        snprintf(out, LEFT_TEXT, " (of %d)", to);
+}
+
+static int launch(struct gate_run *run, enum arm arm, int round, const char *filter,
+                  const char *left)
 {
     char label[GATE_LABEL];
     struct timings timings;
     struct program_call call = gate_call(run, arm, round, filter);
     gate_label(run, arm, round, label);
     call.label = label;
-    fprintf(stderr, "assay: round %d, %s\n", round + 1, gate_arm_name(run, arm));
+    fprintf(stderr, "assay: round %d, %s%s\n", round + 1, gate_arm_name(run, arm), left);
     enum launch_end end = program_launch(&call, run->store, &timings);
     if (end != LAUNCH_DONE) return exit_of(end);
-    if (program_unchanged(&run->file[arm == ARM_CANDIDATE ? ARM_CANDIDATE : ARM_BASE]) != 0) {
+    if (program_unchanged(&run->file[gate_program_of(run, arm)]) != 0) {
         timings_release(&timings);
         return EXIT_USAGE;
     }
@@ -55,15 +69,33 @@ int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filte
     return status == 0 ? GATE_MADE : EXIT_USAGE;
 }
 
+int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter)
+{
+    return launch(run, arm, round, filter, "");
+}
+
+/* The first round is made in any case: without it there is nothing to judge. */
+static bool is_out_of_time(const struct gate_run *run, int round)
+{
+    int limit_s = run->options->max_time_s;
+    return limit_s > 0 && round > 0 && clock_s() - run->start_s + run->round_s > limit_s;
+}
+
 int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter)
 {
     for (int round = from; round < to; round++) {
+        char left[LEFT_TEXT];
+        double start_s = clock_s();
+        run->out_of_time = is_out_of_time(run, round);
+        if (run->out_of_time) return GATE_MADE;
+        left_text(run, round, to, left);
         for (int turn = 0; turn < ARMS; turn++) {
             enum arm arm = gate_arm_at(round, turn);
             if (arm == ARM_NULL && !with_null) continue;
-            int code = gate_launch(run, arm, round, filter);
+            int code = launch(run, arm, round, filter, left);
             if (code != GATE_MADE) return code;
         }
+        run->round_s = clock_s() - start_s;
     }
     return GATE_MADE;
 }

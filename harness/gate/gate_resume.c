@@ -11,10 +11,10 @@ struct stored_round {
     struct timings arm[ARMS];
 };
 
-/* The base is launched twice in a round, and compared with itself. */
+/* What was launched of the program of an arm. */
 static const struct timings *pool_of(const struct gate_run *run, enum arm arm)
 {
-    return &run->pool[arm == ARM_NULL ? ARM_BASE : arm];
+    return &run->pool[gate_program_of(run, arm)];
 }
 
 static bool is_there(const struct timings *launch)
@@ -65,7 +65,7 @@ static void build_text(const struct program_info *program, char out[32])
 static int refuse_build(const struct gate_run *run, enum arm arm, const struct program_info *then,
                         const struct program_info *now)
 {
-    const char *side = arm == ARM_CANDIDATE ? "candidate" : "base";
+    const char *side = arm == ARM_CANDIDATE ? "candidate" : arm == ARM_BASE ? "base" : "null arm";
     char before[32], after[32];
     build_text(then, before);
     build_text(now, after);

@@ -8,12 +8,19 @@ static int measure(struct gate_run *run, int from, int to)
 {
     char wanted[GATE_FILTER];
     const char *filter = run->options->filter;
-    bool is_screen = from < run->screen_rounds;
-    int taken = gate_take_rounds(run, from, to, !is_screen);
+    bool is_screen = from < run->screen_rounds, with_null = !is_screen || run->options->null;
+    int taken = gate_take_rounds(run, from, to, with_null);
     if (taken < 0) return EXIT_USAGE;
     if (from + taken == to) return GATE_MADE;
     if (!is_screen) filter = gate_wanted_filter(run, wanted);
-    return gate_launch_rounds(run, from + taken, to, !is_screen, filter);
+    return gate_launch_rounds(run, from + taken, to, with_null, filter);
+}
+
+/* Whether there is no use in, or no time for, the stage that would come. */
+static bool ends_early(struct gate_run *run)
+{
+    run->final = !run->out_of_time && gate_is_final(run);
+    return run->out_of_time || run->final;
 }
 
 /* GATE_MADE, or the exit code of a failure. */
@@ -22,18 +29,34 @@ static int second_stage(struct gate_run *run, int suspects)
     int open;
     run->confirm_rounds = gate_confirm_rounds(run->cases, run->comparison->count, &run->rules);
     int looked = run->screen_rounds + run->confirm_rounds;
-    fprintf(stderr, "assay: %d suspect%s, %d fresh rounds with the base once more\n", suspects,
-            suspects == 1 ? "" : "s", run->confirm_rounds);
+    fprintf(stderr, "assay: %d suspect%s, %d fresh rounds with the base once more%s\n", suspects,
+            suspects == 1 ? "" : "s", run->confirm_rounds,
+            run->options->extend ? ", and up to ten more where they do not decide" : "");
     int code = measure(run, run->screen_rounds, looked);
     if (code != GATE_MADE) return code;
     if (gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;
     int most = run->screen_rounds + GATE_EXTENDED_ROUNDS;
-    if (!run->options->extend || open == 0 || looked >= most) return GATE_MADE;
+    if (!run->options->extend || open == 0 || looked >= most || ends_early(run)) return GATE_MADE;
     fprintf(stderr, "assay: %d still open, %d rounds more\n", open, most - looked);
     run->extending = true;
     code = measure(run, looked, most);
     if (code != GATE_MADE) return code;
     return gate_judge(run, &suspects, &open) == 0 ? GATE_MADE : EXIT_USAGE;
+}
+
+/* A gate that did not measure all that it could says so. */
+static void note_end(const struct gate_run *run)
+{
+    int rounds = run->pool[ARM_BASE].run.launch_count;
+    if (run->out_of_time)
+        comparison_note(run->comparison,
+                        "ended by --max-time %d after %d rounds: what these do not decide is "
+                        "INCONCLUSIVE",
+                        run->options->max_time_s, rounds);
+    else if (run->final)
+        comparison_note(run->comparison,
+                        "ended after %d rounds (--fail-fast): further ones could not make it pass",
+                        rounds);
 }
 
 static int paired(struct gate_run *run)
@@ -44,15 +67,20 @@ static int paired(struct gate_run *run)
     if (run->options->resume && gate_resume(run) != 0) return EXIT_USAGE;
     if (pinned) code = gate_read_baseline(run->store, pinned, &run->pinned, &run->pinned_sessions);
     if (code != GATE_MADE) return code;
+    fprintf(stderr,
+            "assay: %d launches of each program screen all cases; 10 rounds or more of what then "
+            "looks changed\n",
+            run->screen_rounds);
     code = measure(run, 0, run->screen_rounds);
     if (code != GATE_MADE) return code;
     if (gate_read_noise(run) != 0 || gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;
-    if (suspects > 0) {
+    if (suspects > 0 && !ends_early(run)) {
         code = second_stage(run, suspects);
         if (code != GATE_MADE) return code;
     }
     if (gate_keep_noise(run) != 0) return EXIT_USAGE;
     gate_note_resumed(run);
+    note_end(run);
     if (pinned && (code = gate_compare_pinned(run)) != GATE_MADE) return code;
     return gate_finish(run) == 0 ? GATE_MADE : EXIT_USAGE;
 }

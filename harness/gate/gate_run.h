@@ -16,7 +16,8 @@ enum { GATE_STORED_LAUNCHES = 5 };
 
 struct gate_options {
     const char *suite;
-    const char *base, *candidate;               /* programs */
+    const char *base, *candidate; /* programs */
+    const char *null; /* a second build of the base, for the null arm of all rounds; NULL: none */
     const char *base_device, *candidate_device; /* --device of each */
     /* The shared objects that each loads, ended by NULL; NULL: none. */
     const char *const *base_objects, *const *candidate_objects;
@@ -31,7 +32,9 @@ struct gate_options {
     bool resume; /* go on with the suite's newest gate that did not end; paired mode */
     bool allow_simulated, allow_stored;
     unsigned fail_on;
-    int launches; /* of the candidate, in stored mode only */
+    bool fail_fast; /* paired: no stage that could not change the exit code */
+    int max_time_s; /* paired: no round that would end later; 0: no limit */
+    int launches;   /* of the candidate, in stored mode only */
     int timeout_s;
     bool has_seed; /* else a random one */
     uint64_t seed; /* those of all launches follow from it */

@@ -9,7 +9,7 @@
 #include "judge/compare.h"
 #include "judge/gate.h"
 
-/* The null arm is the base once more. */
+/* The null arm is the base once more, or options.null. */
 enum arm { ARM_BASE, ARM_CANDIDATE, ARM_NULL, ARMS };
 
 struct gate_run {
@@ -18,11 +18,14 @@ struct gate_run {
     struct compare_options compare;
     struct gate_rules rules;
     struct comparison *comparison;
-    bool is_calibration;                /* both programs are one, and nothing is decided */
-    int label_skip;                     /* rounds that labels count beside those of the pool */
-    struct program_file file[ARM_NULL]; /* of base (none against a stored run) and candidate */
-    struct timings pool[ARMS];          /* launch i is that of round i; of the null arm: of
-                                           round screen_rounds + i */
+    bool is_calibration;            /* both programs are one, and nothing is decided */
+    int label_skip;                 /* rounds that labels count beside those of the pool */
+    struct program_file file[ARMS]; /* none of a stored run, and of the null arm options.null */
+    struct timings pool[ARMS];      /* launch i is that of round i; of the null arm without
+                                       options.null: of round screen_rounds + i */
+    double start_s, round_s; /* when the gate began, and how long the last round took; 0 none */
+    bool final;              /* ended early: options.fail_fast, and it fails */
+    bool out_of_time;        /* by options.max_time_s: what there is is judged */
     int screen_rounds;
     int confirm_rounds;    /* of the first look; the extension goes beyond */
     bool extending;        /* only what is still open is measured, not every suspect */
@@ -48,6 +51,9 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
                struct comparison *comparison);
 void gate_end(struct gate_run *run);
 
+/* The arm whose program an arm launches. */
+enum arm gate_program_of(const struct gate_run *run, enum arm arm);
+
 enum { GATE_LABEL = 64 };
 /* "gate 1a2b3c4d round 3, base", which the launch is stored under. */
 void gate_label(const struct gate_run *run, enum arm arm, int round, char out[GATE_LABEL]);
@@ -70,6 +76,14 @@ int gate_judge(struct gate_run *run, int *suspects, int *open);
 /* ln(other) - ln(base) of a case over rounds [from, to), where both have a time. */
 void gate_collect(struct gate_rounds *rounds, const struct gate_run *run, enum arm other,
                   const struct case_id *id, int from, int to);
+
+/* With options.fail_fast: whether a case failed, is missing or REGRESSED, and is not acknowledged.
+ */
+bool gate_is_final(const struct gate_run *run);
+
+/* Whether both programs ran identical machine code in a case, and are timed by that alone. What the
+ * host adds, or hands to the kernels, is a change like any other. */
+bool gate_runs_same_kernels(const struct gate_run *run, const struct comparison_row *row);
 
 /* Whether a case is to be measured in the rounds that come. */
 bool gate_is_wanted(const struct gate_run *run, const struct gate_case *one);
@@ -108,7 +122,8 @@ void gate_note_resumed(const struct gate_run *run);
 /* ---- gate_launch.c: new launches; GATE_MADE, or an exit code ---- */
 
 int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter);
-/* Rounds [from, to) of both programs, with the null arm or without. */
+/* Rounds [from, to) of both programs, with the null arm or without; fewer, with out_of_time, where
+ * options.max_time_s ends before. */
 int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter);
 
 /* ---- gate_keep.c: the database before and after ---- */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "gate/gate_run_state.h"
 #include "store/store_id.h"
@@ -15,6 +16,7 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
         .store = store,
         .options = options,
         .comparison = comparison,
+        .start_s = clock_s(),
         .compare = {.speedup = options->speedup,
                     .threshold = options->threshold,
                     .noise = &run->noise,
@@ -26,6 +28,7 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
     memset(comparison, 0, sizeof *comparison);
     if (options->base && program_find(options->base, &run->file[ARM_BASE]) != 0) return -1;
     if (program_find(options->candidate, &run->file[ARM_CANDIDATE]) != 0) return -1;
+    if (options->null && program_find(options->null, &run->file[ARM_NULL]) != 0) return -1;
     if (id_random(run->session) != 0) return -1;
     run->seed = options->has_seed ? options->seed : strtoull(run->session + 16, NULL, 16);
     return 0;
@@ -52,10 +55,16 @@ static uint64_t seed_of(const struct gate_run *run, enum arm arm, int round, con
     return rng_mix(run->seed, 2 * (uint64_t)round + (arm == ARM_NULL));
 }
 
+enum arm gate_program_of(const struct gate_run *run, enum arm arm)
+{
+    return arm == ARM_NULL && !run->options->null ? ARM_BASE : arm;
+}
+
 const char *gate_arm_name(const struct gate_run *run, enum arm arm)
 {
     static const char *const arms[ARMS] = {"base", "candidate", "base again"};
     static const char *const unchanged[ARMS] = {"unchanged", "unchanged again"};
+    if (arm == ARM_NULL && run->options->null) return "second build";
     return (run->is_calibration ? unchanged : arms)[arm];
 }
 
@@ -69,10 +78,11 @@ struct program_call gate_call(const struct gate_run *run, enum arm arm, int roun
                               const char *filter)
 {
     const struct gate_options *options = run->options;
+    const char *const program[ARMS] = {options->base, options->candidate, options->null};
     bool is_base = arm != ARM_CANDIDATE;
     const char *device = is_base ? options->base_device : options->candidate_device;
     return (struct program_call){
-        .program = is_base ? options->base : options->candidate,
+        .program = program[gate_program_of(run, arm)],
         .suite = options->suite,
         .device = device,
         .objects = is_base ? options->base_objects : options->candidate_objects,

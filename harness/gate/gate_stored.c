@@ -119,7 +119,7 @@ static int compare(struct gate_run *run, int sessions)
 {
     struct history history = {0};
     struct compare_options options = run->compare;
-    bool by_time = !options.speedup; /* what a fence is made of */
+    bool by_time = !options.speedup;       /* what a fence is made of */
     options.filter = run->options->filter; /* what it leaves out is not missing */
     options.across = gate_is_simulated(run);
     options.least_launches = GATE_STORED_LAUNCHES;

@@ -20,34 +20,10 @@
 /* What `script` ends with where the word is no revision. */
 enum { NO_REVISION = 3 };
 
-/* Arguments: the revision, the folder of builds, the command. Writes the program's path to standard
- * output. What is half built is in a folder of this process alone, which is renamed at the end, so
- * that another build of the same commit is no harm. */
-static const char script[] =
-    "commit=$(git rev-parse --verify --quiet --end-of-options \"$1^{commit}\" 2>/dev/null) || exit "
-    "3\n"
-    "built=$2/$commit-$(printf %s \"$3\" | cksum | cut -d' ' -f1)\n"
-    "[ -x \"$built/assay\" ] && { echo \"$built/assay\"; exit 0; }\n"
-    "new=$built.$$ log=$built.log\n"
-    "mkdir -p \"$new\" || exit 1\n"
-    "echo \"assay: building $1 (commit $(echo $commit | cut -c1-8); its log: $log)\" >&2\n"
-    "tidy() {\n"
-    "    git worktree remove --force \"$new/source\"\n"
-    "    rm -rf \"$new\"\n"
-    "    git worktree prune\n"
-    "} >/dev/null 2>&1\n"
-    "trap tidy EXIT\n"
-    "trap 'exit 1' HUP INT TERM\n"
-    "{\n"
-    "    git worktree add --force --detach \"$new/source\" \"$commit\" &&\n"
-    "    (cd \"$new/source\" && unset MAKEFLAGS MFLAGS MAKELEVEL GIT_DIR GIT_WORK_TREE "
-    "GIT_INDEX_FILE && sh -c \"$3\") &&\n"
-    "    cp \"$new/source/build/assay\" \"$new/assay\" &&\n"
-    "    { [ ! -d \"$new/source/suites\" ] || cp -R \"$new/source/suites\" \"$new/suites\"; } &&\n"
-    "    git worktree remove --force \"$new/source\" &&\n"
-    "    { mv -T \"$new\" \"$built\" || [ -x \"$built/assay\" ]; }\n"
-    "} >\"$log\" 2>&1 || { tail -n 20 \"$log\" >&2; exit 1; }\n"
-    "echo \"$built/assay\"\n";
+/* See build_revision.sh. */
+static const char script[] = {
+#include "build_revision.inc"
+};
 
 static int builds_folder(char out[PATH_MAX])
 {

@@ -46,7 +46,7 @@ static void settle(struct gate_case *one, enum verdict verdict, const char *reas
 
 static bool is_noisy(const struct gate_case *one)
 {
-    return one->noise > MOST_NOISE * one->threshold;
+    return fmax(one->noise, one->layout) > MOST_NOISE * one->threshold;
 }
 
 /* Of a case that is not shown to have changed. A floor that noise or the clock raised too far is no
@@ -61,6 +61,61 @@ static void settle_unchanged(struct gate_case *one, const char *undecided)
         settle(one, VERDICT_INCONCLUSIVE, "the clock's steps are coarser than the threshold");
     else
         settle(one, VERDICT_PASS, "");
+}
+
+/* --------------------------------------------------------------- layout -- */
+
+/* Of the lower nine tenths of the sizes of normal draws: their root mean square, in sigmas. */
+static const double TRIMMED_RMS = 0.789;
+
+/* By how much a twin differs, and how well six rounds or so know that. */
+struct twin {
+    double size; /* of the log ratio */
+    double variance;
+};
+
+static struct twin twin_of(const struct gate_rounds *rounds)
+{
+    double copy[SIGNED_RANK_MAX];
+    memcpy(copy, rounds->value, (size_t)rounds->count * sizeof *copy);
+    double spread = spread_of_few(copy, rounds->count);
+    double middle = signed_rank_interval(rounds->value, rounds->count, CONFIDENCE).mid;
+    return (struct twin){fabs(middle), spread * spread / rounds->count};
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const struct twin *a = left, *b = right;
+    return (a->size > b->size) - (a->size < b->size);
+}
+
+/* The upper 95 % limit of a standard deviation, over its estimate from `count` values: Wilson and
+ * Hilferty's approximation of chi-square (PNAS 17, 1931). */
+static double deviation_limit(int count)
+{
+    double ninth = 2.0 / (9 * count);
+    return pow(1 - ninth + normal_quantile(0.05) * sqrt(ninth), -1.5);
+}
+
+double gate_layout(const struct gate_case *cases, int count, double alpha)
+{
+    struct twin *twin = calloc((size_t)count + 1, sizeof *twin);
+    double squares = 0, noise = 0;
+    int twins = 0;
+    if (!twin) return NAN; /* as if nothing were known */
+    for (int i = 0; i < count; i++)
+        if (cases[i].twin.count >= GATE_LEAST_ROUNDS) twin[twins++] = twin_of(&cases[i].twin);
+    int kept = twins - twins / 10;
+    qsort(twin, (size_t)twins, sizeof *twin, by_size);
+    for (int i = 0; i < kept; i++) {
+        squares += twin[i].size * twin[i].size;
+        noise += twin[i].variance;
+    }
+    free(twin);
+    if (twins < GATE_LEAST_TWINS) return NAN;
+    double all = sqrt(squares / kept) / TRIMMED_RMS * deviation_limit(kept);
+    double layout = sqrt(fmax(all * all - noise / kept, 0));
+    return expm1(layout * normal_quantile(1 - alpha / count));
 }
 
 /* --------------------------------------------------------------- screen -- */
@@ -78,7 +133,7 @@ static void screen_side(struct gate_case *one, struct gate_side *found, enum sid
 static void screen_case(struct gate_case *one, const struct gate_rules *rules)
 {
     const struct gate_rounds *rounds = &one->screen;
-    one->floor = fmax(fmax(one->threshold, one->noise), one->quantum);
+    one->floor = fmax(fmax(one->threshold, one->noise), fmax(one->quantum, one->layout));
     one->slower = one->faster = (struct gate_side){false, false, false};
     one->null_tripped = false;
     one->change = signed_rank_interval(rounds->value, rounds->count, CONFIDENCE);
@@ -106,7 +161,9 @@ static double look_alpha(const struct gate_rules *rules, bool extended)
 int gate_screen(struct gate_case *cases, int count, const struct gate_rules *rules)
 {
     int suspects = 0;
+    double layout = gate_layout(cases, count, rules->alpha);
     for (int i = 0; i < count; i++) {
+        cases[i].layout = layout;
         screen_case(&cases[i], rules);
         suspects += is_suspect(&cases[i]);
     }

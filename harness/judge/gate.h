@@ -12,7 +12,8 @@
  *            a change counts if its p-value against the floor passes Holm's step-down
  *            procedure over all suspects. Fresh data are independent of how the suspects
  *            were chosen, so for unchanged code the probability of any REGRESSED is at
- *            most alpha, however many cases there are.
+ *            most alpha, however many cases there are, if rounds are independent and no build is
+ *            slower in all of its launches by how it lies in memory (gate_layout).
  *   extend   once, to twenty rounds, for suspects that are still open; alpha is split
  *            4:1 between the two looks.
  *
@@ -21,8 +22,8 @@
  * verdict is UNSTABLE.
  *
  * Slower and faster are treated alike: swapping the programs swaps REGRESSED and IMPROVED.
- * PASS means only "not slower". It has a chance at alpha in the screen and in each look, so of cases
- * slower by exactly the floor up to 2 alpha pass.
+ * PASS means only "not slower". It has a chance at alpha in the screen and in each look, so of
+ * cases slower by exactly the floor up to 2 alpha pass.
  */
 #pragma once
 
@@ -61,8 +62,12 @@ struct gate_case {
     double noise;     /* noise floor, a fraction; NAN unknown */
     double quantum;   /* what the clock can tell apart, a fraction; 0 or NAN unknown */
     struct gate_rounds screen, confirm, null;
+    /* Rounds of the screen of two builds that do the same in this case: its own where both run
+     * identical machine code, or the base and a second build of it; none. */
+    struct gate_rounds twin;
     /* found */
-    double floor; /* the largest of the three, a fraction */
+    double floor;  /* the largest of the three and the layout's, a fraction */
+    double layout; /* how far builds that do the same differ in the cases of this gate; NAN */
     struct gate_side slower, faster;
     bool null_tripped;
     enum verdict verdict;
@@ -72,6 +77,15 @@ struct gate_case {
                                by the normal approximation, a fraction; NAN unknown */
     const char *reason;     /* "" none */
 };
+
+/* How far two builds that do the same may differ by how they lie in memory: a bias of a build lasts
+ * through all of its launches, so no number of rounds averages it out. From the twins of all cases,
+ * if there are GATE_LEAST_TWINS or more: their differences, less what six rounds scatter by
+ * themselves, are taken as normal draws, of which no further one of `count` exceeds the result, a
+ * fraction, with probability 1 - alpha. The largest tenth is left out, as a case that did change
+ * may be among them. NAN: unknown. */
+enum { GATE_LEAST_TWINS = 10 };
+double gate_layout(const struct gate_case *cases, int count, double alpha);
 
 /* Judge the screen; returns the number of suspects. The other cases have their verdict. */
 int gate_screen(struct gate_case *cases, int count, const struct gate_rules *rules);

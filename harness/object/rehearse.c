@@ -17,6 +17,7 @@
 #include "assay.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mute.h"
 #include "base/process.h"
 
 enum { TICK_MS = 20 };
@@ -123,21 +124,9 @@ int rehearse(const char *who, const char *when, int (*act)(void *), void *argume
 
 int act_quietly(int (*act)(void *), void *argument)
 {
-    static const int outputs[2] = {STDOUT_FILENO, STDERR_FILENO};
-    int kept[2];
-    fflush(stdout);
-    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    for (int i = 0; i < 2; i++) {
-        kept[i] = fcntl(outputs[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-        if (kept[i] >= 0 && nothing >= 0) dup2(nothing, outputs[i]);
-    }
+    struct mute mute;
+    mute_begin(&mute);
     int status = act(argument);
-    fflush(stdout);
-    for (int i = 0; i < 2; i++) {
-        if (kept[i] < 0) continue;
-        dup2(kept[i], outputs[i]);
-        close(kept[i]);
-    }
-    if (nothing >= 0) close(nothing);
+    mute_end(&mute);
     return status;
 }

@@ -117,26 +117,13 @@ static int file_write(const char *path, int (*write)(FILE *out, struct plot *plo
     return out_file_close(&file, write(file.stream, plot));
 }
 
-static int picture_copy(FILE *out, const char *from)
-{
-    char bytes[1 << 14];
-    size_t count;
-    FILE *in = fopen(from, "rb");
-    if (!in) return assay_error("cannot read %s: %s", from, strerror(errno));
-    while ((count = fread(bytes, 1, sizeof bytes, in)) > 0)
-        if (fwrite(bytes, 1, count, out) != count) break;
-    int failed = ferror(in) ? assay_error("cannot read %s: %s", from, strerror(errno)) : 0;
-    fclose(in);
-    return failed; /* that of the output is seen when it is closed */
-}
-
 /* gnuplot may fail after a part of the picture, and would write through a link. */
 static int picture_place(const struct files *files, const char *output)
 {
     struct out_file file;
     if (is_terminal(output)) return 0;
     if (out_file_replace(&file, output)) return -1;
-    return out_file_close(&file, picture_copy(file.stream, files->picture));
+    return out_file_close(&file, out_file_append(&file, files->picture));
 }
 
 /* ----------------------------------------------------------------- running -- */

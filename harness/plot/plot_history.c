@@ -166,7 +166,7 @@ static void write_history(struct plot *plot, const struct axis *axis, const stru
              facts->simulated ? "SIMULATED " : "", facts->name, facts->driver, history->run_count,
              history->runs[0].started_at, history->runs[history->run_count - 1].started_at);
     if (more)
-        plot_note(plot, "", "the most changed cases first, and %d more (--case, --only)", more);
+        plot_note(plot, "", "the most changed cases first, and %d more (--filter, --only)", more);
     plot_size(plot, 1100, 166 + (shown == 1 ? 380 : 170 * shown),
               12 + (shown == 1 ? 22 : 11 * shown));
     plot_setting_number(plot, "panels", shown);

@@ -226,6 +226,6 @@ enum plot_outcome plot_pipeline(struct plot *plot)
     if (!count)
         return plot_nothing(plot, "no ok case has stages (metrics h2d_ns, compute_ns, d2h_ns)");
     write_pipeline(plot, batch, count, lines, spans);
-    if (more) plot_note(plot, "; ", "%d more are not drawn (--case, --only choose)", more);
+    if (more) plot_note(plot, "; ", "%d more are not drawn (--filter, --only choose)", more);
     return PLOT_DRAWN;
 }

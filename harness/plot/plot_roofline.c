@@ -208,6 +208,9 @@ static void arrows_write(struct plot *plot)
 
 /* -------------------------------------------------------------------- all -- */
 
+/* Some per cent above a ceiling are noise; cases of several devices are twice as fast and more. */
+static const double ABOVE_ARITHMETIC = 1.1;
+
 static void head(struct plot *plot, const struct roofline *roof)
 {
     const char *operation = plot->request->operation;
@@ -216,6 +219,11 @@ static void head(struct plot *plot, const struct roofline *roof)
                operation ? " of " : "", operation ? operation : "");
     if (roof->left_out)
         plot_note(plot, "; ", "cases without declared work, left out: %d", roof->left_out);
+    int above = 0;
+    for (int i = 0; i < plot->count; i++)
+        above += view_arithmetic(plot->row[i]->ceiling) >= 0 &&
+                 plot->row[i]->ceiling_fraction > ABOVE_ARITHMETIC;
+    if (above) plot_note(plot, "; ", "above what one device was measured to compute: %d", above);
     plot_size(plot, WIDE, HIGH, 36);
     plot_setting_number(plot, "key_chars", plot->chars + 7);
     plot_setting_number(plot, "rows", roof->rows[0]);

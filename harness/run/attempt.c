@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "case/case_name.h"
+#include "case/shape.h"
 #include "run/interrupt.h"
 #include "run/floor.h"
 #include "run/watch.h"
@@ -22,7 +23,7 @@ static void outcome_only(struct case_result *result, const struct group *group, 
 {
     result_init(result);
     group_case_id(group, index, &result->id);
-    if (group->shape.operation->work) result->work = group->shape.operation->work(&group->shape);
+    result->work = shape_work(&group->shape);
     result->status = status;
     snprintf(result->reason, sizeof result->reason, "%s", reason);
 }

@@ -1,13 +1,13 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "case/shape.h"
 #include "run/floor.h"
 
 /* The name of the ceiling that the cases of a group measure; NULL: none. */
 static const char *measures(const struct group *group)
 {
-    const struct assay_operation *operation = group->shape.operation;
-    return operation->ceiling ? operation->ceiling(&group->shape, group->temperature) : NULL;
+    return shape_ceiling(&group->shape, group->temperature);
 }
 
 void floor_learn(struct ceilings *ceilings, const struct group *group,

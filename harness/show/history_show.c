@@ -7,12 +7,15 @@
 #include <string.h>
 
 #include "base/sparkline.h"
+#include "base/terminal.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "case/shape.h"
 #include "judge/history.h"
 #include "show/show.h"
 
-enum { DAY = 10, SHORT_ID = 8, WHY = 512 }; /* characters of a date, of an id, of a border */
+enum { DAY = 10, SHORT_ID = 8, WHY = 512 }; /* characters: a date, an id, a border */
+enum { MARGIN = 4 };
 
 static const struct history_run *run_at(const struct history *history,
                                         const struct history_series *series, int point)
@@ -20,92 +23,98 @@ static const struct history_run *run_at(const struct history *history,
     return &history->runs[series->points[point].run];
 }
 
-static void print_heading(FILE *out, const struct history *history,
-                          const struct history_series *series)
+/* What is written, and how wide a line may be. */
+struct page {
+    FILE *out;
+    const struct history *history;
+    int columns;
+};
+
+static void print_heading(const struct page *page, const struct history_series *series)
 {
     char name[CASE_TEXT];
+    const struct device_info *facts = NULL;
     case_text(&series->id, name);
-    fputs(name, out);
-    if (series->point_count > 0) {
-        int newest = series->points[series->point_count - 1].setting;
-        const struct device_info *facts = &history->settings[newest].facts;
-        fprintf(out, "  on %s%s", facts->name, facts->simulated ? " (simulated)" : "");
-    }
-    fputc('\n', out);
+    if (series->point_count > 0)
+        facts = &page->history->settings[series->points[series->point_count - 1].setting].facts;
+    text_line(page->out, 0, page->columns, "%s%s%s%s", name, facts ? "  on " : "",
+              facts ? facts->name : "", facts && facts->simulated ? " (simulated)" : "");
 }
 
-static void print_summary(FILE *out, const struct history *history,
-                          const struct history_series *series)
+static void print_summary(const struct page *page, const struct history_series *series)
 {
-    char newest[UNITS_MAX], lowest[UNITS_MAX], highest[UNITS_MAX];
+    char newest[UNITS_MAX], lowest[UNITS_MAX], highest[UNITS_MAX], failed[48] = "";
     double low = INFINITY, high = 0;
     int last = series->point_count - 1;
     for (int i = 0; i <= last; i++) {
         low = fmin(low, series->points[i].time_ns);
         high = fmax(high, series->points[i].time_ns);
     }
-    units_time(newest, series->points[last].time_ns);
-    fprintf(out, "  %d run%s, %.*s to %.*s, newest %s, from %s to %s", last + 1, last ? "s" : "",
-            DAY, run_at(history, series, 0)->started_at, DAY,
-            run_at(history, series, last)->started_at, newest, units_time(lowest, low),
-            units_time(highest, high));
-    if (series->failed > 0) fprintf(out, "; %d without a time", series->failed);
-    fputc('\n', out);
+    if (series->failed > 0) snprintf(failed, sizeof failed, "; %d without a time", series->failed);
+    text_line(page->out, 2, page->columns, "%d run%s, %.*s to %.*s, newest %s, from %s to %s%s",
+              last + 1, last ? "s" : "", DAY, run_at(page->history, series, 0)->started_at, DAY,
+              run_at(page->history, series, last)->started_at,
+              units_time(newest, series->points[last].time_ns), units_time(lowest, low),
+              units_time(highest, high), failed);
 }
 
-static int print_sparkline(FILE *out, const struct history_series *series, int width, bool utf8)
+/* As wide as the terminal, or as a usual one. */
+static int print_sparkline(const struct page *page, const struct history_series *series, bool utf8)
 {
-    char line[SPARKLINE_SIZE];
+    char cells[SPARKLINE_SIZE];
+    bool fits = page->columns > 2 * MARGIN && page->columns < TERMINAL_ENDLESS;
+    int width = (fits ? page->columns : TERMINAL_USUAL) - MARGIN;
     double *values = calloc((size_t)series->point_count, sizeof *values);
     if (!values) return assay_error("out of memory for the history");
     for (int i = 0; i < series->point_count; i++)
         values[i] = series->points[i].time_ns;
-    sparkline(line, values, series->point_count, width, utf8);
-    fprintf(out, "  %s\n", line);
+    sparkline(cells, values, series->point_count, width, utf8);
+    fprintf(page->out, "  %s\n", cells);
     free(values);
     return 0;
 }
 
-static void print_change(FILE *out, const struct history *history,
-                         const struct history_series *series, const struct history_change *change)
+static void print_change(const struct page *page, const struct history_series *series,
+                         const struct history_change *change)
 {
-    const struct history_run *run = run_at(history, series, change->at);
+    const struct history_run *run = run_at(page->history, series, change->at);
     char before[UNITS_MAX], after[UNITS_MAX], why[WHY];
-    history_border_text(history, series, change, why, sizeof why);
-    fprintf(out, "  %.*s  %-6s  %+6.1f %%  %s -> %s  run %.*s", DAY, run->started_at,
-            change->causes ? "border" : "change", 100 * (change->after_ns / change->before_ns - 1),
-            units_time(before, change->before_ns), units_time(after, change->after_ns), SHORT_ID,
-            run->id);
-    if (run->commit[0]) fprintf(out, " of %.12s", run->commit);
-    fprintf(out, "%s%s\n", why[0] ? "  " : "", why);
+    history_border_text(page->history, series, change, why, sizeof why);
+    text_line(page->out, 2, page->columns, "%.*s  %-6s  %+6.1f %%  %s -> %s  run %.*s%s%.12s%s%s",
+              DAY, run->started_at, change->causes ? "border" : "change",
+              100 * (change->after_ns / change->before_ns - 1),
+              units_time(before, change->before_ns), units_time(after, change->after_ns), SHORT_ID,
+              run->id, run->commit[0] ? " of " : "", run->commit, why[0] ? "  " : "", why);
 }
 
-static void print_acks(FILE *out, const struct history *history, const struct case_id *id)
+static void print_acks(const struct page *page, const struct case_id *id)
 {
-    for (int i = 0; i < history->ack_count; i++) {
-        const struct ack *ack = &history->acks[i];
+    for (int i = 0; i < page->history->ack_count; i++) {
+        const struct ack *ack = &page->history->acks[i];
         if (!case_matches(ack->pattern, id)) continue;
-        fprintf(out, "  %.*s  acknowledged: %s", DAY, ack->set_at, ack->reason);
-        if (ack->expires_at[0]) fprintf(out, " (until %.*s)", DAY, ack->expires_at);
-        fputc('\n', out);
+        text_line(page->out, 2, page->columns, "%.*s  acknowledged: %s%s%.*s%s", DAY, ack->set_at,
+                  ack->reason, ack->expires_at[0] ? " (until " : "", DAY, ack->expires_at,
+                  ack->expires_at[0] ? ")" : "");
     }
 }
 
-int history_print(FILE *out, const struct history *history, int width, bool utf8)
+int history_print(FILE *out, const struct history *history, int columns, bool utf8)
 {
+    const struct page page = {out, history, columns};
     for (int i = 0; i < history->series_count; i++) {
         const struct history_series *series = &history->series[i];
         if (i > 0) fputc('\n', out);
-        print_heading(out, history, series);
+        print_heading(&page, series);
         if (series->point_count == 0) {
-            fprintf(out, "  no time in %d run%s\n", series->failed, series->failed > 1 ? "s" : "");
+            text_line(out, 2, columns, "no time in %d run%s", series->failed,
+                      series->failed > 1 ? "s" : "");
             continue;
         }
-        print_summary(out, history, series);
-        if (print_sparkline(out, series, width, utf8) != 0) return -1;
+        print_summary(&page, series);
+        if (print_sparkline(&page, series, utf8) != 0) return -1;
         for (int j = 0; j < series->change_count; j++)
-            print_change(out, history, series, &series->changes[j]);
-        print_acks(out, history, &series->id);
+            print_change(&page, series, &series->changes[j]);
+        print_acks(&page, &series->id);
     }
     if (ferror(out)) return assay_error("cannot write the history: %s", strerror(errno));
     return 0;
@@ -142,6 +151,7 @@ static void point_value(struct json *json, const struct history *history,
     json_number_member(json, "time_ns", point->time_ns);
     json_number_member(json, "lo_ns", point->lo_ns);
     json_number_member(json, "hi_ns", point->hi_ns);
+    json_known_member(json, "interval", show_interval_word(point->lo_ns, point->launches));
     json_int_member(json, "setting", point->setting);
     json_end(json);
 }

@@ -44,6 +44,9 @@ void show_ratio(char *out, size_t size, const struct interval *ratio);
 /* Begin the object of a document: this program's version, and format 1. */
 void show_json_begin(struct json *json, FILE *out);
 
+/* What the interval of a time over so many launches is; "" where it has none. */
+const char *show_interval_word(double lo_ns, int launches);
+
 /* The members that say which case it is. */
 void show_json_case(struct json *json, const struct case_id *id);
 
@@ -121,8 +124,8 @@ int show_profile_count(const struct stored_run *run, struct profile *const *prof
 int show_profiles(FILE *out, const struct stored_run *run, struct profile *const *profiles,
                   const char *format, int width);
 
-/* `width`: cells of the sparkline; `utf8`: whether it may use block characters. */
-int history_print(FILE *out, const struct history *history, int width, bool utf8);
+/* In lines of so many columns; `utf8`: whether a sparkline may use block characters. */
+int history_print(FILE *out, const struct history *history, int columns, bool utf8);
 int history_print_json(FILE *out, const struct history *history);
 /* As a page (page.h). `cases`: what was asked for. */
 int history_html(FILE *out, const struct history *history, const char *cases);

@@ -192,11 +192,10 @@ static const char *rate_unit(const struct view_row *row)
     return row->arithmetic == ASSAY_INT8_OPS ? "OP/s" : "FLOP/s";
 }
 
-/* What the interval of the time is. */
-static const char *interval_word(const struct view_row *row)
+const char *show_interval_word(double lo_ns, int launches)
 {
-    if (isnan(row->result.lo_ns)) return "";
-    return stats_is_range(row->launches) ? "smallest to largest" : "95 % confidence";
+    if (isnan(lo_ns)) return "";
+    return stats_is_range(launches) ? "smallest to largest" : "95 % confidence";
 }
 
 static void row_object(struct json *json, const struct view *view, const struct view_row *row)
@@ -230,7 +229,7 @@ static void row_object(struct json *json, const struct view *view, const struct 
     json_number_member(json, "rate", row->rate);
     json_known_member(json, "rate_unit", rate_unit(row));
     json_int_member(json, "launches", row->launches);
-    json_known_member(json, "interval", interval_word(row));
+    json_known_member(json, "interval", show_interval_word(result->lo_ns, row->launches));
     json_known_member(json, "marks", words.cell[CELL_MARKS]);
     json_known_member(json, "note", result->note);
     json_bool_member(json, "noisy", row->is_noisy);

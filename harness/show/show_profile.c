@@ -66,14 +66,6 @@ static void stalls_text(char *out, size_t size, const struct profile *profile, c
 
 enum { LINE = 2048 }; /* bytes of a line before it is wrapped */
 
-/* A line from column `at` on; what does not fit goes on two columns further in. Nothing of "". */
-static void line(FILE *out, int at, int width, const char *text)
-{
-    if (!text[0]) return;
-    fprintf(out, "%*s", at, "");
-    text_wrap(out, text, at, at + 2, width);
-}
-
 static void head(FILE *out, const struct case_result *result, const struct case_result *before,
                  int width)
 {
@@ -84,7 +76,7 @@ static void head(FILE *out, const struct case_result *result, const struct case_
         return;
     case_group_text(&result->id, name);
     if (before) fputc('\n', out);
-    line(out, 0, width, name);
+    text_line(out, 0, width, "%s", name);
 }
 
 /* Append a figure to the line, or to a new line if it is full. */
@@ -101,7 +93,7 @@ static void figure(FILE *out, int *column, int width, const char *label, const c
 
 static void counters(FILE *out, const struct profile *profile, const double *values, int width)
 {
-    char text[48], stalls[160], waits[256] = "";
+    char text[48], stalls[160];
     int column = 0;
     for (int i = 0; i < profile->counter_count; i++) {
         struct counter_label label = counter_label(profile->counter[i]);
@@ -111,8 +103,7 @@ static void counters(FILE *out, const struct profile *profile, const double *val
     }
     if (column > 0) fprintf(out, "\n");
     stalls_text(stalls, sizeof stalls, profile, values);
-    text_part(waits, sizeof waits, "", "waits, in cycles per instruction: %s", stalls);
-    line(out, 6, width, waits);
+    if (stalls[0]) text_line(out, 6, width, "waits, in cycles per instruction: %s", stalls);
 }
 
 static void summary(FILE *out, const struct case_result *result, const struct profile *profile,
@@ -132,16 +123,15 @@ static void summary(FILE *out, const struct case_result *result, const struct pr
                  units_time(busy, profile->busy_ns));
     text_add(text, sizeof text, "; ", "%s is its time", units_time(time, result->time_ns));
     fputc('\n', out);
-    line(out, 2, width, text);
+    text_line(out, 2, width, "%s", text);
     traffic_text(traffic, sizeof traffic, profile, result);
-    line(out, 2, width, traffic);
-    text[0] = '\0';
-    text_part(text, sizeof text, "", profile->passes < 0 ? "no counters: %s" : "counters: %s",
-              profile->counters_lost);
-    line(out, 2, width, text);
+    text_line(out, 2, width, "%s", traffic);
+    if (profile->counters_lost[0])
+        text_line(out, 2, width, "%s: %s", profile->passes < 0 ? "no counters" : "counters",
+                  profile->counters_lost);
     if (!profile_is_whole(profile)) return;
     profile_verdict(profile, profile->whole, profile->span_ns, verdict);
-    line(out, 6, width, verdict);
+    text_line(out, 6, width, "%s", verdict);
     counters(out, profile, profile->whole, width);
 }
 
@@ -155,7 +145,7 @@ static void resources(FILE *out, const struct profile_kernel *kernel, int width)
              shared);
     if (kernel->local_bytes > 0)
         text_add(text, sizeof text, ", ", "%d B local", kernel->local_bytes);
-    line(out, 6, width, text);
+    text_line(out, 6, width, "%s", text);
 }
 
 static void kernel_lines(FILE *out, const struct profile *profile,
@@ -168,11 +158,11 @@ static void kernel_lines(FILE *out, const struct profile *profile,
     if (kernel->count > 1) text_add(text, sizeof text, "", "%d of ", kernel->count);
     text_add(text, sizeof text, "", "%s",
              is_kernel ? kernel->name : activity_name(kernel->activity));
-    line(out, 4, width, text);
+    text_line(out, 4, width, "%s", text);
     if (!is_kernel) return;
     resources(out, kernel, width);
     profile_kernel_verdict(profile, kernel, verdict);
-    line(out, 6, width, verdict);
+    text_line(out, 6, width, "%s", verdict);
     counters(out, profile, kernel->counter, width);
 }
 

@@ -11,8 +11,8 @@ static const char *ceiling_measured(const struct case_id *id)
 {
     const struct assay_operation *operation = registry_operation(id->operation);
     struct assay_shape shape;
-    if (!operation || !operation->ceiling || shape_parse(operation, id->shape, &shape)) return NULL;
-    return operation->ceiling(&shape, id->temperature);
+    if (!operation || shape_parse(operation, id->shape, &shape)) return NULL;
+    return shape_ceiling(&shape, id->temperature);
 }
 
 struct assay_work view_work(const struct case_result *result)
@@ -20,8 +20,8 @@ struct assay_work view_work(const struct case_result *result)
     struct assay_work work = result->work;
     const struct assay_operation *operation = registry_operation(result->id.operation);
     struct assay_shape shape;
-    if (operation && operation->work && !shape_parse(operation, result->id.shape, &shape))
-        work.over_link = operation->work(&shape).over_link;
+    if (operation && !shape_parse(operation, result->id.shape, &shape))
+        work.over_link = shape_work(&shape).over_link;
     return work;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "case/shape.h"
 #include "store/store_internal.h"
 #include "store/store_rows.h"
 
@@ -32,7 +33,6 @@ int store_begin_run(struct store *store, struct run_info *run, const struct prog
 
 static void expected_bind(struct query *query, const struct group *group, int variant)
 {
-    const struct assay_operation *operation = group->shape.operation;
     struct case_id id;
     group_case_id(group, variant, &id);
     fields_bind(query, case_fields, &id);
@@ -40,8 +40,7 @@ static void expected_bind(struct query *query, const struct group *group, int va
     query_text(query, ":purpose", words_name(&purpose_words, group->purpose));
     query_text(query, ":group_label", group->label);
     query_text(query, ":skip", group->skip[variant]);
-    const char *ceiling =
-        operation->ceiling ? operation->ceiling(&group->shape, group->temperature) : NULL;
+    const char *ceiling = shape_ceiling(&group->shape, group->temperature);
     if (ceiling) query_text(query, ":ceiling", ceiling);
 }
 

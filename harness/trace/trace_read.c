@@ -3,11 +3,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "base/text.h"
@@ -305,22 +307,25 @@ int trace_add(struct trace *trace, const char *bytes, size_t size)
     return status;
 }
 
+/* What the program may have put there itself (a pipe, a link) is passed over. */
 static int read_file(struct trace *trace, const char *path)
 {
     struct stat about;
-    FILE *in = fopen(path, "re");
-    char *bytes = NULL;
-    int status;
-    if (!in || fstat(fileno(in), &about) != 0 || !S_ISREG(about.st_mode) ||
-        about.st_size > longest_file) {
-        status = assay_error("%s: no trace: %s", path, in ? "too long" : strerror(errno));
-    } else if (!(bytes = malloc((size_t)about.st_size + 1))) {
-        status = assay_error("out of memory for a trace");
-    } else {
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    bool is_ours = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+                   about.st_size <= longest_file;
+    FILE *in = is_ours ? fdopen(fd, "r") : NULL;
+    char *bytes = in ? malloc((size_t)about.st_size + 1) : NULL;
+    int status = 0;
+    if (bytes)
         status = trace_add(trace, bytes, fread(bytes, 1, (size_t)about.st_size, in));
-    }
+    else if (in)
+        status = assay_error("out of memory for a trace");
     free(bytes);
-    if (in) fclose(in);
+    if (in)
+        fclose(in);
+    else if (fd >= 0)
+        close(fd);
     return status;
 }
 

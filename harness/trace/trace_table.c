@@ -13,7 +13,8 @@
 #include "trace/trace_cases.h"
 
 enum {
-    MOST_LINES = 25, /* of a table; the rest is added up in its last line */
+    MOST_LINES = 25,  /* of a table; the rest is added up in its last line */
+    MOST_RANGES = 40, /* the same of the tables */
     GAP = 2,
     BELOW = 4, /* indent of a name that has a line to itself */
     NAME = ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 96,
@@ -177,26 +178,41 @@ static int table_print(FILE *out, const struct item *items, int count, double wh
     return 0;
 }
 
+/* Behind the last item of the range that begins at `begin`. */
+static int range_end(const struct item *items, int begin, int count)
+{
+    int end = begin;
+    while (end < count && items[end].row->group == items[begin].row->group)
+        end++;
+    return end;
+}
+
 static int ranges_print(FILE *out, struct item *items, int count, double whole_ns, int width)
 {
-    int status = 0;
+    char share[UNITS_MAX], time[UNITS_MAX], text[NAME];
+    int begin = 0, status = 0;
     qsort(items, (size_t)count, sizeof *items, largest_range_first);
-    for (int begin = 0, end; begin < count && status == 0; begin = end) {
+    for (int shown = 0; shown < MOST_RANGES && begin < count && status == 0; shown++) {
+        int end = range_end(items, begin, count);
         const char *shape = items[begin].row->result.id.shape;
-        char share[UNITS_MAX], time[UNITS_MAX];
-        for (end = begin; end < count && items[end].row->group == items[begin].row->group;)
-            end++;
-        fprintf(out, "\n%s: %s, %s of the time\n", shape[0] ? shape : "in no range",
-                units_time(time, items[begin].range_ns),
-                share_text(share, items[begin].range_ns / whole_ns));
+        snprintf(text, sizeof text, "%s: %s, %s of the time", shape[0] ? shape : "in no range",
+                 units_time(time, items[begin].range_ns),
+                 share_text(share, items[begin].range_ns / whole_ns));
+        fputc('\n', out);
+        text_wrap(out, text, 0, BELOW, width);
         status = table_print(out, items + begin, end - begin, whole_ns, false, width);
+        begin = end;
     }
+    if (begin < count)
+        fprintf(out, "\nand %d more in further ranges, %s of the time\n", count - begin,
+                share_text(share, sum_of(items + begin, count - begin) / whole_ns));
     return status;
 }
 
 /* ------------------------------------------------------------------ whole -- */
 
-static void head_print(FILE *out, const struct stored_run *run, int kernels, double whole_ns)
+static void head_print(FILE *out, const struct stored_run *run, int kernels, double whole_ns,
+                       int width)
 {
     const struct device_info *device = &run->launches[0].device;
     char time[UNITS_MAX], text[512] = "";
@@ -207,7 +223,7 @@ static void head_print(FILE *out, const struct stored_run *run, int kernels, dou
     if (run->launch_count > 1)
         text_add(text, sizeof text, ", ", "per launch; medians over %d launches",
                  run->launch_count);
-    fprintf(out, "%s\n", text);
+    text_wrap(out, text, 0, BELOW, width);
 }
 
 int trace_table_print(FILE *out, const struct stored_run *run, struct profile *const *profiles,
@@ -220,7 +236,7 @@ int trace_table_print(FILE *out, const struct stored_run *run, struct profile *c
     if (status == 0) {
         items_make(items, &view, profiles);
         double whole_ns = sum_of(items, view.count);
-        head_print(out, run, view.count, whole_ns);
+        head_print(out, run, view.count, whole_ns, width);
         qsort(items, (size_t)view.count, sizeof *items, most_time_first);
         status = by_range ? ranges_print(out, items, view.count, whole_ns, width)
                           : table_print(out, items, view.count, whole_ns, true, width);

@@ -14,6 +14,7 @@ import os
 import pickle
 import sys
 import threading
+import traceback
 from types import SimpleNamespace
 
 from . import _tensors
@@ -34,15 +35,22 @@ def describe(error):
     words = " ".join(words.split())
     if len(words) > _MOST_WORDS:
         words = words[:_MOST_WORDS - 3] + "..."
-    place, frame = "", error.__traceback__
-    while frame:
-        name = frame.tb_frame.f_code.co_filename
-        if os.path.dirname(os.path.abspath(name)) != os.path.dirname(os.path.abspath(__file__)):
-            place = f" ({os.path.basename(name)[-40:]}:{frame.tb_lineno})"
-            if isinstance(error, Error):
-                break
-        frame = frame.tb_next
-    return words if isinstance(error, (Error, Skip)) else words + place
+    if isinstance(error, (Error, Skip)):
+        return words
+    own = os.path.dirname(os.path.abspath(__file__))
+    places = [(os.path.abspath(frame.f_code.co_filename), line)
+              for frame, line in traceback.walk_tb(error.__traceback__)]
+    places = [place for place in reversed(places) if os.path.dirname(place[0]) != own]
+    if not places:
+        return words
+    name, line = next((place for place in places if _is_users(place[0])), places[0])
+    return f"{words} ({os.path.basename(name)[-40:]}:{line})"
+
+
+def _is_users(name):
+    """Whether a file is the user's and no library's."""
+    return (name.endswith(".py") and "site-packages" not in name
+            and not name.startswith((sys.prefix + os.sep, sys.base_prefix + os.sep)))
 
 
 def _names(function, sizes):
@@ -108,9 +116,7 @@ class Host:
     def setup(self, name, sizes, place, buffers, stream):
         """(function, its arguments, what it may return beside None, note)."""
         variant = pickle.loads(self.job["variants"][name])
-        library = variant.tensors_of or self.operation and self.operation.tensors_of
-        if library in (None, "auto"):
-            library = self.job["tensors_of"]
+        library = variant.tensors_of or self.job["tensors_of"]
         if place == "host" and library == "cupy" and not variant.tensors_of:
             library = "numpy"
         library = _tensors.library_of(library, place, self.job["device"], stream)
@@ -149,7 +155,6 @@ class Host:
     def _outputs(self, sizes, inputs):
         import numpy
         operation = self.operation
-        library = operation.tensors_of if operation.tensors_of != "auto" else self.job["tensors_of"]
         arrays = []
         for tensor, type_name, memory in inputs:
             shape = operation.shapes[tensor].shape_at(sizes)
@@ -157,7 +162,7 @@ class Host:
             if type_name == "bf16":
                 array = (array.astype("uint32") << 16).view("float32")
             array = array.astype("float64" if array.dtype.kind == "f" else "int64")
-            if library == "torch":
+            if self.job["tensors_of"] == "torch":
                 import torch
                 array = torch.from_numpy(array)
             arrays.append(array)

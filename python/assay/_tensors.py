@@ -27,6 +27,16 @@ class _Memory:
                                              strides=None, version=3)
 
 
+class _Stream:
+    """A cudaStream_t as other libraries take it."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __cuda_stream__(self):
+        return 0, self.number
+
+
 def numpy_view(memory, type_name, shape):
     """bf16 as its bits, in uint16: NumPy has no such type."""
     import numpy
@@ -100,7 +110,9 @@ class Cupy:
         import cupy
         self.cupy, self.device = cupy, device
         cupy.cuda.Device(device).use()
-        self.stream = cupy.cuda.ExternalStream(stream, device)
+        external = getattr(cupy.cuda.Stream, "from_external", None)  # since CuPy 14
+        self.stream = (external(_Stream(stream)) if external
+                       else cupy.cuda.ExternalStream(stream, device))
         self.stream.use()
 
     def view(self, memory, type_name, shape):

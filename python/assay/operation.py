@@ -125,8 +125,8 @@ class Operation:
         for name, first in self.instances[0].items():
             values = list(dict.fromkeys(instance[name] for instance in self.instances))
             words = all(isinstance(value, str) for value in values)
-            if not words and not all(isinstance(v, int) and v > 0 for v in values):
-                raise Error(f"{self.name}: {name} is counts or words, not {values}")
+            if not words and not all(isinstance(v, int) and 0 < v <= 1 << 40 for v in values):
+                raise Error(f"{self.name}: {name} is counts up to 2^40, or words, not {values}")
             dims.append((name, name, tuple(values) if words else None, 0 if words else first))
         return dims
 

@@ -1,5 +1,6 @@
 """Runs: asked for, stored, compared. All of it is done by the program, in processes of its own."""
 
+import inspect
 import json
 import os
 import pickle
@@ -16,6 +17,8 @@ from .errors import Error
 from .operation import Operation, Variant
 
 _USAGE, _INTERRUPTED = 2, 130  # exit codes
+# What the program says of files and callers that its user never saw.
+_PREFIX = re.compile(r"^(assay[ a-z]*: |\S*/assay-\w+/\S+?\.ini:\d+: |the caller of this program: )*")
 
 
 def _database(db):
@@ -23,7 +26,7 @@ def _database(db):
 
 
 def _program(arguments, job=None, quiet=True):
-    """(exit code, standard output). Progress goes to sys.stderr; a usage error is raised."""
+    """(exit code, standard output). Progress goes to sys.stderr; an error without output is raised."""
     start = ["-m", "assay._host", job, "--"] if job else ["-m", "assay"]
     process = subprocess.Popen([sys.executable, *start, *arguments], text=True, errors="replace",
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -48,8 +51,8 @@ def _program(arguments, job=None, quiet=True):
         thread.join()
     if code == _INTERRUPTED:
         raise KeyboardInterrupt
-    if code == _USAGE or code < 0:
-        raise Error(re.sub("^assay[ a-z]*: ", "", last[0]) if last else f"exit code {code}")
+    if code == _USAGE or code and not output.strip():
+        raise Error(_PREFIX.sub("", last[0]) if last else f"exit code {code}")
     return code, output
 
 
@@ -129,6 +132,8 @@ def _library():
 
 def _variants(variants):
     """In order; names are those of the program's own."""
+    if isinstance(variants, (str, Variant)) or callable(variants):
+        variants = [variants]
     named = variants.items() if isinstance(variants, dict) else ((None, v) for v in variants)
     made = []
     for name, given in named:
@@ -147,7 +152,18 @@ def _variants(variants):
     return made, names
 
 
-def _suite(operation, names, sizes, settings):
+def _sources(functions):
+    """The text of functions as comments: a suite is stored with its run."""
+    for name, function in functions.items():
+        try:
+            source = inspect.getsource(function)
+        except (OSError, TypeError):
+            continue
+        yield f"; {name}:"
+        yield from (f";   {line[:150]}" for line in source.splitlines() if line.strip())
+
+
+def _suite(operation, names, sizes, settings, functions):
     """The text of a suite, a group per shape."""
     lines = ["[suite]", f"title = {operation} from Python"]
     settings = [f"{key} = {value}" for key, value in settings.items() if value is not None]
@@ -155,10 +171,11 @@ def _suite(operation, names, sizes, settings):
         lines += [f"[group {operation} {number}]", f"operation = {operation}",
                   f"variants = {', '.join(names)}", *settings]
         lines += [f"{name} = {value}" for name, value in instance.items()]
+    lines += _sources(functions)
     return "\n".join(lines) + "\n"
 
 
-def _job(operation, variants, baseline, device, tensors_of):
+def _job(operation, variants, baseline, device, library):
     """What python/assay/_host.py reads."""
     from . import _pickle
     is_ours = isinstance(operation, Operation)
@@ -167,13 +184,12 @@ def _job(operation, variants, baseline, device, tensors_of):
     described = tuple((name, v.name, v.name, v.name == baseline, v.clock == "wall", place == "cuda")
                       for v in own for place in v.places)
     definition = is_ours and SimpleNamespace(shapes=operation.shapes(), fill=operation.fill,
-                                             reference=operation.reference,
-                                             tensors_of=operation.tensors_of)
+                                             reference=operation.reference)
     index = re.match(r"cuda:(\d+)", device)
-    return dict(described=((operation.describe(),) if is_ours else (), described),
+    return dict(described=((operation.describe(),) if is_ours else (), described) if own else None,
                 operation=definition and _pickle.dumps(definition, name),
                 variants={v.name: _pickle.dumps(v, v.name) for v in own},
-                tensors_of=tensors_of or _library(),
+                tensors_of=library,
                 device=int(index.group(1)) if index else 0, path=list(sys.path))
 
 
@@ -184,10 +200,10 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
 
     operation    made by assay.operation, or the name of one of the program's own; then its sizes=
                  are given here, and variants= may name the program's variants beside functions
-    variants     functions, assay.variant of them, or a dict of them by name
+    variants     functions, assay.variant of them, or a dict of them by name; or one alone
     temperature  "cold", "hot" or "cold, hot"
-    device       "auto", "cuda:0", "host"
-    baseline     the name of the variant that ratios are against; "first": the first of several
+    device       "auto", "cuda:0", "host"; functions of NumPy run on the host
+    baseline     the variant that ratios are against; "first": the first of several
     budget, precision, timeout   seconds per case, per cent, seconds per step (docs/suites.md)
     launches     processes, each of which measures everything
     ceilings     measure the limits of the device as well
@@ -204,10 +220,17 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
         raise Error(f"an operation is made by assay.operation, or named, not {operation!r}")
     if baseline == "first":
         baseline = names[0] if is_ours and len(names) > 1 else None
-    if callable(getattr(baseline, "function", baseline)):
-        baseline = Variant(getattr(baseline, "function", baseline)).name
-    job = _job(operation, variants, baseline, device, tensors_of)
+    baseline = getattr(baseline, "name", getattr(baseline, "__name__", baseline))
+    library = tensors_of or (operation.tensors_of if is_ours else "auto")
+    library = _library() if library == "auto" else library
+    libraries = {v.tensors_of or library for v in variants if isinstance(v, Variant)}
+    if device == "auto" and libraries == {"numpy"}:
+        device = "host"
+    job = _job(operation, variants, baseline, device, library)
     sizes = operation.instances if is_ours else _pairs(sizes or {})
+    functions = {v.name: v.function for v in variants if isinstance(v, Variant)}
+    if is_ours:
+        functions["reference"] = operation.reference
     db = _database(db)
     folder = tempfile.mkdtemp(prefix="assay-")
     try:
@@ -217,7 +240,7 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
         with open(suite, "w") as file:
             file.write(_suite(name, names, sizes, dict(
                 temperature=temperature, baseline=baseline, budget=budget, precision=precision,
-                timeout=timeout)))
+                timeout=timeout), functions))
         os.makedirs(os.path.dirname(db), exist_ok=True)
         options = ["--device", device, "--db", db, "--launches", str(launches), "--format", "json"]
         options += ["--label", label] if label else []
@@ -227,6 +250,4 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
         code, output = _program(["run", suite, *options], path, quiet)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if not output.strip():
-        raise Error(f"nothing was measured (the program ended with {code})")
     return Run(json.loads(output), db, code)

@@ -1,16 +1,9 @@
 /* transform.cpp - a variant on the host: std::transform. */
 #include <algorithm>
+#include <assay.hpp>
 #include <cmath>
 
 #include "@NAME@.h"
-
-static int launch(assay_call *call)
-{
-    auto *x = static_cast<const float *>(call->buffer[X]);
-    auto *y = static_cast<float *>(call->buffer[Y]);
-    std::transform(x, x + call->shape->value[N], y, [](float v) { return v / (1 + std::fabs(v)); });
-    return 0;
-}
 
 static const assay_variant transform = {
     .operation = "@OPERATION@",
@@ -18,6 +11,10 @@ static const assay_variant transform = {
     .summary = "std::transform over the elements",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .launch = launch,
+    .launch = assay::call([](assay_call *call) {
+        auto x = assay::buffer<const float>(call, X);
+        std::transform(x, x + assay::size(call, N), assay::buffer<float>(call, Y),
+                       [](float v) { return v / (1 + std::fabs(v)); });
+    }),
 };
 ASSAY_REGISTER_VARIANT(transform);

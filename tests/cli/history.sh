@@ -25,6 +25,12 @@ check "a word of the shape chooses" \
 check "so does a glob in it" gives 2 bash -c '"$0" history "*" "n=[45]000" | grep -c Made-up' "$ASSAY"
 check "--last looks at the newest runs only" says "20 runs" "$ASSAY" history op_0/v3 --last 20
 check "the same twice" gives "$("$ASSAY" history '*')" "$ASSAY" history '*'
+cp h.sqlite long.sqlite
+query long.sqlite "UPDATE device SET name = 'NVIDIA H100 80GB HBM3'; UPDATE environment SET git_commit = 'c0ffee00c0ffee00';
+    UPDATE result SET operation = 'codec_encode_batch_of_many', shape = 'leaves=64 batches=11000 volume=smoke ' || shape"
+"$ASSAY" ack 'codec_encode_batch_of_many/v3' --reason "$(seq -s ' ' 1 60)" --until 2099-01-01 --db long.sqlite >/dev/null
+check "in 80 columns of a terminal" fits_terminal "$ASSAY" history '*' --db long.sqlite
+check "in lines as long as they are of a file" says "of c0ffee00c0ff  driver 570 -> 580" "$ASSAY" history '*' --db long.sqlite
 check "it reports, and ends well" exits 0 "$ASSAY" history op_0/v3
 
 check "json is JSON" history_json op_0/v3
@@ -34,18 +40,18 @@ check "the change at its point" gives 99 json '$.series[0].changes[0].at'
 check "its kind" gives change json '$.series[0].changes[0].kind'
 check "the border after it" gives border json '$.series[0].changes[1].kind'
 check "and its cause" gives driver json '$.series[0].changes[1].causes[0]'
-interval() { sqlite3 :memory: "SELECT value ->> 'launches', value ->> 'time_ns', value ->> 'lo_ns', value ->> 'hi_ns'
+interval() { sqlite3 :memory: "SELECT value ->> 'launches', value ->> 'time_ns', value ->> 'lo_ns', value ->> 'hi_ns', value ->> 'interval'
     FROM json_each(readfile('j.json'), '$.series[0].points') LIMIT 1"; }
 cp h.sqlite i.sqlite
 query i.sqlite "UPDATE result SET lo_ns = 990, time_ns = 1000, hi_ns = 1020"
 history_json op_0/v3 --db i.sqlite
-check "one launch has the interval of its samples" gives "1|1000|990|1020" interval
+check "one launch has the interval of its samples" gives "1|1000|990|1020|95 % confidence" interval
 query i.sqlite "CREATE TEMP TABLE more AS SELECT * FROM launch WHERE run_id = printf('%032x', 0);
     UPDATE more SET id = 'second', number = 2; INSERT INTO launch SELECT * FROM more;
     CREATE TEMP TABLE again AS SELECT * FROM result WHERE launch_id = printf('%032x', 1) AND variant = 'v3';
     UPDATE again SET id = 'again' || id, launch_id = 'second', time_ns = 1100; INSERT INTO result SELECT * FROM again"
 history_json op_0/v3 --db i.sqlite
-check "two have theirs" gives "2|1050|1000|1100" interval
+check "two have theirs" gives "2|1050|1000|1100|smallest to largest" interval
 history_json op_0/v3
 check "the shape as an object" gives 4000 json '$.series[0].shape.n'
 

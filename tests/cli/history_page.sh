@@ -85,7 +85,7 @@ for width in 390 1024 1600; do
     check "changes, borders and acks have lines" grep -qE '^lines 98.5 \+10.0 %\|148.5 driver 570 to 580\|142.5 acknowledged$' driven.txt
     check "levels lie between them" has driven.txt "levels -0.5 to 98.5|98.5 to 148.5|148.5 to 198.5"
     check "the axes have days, commits and times that differ" has driven.txt "axis true true"
-    check "a point names its figures" grep -qE '^facts time: .*us\|95 % interval: .* to .*\|commit: c0ffee\|run: ' driven.txt
+    check "a point names its figures" grep -qE '^facts time: .*us\|95 % confidence: .* to .*\|commit: c0ffee\|run: ' driven.txt
 done
 for theme in 0 1; do
     for width in 500 1024 1600; do

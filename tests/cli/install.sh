@@ -46,6 +46,14 @@ if command -v cmake >/dev/null; then
     check "CMake finds it" exits 0 cmake -S . -B with_cmake -DCMAKE_PREFIX_PATH="$TMP/moved"
     check "and builds with it" exits 0 cmake --build with_cmake
 fi
+if command -v cmake >/dev/null; then
+    cp -r "$root/examples/cmake" project
+    check "a project of CMake finds it too" exits 0 cmake -S project -B project/build -DCMAKE_PREFIX_PATH="$TMP/moved"
+    check "and builds what measures its function" exits 0 cmake --build project/build
+    check "which is right" exits 0 moved/bin/assay run project/measure/softsign.ini \
+        --load project/build/softsign_measured.so --device host --no-ceilings --budget 0.01 --db p.sqlite
+    check "without assay it builds as before" exits 0 cmake -S project -B project/without
+fi
 check "a folder of one's own is made there" exits 0 moved/bin/assay new mine
 check "and builds with what is installed" grep -q "ASSAY_INCLUDE ?= $TMP/moved/include" mine/Makefile
 

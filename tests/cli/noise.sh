@@ -39,7 +39,7 @@ check "and there is one" gives 1 query :memory: "SELECT count(*) > 0
 # What else ran is stored, and named.
 check "the load of the machine is stored" gives 1 query n.sqlite \
     "SELECT min(processors > 0 AND start_load >= 0 AND end_load >= 0) FROM launch"
-query n.sqlite "UPDATE launch SET start_load = 9, end_load = 9, other_share = NULL, processors = 2"
+query n.sqlite "UPDATE launch SET start_load = 9, end_load = 9, processors = 2, other_share = NULL"
 check "a load above the processors is the cause" says 'load 9.0 on 2 processors: ' "$ASSAY" show loud
 query n.sqlite "UPDATE launch SET steal_share = 0.2, end_other_processes = 3"
 check "and what else was seen" says 'seen as well: the hypervisor took 20 % of the processors'"' time, 3 other processes on the GPU" "$ASSAY" show loud

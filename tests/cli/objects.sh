@@ -114,11 +114,12 @@ check "a fork twice" bad_at CONSTRUCTOR 'if (fork() == 0) { if (fork() == 0) sle
 check "a hang" bad_at CONSTRUCTOR 'for (;;) pause()' "^assay run: ./bad.so did not come to an end when it was loaded, in 2 s"
 check "a crash when the plan is made" bad_at BUFFERS 'abort()' "^assay run: bad.so crashed when the plan was made: signal 6"
 check "an exit there" bad_at BUFFERS 'exit(3)' "^assay run: bad.so ended the process when the plan was made: exit status 3"
-make_object chatty -DIN_CONSTRUCTOR='puts("constructed")' -DIN_BUFFERS='puts("buffers")' -DIN_SETUP='puts("set up")'
+make_object chatty -DIN_CONSTRUCTOR='puts("constructed")' -DIN_BUFFERS='puts("buffers")' -DIN_WORK='puts("work")' -DIN_SETUP='puts("set up")'
 check "what it prints is not in the results" exits 0 measure --format json --load ./chatty.so
 cp said.out chatty.out
 cp said.err chatty.err
 check "which stay JSON" exits 0 jq -e .run chatty.out
+check "a dry run too" gives $'twice/plain n=100003 hot\n\n1 groups, 1 cases' measure --dry-run --load ./chatty.so
 check "it is on standard error, once" [ "$(grep -c '^constructed$' chatty.err)" -eq 1 ]
 
 # In a worker it costs its row.
@@ -172,8 +173,17 @@ mkdir -m 777 open && cp good.so open/
 ln -sf "$PWD/open/good.so" "$own/linked.so"
 check "one to where others write is not" refused "open: others can write to it" --dry-run
 
-# Two objects side by side, and one on each save.
 export XDG_DATA_HOME=$PWD/none
+
+# assay.hpp: lambdas, a state, exceptions.
+check "an object in C++" exits 0 "${CXX:-c++}" -std=c++20 -shared -fPIC -O2 -I"$HERE/../harness" \
+    "$HERE/object/lambdas.cpp" -o lambdas.so
+rm -f objects.sqlite
+check "is measured, and its exceptions cost their rows" exits 5 measure --load ./good.so --load ./lambdas.so
+check "each says why" gives "plain ok: ,remembers ok: ,throws_early crashed: setup: an exception that is no std::exception,throws_one crashed: first launch: it has its reasons" \
+    query objects.sqlite "SELECT group_concat(variant || ' ' || status || ': ' || reason) FROM (SELECT * FROM result ORDER BY variant)"
+
+# Two objects side by side, and one on each save.
 slow() { make_object "$1" -DIN_LAUNCH='for (volatile int i = 0; i < 200000; i++) {}' -DASSAY_OBJECT_COMMIT='"slow"'; }
 slow slow
 cp good.so same.so

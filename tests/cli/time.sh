@@ -82,6 +82,22 @@ check "told apart by their number" gives "gpu=0|5
 gpu=1|7" query a.sqlite "SELECT shape, CAST(time_ns / 1000 AS INTEGER) FROM result WHERE operation = 'two' ORDER BY shape"
 check "closed descriptors lose nothing" warns " 100  " timed -- ./recorded close run=scale,100,5000
 check "by range there is a table for each" warns "range=b_c: 9" timed --by range -- ./recorded "run=k,9,100,b c" run=k,9,100
+many() { timed --by range -- ./recorded $(seq -f 'run=k,2,100,r%g' 60); }
+check "the largest of many ranges are shown" warns "and 20 more in further ranges, 33.3 % of the time" many
+rows() { timed -- ./recorded $(seq -f 'run=k%g,2,100' 60); }
+check "and of many kernels" warns "and 35 more, 58.3 % of the time" rows
+rm a.sqlite
+
+# Files of the program's own among the records: a pipe would be waited for, a link followed.
+cat >clutter <<'END'
+#!/bin/sh
+mkfifo "$ASSAY_TIME_FOLDER/a.trace" && ln -s /dev/zero "$ASSAY_TIME_FOLDER/b.trace" && echo rubbish >"$ASSAY_TIME_FOLDER/c.trace"
+exec ./recorded run=scale,100,5000
+END
+chmod +x clutter
+check "other files among the records are passed over" exits 0 timed --name clutter -- ./clutter
+check "and those are read" gives "scale|100.0" query a.sqlite "SELECT variant, value FROM result
+    JOIN metric ON result.id = result_id WHERE operation = 'clutter' AND metric.name = 'count'"
 rm a.sqlite
 
 # Ends that are none: what was written until then is there. ended CODE TEXT WORD
@@ -120,5 +136,6 @@ check "history has both" says "2 runs" "$ASSAY" history 'recorded/a range=r'
 check "show marks them unchecked" says "u b" "$ASSAY" show after
 check "show has the kernel's grid" says "132 x 256" "$ASSAY" show after --profile
 check "report takes it" exits 0 "$ASSAY" report after -o report.html
-check "it goes through ndjson" exits 0 sh -c '"$0" export after --format ndjson -o after.ndjson && "$0" import after.ndjson --db b.sqlite' "$ASSAY"
-check "and back" gives 12 query b.sqlite "SELECT count(*) FROM result"
+check "it is exported" exits 0 "$ASSAY" export after --format ndjson -o after.ndjson
+check "and imported" exits 0 "$ASSAY" import after.ndjson --db b.sqlite
+check "with all of its rows" gives 12 query b.sqlite "SELECT count(*) FROM result"

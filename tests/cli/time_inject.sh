@@ -43,6 +43,8 @@ check "records that CUPTI drops are said" warns "3 launches: CUPTI had no record
 rm -f a.sqlite
 check "closed descriptors lose nothing" exits 0 timed -- ./program close
 check "of all that ran" counted "$all"
+check "a context that is reset takes nothing along" exits 0 timed -- ./program reset
+check "of what ran on it" counted "$all"
 check "a child that was forked adds nothing" exits 0 timed -- ./program fork
 check "to what its parent ran" counted "$all"
 check "what a process ran that was killed" exits 5 timed -- ./program kill

@@ -195,6 +195,7 @@ static void a_kernel_is_recorded_with_its_resources(void **state)
     assert_int_equal(records[0].end_ns, 3500);
     assert_int_equal(records[0].correlation, 11);
     assert_int_equal(records[0].stream, 7);
+    assert_int_equal(records[0].device, 3);
     assert_int_equal(records[0].registers, 40);
     assert_int_equal(records[0].shared_bytes, 1536);
     assert_int_equal(records[0].local_bytes, 16);

@@ -145,6 +145,30 @@ static void every_cut_of_a_cubin_is_survived(void **state)
     kernel_image_release(&image);
 }
 
+static void sizes_that_cannot_be_are_not_believed(void **state)
+{
+    (void)state;
+    static const char long_array[] =
+        ".version 8.0\n.target sm_80\n.entry k(.param .align 4 .b32 p[99999999999])\n{ ret; }\n";
+    static const unsigned char limit[] = {4, 5, 12, 0, 128, 0, 0, 0}; /* 128 threads at most */
+    struct kernel_image image, damaged;
+    assert_int_equal(kernel_image_read(&image, strdup(long_array), sizeof long_array - 1), 0);
+    has_parameters(&image, "k", 1, 4 * 32764);
+    kernel_image_release(&image);
+    open_source(&image, "sm_90a", "scale");
+    char *bytes = calloc(1, image.size + 1), *at = NULL;
+    memcpy(bytes, image.bytes, image.size);
+    for (size_t i = 0; i + 16 < image.size && !at; i++)
+        if (!memcmp(bytes + i, limit, sizeof limit)) at = bytes + i;
+    assert_non_null(at);
+    memset(at + 4, 0xff, 12);
+    assert_int_equal(kernel_image_read(&damaged, bytes, image.size), 0);
+    assert_int_equal(kernel_image_find(&image, "plain")->max_threads, 128);
+    assert_int_equal(kernel_image_find(&damaged, "plain")->max_threads, 0);
+    kernel_image_release(&damaged);
+    kernel_image_release(&image);
+}
+
 static void what_is_no_kernel_file_is_refused(void **state)
 {
     (void)state;
@@ -185,6 +209,7 @@ int main(void)
         cmocka_unit_test(a_source_is_compiled_and_listed),
         cmocka_unit_test(a_source_with_an_error_is_refused_by_its_first_error),
         cmocka_unit_test(every_cut_of_a_cubin_is_survived),
+        cmocka_unit_test(sizes_that_cannot_be_are_not_believed),
         cmocka_unit_test(what_is_no_kernel_file_is_refused),
         cmocka_unit_test(names_lose_what_the_language_adds),
     };

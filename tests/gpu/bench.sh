@@ -62,7 +62,7 @@ check "a cubin is ok" row of_cubin ok ""
 check "PTX is ok" row of_ptx ok ""
 check "more shared memory than 48 KiB is had" row staged ok ""
 check "one wrong element is found" row wrong wrong "y[500001] is 0.75, the kernel right says"
-check "a grid that is one block short" row short wrong "not written"
+check "a grid that is one block short" row short wrong "(67 of 1000003 wrong)"
 check "a write behind the output" row overruns wrong "after 'y'"
 check "a crash costs its own row" row crashes crashed ""
 check "the same code takes the same time in a cubin and of a source" gives 1 query bench.sqlite \
@@ -85,6 +85,8 @@ check "a shared object says what is right" says ",ok," one bench.cu --kernel sca
 check "and finds what is wrong" exits 1 one bench.cu --kernel almost --name referred --expect reference.so
 check "another kernel of a file" says ",ok," one bench.cubin --kernel scale --expect bench.cu:scale
 check "finds it too" exits 1 one bench.cubin --kernel almost --expect bench.cu:scale
+check "an output that is not written whole is wrong without that" says "elements of 'a1' were not written" \
+    one bench.cu --kernel scale --grid 'ceil(n/256) - 1'
 check "hot" says ",hot," one bench.cu --kernel scale --temperature hot
 check "a cubin of another card is skipped" says "machine code for sm_75, and the card is sm_$sm" one other.cubin --kernel scale
 check "and there is nothing else" exits 4 one other.cubin --kernel scale

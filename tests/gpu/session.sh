@@ -34,6 +34,8 @@ step_cards() {
     # shellcheck disable=SC2086 # a list of words
     ASSAY_PTX=$programs/assay-ptx TMP=$(mktemp -d) bash tests/gpu/cards.sh ${SUITES:-}
 }
+# Functions of Python; the wheel is beside the programs.
+step_python() { WHEEL=$programs TMP=$(mktemp -d) bash tests/gpu/python.sh; }
 # SUITES, or the smallest choice, one after the other into one database.
 step_suites() {
     for suite in ${SUITES:-ceilings int8 core}; do

@@ -111,6 +111,41 @@ static int below_the_steps(void)
     return broken;
 }
 
+/* Builds that differ in a case by a bias of 1 % (standard deviation) in all of their launches. */
+static int biased(void)
+{
+    static const struct launch_model models[] = {
+        {"nothing", .launch = 0.005, .bias = 0.01},
+        {"a fifth of the cases", .launch = 0.005, .bias = 0.01, .twins = 0.2},
+        {"all cases", .launch = 0.005, .bias = 0.01, .twins = 1},
+        {"all cases; no bias", .launch = 0.005, .twins = 1},
+        {"all cases; no bias, 2 % between launches", .launch = 0.02, .twins = 1},
+    };
+    static const int counts[] = {50, 200};
+    int broken = 0;
+    printf("\nBuilds that differ by 1 %% in a case, 0.5 %% between launches, %d gates:\n\n"
+           "| twins | cases | unchanged: gates with REGRESSED | REGRESSED at 5 %% | at 10 %% |\n"
+           "|:--|--:|--:|--:|--:|\n",
+           POWER_RUNS);
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
+        for (int k = 0; k < 2; k++) {
+            double found[3];
+            for (int e = 0; e < 3; e++) {
+                int changed = e > 0;
+                struct simulated_counts c =
+                    simulate_gates(&models[m], e ? RUNS / 2 : POWER_RUNS, counts[k], changed,
+                                   0.05 * e, 6000 + 10 * (uint64_t)m + (uint64_t)e);
+                found[e] = changed ? percent(c.of[VERDICT_REGRESSED], c.cases)
+                                   : percent(c.runs_with[VERDICT_REGRESSED], c.runs);
+            }
+            printf("| %s | %d | %.1f %% | %.0f %% | %.0f %% |\n", models[m].name, counts[k],
+                   found[0], found[1], found[2]);
+            broken += models[m].twins > 0 && found[0] > 5;
+        }
+    }
+    return broken;
+}
+
 enum { SESSION_LAUNCHES = 5 };
 
 /* Whether a case that is unchanged is called slower by a gate against a stored run: `runs` runs of
@@ -178,7 +213,9 @@ static int stored(void)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "stored") == 0) return stored();
-    int broken = stored() + below_the_steps() + unchanged() + slowed(1) + slowed(10) + finds();
+    if (argc > 1 && strcmp(argv[1], "biased") == 0) return biased();
+    int broken =
+        stored() + biased() + below_the_steps() + unchanged() + slowed(1) + slowed(10) + finds();
     if (broken) printf("\n%d rates are not as promised\n", broken);
     return broken ? 1 : 0;
 }

@@ -19,7 +19,9 @@ struct launch_model {
     double launch;     /* log standard deviation between launches */
     double mode_share; /* of launches that fall into a slow mode */
     double mode;       /* how much slower that is, a log ratio */
-    double time_ns;    /* of a case that is short beside the steps of the clock; 0: it is not */
+    double bias;    /* log standard deviation between builds of a case, the same in each launch */
+    double twins;   /* share of the cases of which a second build of the base is measured */
+    double time_ns; /* of a case that is short beside the steps of the clock; 0: it is not */
     double step_ns;
 };
 
@@ -51,6 +53,12 @@ static inline double simulated_launch(struct rng *rng, const struct launch_model
     double value = change + model->launch * simulated_normal(rng) + 0.00125 * simulated_normal(rng);
     if (model->mode_share > 0 && simulated_uniform(rng) < model->mode_share) value += model->mode;
     return value;
+}
+
+/* How one build differs from another in a case, as long as both exist. */
+static inline double simulated_bias(struct rng *rng, const struct launch_model *model)
+{
+    return model->bias > 0 ? model->bias * simulated_normal(rng) : 0;
 }
 
 /* Rounds up to `until`. The null arm, where it rides (else NULL), is held against the same
@@ -87,6 +95,9 @@ static inline void simulate_gate(struct gate_case *cases, const double *change, 
         cases[i].threshold = 0.02;
         cases[i].noise = NAN;
         if (model->step_ns > 0) cases[i].quantum = 0.2 * model->step_ns / model->time_ns;
+        if (i < model->twins * count)
+            simulate_rounds(&cases[i].twin, NULL, rng, model, simulated_bias(rng, model),
+                            GATE_SCREEN_ROUNDS);
         simulate_rounds(&cases[i].screen, NULL, rng, model, change[i], GATE_SCREEN_ROUNDS);
     }
     if (gate_screen(cases, count, &rules) == 0) return;
@@ -115,10 +126,10 @@ static inline struct simulated_counts simulate_gates(const struct launch_model *
     struct rng rng;
     if (!cases || !changes) abort();
     rng_seed(&rng, seed);
-    for (int i = 0; i < changed; i++)
-        changes[i] = log1p(change);
     for (int run = 0; run < runs; run++) {
         bool seen[VERDICTS] = {false};
+        for (int i = 0; i < count; i++)
+            changes[i] = (i < changed ? log1p(change) : 0) + simulated_bias(&rng, model);
         simulate_gate(cases, changes, count, model, &rng);
         for (int i = 0; i < (changed ? changed : count); i++) {
             seen[cases[i].verdict] = true;

@@ -194,6 +194,40 @@ static void too_few_rounds_are_a_reason_for_more(void **state)
     assert_int_equal(gate_screen(&new, 1, &rules), 0);
 }
 
+/* Cases of which two builds of the same code differ by `differ`, up and down in turns. */
+static double layout_of(int count, double differ, double scatter)
+{
+    static struct gate_case cases[60];
+    memset(cases, 0, sizeof cases);
+    for (int i = 0; i < count; i++) {
+        struct gate_rounds *twin = &cases[i].twin;
+        twin->count = GATE_SCREEN_ROUNDS;
+        for (int r = 0; r < twin->count; r++)
+            twin->value[r] = (i % 2 ? differ : -differ) + (r % 2 ? scatter : -scatter);
+    }
+    return gate_layout(cases, count, 0.05);
+}
+
+static void what_builds_of_the_same_code_differ_by_is_a_floor(void **state)
+{
+    (void)state;
+    assert_true(isnan(layout_of(9, 0.01, 0.001)));
+    assert_true(layout_of(50, 0.01, 0.001) > 0.03);
+    assert_true(layout_of(50, 0.01, 0.001) < 0.06);
+    assert_true(layout_of(50, 0, 0.01) == 0); /* they scatter, and do not differ */
+    assert_true(layout_of(50, 0.01, 0.001) > layout_of(50, 0.001, 0.001));
+    struct gate_case cases[12];
+    for (int i = 0; i < 12; i++) {
+        cases[i] = one_case(0.03);
+        cases[i].twin = cases[i].screen;
+        for (int r = 0; r < GATE_SCREEN_ROUNDS; r++)
+            cases[i].twin.value[r] = (i % 2 ? 0.009 : -0.009) + 1e-4 * r;
+    }
+    gate_screen(cases, 12, &rules);
+    assert_true(cases[0].floor == cases[0].layout && cases[0].floor > 0.03);
+    assert_int_equal(cases[0].verdict, VERDICT_PASS); /* 3 % may be the build's luck */
+}
+
 /* Every finding of one direction becomes that of the other. */
 static void swapping_the_programs_mirrors_every_finding(void **state)
 {
@@ -331,6 +365,7 @@ int main(void)
         cmocka_unit_test(nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold),
         cmocka_unit_test(more_suspects_ask_for_more_rounds),
         cmocka_unit_test(too_few_rounds_decide_nothing),
+        cmocka_unit_test(what_builds_of_the_same_code_differ_by_is_a_floor),
         cmocka_unit_test(too_few_rounds_are_a_reason_for_more),
         cmocka_unit_test(swapping_the_programs_mirrors_every_finding),
         cmocka_unit_test(the_order_of_cases_and_rounds_changes_nothing),

@@ -3,7 +3,7 @@
  *
  *   -DOPERATION=twice -DVARIANT=plain      names
  *   -DIN_CONSTRUCTOR='raise(SIGSEGV)'      what it does when it is loaded
- *   -DIN_BUFFERS= -DIN_SETUP= -DIN_LAUNCH= and there
+ *   -DIN_BUFFERS= -DIN_WORK= -DIN_SETUP= -DIN_LAUNCH= and there
  *   -DCUT=1                                a half of the output is not written
  */
 #include <assay.h>
@@ -24,6 +24,9 @@
 #endif
 #ifndef IN_BUFFERS
 #define IN_BUFFERS (void)0
+#endif
+#ifndef IN_WORK
+#define IN_WORK (void)0
 #endif
 #ifndef IN_SETUP
 #define IN_SETUP (void)0
@@ -58,6 +61,7 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 static struct assay_work work(const struct assay_shape *shape)
 {
     double n = (double)shape->value[N];
+    IN_WORK;
     return (struct assay_work){.read_bytes = 4 * n, .write_bytes = 4 * n};
 }
 

@@ -196,10 +196,15 @@ def test_is_refused_before_anything_runs(measure, double, right):
     refused("variants= is empty", measure, double, [])
     refused("two variants are called right", measure, double, [right, right])
     refused("an operation is made by assay.operation", measure, right, [right])
-    refused("variant right belongs to operation 'nosuch', which does not exist", measure, "nosuch", [right])
+    refused("^no variant of double matches 'nosuch'", measure, double, [right, "nosuch"])
+    refused("^variant right belongs to operation 'nosuch', which does not exist", measure, "nosuch", [right])
     refused("temperature", measure, double, [right], temperature="tepid")
     refused("device", measure, double, [right], device="abacus")
-    refused("a name is made of a-z, 0-9 and _", measure, double, {"Right!": right})
+    refused("^a variant 'Right!': a name is made of a-z, 0-9 and _", measure, double, {"Right!": right})
+
+
+def test_a_run_of_nothing_says_so(measure, double, right):
+    refused("host", measure, double, [assay.variant(device="cuda")(right)])
 
 
 def test_what_cannot_be_sent_says_so(measure, double):

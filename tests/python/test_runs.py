@@ -3,7 +3,9 @@
 import io
 import os
 import pathlib
+import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -39,6 +41,14 @@ def test_rows_are_checked_and_timed(measure, double, right):
 def test_versions_are_stored(measure, double, right):
     library = measure(double, [right]).document["run"]["launches"][0]["device"]["library"]
     assert f"Python {sys.version.split()[0]}" in library and f"numpy {np.__version__}" in library
+
+
+def test_the_text_of_functions_is_stored(measure, double, right):
+    run = measure(double, {"it": right}, check=True)
+    with sqlite3.connect(run.db) as database:
+        (text,), = database.execute("SELECT suite_text FROM run")
+    assert re.search(r"^; it:\n;.*def right.*\n; *np.multiply\(x, 2, out=out\)$", text, re.M)
+    assert "; reference:\n" in text
 
 
 IN_C = """
@@ -108,7 +118,23 @@ def test_the_programs_own_operations_take_functions(measure):
     run = measure("memory", {"mine": lambda *tensors: None, "memcpy": "memcpy"},
                   sizes=dict(bytes=65536, mix="copy"))
     assert status(run)["memcpy"] == ("ok", None)
+    alone = measure("memory", ["memcpy"], sizes=dict(bytes=65536, mix="copy"), check=True)
+    assert status(alone) == {"memcpy": ("ok", None)}
     assert status(run)["mine"][0] == "wrong"
+
+
+def test_functions_of_numpy_run_on_the_host(measure, double, right):
+    run = measure(double, right, device="auto", check=True)
+    assert "--device host" in run.document["run"]["command"]
+
+
+def test_a_baseline_is_a_function_or_a_name(measure, double, right):
+    def other(x, out):
+        np.multiply(x, 2, out=out)
+
+    for baseline in (other, "other", assay.variant(other)):
+        run = measure(double, [right, other], baseline=baseline)
+        assert {row["against"] for row in run.rows} == {"other"}
 
 
 def test_variants_are_renamed_by_a_dict(measure, double, right):

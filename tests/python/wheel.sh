@@ -15,6 +15,8 @@ check "the program is there" says "assay $(cat "$HERE/../VERSION")" assay --vers
 check "it has its suites" says "core" assay list suites
 check "it measures" exits 0 assay run smoke --check --device host --no-ceilings --db a.sqlite --quiet
 check "as a module too" exits 0 python -m assay show latest --db a.sqlite
+check "it begins an object of one's own" exits 0 assay new softsign --language c
+check "and measures it" exits 0 make -C softsign run
 check "a usage error ends with 2" exits 2 assay run nosuch
 check "a module is no program for a gate" warns "no file of its own" \
     python -m assay gate smoke --base "$(command -v assay)"

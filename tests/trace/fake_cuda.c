@@ -18,6 +18,7 @@ enum {
     DRIVER = 1,
     RUNTIME = 2,
     RESOURCE = 3,
+    DEVICE_RESET = 164,
     LAUNCH_KERNEL = 211,
     DOMAINS = 4,
     IDS = 700
@@ -215,6 +216,16 @@ void fake_launch(const char *name, unsigned grid, uint64_t ns)
             callback(NULL, RUNTIME, LAUNCH_KERNEL, data);
     }
     if (is_recorded) add_record(name, grid, ns, id);
+}
+
+/* As cudaDeviceReset does: with the context go the records that were not fetched. */
+void fake_reset(void)
+{
+    uint8_t data[128] = {0};
+    if (callback && enabled[RUNTIME][DEVICE_RESET]) callback(NULL, RUNTIME, DEVICE_RESET, data);
+    pthread_mutex_lock(&lock);
+    used = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 void fake_drop(size_t records)

@@ -15,6 +15,7 @@
 void fake_init(void);
 void fake_launch(const char *name, unsigned grid, uint64_t ns);
 void fake_drop(size_t records);
+void fake_reset(void);
 
 static void launches(const char *name, int count, uint64_t ns)
 {
@@ -51,6 +52,7 @@ static void end_as(const char *how)
         raise(SIGKILL);
     }
     if (!strcmp(how, "_exit")) _exit(0);
+    if (!strcmp(how, "reset")) fake_reset();
     if (!strcmp(how, "drop")) fake_drop(3);
     if (!strcmp(how, "close"))
         for (int fd = 3; fd < 1024; fd++)

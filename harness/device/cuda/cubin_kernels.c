@@ -48,9 +48,17 @@ static void take_parameter(struct kernel_entry *kernel, const unsigned char *byt
     kernel->parameter_bytes[number] = size;
 }
 
-static int64_t product_of(const unsigned char *bytes)
+enum { MOST_THREADS = 1024 };
+
+/* Threads of a block of these three sizes; 0: of none that there is. */
+static int threads_of(const unsigned char *bytes)
 {
-    return (int64_t)word_at(bytes) * word_at(bytes + 4) * word_at(bytes + 8);
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++) {
+        uint32_t size = word_at(bytes + 4 * i);
+        threads *= size <= MOST_THREADS ? size : 0;
+    }
+    return threads <= MOST_THREADS ? (int)threads : 0;
 }
 
 static void take_attributes(struct kernel_entry *kernel, const struct cubin_section *section)
@@ -61,8 +69,7 @@ static void take_attributes(struct kernel_entry *kernel, const struct cubin_sect
     while (next_attribute(section, &at, &attribute)) {
         if (attribute.size < 12) continue;
         if (attribute.id == PARAMETER) take_parameter(kernel, attribute.bytes);
-        if (attribute.id == MAX_THREADS && product_of(attribute.bytes) <= 1024)
-            kernel->max_threads = (int)product_of(attribute.bytes);
+        if (attribute.id == MAX_THREADS) kernel->max_threads = threads_of(attribute.bytes);
     }
 }
 

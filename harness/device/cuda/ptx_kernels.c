@@ -7,6 +7,8 @@
 #include "assay.h"
 #include "device/cuda/cubin_kernels.h"
 
+enum { MOST_BYTES = 32764 }; /* of the parameters of a kernel */
+
 static bool is_of_name(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
@@ -40,7 +42,9 @@ static size_t name_length(const char *at)
 static int type_bytes(const char *type)
 {
     int bits = isalpha((unsigned char)type[1]) ? atoi(type + 2) : 0;
-    return type[0] == '.' && strchr("usfb", type[1]) && bits % 8 == 0 && bits <= 128 ? bits / 8 : 0;
+    return type[0] == '.' && strchr("usfb", type[1]) && bits > 0 && bits % 8 == 0 && bits <= 128
+               ? bits / 8
+               : 0;
 }
 
 /* One declaration ".param .align 4 .b8 NAME[20]", up to its comma or the ')'. */
@@ -49,7 +53,8 @@ static const char *read_parameter(const char *at, int *bytes)
     *bytes = 0;
     for (at = skip_blanks(at); *at && *at != ',' && *at != ')'; at = skip_blanks(at)) {
         if (*at == '[') {
-            *bytes *= atoi(at + 1);
+            long count = strtol(at + 1, NULL, 10);
+            *bytes *= count > 0 && count <= MOST_BYTES ? (int)count : MOST_BYTES;
             at++;
         } else if (*at == '.') {
             if (*bytes == 0) *bytes = type_bytes(at);

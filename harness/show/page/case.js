@@ -64,7 +64,7 @@ function factsOf(row) {
   const share = known(row.ceiling_fraction) ? `${percentText(row.ceiling_fraction)} of ${shortCeiling(row.ceiling)}` : '';
   return [
     ['status', row.status === 'ok' ? '' : row.status], ['reason', row.reason], ['time', timeText(row.time_ns)],
-    ['95 % interval', interval], ['rate', known(row.rate) ? rateText(row.rate, row.rate_unit) : ''],
+    [row.interval, interval], ['rate', known(row.rate) ? rateText(row.rate, row.rate_unit) : ''],
     ['ceiling', share], ['speed-up', speedupText(row)], ['over', isBase(row) ? '' : row.against],
     ['kind', row.kind], ['device', row.device], ['clock', row.clock], ['samples', row.samples], ['launches', row.launches],
     ['by events', timeText(row.event_ns)], ['by the host', timeText(row.wall_ns)],

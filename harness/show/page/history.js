@@ -15,7 +15,7 @@ const largestChange = series => series.changes.filter(change => !isBorder(change
 function pointFacts(point, settings) {
   const {device, driver, clock} = settings[point.setting];
   return [`${dayText(point.started_at)} ${(point.started_at || '').slice(11, 16)}`, `time: ${timeText(point.time_ns)}`,
-    ...(known(point.lo_ns) ? [`95 % interval: ${timeText(point.lo_ns)} to ${timeText(point.hi_ns)}`] : []),
+    ...(known(point.lo_ns) ? [`${point.interval}: ${timeText(point.lo_ns)} to ${timeText(point.hi_ns)}`] : []),
     `commit: ${point.commit ? point.commit.slice(0, 12) : 'not known'}`, `run: ${(point.run || '').slice(0, 8)}`,
     ...(point.label ? [`label: ${point.label}`] : []), `launches: ${point.launches}`,
     `device: ${device}${driver ? ', driver ' + driver : ''}, clock ${clock}`];
@@ -89,10 +89,11 @@ function trendColumns(trend, open) {
   ];
 }
 
-/* The most changed cases first; a search, or a press on a case, chooses which are drawn. */
+/* The most changed cases first, then those of the most runs; a search, or a press on a case, chooses which are drawn. */
 function showTrend(trend) {
   const host = document.getElementById('trend');
-  const all = ordered(trend.series.map(one => ({...one, device: one.place})), largestChange, -1);
+  const series = trend.series.map(one => ({...one, device: one.place}));
+  const all = ordered(ordered(series, one => one.runs, -1), largestChange, -1);
   namePlaces(all);
   const search = searchForm(host);
   const said = make('p', {class: 'soft', role: 'status'}), pictures = make('div', {class: 'trend'});

@@ -81,7 +81,7 @@ function showCases(run, comparison, profiles) {
   host.append(picker, picture);
   const explorer = charts() ? new Explorer(picture, run.run.ceilings, {facts: linesOf, open}) : null;
   const table = new Table(host, caseColumns(open), rows,
-    {name: 'Cases', caption: 'Median time with the half width of its 95 % interval; speed-up is the time of the ' +
+    {name: 'Cases', caption: 'Median time with the half width of its interval; speed-up is the time of the ' +
      'group’s baseline, or of its bound where there is none, over this one', id: row => row.id});
   const chooser = new Chooser(picker, rows, shown => { table.filter(shown); explorer?.show(shown); });
   if (explorer) drawn.push(() => explorer.draw());
