@@ -17,7 +17,7 @@ tree() {
 tree base
 tree head
 tree slow SLOW=b PACE=108
-tree loud NOISE=4000
+tree loud LOUD=b
 mkdir broken
 printf 'all:\n\tfalse\n' >broken/Makefile
 

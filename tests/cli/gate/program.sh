@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # A program that the gate can run, without measuring: `run SUITE --db FILE ...`
-# stores one launch whose times are drawn from a seeded noise. Behaviour by
+# stores one launch whose times are drawn from a noise of its own. Behaviour by
 # environment, so that a copy that sets it is another build. Starts no program but
 # the import, since the tests launch it hundreds of times:
 #
 #   ASSAY      the program that imports the rows
 #   PACE       per cent of their times that the cases of SLOW take (default 100)
 #   SLOW       variant (default none); NOISE: half width in parts of 10000 (20)
+#   LOUD       variant whose half width is 4000 (none)
 #   DRIVER     driver's version (1)
 #   VARIANTS   names (a b c); CRASHED, WRONG: variants with these outcomes,
 #              FLEETING: one that is there in round 1 of a gate and lost in all others
@@ -19,21 +20,20 @@
 set -u
 : "${ASSAY:?}" "${CODE:=}" "${COMMIT:=}" "${PACE:=100}" "${SLOW:=}" "${NOISE:=20}" "${DRIVER:=1}"
 VARIANTS=${VARIANTS-a b c}
-: "${RESTATED:=}" "${THRESHOLD:=null}" "${TEXT:=}" "${ENDS:=0}"
+: "${LOUD:=}" "${RESTATED:=}" "${THRESHOLD:=null}" "${TEXT:=}" "${ENDS:=0}"
 : "${CRASHED:=}" "${WRONG:=}" "${SIMULATED:=0}" "${GPU:=0}" "${FLEETING:=}"
 place=host clock=host
 [ "$GPU" = 1 ] && place=cuda clock=cupti
-db='' label='' seed=1 filter='' suite=${2-}
+db='' label='' filter='' suite=${2-}
 [ "${1-}" = run ] || { echo "fake: unknown command" >&2; exit 2; }
 shift 2
 while [ $# -gt 0 ]; do
     case $1 in
         --db) db=$2; shift ;;
         --label) label=$2; shift ;;
-        --seed) seed=$2; shift ;;
         --filter) filter=$2; shift ;;
         --dry-run) exit 0 ;; # any filter is understood
-        --device | --format | --budget | --precision) shift ;;
+        --device | --format | --budget | --precision | --seed) shift ;;
     esac
     shift
 done
@@ -43,8 +43,6 @@ id() { printf -v "$1" '%08x%08x%08x%08x' "$SRANDOM" "$SRANDOM" "$SRANDOM" "$SRAN
 run_id='' launch_id='' result_id=''
 id run_id
 id launch_id
-seed=000$seed
-RANDOM=$((10#${seed: -4} + $$)) # its own in every launch
 
 {
     echo '{"assay_ndjson":1,"table":"header","schema":1}'
@@ -57,14 +55,15 @@ RANDOM=$((10#${seed: -4} + $$)) # its own in every launch
         case ",$filter," in ",," | *",copy/$variant,"* | *",copy/$variant n=10 cold,"*) ;; *) continue ;; esac
         [ "$variant" = "$FLEETING" ] && [[ $label != *"round 1, "* ]] && continue
         ordinal=$((ordinal + 1))
-        status=ok pace=100
+        status=ok pace=100 noise=$NOISE
         [ "$variant" = "$SLOW" ] && pace=$PACE
+        [ "$variant" = "$LOUD" ] && noise=4000
         [ "$variant" = "$CRASHED" ] && status=crashed
         [ "$variant" = "$WRONG" ] && status=wrong
         bytes=40.0
         [ "$variant" = "$RESTATED" ] && bytes=41.0
         picoseconds=$((500000 * pace)) # of 50 us
-        picoseconds=$((picoseconds + picoseconds * NOISE * (2 * RANDOM - 32768) / 32768 / 10000))
+        picoseconds=$((picoseconds + picoseconds * noise * (2 * (SRANDOM & 32767) - 32768) / 32768 / 10000))
         printf -v time '%d.%03d' $((picoseconds / 1000)) $((picoseconds % 1000))
         id result_id
         [ $status = ok ] || time=null
