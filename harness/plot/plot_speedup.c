@@ -145,7 +145,8 @@ enum plot_outcome plot_speedup(struct plot *plot)
                   "one bar per variant: geometric mean of its cases, whiskers from "
                   "smallest to largest");
     if (shown < bars.count)
-        plot_note(plot, "; ", "%d more are not drawn (--filter, --only choose)", bars.count - shown);
+        plot_note(plot, "; ", "%d more are not drawn (--filter, --only choose)",
+                  bars.count - shown);
     write_bars(plot, &bars, shown);
     return PLOT_DRAWN;
 }
