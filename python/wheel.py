@@ -31,7 +31,8 @@ def contents(root, module, info, version, tag):
     for pattern in ("suites/*.ini", "plots/*.gp", "templates/**/*"):
         for path in filter(pathlib.Path.is_file, sorted(root.glob(pattern))):
             yield f"assay/{path.relative_to(root)}", path.read_bytes()
-    yield "assay/include/assay.h", (root / "harness/assay.h").read_bytes()
+    for path in sorted(root.glob("harness/assay.h*")):
+        yield f"assay/include/{path.name}", path.read_bytes()
     yield f"{info}/LICENSE", (root / "LICENSE").read_bytes()
     yield f"{info}/METADATA", METADATA.format(version=version).encode()
     yield f"{info}/WHEEL", WHEEL.format(tag=tag).encode()

@@ -77,6 +77,10 @@ const struct bench *bench_of(const struct assay_operation *operation);
 /* The descriptions that are registered; returns how many. */
 int bench_list(struct bench *const **list);
 
+/* "inner::Scale<float, 4>" -> "inner_scale_float_4", "_Z5scalePf" -> "scale": what an operation or
+ * a variant may be called. */
+void bench_name(const char *kernel, char out[ASSAY_MAX_NAME]);
+
 /* ------------------------------------------------------- for bench/ alone -- */
 
 /* Fill a bench from its section and those of its kernels. -1 with assay_error. */
@@ -91,6 +95,10 @@ int bench_first_size(struct assay_dim *dim, const char *list);
 
 /* What Triton wrote beside a cubin (NAME.json) stands in for what is not said of the kernel. */
 int bench_take_triton(struct bench_kernel *kernel);
+
+/* What `expect` says is right, and by how much an output may differ from it. -1 with assay_error.
+ */
+int bench_take_expect(struct bench *bench, const char *expect);
 
 /* Write operation and variants, and what a reference is. -1 with assay_error. */
 int bench_define(struct bench *bench, const char *expect);

@@ -1,5 +1,4 @@
 /* bench_define.c - a description as an operation with variants. */
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -291,75 +290,6 @@ static const struct {
     int64_t (*shared_bytes)(const struct assay_shape *shape);
 } own[BENCH_MAX_KERNELS] = {OWN(0), OWN(1), OWN(2), OWN(3), OWN(4), OWN(5), OWN(6), OWN(7)};
 
-/* ---------------------------------------------------------------- expect -- */
-
-/* NAME_reference of a shared object, and where it is there NAME_reference_cost: functions as
- * assay_operation has them. The object stays loaded. */
-static int use_object(struct bench *bench, const char *file)
-{
-    char path[PATH_MAX], symbol[ASSAY_MAX_NAME + 32];
-    if (bench_path(file, bench->path, path)) return -1;
-    char *real = realpath(path, NULL); /* without a slash it would be looked for elsewhere */
-    void *library = real ? dlopen(real, RTLD_NOW | RTLD_LOCAL) : NULL;
-    free(real);
-    if (!library) return assay_error("expect = %s: cannot be loaded: %s", file, dlerror());
-    snprintf(symbol, sizeof symbol, "%s_reference", bench->name);
-    void *function = dlsym(library, symbol);
-    if (!function) return assay_error("expect = %s: it has no function %s", file, symbol);
-    memcpy(&bench->operation.reference, &function, sizeof function);
-    snprintf(symbol, sizeof symbol, "%s_reference_cost", bench->name);
-    function = dlsym(library, symbol);
-    memcpy(&bench->operation.reference_cost, &function, sizeof function);
-    return 0;
-}
-
-/* "FILE:KERNEL", launched as the first kernel is. */
-static int use_kernel_of_file(struct bench *bench, const char *expect)
-{
-    char file[BENCH_TEXT];
-    const char *colon = strchr(expect, ':');
-    struct bench_kernel *oracle = &bench->oracle_of_file;
-    if (!colon)
-        return assay_error("expect = %s: it is FILE.so, FILE.cu:KERNEL or the name of a [kernel]",
-                           expect);
-    snprintf(file, sizeof file, "%.*s", (int)(colon - expect), expect);
-    *oracle = bench->kernel[0];
-    oracle->nulls = 0;
-    text_copy(oracle->name, sizeof oracle->name, expect);
-    text_copy(oracle->kernel, sizeof oracle->kernel, colon + 1);
-    if (bench_path(file, bench->path, oracle->file)) return -1;
-    if (!kernel_image_is_file(file))
-        return assay_error("expect = %s: a kernel is in a .cu, .cubin or .ptx file", expect);
-    bench->oracle = oracle;
-    return 0;
-}
-
-static int take_expect(struct bench *bench, const char *expect)
-{
-    if (!expect[0]) return 0;
-    if (text_ends(expect, ".py"))
-        return assay_error("expect = %s: a reference in Python is for the Python package "
-                           "(docs/python.md)",
-                           expect);
-    for (int i = 0; i < bench->kernel_count && !bench->oracle; i++)
-        if (!strcmp(bench->kernel[i].name, expect)) bench->oracle = &bench->kernel[i];
-    if (bench->oracle) return 0;
-    return text_ends(expect, ".so") ? use_object(bench, expect) : use_kernel_of_file(bench, expect);
-}
-
-/* What a different order of additions may cost in each type, unless something else is said. */
-static void default_tolerance(struct bench *bench)
-{
-    static const double share[ASSAY_TYPES] = {
-        [ASSAY_F32] = 1e-5, [ASSAY_F64] = 1e-12, [ASSAY_F16] = 2e-3, [ASSAY_BF16] = 1.6e-2};
-    struct assay_tolerance *tolerance = &bench->operation.tolerance;
-    for (int i = 0; i < bench->argument_count && !bench->has_tolerance; i++) {
-        const struct argument *argument = &bench->argument[i];
-        if (argument->kind != ARGUMENT_BUFFER || argument->role != ASSAY_OUT) continue;
-        tolerance->abs = tolerance->rel = fmax(tolerance->rel, share[argument->element]);
-    }
-}
-
 /* ------------------------------------------------------------- definition -- */
 
 static int check_arguments(const struct bench *bench)
@@ -429,8 +359,8 @@ int bench_define(struct bench *bench, const char *expect)
     operation->buffers = define_buffers;
     operation->work = define_work;
     operation->baselines = bench->baselines;
-    if (check_arguments(bench) || check_first_sizes(bench) || take_expect(bench, expect)) return -1;
-    default_tolerance(bench);
+    if (check_arguments(bench) || check_first_sizes(bench) || bench_take_expect(bench, expect))
+        return -1;
     for (int i = 0; i < bench->kernel_count; i++)
         define_variant(bench, i);
     return 0;

@@ -134,22 +134,20 @@ static int take_key(struct bench *bench, struct bench_kernel *common, const stru
 
 /* ---------------------------------------------------------------- kernels -- */
 
-/* "void inner::Scale<float, 4>" -> "scale_float_4": what a variant may be called. */
-static void name_kernel(struct bench_kernel *kernel)
+void bench_name(const char *kernel, char out[ASSAY_MAX_NAME])
 {
-    char *plain = kernel_plain_name(kernel->kernel);
-    const char *from = plain ? plain : kernel->kernel;
+    char *plain = kernel_plain_name(kernel);
     size_t length = 0;
-    for (; *from && length < sizeof kernel->name - 1; from++) {
-        bool is_kept = isalnum((unsigned char)*from) || *from == '_';
+    for (const char *at = plain ? plain : kernel; *at && length < ASSAY_MAX_NAME - 1; at++) {
+        bool is_kept = isalnum((unsigned char)*at) || *at == '_';
         if (is_kept)
-            kernel->name[length++] = (char)tolower((unsigned char)*from);
-        else if (length && kernel->name[length - 1] != '_')
-            kernel->name[length++] = '_';
+            out[length++] = (char)tolower((unsigned char)*at);
+        else if (length && out[length - 1] != '_')
+            out[length++] = '_';
     }
-    while (length && kernel->name[length - 1] == '_')
+    while (length && out[length - 1] == '_')
         length--;
-    kernel->name[length] = '\0';
+    out[length] = '\0';
     free(plain);
 }
 
@@ -162,7 +160,7 @@ static int complete_kernel(struct bench_kernel *kernel)
     if (!kernel->kernel[0]) return assay_error("there is no kernel (kernel = NAME)");
     if (!kernel->grid[0]) return assay_error("there is no grid (grid = ceil(n/256))");
     if (!kernel->block[0]) return assay_error("there is no block (block = 256)");
-    if (!kernel->name[0]) name_kernel(kernel);
+    if (!kernel->name[0]) bench_name(kernel->kernel, kernel->name);
     return 0;
 }
 

@@ -31,12 +31,15 @@ static long number_of(const char *text, const char *key, long otherwise)
     return value && end != value ? number : otherwise;
 }
 
+/* Older versions write cluster_dims, newer ones only how many blocks a cluster has. */
 static void take_clusters(struct bench_kernel *kernel, const char *text)
 {
     const char *value = value_of(text, "cluster_dims");
-    int x, y, z;
-    if (kernel->cluster[0] || !value || sscanf(value, "[%d, %d, %d]", &x, &y, &z) != 3) return;
-    if (x * y * z > 1) snprintf(kernel->cluster, sizeof kernel->cluster, "%d, %d, %d", x, y, z);
+    int x = (int)number_of(text, "num_ctas", 1), y = 1, z = 1;
+    if (kernel->cluster[0]) return;
+    if (value && sscanf(value, "[%d, %d, %d]", &x, &y, &z) != 3) return;
+    if (x > 1 || y > 1 || z > 1)
+        snprintf(kernel->cluster, sizeof kernel->cluster, "%d, %d, %d", x, y, z);
 }
 
 static int take(struct bench_kernel *kernel, const char *text)
@@ -44,7 +47,8 @@ static int take(struct bench_kernel *kernel, const char *text)
     long warps = number_of(text, "num_warps", 0), shared = number_of(text, "shared", -1);
     const char *name = value_of(text, "name");
     if (warps <= 0) return 0; /* somebody else's */
-    long scratch = number_of(text, "global_scratch_size", 0);
+    long scratch =
+        number_of(text, "global_scratch_size", 0) + number_of(text, "profile_scratch_size", 0);
     if (scratch > 0)
         return assay_error("%s: the kernel wants %ld bytes of Triton's own memory, which nobody "
                            "gives it here",

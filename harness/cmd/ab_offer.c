@@ -67,6 +67,11 @@ static void find_side(struct ab_offer *offer, int which, const struct comparison
     struct program_info own;
     char sources[RESULT_MAX_PROPERTY + 64] = "sources of an unknown commit";
     provenance_program(&own);
+    if (offer->of_objects && side->objects[0]) {
+        text_copy(offer->side[which], sizeof offer->side[which], words[which]);
+        lack(offer, words[which], "the shared object of the run: %s", side->objects);
+        return;
+    }
     if (same_build(own.commit, own.diff_hash, side)) {
         text_copy(offer->side[which], sizeof offer->side[which], itself);
     } else if (is_known(side->commit) && !side->diff_hash[0]) {
@@ -113,13 +118,18 @@ static void find_open(struct ab_offer *offer, const struct comparison *compariso
     if (!same_device && !offer->simulated) return;
     count_open(offer, comparison, filter);
     if (offer->open == 0) return;
+    offer->of_objects = strcmp(sides[0]->objects, sides[1]->objects) != 0;
+    offer->loads = sides[0]->objects[0] && !offer->of_objects;
+    if (offer->loads)
+        lack(offer, "FILE.so", "the shared object of both runs: %s", sides[0]->objects);
     for (int i = 0; i < 2; i++) {
         find_side(offer, i, sides[i], itself);
         text_copy(offer->own_device[i], sizeof offer->own_device[i], sides[i]->spec);
     }
     if (same_device) text_copy(offer->device, sizeof offer->device, sides[0]->spec);
     find_suite(offer, sides[1]);
-    offer->one_build = same_device && same_build(sides[0]->commit, sides[0]->diff_hash, sides[1]);
+    offer->one_build = same_device && !offer->of_objects &&
+                       same_build(sides[0]->commit, sides[0]->diff_hash, sides[1]);
     if (offer->one_build)
         text_add(offer->lacks, sizeof offer->lacks, "; ",
                  "both runs are of one build, which has no other to be slower than: run it twice "
@@ -158,6 +168,7 @@ static void say(const struct ab_offer *offer, struct comparison *comparison,
         add_word(line, size, "--base-device", offer->own_device[0]);
         add_word(line, size, "--cand-device", offer->own_device[1]);
     }
+    if (offer->loads) text_add(line, size, " ", "--load FILE.so");
     bool is_ab = !offer->one_build;
     if (is_ab && offer->simulated) text_add(line, size, " ", "--allow-simulated");
     if (is_ab && options->speedup) text_add(line, size, " ", "--metric speedup");
@@ -174,7 +185,7 @@ void ab_offer_make(struct ab_offer *offer, struct comparison *comparison,
                    const struct compare_options *options, const char *db)
 {
     char itself[PATH_MAX];
-    /* A module of Python has no file: what is offered then names the command. */
+    /* A module of Python has no file: the offer names the command. */
     if (program_itself(itself, sizeof itself) != 0) snprintf(itself, sizeof itself, "assay");
     find_open(offer, comparison, options->filter, itself);
     if (offer->open > 0) say(offer, comparison, options, db);

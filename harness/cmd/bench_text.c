@@ -1,7 +1,6 @@
 /* bench_text.c - see bench_text.h. */
 #include "cmd/bench_text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -9,27 +8,15 @@
 
 #include "assay.h"
 #include "base/text.h"
-#include "device/kernel_image.h"
+#include "bench/bench.h"
 
-/* "inner::Scale<float>" -> "scale_float". */
 void bench_text_name(const struct bench_text *text, char out[ASSAY_MAX_NAME])
 {
-    const char *slash = strrchr(text->file, '/'), *file = slash ? slash + 1 : text->file;
-    const char *from = text->name ? text->name : text->kernel ? text->kernel : file;
-    char *plain = kernel_plain_name(from);
-    size_t length = 0;
-    for (const char *at = plain ? plain : from; *at && length < ASSAY_MAX_NAME - 1; at++) {
-        bool is_kept = isalnum((unsigned char)*at) || *at == '_';
-        if (from == file && *at == '.') break;
-        if (is_kept)
-            out[length++] = (char)tolower((unsigned char)*at);
-        else if (length && out[length - 1] != '_')
-            out[length++] = '_';
-    }
-    while (length && out[length - 1] == '_')
-        length--;
-    out[length] = '\0';
-    free(plain);
+    const char *slash = strrchr(text->file, '/');
+    char file[ASSAY_MAX_NAME];
+    text_copy(file, sizeof file, slash ? slash + 1 : text->file);
+    file[strcspn(file, ".")] = '\0';
+    bench_name(text->name ? text->name : text->kernel ? text->kernel : file, out);
 }
 
 static int write_key(FILE *out, const char *key, const char *value)

@@ -47,6 +47,10 @@ struct doctor_facts {
     double quota_cores;
     double load; /* load average of the last minute */
 
+    /* what commands load besides the program */
+    int objects; /* in the user's folder (object/object.h) */
+    char objects_error[DOCTOR_TEXT];
+
     /* what a run writes and draws */
     char gnuplot[RESULT_MAX_PROPERTY]; /* "5.4 patchlevel 4"; "" not found */
     char database[PATH_MAX];

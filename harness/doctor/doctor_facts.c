@@ -17,6 +17,7 @@
 #include "device/nvml.h"
 #include "device/nvtx.h"
 #include "doctor/doctor.h"
+#include "object/object.h"
 #include "plot/plot_gnuplot.h"
 #include "store/store.h"
 
@@ -202,6 +203,15 @@ static void find_program(struct doctor_facts *facts)
     facts->has_nvtx = nvtx_is_built();
 }
 
+/* Last, since what is loaded would be in the workers that open the devices. */
+static void find_objects(struct doctor_facts *facts)
+{
+    const struct object *loaded;
+    if (objects_load_folder() != 0)
+        snprintf(facts->objects_error, DOCTOR_TEXT, "%s", assay_last_error());
+    facts->objects = objects_loaded(&loaded);
+}
+
 void doctor_gather(struct doctor_facts *facts, const struct doctor_options *options)
 {
     memset(facts, 0, sizeof *facts);
@@ -215,4 +225,5 @@ void doctor_gather(struct doctor_facts *facts, const struct doctor_options *opti
     find_card_state(facts);
     find_libraries(&facts->host);
     find_libraries(&facts->gpu);
+    find_objects(facts);
 }

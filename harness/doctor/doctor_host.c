@@ -120,6 +120,14 @@ static void judge_nvtx(const struct doctor_facts *facts, struct doctor_finding *
                 facts->has_nvtx ? "built in" : "not built in");
 }
 
+static void judge_objects(const struct doctor_facts *facts, struct doctor_finding *finding)
+{
+    if (facts->objects_error[0])
+        doctor_find(finding, DOCTOR_MISSING, "%s", facts->objects_error);
+    else if (facts->objects > 0)
+        doctor_find(finding, DOCTOR_OK, "%d loaded from your folder", facts->objects);
+}
+
 const struct doctor_check doctor_host_checks[] = {
     {"host", NEEDS_HOST_ASKED, judge_host, "nothing can be measured on the processor",
      "the message says what failed; no special hardware is needed"},
@@ -145,6 +153,9 @@ const struct doctor_check doctor_host_checks[] = {
      "free some space, or name a file elsewhere with --db or in ASSAY_DB"},
     {"gnuplot", NEEDS_NOTHING, judge_gnuplot, "nothing can be drawn; measuring does not need it",
      "install gnuplot (the package gnuplot-nox)"},
+    {"objects", NEEDS_NOTHING, judge_objects, "no command that measures or lists will start",
+     "take it out of $XDG_DATA_HOME/assay/variants (~/.local/share), or mend what the message "
+     "says"},
     {"NVTX", NEEDS_NOTHING, judge_nvtx, "profilers do not see which group and case is running",
      "install NVTX 3 (cuda-nvtx, or libnvtx3-dev) and build again"},
     {.name = NULL},

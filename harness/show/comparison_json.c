@@ -53,6 +53,7 @@ static void row_object(struct json *json, const struct comparison_row *row)
     json_number_member(json, "threshold", row->threshold);
     json_number_member(json, "floor", row->floor);
     json_number_member(json, "noise", row->noise);
+    json_number_member(json, "resolution", row->quantum);
     json_number_member(json, "fence", row->fence);
     json_number_member(json, "mde", row->mde);
     json_int_member(json, "launches", row->launches);

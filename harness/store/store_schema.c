@@ -374,7 +374,18 @@ static const char unchecked[] =
     "'spread');\n"
     "PRAGMA writable_schema = RESET;\n";
 
-const struct store_step store_steps[] = {{4, schema},    {5, store_schema_noisy},
-                                         {6, bounds},    {7, store_schema_object},
-                                         {8, unchecked}, {0}};
-const int store_version = 8;
+/* What the floor of a verdict was made of: a verdict once given can be read with it, whatever noise
+ * becomes known later. */
+static const char floors[] = "ALTER TABLE verdict ADD COLUMN threshold REAL;\n"
+                             "ALTER TABLE verdict ADD COLUMN noise REAL;\n"
+                             "ALTER TABLE verdict ADD COLUMN resolution REAL;\n"
+                             "ALTER TABLE verdict ADD COLUMN fence REAL;\n";
+
+const struct store_step store_steps[] = {{4, schema},
+                                         {5, store_schema_noisy},
+                                         {6, bounds},
+                                         {7, store_schema_object},
+                                         {8, unchecked},
+                                         {9, floors},
+                                         {0}};
+const int store_version = 9;

@@ -38,6 +38,10 @@ static void verdict_bind(struct query *query, const char *gate_id, const struct 
     query_real(query, ":ratio_hi", row->ratio.hi);
     query_real(query, ":floor", row->floor);
     query_real(query, ":mde", row->mde);
+    query_real(query, ":threshold", row->threshold);
+    query_real(query, ":noise", row->noise);
+    query_real(query, ":resolution", row->quantum);
+    query_real(query, ":fence", row->fence);
     query_integer(query, ":launches", row->launches);
 }
 

@@ -145,7 +145,15 @@ def _rehearse(library, launch, clock):
         replay = library.capture(launch)
     except Exception as error:
         library.stream.synchronize()
-        raise _explained(error) from error
+        first = error
+        while first.__cause__ or first.__context__:
+            first = first.__cause__ or first.__context__
+        if "captur" not in str(first).lower():
+            raise first
+        # CUDA's words are about captures, which the user never asked for.
+        raise Error("a launch may only enqueue on the current stream, and it synchronised, "
+                    "allocated or used another one (a variant that does so by design says "
+                    "clock='wall')") from error
     taken_s = min(_enqueue_s(library, launch) for _ in range(3))
     if taken_s <= GRAPH_FROM_S:
         return launch, ""
@@ -159,18 +167,6 @@ def _enqueue_s(library, launch):
     taken_s = time.perf_counter() - start
     library.stream.synchronize()
     return taken_s
-
-
-def _explained(error):
-    """The words of CUDA for a refused capture are about captures, which the user never asked for."""
-    words, told = "", error
-    while told:
-        words += f"{told} "
-        told = told.__cause__ or told.__context__
-    if "captur" not in words.lower():
-        return error
-    return Error("a launch may only enqueue on the current stream, and it synchronised, allocated "
-                 "or used another one (a variant that does so by design says clock='wall')")
 
 
 def library_of(name, place, device, stream):

@@ -85,12 +85,18 @@ class Tensor:
         return word, a, b
 
 
+def _plain(value):
+    """NumPy's numbers and arrays as Python's."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return [_plain(v) for v in value] if isinstance(value, (list, tuple, range)) else value
+
+
 def _pairs(sizes):
     """Every instance as a dict: of a dict of lists all combinations, of a list each as it is."""
     if isinstance(sizes, dict):
-        lists = [v if isinstance(v, (list, tuple, range)) else [v] for v in sizes.values()]
+        lists = [v if isinstance(v, list) else [v] for v in map(_plain, sizes.values())]
         return [dict(zip(sizes, values)) for values in itertools.product(*lists)]
-    return [dict(instance) for instance in sizes]
+    return [{name: _plain(value) for name, value in instance.items()} for instance in sizes]
 
 
 class Operation:

@@ -148,6 +148,23 @@ static void a_shared_object_says_what_is_right(void **state)
 }
 
 /* What Triton leaves: a cubin, which here is PTX in its clothes, and a text beside it. */
+static void triton_wants_no_memory_of_its_own(void **state)
+{
+    (void)state;
+    static const char text[] = "[bench wants]\nfile = w.cubin\nsize n = 64\narg x = in f32[n]\n"
+                               "arg y = out f32[n]\narg n = i32 n\narg f = f32 1\ngrid = n\n";
+    fixture_write("w.cubin", fixture_ptx);
+    fixture_write("w.json",
+                  "{\"num_warps\": 4, \"num_ctas\": 4, \"shared\": 0, \"name\": \"scale\","
+                  " \"profile_scratch_size\": 64}");
+    const char *path = fixture_write("wants.bench.ini", text);
+    assert_int_equal(bench_load(path, "wants.bench.ini"), -1);
+    assert_non_null(strstr(assay_last_error(), "wants 64 bytes of Triton's own memory"));
+    fixture_write("w.json",
+                  "{\"num_warps\": 4, \"num_ctas\": 4, \"shared\": 0, \"name\": \"scale\"}");
+    assert_string_equal(load("wants", text)->kernel[0].cluster, "4, 1, 1");
+}
+
 static void triton_says_the_rest(void **state)
 {
     (void)state;
@@ -211,7 +228,8 @@ static const struct {
     {"flops = fp8 n\n", "there is no size 'fp8'"},
     {"tolerance = 1\n", "it is ABSOLUTE, RELATIVE"},
     {"tolerance = -1, 0\n", "a tolerance is not below 0"},
-    {"expect = none.so\n", "expect = none.so: cannot be loaded"},
+    {"expect = none.so\n", "expect = none.so: cannot be read: No such file"},
+    {"expect = k.so\n", "expect = k.so: cannot be loaded: "},
     {"expect = none\n", "it is FILE.so, FILE.cu:KERNEL or the name of a [kernel]"},
     {"expect = right.py\n", "for the Python package"},
     {"expect = k.ptx:scal\n", "it has no kernel 'scal'"},
@@ -274,6 +292,7 @@ static void every_mistake_is_said(void **state)
 {
     (void)state;
     fixture_write("text.cubin", "hello");
+    fixture_write("k.so", "hello");
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         const char *path = fixture_write("mistaken.bench.ini", with(mistakes[i].text));
         if (bench_load(path, "mistaken.bench.ini") == 0) fail_msg("taken: %s", mistakes[i].text);
@@ -307,6 +326,7 @@ int main(void)
         cmocka_unit_test(kernels_take_what_they_do_not_say_from_their_bench),
         cmocka_unit_test(a_shared_object_says_what_is_right),
         cmocka_unit_test(triton_says_the_rest),
+        cmocka_unit_test(triton_wants_no_memory_of_its_own),
         cmocka_unit_test(every_mistake_is_said),
         cmocka_unit_test(a_name_that_is_taken_is_refused),
     };

@@ -63,6 +63,17 @@ check "a few open cases are named by a filter" gives "$(query :memory: "SELECT c
     sh -c '"$0" run smoke --no-ceilings --device sim --dry-run --filter "$1" | grep -c host_memcpy | sed "s/$/ cases/"' "$ASSAY" "$filter"
 check "two runs of one build are told what helps" says "assay run smoke --launches 5" "$ASSAY" compare own_too own_too
 
+# Runs of shared objects: their program is the same, and what differs is the object.
+for name in mine theirs; do
+    ${CC:-cc} -shared -fPIC -O2 -I"$HERE/../harness" "-DNAMED=$name" "$HERE/object/kernel.c" -o $name.so
+    printf '%s' $name >>$name.so
+    "$ASSAY" run "$HERE/object/twice.ini" --device host --no-ceilings --load ./$name.so --label $name >/dev/null 2>&1
+done
+check "an object stands for its side" says "assay ab BASE CAND $HERE/object/twice.ini --device host" \
+    "$ASSAY" compare mine theirs
+check "which says what to put there" says "BASE stands for the shared object of the run: mine.so" "$ASSAY" compare mine theirs
+check "one that both loaded is to be loaded" says "--load FILE.so" "$ASSAY" compare mine mine
+
 # What is open is measured, where it can be.
 measure() { "$ASSAY" compare "$1" "$2" --measure --make "$make"; }
 check "--measure comes to the verdict" exits 1 measure old new

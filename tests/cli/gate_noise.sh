@@ -20,6 +20,8 @@ check "its pairs are shown" says "18" "$ASSAY" calibrate --show --db gpu.sqlite
 check "a slowdown that kernels show is one, too" exits 1 gate coded_gpu coded_gpu_slow --db gpu_slow.sqlite
 check "and not noise" gives "a c" query gpu_slow.sqlite \
     "SELECT group_concat(variant, ' ') FROM (SELECT variant FROM noise WHERE source = 'code' ORDER BY variant)"
+check "a verdict is stored with what its floor was made of" gives "1|1" query gpu_slow.sqlite \
+    "SELECT min(threshold > 0), min(floor >= threshold AND floor >= coalesce(noise, 0)) FROM verdict"
 # As if so many gates had been before: the blocks of this one, a session each.
 many_sessions() {
     query "$1" "INSERT INTO noise SELECT id || '-' || value, comparability, printf('%032x', value), source,

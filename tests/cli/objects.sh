@@ -160,6 +160,7 @@ cp good.so other.so "$own"
 chmod -R go-w data
 check "the folder's objects are there" exits 0 measure
 check "both" says "2 cases" measure --dry-run
+check "and doctor tells of them" says "2 loaded from your folder" "$ASSAY" doctor --device host
 chmod g+w "$own/other.so"
 check "not one that others can write" refused "variants/other.so: others can write to it" --dry-run
 chmod g-w "$own/other.so"
@@ -194,7 +195,7 @@ check "one that did not" exits 0 ab ./slow.so ./good.so
 check "one against itself is nothing" warns "same program, byte for byte" ab ./good.so ./same.so
 check "objects are compared by a suite" warns "which suite?" "$ASSAY" ab ./good.so ./slow.so
 check "a gate loads on both sides" exits 0 "$ASSAY" gate "$suite" --base "$ASSAY" --load ./good.so \
-    --device host --budget 0.01 --db gate.sqlite
+    --threshold 900 --device host --budget 0.01 --db gate.sqlite
 check "a watch wants to know what to watch" warns "--on FOLDERS" "$ASSAY" watch "$suite" --load ./good.so
 mkdir sources
 cp "$HERE/object/kernel.c" sources/

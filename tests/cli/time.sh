@@ -36,15 +36,15 @@ check "which is said" warns "another profiler" taken
 unknown() { ASSAY_TIME_LIBRARY=/nosuch "$ASSAY" time -- ./recorded run=a,1,1; }
 check "a library that is not there" exits 4 unknown
 
-check "a program is recorded" exits 0 timed -- ./recorded run=scale,100,5000,forward run=_Z4initv,3,900 print
+check "a program is recorded" exits 0 timed -- ./recorded run=scale,100,5000,forward run=init,3,900 print
 cp said.err first.err
 check "its output is its own" [ "$(cat said.out)" = "the program's own output" ]
 line() { grep -E "$1" first.err; }
 check "the table has the kernel of most time first" line '^ *100 +50[0-9] us +99\.[0-9] % +5\.0[0-9] us +0\.[0-9]+ %  scale  range=forward  132 x 256$'
-check "and the other" line '^ *3 .*  _Z4initv  132 x 256$'
+check "and the other" line '^ *3 .*  init  132 x 256$'
 check "a run is stored" gives "time:recorded|complete|assay time -- ./recorded" \
     query a.sqlite "SELECT suite, status, command FROM run"
-check "with a case per range and kernel" gives "_Z4initv||hot|unchecked|3
+check "with a case per range and kernel" gives "init||hot|unchecked|3
 scale|range=forward|hot|unchecked|100" query a.sqlite \
     "SELECT variant, shape, temperature, status, samples FROM cases ORDER BY variant"
 check "counts and totals are exact" gives "count|100.0" query a.sqlite \
@@ -54,7 +54,7 @@ check "with grid and resources" gives "scale|132|256|32|1024" query a.sqlite \
 check "arguments are not stored" [ -z "$(query a.sqlite "SELECT * FROM run" | grep run=scale)" ]
 words() { printf '%s\0' "$@" | sha256sum | cut -d' ' -f1; }
 check "but a hash of them" [ "$(query a.sqlite "SELECT suite_text FROM run" | sed -n 's/arguments_sha256 = //p')" \
-    = "$(words run=scale,100,5000,forward run=_Z4initv,3,900 print)" ]
+    = "$(words run=scale,100,5000,forward run=init,3,900 print)" ]
 check "when it began is stored" gives 1 query a.sqlite \
     "SELECT run.started_at = launch.started_at AND run.started_at < run.ended_at FROM run JOIN launch"
 check "no folder is left" [ -z "$(ls -A tmp)" ]

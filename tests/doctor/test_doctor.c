@@ -264,6 +264,17 @@ static void gnuplot_and_nvtx_are_told_when_absent(void **state)
     expect(&facts, "gnuplot", DOCTOR_MISSING, "not found", "gnuplot-nox");
 }
 
+static void objects_are_told_where_there_are_some(void **state)
+{
+    (void)state;
+    struct doctor_facts facts = healthy();
+    assert_null(find(&facts, "objects"));
+    facts.objects = 2;
+    expect(&facts, "objects", DOCTOR_OK, "2 loaded", "");
+    strcpy(facts.objects_error, "a.so: others can write to it");
+    expect(&facts, "objects", DOCTOR_MISSING, "others can write", "take it out");
+}
+
 static void a_device_not_asked_for_is_not_judged(void **state)
 {
     (void)state;
@@ -311,6 +322,7 @@ int main(void)
         cmocka_unit_test(a_database_must_be_writable_and_local),
         cmocka_unit_test(a_disk_nearly_full_is_told_by_what_is_left),
         cmocka_unit_test(gnuplot_and_nvtx_are_told_when_absent),
+        cmocka_unit_test(objects_are_told_where_there_are_some),
         cmocka_unit_test(a_device_not_asked_for_is_not_judged),
         cmocka_unit_test(the_exit_code_is_4_when_no_device_opens),
     };

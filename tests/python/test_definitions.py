@@ -1,5 +1,6 @@
 """Operations and variants as a user writes them: what is computed of them, what is refused."""
 
+import numpy as np
 import pytest
 
 import assay
@@ -30,6 +31,13 @@ def test_sizes_are_combined():
 def test_a_list_of_sizes_is_taken_as_it_is():
     operation = make("in f32[n, m]", sizes=[dict(n=2, m=3), dict(n=4, m=5)])
     assert [pair[0][3] for pair in buffers(operation)] == [6, 20]
+
+
+def test_sizes_may_be_numpys():
+    for sizes in (dict(n=2 ** np.arange(3, 5)), dict(n=[np.int64(8), 16]), [dict(n=np.int32(8)), dict(n=16)]):
+        operation = make(sizes=sizes)
+        assert [pair[0][3] for pair in buffers(operation)] == [8, 16]
+        assert all(type(instance["n"]) is int for instance in operation.instances)
 
 
 def test_sizes_may_be_expressions():

@@ -258,6 +258,8 @@ static void a_migration_that_fails_changes_nothing(void **state)
 
 /* Takes back what the later steps changed. */
 static const char to_version_4[] =
+    "ALTER TABLE verdict DROP COLUMN threshold; ALTER TABLE verdict DROP COLUMN noise;"
+    "ALTER TABLE verdict DROP COLUMN resolution; ALTER TABLE verdict DROP COLUMN fence;"
     "DROP TABLE object;"
     "DROP VIEW ceilings; DROP VIEW spread;"
     "ALTER TABLE launch DROP COLUMN start_other_processes;"

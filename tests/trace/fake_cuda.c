@@ -81,10 +81,10 @@ int cuptiActivityFlushAll(uint32_t flag)
     (void)flag;
     pthread_mutex_lock(&lock);
     uint8_t *full = buffer;
-    size_t bytes = used;
+    size_t bytes = used, whole = size;
     buffer = NULL;
     pthread_mutex_unlock(&lock);
-    if (full) complete(NULL, 0, full, size, bytes);
+    if (full) complete(NULL, 0, full, whole, bytes);
     return 0;
 }
 

@@ -77,7 +77,8 @@ static struct {
 
     pthread_mutex_t lock; /* protects all that follows */
     pthread_cond_t wake;
-    struct trace_writer *writer; /* NULL before the start and after the end */
+    struct trace_writer *writer;  /* NULL before the start and after the end */
+    struct trace_writer *parents; /* of a forked process: held, or a leak checker would tell */
     struct symbols symbols;
     bool is_ending, has_devices;
 } recorder = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
@@ -340,6 +341,7 @@ static void end(void)
 static void forget(void)
 {
     pthread_mutex_init(&recorder.lock, NULL);
+    recorder.parents = recorder.writer;
     recorder.writer = NULL;
     ranges_forked();
 }

@@ -1,0 +1,79 @@
+/* bench_expect.c - what is right: a function of a shared object, or another kernel. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "bench/bench.h"
+
+/* NAME_reference of a shared object, and where it is there NAME_reference_cost: functions as
+ * assay_operation has them. The object stays loaded. */
+static int use_object(struct bench *bench, const char *file)
+{
+    char path[PATH_MAX], symbol[ASSAY_MAX_NAME + 32];
+    if (bench_path(file, bench->path, path)) return -1;
+    char *real = realpath(path, NULL); /* without a slash it would be looked for elsewhere */
+    if (!real) return assay_error("expect = %s: cannot be read: %s", file, strerror(errno));
+    void *library = dlopen(real, RTLD_NOW | RTLD_LOCAL);
+    free(real);
+    if (!library) return assay_error("expect = %s: cannot be loaded: %s", file, dlerror());
+    snprintf(symbol, sizeof symbol, "%s_reference", bench->name);
+    void *function = dlsym(library, symbol);
+    if (!function) return assay_error("expect = %s: it has no function %s", file, symbol);
+    memcpy(&bench->operation.reference, &function, sizeof function);
+    snprintf(symbol, sizeof symbol, "%s_reference_cost", bench->name);
+    function = dlsym(library, symbol);
+    memcpy(&bench->operation.reference_cost, &function, sizeof function);
+    return 0;
+}
+
+/* "FILE:KERNEL", launched as the first kernel is. */
+static int use_kernel_of_file(struct bench *bench, const char *expect)
+{
+    char file[BENCH_TEXT];
+    const char *colon = strchr(expect, ':');
+    struct bench_kernel *oracle = &bench->oracle_of_file;
+    if (!colon)
+        return assay_error("expect = %s: it is FILE.so, FILE.cu:KERNEL or the name of a [kernel]",
+                           expect);
+    snprintf(file, sizeof file, "%.*s", (int)(colon - expect), expect);
+    *oracle = bench->kernel[0];
+    oracle->nulls = 0;
+    text_copy(oracle->name, sizeof oracle->name, expect);
+    text_copy(oracle->kernel, sizeof oracle->kernel, colon + 1);
+    if (bench_path(file, bench->path, oracle->file)) return -1;
+    if (!kernel_image_is_file(file))
+        return assay_error("expect = %s: a kernel is in a .cu, .cubin or .ptx file", expect);
+    bench->oracle = oracle;
+    return 0;
+}
+
+/* What a different order of additions may cost in each type, unless something else is said. */
+static void default_tolerance(struct bench *bench)
+{
+    static const double share[ASSAY_TYPES] = {
+        [ASSAY_F32] = 1e-5, [ASSAY_F64] = 1e-12, [ASSAY_F16] = 2e-3, [ASSAY_BF16] = 1.6e-2};
+    struct assay_tolerance *tolerance = &bench->operation.tolerance;
+    for (int i = 0; i < bench->argument_count && !bench->has_tolerance; i++) {
+        const struct argument *argument = &bench->argument[i];
+        if (argument->kind != ARGUMENT_BUFFER || argument->role != ASSAY_OUT) continue;
+        tolerance->abs = tolerance->rel = fmax(tolerance->rel, share[argument->element]);
+    }
+}
+
+int bench_take_expect(struct bench *bench, const char *expect)
+{
+    default_tolerance(bench);
+    if (!expect[0]) return 0;
+    if (text_ends(expect, ".py"))
+        return assay_error("expect = %s: a reference in Python is for the Python package "
+                           "(docs/python.md)",
+                           expect);
+    for (int i = 0; i < bench->kernel_count && !bench->oracle; i++)
+        if (!strcmp(bench->kernel[i].name, expect)) bench->oracle = &bench->kernel[i];
+    if (bench->oracle) return 0;
+    return text_ends(expect, ".so") ? use_object(bench, expect) : use_kernel_of_file(bench, expect);
+}
