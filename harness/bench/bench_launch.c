@@ -160,11 +160,16 @@ struct difference_found {
     int64_t wrong, first;
 };
 
-static bool is_near(const struct assay_tolerance *tolerance, double got, double expected)
+/* An I64 is not compared as a double, which does not tell large ones apart. */
+static bool is_near(const struct assay_tolerance *tolerance, enum assay_type type, const void *got,
+                    const void *expected, int64_t i)
 {
-    if (got == expected || (isnan(got) && isnan(expected))) return true;
-    return fabs(got - expected) <= tolerance->abs + tolerance->rel * fabs(expected) &&
-           !isinf(expected);
+    double x = assay_load(type, got, i), y = assay_load(type, expected, i), off = fabs(x - y);
+    if (type == ASSAY_I64)
+        off = fabs((double)((__int128)((const int64_t *)got)[i] - ((const int64_t *)expected)[i]));
+    else if (x == y || (isnan(x) && isnan(y)))
+        return true;
+    return off <= tolerance->abs + tolerance->rel * fabs(y) && !isinf(y);
 }
 
 static struct difference_found compare(const struct assay_tolerance *tolerance,
@@ -174,8 +179,7 @@ static struct difference_found compare(const struct assay_tolerance *tolerance,
     int64_t wrong = 0, first = INT64_MAX;
 #pragma omp parallel for reduction(+ : wrong) reduction(min : first)
     for (int64_t i = 0; i < spec->count; i++) {
-        if (is_near(tolerance, assay_load(spec->type, got, i), assay_load(spec->type, expected, i)))
-            continue;
+        if (is_near(tolerance, spec->type, got, expected, i)) continue;
         wrong++;
         if (i < first) first = i;
     }

@@ -15,7 +15,8 @@
 #include "tests/bench/bench_fixture.h"
 #include "tests/shared_object.h"
 
-/* Every kernel scales: it takes (x, y, n, factor). `bad` has a factor of one less. */
+/* Every kernel scales: it takes (x, y, n, factor). `bad` has a factor of one less, `near` another
+ * last bit in what it writes first. */
 static const char driver_source[] =
     "#include <stddef.h>\n"
     "#include <stdlib.h>\n"
@@ -44,7 +45,11 @@ static const char driver_source[] =
     "}\n"
     "int cuModuleUnload(void *module) { (void)module; unloads++; return 0; }\n"
     "int cuModuleGetFunction(void **function, void *module, const char *name)\n"
-    "{ *function = strstr(name, \"bad\") ? &unloads : &loads; return module != &loads; }\n"
+    "{\n"
+    "    *function = strstr(name, \"bad\") ? &unloads : strstr(name, \"near\") ? &launches : "
+    "&loads;\n"
+    "    return module != &loads;\n"
+    "}\n"
     "int cuFuncSetAttribute(void *function, int what, int value)\n"
     "{ (void)function; if (what == 8) shared_asked = value; return 0; }\n"
     "int cuLaunchKernelEx(const struct config *config, void *function, void **parameter,\n"
@@ -59,6 +64,7 @@ static const char driver_source[] =
     "        memcpy(last_cluster, config->attributes->value.cluster, sizeof last_cluster);\n"
     "    launches++;\n"
     "    for (int i = 0; i < *(int *)parameter[2]; i++) y[i] = factor * x[i];\n"
+    "    if (function == &launches) *(char *)y ^= 1;\n"
     "    return extra != NULL;\n"
     "}\n"
     "int cuMemAlloc_v2(unsigned long long *memory, size_t bytes)\n"
@@ -208,6 +214,25 @@ static void another_kernel_says_what_is_right(void **state)
     }
 }
 
+static void large_whole_numbers_are_told_apart(void **state)
+{
+    (void)state;
+    struct run run;
+    static const char text[] = "[bench whole]\nfile = k.ptx\nsize n = 1000\n"
+                               "arg x = in i64[n/2] integer 0 1\narg y = out i64[n/2]\n"
+                               "arg n = i32 n\narg factor = f32 1\ngrid = 1\nblock = 64\n"
+                               "expect = slow\n"
+                               "[kernel slow]\nkernel = scale\n[kernel fast]\nkernel = near\n";
+    if (bench_load(fixture_write("whole.bench.ini", text), "whole"))
+        fail_msg("%s", assay_last_error());
+    begin(&run, bench_of(registry_operation("whole")), 1); /* x[0] is the bits of 0.0f and 1.0f */
+    if (run.variant->setup(&run.call)) fail_msg("%s", assay_last_error());
+    run.variant->launch(&run.call);
+    assert_int_equal(run.variant->check(&run.call), -1);
+    assert_non_null(strstr(assay_last_error(), "(1 of 500 wrong)"));
+    run.variant->teardown(&run.call);
+}
+
 static void a_file_names_what_is_right_too(void **state)
 {
     (void)state;
@@ -258,6 +283,7 @@ int main(void)
         cmocka_unit_test(a_launch_has_the_grid_and_the_arguments),
         cmocka_unit_test(large_shared_memory_and_clusters_are_asked_for),
         cmocka_unit_test(another_kernel_says_what_is_right),
+        cmocka_unit_test(large_whole_numbers_are_told_apart),
         cmocka_unit_test(a_file_names_what_is_right_too),
         cmocka_unit_test(what_the_driver_refuses_is_told),
         cmocka_unit_test(ptx_of_a_later_card_is_skipped),
