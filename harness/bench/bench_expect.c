@@ -64,10 +64,21 @@ static void default_tolerance(struct bench *bench)
     }
 }
 
+static bool has_output(const struct bench *bench)
+{
+    for (int i = 0; i < bench->argument_count; i++)
+        if (bench->argument[i].kind == ARGUMENT_BUFFER && bench->argument[i].role == ASSAY_OUT)
+            return true;
+    return false;
+}
+
 int bench_take_expect(struct bench *bench, const char *expect)
 {
     default_tolerance(bench);
     if (!expect[0]) return 0;
+    if (!has_output(bench))
+        return assay_error("expect = %s: no argument is 'out', so nothing can be held against it",
+                           expect);
     if (text_ends(expect, ".py"))
         return assay_error("expect = %s: a reference in Python is for the Python package "
                            "(docs/python.md)",

@@ -234,6 +234,7 @@ static const struct {
     {"expect = right.py\n", "for the Python package"},
     {"expect = k.ptx:scal\n", "it has no kernel 'scal'"},
     {"expect = k.ptx:five\n", "the kernel five takes 1 argument"},
+    {"arg y = scratch f32[n]\nexpect = k.ptx:scale\n", "no argument is 'out', so nothing"},
     {"kind = bound\n", "a kernel is 'kernel', 'baseline' or 'reference'"},
     {"gird = n\n", "[bench] has no key 'gird' (did you mean 'grid'?)"},
     {"size ceil = 3\n", "a size cannot be called ceil"},
