@@ -172,6 +172,21 @@ static bool is_near(const struct assay_tolerance *tolerance, enum assay_type typ
     return off <= tolerance->abs + tolerance->rel * fabs(y) && !isinf(y);
 }
 
+/* Where nothing was said, small outputs are not all right because they are small. */
+static struct assay_tolerance tolerance_of(const struct bench *bench,
+                                           const struct assay_buffer *spec, const void *expected)
+{
+    double sum = 0, share = bench_share(spec->type);
+    if (bench->has_tolerance) return bench->operation.tolerance;
+#pragma omp parallel for reduction(+ : sum)
+    for (int64_t i = 0; i < spec->count; i++) {
+        double value = assay_load(spec->type, expected, i);
+        if (isfinite(value)) sum += value * value;
+    }
+    double size = fmin(1, sqrt(sum / (double)spec->count));
+    return (struct assay_tolerance){.abs = share * size, .rel = share};
+}
+
 static struct difference_found compare(const struct assay_tolerance *tolerance,
                                        const struct assay_buffer *spec, const void *got,
                                        const void *expected)
@@ -195,8 +210,8 @@ static int check_output(const struct state *state, const struct assay_call *call
     if (!status) status = kernel_memory_read(got, call->buffer[b], bytes, call->stream);
     if (!status) status = kernel_memory_read(expected, state->expected[b], bytes, call->stream);
     if (!status) {
-        struct difference_found found =
-            compare(&state->bench->operation.tolerance, spec, got, expected);
+        struct assay_tolerance tolerance = tolerance_of(state->bench, spec, expected);
+        struct difference_found found = compare(&tolerance, spec, got, expected);
         if (found.wrong)
             status = assay_error(
                 "%s[%lld] is %.9g, the kernel %s says %.9g (%lld of %lld wrong)", spec->name,

@@ -133,17 +133,21 @@ static void a_shared_object_says_what_is_right(void **state)
         "double judged_reference_cost(const void *shape) { return 12; }\n";
     assert_int_equal(shared_object_make(source, path, sizeof path), 0);
     snprintf(text, sizeof text,
-             "[bench judged]\nfile = k.ptx\nkernel = plain\nsize n = 8\narg y = out bf16[n]\n"
-             "grid = 1\nblock = 8\nexpect = %s\n",
+             "[bench judged]\nfile = k.ptx\nkernel = two\nsize n = 8\narg y = out bf16[n]\n"
+             "arg z = out i32[n]\ngrid = 1\nblock = 8\nexpect = %s\n",
              path);
     const struct bench *bench = load("judged", text);
     shared_object_remove(path);
-    double expected[8], bound[8];
+    double expected[8], bound[8] = {NAN, NAN, 1, NAN, NAN, NAN, NAN, NAN};
     struct assay_shape shape = shape_default(&bench->operation);
     assert_int_equal(bench->operation.reference(&shape, NULL, 0, 0, 8, expected, bound), 0);
     assert_true(expected[7] == 3);
     assert_true(bench->operation.reference_cost(&shape) == 12);
-    assert_true(bench->operation.tolerance.rel == 1.6e-2); /* of bf16 */
+    assert_true(bound[7] == 1.6e-2 * (1 + 3)); /* of bf16 */
+    assert_true(bound[2] == 1);                /* it said so itself */
+    bound[7] = NAN;
+    assert_int_equal(bench->operation.reference(&shape, NULL, 1, 0, 8, expected, bound), 0);
+    assert_true(bound[7] == 0); /* of whole numbers, whatever another output may have */
     assert_null(bench->kernel[0].variant.check);
 }
 
