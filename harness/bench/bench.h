@@ -113,6 +113,10 @@ int bench_define(struct bench *bench, const char *expect);
  * these arguments. A source is not compiled. -1 with assay_error. */
 int bench_check_files(struct bench *bench);
 
+/* The kernel in its image. NULL with assay_error: it is not there, or takes other arguments. */
+const struct kernel_entry *bench_entry(const struct bench *bench, const struct bench_kernel *kernel,
+                                       const struct kernel_image *image);
+
 /* Whether a kernel takes the arguments. -1 with assay_error. */
 int bench_check_parameters(const struct bench *bench, const struct kernel_entry *entry, int nulls);
 

@@ -35,6 +35,15 @@ int bench_check_parameters(const struct bench *bench, const struct kernel_entry 
     return 0;
 }
 
+const struct kernel_entry *bench_entry(const struct bench *bench, const struct bench_kernel *kernel,
+                                       const struct kernel_image *image)
+{
+    const struct kernel_entry *entry = kernel_image_find(image, kernel->kernel);
+    if (entry && bench_check_parameters(bench, entry, kernel->nulls) == 0) return entry;
+    assay_error("%s: %s", kernel->file, assay_last_error());
+    return NULL;
+}
+
 /* A copied file has another hash than what was measured: the rows name it. */
 static int hash_file(struct bench_kernel *kernel)
 {
@@ -53,10 +62,9 @@ static int check_kernel(struct bench *bench, struct bench_kernel *kernel)
     if (hash_file(kernel)) return -1;
     if (kernel_image_is_source(kernel->file)) return 0;
     if (kernel_image_open(&image, kernel->file, "", NULL, NULL)) return -1;
-    const struct kernel_entry *entry = kernel_image_find(&image, kernel->kernel);
-    int failed = !entry || bench_check_parameters(bench, entry, kernel->nulls);
+    int status = bench_entry(bench, kernel, &image) ? 0 : -1;
     kernel_image_release(&image);
-    return failed ? assay_error("%s: %s", kernel->file, assay_last_error()) : 0;
+    return status;
 }
 
 int bench_check_files(struct bench *bench)
