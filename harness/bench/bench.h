@@ -17,6 +17,7 @@
 
 #include <limits.h>
 
+#include "base/sha256.h"
 #include "bench/argument.h"
 #include "bench/expression.h"
 #include "device/kernel_image.h"
@@ -73,6 +74,10 @@ struct bench {
 /* Read a file and register what it describes; `name` is what messages call it. -1 with assay_error
  * that has file and line. What is registered stays. */
 int bench_load(const char *path, const char *name);
+
+/* The SHA-256 of a description that was loaded and of the kernels' files that it names. -1 with
+ * assay_error. */
+int bench_digest(const char *path, char sha256[SHA256_TEXT]);
 
 /* The description that an operation came from, NULL: from none. */
 const struct bench *bench_of(const struct assay_operation *operation);
