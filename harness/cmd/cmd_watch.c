@@ -31,9 +31,30 @@ struct arguments {
     const char *copies[OBJECTS_MOST + 1];
 };
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Copies of objects lie in one folder, apart from what else they might name. */
+static int check_objects(const struct given *given)
+{
+    for (int i = 0; i < given->object_count; i++) {
+        const char *object = given->object[i];
+        if (!gate_command_is_object(object))
+            return assay_error("--load %s: only a shared object (FILE.so) can be watched", object);
+        for (int j = 0; j < i; j++)
+            if (strcmp(name_of(object), name_of(given->object[j])) == 0)
+                return assay_error("--load: two objects are called %s", name_of(object));
+    }
+    return 0;
+}
+
 static int check(void *given)
 {
     struct arguments *arguments = given;
+    if (check_objects(given) != 0) return -1;
     if (arguments->given.object_count > 0 && !option_given(given, "on"))
         return assay_error("--load: which folders have its sources? (--on FOLDERS)");
     arguments->gating.gate.suite = arguments->given.word[0];
@@ -179,8 +200,8 @@ static int keep_base(struct arguments *arguments, const char *folder, char base[
     snprintf(base, PATH_MAX, "%s/assay", folder);
     if (copy_program(arguments->program, base) != 0) return -1;
     for (int i = 0; i < arguments->given.object_count; i++) {
-        const char *object = arguments->given.object[i], *slash = strrchr(object, '/');
-        snprintf(arguments->copy[i], PATH_MAX, "%s/%s", folder, slash ? slash + 1 : object);
+        const char *object = arguments->given.object[i];
+        snprintf(arguments->copy[i], PATH_MAX, "%s/%s", folder, name_of(object));
         if (copy_program(object, arguments->copy[i]) != 0) return -1;
         arguments->copies[i] = arguments->copy[i];
     }

@@ -40,3 +40,6 @@ check "and leaves no folder" gives "" sh -c "ls tmp"
 check "a suite must be named" exits 2 "$ASSAY" watch
 check "the program must be there" exits 2 "$ASSAY" watch few.ini --device host --program nowhere
 check "so must files" exits 2 "$ASSAY" watch few.ini --device host --on nowhere
+objects() { "$ASSAY" watch few.ini --device host --on kernels "$@"; }
+check "what is no shared object is not watched" warns "x.bench.ini: only a shared object" objects --load x.bench.ini
+check "two of one name are not" warns "two objects are called x.so" objects --load a/x.so --load b/x.so
