@@ -45,7 +45,6 @@ struct bench_kernel {
     /* On the GPU; and on the host one that is skipped, so that a machine without a GPU says why. */
     struct assay_variant variant, on_host;
     struct kernel_image image; /* made by the first setup of a process (bench_launch.c) */
-    int image_sm;
 };
 
 struct bench {
@@ -138,9 +137,8 @@ int bench_sizes(const struct assay_shape *shape, struct expression_size out[ASSA
 int bench_launch_of(const struct bench_kernel *kernel, const struct expression_size *sizes,
                     int count, struct kernel_launch *launch);
 
-/* Setup of variant `index` of the bench that the call's operation comes from, its launch, check
- * (against the oracle) and teardown. */
-int bench_setup(struct assay_call *call, int index);
+/* Of all kernels; check is against the oracle. */
+int bench_setup(struct assay_call *call);
 int bench_launch(struct assay_call *call);
 int bench_check(struct assay_call *call);
 void bench_teardown(struct assay_call *call);

@@ -251,12 +251,8 @@ static int64_t shared_at(const struct assay_shape *shape, int index)
     return launch_at(shape, index, &launch) ? 0 : launch.shared_bytes;
 }
 
-/* A variant's functions do not get to know which variant they are of: each has its own. */
+/* These do not get to know which variant they are of: each has its own. */
 #define FUNCTIONS(index)                                                                           \
-    static int setup_##index(struct assay_call *call)                                              \
-    {                                                                                              \
-        return bench_setup(call, index);                                                           \
-    }                                                                                              \
     static const char *supports_##index(const struct assay_shape *shape)                           \
     {                                                                                              \
         return supports_launch(shape, index);                                                      \
@@ -281,10 +277,9 @@ FUNCTIONS(7)
 
 #define OWN(index)                                                                                 \
     {                                                                                              \
-        setup_##index, supports_##index, refuses_##index, shared_##index                           \
+        supports_##index, refuses_##index, shared_##index                                          \
     }
 static const struct {
-    int (*setup)(struct assay_call *call);
     const char *(*supports)(const struct assay_shape *shape);
     const char *(*refuses)(const struct assay_shape *shape);
     int64_t (*shared_bytes)(const struct assay_shape *shape);
@@ -323,7 +318,7 @@ static void define_variant(struct bench *bench, int index)
         .clock = ASSAY_CLOCK_DEVICE,
         .supports = own[index].supports,
         .shared_bytes = own[index].shared_bytes,
-        .setup = own[index].setup,
+        .setup = bench_setup,
         .launch = bench_launch,
         .teardown = bench_teardown,
         .check = is_held ? bench_check : NULL,

@@ -117,10 +117,11 @@ static int make_oracle(struct state *state, const struct assay_call *call)
     return make_ready(state->bench, state->bench->oracle, call->shape, buffer, &state->oracle);
 }
 
-int bench_setup(struct assay_call *call, int index)
+int bench_setup(struct assay_call *call)
 {
-    struct bench *bench = (struct bench *)bench_of(call->shape->operation);
-    struct bench_kernel *kernel = &bench->kernel[index];
+    const struct bench *bench = bench_of(call->shape->operation);
+    struct bench_kernel *kernel =
+        (void *)((char *)call->variant - offsetof(struct bench_kernel, variant));
     struct state *state = call->state = calloc(1, sizeof *state);
     if (!state) return assay_error("out of memory for a kernel");
     state->bench = bench;

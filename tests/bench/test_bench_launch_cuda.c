@@ -146,8 +146,8 @@ static void begin(struct run *run, const struct bench *bench, int kernel)
                         .variant = &bench->kernel[kernel].variant};
     for (int i = 0; i < N; i++)
         run->x[i] = (float)i;
-    run->call =
-        (struct assay_call){.shape = &run->shape, .buffer = {run->x, run->y}, .stream = run};
+    run->call = (struct assay_call){
+        .shape = &run->shape, .buffer = {run->x, run->y}, .stream = run, .variant = run->variant};
 }
 
 static void a_launch_has_the_grid_and_the_arguments(void **state)
