@@ -106,8 +106,7 @@ static bool mostly_noisy(const struct side_figures *side, double most_spread)
     int count = 0;
     for (int i = 0; i < side->count; i++) {
         const struct timing *row = &side->rows[i];
-        count += row->status == STATUS_OK &&
-                 interval_spread(row->time_ns, row->lo_ns, row->hi_ns) > most_spread;
+        count += interval_spread(row->time_ns, row->lo_ns, row->hi_ns) > most_spread;
     }
     return count > 0 && 2 * count >= side->count;
 }

@@ -243,24 +243,30 @@ static void every_tested_case_has_its_p_and_what_it_could_find(void **state)
 
 /* `count` cases of `launches`; the first `slowed` of them are slower by 10 %, but for one launch.
  */
+static void make_slowed(struct timings *base, struct timings *candidate, int launches, int count,
+                        int slowed)
+{
+    begin(base, "a", launches, count);
+    begin(candidate, "b", launches, count);
+    for (int c = 0; c < count; c++) {
+        char name[16];
+        snprintf(name, sizeof name, "v%03d", c);
+        for (int i = 0; i < launches; i++) {
+            add(base, i, name, 1000 + i);
+            /* The first is in the middle of the base's, and 2 % slower. */
+            double slow = i ? 1100 + i : 1.02 * (1000 + 0.5 * launches);
+            add(candidate, i, name, c < slowed ? slow : 1000 + i);
+        }
+    }
+}
+
 static int compare_slowed(struct comparison *comparison, int launches, int count, int slowed,
                           double fdr)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
     options.fdr = fdr;
-    begin(&base, "a", launches, count);
-    begin(&candidate, "b", launches, count);
-    for (int c = 0; c < count; c++) {
-        char name[16];
-        snprintf(name, sizeof name, "v%03d", c);
-        for (int i = 0; i < launches; i++) {
-            add(&base, i, name, 1000 + i);
-            /* The first is in the middle of the base's, and 2 % slower. */
-            double slow = i ? 1100 + i : 1.02 * (1000 + 0.5 * launches);
-            add(&candidate, i, name, c < slowed ? slow : 1000 + i);
-        }
-    }
+    make_slowed(&base, &candidate, launches, count, slowed);
     int status = compare_runs(comparison, &base, &candidate, &options);
     timings_release(&base);
     timings_release(&candidate);
@@ -395,6 +401,41 @@ static void noisy_times_prove_a_change_and_nothing_else(void **state)
     assert_string_equal(row.reason, "noisy: load 9.0 on 2 processors");
 }
 
+static void noisy_and_unchecked(struct timings *base, struct timings *candidate,
+                                struct compare_options *options)
+{
+    (void)base, (void)options;
+    be_noisy(candidate, 6);
+    for (int i = 0; i < candidate->count; i++)
+        candidate->rows[i].status = STATUS_UNCHECKED;
+}
+
+static void an_unchecked_time_can_be_noisy_too(void **state)
+{
+    (void)state;
+    assert_int_equal(judged(noisy_and_unchecked, 1).verdict, VERDICT_UNSTABLE);
+}
+
+/* 100 noisy cases of seven launches, one of them slower by a p-value of 7/3432: that is no discovery
+ * among 100 tests, although the 99 others, being noisy, have no verdict. */
+static void noisy_cases_count_among_the_tests(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    struct comparison comparison;
+    (void)state;
+    options.fdr = 0.05;
+    make_slowed(&base, &candidate, 7, 100, 1);
+    for (int i = 0; i < candidate.count; i++)
+        candidate.rows[i].hi_ns = 1.2 * candidate.rows[i].time_ns;
+    assert_int_equal(compare_runs(&comparison, &base, &candidate, &options), 0);
+    assert_int_equal(comparison.tally.counts[VERDICT_REGRESSED], 0);
+    assert_int_equal(comparison.tally.counts[VERDICT_UNSTABLE], 100);
+    comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
 static void noisy_by_less_than_the_threshold(struct timings *base, struct timings *candidate,
                                              struct compare_options *options)
 {
@@ -450,6 +491,8 @@ int main(void)
         cmocka_unit_test(no_rate_turns_a_slower_case_into_a_faster_one),
         cmocka_unit_test(options_that_nobody_gave_are_zero),
         cmocka_unit_test(noisy_times_prove_a_change_and_nothing_else),
+        cmocka_unit_test(an_unchecked_time_can_be_noisy_too),
+        cmocka_unit_test(noisy_cases_count_among_the_tests),
         cmocka_unit_test(noise_below_the_floor_leaves_a_pass),
         cmocka_unit_test(noise_is_unstable_with_one_launch_too),
     };
