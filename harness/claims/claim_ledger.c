@@ -122,8 +122,8 @@ bool claim_is_noisy(const struct claim_finding *finding)
     return noisy && (quantity == CLAIM_TIME || quantity == CLAIM_WALL);
 }
 
-/* The weakest verdict that all of the interval of noisy times has; none where a part of it fails and
- * the part nearest to what is claimed does not. */
+/* The weakest verdict that all of the interval of noisy times has; none where a part of it fails
+ * and the part nearest to what is claimed does not. */
 static enum claim_verdict judge_finding(const struct claim_finding *finding)
 {
     const struct claim *claim = finding->claim;

@@ -154,7 +154,8 @@ static void noisy_times_get_the_weakest_verdict_of_their_interval_or_none(void *
     }
 }
 
-/* "As fast": both ends fail, on either side of what is claimed, and what is between them does not. */
+/* "As fast": both ends fail, on either side of what is claimed, and what is between them does not.
+ */
 static void a_noisy_interval_about_the_claim_does_not_refute_it(void **state)
 {
     (void)state;

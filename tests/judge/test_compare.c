@@ -416,8 +416,8 @@ static void an_unchecked_time_can_be_noisy_too(void **state)
     assert_int_equal(judged(noisy_and_unchecked, 1).verdict, VERDICT_UNSTABLE);
 }
 
-/* 100 noisy cases of seven launches, one of them slower by a p-value of 7/3432: that is no discovery
- * among 100 tests, although the 99 others, being noisy, have no verdict. */
+/* 100 noisy cases of seven launches, one of them slower by a p-value of 7/3432: that is no
+ * discovery among 100 tests, although the 99 others, being noisy, have no verdict. */
 static void noisy_cases_count_among_the_tests(void **state)
 {
     struct timings base, candidate;
