@@ -13,8 +13,6 @@ static const double COARSE = 0.005;
 /* What trimming a tenth at each end leaves of a step: a reading that is as rare is lost. On each
  * side, so twice. */
 static const double DITHERED_STEPS = 0.2;
-/* Both ends of both times that are compared lie anywhere within a step. */
-static const double WHOLE_STEPS = 2;
 
 struct clock_steps clock_steps_of(double *time_ns, int count)
 {

@@ -15,6 +15,9 @@
 /* Only cases that take less are looked at. */
 #define CLOCK_STEPS_MOST_NS 20000.0
 
+/* Both ends of both times that are compared lie anywhere within a step. */
+static const double WHOLE_STEPS = 2;
+
 /* The samples of one launch; all 0 for one that is not looked at. */
 struct clock_steps {
     double mean_ns; /* without a tenth of the samples at each end */
