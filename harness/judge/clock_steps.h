@@ -20,9 +20,9 @@ static const double WHOLE_STEPS = 2;
 
 /* The samples of one launch; all 0 for one that is not looked at. */
 struct clock_steps {
-    double mean_ns; /* without a tenth of the samples at each end */
+    double mean_ns; /* without a tenth of the samples at each end, of three or more one at least */
     double step_ns; /* between neighbouring readings; 0: they are not in steps */
-    bool dithers;   /* more than one reading in twenty is on another step than the others */
+    bool dithers;   /* more than one reading in twenty, and two at least, is on another step */
 };
 
 /* Sorts the samples. */
