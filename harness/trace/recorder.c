@@ -21,8 +21,7 @@ struct recorder {
     const struct recorder_options *options;
     struct store *store; /* open once there is something to store */
     struct run_info run;
-    char suite_text[1024];
-    char arguments[SHA256_TEXT];
+    char suite_text[PATH_MAX + 256];
 };
 
 /* ------------------------------------------------------------------- run -- */
@@ -33,21 +32,21 @@ static const char *program_name(const struct recorder_options *options)
 }
 
 /* Of all arguments with their ends, so that "a b" and "a", "b" differ. */
-static void hash_arguments(struct recorder *recorder)
+static void hash_arguments(const char *const *argv, char text[SHA256_TEXT])
 {
     struct sha256 hash;
     sha256_begin(&hash);
-    for (const char *const *word = recorder->options->argv + 1; *word; word++)
+    for (const char *const *word = argv + 1; *word; word++)
         sha256_add(&hash, *word, strlen(*word) + 1);
-    sha256_end(&hash, recorder->arguments);
+    sha256_end(&hash, text);
 }
 
 static void describe_run(struct recorder *recorder)
 {
     const struct recorder_options *options = recorder->options;
     struct run_info *run = &recorder->run;
-    char name[2 * RESULT_MAX_SHAPE];
-    hash_arguments(recorder);
+    char name[2 * RESULT_MAX_SHAPE], arguments[SHA256_TEXT];
+    hash_arguments(options->argv, arguments);
     snprintf(name, sizeof name, "time:%s", program_name(options));
     foreign_name(run->suite, sizeof run->suite, name);
     snprintf(run->label, sizeof run->label, "%s", options->label ? options->label : "");
@@ -60,7 +59,7 @@ static void describe_run(struct recorder *recorder)
              "; assay time: the kernels that a program ran\n"
              "program = %s\n"
              "arguments_sha256 = %s\n",
-             options->argv[0], recorder->arguments);
+             options->argv[0], arguments);
     run->suite_text = recorder->suite_text;
 }
 
