@@ -59,8 +59,11 @@ struct bench {
     int kernel_count;
     struct bench_kernel *oracle;        /* what the others are held against; NULL: none */
     struct bench_kernel oracle_of_file; /* where it is none of the kernels */
+    /* The same as a function of a shared object; NULL: none. */
+    int (*reference)(const struct assay_shape *shape, const void *const in[], int buffer,
+                     int64_t begin, int64_t end, double *expected, double *bound);
     const char *baselines[2];
-    bool has_tolerance;
+    bool has_tolerance; /* else bench_share says what an output may differ by */
     /* What is registered. */
     struct assay_object object;
     const struct assay_operation *operations[1];
@@ -96,9 +99,12 @@ int bench_first_size(struct assay_dim *dim, const char *list);
 /* What Triton wrote beside a cubin (NAME.json) stands in for what is not said of the kernel. */
 int bench_take_triton(struct bench_kernel *kernel);
 
-/* What `expect` says is right, and by how much an output may differ from it. -1 with assay_error.
- */
+/* What `expect` says is right. -1 with assay_error. */
 int bench_take_expect(struct bench *bench, const char *expect);
+
+/* By what share an output of this type may differ unless a tolerance is given: of its value, and
+ * of 1 or of the outputs' root mean square where that is known and smaller. */
+double bench_share(enum assay_type type);
 
 /* Write operation and variants, and what a reference is. -1 with assay_error. */
 int bench_define(struct bench *bench, const char *expect);
