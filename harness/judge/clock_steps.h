@@ -44,8 +44,8 @@ struct clock_sight {
     double resolution_ns; /* no smaller difference of times can be seen; 0 unknown */
 };
 
-/* Of the first `launches` launches of each side (0: all). Means are taken where two steps are more
- * than half a per cent of the time, but not of one launch on each side, whose interval is that of
- * a median. */
+/* From the first `launches` launches of each side (0: all). Means are taken where two steps are
+ * more than half a per cent of the time, but not of one launch on each side, whose interval is that
+ * of a median. */
 struct clock_sight clock_sight_of(const struct timings *base, const struct timings *candidate,
                                   const struct case_id *id, int launches, bool speedup);

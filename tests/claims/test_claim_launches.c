@@ -164,7 +164,9 @@ static void a_noisy_interval_about_the_claim_does_not_refute_it(void **state)
     struct fake fake;
     fake_run(&fake, 5, about, allocs);
     make_noisy(&fake);
-    assert_int_equal(find_claimed(&fake, "1", "time").verdict, CLAIM_INCOMPARABLE);
+    struct claim_finding finding = find_claimed(&fake, "1", "time");
+    assert_int_equal(finding.verdict, CLAIM_INCOMPARABLE);
+    assert_non_null(strstr(finding.why, "only a part of the interval fails"));
     fake_run(&fake, 5, beside, allocs);
     make_noisy(&fake);
     assert_int_equal(find_claimed(&fake, "1", "time").verdict, CLAIM_FAILS);
