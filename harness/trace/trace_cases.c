@@ -13,6 +13,13 @@
 
 /* --------------------------------------------------------------- devices -- */
 
+static bool is_used(const struct trace *trace, int device)
+{
+    for (int i = 0; i < trace->kernel_count; i++)
+        if (trace->kernels[i].device == device) return true;
+    return false;
+}
+
 static double device_ns(const struct trace *trace, int device)
 {
     double sum = 0;
@@ -25,7 +32,8 @@ int trace_main_device(const struct trace *trace)
 {
     int most = -1;
     for (int i = 0; i < trace->device_count; i++)
-        if (device_ns(trace, i) > (most < 0 ? 0 : device_ns(trace, most))) most = i;
+        if (is_used(trace, i) && (most < 0 || device_ns(trace, i) > device_ns(trace, most)))
+            most = i;
     return most;
 }
 
@@ -35,7 +43,7 @@ static int device_number(const struct trace *trace, int device)
 {
     int number = 0, used = 0;
     for (int i = 0; i < trace->device_count; i++) {
-        if (!(device_ns(trace, i) > 0)) continue;
+        if (!is_used(trace, i)) continue;
         used++;
         number += strcmp(trace->devices[i].uuid, trace->devices[device].uuid) < 0;
     }
@@ -63,72 +71,90 @@ void trace_device_info(const struct trace_device *device, struct device_info *in
 
 /* ----------------------------------------------------------------- names -- */
 
-/* A kernel on the way to its name. */
+/* A kernel or a range on the way to its name. */
 struct named {
-    struct trace_case *of;
+    const char *whole;
     char readable[4096]; /* without what a case is not called by */
-    bool is_shared;      /* another kernel has the same */
+    char *out;
+    size_t size;
 };
 
 static int by_readable(const void *a, const void *b)
 {
     const struct named *x = a, *y = b;
     int order = strcmp(x->readable, y->readable);
-    return order ? order : strcmp(x->of->kernel->kernel, y->of->kernel->kernel);
+    return order ? order : strcmp(x->whole, y->whole);
 }
 
-/* Whole where it fits and is the only one; else its beginning and a hash of the mangled name. */
-static void variant_name(const struct named *named, char out[ASSAY_MAX_NAME])
+/* Whole where it fits and is the only one; else its beginning and a hash of the whole. */
+static void name_write(const struct named *named, bool is_shared)
 {
     enum { DIGITS = 8 };
     struct id_hash hash;
     char id[ID_SIZE];
-    if (!named->is_shared && text_copy(out, ASSAY_MAX_NAME, named->readable) == 0) return;
+    if (!is_shared && text_copy(named->out, named->size, named->readable) == 0) return;
     id_hash_begin(&hash);
-    id_hash_text(&hash, named->of->kernel->kernel);
+    id_hash_text(&hash, named->whole);
     id_hash_end(&hash, id);
-    text_copy(out, ASSAY_MAX_NAME - DIGITS - 1, named->readable);
-    size_t used = strlen(out);
-    snprintf(out + used, ASSAY_MAX_NAME - used, "~%.*s", DIGITS, id);
+    text_copy(named->out, named->size - DIGITS - 1, named->readable);
+    size_t used = strlen(named->out);
+    snprintf(named->out + used, named->size - used, "~%.*s", DIGITS, id);
 }
 
-static int name_variants(struct trace_cases *cases)
+static void names_write(struct named *named, int count)
+{
+    qsort(named, (size_t)count, sizeof *named, by_readable);
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && !strcmp(named[end].readable, named[i].readable);)
+            end++;
+        bool is_shared = strcmp(named[i].whole, named[end - 1].whole) != 0;
+        for (int j = i; j < end; j++)
+            name_write(&named[j], is_shared);
+    }
+}
+
+static void kernel_named(struct trace_case *of, struct named *named)
+{
+    char mangled[sizeof named->readable], demangled[sizeof named->readable];
+    named->whole = of->kernel->kernel;
+    named->out = of->result.id.variant;
+    named->size = sizeof of->result.id.variant;
+    text_printable(mangled, sizeof mangled, named->whole, "");
+    demangle(mangled, demangled, sizeof demangled);
+    kernel_short_name(demangled, named->readable, sizeof named->readable);
+}
+
+static void range_named(struct trace_case *of, struct named *named)
+{
+    char range[RESULT_MAX_SHAPE];
+    named->whole = of->kernel->range;
+    named->out = of->result.id.shape;
+    named->size = sizeof of->result.id.shape;
+    text_printable(range, sizeof range, named->whole, "");
+    if (range[0]) foreign_shape_add(named->readable, "range", range);
+}
+
+/* Names of one kind: a kernel has one in all of its ranges, and a range one for all its kernels. */
+static int name_all(struct trace_cases *cases,
+                    void (*describe)(struct trace_case *of, struct named *))
 {
     struct named *named = calloc((size_t)cases->count + 1, sizeof *named);
     if (!named) return assay_error("out of memory for the kernels' names");
-    for (int i = 0; i < cases->count; i++) {
-        char mangled[sizeof named->readable], whole[sizeof named->readable];
-        text_printable(mangled, sizeof mangled, cases->list[i].kernel->kernel, "");
-        demangle(mangled, whole, sizeof whole);
-        kernel_short_name(whole, named[i].readable, sizeof named[i].readable);
-        named[i].of = &cases->list[i];
-    }
-    qsort(named, (size_t)cases->count, sizeof *named, by_readable);
-    for (int i = 1; i < cases->count; i++)
-        if (strcmp(named[i - 1].readable, named[i].readable) == 0 &&
-            strcmp(named[i - 1].of->kernel->kernel, named[i].of->kernel->kernel) != 0)
-            named[i - 1].is_shared = named[i].is_shared = true;
-    /* A kernel has one name in all of its ranges. */
-    for (int i = 0; i < cases->count; i++) {
-        bool is_same =
-            i > 0 && strcmp(named[i - 1].of->kernel->kernel, named[i].of->kernel->kernel) == 0;
-        if (is_same) named[i].is_shared = named[i - 1].is_shared;
-    }
     for (int i = 0; i < cases->count; i++)
-        variant_name(&named[i], named[i].of->result.id.variant);
+        describe(&cases->list[i], &named[i]);
+    names_write(named, cases->count);
     free(named);
     return 0;
 }
 
-static void name_shape(const struct trace *trace, const struct traced_kernel *kernel,
-                       char shape[RESULT_MAX_SHAPE])
+static void number_devices(struct trace_cases *cases, const struct trace *trace)
 {
-    char number[16], range[RESULT_MAX_SHAPE];
-    int device = device_number(trace, kernel->device);
-    text_printable(range, sizeof range, kernel->range, "");
-    if (range[0]) foreign_shape_add(shape, "range", range);
-    snprintf(number, sizeof number, "%d", device);
-    if (device >= 0) foreign_shape_add(shape, "gpu", number);
+    char number[16];
+    for (int i = 0; i < cases->count; i++) {
+        int device = device_number(trace, cases->list[i].kernel->device);
+        snprintf(number, sizeof number, "%d", device);
+        if (device >= 0) foreign_shape_add(cases->list[i].result.id.shape, "gpu", number);
+    }
 }
 
 /* --------------------------------------------------------------- figures -- */
@@ -161,15 +187,13 @@ static void add_metric(struct case_result *result, const char *name, double valu
     metric->value = value;
 }
 
-static int make_case(struct trace_case *out, const struct trace *trace,
-                     const struct traced_kernel *kernel, const char *program,
-                     uint64_t clock_reasons)
+static int make_case(struct trace_case *out, const struct traced_kernel *kernel,
+                     const char *program, uint64_t clock_reasons)
 {
     struct case_result *result = &out->result;
     out->kernel = kernel;
     result_init(result);
     foreign_name(result->id.operation, sizeof result->id.operation, program);
-    name_shape(trace, kernel, result->id.shape);
     result->id.kind = ASSAY_KERNEL;
     result->id.place = ASSAY_CUDA;
     result->id.temperature = ASSAY_HOT;
@@ -204,11 +228,13 @@ int trace_cases_make(struct trace_cases *cases, const struct trace *trace, const
     cases->list = calloc((size_t)trace->kernel_count + 1, sizeof *cases->list);
     if (!cases->list) return assay_error("out of memory for the kernels");
     for (; cases->count < trace->kernel_count; cases->count++)
-        if (make_case(&cases->list[cases->count], trace, &trace->kernels[cases->count], program,
+        if (make_case(&cases->list[cases->count], &trace->kernels[cases->count], program,
                       clock_reasons) != 0)
             return -1;
     qsort(cases->list, (size_t)cases->count, sizeof *cases->list, most_time_first);
-    return name_variants(cases);
+    if (name_all(cases, kernel_named) != 0 || name_all(cases, range_named) != 0) return -1;
+    number_devices(cases, trace);
+    return 0;
 }
 
 void trace_cases_release(struct trace_cases *cases)

@@ -92,9 +92,9 @@ static void items_make(struct item *items, const struct view *view, struct profi
 /* ----------------------------------------------------------------- lines -- */
 
 /* Of the whole, so that shares can be added up by eye. */
-static const char *share_text(char out[UNITS_MAX], double share)
+static const char *share_text(char out[UNITS_MAX], double part_ns, double whole_ns)
 {
-    snprintf(out, UNITS_MAX, "%.1f %%", 100 * share);
+    snprintf(out, UNITS_MAX, "%.1f %%", whole_ns > 0 ? 100 * part_ns / whole_ns : 0);
     return out;
 }
 
@@ -119,7 +119,7 @@ static void line_make(struct line *line, const struct item *item, double whole_n
     const struct case_result *result = &item->row->result;
     count_text(line->figure[COUNT], item->count);
     units_time(line->figure[TOTAL], item->total_ns);
-    share_text(line->figure[SHARE], item->total_ns / whole_ns);
+    share_text(line->figure[SHARE], item->total_ns, whole_ns);
     units_time(line->figure[MEDIAN], result->time_ns);
     units_percent(line->figure[SPREAD],
                   interval_spread(result->time_ns, result->lo_ns, result->hi_ns));
@@ -173,7 +173,7 @@ static int table_print(FILE *out, const struct item *items, int count, double wh
     if (shown < count) {
         char share[UNITS_MAX];
         fprintf(out, "and %d more, %s of the time\n", count - shown,
-                share_text(share, sum_of(items + shown, count - shown) / whole_ns));
+                share_text(share, sum_of(items + shown, count - shown), whole_ns));
     }
     return 0;
 }
@@ -197,7 +197,7 @@ static int ranges_print(FILE *out, struct item *items, int count, double whole_n
         const char *shape = items[begin].row->result.id.shape;
         snprintf(text, sizeof text, "%s: %s, %s of the time", shape[0] ? shape : "in no range",
                  units_time(time, items[begin].range_ns),
-                 share_text(share, items[begin].range_ns / whole_ns));
+                 share_text(share, items[begin].range_ns, whole_ns));
         fputc('\n', out);
         text_wrap(out, text, 0, BELOW, width);
         status = table_print(out, items + begin, end - begin, whole_ns, false, width);
@@ -205,7 +205,7 @@ static int ranges_print(FILE *out, struct item *items, int count, double whole_n
     }
     if (begin < count)
         fprintf(out, "\nand %d more in further ranges, %s of the time\n", count - begin,
-                share_text(share, sum_of(items + begin, count - begin) / whole_ns));
+                share_text(share, sum_of(items + begin, count - begin), whole_ns));
     return status;
 }
 

@@ -220,11 +220,84 @@ static void kernels_of_one_short_name_are_told_apart(void **state)
             assert_int_equal(strcmp(id->variant, cases.list[j].result.id.variant) == 0,
                              i / 2 == j / 2);
     }
-    assert_memory_equal(cases.list[0].result.id.variant, "k~", 2);
+    for (int i = 0; i < 4; i++)
+        assert_memory_equal(cases.list[i].result.id.variant, "k~", 2);
     assert_memory_equal(cases.list[4].result.id.variant, "a_kernel_with_a_long_name<and,arguments",
                         38);
     assert_string_equal(cases.list[8].result.id.variant, "plain");
     assert_int_equal(cases.list[0].result.status, STATUS_UNCHECKED);
+    trace_cases_release(&cases);
+    trace_release(&trace);
+    free(bytes);
+}
+
+/* What a shape cannot hold becomes '_', and these two ranges must not become one. */
+static bool alike_ranges(struct trace_writer *writer)
+{
+    static const char *const ranges[] = {"step one", "step_one", "step two"};
+    fixture_device(writer, 0, "GPU-a");
+    for (uint64_t i = 0; i < 3; i++)
+        for (uint64_t kernel = 0; kernel < 2; kernel++) {
+            const struct trace_launch launch =
+                fixture_launch(kernel ? "k" : "l", ranges[i], 1000 - 10 * i - kernel);
+            trace_writer_launch(writer, &launch);
+        }
+    trace_writer_end(writer);
+    return true;
+}
+
+static void ranges_of_one_short_name_are_told_apart(void **state)
+{
+    struct trace trace = {0};
+    struct trace_cases cases;
+    size_t size = 0;
+    char *bytes = fixture_trace(alike_ranges, &size);
+    (void)state;
+    assert_non_null(bytes);
+    assert_int_equal(trace_add(&trace, bytes, size), 0);
+    assert_int_equal(trace_cases_make(&cases, &trace, "program", 0), 0);
+    assert_int_equal(cases.count, 6);
+    for (int i = 0; i < cases.count; i++) {
+        const char *shape = cases.list[i].result.id.shape;
+        if (i < 4)
+            assert_memory_equal(shape, "range=step_one~", 15);
+        else
+            assert_string_equal(shape, "range=step_two");
+        for (int j = 0; j < cases.count; j++)
+            assert_int_equal(strcmp(shape, cases.list[j].result.id.shape) == 0, i / 2 == j / 2);
+    }
+    trace_cases_release(&cases);
+    trace_release(&trace);
+    free(bytes);
+}
+
+/* Of three devices the last two ran kernels, in no time that their clocks could tell. */
+static bool without_time(struct trace_writer *writer)
+{
+    for (int i = 0; i < 3; i++) {
+        fixture_device(writer, i, i == 0 ? "GPU-a" : i == 1 ? "GPU-b" : "GPU-c");
+        struct trace_launch launch = fixture_launch("k", NULL, 0);
+        launch.device = i;
+        if (i > 0) trace_writer_launch(writer, &launch);
+    }
+    trace_writer_end(writer);
+    return true;
+}
+
+static void a_kernel_without_time_has_a_device(void **state)
+{
+    struct trace trace = {0};
+    struct trace_cases cases;
+    size_t size = 0;
+    char *bytes = fixture_trace(without_time, &size);
+    (void)state;
+    assert_non_null(bytes);
+    assert_int_equal(trace_add(&trace, bytes, size), 0);
+    assert_int_equal(trace_main_device(&trace), 1);
+    assert_int_equal(trace_cases_make(&cases, &trace, "program", 0), 0);
+    assert_int_equal(cases.count, 2);
+    assert_string_equal(cases.list[0].result.id.shape, "gpu=0");
+    assert_string_equal(cases.list[1].result.id.shape, "gpu=1");
     trace_cases_release(&cases);
     trace_release(&trace);
     free(bytes);
@@ -239,6 +312,8 @@ int main(void)
         cmocka_unit_test(what_is_kept_of_many_is_a_fair_part),
         cmocka_unit_test(two_processes_are_kept_at_one_level),
         cmocka_unit_test(kernels_of_one_short_name_are_told_apart),
+        cmocka_unit_test(ranges_of_one_short_name_are_told_apart),
+        cmocka_unit_test(a_kernel_without_time_has_a_device),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
