@@ -56,7 +56,7 @@ static int print(const struct arguments *arguments, const struct history *histor
 {
     if (strcmp(arguments->format, "json") == 0) return history_print_json(stdout, history);
     if (strcmp(arguments->format, "html") == 0)
-        return history_html(stdout, history, arguments->cases);
+        return history_html(stdout, history, arguments->filter);
     return history_print(stdout, history, terminal_columns(), writes_utf8());
 }
 

@@ -13,6 +13,7 @@ query h.sqlite "UPDATE ack SET set_at = '2026-01-06T00:00:00.000Z'"
 "$ASSAY" history 'op_*' --format json >t.json
 
 check "a page is written" has t.html '<h1>op_* over runs</h1>'
+check "--filter is named as the words are" says '<h1>op_* over runs</h1>' "$ASSAY" history --filter 'op_*' --format html
 check "with how much happened" has t.html "20 cases, 10 changes of level, 20 borders"
 check "its document is that of JSON" same_document history t.html t.json
 check "no name is markup" fails has t.html "<b>so"
