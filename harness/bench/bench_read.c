@@ -129,7 +129,8 @@ static int take_key(struct bench *bench, struct bench_kernel *common, const stru
                  : !strcmp(key->name, "expect") ? expect
                                                 : NULL;
     if (text) return text_copy(text, BENCH_TEXT, key->value), 0;
-    return registry_is_group_key(key->name) ? 0 : refuse_key("bench", key, true);
+    bool is_of_group = registry_is_group_key(key->name) && strcmp(key->name, "operation") != 0;
+    return is_of_group ? 0 : refuse_key("bench", key, true);
 }
 
 /* ---------------------------------------------------------------- kernels -- */

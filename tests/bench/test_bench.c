@@ -241,6 +241,7 @@ static const struct {
     {"expect = k.ptx:five\n", "the kernel five takes 1 argument"},
     {"arg y = scratch f32[n]\nexpect = k.ptx:scale\n", "no argument is 'out', so nothing"},
     {"kind = bound\n", "a kernel is 'kernel', 'baseline' or 'reference'"},
+    {"operation = gelu\n", "[bench] has no key 'operation'"},
     {"gird = n\n", "[bench] has no key 'gird' (did you mean 'grid'?)"},
     {"size ceil = 3\n", "a size cannot be called ceil"},
     {"size Large = 3\n", "a name is made of a-z"},
