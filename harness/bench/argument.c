@@ -80,11 +80,6 @@ static const struct {
 };
 enum { FILLS = sizeof fills / sizeof *fills };
 
-static int read_number(const char *word, double *number)
-{
-    return expression_real(word, NULL, 0, number);
-}
-
 static int refuse_fill(const char *word)
 {
     const char *names[FILLS + 1];
@@ -96,18 +91,32 @@ static int refuse_fill(const char *word)
                        text_hint(hint, word, names, FILLS + 1, "there are "));
 }
 
-/* A whole number that a fill draws must be one of the type. */
+/* What is too large for a float would become infinite. */
+static bool is_held(int type, double value)
+{
+    unsigned char bytes[8];
+    if (!types[type].is_float) return value >= types[type].least && value < types[type].most;
+    assay_store((enum assay_type)types[type].element, bytes, 0, value);
+    return isfinite(assay_load((enum assay_type)types[type].element, bytes, 0));
+}
+
+/* What a fill draws must be of the type. */
 static int check_range(const struct argument *argument, int type)
 {
     const struct assay_fill *fill = &argument->fill;
     if (fill->kind == ASSAY_FILL_INTEGER && fill->a > fill->b)
         return assay_error("integer %g %g: the smaller number comes first", fill->a, fill->b);
-    if (types[type].is_float) return 0;
-    if (fill->kind == ASSAY_FILL_NORMAL)
+    if (!types[type].is_float && fill->kind == ASSAY_FILL_NORMAL)
         return assay_error("normal is of floats; integer A B fills %s", types[type].name);
-    if (fill->a < types[type].least || fill->b >= types[type].most)
+    if (!is_held(type, fill->a) || !is_held(type, fill->b))
         return assay_error("%g to %g do not fit into %s", fill->a, fill->b, types[type].name);
     return 0;
+}
+
+/* Whole numbers are often places in another buffer: none is taken for granted. */
+static int refuse_range(int type)
+{
+    return assay_error("an input of %s says its range: integer 0 100", types[type].name);
 }
 
 static int read_fill(struct argument *argument, int type, const char *word, char **rest)
@@ -120,18 +129,19 @@ static int read_fill(struct argument *argument, int type, const char *word, char
     for (const char *next = *rest + strspn(*rest, " \t");
          count < fills[f].most && (isdigit((unsigned char)*next) || strchr("-.", *next)) && *next;
          next = *rest + strspn(*rest, " \t"))
-        if (read_number(next_word(rest), &number[count++])) return -1;
+        if (expression_real(next_word(rest), NULL, 0, &number[count++])) return -1;
     if (count < fills[f].least || (count == 1 && fills[f].most == 2))
         return assay_error("%s wants %d number%s behind it", fills[f].name, fills[f].most,
                            fills[f].most == 1 ? "" : "s");
+    if (count == 0 && fills[f].kind == ASSAY_FILL_UNIFORM && !types[type].is_float)
+        return refuse_range(type);
     argument->fill.kind = fills[f].kind;
     argument->fill.a = count ? number[0] : fills[f].a;
     argument->fill.b = count == 2 ? number[1] : count ? number[0] : fills[f].b;
     return check_range(argument, type);
 }
 
-/* Floats are normal unless something else is said; whole numbers are often places in another
- * buffer, so that their range must be said. */
+/* Floats are normal unless something else is said. */
 static int read_fills(struct argument *argument, int type, char *rest)
 {
     bool is_filled = false;
@@ -146,8 +156,7 @@ static int read_fills(struct argument *argument, int type, char *rest)
         if (read_fill(argument, type, word, &rest)) return -1;
     }
     if (is_filled || argument->role != ASSAY_IN) return 0;
-    if (!types[type].is_float)
-        return assay_error("an input of %s says its range: integer 0 100", types[type].name);
+    if (!types[type].is_float) return refuse_range(type);
     argument->fill = (struct assay_fill){.kind = ASSAY_FILL_NORMAL, .a = 0, .b = 1};
     return 0;
 }
@@ -168,6 +177,7 @@ static int read_buffer(struct argument *argument, char *text)
         return assay_error("a buffer cannot be of %s; %s has as many bytes", text,
                            types[type].bytes == 8 ? "i64" : "i16");
     argument->kind = ARGUMENT_BUFFER;
+    argument->type = type;
     argument->element = (enum assay_type)types[type].element;
     text_copy(argument->expression, sizeof argument->expression, open + 1);
     return read_fills(argument, type, close + 1);
@@ -215,6 +225,9 @@ static int float_value(const struct argument *argument, const struct expression_
 {
     double real;
     if (expression_real(argument->expression, sizes, count, &real)) return -1;
+    if (!is_held(argument->type, real))
+        return assay_error("'%s' is %g, which does not fit into %s", argument->expression, real,
+                           types[argument->type].name);
     assay_store((enum assay_type)types[argument->type].element, value->bytes, 0, real);
     return 0;
 }
@@ -241,5 +254,6 @@ void argument_text(const struct argument *argument, char *out, size_t size)
     else if (argument->kind == ARGUMENT_NUMBER)
         snprintf(out, size, "%s %s", types[argument->type].name, argument->expression);
     else
-        snprintf(out, size, "%s %s", roles[argument->role], argument->expression);
+        snprintf(out, size, "%s %s[%s]", roles[argument->role], types[argument->type].name,
+                 argument->expression);
 }

@@ -18,7 +18,7 @@ struct argument {
     char name[ASSAY_MAX_NAME];
     enum argument_kind kind;
     enum assay_role role; /* of a buffer */
-    int type;             /* of a number: index of its type */
+    int type;             /* which of argument.c's */
     enum assay_type element;
     char expression[SUITE_MAX_VALUE]; /* count of elements, or the number */
     struct assay_fill fill;
@@ -41,5 +41,5 @@ int argument_bytes(const struct argument *argument);
 int argument_number(const struct argument *argument, const struct expression_size *sizes, int count,
                     union argument_value *value);
 
-/* What argument_parse takes: "i32", "out f32[n]"; for messages. */
+/* The beginning of what argument_parse takes: "i32 n", "out f32[n]"; for messages. */
 void argument_text(const struct argument *argument, char *out, size_t size);

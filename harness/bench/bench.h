@@ -17,6 +17,7 @@
 
 #include <limits.h>
 
+#include "base/sha256.h"
 #include "bench/argument.h"
 #include "bench/expression.h"
 #include "device/kernel_image.h"
@@ -59,8 +60,11 @@ struct bench {
     int kernel_count;
     struct bench_kernel *oracle;        /* what the others are held against; NULL: none */
     struct bench_kernel oracle_of_file; /* where it is none of the kernels */
+    /* The same as a function of a shared object; NULL: none. */
+    int (*reference)(const struct assay_shape *shape, const void *const in[], int buffer,
+                     int64_t begin, int64_t end, double *expected, double *bound);
     const char *baselines[2];
-    bool has_tolerance;
+    bool has_tolerance; /* else bench_share says what an output may differ by */
     /* What is registered. */
     struct assay_object object;
     const struct assay_operation *operations[1];
@@ -70,6 +74,10 @@ struct bench {
 /* Read a file and register what it describes; `name` is what messages call it. -1 with assay_error
  * that has file and line. What is registered stays. */
 int bench_load(const char *path, const char *name);
+
+/* The SHA-256 of a description that was loaded and of the kernels' files that it names. -1 with
+ * assay_error. */
+int bench_digest(const char *path, char sha256[SHA256_TEXT]);
 
 /* The description that an operation came from, NULL: from none. */
 const struct bench *bench_of(const struct assay_operation *operation);
@@ -96,9 +104,12 @@ int bench_first_size(struct assay_dim *dim, const char *list);
 /* What Triton wrote beside a cubin (NAME.json) stands in for what is not said of the kernel. */
 int bench_take_triton(struct bench_kernel *kernel);
 
-/* What `expect` says is right, and by how much an output may differ from it. -1 with assay_error.
- */
+/* What `expect` says is right. -1 with assay_error. */
 int bench_take_expect(struct bench *bench, const char *expect);
+
+/* By what share an output of this type may differ unless a tolerance is given: of its value, and
+ * of 1 or of the outputs' root mean square where that is known and smaller. */
+double bench_share(enum assay_type type);
 
 /* Write operation and variants, and what a reference is. -1 with assay_error. */
 int bench_define(struct bench *bench, const char *expect);
@@ -106,6 +117,10 @@ int bench_define(struct bench *bench, const char *expect);
 /* What can be known of its kernels before there is a GPU: that they are in their files and take
  * these arguments. A source is not compiled. -1 with assay_error. */
 int bench_check_files(struct bench *bench);
+
+/* The kernel in its image. NULL with assay_error: it is not there, or takes other arguments. */
+const struct kernel_entry *bench_entry(const struct bench *bench, const struct bench_kernel *kernel,
+                                       const struct kernel_image *image);
 
 /* Whether a kernel takes the arguments. -1 with assay_error. */
 int bench_check_parameters(const struct bench *bench, const struct kernel_entry *entry, int nulls);

@@ -9,6 +9,29 @@
 #include "base/text.h"
 #include "bench/bench.h"
 
+/* What a different order of additions may cost in each type. */
+double bench_share(enum assay_type type)
+{
+    static const double share[ASSAY_TYPES] = {
+        [ASSAY_F32] = 1e-5, [ASSAY_F64] = 1e-12, [ASSAY_F16] = 2e-3, [ASSAY_BF16] = 1.6e-2};
+    return share[type];
+}
+
+/* The function of the object, each output judged by its own type unless a tolerance was said. */
+static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                     int64_t begin, int64_t end, double *expected, double *bound)
+{
+    const struct bench *bench = bench_of(shape->operation);
+    struct assay_buffer buffers[ASSAY_MAX_BUFFERS];
+    int status = bench->reference(shape, in, buffer, begin, end, expected, bound);
+    if (status || bench->has_tolerance) return status;
+    bench->operation.buffers(shape, buffers);
+    double share = bench_share(buffers[buffer].type);
+    for (int64_t i = 0; i < end - begin; i++)
+        if (isnan(bound[i]) && isfinite(expected[i])) bound[i] = share * (1 + fabs(expected[i]));
+    return 0;
+}
+
 /* NAME_reference of a shared object, and where it is there NAME_reference_cost: functions as
  * assay_operation has them. The object stays loaded. */
 static int use_object(struct bench *bench, const char *file)
@@ -23,7 +46,8 @@ static int use_object(struct bench *bench, const char *file)
     snprintf(symbol, sizeof symbol, "%s_reference", bench->name);
     void *function = dlsym(library, symbol);
     if (!function) return assay_error("expect = %s: it has no function %s", file, symbol);
-    memcpy(&bench->operation.reference, &function, sizeof function);
+    memcpy(&bench->reference, &function, sizeof function);
+    bench->operation.reference = reference;
     snprintf(symbol, sizeof symbol, "%s_reference_cost", bench->name);
     function = dlsym(library, symbol);
     memcpy(&bench->operation.reference_cost, &function, sizeof function);
@@ -51,23 +75,20 @@ static int use_kernel_of_file(struct bench *bench, const char *expect)
     return 0;
 }
 
-/* What a different order of additions may cost in each type, unless something else is said. */
-static void default_tolerance(struct bench *bench)
+static bool has_output(const struct bench *bench)
 {
-    static const double share[ASSAY_TYPES] = {
-        [ASSAY_F32] = 1e-5, [ASSAY_F64] = 1e-12, [ASSAY_F16] = 2e-3, [ASSAY_BF16] = 1.6e-2};
-    struct assay_tolerance *tolerance = &bench->operation.tolerance;
-    for (int i = 0; i < bench->argument_count && !bench->has_tolerance; i++) {
-        const struct argument *argument = &bench->argument[i];
-        if (argument->kind != ARGUMENT_BUFFER || argument->role != ASSAY_OUT) continue;
-        tolerance->abs = tolerance->rel = fmax(tolerance->rel, share[argument->element]);
-    }
+    for (int i = 0; i < bench->argument_count; i++)
+        if (bench->argument[i].kind == ARGUMENT_BUFFER && bench->argument[i].role == ASSAY_OUT)
+            return true;
+    return false;
 }
 
 int bench_take_expect(struct bench *bench, const char *expect)
 {
-    default_tolerance(bench);
     if (!expect[0]) return 0;
+    if (!has_output(bench))
+        return assay_error("expect = %s: no argument is 'out', so nothing can be held against it",
+                           expect);
     if (text_ends(expect, ".py"))
         return assay_error("expect = %s: a reference in Python is for the Python package "
                            "(docs/python.md)",

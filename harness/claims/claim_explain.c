@@ -76,7 +76,9 @@ static void say_size(struct claim_finding *finding)
     if (finding->verdict == CLAIM_NEAR || finding->verdict == CLAIM_IN_DIRECTION)
         say_factor(finding);
     if (finding->verdict == CLAIM_INCOMPARABLE)
-        say(finding, "the interval reaches from no effect to the claim");
+        say(finding, claim_judge(claim, *x) == CLAIM_INCOMPARABLE
+                         ? "the interval reaches from no effect to the claim"
+                         : "only a part of the interval fails");
     if (finding->verdict != CLAIM_FAILS) return;
     if (x->lo <= none && x->hi >= none)
         say(finding, "no difference to be seen");

@@ -107,10 +107,10 @@ static bool has_case(const struct claim *claim)
     return claim->side[CLAIM_MORE].line != 0 && !claim->missing[0];
 }
 
-/* The verdict if the figure were one end of its interval. */
-static enum claim_verdict judge_end(const struct claim *claim, double end)
+/* The verdict if the figure were known to be this one. */
+static enum claim_verdict judge_at(const struct claim *claim, double figure)
 {
-    return claim_judge(claim, (struct interval){end, end, end});
+    return claim_judge(claim, (struct interval){figure, figure, figure});
 }
 
 bool claim_is_noisy(const struct claim_finding *finding)
@@ -122,18 +122,20 @@ bool claim_is_noisy(const struct claim_finding *finding)
     return noisy && (quantity == CLAIM_TIME || quantity == CLAIM_WALL);
 }
 
-/* Of noisy times the weakest verdict that all of the interval has, and none where a part of it
- * fails. */
+/* The weakest verdict that all of the interval of noisy times has; none where a part of it fails
+ * and the part nearest to what is claimed does not. */
 static enum claim_verdict judge_finding(const struct claim_finding *finding)
 {
     const struct claim *claim = finding->claim;
-    enum claim_verdict verdict = claim_judge(claim, finding->measured);
-    if (!claim_is_noisy(finding) || isnan(finding->measured.lo)) return verdict;
-    enum claim_verdict lo = judge_end(claim, finding->measured.lo);
-    enum claim_verdict hi = judge_end(claim, finding->measured.hi);
-    enum claim_verdict weakest = lo > hi ? lo : hi;
-    if (verdict > weakest) weakest = verdict;
-    return weakest == CLAIM_FAILS && lo != hi ? CLAIM_INCOMPARABLE : weakest;
+    const struct interval x = finding->measured;
+    enum claim_verdict weakest = claim_judge(claim, x);
+    if (!claim_is_noisy(finding) || isnan(x.lo)) return weakest;
+    enum claim_verdict lo = judge_at(claim, x.lo), hi = judge_at(claim, x.hi);
+    if (lo > weakest) weakest = lo;
+    if (hi > weakest) weakest = hi;
+    double nearest = fmin(fmax(claim->least, x.lo), x.hi); /* fmax leaves an open side (NAN) out */
+    bool all_fails = judge_at(claim, nearest) == CLAIM_FAILS;
+    return weakest == CLAIM_FAILS && !all_fails ? CLAIM_INCOMPARABLE : weakest;
 }
 
 static int find(struct claim_finding *finding, const struct claim *claim, const struct view *views,

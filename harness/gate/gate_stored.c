@@ -1,6 +1,6 @@
 /*
  * gate_stored.c - a gate whose base is a stored run. The launches of its two sides
- * are not of one hour, so it asks for more: five launches a side, a base of two
+ * are not of one hour, so it asks for more: five launches per side, a base of two
  * sessions, and a change beyond what the history of the case does by itself.
  */
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include "case/surroundings.h"
 
-/* Of a device during some cases. */
+/* What the clock of a device did during some cases. */
 struct clock_seen {
     double least_mhz, most_mhz; /* SM clocks; begins at INFINITY and 0 */
     uint64_t reasons;           /* clock event reasons, as NVML has them */

@@ -13,13 +13,13 @@ static const double COARSE = 0.005;
 /* What trimming a tenth at each end leaves of a step: a reading that is as rare is lost. On each
  * side, so twice. */
 static const double DITHERED_STEPS = 0.2;
-/* Both ends of both times that are compared lie anywhere within a step. */
-static const double WHOLE_STEPS = 2;
 
 struct clock_steps clock_steps_of(double *time_ns, int count)
 {
     struct clock_steps steps = {0};
-    int cut = count / 10, rare = count / 20, readings = count > 0;
+    int slow = count > 2; /* one reading alone is a slow sample, however few there are */
+    int cut = count < 20 ? slow : count / 10, rare = count < 40 ? slow : count / 20;
+    int readings = count > 0;
     double sum = 0, step = INFINITY;
     stats_sort(time_ns, count);
     for (int i = cut; i < count - cut; i++)

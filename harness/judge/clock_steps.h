@@ -15,11 +15,14 @@
 /* Only cases that take less are looked at. */
 #define CLOCK_STEPS_MOST_NS 20000.0
 
+/* Both ends of both times that are compared lie anywhere within a step. */
+static const double WHOLE_STEPS = 2;
+
 /* The samples of one launch; all 0 for one that is not looked at. */
 struct clock_steps {
-    double mean_ns; /* without a tenth of the samples at each end */
+    double mean_ns; /* without a tenth of the samples at each end, of three or more one at least */
     double step_ns; /* between neighbouring readings; 0: they are not in steps */
-    bool dithers;   /* more than one reading in twenty is on another step than the others */
+    bool dithers;   /* more than one reading in twenty, and two at least, is on another step */
 };
 
 /* Sorts the samples. */
@@ -41,8 +44,8 @@ struct clock_sight {
     double resolution_ns; /* no smaller difference of times can be seen; 0 unknown */
 };
 
-/* Of the first `launches` launches of each side (0: all). Means are taken where two steps are more
- * than half a per cent of the time, but not of one launch on each side, whose interval is that of
- * a median. */
+/* From the first `launches` launches of each side (0: all). Means are taken where two steps are
+ * more than half a per cent of the time, but not of one launch on each side, whose interval is that
+ * of a median. */
 struct clock_sight clock_sight_of(const struct timings *base, const struct timings *candidate,
                                   const struct case_id *id, int launches, bool speedup);

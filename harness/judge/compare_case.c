@@ -6,10 +6,8 @@
 #include "device/nvml.h"
 #include "judge/causes.h"
 #include "judge/compare_parts.h"
-#include "judge/gate_stats.h"
 #include "suite/suite.h"
 
-static const double CONFIDENCE = 0.95;
 /* SM clocks within this fraction of each other count as equal. */
 static const double STEADY_CLOCK = 0.01;
 /* Above this many operations per byte the time of a case follows the SM clock. */
@@ -106,8 +104,10 @@ static bool mostly_noisy(const struct side_figures *side, double most_spread)
     int count = 0;
     for (int i = 0; i < side->count; i++) {
         const struct timing *row = &side->rows[i];
-        count += row->status == STATUS_OK &&
-                 interval_spread(row->time_ns, row->lo_ns, row->hi_ns) > most_spread;
+        /* The ends of a median's interval lie on steps of the clock, which says nothing of noise.
+         */
+        double most = fmax(most_spread, WHOLE_STEPS * row->steps.step_ns / row->time_ns);
+        count += interval_spread(row->time_ns, row->lo_ns, row->hi_ns) > most;
     }
     return count > 0 && 2 * count >= side->count;
 }
@@ -229,128 +229,6 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
     snprintf(row->reason, sizeof row->reason, "%d launch%s, and this needs %d on each side",
              row->launches, row->launches == 1 ? "" : "es", least);
     return VERDICT_INCOMPARABLE;
-}
-
-/* With one launch on each side: from the intervals of the two medians, at their far ends. */
-static struct interval sample_interval(const struct comparing *comparing,
-                                       const struct side_figures *base,
-                                       const struct side_figures *candidate)
-{
-    struct interval change = {candidate->logs[0] - base->logs[0], NAN, NAN};
-    const struct timing *b = base->rows, *c = candidate->rows;
-    if (comparing->options->speedup) return change; /* the baselines' intervals are not known */
-    if (b->lo_ns > 0 && c->lo_ns > 0) {
-        change.lo = log(c->lo_ns / b->hi_ns);
-        change.hi = log(c->hi_ns / b->lo_ns);
-    }
-    return change;
-}
-
-static int find_change(struct comparison_row *row, const struct comparing *comparing,
-                       const struct side_figures *base, const struct side_figures *candidate,
-                       struct interval *change)
-{
-    if (base->valid == 1 && candidate->valid == 1) {
-        *change = sample_interval(comparing, base, candidate);
-        row->evidence = EVIDENCE_SAMPLES;
-        return 0;
-    }
-    if (rank_sum_interval(base->logs, base->valid, candidate->logs, candidate->valid, CONFIDENCE,
-                          change) != 0)
-        return -1;
-    row->evidence = isnan(change->lo) ? EVIDENCE_RANGE : EVIDENCE_LAUNCHES;
-    if (row->evidence == EVIDENCE_RANGE) {
-        stats_sort(base->logs, base->valid);
-        stats_sort(candidate->logs, candidate->valid);
-        change->lo = candidate->logs[0] - base->logs[base->valid - 1];
-        change->hi = candidate->logs[candidate->valid - 1] - base->logs[0];
-    }
-    return 0;
-}
-
-/* From the spread of these launches. */
-static double detectable(const struct comparison_row *row, const struct comparing *comparing,
-                         const struct side_figures *base, const struct side_figures *candidate)
-{
-    const struct side_figures *sides[] = {base, candidate};
-    double variance = 0;
-    if (row->evidence != EVIDENCE_LAUNCHES) return NAN;
-    for (int i = 0; i < 2; i++) {
-        memcpy(comparing->scratch, sides[i]->logs, (size_t)sides[i]->valid * sizeof(double));
-        double spread = spread_of_few(comparing->scratch, sides[i]->valid);
-        variance += spread * spread / sides[i]->valid;
-    }
-    return detectable_effect(row->floor, variance, COMPARE_ALPHA);
-}
-
-static double p_of(const struct side_figures *base, const struct side_figures *candidate,
-                   double shift, enum side side)
-{
-    return rank_sum_p(base->logs, base->valid, candidate->logs, candidate->valid, shift, side);
-}
-
-struct findings {
-    bool slower, faster; /* by more than the floor */
-    bool not_slower;     /* shown */
-    bool fenced;         /* by more than the floor without the fence */
-};
-
-/* With too few launches for a test, the interval alone decides. The fence is part of the floor, and
- * yet nothing passes by it: what is slower by less than a fence is slower by more than is allowed.
- */
-static struct findings test_case(struct comparison_row *row, const struct side_figures *base,
-                                 const struct side_figures *candidate, struct interval change)
-{
-    double within = log1p(row->floor);
-    row->floor = fmax(row->floor, row->fence);
-    double floor = log1p(row->floor);
-    if (row->evidence != EVIDENCE_LAUNCHES)
-        return (struct findings){.slower = change.lo > floor, .faster = change.hi < -floor};
-    row->p_slower = p_of(base, candidate, floor, SIDE_GREATER);
-    row->p_faster = p_of(base, candidate, -floor, SIDE_LESS);
-    row->p_least = rank_sum_least_p(base->valid, candidate->valid);
-    return (struct findings){
-        .slower = row->p_slower <= COMPARE_ALPHA,
-        .faster = row->p_faster <= COMPARE_ALPHA,
-        .not_slower = p_of(base, candidate, within, SIDE_LESS) <= COMPARE_ALPHA,
-        .fenced = p_of(base, candidate, within, SIDE_GREATER) <= COMPARE_ALPHA ||
-                  p_of(base, candidate, -within, SIDE_LESS) <= COMPARE_ALPHA,
-    };
-}
-
-static enum verdict of_fence(struct comparison_row *row)
-{
-    snprintf(row->reason, sizeof row->reason, "runs of this case differ by up to %.3g %% anyway",
-             100 * row->fence);
-    return VERDICT_INCONCLUSIVE;
-}
-
-/* Symmetric: swapping the sides mirrors the verdict, except that PASS means "not slower". */
-static enum verdict judge(struct comparison_row *row, const struct comparing *comparing,
-                          const struct side_figures *base, const struct side_figures *candidate,
-                          struct interval change)
-{
-    const struct compare_options *options = comparing->options;
-    bool weak = row->evidence != EVIDENCE_LAUNCHES;
-    bool unfenced = options->history && isnan(row->fence);
-    struct findings found = test_case(row, base, candidate, change);
-    if ((found.slower || found.faster) && (weak || unfenced || options->at_most_suspect)) {
-        if (found.faster) row->tags |= TAG_FASTER;
-        return set(row, VERDICT_SUSPECT, "",
-                   weak ? "too few launches to prove it" : "confirm it with launches side by side");
-    }
-    if (found.slower) return VERDICT_REGRESSED;
-    if (found.faster) return VERDICT_IMPROVED;
-    if (found.fenced) return of_fence(row);
-    if (row->noise > 2.5 * row->threshold)
-        return set(row, VERDICT_UNSTABLE, "",
-                   "unchanged code varies by more than 2.5 times the threshold here");
-    if (found.not_slower && row->quantum > row->threshold)
-        return set(row, VERDICT_INCONCLUSIVE, "",
-                   "the clock's steps are coarser than the threshold");
-    if (found.not_slower) return VERDICT_PASS;
-    return set(row, VERDICT_INCONCLUSIVE, "",
-               weak ? "too few launches to prove anything" : "the interval straddles the floor");
 }
 
 /* ----------------------------------------------------------------- tags -- */
@@ -489,7 +367,7 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     row->verdict = without_ratio(row, comparing, base, candidate);
     if (row->verdict != VERDICTS) return 0;
 
-    if (find_change(row, comparing, base, candidate, &change) != 0) return -1;
+    if (compare_find_change(row, comparing, base, candidate, &change) != 0) return -1;
     row->ratio = (struct interval){exp(change.mid), exp(change.lo), exp(change.hi)};
     row->noise =
         expm1(noise_floor(comparing->options->noise, &row->id, row->base_ns, row->launches));
@@ -498,8 +376,8 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     row->floor = fmax(fmax(row->floor, row->noise), row->quantum);
     if (options->history)
         row->fence = history_case_fence(options->history, &row->id, options->setting);
-    row->verdict = judge(row, comparing, base, candidate, change);
-    row->mde = detectable(row, comparing, base, candidate);
+    row->verdict = compare_judge(row, comparing, base, candidate, change);
+    row->mde = compare_detectable(row, comparing, base, candidate);
     set_tags(row, comparing, base, candidate);
     bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED;
     if (changed && (row->tags & TAG_CLOCK))

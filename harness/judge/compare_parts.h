@@ -1,4 +1,5 @@
-/* compare_parts.h - what compare.c (two runs) has for compare_case.c (one case of them). */
+/* compare_parts.h - what compare.c (two runs), compare_case.c (one case of them) and
+ * compare_change.c (its change) have for each other. */
 #pragma once
 
 #include "judge/compare.h"
@@ -31,3 +32,15 @@ void compare_lost_case(struct comparing *comparing, const struct case_id *id);
  * assay_error. */
 int compare_case(struct comparing *comparing, struct side_figures *base,
                  struct side_figures *candidate);
+
+/* The log ratio with its interval; sets row->evidence. -1 with assay_error. */
+int compare_find_change(struct comparison_row *row, const struct comparing *comparing,
+                        const struct side_figures *base, const struct side_figures *candidate,
+                        struct interval *change);
+/* Symmetric: swapping the sides mirrors the verdict, except that PASS means "not slower". */
+enum verdict compare_judge(struct comparison_row *row, const struct comparing *comparing,
+                           const struct side_figures *base, const struct side_figures *candidate,
+                           struct interval change);
+/* The minimum detectable effect, from the spread of these launches; NAN unknown. */
+double compare_detectable(const struct comparison_row *row, const struct comparing *comparing,
+                          const struct side_figures *base, const struct side_figures *candidate);

@@ -49,8 +49,8 @@ static bool is_noisy(const struct gate_case *one)
     return fmax(one->noise, one->layout) > MOST_NOISE * one->threshold;
 }
 
-/* Of a case that is not shown to have changed. A floor that noise or the clock raised too far is no
- * floor to pass by. */
+/* The verdict on a case that is not shown to have changed. A floor that noise or the clock raised
+ * too far is no floor to pass by. */
 static void settle_unchanged(struct gate_case *one, const char *undecided)
 {
     if (is_noisy(one))
@@ -65,7 +65,7 @@ static void settle_unchanged(struct gate_case *one, const char *undecided)
 
 /* --------------------------------------------------------------- layout -- */
 
-/* Of the lower nine tenths of the sizes of normal draws: their root mean square, in sigmas. */
+/* Root mean square of the lower nine tenths of the sizes of normal draws, in sigmas. */
 static const double TRIMMED_RMS = 0.789;
 
 /* By how much a twin differs, and how well six rounds or so know that. */

@@ -86,7 +86,7 @@ static bool is_named(const char *pair, const char *names)
     return false;
 }
 
-/* Of an operation that this program lacks, any dim may say what data goes in. */
+/* Where the program lacks the operation, any dim may say what data goes in. */
 void plot_task_of(const struct case_id *id, char out[RESULT_MAX_SHAPE])
 {
     const struct assay_operation *operation = registry_operation(id->operation);

@@ -109,13 +109,13 @@ void show_fit(char *out, size_t size, const char *text, int columns);
 /* --------------------------------------------------- profiles, history, noise -- */
 
 struct history;
+struct profile_kernel;
 struct store;
 
-/* Whether `format` is table, md or json; otherwise assay_error lists them. */
 /* Grid and block: "48829 x 256", or "(2,64,1) x 128" if not one-dimensional; "" for a copy, or
  * where they were not the same in all launches. */
-struct profile_kernel;
 void show_grid(char *out, size_t size, const struct profile_kernel *kernel);
+/* Whether `format` is table, md or json; otherwise assay_error lists them. */
 bool show_profile_knows_format(const char *format);
 
 /* How many cases have a profile. profiles[i] belongs to run->cases[i]; NULL: none. */

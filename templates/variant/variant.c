@@ -12,8 +12,8 @@ static int compute(const struct assay_call *call, const void *const in[], int bu
                    const struct assay_buffer *about)
 {
     double *expected = (double *)malloc(2 * sizeof(double) * (size_t)about->count);
-    double *bound = expected + about->count;
     if (!expected) return assay_error("out of memory");
+    double *bound = expected + about->count; /* the reference may write how exact it is */
     int status = call->shape->operation->reference(call->shape, in, buffer, 0, about->count,
                                                    expected, bound);
     for (int64_t i = 0; i < about->count && status == 0; i++)

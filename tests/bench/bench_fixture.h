@@ -28,14 +28,18 @@ static inline const char *fixture_write(const char *name, const char *text)
     return fixture_path(name);
 }
 
-/* Kernels `scale` and `bad` of (x, y, n, factor), and `plain` of one pointer. */
+/* Kernels `scale`, `bad` and `near` of (x, y, n, factor), `plain` of one pointer, and `two` of two.
+ */
 static const char fixture_ptx[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry _Z5scalePKfPfif(.param .u64 a, .param .u64 b, .param .u32 c, .param .f32 d)\n"
     "{ ret; }\n"
     ".visible .entry _Z3badPKfPfif(.param .u64 a, .param .u64 b, .param .u32 c, .param .f32 d)\n"
     "{ ret; }\n"
+    ".visible .entry _Z4nearPKfPfif(.param .u64 a, .param .u64 b, .param .u32 c, .param .f32 d)\n"
+    "{ ret; }\n"
     ".visible .entry plain(.param .u64 a)\n{ ret; }\n"
+    ".visible .entry two(.param .u64 a, .param .u64 b)\n{ ret; }\n"
     ".visible .entry five(.param .align 4 .b8 a[20])\n{ ret; }\n";
 
 static inline int fixture_make(void **state)

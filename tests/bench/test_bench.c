@@ -11,6 +11,7 @@
 #include "case/registry.h"
 #include "case/shape.h"
 #include "device/device.h"
+#include "object/object.h"
 #include "suite/suite.h"
 #include "tests/bench/bench_fixture.h"
 #include "tests/shared_object.h"
@@ -133,17 +134,21 @@ static void a_shared_object_says_what_is_right(void **state)
         "double judged_reference_cost(const void *shape) { return 12; }\n";
     assert_int_equal(shared_object_make(source, path, sizeof path), 0);
     snprintf(text, sizeof text,
-             "[bench judged]\nfile = k.ptx\nkernel = plain\nsize n = 8\narg y = out bf16[n]\n"
-             "grid = 1\nblock = 8\nexpect = %s\n",
+             "[bench judged]\nfile = k.ptx\nkernel = two\nsize n = 8\narg y = out bf16[n]\n"
+             "arg z = out i32[n]\ngrid = 1\nblock = 8\nexpect = %s\n",
              path);
     const struct bench *bench = load("judged", text);
     shared_object_remove(path);
-    double expected[8], bound[8];
+    double expected[8], bound[8] = {NAN, NAN, 1, NAN, NAN, NAN, NAN, NAN};
     struct assay_shape shape = shape_default(&bench->operation);
     assert_int_equal(bench->operation.reference(&shape, NULL, 0, 0, 8, expected, bound), 0);
     assert_true(expected[7] == 3);
     assert_true(bench->operation.reference_cost(&shape) == 12);
-    assert_true(bench->operation.tolerance.rel == 1.6e-2); /* of bf16 */
+    assert_true(bound[7] == 1.6e-2 * (1 + 3)); /* of bf16 */
+    assert_true(bound[2] == 1);                /* it said so itself */
+    bound[7] = NAN;
+    assert_int_equal(bench->operation.reference(&shape, NULL, 1, 0, 8, expected, bound), 0);
+    assert_true(bound[7] == 0); /* of whole numbers, whatever another output may have */
     assert_null(bench->kernel[0].variant.check);
 }
 
@@ -234,6 +239,7 @@ static const struct {
     {"expect = right.py\n", "for the Python package"},
     {"expect = k.ptx:scal\n", "it has no kernel 'scal'"},
     {"expect = k.ptx:five\n", "the kernel five takes 1 argument"},
+    {"arg y = scratch f32[n]\nexpect = k.ptx:scale\n", "no argument is 'out', so nothing"},
     {"kind = bound\n", "a kernel is 'kernel', 'baseline' or 'reference'"},
     {"gird = n\n", "[bench] has no key 'gird' (did you mean 'grid'?)"},
     {"size ceil = 3\n", "a size cannot be called ceil"},
@@ -254,11 +260,16 @@ static const struct {
     {"arg y = null\n", "no argument is 'out' or 'scratch'"},
     {"arg n = i64 n\n", "argument 3 of the kernel scale has 4 bytes, and n (i64 n) has 8"},
     {"arg n = u8 n\n", "'n' is 1000, which does not fit into u8"},
+    {"arg factor = f32 1e39\n", "'1e39' is 1e+39, which does not fit into f32"},
+    {"arg factor = in f32[n]\n",
+     "argument 4 of the kernel scale has 4 bytes, and factor (in f32[n]) has 8"},
     {"arg n = i32\n", "a number has its value behind its type"},
     {"arg n = n\n", "no type is called 'n'"},
     {"arg n =\n", "it is empty"},
     {"arg x = in i32[n]\n", "an input of i32 says its range"},
     {"arg x = in u8[n] integer 0 256\n", "0 to 256 do not fit into u8"},
+    {"arg x = in f16[n] value 65520\n", "65520 to 65520 do not fit into f16"},
+    {"arg x = in i32[n] uniform\n", "an input of i32 says its range"},
     {"arg x = in i32[n] integer 5 1\n", "the smaller number comes first"},
     {"arg x = in i32[n] normal\n", "normal is of floats"},
     {"arg x = in f32[n] normla\n", "did you mean 'normal'?"},
@@ -318,6 +329,29 @@ static void a_name_that_is_taken_is_refused(void **state)
     assert_non_null(strstr(assay_last_error(), "taken.bench.ini has it"));
 }
 
+static void a_kernel_that_changes_is_another(void **state)
+{
+    (void)state;
+    char path[256];
+    const struct object *objects;
+    fixture_write("edited.ptx", fixture_ptx);
+    strcpy(path, fixture_write("edited.bench.ini", "[bench edited]\nfile = edited.ptx\n"
+                                                   "kernel = plain\narg y = out f32[8]\n"
+                                                   "grid = 1\nblock = 8\n"));
+    const char *const paths[] = {path};
+    objects_describe(BENCH_ENDING, bench_load, bench_digest);
+    if (objects_load(paths, 1)) fail_msg("%s", assay_last_error());
+    assert_int_equal(objects_loaded(&objects), 1);
+    assert_int_equal(strlen(objects[0].info.sha256), SHA256_TEXT - 1);
+    assert_int_equal(objects_unchanged(), 0);
+    fixture_write("edited.ptx", strchr(fixture_ptx, '\n')); /* without its version */
+    assert_int_equal(objects_unchanged(), -1);
+    assert_non_null(strstr(assay_last_error(), "edited.bench.ini: the file changed after"));
+    unlink(fixture_path("edited.ptx"));
+    assert_int_equal(objects_unchanged(), -1);
+    assert_non_null(strstr(assay_last_error(), "edited.ptx: cannot be read"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +363,7 @@ int main(void)
         cmocka_unit_test(triton_wants_no_memory_of_its_own),
         cmocka_unit_test(every_mistake_is_said),
         cmocka_unit_test(a_name_that_is_taken_is_refused),
+        cmocka_unit_test(a_kernel_that_changes_is_another),
     };
     return cmocka_run_group_tests(tests, fixture_make, fixture_remove);
 }

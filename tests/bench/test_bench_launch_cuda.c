@@ -15,7 +15,8 @@
 #include "tests/bench/bench_fixture.h"
 #include "tests/shared_object.h"
 
-/* Every kernel scales: it takes (x, y, n, factor). `bad` has a factor of one less. */
+/* Every kernel scales: it takes (x, y, n, factor). `bad` has a factor of one less, `near` another
+ * last bit in what it writes first. */
 static const char driver_source[] =
     "#include <stddef.h>\n"
     "#include <stdlib.h>\n"
@@ -44,7 +45,11 @@ static const char driver_source[] =
     "}\n"
     "int cuModuleUnload(void *module) { (void)module; unloads++; return 0; }\n"
     "int cuModuleGetFunction(void **function, void *module, const char *name)\n"
-    "{ *function = strstr(name, \"bad\") ? &unloads : &loads; return module != &loads; }\n"
+    "{\n"
+    "    *function = strstr(name, \"bad\") ? &unloads : strstr(name, \"near\") ? &launches : "
+    "&loads;\n"
+    "    return module != &loads;\n"
+    "}\n"
     "int cuFuncSetAttribute(void *function, int what, int value)\n"
     "{ (void)function; if (what == 8) shared_asked = value; return 0; }\n"
     "int cuLaunchKernelEx(const struct config *config, void *function, void **parameter,\n"
@@ -59,6 +64,7 @@ static const char driver_source[] =
     "        memcpy(last_cluster, config->attributes->value.cluster, sizeof last_cluster);\n"
     "    launches++;\n"
     "    for (int i = 0; i < *(int *)parameter[2]; i++) y[i] = factor * x[i];\n"
+    "    if (function == &launches) *(char *)y ^= 1;\n"
     "    return extra != NULL;\n"
     "}\n"
     "int cuMemAlloc_v2(unsigned long long *memory, size_t bytes)\n"
@@ -113,13 +119,18 @@ static const char sizes_and_arguments[] = "size n = 1000\n"
                                           "block = 64, 2\n";
 
 /* Register a bench of this name from `text`, which is between its first line and what all have. */
-static const struct bench *load(const char *name, const char *text)
+static const struct bench *load_with(const char *name, const char *arguments, const char *text)
 {
     char all[2048], file[64];
-    snprintf(all, sizeof all, "[bench %s]\n%s%s", name, sizes_and_arguments, text);
+    snprintf(all, sizeof all, "[bench %s]\n%s%s", name, arguments, text);
     snprintf(file, sizeof file, "%s.bench.ini", name);
     if (bench_load(fixture_write(file, all), file)) fail_msg("%s", assay_last_error());
     return bench_of(registry_operation(name));
+}
+
+static const struct bench *load(const char *name, const char *text)
+{
+    return load_with(name, sizes_and_arguments, text);
 }
 
 struct run {
@@ -208,6 +219,43 @@ static void another_kernel_says_what_is_right(void **state)
     }
 }
 
+static void large_whole_numbers_are_told_apart(void **state)
+{
+    (void)state;
+    struct run run;
+    const struct bench *bench = load_with(
+        "whole",
+        "size n = 1000\narg x = in i64[n/2] integer 0 1\narg y = out i64[n/2]\narg n = i32 n\n"
+        "arg factor = f32 1\ngrid = 1\nblock = 64\n",
+        "file = k.ptx\nkernel = near\nexpect = k.ptx:scale\n");
+    begin(&run, bench, 0); /* x[0] is the bits of 0.0f and 1.0f */
+    if (run.variant->setup(&run.call)) fail_msg("%s", assay_last_error());
+    run.variant->launch(&run.call);
+    assert_int_equal(run.variant->check(&run.call), -1);
+    assert_non_null(strstr(assay_last_error(), "(1 of 500 wrong)"));
+    run.variant->teardown(&run.call);
+}
+
+static void small_outputs_are_not_right_because_they_are_small(void **state)
+{
+    (void)state;
+    struct run run;
+    const struct bench *bench =
+        load_with("small",
+                  "size n = 1000\narg x = in f32[n]\narg y = out f32[n]\narg n = i32 n\n"
+                  "arg factor = f32 1e-9\ngrid = 1\nblock = 64\n",
+                  "file = k.ptx\nkernel = scale\nexpect = k.ptx:scale\n");
+    begin(&run, bench, 0);
+    if (run.variant->setup(&run.call)) fail_msg("%s", assay_last_error());
+    run.variant->launch(&run.call);
+    assert_int_equal(run.variant->check(&run.call), 0);
+    run.y[7] += 1e-12f;
+    assert_int_equal(run.variant->check(&run.call), 0);
+    run.y[7] = 0;
+    assert_int_equal(run.variant->check(&run.call), -1);
+    run.variant->teardown(&run.call);
+}
+
 static void a_file_names_what_is_right_too(void **state)
 {
     (void)state;
@@ -258,6 +306,8 @@ int main(void)
         cmocka_unit_test(a_launch_has_the_grid_and_the_arguments),
         cmocka_unit_test(large_shared_memory_and_clusters_are_asked_for),
         cmocka_unit_test(another_kernel_says_what_is_right),
+        cmocka_unit_test(large_whole_numbers_are_told_apart),
+        cmocka_unit_test(small_outputs_are_not_right_because_they_are_small),
         cmocka_unit_test(a_file_names_what_is_right_too),
         cmocka_unit_test(what_the_driver_refuses_is_told),
         cmocka_unit_test(ptx_of_a_later_card_is_skipped),

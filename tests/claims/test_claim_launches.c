@@ -54,16 +54,17 @@ static void fake_run(struct fake *fake, int launches, const double *ratio, const
     }
 }
 
-static struct claim_finding find(struct fake *fake, const char *quantity)
+static struct claim_finding find_claimed(struct fake *fake, const char *claimed,
+                                         const char *quantity)
 {
     char text[512];
     struct claims claims;
     struct claim_ledger ledger;
     struct view view;
     snprintf(text, sizeof text,
-             "[claim a]\ndocument = d\nsays = s\nclaimed = 1.5\nquantity = %s\n"
+             "[claim a]\ndocument = d\nsays = s\nclaimed = %s\nquantity = %s\n"
              "more = scale/plain n=100\nless = scale/fast n=100\n",
-             quantity);
+             claimed, quantity);
     write_suite("c.ini", text);
     if (claims_read(&claims, "./c.ini")) fail_msg("%s", assay_last_error());
     assert_int_equal(view_make(&view, &fake->run), 0);
@@ -73,6 +74,18 @@ static struct claim_finding find(struct fake *fake, const char *quantity)
     claim_ledger_release(&ledger);
     claims_release(&claims);
     return finding;
+}
+
+static struct claim_finding find(struct fake *fake, const char *quantity)
+{
+    return find_claimed(fake, "1.5", quantity);
+}
+
+/* Slower from launch to launch, by more than a time may scatter. */
+static void make_noisy(struct fake *fake)
+{
+    for (int c = 0; c < fake->run.case_count; c++)
+        fake->cases[c].result.time_ns *= 1 + 0.1 * (c / 2);
 }
 
 static const double ratios[MOST] = {1.55, 1.0, 1.44, 1.6, 1.5, 1.7};
@@ -132,14 +145,31 @@ static void noisy_times_get_the_weakest_verdict_of_their_interval_or_none(void *
         struct fake fake;
         fake_run(&fake, 5, cases[i].ratio, allocs);
         assert_int_equal(find(&fake, "time").verdict, cases[i].quiet);
-        for (int c = 0; c < fake.run.case_count; c++) /* slower from launch to launch */
-            fake.cases[c].result.time_ns *= 1 + 0.1 * (c / 2);
+        make_noisy(&fake);
         struct claim_finding finding = find(&fake, "time");
         assert_int_equal(finding.verdict, cases[i].noisy);
         assert_non_null(strstr(finding.why, "noisy: "));
         /* A figure that is no time is as good as ever. */
         assert_null(strstr(find(&fake, "alloc_ns").why, "noisy"));
     }
+}
+
+/* "As fast": both ends fail, on either side of what is claimed, and what is between them does not.
+ */
+static void a_noisy_interval_about_the_claim_does_not_refute_it(void **state)
+{
+    (void)state;
+    static const double about[MOST] = {0.8, 0.9, 0.92, 1.1, 1.2};
+    static const double beside[MOST] = {0.8, 0.81, 0.82, 0.83, 0.84};
+    struct fake fake;
+    fake_run(&fake, 5, about, allocs);
+    make_noisy(&fake);
+    struct claim_finding finding = find_claimed(&fake, "1", "time");
+    assert_int_equal(finding.verdict, CLAIM_INCOMPARABLE);
+    assert_non_null(strstr(finding.why, "only a part of the interval fails"));
+    fake_run(&fake, 5, beside, allocs);
+    make_noisy(&fake);
+    assert_int_equal(find_claimed(&fake, "1", "time").verdict, CLAIM_FAILS);
 }
 
 int main(void)
@@ -149,6 +179,7 @@ int main(void)
         cmocka_unit_test(its_interval_is_of_launches_and_not_of_samples),
         cmocka_unit_test(a_variants_own_figure_has_an_interval_over_launches_too),
         cmocka_unit_test(noisy_times_get_the_weakest_verdict_of_their_interval_or_none),
+        cmocka_unit_test(a_noisy_interval_about_the_claim_does_not_refute_it),
     };
     return cmocka_run_group_tests(tests, enter_suite_folder, leave_suite_folder);
 }

@@ -64,8 +64,8 @@ sed 's/budget = .*/budget = 0.01\nthreshold = 900/' "$HERE/object/twice.ini" >so
 for object in before softmax; do
     ${CC:-cc} -shared -fPIC -O2 -I"$HERE/../harness" -DASSAY_OBJECT_COMMIT="\"$object\"" "$HERE/object/kernel.c" -o $object.so
 done
-ln -s "$(command -v true)" train
-ln -s "$(command -v true)" decode
+ln -s "$(type -P true)" train
+ln -s "$(type -P true)" decode
 # A repository of two revisions, whose programs differ in a byte that nobody runs.
 mkdir -p kernels && printf 'build/assay: kernels/version\n\tmkdir -p build && cp "%s" build/assay && cat $< >>build/assay\n' \
     "$ASSAY" >Makefile

@@ -24,6 +24,9 @@ check "a variant of an operation that is there" exits 0 first_number my_quantize
 check "is right" gives "my_quantize ok" sh -c "sqlite3 my_quantize/n.sqlite \"SELECT DISTINCT variant || ' ' || status FROM result WHERE variant = 'my_quantize'\""
 check "beside those that are there" [ "$(rows my_quantize | wc -l)" -gt 2 ]
 check "in C++ too" exits 0 first_number my_gelu --operation gelu --language cpp
+"$ASSAY" new for_a_card --language cuda
+check "CUDA is compiled for the card that is there" says "-O3 -lineinfo -arch=native -c -o build/threads.cu.o" \
+    env -u NVCCFLAGS make -n -C for_a_card
 if command -v nvcc >/dev/null; then
     export NVCCFLAGS=-arch=sm_90
     check "CUDA: it builds, and its loop runs where there is no GPU" exits 0 first_number on_gpu --language cuda

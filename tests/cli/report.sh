@@ -2,10 +2,11 @@
 # assay report: what is on the page, that nobody's names can act in it, that it keeps
 # to its figures, and, in a browser, that it opens, sorts and filters.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/page/browser.sh
+. "$HERE/cli/page/browser.sh"
 export ASSAY_DB=r.sqlite
 
-# has FILE TEXT / lacks FILE TEXT
-has() { grep -qF -- "$2" "$1"; }
+# lacks FILE TEXT
 lacks() { ! grep -qF -- "$2" "$1"; }
 
 cat >two.ini <<'END'
@@ -26,12 +27,6 @@ check "without a word" silent "$ASSAY" report a -o a.html
 check "a simulated run says so" has a.html "(simulated)"
 check "headings of columns are marked" has a.html '<th scope="col">'
 check "tables have captions" has a.html "<caption>"
-# document ID FILE: a JSON document that stands in a page.
-document() {
-    awk -v from="id=\"$1\">" '{ at = index($0, from) } at { on = 1; $0 = substr($0, at + length(from)) }
-        on && /<\/script>/ { exit } on' "$2"
-}
-same_document() { diff <(document "$1" "$2" | sed 's/\\u003c/</g') "$3" >diff.out; }
 "$ASSAY" show a --format json | sed -E 's/("hostname": )"[^"]*"/\1null/' >a.json
 check "its cases are those that show prints as JSON, without the host's name" same_document run a.html a.json
 check "no address is fetched" lacks a.html "http-equiv=\"refresh\""
@@ -203,8 +198,6 @@ check "is folded" has folded.html "<details><summary>20 cases were skipped, of 2
 check "and whole" gives 20 grep -c '</a></td><td>reason ' folded.html
 
 # ------------------------------------------------------------------ browser
-# shellcheck source=tests/cli/page/browser.sh
-. "$HERE/cli/page/browser.sh"
 has_browser || exit
 
 check "it opens without a word on the console" no_complaint b.html
@@ -386,11 +379,4 @@ opens() {
     grep -q '5000 of 5000 cases shown' dom.html && [ "$took" -lt 2000 ]
 }
 check "a page of 5,000 cases opens in less than 2 s" takes_less_than 20 once_in_three opens
-for theme in 0 1; do
-    for width in 500 1024 1600; do
-        check "a picture of it, $width wide" chrome --blink-settings=preferredColorScheme=$theme \
-            --window-size=$width,1200 --screenshot="$TMP/$theme-$width.png" "file://$TMP/b.html"
-        check "is one" [ "$(wc -c <"$theme-$width.png")" -gt 20000 ]
-    done
-done
-check "dark is another picture than light" fails cmp -s 0-1024.png 1-1024.png
+pictures b.html

@@ -65,6 +65,12 @@ static void readings_of_one_step_do_not_dither(void **state)
         same[i] = i ? 608 + i % 2 : 640; /* one slow sample shows the step, and no dither */
     struct clock_steps steps = clock_steps_of(same, SAMPLES);
     assert_true(steps.step_ns > 30 && !steps.dithers);
+    for (int count = 3; count <= SAMPLES; count++) { /* however few there are */
+        for (int i = 0; i < count; i++)
+            same[i] = i ? 608 : 640;
+        steps = clock_steps_of(same, count);
+        assert_true(!steps.dithers && steps.mean_ns == 608);
+    }
     steps = clock_steps_of(none, 0);
     assert_true(steps.mean_ns == 0 && steps.step_ns == 0);
 }

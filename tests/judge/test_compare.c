@@ -8,10 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
 #include "base/exit_code.h"
 #include "compare_fixture.h"
-#include "judge/gate_stats.h"
 
 /* The one verdict of `ratio` measured in so many launches a side. */
 static enum verdict verdict_at(double ratio, int launches, unsigned *tags)
@@ -241,96 +239,6 @@ static void every_tested_case_has_its_p_and_what_it_could_find(void **state)
     assert_true(row.mde > row.floor && row.mde < 0.03);
 }
 
-/* `count` cases of `launches`; the first `slowed` of them are slower by 10 %, but for one launch.
- */
-static int compare_slowed(struct comparison *comparison, int launches, int count, int slowed,
-                          double fdr)
-{
-    struct timings base, candidate;
-    struct compare_options options = plain();
-    options.fdr = fdr;
-    begin(&base, "a", launches, count);
-    begin(&candidate, "b", launches, count);
-    for (int c = 0; c < count; c++) {
-        char name[16];
-        snprintf(name, sizeof name, "v%03d", c);
-        for (int i = 0; i < launches; i++) {
-            add(&base, i, name, 1000 + i);
-            /* The first is in the middle of the base's, and 2 % slower. */
-            double slow = i ? 1100 + i : 1.02 * (1000 + 0.5 * launches);
-            add(&candidate, i, name, c < slowed ? slow : 1000 + i);
-        }
-    }
-    int status = compare_runs(comparison, &base, &candidate, &options);
-    timings_release(&base);
-    timings_release(&candidate);
-    return status;
-}
-
-static struct comparison slowed_cases(int count, int slowed, double fdr)
-{
-    struct comparison comparison;
-    assert_int_equal(compare_slowed(&comparison, 7, count, slowed, fdr), 0);
-    return comparison;
-}
-
-static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(void **state)
-{
-    (void)state;
-    /* Seven a side, one of them short of the others, have p = 7/3432: of 100 cases at 5 % eight
-     * such make one another significant (8/100 of 5 % is 0.4 %), a single one does not. */
-    struct comparison one = slowed_cases(100, 1, 0.05), eight = slowed_cases(100, 8, 0.05);
-    struct comparison alone = slowed_cases(100, 1, NAN);
-    assert_int_equal(alone.tally.counts[VERDICT_REGRESSED], 1);
-    assert_int_equal(one.tally.counts[VERDICT_REGRESSED], 0);
-    assert_int_equal(one.tally.counts[VERDICT_INCONCLUSIVE], 1);
-    assert_int_equal(eight.tally.counts[VERDICT_REGRESSED], 8);
-    assert_int_equal(eight.tally.counts[VERDICT_PASS], 92);
-    assert_non_null(strstr(eight.note[0], "100 tests corrected together"));
-    comparison_release(&one);
-    comparison_release(&eight);
-    comparison_release(&alone);
-}
-
-/* The nightly of 50 cases: five launches have p >= 1/252, and 5 % of 50 cases want 1/1000. */
-static void a_rate_that_the_launches_cannot_reach_is_refused(void **state)
-{
-    struct comparison comparison;
-    (void)state;
-    assert_int_equal(compare_slowed(&comparison, 5, 50, 1, 0.05), -1);
-    assert_non_null(strstr(assay_last_error(), "one change among 50 cases"));
-    assert_non_null(strstr(assay_last_error(), "--launches 7")); /* 1/3432; six have 1/924 */
-    assert_int_equal(compare_slowed(&comparison, 5, 12, 1, 0.05), 0);
-    comparison_release(&comparison);
-}
-
-/* What is found alone is what passes at the rate divided by the cases. */
-static void what_a_case_could_find_follows_from_the_rate(void **state)
-{
-    struct comparison alone = slowed_cases(100, 0, NAN), all = slowed_cases(100, 0, 0.05);
-    (void)state;
-    double before = alone.rows[0].mde, after = all.rows[0].mde;
-    assert_true(after > before * 1.01);
-    double level = detectable_effect(0.02, 1e-6, 0.05 / 100);
-    assert_true(fabs(detectable_at(detectable_effect(0.02, 1e-6, COMPARE_ALPHA), 0.02,
-                                   COMPARE_ALPHA, 0.05 / 100) -
-                     level) < 1e-12);
-    comparison_release(&alone);
-    comparison_release(&all);
-}
-
-static void no_rate_turns_a_slower_case_into_a_faster_one(void **state)
-{
-    (void)state;
-    /* Both sides' tests are rejected at such a rate. */
-    struct comparison all = slowed_cases(10, 2, 2);
-    assert_int_equal(row_of(&all, "v000")->verdict, VERDICT_REGRESSED);
-    assert_int_equal(row_of(&all, "v001")->verdict, VERDICT_REGRESSED);
-    assert_int_equal(all.tally.counts[VERDICT_IMPROVED], 0);
-    assert_int_equal(all.exit, EXIT_REGRESSED);
-    comparison_release(&all);
-}
-
 static void options_that_nobody_gave_are_zero(void **state)
 {
     const struct compare_options nothing_said = {0};
@@ -395,6 +303,21 @@ static void noisy_times_prove_a_change_and_nothing_else(void **state)
     assert_string_equal(row.reason, "noisy: load 9.0 on 2 processors");
 }
 
+static void noisy_and_unchecked(struct timings *base, struct timings *candidate,
+                                struct compare_options *options)
+{
+    (void)base, (void)options;
+    be_noisy(candidate, 6);
+    for (int i = 0; i < candidate->count; i++)
+        candidate->rows[i].status = STATUS_UNCHECKED;
+}
+
+static void an_unchecked_time_can_be_noisy_too(void **state)
+{
+    (void)state;
+    assert_int_equal(judged(noisy_and_unchecked, 1).verdict, VERDICT_UNSTABLE);
+}
+
 static void noisy_by_less_than_the_threshold(struct timings *base, struct timings *candidate,
                                              struct compare_options *options)
 {
@@ -444,12 +367,9 @@ int main(void)
         cmocka_unit_test(what_both_sides_lose_is_missing),
         cmocka_unit_test(other_work_in_any_launch_is_the_candidate_s_doing),
         cmocka_unit_test(every_tested_case_has_its_p_and_what_it_could_find),
-        cmocka_unit_test(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many),
-        cmocka_unit_test(a_rate_that_the_launches_cannot_reach_is_refused),
-        cmocka_unit_test(what_a_case_could_find_follows_from_the_rate),
-        cmocka_unit_test(no_rate_turns_a_slower_case_into_a_faster_one),
         cmocka_unit_test(options_that_nobody_gave_are_zero),
         cmocka_unit_test(noisy_times_prove_a_change_and_nothing_else),
+        cmocka_unit_test(an_unchecked_time_can_be_noisy_too),
         cmocka_unit_test(noise_below_the_floor_leaves_a_pass),
         cmocka_unit_test(noise_is_unstable_with_one_launch_too),
     };

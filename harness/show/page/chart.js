@@ -88,7 +88,7 @@ const limits = {
   },
 };
 
-/* Of a history: levels {from, to, at}, and upright lines {x, text, colour, dash} whose
+/* What a history has on its chart: levels {from, to, at}, and upright lines {x, text, colour, dash} whose
  * texts stand in the first of four rows that has room for them. */
 const marks = {
   id: 'marks',

@@ -1,5 +1,14 @@
 # shellcheck shell=bash
-# A browser for the tests of pages; sourced after lib.sh.
+# For the tests of pages: what stands in one, and a browser; sourced after lib.sh.
+
+# has FILE TEXT
+has() { grep -qF -- "$2" "$1"; }
+# document ID FILE: a JSON document that stands in a page.
+document() {
+    awk -v from="id=\"$1\">" '{ at = index($0, from) } at { on = 1; $0 = substr($0, at + length(from)) }
+        on && /<\/script>/ { exit } on' "$2"
+}
+same_document() { diff <(document "$1" "$2" | sed 's/\\u003c/</g') "$3" >diff.out; }
 
 browser=""
 for name in chromium chromium-browser google-chrome; do
@@ -33,4 +42,17 @@ driven() {
     chrome --window-size=1700,950 --dump-dom "file://$TMP/around.html" >dom.html
     grep -o 'data-said="[^"]*' dom.html | tr ';' '\n' >driven.txt
     test -s driven.txt
+}
+
+# pictures FILE: of a page in both themes, for three windows.
+pictures() {
+    local theme width
+    for theme in 0 1; do
+        for width in 500 1024 1600; do
+            check "a picture of it, $width wide" chrome --blink-settings=preferredColorScheme=$theme \
+                --window-size=$width,1200 --screenshot="$TMP/$theme-$width.png" "file://$TMP/$1"
+            check "is one" [ "$(wc -c <"$theme-$width.png")" -gt 20000 ]
+        done
+    done
+    check "dark is another picture than light" fails cmp -s 0-1024.png 1-1024.png
 }
