@@ -89,16 +89,8 @@ static int by_readable(const void *a, const void *b)
 /* Whole where it fits and is the only one; else its beginning and a hash of the whole. */
 static void name_write(const struct named *named, bool is_shared)
 {
-    enum { DIGITS = 8 };
-    struct id_hash hash;
-    char id[ID_SIZE];
-    if (!is_shared && text_copy(named->out, named->size, named->readable) == 0) return;
-    id_hash_begin(&hash);
-    id_hash_text(&hash, named->whole);
-    id_hash_end(&hash, id);
-    text_copy(named->out, named->size - DIGITS - 1, named->readable);
-    size_t used = strlen(named->out);
-    snprintf(named->out + used, named->size - used, "~%.*s", DIGITS, id);
+    if (is_shared || text_copy(named->out, named->size, named->readable) != 0)
+        foreign_name_hashed(named->out, named->size, named->readable, named->whole);
 }
 
 static void names_write(struct named *named, int count)

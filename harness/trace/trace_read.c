@@ -285,21 +285,24 @@ static void thin_out(struct traced_kernel *kernel)
 
 /* --------------------------------------------------------------- reading -- */
 
-int trace_add(struct trace *trace, const char *bytes, size_t size)
+static bool is_trace(const char *bytes, size_t size)
 {
     struct trace_header header;
-    struct file file = {.at = bytes + sizeof header, .end = bytes + size};
-    bool is_ours = size >= sizeof header;
-    if (is_ours) {
-        memcpy(&header, bytes, sizeof header);
-        is_ours = memcmp(header.magic, TRACE_MAGIC, sizeof header.magic) == 0 &&
-                  header.version == TRACE_VERSION;
-    }
-    if (is_ours)
+    if (size < sizeof header) return false;
+    memcpy(&header, bytes, sizeof header);
+    return memcmp(header.magic, TRACE_MAGIC, sizeof header.magic) == 0 &&
+           header.version == TRACE_VERSION;
+}
+
+int trace_add(struct trace *trace, const char *bytes, size_t size)
+{
+    struct file file = {0};
+    /* Without a header it was opened just now, and is that of a process all the same. */
+    if (is_trace(bytes, size)) {
+        file.at = bytes + sizeof(struct trace_header);
+        file.end = bytes + size;
         take_blocks(&file, trace);
-    else
-        file.at = file.end =
-            NULL; /* one that was opened just now, and that of a process all the same */
+    }
     int status = file.no_memory ? -1 : merge(trace, &file);
     for (int i = 0; i < trace->kernel_count && status == 0; i++)
         thin_out(&trace->kernels[i]);

@@ -7,6 +7,7 @@
  *     run=NAME,COUNT,NS[,RANGE]   COUNT launches of a kernel, each of NS and up to 2 % more
  *     grid=N    the grid of the launches that follow
  *     gpu=N     the device of those
+ *     seed=N    of their noise; else each process has its own
  *     fork      record what follows in a child process too, and wait for it
  *     lost=N, failed=TEXT, flush, print, close, sleep=SECONDS, exit=N, crash, kill, _exit=N
  */
@@ -21,13 +22,14 @@
 
 static struct trace_writer *writer;
 static int grid = 132, gpu;
-static uint64_t now_ns = 1000;
+static uint64_t now_ns = 1000, seed;
 
 static void open_writer(void)
 {
     const char *folder = getenv("ASSAY_TIME_FOLDER");
     writer = folder ? trace_writer_open(folder) : NULL;
     if (!writer) exit(99);
+    seed = (uint64_t)getpid();
     for (int i = 0; i < 2; i++) {
         struct trace_device device = {i, 90, 132, 0, 1 << 18, 50 << 20, INT64_C(80) << 30, "", ""};
         snprintf(device.name, sizeof device.name, "Stand-in %d", i);
@@ -41,7 +43,7 @@ static void run(char *what)
     char *name = strsep(&what, ","), *count = strsep(&what, ","), *ns = strsep(&what, ",");
     for (long i = 0; i < atol(count); i++) {
         uint64_t took =
-            (uint64_t)(atof(ns) * (1 + 0.02 * (double)(rng_mix(getpid(), i) >> 32) / 4294967296.0));
+            (uint64_t)(atof(ns) * (1 + 0.02 * (double)(rng_mix(seed, i) >> 32) / 4294967296.0));
         const struct trace_launch launch = {
             name, what, now_ns, now_ns + took, gpu, {grid, 1, 1}, {256, 1, 1}, 32, 1024, 0, 0};
         trace_writer_launch(writer, &launch);
@@ -64,6 +66,7 @@ static void obey(char *word)
     if (!strcmp(word, "run")) run(value);
     if (!strcmp(word, "grid")) grid = atoi(value);
     if (!strcmp(word, "gpu")) gpu = atoi(value);
+    if (!strcmp(word, "seed")) seed = (uint64_t)atol(value);
     if (!strcmp(word, "fork")) record_child();
     if (!strcmp(word, "lost")) trace_writer_lost(writer, (uint64_t)atol(value));
     if (!strcmp(word, "failed")) trace_writer_failed(writer, value);

@@ -90,7 +90,7 @@ static const char *behind(const char *text, const char *prefix)
     return strncmp(text, prefix, length) ? NULL : text + length;
 }
 
-static const struct kernel_entry *kernel_of(const struct kernel_image *image, const char *name)
+static struct kernel_entry *kernel_of(const struct kernel_image *image, const char *name)
 {
     for (int i = 0; i < image->count; i++)
         if (!strcmp(image->kernels[i].name, name)) return &image->kernels[i];
@@ -122,7 +122,7 @@ static int add_registers(struct kernel_image *image, const struct cubin_sections
     for (uint64_t i = 1; i < sections->count; i++) {
         if (cubin_section_read(sections, i, &section)) return -1;
         const char *name = section.is_code ? behind(section.name, ".text.") : NULL;
-        struct kernel_entry *kernel = name ? (struct kernel_entry *)kernel_of(image, name) : NULL;
+        struct kernel_entry *kernel = name ? kernel_of(image, name) : NULL;
         if (kernel) take_registers(kernel, section.info & 0xffffff, &all);
     }
     return 0;

@@ -156,12 +156,16 @@ const char *foreign_basename(const char *path)
 
 void foreign_name(char *out, size_t size, const char *name)
 {
+    if (text_copy(out, size, name) != 0) foreign_name_hashed(out, size, name, name);
+}
+
+void foreign_name_hashed(char *out, size_t size, const char *name, const char *whole)
+{
     enum { DIGITS = 8 };
     struct id_hash hash;
     char id[ID_SIZE];
-    if (text_copy(out, size, name) == 0) return;
     id_hash_begin(&hash);
-    id_hash_text(&hash, name);
+    id_hash_text(&hash, whole);
     id_hash_end(&hash, id);
     text_copy(out, size - DIGITS - 1, name);
     size_t used = strlen(out);

@@ -50,6 +50,8 @@ int foreign_store(struct foreign *foreign, int *rows_added);
 
 /* Copy a name; one that is too long ends in ~ and a hash of all of it. */
 void foreign_name(char *out, size_t size, const char *name);
+/* Copy the beginning of a name that stands for others too, then ~ and a hash of `whole`. */
+void foreign_name_hashed(char *out, size_t size, const char *name, const char *whole);
 /* Add the word "name=value" to a shape; blanks and = within become _. */
 void foreign_shape_add(char shape[RESULT_MAX_SHAPE], const char *name, const char *value);
 /* The last part of a path. */
