@@ -30,9 +30,9 @@ static int raised(void)
     PyObject *words = error ? PyObject_CallMethod(host, "describe", "O", error) : NULL;
     const char *text = words ? PyUnicode_AsUTF8AndSize(words, NULL) : NULL;
     assay_error("%s", text ? text : "an exception that cannot be described");
+    PyErr_Clear();
     PyObject *skip = PyObject_GetAttrString(host, "skip");
     int status = skip && error && PyObject_IsInstance(error, skip) == 1 ? ASSAY_SKIP : -1;
-    PyErr_Clear();
     Py_XDECREF(skip);
     Py_XDECREF(words);
     Py_XDECREF(type);

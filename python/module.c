@@ -24,8 +24,11 @@ static char **words_of(PyObject *list, int *count)
     *count = (int)PyList_Size(list);
     char **words = *count < 0 ? NULL : calloc((size_t)*count + 1, sizeof *words);
     for (int i = 0; words && i < *count; i++) {
-        const char *word = PyUnicode_AsUTF8AndSize(PyList_GetItem(list, i), NULL);
+        /* As they were given: a file's name need not be UTF-8. */
+        PyObject *bytes = PyUnicode_EncodeFSDefault(PyList_GetItem(list, i));
+        const char *word = bytes ? PyBytes_AsString(bytes) : NULL;
         words[i] = word ? strdup(word) : NULL;
+        Py_XDECREF(bytes);
         if (!words[i]) return NULL;
     }
     return words;

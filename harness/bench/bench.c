@@ -42,11 +42,9 @@ int bench_path(const char *path, const char *beside, char out[PATH_MAX])
 /* A size class has no number before there is a device; a megabyte stands for it until then. */
 int bench_first_size(struct assay_dim *dim, const char *list)
 {
-    static const char *const functions[] = {"ceil", "floor", "min", "max", "log2"};
     struct suite_value *values;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (!strcmp(functions[i], dim->name))
-            return assay_error("a size cannot be called %s, which is a function", dim->name);
+    if (expression_is_function(dim->name))
+        return assay_error("a size cannot be called %s, which is a function", dim->name);
     if (!islower((unsigned char)dim->name[0]))
         return assay_error("size '%s': a name is made of a-z, 0-9 and _, and begins with a letter",
                            dim->name);

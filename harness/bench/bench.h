@@ -17,6 +17,7 @@
 
 #include <limits.h>
 
+#include "base/sha256.h"
 #include "bench/argument.h"
 #include "bench/expression.h"
 #include "device/kernel_image.h"
@@ -74,6 +75,10 @@ struct bench {
  * that has file and line. What is registered stays. */
 int bench_load(const char *path, const char *name);
 
+/* The SHA-256 of a description that was loaded and of the kernels' files that it names. -1 with
+ * assay_error. */
+int bench_digest(const char *path, char sha256[SHA256_TEXT]);
+
 /* The description that an operation came from, NULL: from none. */
 const struct bench *bench_of(const struct assay_operation *operation);
 
@@ -112,6 +117,10 @@ int bench_define(struct bench *bench, const char *expect);
 /* What can be known of its kernels before there is a GPU: that they are in their files and take
  * these arguments. A source is not compiled. -1 with assay_error. */
 int bench_check_files(struct bench *bench);
+
+/* The kernel in its image. NULL with assay_error: it is not there, or takes other arguments. */
+const struct kernel_entry *bench_entry(const struct bench *bench, const struct bench_kernel *kernel,
+                                       const struct kernel_image *image);
 
 /* Whether a kernel takes the arguments. -1 with assay_error. */
 int bench_check_parameters(const struct bench *bench, const struct kernel_entry *entry, int nulls);

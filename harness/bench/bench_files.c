@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/sha256.h"
 #include "base/text.h"
 #include "bench/bench.h"
 
@@ -35,28 +34,61 @@ int bench_check_parameters(const struct bench *bench, const struct kernel_entry 
     return 0;
 }
 
-/* A copied file has another hash than what was measured: the rows name it. */
-static int hash_file(struct bench_kernel *kernel)
+const struct kernel_entry *bench_entry(const struct bench *bench, const struct bench_kernel *kernel,
+                                       const struct kernel_image *image)
 {
-    char hash[SHA256_TEXT];
-    int fd = open(kernel->file, O_RDONLY | O_CLOEXEC);
-    int failed = fd < 0 || sha256_file(fd, hash) ? errno : 0;
+    const struct kernel_entry *entry = kernel_image_find(image, kernel->kernel);
+    if (entry && bench_check_parameters(bench, entry, kernel->nulls) == 0) return entry;
+    assay_error("%s: %s", kernel->file, assay_last_error());
+    return NULL;
+}
+
+static int hash_file(const char *path, char sha256[SHA256_TEXT])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int failed = fd < 0 || sha256_file(fd, sha256) ? errno : 0;
     if (fd >= 0) close(fd);
-    if (failed) return assay_error("%s: cannot be read: %s", kernel->file, strerror(failed));
-    snprintf(kernel->sha, sizeof kernel->sha, "%.12s", hash);
+    return failed ? assay_error("%s: cannot be read: %s", path, strerror(failed)) : 0;
+}
+
+static int add_file(struct sha256 *all, const char *path)
+{
+    char sha256[SHA256_TEXT];
+    if (hash_file(path, sha256)) return -1;
+    sha256_add(all, sha256, sizeof sha256);
     return 0;
+}
+
+int bench_digest(const char *path, char sha256[SHA256_TEXT])
+{
+    struct sha256 all;
+    struct bench *const *list;
+    int count = bench_list(&list), failed;
+    sha256_begin(&all);
+    failed = add_file(&all, path);
+    for (int i = 0; i < count; i++) {
+        const struct bench *bench = list[i];
+        if (strcmp(bench->path, path) != 0) continue;
+        for (int k = 0; k < bench->kernel_count && !failed; k++)
+            failed = add_file(&all, bench->kernel[k].file);
+        if (!failed && bench->oracle == &bench->oracle_of_file)
+            failed = add_file(&all, bench->oracle->file);
+    }
+    sha256_end(&all, sha256);
+    return failed;
 }
 
 static int check_kernel(struct bench *bench, struct bench_kernel *kernel)
 {
     struct kernel_image image;
-    if (hash_file(kernel)) return -1;
+    char sha256[SHA256_TEXT];
+    if (hash_file(kernel->file, sha256)) return -1;
+    text_copy(kernel->sha, sizeof kernel->sha, sha256); /* its beginning, for the rows */
     if (kernel_image_is_source(kernel->file)) return 0;
     if (kernel_image_open(&image, kernel->file, "", NULL, NULL)) return -1;
-    const struct kernel_entry *entry = kernel_image_find(&image, kernel->kernel);
-    int failed = !entry || bench_check_parameters(bench, entry, kernel->nulls);
+    int status = bench_entry(bench, kernel, &image) ? 0 : -1;
     kernel_image_release(&image);
-    return failed ? assay_error("%s: %s", kernel->file, assay_last_error()) : 0;
+    return status;
 }
 
 int bench_check_files(struct bench *bench)

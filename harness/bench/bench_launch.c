@@ -95,10 +95,8 @@ static int make_ready(const struct bench *bench, struct bench_kernel *kernel,
     struct expression_size sizes[ASSAY_MAX_DIMS];
     int count = bench_sizes(shape, sizes), status = make_image(kernel);
     if (status) return status;
-    const struct kernel_entry *entry = kernel_image_find(&kernel->image, kernel->kernel);
-    if (!entry || bench_check_parameters(bench, entry, kernel->nulls))
-        return assay_error("%s: %s", kernel->file, assay_last_error());
-    if (bench_launch_of(kernel, sizes, count, &ready->launch) ||
+    const struct kernel_entry *entry = bench_entry(bench, kernel, &kernel->image);
+    if (!entry || bench_launch_of(kernel, sizes, count, &ready->launch) ||
         check_threads(entry, &ready->launch) || set_values(bench, sizes, count, buffer, ready))
         return -1;
     return kernel_module_load(&ready->module, &kernel->image, entry->name, &ready->launch);

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bench/bench.h"
+#include "case/registry.h"
 #include "case/result.h"
-#include "suite/suite_check.h"
 #include "suite/suite_file.h"
 #include "suite/suite_find.h"
 
@@ -129,7 +129,7 @@ static int take_key(struct bench *bench, struct bench_kernel *common, const stru
                  : !strcmp(key->name, "expect") ? expect
                                                 : NULL;
     if (text) return text_copy(text, BENCH_TEXT, key->value), 0;
-    return suite_is_group_key(key->name) ? 0 : refuse_key("bench", key, true);
+    return registry_is_group_key(key->name) ? 0 : refuse_key("bench", key, true);
 }
 
 /* ---------------------------------------------------------------- kernels -- */

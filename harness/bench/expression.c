@@ -1,7 +1,6 @@
 /* expression.c - a recursive descent that computes while it reads. */
 #include <ctype.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,6 +143,18 @@ static const struct function {
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
+static const struct function *function_of(const char *name)
+{
+    for (int i = 0; i < FUNCTIONS; i++)
+        if (!strcmp(functions[i].name, name)) return &functions[i];
+    return NULL;
+}
+
+bool expression_is_function(const char *name)
+{
+    return function_of(name) != NULL;
+}
+
 /* --------------------------------------------------------------- reading -- */
 
 static int read_sum(struct reading *reading, struct value *out);
@@ -257,8 +268,8 @@ static int read_name(struct reading *reading, struct value *out)
     memcpy(name, reading->at, length);
     name[length] = '\0';
     reading->at += length;
-    for (int i = 0; i < FUNCTIONS; i++)
-        if (!strcmp(functions[i].name, name)) return read_call(reading, &functions[i], out);
+    const struct function *function = function_of(name);
+    if (function) return read_call(reading, function, out);
     for (int i = 0; i < reading->size_count; i++)
         if (!strcmp(reading->sizes[i].name, name))
             return set_fraction(out, reading->sizes[i].value, 1);

@@ -12,12 +12,16 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct expression_size {
     const char *name;
     int64_t value;
 };
+
+/* Whether no size may have this name. */
+bool expression_is_function(const char *name);
 
 /* The value where it must be a whole number: a grid, a count. */
 int expression_whole(const char *text, const struct expression_size *sizes, int count,

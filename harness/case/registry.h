@@ -12,6 +12,7 @@ enum { REGISTRY_MAX_VARIANTS = 128 };
 /* Keys of a group in a suite file that are not dims (docs/suites.md), ended by NULL: no
  * dim may have such a name. */
 extern const char *const registry_group_keys[];
+bool registry_is_group_key(const char *name);
 
 /* Add what an object brings; `origin` is its name in messages. Added once, however often it is
  * asked for. -1 with assay_error, and nothing is added: another version of assay.h, a name that is

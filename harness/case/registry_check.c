@@ -20,7 +20,7 @@ static int check_name(const char *what, const char *name)
     return 0;
 }
 
-static bool is_group_key(const char *name)
+bool registry_is_group_key(const char *name)
 {
     for (const char *const *key = registry_group_keys; *key; key++)
         if (!strcmp(*key, name)) return true;
@@ -44,7 +44,7 @@ static int check_dim(const struct assay_operation *operation, int index)
 {
     const struct assay_dim *dim = &operation->dims[index];
     if (check_name("a dim", dim->name)) return -1;
-    if (is_group_key(dim->name))
+    if (registry_is_group_key(dim->name))
         return assay_error("dim %s of %s: suites use this word as a key", dim->name,
                            operation->name);
     if (shape_dim(operation, dim->name) != index)

@@ -106,15 +106,25 @@ static void find_suite(struct ab_offer *offer, const struct comparison_side *sid
 
 /* ------------------------------------------------------------------- offer -- */
 
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Kernels of files and of other programs are in no suite. */
+static bool is_of_suite(const struct comparison_side *side)
+{
+    return begins(side->command, "assay ") && !begins(side->command, "assay bench ") &&
+           !begins(side->command, "assay time ");
+}
+
 static void find_open(struct ab_offer *offer, const struct comparison *comparison,
                       const char *filter, const char *itself)
 {
     const struct comparison_side *sides[] = {&comparison->base, &comparison->candidate};
     *offer = (struct ab_offer){.simulated = sides[0]->simulated && sides[1]->simulated};
     bool same_device = strcmp(sides[0]->spec, sides[1]->spec) == 0;
-    /* What other programs measured, or two devices, is nothing for it. */
-    for (int i = 0; i < 2; i++)
-        if (strncmp(sides[i]->command, "assay ", strlen("assay ")) != 0) return;
+    if (!is_of_suite(sides[0]) || !is_of_suite(sides[1])) return;
     if (!same_device && !offer->simulated) return;
     count_open(offer, comparison, filter);
     if (offer->open == 0) return;

@@ -19,10 +19,9 @@ struct ab_offer {
     char own_device[2][RESULT_MAX_SPEC];
     char filter[AB_OFFER_FILTER]; /* "": the whole suite */
     bool simulated;
-    bool
-        of_objects; /* the runs differ in the shared objects that they loaded, which are compared */
-    bool loads;     /* both loaded the same ones */
-    bool one_build; /* of both runs, on one device: nothing for assay ab, and more launches help */
+    bool of_objects; /* what differs is the shared objects that they loaded */
+    bool loads;      /* both loaded the same ones */
+    bool one_build;  /* of both runs, on one device: nothing for assay ab, and more launches help */
 };
 
 /* What is to be measured is found from the provenance of the runs: a revision where the tree was

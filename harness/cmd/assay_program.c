@@ -39,7 +39,7 @@ static void settle_streams(void)
 static int fill_registry(const struct assay_object *const *objects, int object_count)
 {
     if (registry_check() < 0) return -1;
-    objects_describe(BENCH_ENDING, bench_load);
+    objects_describe(BENCH_ENDING, bench_load, bench_digest);
     for (int i = 0; i < object_count; i++)
         if (registry_add(objects[i], "the caller of this program") < 0) return -1;
     return 0;

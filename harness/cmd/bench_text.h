@@ -15,7 +15,7 @@ struct bench_text {
 };
 
 /* The name of the operation: that which was given, else made of the kernel's or the file's. */
-void bench_text_name(const struct bench_text *text, char out[48]);
+void bench_text_name(const struct bench_text *text, char out[ASSAY_MAX_NAME]);
 
 /* -1 with assay_error: a value cannot stand in such a text. */
 int bench_text_write(FILE *out, const struct bench_text *text);

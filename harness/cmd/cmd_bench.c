@@ -61,18 +61,15 @@ static int describe(const struct bench *bench, const struct bench_kernel *kernel
     struct kernel_image image;
     const char *slash = strrchr(kernel->file, '/');
     if (kernel_image_open(&image, kernel->file, arch, kernel->options, kernel->kernel)) return -1;
-    const struct kernel_entry *entry = kernel_image_find(&image, kernel->kernel);
-    int failed = !entry || bench_check_parameters(bench, entry, kernel->nulls)
-                     ? assay_error("%s: %s", kernel->file, assay_last_error())
-                     : 0;
-    if (!failed) {
+    const struct kernel_entry *entry = bench_entry(bench, kernel, &image);
+    if (entry) {
         printf("%s/%s: %s of %s, %s %d", bench->name, kernel->name, entry->name,
                slash ? slash + 1 : kernel->file, image.is_ptx ? "PTX of sm" : "sm", image.sm);
         if (entry->registers >= 0) printf(", %d registers", entry->registers);
         printf(", %d arguments\n", bench->argument_count);
     }
     kernel_image_release(&image);
-    return failed;
+    return entry ? 0 : -1;
 }
 
 /* What can be known of the kernels without a GPU, their sources compiled. */

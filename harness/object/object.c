@@ -43,6 +43,7 @@ static int load_last(struct object *object, const char *name)
 {
     struct load now = {.path = object->path, .name = name};
     if (rehearse(name, "when it was loaded", load, &now) || act_quietly(load, &now)) return -1;
+    if (object_file_digest(object->path, object->info.sha256)) return -1;
     const char *slash = strrchr(object->path, '/');
     text_copy(object->info.name, sizeof object->info.name, slash ? slash + 1 : object->path);
     text_copy(object->info.commit, sizeof object->info.commit, now.commit ? now.commit : "");
@@ -123,16 +124,25 @@ int objects_load_again(const char *const *paths, int count)
 
 /* ------------------------------------------------------------------ using -- */
 
+static bool is_untouched(const struct object *object)
+{
+    struct stat now;
+    const struct stat *then = &object->about;
+    return stat(object->path, &now) == 0 && is_same_file(&now, then) &&
+           now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+           now.st_mtim.tv_nsec == then->st_mtim.tv_nsec;
+}
+
 int objects_unchanged(void)
 {
     for (int i = 0; i < loaded_count; i++) {
-        struct stat now;
-        const struct stat *then = &loaded[i].about;
-        if (stat(loaded[i].path, &now) == 0 && is_same_file(&now, then) &&
-            now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
-            now.st_mtim.tv_nsec == then->st_mtim.tv_nsec)
-            continue;
-        return assay_error("%s: the file changed after it was loaded", loaded[i].path);
+        char sha256[SHA256_TEXT];
+        text_copy(sha256, sizeof sha256, loaded[i].info.sha256);
+        bool is_same = is_untouched(&loaded[i]);
+        if (is_same && object_file_digest(loaded[i].path, sha256)) return -1;
+        if (!is_same || strcmp(sha256, loaded[i].info.sha256) != 0)
+            return assay_error("%s: the file changed after it was loaded%s", loaded[i].path,
+                               is_same ? ", or one that it names" : "");
     }
     return 0;
 }

@@ -33,9 +33,11 @@ void objects_allow_suites(bool allowed);
 int objects_load_for_suite(const char *const *paths, int count);
 
 /* Files whose names end in `ending` are loaded by `load` instead of the dynamic linker: it
- * registers what they describe; `name` is what messages call the file. Said once, when the program
- * starts. */
-void objects_describe(const char *ending, int (*load)(const char *path, const char *name));
+ * registers what they describe; `name` is what messages call the file. Once it is loaded, `digest`
+ * is the SHA-256 of it and of the files that it names. Both -1 with assay_error. Said once, when
+ * the program starts. */
+void objects_describe(const char *ending, int (*load)(const char *path, const char *name),
+                      int (*digest)(const char *path, char sha256[SHA256_TEXT]));
 
 /* The same of files that another process of this program has loaded so, without the rehearsal. */
 int objects_load_again(const char *const *paths, int count);
@@ -43,7 +45,8 @@ int objects_load_again(const char *const *paths, int count);
 /* Those loaded so far, in order; returns how many. */
 int objects_loaded(const struct object **list);
 
-/* Whether their files are still what was loaded: a worker loads them anew. -1 with assay_error. */
+/* Whether their files, and those that they describe, are still what was loaded: a worker loads them
+ * anew. -1 with assay_error. */
 int objects_unchanged(void);
 
 /* rehearse.h for what this process does with functions of all loaded objects ("when the plan was

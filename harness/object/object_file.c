@@ -18,17 +18,25 @@
 static struct {
     const char *ending;
     int (*load)(const char *path, const char *name);
+    int (*digest)(const char *path, char sha256[SHA256_TEXT]);
 } described;
 
-void objects_describe(const char *ending, int (*load)(const char *path, const char *name))
+void objects_describe(const char *ending, int (*load)(const char *path, const char *name),
+                      int (*digest)(const char *path, char sha256[SHA256_TEXT]))
 {
     described.ending = ending;
     described.load = load;
+    described.digest = digest;
 }
 
 static bool is_described(const char *path)
 {
     return described.ending && text_ends(path, described.ending);
+}
+
+int object_file_digest(const char *path, char sha256[SHA256_TEXT])
+{
+    return is_described(path) ? described.digest(path, sha256) : 0;
 }
 
 /* The part of an ELF header that 32 and 64 bits have alike. */

@@ -11,6 +11,10 @@
  * its file system. Runs nothing of it. -1 with assay_error. */
 int object_file_read(const char *path, struct stat *about, char sha256[SHA256_TEXT]);
 
+/* Of a file that describes others, once it is loaded: the SHA-256 of all of them; that of another
+ * stays. -1 with assay_error. */
+int object_file_digest(const char *path, char sha256[SHA256_TEXT]);
+
 /* Load it, and add what it brings to the registry. `name` is what messages call it; *commit is
  * that of its sources, or NULL. -1 with assay_error. */
 int object_file_load(const char *path, const char *name, const char **commit);

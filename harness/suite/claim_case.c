@@ -36,9 +36,7 @@ static int case_word(struct claim_case *side, char *word)
     if (!value && place_parse(word) >= 0) return add_key(&side->group, side->line, "device", word);
     if (!value) return assay_error("'%s' is neither dim=value nor cold, hot, host or cuda", word);
     *value++ = '\0';
-    for (int i = 0; registry_group_keys[i]; i++)
-        if (!strcmp(registry_group_keys[i], word))
-            return assay_error("'%s' has no place in a case", word);
+    if (registry_is_group_key(word)) return assay_error("'%s' has no place in a case", word);
     return add_key(&side->group, side->line, word, value);
 }
 

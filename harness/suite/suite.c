@@ -84,7 +84,7 @@ static int add_bench(struct suite *suite, const struct suite_group *section,
     for (int i = 0; i < section->key_count; i++) {
         const struct suite_key *key = &section->keys[i];
         bool is_size = !strncmp(key->name, size, sizeof size - 1);
-        if (!is_size && !suite_is_group_key(key->name)) continue;
+        if (!is_size && !registry_is_group_key(key->name)) continue;
         if (group.key_count == SUITE_MAX_KEYS)
             return suite_error(section->file, key->line, "a section has at most %d keys",
                                SUITE_MAX_KEYS);

@@ -198,13 +198,6 @@ static int check_key(const struct assay_operation *operation, const struct suite
     return check_dim(operation, key, classes);
 }
 
-bool suite_is_group_key(const char *name)
-{
-    for (const char *const *key = registry_group_keys; *key; key++)
-        if (!strcmp(*key, name)) return true;
-    return false;
-}
-
 int suite_check_group(const struct suite_group *group)
 {
     const struct suite_key *named = suite_key_find(group, "operation");

@@ -11,9 +11,6 @@
 int suite_check_head(const struct suite_group *head);
 int suite_check_group(const struct suite_group *group);
 
-/* Whether a group may have this key, dims apart. */
-bool suite_is_group_key(const char *name);
-
 /* A number that a group may give, and [suite] for all groups that do not. */
 struct suite_setting {
     const char *name;

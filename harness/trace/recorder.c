@@ -21,38 +21,40 @@ struct recorder {
     const struct recorder_options *options;
     struct store *store; /* open once there is something to store */
     struct run_info run;
-    char suite_text[1024];
-    char arguments[SHA256_TEXT];
+    char path[PATH_MAX]; /* of the program, such as can be printed */
+    char suite_text[PATH_MAX + 256];
 };
 
 /* ------------------------------------------------------------------- run -- */
 
-static const char *program_name(const struct recorder_options *options)
-{
-    return options->name ? options->name : foreign_basename(options->argv[0]);
-}
-
 /* Of all arguments with their ends, so that "a b" and "a", "b" differ. */
-static void hash_arguments(struct recorder *recorder)
+static void hash_arguments(const char *const *argv, char text[SHA256_TEXT])
 {
     struct sha256 hash;
     sha256_begin(&hash);
-    for (const char *const *word = recorder->options->argv + 1; *word; word++)
+    for (const char *const *word = argv + 1; *word; word++)
         sha256_add(&hash, *word, strlen(*word) + 1);
-    sha256_end(&hash, recorder->arguments);
+    sha256_end(&hash, text);
+}
+
+/* What its cases are called by. */
+static const char *program_name(const struct recorder *recorder)
+{
+    const char *name = recorder->options->name;
+    return name ? name : foreign_basename(recorder->path);
 }
 
 static void describe_run(struct recorder *recorder)
 {
     const struct recorder_options *options = recorder->options;
     struct run_info *run = &recorder->run;
-    char name[2 * RESULT_MAX_SHAPE];
-    hash_arguments(recorder);
-    snprintf(name, sizeof name, "time:%s", program_name(options));
+    char name[2 * RESULT_MAX_SHAPE], arguments[SHA256_TEXT];
+    hash_arguments(options->argv, arguments);
+    snprintf(name, sizeof name, "time:%s", program_name(recorder));
     foreign_name(run->suite, sizeof run->suite, name);
     snprintf(run->label, sizeof run->label, "%s", options->label ? options->label : "");
     size_t used =
-        (size_t)snprintf(run->command, sizeof run->command, "assay time -- %s", options->argv[0]);
+        (size_t)snprintf(run->command, sizeof run->command, "assay time -- %s", recorder->path);
     for (int i = 1; options->argv[i] && options->keep_command && used < sizeof run->command; i++)
         used += (size_t)snprintf(run->command + used, sizeof run->command - used, " %s",
                                  options->argv[i]);
@@ -60,7 +62,7 @@ static void describe_run(struct recorder *recorder)
              "; assay time: the kernels that a program ran\n"
              "program = %s\n"
              "arguments_sha256 = %s\n",
-             options->argv[0], recorder->arguments);
+             recorder->path, arguments);
     run->suite_text = recorder->suite_text;
 }
 
@@ -194,7 +196,7 @@ static enum recorder_end record(struct recorder *recorder, const char *folder, i
                                  : RECORDER_LOST;
         goto out;
     }
-    if (trace_cases_make(&cases, &trace, program_name(recorder->options), program.clock_reasons) ||
+    if (trace_cases_make(&cases, &trace, program_name(recorder), program.clock_reasons) ||
         begin_run(recorder, &program) || store_launch(recorder, &program, &trace, &cases, number))
         goto out;
     end = interrupt_signal() ? RECORDER_INTERRUPTED : RECORDER_COMPLETE;
@@ -239,6 +241,7 @@ enum recorder_end recorder_run(const struct recorder_options *options, char run_
 {
     struct recorder recorder = {.options = options};
     enum recorder_end end = RECORDER_COMPLETE;
+    text_printable(recorder.path, sizeof recorder.path, options->argv[0], "");
     interrupt_catch();
     for (int number = 1; number <= options->launches && end == RECORDER_COMPLETE; number++)
         end = record_launch(&recorder, number);

@@ -70,7 +70,8 @@ def _array(value, name):
         raise Error(f"{name} is on {device}: return it on the CPU")
     if hasattr(value, "detach"):
         value = value.detach()
-        value = (value.double() if value.is_floating_point() and value.element_size() < 4
+        # NumPy has no bf16.
+        value = (value.float() if value.is_floating_point() and value.element_size() < 4
                  else value).numpy()
     array = numpy.asarray(value)
     if array.dtype.kind not in "fiub":

@@ -10,6 +10,7 @@ stand behind the tests' own summary.
 import pytest
 
 _BAD = ("wrong", "crashed", "timeout")
+_LABEL = 127  # bytes at most; the ids of pytest are ASCII
 _runs = pytest.StashKey()
 
 
@@ -33,7 +34,7 @@ def assay_benchmark(request):
         config = request.config
         options.setdefault("db", config.getoption("--assay-db"))
         options.setdefault("check", config.getoption("--assay-check"))
-        options.setdefault("label", request.node.name)
+        options.setdefault("label", request.node.name[:_LABEL])
         run = assay.run(operation, variants, quiet=True, **options)
         config.stash[_runs].append((request.node.nodeid, run))
         bad = [f"{row['variant']}: {row['status']}: {row['reason']}" for row in run.rows

@@ -120,8 +120,10 @@ class Operation:
             raise Error(f"{name}: sizes= names no size, as in sizes=dict(n=[1024, 4096])")
         if any(list(instance) != names for instance in self.instances):
             raise Error(f"{name}: each of sizes= must name the same sizes in the same order")
-        for unknown in set(self.fill) - {t.name for t in self.tensors if t.role == "in"}:
-            raise Error(f"{name}: fill= names '{unknown}', which is no input")
+        named = self.tolerance if isinstance(self.tolerance, dict) else {}
+        for option, role, given in (("fill", "in", self.fill), ("tolerance", "out", named)):
+            for unknown in set(given) - {t.name for t in self.tensors if t.role == role}:
+                raise Error(f"{name}: {option}= names '{unknown}', which is no {role}put")
         if not any(tensor.role == "out" for tensor in self.tensors):
             raise Error(f"{name}: no parameter is described as 'out TYPE[SIZES]'")
 
@@ -140,7 +142,15 @@ class Operation:
         given = self.tolerance
         if isinstance(given, dict):
             given = given.get(tensor.name)
-        return given or TOLERANCE.get(type_name, (0.0, 0.0))
+        if given is None:
+            return TOLERANCE.get(type_name, (0.0, 0.0))
+        try:
+            absolute, relative = map(float, given)
+        except (TypeError, ValueError):
+            absolute = relative = math.nan
+        if not (0 <= absolute < math.inf and 0 <= relative < math.inf):
+            raise Error(f"{self.name}: tolerance= is (absolute, relative), not {given!r}")
+        return absolute, relative
 
     def _buffers(self, sizes):
         buffers = []
@@ -150,7 +160,7 @@ class Operation:
             kind, a, b = ("custom", 0.0, 0.0) if custom else tensor.fill_at(type_name)
             absolute, relative = self._bounds(tensor, type_name)
             buffers.append((tensor.name, tensor.role, type_name, math.prod(tensor.shape_at(sizes)),
-                            kind, a, b, tensor.constant, float(absolute), float(relative)))
+                            kind, a, b, tensor.constant, absolute, relative))
         return tuple(buffers)
 
     def _work(self, sizes, buffers):
@@ -160,7 +170,7 @@ class Operation:
             total[role] += count * TYPE_BYTES[type_name]
         namespace = SimpleNamespace(**sizes)
         moved = self.bytes(namespace) if self.bytes else (total["in"], total["out"])
-        if not isinstance(moved, tuple):
+        if not isinstance(moved, (list, tuple)):
             moved = (max(moved - total["out"], 0), min(total["out"], moved))
         flops = self.flops(namespace) if self.flops else {}
         if not isinstance(flops, dict):
@@ -168,7 +178,8 @@ class Operation:
         for unknown in set(flops) - set(ARITHMETICS):
             raise Error(f"{self.name}: flops= names '{unknown}', none of {', '.join(ARITHMETICS)}")
         work = [*moved, *(flops.get(arithmetic, 0) for arithmetic in ARITHMETICS)]
-        if not all(isinstance(w, (int, float)) and math.isfinite(w) and w >= 0 for w in work):
+        if len(moved) != 2 or not all(isinstance(w, (int, float)) and math.isfinite(w) and w >= 0
+                                      for w in work):
             raise Error(f"{self.name}: bytes= and flops= give counts, not {work} at {sizes}")
         return tuple(float(w) for w in work)
 

@@ -1,5 +1,6 @@
 """Runs: asked for, stored, compared. All of it is done by the program, in processes of its own."""
 
+import copy
 import inspect
 import json
 import os
@@ -45,6 +46,7 @@ def _program(arguments, job=None, quiet=True):
         output = process.stdout.read()
     except KeyboardInterrupt:
         process.send_signal(signal.SIGINT)  # a notebook's interrupt reaches this process alone
+        process.stdout.read()  # the rows, which it would wait to be rid of
         raise
     finally:
         code = process.wait()
@@ -139,9 +141,8 @@ def _variants(variants):
     for name, given in named:
         given = given if isinstance(given, (Variant, str)) else Variant(given)
         if name and not isinstance(given, str):
-            given = Variant(given.function, name=name, prepare=given.prepare, clock=given.clock,
-                            device=given.places[0] if len(given.places) == 1 else None,
-                            tensors_of=given.tensors_of)
+            given = copy.copy(given)
+            given.name = name
         made.append(given)
     names = [v if isinstance(v, str) else v.name for v in made]
     for name in names:
@@ -160,7 +161,9 @@ def _sources(functions):
         except (OSError, TypeError):
             continue
         yield f"; {name}:"
-        yield from (f";   {line[:150]}" for line in source.splitlines() if line.strip())
+        for line in filter(str.strip, source.splitlines()):
+            # A line of a suite has at most 197 bytes.
+            yield ";   " + line.encode(errors="replace")[:150].decode(errors="ignore")
 
 
 def _suite(operation, names, sizes, settings, functions):
@@ -234,7 +237,8 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
     db = _database(db)
     folder = tempfile.mkdtemp(prefix="assay-")
     try:
-        path, suite = os.path.join(folder, "job"), os.path.join(folder, f"{name}.ini")
+        path = os.path.join(folder, "job")
+        suite = os.path.join(folder, f"{name.replace(os.sep, '_')}.ini")
         with open(path, "wb") as file:
             pickle.dump(job, file)
         with open(suite, "w") as file:

@@ -11,6 +11,7 @@
 #include "case/registry.h"
 #include "case/shape.h"
 #include "device/device.h"
+#include "object/object.h"
 #include "suite/suite.h"
 #include "tests/bench/bench_fixture.h"
 #include "tests/shared_object.h"
@@ -328,6 +329,29 @@ static void a_name_that_is_taken_is_refused(void **state)
     assert_non_null(strstr(assay_last_error(), "taken.bench.ini has it"));
 }
 
+static void a_kernel_that_changes_is_another(void **state)
+{
+    (void)state;
+    char path[256];
+    const struct object *objects;
+    fixture_write("edited.ptx", fixture_ptx);
+    strcpy(path, fixture_write("edited.bench.ini", "[bench edited]\nfile = edited.ptx\n"
+                                                   "kernel = plain\narg y = out f32[8]\n"
+                                                   "grid = 1\nblock = 8\n"));
+    const char *const paths[] = {path};
+    objects_describe(BENCH_ENDING, bench_load, bench_digest);
+    if (objects_load(paths, 1)) fail_msg("%s", assay_last_error());
+    assert_int_equal(objects_loaded(&objects), 1);
+    assert_int_equal(strlen(objects[0].info.sha256), SHA256_TEXT - 1);
+    assert_int_equal(objects_unchanged(), 0);
+    fixture_write("edited.ptx", strchr(fixture_ptx, '\n')); /* without its version */
+    assert_int_equal(objects_unchanged(), -1);
+    assert_non_null(strstr(assay_last_error(), "edited.bench.ini: the file changed after"));
+    unlink(fixture_path("edited.ptx"));
+    assert_int_equal(objects_unchanged(), -1);
+    assert_non_null(strstr(assay_last_error(), "edited.ptx: cannot be read"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +363,7 @@ int main(void)
         cmocka_unit_test(triton_wants_no_memory_of_its_own),
         cmocka_unit_test(every_mistake_is_said),
         cmocka_unit_test(a_name_that_is_taken_is_refused),
+        cmocka_unit_test(a_kernel_that_changes_is_another),
     };
     return cmocka_run_group_tests(tests, fixture_make, fixture_remove);
 }

@@ -98,6 +98,13 @@ check "a mistake has its line" misused "bad.bench.ini:1: grid: 'ciel(n/256)': th
 check "it is stored with its hash" gives "scale.bench.ini" \
     query bench.sqlite "SELECT name FROM object WHERE length(sha256) = 64 LIMIT 1"
 
+cp scale.ptx kept.ptx
+scale --db edited.sqlite >said.out
+echo "// edited" >>scale.ptx
+scale --db edited.sqlite >said.out
+mv kept.ptx scale.ptx
+check "so is what it was made of" gives 2 query edited.sqlite "SELECT count(DISTINCT sha256) FROM object"
+
 # A source, where there is a compiler for it.
 cat >scale.cu <<'END'
 template <class T> __global__ void scale(const T *x, T *y, int n, float factor)

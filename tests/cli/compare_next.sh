@@ -85,6 +85,12 @@ check "which says what is missing" warns "--measure cannot: CAND stands for the 
 check "so it does with one build" exits 2 measure own_too own_too
 check "--make is for --measure alone" exits 2 "$ASSAY" compare old new --make true
 
+# What it cannot measure is not offered: kernels of files and of other programs.
+for command in "assay bench scale.cu --kernel scale" "assay time ./program"; do
+    query next.sqlite "UPDATE run SET command = '$command' WHERE label = 'old'"
+    check "nothing is offered after ${command:0:11}" fails says "assay ab" "$ASSAY" compare old new
+done
+
 # With launches enough nothing is offered.
 "$ASSAY" run smoke --device sim:seed=3,noise=0.1,launch=0.1 --launches 5 --label many >/dev/null 2>&1
 check "runs of five launches need no more" fails says "assay ab" "$ASSAY" compare many many

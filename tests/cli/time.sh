@@ -67,6 +67,12 @@ check "help of the program is its own" exits 0 timed -- ./recorded --help run=a,
 check "options behind -- too" gives "the program's own output" timed -- ./recorded --label print run=a,9,100
 rm a.sqlite
 
+cp recorded $'odd\nname\e'
+check "a program's name may be anything" warns "  a  132 x 256" timed -- $'./odd\nname\e' run=a,9,100
+check "and is stored as it can be printed" gives 'odd name\x1b|time:odd name\x1b|assay time -- ./odd name\x1b' query a.sqlite \
+    "SELECT operation, suite, command FROM run JOIN result"
+rm a.sqlite
+
 # What a median of samples says where there are too many launches to keep.
 check "a million launches are recorded" takes_less_than 20 timed -- ./recorded run=scale,1000000,5000 run=tiny,100,100
 check "all are counted" gives "1000000.0" query a.sqlite "SELECT max(value) FROM metric WHERE name = 'count'"

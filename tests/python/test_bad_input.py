@@ -138,12 +138,39 @@ def test_the_others_are_measured(rows):
     assert rows[1] == 5
 
 
+class Half:
+    """A tensor of torch in half precision."""
+    device = "cpu"
+
+    def __init__(self, array, dtype="f2"):
+        self.array = array.astype(dtype)
+
+    def detach(self):
+        return self
+
+    def is_floating_point(self):
+        return True
+
+    def element_size(self):
+        return 2
+
+    def float(self):
+        return Half(self.array, "f4")
+
+    def double(self):
+        return Half(self.array, "f8")
+
+    def numpy(self):
+        return self.array
+
+
 # Of a definition: every row of the group says it.
 REFERENCES = {
     "raises": (lambda x: 1 / 0, "ZeroDivisionError: division by zero"),
     "of another shape": (lambda x: x[1:], "'out' has the shape (4095,), not (4096,)"),
     "of two outputs": (lambda x: (x, x), "it returned 2 outputs, not 1"),
     "in float32": (lambda x: x.astype("f4"), "'out' is float32: compute it in float64"),
+    "in half precision": (Half, "'out' is float32: compute it in float64"),
     "of words": (lambda x: np.array(["a"] * len(x)), "'out' is of type <U1, not numbers"),
     "elsewhere": (lambda x: type("Tensor", (), dict(device="cuda:0"))(),
                   "'out' is on cuda:0: return it on the CPU"),
@@ -198,6 +225,7 @@ def test_is_refused_before_anything_runs(measure, double, right):
     refused("an operation is made by assay.operation", measure, right, [right])
     refused("^no variant of double matches 'nosuch'", measure, double, [right, "nosuch"])
     refused("^variant right belongs to operation 'nosuch', which does not exist", measure, "nosuch", [right])
+    refused("operation 'no/such', which does not exist", measure, "no/such", [right])
     refused("temperature", measure, double, [right], temperature="tepid")
     refused("device", measure, double, [right], device="abacus")
     refused("^a variant 'Right!': a name is made of a-z, 0-9 and _", measure, double, {"Right!": right})

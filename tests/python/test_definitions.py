@@ -67,6 +67,7 @@ def test_each_tensor_moves_once_unless_said_otherwise():
     assert work(make("in f64[n]"))[:2] == (64, 32)
     assert work(make(bytes=lambda s: 10 * s.n))[:2] == (48, 32)
     assert work(make(bytes=lambda s: (5, 6)))[:2] == (5, 6)
+    assert work(make(bytes=lambda s: [5, 6]))[:2] == (5, 6)
 
 
 def test_flops_are_fp32_unless_said_otherwise():
@@ -100,7 +101,13 @@ REFUSED = {
     "a size that is neither": (dict(sizes=dict(n=[1, 0.5])), "op: n is counts up to 2^40, or words"),
     "a size beyond all": (dict(sizes=dict(n=[1 << 41])), "op: n is counts up to 2^40, or words"),
     "a fill of no input": (dict(fill=dict(y=None)), "op: fill= names 'y', which is no input"),
+    "a tolerance of no output": (dict(tolerance=dict(uot=(1, 2))), "op: tolerance= names 'uot'"),
+    "a tolerance of one number": (dict(tolerance=1e-3), "op: tolerance= is (absolute, relative)"),
+    "a tolerance of 0 alone": (dict(tolerance=0), "op: tolerance= is (absolute, relative), not 0"),
+    "a tolerance of anything": (dict(tolerance=(float("inf"), 0)), "op: tolerance= is (absolute,"),
+    "a tolerance below 0": (dict(tolerance=dict(out=(0, -1))), "op: tolerance= is (absolute,"),
     "bytes below 0": (dict(bytes=lambda s: (-1, 0)), "op: bytes= and flops= give counts"),
+    "bytes of three": (dict(bytes=lambda s: (1, 2, 3)), "op: bytes= and flops= give counts"),
     "an unknown arithmetic": (dict(flops=lambda s: dict(fp8=1)), "op: flops= names 'fp8'"),
 }
 

@@ -51,6 +51,17 @@ def test_the_text_of_functions_is_stored(measure, double, right):
     assert "; reference:\n" in text
 
 
+def test_a_long_line_of_a_function_is_cut(measure, double):
+    def right(x, out):
+        # øøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøøø
+        np.multiply(x, 2, out=out)
+
+    run = measure(double, [right], check=True)
+    with sqlite3.connect(run.db) as database:
+        (text,), = database.execute("SELECT suite_text FROM run")
+    assert re.search(r"^; +# ø{50,}$", text, re.M)
+
+
 IN_C = """
 #include "assay.h"
 
@@ -216,3 +227,24 @@ def test_an_interrupt_keeps_what_was_measured(measure, double, right, tmp_path):
     runs = [assay.stored(name, db) for name in ("latest", "latest~1")]
     assert [run.document["run"]["status"] for run in runs] == ["interrupted", "complete"]
     assert runs[1].id == fast.id
+
+
+def test_an_interrupt_does_not_wait_for_many_rows(measure, tmp_path):
+    @assay.operation(reference=lambda x: x, sizes=dict(n=[*range(1, 101), 1000]))
+    def copy(x: "in f32[n]", out: "out f32[n]"): ...
+
+    def stops_late(x, out, n):
+        if n == 1000:
+            (tmp_path / "late").touch()
+            time.sleep(30)
+        out[:] = x
+
+    def interrupt():
+        while not (tmp_path / "late").exists():
+            time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        measure(copy, [stops_late], check=True, timeout=60)
+    assert len(assay.stored(db=tmp_path / "assay.sqlite").rows) == 100

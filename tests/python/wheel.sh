@@ -18,6 +18,7 @@ check "as a module too" exits 0 python -m assay show latest --db a.sqlite
 check "it begins an object of one's own" exits 0 assay new softsign --language c
 check "and measures it" exits 0 make -C softsign run
 check "a usage error ends with 2" exits 2 assay run nosuch
+check "so does a name that is no UTF-8" exits 2 assay run $'\xff'
 check "a module is no program for a gate" warns "no file of its own" \
     python -m assay gate smoke --base "$(command -v assay)"
 

@@ -189,6 +189,7 @@ static int compile(struct program *program, const struct options *options, const
         result = nvrtc.lowered_name(program, kernel, &lowered);
         if (result != NVRTC_SUCCESS) return refuse("has no such kernel", result);
         *instance = strdup(lowered);
+        if (!*instance) return assay_error("out of memory for the kernel's name");
     }
     return fetch(program, is_ptx, code, size);
 }

@@ -106,8 +106,9 @@ int ptx_read_kernels(struct kernel_image *image)
             if (kernel) at = read_parameters(at, kernel);
             continue;
         }
-        size_t length = name_length(at + 1);
-        at += 1 + (*at == '.' || is_of_name(*at) ? length : 0);
+        if (*at == '"') at += 1 + strcspn(at + 1, "\""); /* the name of a file may be anything */
+        bool has_name = *at == '.' || is_of_name(*at);
+        if (*at) at += 1 + (has_name ? name_length(at + 1) : 0);
     }
     return image->sm ? 0 : assay_error("PTX: it has no .target");
 }
