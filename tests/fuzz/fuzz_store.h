@@ -27,7 +27,8 @@ static inline void fuzz_show_run(struct store *store, const char *id)
     struct stored_run run;
     struct view view;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        exchange_export(exchange_format_named(formats[i], EXCHANGE_OUT), store, id, fuzz_sink());
+        exchange_export(exchange_format_named(formats[i], EXCHANGE_OUT), store, id, NULL,
+                        fuzz_sink());
     if (store_read_run(store, id, true, &run) != 0) return;
     if (view_make(&view, &run) == 0) {
         show_table(fuzz_sink(), &view, &all);
