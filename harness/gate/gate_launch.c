@@ -32,10 +32,13 @@ static int check_objects(const struct timings *pool, const struct timings *timin
     return 0;
 }
 
-/* " (of 16, about 40 s more)": behind the name of a launch. */
+/* " (of 16, about 40 s more)": behind the name of a launch; nothing in a calibration, which asks
+ * for one pair at a time. */
 static void left_text(const struct gate_run *run, int round, int to, char out[LEFT_TEXT])
 {
     double left_s = run->round_s * (to - round);
+    out[0] = '\0';
+    if (run->is_calibration) return;
     if (left_s > 0)
         snprintf(out, LEFT_TEXT, " (of %d, about %.0f s more)", to, left_s);
     else

@@ -17,6 +17,7 @@ kill -INT $calibrate_pid
 wait $calibrate_pid
 stopped=$?
 check "interrupted it is 130" test $stopped -eq 130
+check "no launch claims to be the last one" fails grep -qF "(of " c.err
 check "its launches are kept" test "$(query c.sqlite "SELECT count(*) > 2 FROM run")" -eq 1
 check "and gone on with" exits 0 calibrate --resume --rounds 6
 check "to as many pairs as were asked for" gives 6 rounds

@@ -21,8 +21,11 @@ check "a build that lies worse by 3 % fails a gate" exits 1 \
 check "where a second build of the base differs as much it does not" exits 0 twin 3
 check "the floor is what the two differ by" gives 10 rows "value ->> 'floor' BETWEEN 0.022 AND 0.05"
 check "and the report says so" grep -q "may differ by .* in memory (a second build of the base, 10 cases)" g.json
+unchanged() { query "$ASSAY_DB" "SELECT count(*) FROM noise WHERE source = 'null'"; }
+known=$(unchanged)
 check "a real change is found all the same" exits 1 twin 10
 check "alone" gives 1 verdicts REGRESSED "value ->> 'variant' = 'host_omp'"
+check "what the second build differs by is no noise of the base against itself" gives "$known" unchanged
 check "six launches of it are in the database" gives 1 query "$ASSAY_DB" \
     "SELECT count(*) >= 12 FROM run WHERE label LIKE '%, second build'"
 check "a program that is not there is 2" exits 2 twin 3 --null ./nosuch

@@ -206,6 +206,10 @@ check "and counted the cases" has dom.html '6 of 6 cases shown'
 if [ -n "$charts" ]; then check "and names what draws the charts" has dom.html "Charts are drawn by Chart.js 3"; fi
 "$ASSAY" compare calm slow --format html -o cmp.html
 check "so does a comparison" no_complaint cmp.html
+sed 's/"BM_/" BM\\n_/' "$HERE/import/gbench.json" >blank.json
+"$ASSAY" import blank.json --db blank.sqlite >/dev/null 2>&1
+"$ASSAY" compare latest latest --db blank.sqlite --format html -o blank.html
+check "and one of names that begin with a blank or have two lines" no_complaint blank.html
 check "a profiled run, too" no_complaint p.html
 check "has its kernels" has dom.html 'fill&lt;float&gt;(float*)&lt;/script&gt;'
 check "so does a page without charts" no_complaint n.html

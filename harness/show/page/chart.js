@@ -250,7 +250,7 @@ class ChartView {
     const narrow = this.narrow();
     return {type: 'category', labels: content.series[0].points.map(point => point.y),
             grid: {display: false}, ticks: {color: themed('--fg'), autoSkip: false, callback(at) {
-              const name = this.getLabelForValue(at), [, own, rest] = /^(?:[^ /]*\/)?(\S+(?: [*=])?) ?(.*)$/.exec(name);
+              const name = this.getLabelForValue(at), [, own, rest] = /^(?:[^ /]*\/)?(\S*(?: [*=])?) ?(.*)$/s.exec(name);
               return narrow ? [own, rest].filter(Boolean).map(line => cut(line, 20)) : cut(name, 48);
             }}};
   }
