@@ -54,7 +54,8 @@ static const char *read_parameter(const char *at, int *bytes)
     for (at = skip_blanks(at); *at && *at != ',' && *at != ')'; at = skip_blanks(at)) {
         if (*at == '[') {
             long count = strtol(at + 1, NULL, 10);
-            *bytes *= count > 0 && count <= MOST_BYTES ? (int)count : MOST_BYTES;
+            bool fits = *bytes == 0 || (count > 0 && count <= MOST_BYTES / *bytes);
+            *bytes = fits ? *bytes * (int)count : MOST_BYTES;
             at++;
         } else if (*at == '.') {
             if (*bytes == 0) *bytes = type_bytes(at);
