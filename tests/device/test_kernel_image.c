@@ -154,7 +154,7 @@ static void sizes_that_cannot_be_are_not_believed(void **state)
     static const unsigned char limit[] = {4, 5, 12, 0, 128, 0, 0, 0}; /* 128 threads at most */
     struct kernel_image image, damaged;
     assert_int_equal(kernel_image_read(&image, strdup(long_array), sizeof long_array - 1), 0);
-    has_parameters(&image, "k", 1, 4 * 32764);
+    has_parameters(&image, "k", 1, 32764);
     kernel_image_release(&image);
     open_source(&image, "sm_90a", "scale");
     char *bytes = calloc(1, image.size + 1), *at = NULL;
