@@ -54,7 +54,7 @@ key_here(lowest, low, top) = (y = key_from(lowest, low, top), fits = y - key_hig
 above(i, x, y) = sprintf("set label %d Label[%d] at %.9g, %.9g left offset character 0.5, 0.55 front textcolor rgb dim", i, i, x, y)
 below(i, x, y) = sprintf("set label %d Label[%d] at %.9g, %.9g left offset character 0.5, -0.6 front textcolor rgb dim", i, i, x, y)
 beyond(i, x, y) = sprintf("set label %d Label[%d] at %.9g, %.9g left offset character 0.6, 0 front textcolor rgb dim", i, i, x, y)
-along(i, x, y, angle) = sprintf("set label %d Label[%d] at %.9g, %.9g left rotate by %.2f offset character 0, 0.7 front textcolor rgb dim", i, i, x, y, angle)
+along(i, x, y, angle, up) = sprintf("set label %d Label[%d] at %.9g, %.9g left rotate by %.2f offset character 0, %.2f front textcolor rgb dim", i, i, x, y, angle, up)
 
 if (both) { set multiplot }
 if (moving > 0) {
@@ -116,14 +116,22 @@ if (rows > 0) {
     lowest = top
     do for [i = 1:lines] { if (Label[i] ne "-" && Style[i] eq "h" && Rate[i] < lowest) { lowest = Rate[i] } }
     eval key_here(lowest, low, top)
+    # As in the other panel: below all slopes, where one of them would cross the label.
+    slope_height = (top / low) ** (19.0 / high / (top_of - bottom) / cos(angle * pi / 180))
     along_by = 0; apart = text_only ? 0 : 130 / across_px # labels of two slopes side by side
     do for [i = 1:lines] {
         if (Label[i] ne "-" && Style[i] eq "h") { eval beyond(i, right, Rate[i]) }
         if (Label[i] ne "-" && Style[i] eq "d") {
             begin = left * Rate[i] > low ? left : low / Rate[i]
             begin = begin * 10 ** (along_by * apart)
+            ends = lowest / Rate[i] / 10 ** (1.25 * apart) # below the first roof that would cross it
+            begin = !text_only && begin > ends && ends > left ? ends : begin
             along_by = along_by + 1
-            if (begin < right) { eval text_only ? above(i, 10 * begin, 10 * begin * Rate[i]) : along(i, 1.15 * begin, 1.15 * begin * Rate[i], angle) }
+            under_line = Rate[i]; crossed = 0
+            do for [j = 1:lines] { if (Style[j] eq "d" && Rate[j] > Rate[i] && Rate[j] < Rate[i] * slope_height) { crossed = 1 } }
+            do for [k = 1:lines] { do for [j = 1:lines] {
+                if (Style[j] eq "d" && Rate[j] < under_line && Rate[j] > under_line / slope_height) { under_line = Rate[j] } } }
+            if (begin < right) { eval text_only ? above(i, 10 * begin, 10 * begin * Rate[i]) : along(i, 1.15 * begin, 1.15 * begin * (crossed ? under_line : Rate[i]), angle, crossed ? -1.0 : 0.7) }
         }
     }
     set samples 400
