@@ -16,8 +16,8 @@ enum { FINGERPRINT_KEPT = 48, FINGERPRINT_FACT = 240, FINGERPRINT_HASH = 33 };
 
 struct fingerprint {
     struct case_id id;
-    char program[PROGRAM_CODE]; /* of the host's code; "" unknown */
-    bool needs_program;         /* its times are made by the host's code too */
+    char program[PROGRAM_CODE];     /* of the host's code; "" unknown */
+    bool needs_program;             /* its times are made by the host's code too */
     char unknown[ASSAY_MAX_REASON]; /* why the facts are not all that counts; "" they are */
     int64_t count;                  /* of facts */
     struct sha256 state;            /* of those so far */

@@ -133,7 +133,8 @@ struct device_ops {
     int (*profile)(struct device *device, const struct block *block, struct profile *profile);
 
     /* Add to the fingerprint what was enqueued since the last step, which is done by then. NULL:
-     * the times of the device's variants are made by the host's code, and that is all that counts. */
+     * the times of the device's variants are made by the host's code, and that is all that counts.
+     */
     int (*trace)(struct device *device, enum trace_step step, const struct assay_variant *variant,
                  struct fingerprint *print);
 };

@@ -72,8 +72,8 @@ static void say_plan(const struct gate_run *run, double both_s)
 {
     const struct proof_plan *plan = &run->plan;
     int to_measure = plan->open + plan->audited;
-    fprintf(stderr, "assay: %d of %d cases are proven unchanged (%.1f s)", plan->proven + plan->audited,
-            plan->count, both_s);
+    fprintf(stderr, "assay: %d of %d cases are proven unchanged (%.1f s)",
+            plan->proven + plan->audited, plan->count, both_s);
     if (plan->audited > 0)
         fprintf(stderr, ", of which %d %s measured all the same, to audit the proof", plan->audited,
                 plan->audited == 1 ? "is" : "are");

@@ -39,11 +39,11 @@ struct gate_run {
     char comparability[STORE_ID];
     char session[STORE_ID];
     uint64_t seed;
-    struct gate_case *cases; /* one a row of the comparison */
-    struct proof_plan plan;  /* empty: nothing is proven */
+    struct gate_case *cases;                /* one a row of the comparison */
+    struct proof_plan plan;                 /* empty: nothing is proven */
     struct comparison_side sides[ARM_NULL]; /* of the programs, as the proof found them */
-    const char *filter;      /* of all launches: options.filter, or `unproven` */
-    char *unproven;          /* owned; NULL: all is measured, or nothing */
+    const char *filter;                     /* of all launches: options.filter, or `unproven` */
+    char *unproven;                         /* owned; NULL: all is measured, or nothing */
 };
 
 /* What steps return that may end the gate: this, or the exit code of the failure. */

@@ -96,9 +96,14 @@ static void arguments(const struct program_call *call, const struct scratch *scr
                       const char *seed, enum request request, const char **argv)
 {
     const char *const pairs[][2] = {
-        {"--db", scratch->database}, {"--device", call->device},       {"--seed", seed},
-        {"--label", call->label},    {"--filter", call->filter},       {"--budget", call->budget},
-        {"--format", "json"},        {"--precision", call->precision},
+        {"--db", scratch->database},
+        {"--device", call->device},
+        {"--seed", seed},
+        {"--label", call->label},
+        {"--filter", call->filter},
+        {"--budget", call->budget},
+        {"--format", "json"},
+        {"--precision", call->precision},
         {"--fingerprint", request == ASK_PRINTS ? scratch->prints : NULL},
     };
     int count = 0;

@@ -2,10 +2,10 @@
  * proof.h - whether two programs do the same in a case, by their fingerprints. Pure.
  *
  * What is the same is proven: the definition of the case and its inputs, all that was set up and
- * launched in its order, the machine code with all that it refers to, the arguments up to addresses,
- * and the versions of driver and libraries. Where times are made by the host too (a wall clock, a
- * copy to the host that a program may act upon, a variant of the host) the program's code must be
- * the same besides. What is not known is not proven.
+ * launched in its order, the machine code with all that it refers to, the arguments up to
+ * addresses, and the versions of driver and libraries. Where times are made by the host too (a wall
+ * clock, a copy to the host that a program may act upon, a variant of the host) the program's code
+ * must be the same besides. What is not known is not proven.
  */
 #pragma once
 
@@ -34,7 +34,7 @@ struct proof_plan {
     struct proven_case *cases;
     int count;
     int proven, audited, open; /* of these, by enum proof */
-    bool audits_all;           /* nothing else is to be measured, and this gate is the one in twenty */
+    bool audits_all; /* nothing else is to be measured, and this gate is the one in twenty */
 };
 
 /* One proven case in so many is measured all the same, drawn by the seed: each by itself where

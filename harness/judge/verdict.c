@@ -22,8 +22,8 @@ static const char *const names[VERDICTS] = {
     [VERDICT_UNCHANGED] = "UNCHANGED",
 };
 
-static const char *const tag_names[TAGS] = {"CLOCK",  "THROTTLE", "BIMODAL", "SAME-CODE",
-                                            "DRIVER", "ACK",      "FASTER",  "REDEFINED",
+static const char *const tag_names[TAGS] = {"CLOCK",  "THROTTLE",  "BIMODAL", "SAME-CODE",
+                                            "DRIVER", "ACK",       "FASTER",  "REDEFINED",
                                             "STEPS",  "UNCHECKED", "AUDIT"};
 
 const char *verdict_name(enum verdict verdict)
@@ -51,9 +51,8 @@ void tags_text(unsigned tags, char *out, int size)
 }
 
 /* Verdicts for which both sides have a time, or none is wanted. */
-static const enum verdict compared[] = {VERDICT_REGRESSED,    VERDICT_SUSPECT,
-                                        VERDICT_UNSTABLE,     VERDICT_INCONCLUSIVE,
-                                        VERDICT_IMPROVED,     VERDICT_PASS,
+static const enum verdict compared[] = {VERDICT_REGRESSED,    VERDICT_SUSPECT,  VERDICT_UNSTABLE,
+                                        VERDICT_INCONCLUSIVE, VERDICT_IMPROVED, VERDICT_PASS,
                                         VERDICT_UNCHANGED};
 
 bool verdict_is_judged(enum verdict verdict)

@@ -14,8 +14,8 @@ static void add_definition(struct fingerprint *print, const struct measurement *
     for (int i = 0; i < ASSAY_ARITHMETICS; i++)
         text_add(ops, sizeof ops, " ", "%a", work->ops[i]);
     fingerprint_add(print, "definition: kind %s; clock %d; apart %d; read %a; write %a; ops %s",
-                    kind_name(variant->kind), (int)variant->clock, variant->apart,
-                    work->read_bytes, work->write_bytes, ops);
+                    kind_name(variant->kind), (int)variant->clock, variant->apart, work->read_bytes,
+                    work->write_bytes, ops);
 }
 
 /* Their sizes, and what the inputs hold. */
@@ -24,9 +24,8 @@ static void add_buffers(struct fingerprint *print, const struct buffers *buffers
     for (int i = 0; i < buffers->count; i++) {
         const struct assay_buffer *spec = &buffers->spec[i];
         bool is_input = spec->role == ASSAY_IN;
-        fingerprint_add(print,
-                        "buffer %d: role %d; type %d; count %" PRId64 "; holds %016" PRIx64, i,
-                        (int)spec->role, (int)spec->type, spec->count,
+        fingerprint_add(print, "buffer %d: role %d; type %d; count %" PRId64 "; holds %016" PRIx64,
+                        i, (int)spec->role, (int)spec->type, spec->count,
                         is_input ? buffers->sum[i] : 0);
     }
 }

@@ -45,7 +45,7 @@ struct wire_group {
 struct wire_case {
     int32_t index; /* into wire_group.variant */
     struct case_result result;
-    struct profile *profile; /* NULL: none */
+    struct profile *profile;   /* NULL: none */
     struct fingerprint *print; /* NULL: none */
 };
 

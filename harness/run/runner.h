@@ -20,13 +20,13 @@ struct runner_options {
     int launches;
     bool resume; /* continue the newest unfinished run of the suite */
     bool use_events;
-    int32_t flush;        /* enum cache_flush; -1: the device's default */
-    bool check_only;      /* check every result, time nothing */
+    int32_t flush;            /* enum cache_flush; -1: the device's default */
+    bool check_only;          /* check every result, time nothing */
     const char *fingerprints; /* into this file, and time nothing; NULL: not wanted */
-    bool profile;         /* profile a launch of every case, with a new worker per group */
-    const char *counters; /* counter_list of counter_sets.h; NULL: its default */
-    double wait_quiet_s;  /* wait so long for other programs to end; 0: not at all */
-    bool dry_run;         /* print the plan on standard output, measure nothing */
+    bool profile;             /* profile a launch of every case, with a new worker per group */
+    const char *counters;     /* counter_list of counter_sets.h; NULL: its default */
+    double wait_quiet_s;      /* wait so long for other programs to end; 0: not at all */
+    bool dry_run;             /* print the plan on standard output, measure nothing */
     uint64_t seed;
 };
 

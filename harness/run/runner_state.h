@@ -25,7 +25,7 @@ struct runner {
     struct launch_info launch;
     struct machine_use use; /* when the launch began */
     struct progress progress;
-    struct out_file prints; /* of options->fingerprints */
+    struct out_file prints;   /* of options->fingerprints */
     struct ceilings ceilings; /* of the device, measured so far in this process */
     char *suite_text;
     bool resuming;

@@ -1,0 +1,375 @@
+/*
+ * launch_trace_cuda.c - see launch_trace.h. (CUDA Driver API, 13.0; CUPTI's documentation: "CUPTI
+ * Callback API".)
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/cuda/launch_trace_parts.h"
+
+struct launch_trace *launch_trace_new(trace_lookup *lookup)
+{
+    struct launch_trace *trace = calloc(1, sizeof *trace);
+    if (trace) trace->acts = trace_acts_new(lookup);
+    if (trace) trace->modules = module_set_new();
+    if (trace && trace->acts && trace->modules) return trace;
+    launch_trace_free(trace);
+    assay_error("out of memory for a trace");
+    return NULL;
+}
+
+void launch_trace_free(struct launch_trace *trace)
+{
+    if (!trace) return;
+    trace_acts_free(trace->acts);
+    module_set_free(trace->modules);
+    free(trace);
+}
+
+struct trace_acts *launch_trace_acts(struct launch_trace *trace)
+{
+    return trace->acts;
+}
+
+void launch_trace_module(struct launch_trace *trace, const void *cubin, size_t size)
+{
+    if (module_set_add(trace->modules, cubin, size) != 0)
+        trace_acts_doubt(trace->acts, "out of memory for a module");
+}
+
+/* ------------------------------------------------------- copies and fills -- */
+
+/* What comes from the host counts by its bytes; of what goes there the host may make something. */
+static void see_copy(struct launch_trace *trace, const struct copy_call *call, CUstream stream)
+{
+    struct trace_acts *acts = trace->acts;
+    char source[TRACE_ADDRESS], target[TRACE_ADDRESS];
+    struct code_hash content = {{0, 0}};
+    trace_address(acts, call->from, source);
+    trace_address(acts, call->to, target);
+    if (!trace_is_device(acts, call->to)) trace_acts_host(acts);
+    if (!trace_is_device(acts, call->from))
+        content = trace_bytes(acts, (const void *)(uintptr_t)call->from, call->bytes);
+    trace_act(acts, "copy of %zu bytes; to %s; from %s; holds %016" PRIx64 "; stream %d",
+              call->bytes, target, source, content.word[0], trace_handle(acts, stream));
+}
+
+static void copy(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    (void)kernel;
+    see_copy(trace, parameters, NULL);
+}
+
+static void copy_async(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct copy_call *call = parameters;
+    (void)kernel;
+    see_copy(trace, call, call->stream);
+}
+
+static void see_fill(struct launch_trace *trace, const struct fill_call *call, int width,
+                     unsigned value, CUstream stream)
+{
+    char target[TRACE_ADDRESS];
+    trace_address(trace->acts, call->to, target);
+    trace_act(trace->acts, "fill of %zu times %d bytes; with %u; at %s; stream %d", call->count,
+              width, value, target, trace_handle(trace->acts, stream));
+}
+
+static void fill_8(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct fill_call *call = parameters;
+    (void)kernel;
+    see_fill(trace, call, 1, call->value.of_8, NULL);
+}
+
+static void fill_8_async(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct fill_call *call = parameters;
+    (void)kernel;
+    see_fill(trace, call, 1, call->value.of_8, call->stream);
+}
+
+static void fill_16_async(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct fill_call *call = parameters;
+    (void)kernel;
+    see_fill(trace, call, 2, call->value.of_16, call->stream);
+}
+
+static void fill_32(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct fill_call *call = parameters;
+    (void)kernel;
+    see_fill(trace, call, 4, call->value.of_32, NULL);
+}
+
+static void fill_32_async(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct fill_call *call = parameters;
+    (void)kernel;
+    see_fill(trace, call, 4, call->value.of_32, call->stream);
+}
+
+/* ------------------------------------------------------- streams and time -- */
+
+static void record_event(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct event_call *p = parameters; /* that with flags begins alike */
+    (void)kernel;
+    trace_act(trace->acts, "event %d; stream %d", trace_handle(trace->acts, p->event),
+              trace_handle(trace->acts, p->stream));
+}
+
+static void wait_event(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct wait_call *p = parameters;
+    (void)kernel;
+    trace_act(trace->acts, "wait for event %d; stream %d; flags %u",
+              trace_handle(trace->acts, p->event), trace_handle(trace->acts, p->stream), p->flags);
+}
+
+static void wait(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    (void)parameters, (void)kernel;
+    trace_acts_waited(trace->acts);
+}
+
+static void take_time(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    (void)parameters, (void)kernel;
+    trace_acts_timed(trace->acts);
+}
+
+static void make_stream(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct stream_call *p = parameters;
+    (void)kernel;
+    trace_act(trace->acts, "a new stream; flags %u; priority 0", p->flags);
+}
+
+static void make_stream_with(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct stream_call *p = parameters;
+    (void)kernel;
+    trace_act(trace->acts, "a new stream; flags %u; priority %d", p->flags, p->priority);
+}
+
+/* --------------------------------------------------------------- settings -- */
+
+/* Settings that are kept are told apart by these, beside the numbers of the driver. */
+enum { SET_FUNCTION = 1000, SET_STREAM = 2000, SET_LIMIT = 3000, SET_CACHE = 4000 };
+
+static void set_function(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct function_call *p = parameters;
+    (void)kernel;
+    trace_set(trace->acts, p->function, SET_FUNCTION + p->attribute, &p->value, sizeof p->value);
+}
+
+static void set_kernel(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct kernel_call *p = parameters;
+    (void)kernel;
+    trace_set(trace->acts, p->kernel, SET_FUNCTION + p->attribute, &p->value, sizeof p->value);
+}
+
+static void set_function_cache(struct launch_trace *trace, const void *parameters,
+                               const char *kernel)
+{
+    const struct kernel_cache_call *p = parameters; /* that of a function is alike */
+    (void)kernel;
+    trace_set(trace->acts, p->kernel, SET_CACHE, &p->value, sizeof p->value);
+}
+
+static void set_limit(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct limit_call *p = parameters;
+    (void)kernel;
+    trace_set(trace->acts, NULL, SET_LIMIT + p->limit, &p->value, sizeof p->value);
+}
+
+static void set_stream(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct stream_attribute_call *p = parameters;
+    (void)kernel;
+    int bytes = trace_attribute_bytes(p->attribute);
+    if (bytes < 0)
+        trace_acts_doubt(trace->acts, "it sets attribute %d of a stream", (int)p->attribute);
+    if (bytes > 0)
+        trace_set(trace->acts, p->stream, SET_STREAM + (int)p->attribute, p->value, (size_t)bytes);
+}
+
+static void reset_lines(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    (void)parameters, (void)kernel;
+    trace_act(trace->acts, "the persisting lines of L2 are reset");
+}
+
+/* ----------------------------------------------------------------- graphs -- */
+
+static void begin_capture(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    (void)parameters, (void)kernel;
+    trace_capture_begin(trace->acts);
+}
+
+static void end_capture(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct capture_call *p = parameters;
+    (void)kernel;
+    trace_capture_end(trace->acts, p->made ? *p->made : NULL);
+}
+
+static void make_graph(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct instantiate_call *p = parameters; /* however it is told */
+    (void)kernel;
+    if (p->made) trace_graph_made(trace->acts, p->graph, *p->made);
+}
+
+static void launch_graph(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct graph_call *p = parameters;
+    (void)kernel;
+    trace_graph_launched(trace->acts, p->graph, p->stream);
+}
+
+/* ------------------------------------------------------------------ calls -- */
+
+/* When a call is followed: before it is made, or once it has ended, when what it made is known, and
+ * the module of the kernel that it launched is loaded; between cases only if it holds on. */
+enum moment { AT_BEGIN, AT_END, ALWAYS };
+
+static const struct {
+    const char *name;
+    enum moment moment;
+    follow_call *follow;
+} followed[] = {
+    {"cuLaunchKernel", AT_END, trace_kernel},
+    {"cuLaunchKernelEx", AT_END, trace_kernel_ex},
+    {"cuLaunchCooperativeKernel", AT_END, trace_cooperative},
+    {"cuMemcpyHtoD_v2", AT_BEGIN, copy},
+    {"cuMemcpyHtoDAsync_v2", AT_BEGIN, copy_async},
+    {"cuMemcpyDtoH_v2", AT_BEGIN, copy},
+    {"cuMemcpyDtoHAsync_v2", AT_BEGIN, copy_async},
+    {"cuMemcpyDtoD_v2", AT_BEGIN, copy},
+    {"cuMemcpyDtoDAsync_v2", AT_BEGIN, copy_async},
+    {"cuMemcpy", AT_BEGIN, copy},
+    {"cuMemcpyAsync", AT_BEGIN, copy_async},
+    {"cuMemsetD8_v2", AT_BEGIN, fill_8},
+    {"cuMemsetD8Async", AT_BEGIN, fill_8_async},
+    {"cuMemsetD16Async", AT_BEGIN, fill_16_async},
+    {"cuMemsetD32_v2", AT_BEGIN, fill_32},
+    {"cuMemsetD32Async", AT_BEGIN, fill_32_async},
+    {"cuEventRecord", AT_BEGIN, record_event},
+    {"cuEventRecordWithFlags", AT_BEGIN, record_event},
+    {"cuStreamWaitEvent", AT_BEGIN, wait_event},
+    {"cuStreamSynchronize", AT_BEGIN, wait},
+    {"cuCtxSynchronize", AT_BEGIN, wait},
+    {"cuCtxSynchronize_v2", AT_BEGIN, wait},
+    {"cuEventSynchronize", AT_BEGIN, wait},
+    {"cuStreamQuery", AT_BEGIN, wait},
+    {"cuEventQuery", AT_BEGIN, wait},
+    {"cuEventElapsedTime", AT_BEGIN, take_time},
+    {"cuEventElapsedTime_v2", AT_BEGIN, take_time},
+    {"cuStreamCreate", AT_BEGIN, make_stream},
+    {"cuStreamCreateWithPriority", AT_BEGIN, make_stream_with},
+    {"cuFuncSetAttribute", ALWAYS, set_function},
+    {"cuKernelSetAttribute", ALWAYS, set_kernel},
+    {"cuFuncSetCacheConfig", ALWAYS, set_function_cache},
+    {"cuKernelSetCacheConfig", ALWAYS, set_function_cache},
+    {"cuCtxSetLimit", ALWAYS, set_limit},
+    {"cuStreamSetAttribute", ALWAYS, set_stream},
+    {"cuCtxResetPersistingL2Cache", AT_BEGIN, reset_lines},
+    {"cuStreamBeginCapture", AT_BEGIN, begin_capture},
+    {"cuStreamBeginCapture_v2", AT_BEGIN, begin_capture},
+    {"cuStreamEndCapture", AT_END, end_capture},
+    {"cuGraphInstantiate", AT_END, make_graph},
+    {"cuGraphInstantiate_v2", AT_END, make_graph},
+    {"cuGraphInstantiateWithFlags", AT_END, make_graph},
+    {"cuGraphInstantiateWithParams", AT_END, make_graph},
+    {"cuGraphLaunch", AT_BEGIN, launch_graph},
+};
+
+/* What changes nothing of what runs: memory comes and goes, whose addresses are told where they are
+ * used; modules, whose code is; events, which count when they are recorded. Asking is harmless
+ * too. */
+static bool is_harmless(const char *name)
+{
+    static const char *const begins[] = {"cuInit",
+                                         "cuDriverGet",
+                                         "cuCtxPush",
+                                         "cuCtxPop",
+                                         "cuCtxSetCurrent",
+                                         "cuDevicePrimaryCtx",
+                                         "cuModuleLoad",
+                                         "cuModuleUnload",
+                                         "cuLibraryLoad",
+                                         "cuLibraryUnload",
+                                         "cuFuncLoad",
+                                         "cuFuncIsLoaded",
+                                         "cuMemAlloc",
+                                         "cuMemFree",
+                                         "cuMemHostAlloc",
+                                         "cuMemHostRegister",
+                                         "cuMemHostUnregister",
+                                         "cuMemPool",
+                                         "cuMemAddress",
+                                         "cuMemCreate",
+                                         "cuMemMap",
+                                         "cuMemUnmap",
+                                         "cuMemSetAccess",
+                                         "cuMemRelease",
+                                         "cuEventCreate",
+                                         "cuEventDestroy",
+                                         "cuStreamDestroy",
+                                         "cuStreamIsCapturing",
+                                         "cuThreadExchangeStreamCaptureMode",
+                                         "cuTensorMapEncode",
+                                         "cuProfiler",
+                                         "cuLink",
+                                         "cuGraphExecDestroy",
+                                         "cuGraphDestroy",
+                                         "cuGraphUpload",
+                                         "cuOccupancy",
+                                         "cuCtxEnablePeerAccess",
+                                         "cuDeviceCanAccessPeer",
+                                         "cuPointerGet",
+                                         "cuLogs"};
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (strncmp(name, begins[i], strlen(begins[i])) == 0) return true;
+    /* cuDeviceGetAttribute, cuFuncGetName, cuMemGetInfo ... */
+    static const char *const nouns[] = {"cuDevice",  "cuCtx",    "cuModule",  "cuFunc",
+                                        "cuLibrary", "cuKernel", "cuPointer", "cuMem",
+                                        "cuStream",  "cu"};
+    for (size_t i = 0; i < sizeof nouns / sizeof nouns[0]; i++) {
+        size_t length = strlen(nouns[i]);
+        if (strncmp(name, nouns[i], length) == 0 && strncmp(name + length, "Get", 3) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Calls by their names: those for a default stream per thread have an ending. */
+void launch_trace_call(struct launch_trace *trace, const char *name, bool has_ended,
+                       const void *parameters, const char *kernel)
+{
+    char plain[64];
+    snprintf(plain, sizeof plain, "%s", name);
+    size_t length = strlen(plain);
+    if (length > 5 &&
+        (!strcmp(plain + length - 5, "_ptsz") || !strcmp(plain + length - 5, "_ptds")))
+        plain[length - 5] = '\0';
+    for (size_t i = 0; i < sizeof followed / sizeof followed[0]; i++) {
+        if (strcmp(plain, followed[i].name) != 0) continue;
+        bool is_now = (followed[i].moment == AT_END) == has_ended;
+        if (is_now && (followed[i].moment == ALWAYS || trace_acts_open(trace->acts)))
+            followed[i].follow(trace, parameters, kernel);
+        return;
+    }
+    if (!has_ended && !is_harmless(plain) && trace_acts_open(trace->acts))
+        trace_acts_doubt(trace->acts, "it calls %s, which is not followed", plain);
+}
