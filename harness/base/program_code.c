@@ -144,10 +144,23 @@ static int add_object(struct dl_phdr_info *object, size_t size, void *hash)
     return 0;
 }
 
+/* But for what a shell keeps of itself. */
+static void add_environment(struct sha256 *hash)
+{
+    static const char *const own[] = {"_=", "SHLVL=", "PWD=", "OLDPWD="};
+    for (char **at = environ; *at; at++) {
+        bool is_own = false;
+        for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+            is_own |= strncmp(*at, own[i], strlen(own[i])) == 0;
+        if (!is_own) sha256_add(hash, *at, strlen(*at) + 1);
+    }
+}
+
 void program_code(char out[PROGRAM_CODE])
 {
     struct sha256 hash;
     sha256_begin(&hash);
     out[0] = '\0';
+    add_environment(&hash);
     if (dl_iterate_phdr(add_object, &hash) == 0) end(&hash, out);
 }

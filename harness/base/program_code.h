@@ -8,8 +8,8 @@ enum { PROGRAM_CODE = 33 }; /* 32 hex digits and the end */
 
 /* Of what the loader maps of the file that holds this function (code, constants, initial data), but
  * for what says when and of which commit it was built, and for code of a GPU, which whoever
- * launches it hashes; and of the names, sizes and times of the other libraries that are loaded,
- * where what they are does not show. "" where a file cannot be read. */
+ * launches it hashes; of the names, sizes and times of the other libraries that are loaded; and of
+ * the environment, on which what a program does may depend. "" where a file cannot be read. */
 void program_code(char out[PROGRAM_CODE]);
 
 /* The first part alone, of any 64-bit ELF file. 0, or -1 with assay_error. */

@@ -85,10 +85,11 @@ static int by_case(const void *a, const void *b)
     return case_id_order(&x->id, &y->id);
 }
 
-static void add(struct proof_plan *plan, const struct case_id *id, const char *why)
+static void add(struct proof_plan *plan, const struct case_id *id, bool in_both, const char *why)
 {
     struct proven_case *one = &plan->cases[plan->count++];
-    *one = (struct proven_case){.id = *id, .proof = why[0] ? PROOF_NONE : PROOF_HOLDS};
+    *one = (struct proven_case){
+        .id = *id, .proof = why[0] ? PROOF_NONE : PROOF_HOLDS, .in_both = in_both};
     snprintf(one->why, sizeof one->why, "%s", why);
     plan->proven += !why[0];
     plan->open += why[0] != '\0';
@@ -116,7 +117,7 @@ static void merge(struct proof_plan *plan, const struct fingerprints *base,
             snprintf(why, sizeof why, "it has more than one fingerprint");
         if (order < 0) snprintf(why, sizeof why, "the candidate has no fingerprint of it");
         if (order > 0) snprintf(why, sizeof why, "the base has no fingerprint of it");
-        add(plan, order <= 0 ? &one->id : &other->id, why);
+        add(plan, order <= 0 ? &one->id : &other->id, order == 0, why);
         b += order <= 0;
         c += order >= 0;
     }
@@ -133,6 +134,20 @@ static uint64_t draw(uint64_t seed, const struct case_id *id)
 
 enum { AUDIT_STREAM = 0x61756469 };
 
+static void audit(struct proof_plan *plan, struct proven_case *one)
+{
+    one->proof = PROOF_AUDITED;
+    plan->proven--;
+    plan->audited++;
+}
+
+static bool measures_both(const struct proof_plan *plan)
+{
+    for (int i = 0; i < plan->count; i++)
+        if (plan->cases[i].proof != PROOF_HOLDS && plan->cases[i].in_both) return true;
+    return false;
+}
+
 static void choose_audit(struct proof_plan *plan, uint64_t seed)
 {
     seed = rng_mix(seed, AUDIT_STREAM);
@@ -140,11 +155,10 @@ static void choose_audit(struct proof_plan *plan, uint64_t seed)
     for (int i = 0; i < plan->count; i++) {
         struct proven_case *one = &plan->cases[i];
         bool is_drawn = plan->open > 0 && draw(seed, &one->id) % PROOF_AUDIT == 0;
-        if (one->proof != PROOF_HOLDS || !(is_drawn || plan->audits_all)) continue;
-        one->proof = PROOF_AUDITED;
-        plan->proven--;
-        plan->audited++;
+        if (one->proof == PROOF_HOLDS && (is_drawn || plan->audits_all)) audit(plan, one);
     }
+    for (int i = 0; i < plan->count && plan->open > 0 && !measures_both(plan); i++)
+        if (plan->cases[i].proof == PROOF_HOLDS) audit(plan, &plan->cases[i]);
 }
 
 int proof_plan_make(struct proof_plan *plan, struct fingerprints *base,

@@ -26,6 +26,7 @@ enum proof {
 struct proven_case {
     struct case_id id;
     enum proof proof;
+    bool in_both; /* programs */
     char why[ASSAY_MAX_REASON]; /* of PROOF_NONE */
 };
 
@@ -38,7 +39,9 @@ struct proof_plan {
 };
 
 /* One proven case in so many is measured all the same, drawn by the seed: each by itself where
- * others are measured too, else all of them or none, since it is the launches that take time. */
+ * others are measured too, else all of them or none, since it is the launches that take time. One
+ * is where what is open is in one program only, as a launch of the other would have nothing to
+ * measure. */
 enum { PROOF_AUDIT = 20 };
 
 /* Sorts both lists. A case that one side lacks is open. 0, or -1 with assay_error;

@@ -76,6 +76,12 @@ static void this_program_has_one(void **state)
     program_code(again);
     assert_int_equal(strlen(one), PROGRAM_CODE - 1);
     assert_string_equal(one, again);
+    setenv("SHLVL", "17", 1);
+    program_code(again);
+    assert_string_equal(one, again);
+    setenv("OMP_NUM_THREADS", "17", 1);
+    program_code(again);
+    assert_string_not_equal(one, again);
 }
 
 static void what_is_no_program_is_refused(void **state)

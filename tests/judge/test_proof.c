@@ -271,6 +271,7 @@ static void what_a_side_lacks_is_open(void **state)
     assert_int_equal(proof_plan_make(&plan, &left, &right, 1), 0);
     assert_int_equal(plan.count, 2);
     assert_int_equal(plan.open, 1);
+    assert_int_equal(plan.audited, 1); /* or the base would have nothing to measure */
     assert_string_equal(proof_plan_find(&plan, &other.id)->why, "the base has no fingerprint of it");
     proof_plan_release(&plan);
     assert_int_equal(proof_plan_make(&plan, &left, &both, 1), 0);
