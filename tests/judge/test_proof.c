@@ -1,4 +1,5 @@
-/* test_proof.c - which fingerprints prove a case unchanged, and what a gate measures all the same. */
+/* test_proof.c - which fingerprints prove a case unchanged, and what a gate measures all the same.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -184,7 +185,8 @@ static void the_difference_is_told(void **state)
          "launch 2: block 128 1 1, base block 256 1 1"},
         {"launch 2: kernel a", "launch 2: kernel a; cluster 2 1 1",
          "launch 2: cluster 2 1 1, base less"},
-        {"launch 2: kernel a", "launch 1: copy", "launch 1: copy, where the base has launch 2: kernel a"},
+        {"launch 2: kernel a", "launch 1: copy",
+         "launch 1: copy, where the base has launch 2: kernel a"},
         {"x", "y", "y, where the base has x"},
     };
     char why[ASSAY_MAX_REASON];
@@ -272,7 +274,8 @@ static void what_a_side_lacks_is_open(void **state)
     assert_int_equal(plan.count, 2);
     assert_int_equal(plan.open, 1);
     assert_int_equal(plan.audited, 1); /* or the base would have nothing to measure */
-    assert_string_equal(proof_plan_find(&plan, &other.id)->why, "the base has no fingerprint of it");
+    assert_string_equal(proof_plan_find(&plan, &other.id)->why,
+                        "the base has no fingerprint of it");
     proof_plan_release(&plan);
     assert_int_equal(proof_plan_make(&plan, &left, &both, 1), 0);
     assert_int_equal(plan.proven + plan.audited, 0);
