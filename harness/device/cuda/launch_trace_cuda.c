@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "device/cuda/launch_trace_parts.h"
 
@@ -41,32 +43,84 @@ void launch_trace_module(struct launch_trace *trace, const void *cubin, size_t s
 
 /* ------------------------------------------------------- copies and fills -- */
 
-/* What comes from the host counts by its bytes; of what goes there the host may make something. */
-static void see_copy(struct launch_trace *trace, const struct copy_call *call, CUstream stream)
+/* Whether the bytes are there to be read, without reading them in vain: their first and last. */
+static bool is_readable(uint64_t at, size_t bytes)
+{
+    char byte;
+    const struct iovec here = {&byte, 1};
+    const struct iovec ends[] = {{(void *)(uintptr_t)at, 1},
+                                 {(void *)(uintptr_t)(at + bytes - 1), 1}};
+    return bytes == 0 || (process_vm_readv(getpid(), &here, 1, &ends[0], 1, 0) == 1 &&
+                          process_vm_readv(getpid(), &here, 1, &ends[1], 1, 0) == 1);
+}
+
+/* Where a copy comes from: what comes from the host counts by its bytes. */
+enum source { FROM_HOST, FROM_DEVICE, FROM_EITHER };
+
+static struct code_hash content_of(struct launch_trace *trace, const struct copy_call *call,
+                                   enum source source)
+{
+    bool reads =
+        source == FROM_HOST || (source == FROM_EITHER && !trace_is_device(trace->acts, call->from));
+    if (!reads) return (struct code_hash){{0, 0}};
+    if (is_readable(call->from, call->bytes))
+        return trace_bytes(trace->acts, (const void *)(uintptr_t)call->from, call->bytes);
+    trace_acts_doubt(trace->acts, "it copies from where the trace cannot read");
+    return (struct code_hash){{0, 0}};
+}
+
+/* Of what goes to the host the host may make something. */
+static void see_copy(struct launch_trace *trace, const struct copy_call *call, CUstream stream,
+                     enum source source)
 {
     struct trace_acts *acts = trace->acts;
-    char source[TRACE_ADDRESS], target[TRACE_ADDRESS];
-    struct code_hash content = {{0, 0}};
-    trace_address(acts, call->from, source);
-    trace_address(acts, call->to, target);
+    char from[TRACE_ADDRESS], to[TRACE_ADDRESS];
+    trace_address(acts, call->from, from);
+    trace_address(acts, call->to, to);
     if (!trace_is_device(acts, call->to)) trace_acts_host(acts);
-    if (!trace_is_device(acts, call->from))
-        content = trace_bytes(acts, (const void *)(uintptr_t)call->from, call->bytes);
     trace_act(acts, "copy of %zu bytes; to %s; from %s; holds %016" PRIx64 "; stream %d",
-              call->bytes, target, source, content.word[0], trace_handle(acts, stream));
+              call->bytes, to, from, content_of(trace, call, source).word[0],
+              trace_handle(acts, stream));
 }
 
-static void copy(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void copy_in(struct launch_trace *trace, const void *parameters, const char *kernel)
 {
     (void)kernel;
-    see_copy(trace, parameters, NULL);
+    see_copy(trace, parameters, NULL, FROM_HOST);
 }
 
-static void copy_async(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void copy_in_async(struct launch_trace *trace, const void *parameters, const char *kernel)
 {
     const struct copy_call *call = parameters;
     (void)kernel;
-    see_copy(trace, call, call->stream);
+    see_copy(trace, call, call->stream, FROM_HOST);
+}
+
+/* To the host, or within the device. */
+static void copy_on(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    (void)kernel;
+    see_copy(trace, parameters, NULL, FROM_DEVICE);
+}
+
+static void copy_on_async(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct copy_call *call = parameters;
+    (void)kernel;
+    see_copy(trace, call, call->stream, FROM_DEVICE);
+}
+
+static void copy_any(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    (void)kernel;
+    see_copy(trace, parameters, NULL, FROM_EITHER);
+}
+
+static void copy_any_async(struct launch_trace *trace, const void *parameters, const char *kernel)
+{
+    const struct copy_call *call = parameters;
+    (void)kernel;
+    see_copy(trace, call, call->stream, FROM_EITHER);
 }
 
 static void see_fill(struct launch_trace *trace, const struct fill_call *call, int width,
@@ -251,14 +305,14 @@ static const struct {
     {"cuLaunchKernel", AT_END, trace_kernel},
     {"cuLaunchKernelEx", AT_END, trace_kernel_ex},
     {"cuLaunchCooperativeKernel", AT_END, trace_cooperative},
-    {"cuMemcpyHtoD_v2", AT_BEGIN, copy},
-    {"cuMemcpyHtoDAsync_v2", AT_BEGIN, copy_async},
-    {"cuMemcpyDtoH_v2", AT_BEGIN, copy},
-    {"cuMemcpyDtoHAsync_v2", AT_BEGIN, copy_async},
-    {"cuMemcpyDtoD_v2", AT_BEGIN, copy},
-    {"cuMemcpyDtoDAsync_v2", AT_BEGIN, copy_async},
-    {"cuMemcpy", AT_BEGIN, copy},
-    {"cuMemcpyAsync", AT_BEGIN, copy_async},
+    {"cuMemcpyHtoD_v2", AT_BEGIN, copy_in},
+    {"cuMemcpyHtoDAsync_v2", AT_BEGIN, copy_in_async},
+    {"cuMemcpyDtoH_v2", AT_BEGIN, copy_on},
+    {"cuMemcpyDtoHAsync_v2", AT_BEGIN, copy_on_async},
+    {"cuMemcpyDtoD_v2", AT_BEGIN, copy_on},
+    {"cuMemcpyDtoDAsync_v2", AT_BEGIN, copy_on_async},
+    {"cuMemcpy", AT_BEGIN, copy_any},
+    {"cuMemcpyAsync", AT_BEGIN, copy_any_async},
     {"cuMemsetD8_v2", AT_BEGIN, fill_8},
     {"cuMemsetD8Async", AT_BEGIN, fill_8_async},
     {"cuMemsetD16Async", AT_BEGIN, fill_16_async},
