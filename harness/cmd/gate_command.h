@@ -17,8 +17,7 @@ struct gate_command {
 /* All the rounds that they need, half of the cases to be judged, the best device. */
 #define GATE_COMMAND_DEFAULTS                                                                      \
     .gate.threshold = NAN, .gate.least_judged = 0.5, .gate.extend = true, .gate.timeout_s = 3600,  \
-    .gate.proof = true,                                                                            \
-    .device = "auto", .format = "table", .metric = "time"
+    .gate.proof = true, .device = "auto", .format = "table", .metric = "time"
 
 /* Rows of a table of options, without a comma behind the last. */
 #define OPTIONS_GATE_DEVICES                                                                       \

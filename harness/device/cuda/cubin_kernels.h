@@ -14,7 +14,8 @@
 int cubin_read_kernels(struct kernel_image *image);
 int ptx_read_kernels(struct kernel_image *image);
 
-/* What the section .nv.info.NAME says of the kernel NAME: its parameters, and the limit of threads. */
+/* What the section .nv.info.NAME says of the kernel NAME: its parameters, and the limit of threads.
+ */
 struct cubin_section;
 void cubin_read_kernel(struct kernel_entry *kernel, const struct cubin_section *section);
 

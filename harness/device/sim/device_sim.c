@@ -232,7 +232,8 @@ static int sim_trace(struct device *device, enum trace_step step,
     char code[SIM_CODE];
     if (step != TRACE_LAUNCH) return 0;
     sim_spec_code(&device->spec, variant->operation, variant->name, code);
-    fingerprint_add(print, "launch: kernel %s; grid 1 1 1; block 16 1 1; code %s", variant->name, code);
+    fingerprint_add(print, "launch: kernel %s; grid 1 1 1; block 16 1 1; code %s", variant->name,
+                    code);
     if (!device->spec.has_code)
         fingerprint_doubt(print, "this simulated device does not say which code it runs (code=N)");
     return 0;

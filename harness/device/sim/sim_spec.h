@@ -48,7 +48,8 @@ int sim_spec_parse(const char *text, struct sim_spec *spec);
 bool sim_spec_has(const struct sim_spec *spec, enum sim_fate fate, const char *operation,
                   const char *variant);
 
-/* What the machine code of a case is made of, as text: the build, and the SIM_SLOW rules that match. */
+/* What the machine code of a case is made of, as text: the build, and the SIM_SLOW rules that
+ * match. */
 enum { SIM_CODE = 128 };
 void sim_spec_code(const struct sim_spec *spec, const char *operation, const char *variant,
                    char out[SIM_CODE]);
