@@ -40,6 +40,14 @@ static bool find_range(uint64_t address, struct trace_range *range)
     return false;
 }
 
+static char handles_of_kernels[2]; /* by which they are set, and not launched */
+
+static const char *find_name(const void *handle, bool is_kernel)
+{
+    if (handle == &handles_of_kernels[0] && !is_kernel) return "first";
+    return handle == &handles_of_kernels[1] && is_kernel ? "second" : NULL;
+}
+
 /* ---------------------------------------------------------------- programs -- */
 
 enum kind { LAUNCH, LAUNCH_EX, COOPERATIVE, COPY_IN, COPY_WITHIN, FILL, EVENT, WAIT, GRAPH, KINDS };
@@ -59,8 +67,9 @@ struct step {
 struct program {
     uint64_t bytes[ALLOCATIONS];
     uint64_t misaligned[ALLOCATIONS];
-    int module[KERNELS]; /* which build of each kernel is loaded */
-    int setting;         /* of the first kernel */
+    int module[KERNELS];              /* which build of each kernel is loaded */
+    int setting, setting_of_the_last; /* of the kernels */
+    int setting_of_nobody_known;
     size_t limit;
     int setup_count, launch_count;
     struct step setup[STEPS], launch[STEPS];
@@ -242,13 +251,17 @@ static struct fingerprint played(const struct program *program, struct rng *rng)
     struct case_id id = {.place = ASSAY_CUDA};
     struct fingerprint print;
     settle_world(program, rng);
-    struct launch_trace *trace = launch_trace_new(find_range);
+    struct launch_trace *trace = launch_trace_new(find_range, find_name);
     assert_non_null(trace);
     for (int i = 0; i < KERNELS; i++)
         launch_trace_module(trace, cubin[i][program->module[i]], cubin_size[i][program->module[i]]);
-    struct function_call setting = {handle(40), 8, program->setting};
+    struct function_call setting = {(CUfunction)&handles_of_kernels[0], 8, program->setting};
+    struct kernel_call last = {9, program->setting_of_the_last, (CUkernel)&handles_of_kernels[1]};
+    struct function_call unknown = {handle(60), 8, program->setting_of_nobody_known};
     struct limit_call limit = {2, program->limit};
     call(trace, "cuFuncSetAttribute", &setting, NULL);
+    call(trace, "cuKernelSetAttribute", &last, NULL);
+    if (program->setting_of_nobody_known) call(trace, "cuFuncSetAttribute", &unknown, NULL);
     call(trace, "cuCtxSetLimit", &limit, NULL);
     fingerprint_begin(&print, &id);
     struct trace_acts *acts = launch_trace_acts(trace);
@@ -327,6 +340,14 @@ static void other_setting(struct program *p)
 {
     p->setting++;
 }
+static void other_setting_of_the_last(struct program *p)
+{
+    p->setting_of_the_last++;
+}
+static void setting_of_nobody_known(struct program *p)
+{
+    p->setting_of_nobody_known++;
+}
 static void other_limit(struct program *p)
 {
     p->limit += 1024;
@@ -367,6 +388,8 @@ static void (*const mutations[])(struct program *p) = {other_grid,
                                                        other_kernel,
                                                        other_cluster,
                                                        other_setting,
+                                                       other_setting_of_the_last,
+                                                       setting_of_nobody_known,
                                                        other_limit,
                                                        plain_is_cooperative,
                                                        plain_is_a_graph,
@@ -408,7 +431,7 @@ static struct fingerprint with_call(const char *name, const void *parameters, bo
     rng_seed(&rng, 9);
     draw_program(&program, &rng);
     settle_world(&program, &rng);
-    struct launch_trace *trace = launch_trace_new(find_range);
+    struct launch_trace *trace = launch_trace_new(find_range, find_name);
     struct trace_acts *acts = launch_trace_acts(trace);
     launch_trace_module(trace, cubin[0][0], cubin_size[0][0]);
     fingerprint_begin(&print, &id);
@@ -451,7 +474,7 @@ static void a_kernel_of_no_module_is_in_doubt(void **state)
     struct case_id id = {.place = ASSAY_CUDA};
     struct fingerprint print;
     (void)state;
-    struct launch_trace *trace = launch_trace_new(find_range);
+    struct launch_trace *trace = launch_trace_new(find_range, find_name);
     struct launch_call launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     fingerprint_begin(&print, &id);
     trace_acts_step(launch_trace_acts(trace), TRACE_SETUP, 0, &print);

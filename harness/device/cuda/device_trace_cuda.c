@@ -10,14 +10,18 @@
 #include "device/cuda/device_cuda.h"
 #include "device/cuda/launch_trace.h"
 
-struct pointer_api {
+struct trace_api {
     CUresult (*attributes)(unsigned count, CUpointer_attribute *attributes, void **data,
                            CUdeviceptr address);
+    CUresult (*function_name)(const char **name, CUfunction function); /* from CUDA 12.3 on */
+    CUresult (*kernel_name)(const char **name, CUkernel kernel);
 };
 static const struct library_symbol symbols[] = {
-    {"cuPointerGetAttributes", NULL, offsetof(struct pointer_api, attributes), false},
+    {"cuPointerGetAttributes", NULL, offsetof(struct trace_api, attributes), false},
+    {"cuFuncGetName", NULL, offsetof(struct trace_api, function_name), true},
+    {"cuKernelGetName", NULL, offsetof(struct trace_api, kernel_name), true},
 };
-static struct pointer_api driver;
+static struct trace_api driver;
 
 /* Of an address that is in no allocation the driver says nothing, and the values stay 0. */
 static bool find_range(uint64_t address, struct trace_range *range)
@@ -33,6 +37,15 @@ static bool find_range(uint64_t address, struct trace_range *range)
     if (driver.attributes(4, attributes, data, address) != CUDA_SUCCESS || bytes == 0) return false;
     *range = (struct trace_range){begin, bytes, type == CU_MEMORYTYPE_HOST || managed != 0};
     return true;
+}
+
+static const char *find_name(const void *handle, bool is_kernel)
+{
+    const char *name = NULL;
+    if (is_kernel ? !driver.kernel_name : !driver.function_name) return NULL;
+    CUresult result = is_kernel ? driver.kernel_name(&name, (CUkernel)handle)
+                                : driver.function_name(&name, (CUfunction)handle);
+    return result == CUDA_SUCCESS ? name : NULL;
 }
 
 static void see_module(void *trace, const void *cubin, size_t size)
@@ -51,8 +64,9 @@ int cuda_trace_open(struct device *device)
     static const char *const names[] = {"libcuda.so.1", NULL};
     static const char *const nowhere[] = {NULL};
     void *library = library_open(names, nowhere);
-    if (!library || library_bind(library, symbols, 1, &driver)) return -1;
-    device->trace = launch_trace_new(find_range);
+    if (!library || library_bind(library, symbols, sizeof symbols / sizeof *symbols, &driver))
+        return -1;
+    device->trace = launch_trace_new(find_range, find_name);
     if (!device->trace) return -1;
     cupti_watch(
         &(struct cupti_watcher){.module = see_module, .call = see_call, .context = device->trace});

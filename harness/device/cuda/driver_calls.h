@@ -52,14 +52,14 @@ struct stream_call {
 };
 struct function_call {
     CUfunction function;
-    int attribute, value; /* of cuFuncSetCacheConfig the configuration alone */
+    int attribute, value;
 };
 struct kernel_call {
     int attribute, value;
     CUkernel kernel;
 };
-struct kernel_cache_call {
-    CUkernel kernel;
+struct cache_call {
+    const void *handle; /* of a function or a kernel */
     int value;
 };
 struct limit_call {

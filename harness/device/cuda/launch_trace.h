@@ -10,8 +10,12 @@
 
 struct launch_trace;
 
+/* The linker's name of a kernel, by its handle: a CUkernel, or a CUfunction; NULL: not known, and
+ * what is set of it counts for all kernels. */
+typedef const char *trace_name(const void *handle, bool is_kernel);
+
 /* NULL with assay_error. */
-struct launch_trace *launch_trace_new(trace_lookup *lookup);
+struct launch_trace *launch_trace_new(trace_lookup *lookup, trace_name *name);
 void launch_trace_free(struct launch_trace *trace);
 
 struct trace_acts *launch_trace_acts(struct launch_trace *trace);

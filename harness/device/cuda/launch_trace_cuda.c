@@ -9,11 +9,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "device/cuda/launch_trace_parts.h"
 
-struct launch_trace *launch_trace_new(trace_lookup *lookup)
+struct launch_trace *launch_trace_new(trace_lookup *lookup, trace_name *name)
 {
     struct launch_trace *trace = calloc(1, sizeof *trace);
+    if (trace) trace->name = name;
     if (trace) trace->acts = trace_acts_new(lookup);
     if (trace) trace->modules = module_set_new();
     if (trace && trace->acts && trace->modules) return trace;
@@ -27,7 +29,25 @@ void launch_trace_free(struct launch_trace *trace)
     if (!trace) return;
     trace_acts_free(trace->acts);
     module_set_free(trace->modules);
+    for (int i = 0; i < trace->name_count; i++)
+        free(trace->names[i]);
+    free(trace->names);
     free(trace);
+}
+
+/* By name, since a kernel is launched by another handle than it is set by. */
+const void *launch_trace_key(struct launch_trace *trace, const char *name)
+{
+    if (!name) return NULL;
+    for (int i = 0; i < trace->name_count; i++)
+        if (strcmp(trace->names[i], name) == 0) return trace->names[i];
+    char *copy = strdup(name);
+    char **added =
+        copy ? grow_add(&trace->names, &trace->name_count, sizeof *added, "names") : NULL;
+    if (added) return *added = copy;
+    free(copy);
+    trace_acts_doubt(trace->acts, "out of memory for names");
+    return NULL;
 }
 
 struct trace_acts *launch_trace_acts(struct launch_trace *trace)
@@ -54,8 +74,10 @@ static bool is_readable(uint64_t at, size_t bytes)
                           process_vm_readv(getpid(), &here, 1, &ends[1], 1, 0) == 1);
 }
 
-/* Where a copy comes from: what comes from the host counts by its bytes. */
+/* Where a copy comes from: what comes from the host counts by its bytes. And beside it, or the
+ * width of a fill: it has a stream. */
 enum source { FROM_HOST, FROM_DEVICE, FROM_EITHER };
+enum { ON_STREAM = 16 };
 
 static struct code_hash content_of(struct launch_trace *trace, const struct copy_call *call,
                                    enum source source)
@@ -70,145 +92,67 @@ static struct code_hash content_of(struct launch_trace *trace, const struct copy
 }
 
 /* Of what goes to the host the host may make something. */
-static void see_copy(struct launch_trace *trace, const struct copy_call *call, CUstream stream,
-                     enum source source)
+static void copy(struct launch_trace *trace, const struct seen_call *seen)
 {
+    const struct copy_call *call = seen->parameters;
     struct trace_acts *acts = trace->acts;
     char from[TRACE_ADDRESS], to[TRACE_ADDRESS];
     trace_address(acts, call->from, from);
     trace_address(acts, call->to, to);
     if (!trace_is_device(acts, call->to)) trace_acts_host(acts);
     trace_act(acts, "copy of %zu bytes; to %s; from %s; holds %016" PRIx64 "; stream %d",
-              call->bytes, to, from, content_of(trace, call, source).word[0],
-              trace_handle(acts, stream));
+              call->bytes, to, from,
+              content_of(trace, call, (enum source)(seen->how & ~ON_STREAM)).word[0],
+              trace_handle(acts, seen->how & ON_STREAM ? call->stream : NULL));
 }
 
-static void copy_in(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void fill(struct launch_trace *trace, const struct seen_call *seen)
 {
-    (void)kernel;
-    see_copy(trace, parameters, NULL, FROM_HOST);
-}
-
-static void copy_in_async(struct launch_trace *trace, const void *parameters, const char *kernel)
-{
-    const struct copy_call *call = parameters;
-    (void)kernel;
-    see_copy(trace, call, call->stream, FROM_HOST);
-}
-
-/* To the host, or within the device. */
-static void copy_on(struct launch_trace *trace, const void *parameters, const char *kernel)
-{
-    (void)kernel;
-    see_copy(trace, parameters, NULL, FROM_DEVICE);
-}
-
-static void copy_on_async(struct launch_trace *trace, const void *parameters, const char *kernel)
-{
-    const struct copy_call *call = parameters;
-    (void)kernel;
-    see_copy(trace, call, call->stream, FROM_DEVICE);
-}
-
-static void copy_any(struct launch_trace *trace, const void *parameters, const char *kernel)
-{
-    (void)kernel;
-    see_copy(trace, parameters, NULL, FROM_EITHER);
-}
-
-static void copy_any_async(struct launch_trace *trace, const void *parameters, const char *kernel)
-{
-    const struct copy_call *call = parameters;
-    (void)kernel;
-    see_copy(trace, call, call->stream, FROM_EITHER);
-}
-
-static void see_fill(struct launch_trace *trace, const struct fill_call *call, int width,
-                     unsigned value, CUstream stream)
-{
-    char target[TRACE_ADDRESS];
-    trace_address(trace->acts, call->to, target);
+    const struct fill_call *call = seen->parameters;
+    int width = seen->how & ~ON_STREAM;
+    unsigned value = width == 1   ? call->value.of_8
+                     : width == 2 ? call->value.of_16
+                                  : call->value.of_32;
+    char to[TRACE_ADDRESS];
+    trace_address(trace->acts, call->to, to);
     trace_act(trace->acts, "fill of %zu times %d bytes; with %u; at %s; stream %d", call->count,
-              width, value, target, trace_handle(trace->acts, stream));
-}
-
-static void fill_8(struct launch_trace *trace, const void *parameters, const char *kernel)
-{
-    const struct fill_call *call = parameters;
-    (void)kernel;
-    see_fill(trace, call, 1, call->value.of_8, NULL);
-}
-
-static void fill_8_async(struct launch_trace *trace, const void *parameters, const char *kernel)
-{
-    const struct fill_call *call = parameters;
-    (void)kernel;
-    see_fill(trace, call, 1, call->value.of_8, call->stream);
-}
-
-static void fill_16_async(struct launch_trace *trace, const void *parameters, const char *kernel)
-{
-    const struct fill_call *call = parameters;
-    (void)kernel;
-    see_fill(trace, call, 2, call->value.of_16, call->stream);
-}
-
-static void fill_32(struct launch_trace *trace, const void *parameters, const char *kernel)
-{
-    const struct fill_call *call = parameters;
-    (void)kernel;
-    see_fill(trace, call, 4, call->value.of_32, NULL);
-}
-
-static void fill_32_async(struct launch_trace *trace, const void *parameters, const char *kernel)
-{
-    const struct fill_call *call = parameters;
-    (void)kernel;
-    see_fill(trace, call, 4, call->value.of_32, call->stream);
+              width, value, to,
+              trace_handle(trace->acts, seen->how & ON_STREAM ? call->stream : NULL));
 }
 
 /* ------------------------------------------------------- streams and time -- */
 
-static void record_event(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void record_event(struct launch_trace *trace, const struct seen_call *seen)
 {
-    const struct event_call *p = parameters; /* that with flags begins alike */
-    (void)kernel;
+    const struct event_call *p = seen->parameters; /* that with flags begins alike */
     trace_act(trace->acts, "event %d; stream %d", trace_handle(trace->acts, p->event),
               trace_handle(trace->acts, p->stream));
 }
 
-static void wait_event(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void wait_event(struct launch_trace *trace, const struct seen_call *seen)
 {
-    const struct wait_call *p = parameters;
-    (void)kernel;
+    const struct wait_call *p = seen->parameters;
     trace_act(trace->acts, "wait for event %d; stream %d; flags %u",
               trace_handle(trace->acts, p->event), trace_handle(trace->acts, p->stream), p->flags);
 }
 
-static void wait(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void wait(struct launch_trace *trace, const struct seen_call *seen)
 {
-    (void)parameters, (void)kernel;
+    (void)seen;
     trace_acts_waited(trace->acts);
 }
 
-static void take_time(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void take_time(struct launch_trace *trace, const struct seen_call *seen)
 {
-    (void)parameters, (void)kernel;
+    (void)seen;
     trace_acts_timed(trace->acts);
 }
 
-static void make_stream(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void make_stream(struct launch_trace *trace, const struct seen_call *seen)
 {
-    const struct stream_call *p = parameters;
-    (void)kernel;
-    trace_act(trace->acts, "a new stream; flags %u; priority 0", p->flags);
-}
-
-static void make_stream_with(struct launch_trace *trace, const void *parameters, const char *kernel)
-{
-    const struct stream_call *p = parameters;
-    (void)kernel;
-    trace_act(trace->acts, "a new stream; flags %u; priority %d", p->flags, p->priority);
+    const struct stream_call *p = seen->parameters;
+    trace_act(trace->acts, "a new stream; flags %u; priority %d", p->flags,
+              seen->how ? p->priority : 0);
 }
 
 /* --------------------------------------------------------------- settings -- */
@@ -216,39 +160,39 @@ static void make_stream_with(struct launch_trace *trace, const void *parameters,
 /* Settings that are kept are told apart by these, beside the numbers of the driver. */
 enum { SET_FUNCTION = 1000, SET_STREAM = 2000, SET_LIMIT = 3000, SET_CACHE = 4000 };
 
-static void set_function(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void set(struct launch_trace *trace, const void *handle, bool is_kernel, int id, int value)
 {
-    const struct function_call *p = parameters;
-    (void)kernel;
-    trace_set(trace->acts, p->function, SET_FUNCTION + p->attribute, &p->value, sizeof p->value);
+    const void *key = launch_trace_key(trace, trace->name(handle, is_kernel));
+    trace_set(trace->acts, key, id, &value, sizeof value);
 }
 
-static void set_kernel(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void set_function(struct launch_trace *trace, const struct seen_call *seen)
 {
-    const struct kernel_call *p = parameters;
-    (void)kernel;
-    trace_set(trace->acts, p->kernel, SET_FUNCTION + p->attribute, &p->value, sizeof p->value);
+    const struct function_call *p = seen->parameters;
+    set(trace, p->function, false, SET_FUNCTION + p->attribute, p->value);
 }
 
-static void set_function_cache(struct launch_trace *trace, const void *parameters,
-                               const char *kernel)
+static void set_kernel(struct launch_trace *trace, const struct seen_call *seen)
 {
-    const struct kernel_cache_call *p = parameters; /* that of a function is alike */
-    (void)kernel;
-    trace_set(trace->acts, p->kernel, SET_CACHE, &p->value, sizeof p->value);
+    const struct kernel_call *p = seen->parameters;
+    set(trace, p->kernel, true, SET_FUNCTION + p->attribute, p->value);
 }
 
-static void set_limit(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void set_cache(struct launch_trace *trace, const struct seen_call *seen)
 {
-    const struct limit_call *p = parameters;
-    (void)kernel;
+    const struct cache_call *p = seen->parameters;
+    set(trace, p->handle, seen->how, SET_CACHE, p->value);
+}
+
+static void set_limit(struct launch_trace *trace, const struct seen_call *seen)
+{
+    const struct limit_call *p = seen->parameters;
     trace_set(trace->acts, NULL, SET_LIMIT + p->limit, &p->value, sizeof p->value);
 }
 
-static void set_stream(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void set_stream(struct launch_trace *trace, const struct seen_call *seen)
 {
-    const struct stream_attribute_call *p = parameters;
-    (void)kernel;
+    const struct stream_attribute_call *p = seen->parameters;
     int bytes = trace_attribute_bytes(p->attribute);
     if (bytes < 0)
         trace_acts_doubt(trace->acts, "it sets attribute %d of a stream", (int)p->attribute);
@@ -256,38 +200,35 @@ static void set_stream(struct launch_trace *trace, const void *parameters, const
         trace_set(trace->acts, p->stream, SET_STREAM + (int)p->attribute, p->value, (size_t)bytes);
 }
 
-static void reset_lines(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void reset_lines(struct launch_trace *trace, const struct seen_call *seen)
 {
-    (void)parameters, (void)kernel;
+    (void)seen;
     trace_act(trace->acts, "the persisting lines of L2 are reset");
 }
 
 /* ----------------------------------------------------------------- graphs -- */
 
-static void begin_capture(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void begin_capture(struct launch_trace *trace, const struct seen_call *seen)
 {
-    (void)parameters, (void)kernel;
+    (void)seen;
     trace_capture_begin(trace->acts);
 }
 
-static void end_capture(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void end_capture(struct launch_trace *trace, const struct seen_call *seen)
 {
-    const struct capture_call *p = parameters;
-    (void)kernel;
+    const struct capture_call *p = seen->parameters;
     trace_capture_end(trace->acts, p->made ? *p->made : NULL);
 }
 
-static void make_graph(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void make_graph(struct launch_trace *trace, const struct seen_call *seen)
 {
-    const struct instantiate_call *p = parameters; /* however it is told */
-    (void)kernel;
+    const struct instantiate_call *p = seen->parameters; /* however it is told */
     if (p->made) trace_graph_made(trace->acts, p->graph, *p->made);
 }
 
-static void launch_graph(struct launch_trace *trace, const void *parameters, const char *kernel)
+static void launch_graph(struct launch_trace *trace, const struct seen_call *seen)
 {
-    const struct graph_call *p = parameters;
-    (void)kernel;
+    const struct graph_call *p = seen->parameters;
     trace_graph_launched(trace->acts, p->graph, p->stream);
 }
 
@@ -301,51 +242,52 @@ static const struct {
     const char *name;
     enum moment moment;
     follow_call *follow;
+    int how; /* its own */
 } followed[] = {
-    {"cuLaunchKernel", AT_END, trace_kernel},
-    {"cuLaunchKernelEx", AT_END, trace_kernel_ex},
-    {"cuLaunchCooperativeKernel", AT_END, trace_cooperative},
-    {"cuMemcpyHtoD_v2", AT_BEGIN, copy_in},
-    {"cuMemcpyHtoDAsync_v2", AT_BEGIN, copy_in_async},
-    {"cuMemcpyDtoH_v2", AT_BEGIN, copy_on},
-    {"cuMemcpyDtoHAsync_v2", AT_BEGIN, copy_on_async},
-    {"cuMemcpyDtoD_v2", AT_BEGIN, copy_on},
-    {"cuMemcpyDtoDAsync_v2", AT_BEGIN, copy_on_async},
-    {"cuMemcpy", AT_BEGIN, copy_any},
-    {"cuMemcpyAsync", AT_BEGIN, copy_any_async},
-    {"cuMemsetD8_v2", AT_BEGIN, fill_8},
-    {"cuMemsetD8Async", AT_BEGIN, fill_8_async},
-    {"cuMemsetD16Async", AT_BEGIN, fill_16_async},
-    {"cuMemsetD32_v2", AT_BEGIN, fill_32},
-    {"cuMemsetD32Async", AT_BEGIN, fill_32_async},
-    {"cuEventRecord", AT_BEGIN, record_event},
-    {"cuEventRecordWithFlags", AT_BEGIN, record_event},
-    {"cuStreamWaitEvent", AT_BEGIN, wait_event},
-    {"cuStreamSynchronize", AT_BEGIN, wait},
-    {"cuCtxSynchronize", AT_BEGIN, wait},
-    {"cuCtxSynchronize_v2", AT_BEGIN, wait},
-    {"cuEventSynchronize", AT_BEGIN, wait},
-    {"cuStreamQuery", AT_BEGIN, wait},
-    {"cuEventQuery", AT_BEGIN, wait},
-    {"cuEventElapsedTime", AT_BEGIN, take_time},
-    {"cuEventElapsedTime_v2", AT_BEGIN, take_time},
-    {"cuStreamCreate", AT_BEGIN, make_stream},
-    {"cuStreamCreateWithPriority", AT_BEGIN, make_stream_with},
-    {"cuFuncSetAttribute", ALWAYS, set_function},
-    {"cuKernelSetAttribute", ALWAYS, set_kernel},
-    {"cuFuncSetCacheConfig", ALWAYS, set_function_cache},
-    {"cuKernelSetCacheConfig", ALWAYS, set_function_cache},
-    {"cuCtxSetLimit", ALWAYS, set_limit},
-    {"cuStreamSetAttribute", ALWAYS, set_stream},
-    {"cuCtxResetPersistingL2Cache", AT_BEGIN, reset_lines},
-    {"cuStreamBeginCapture", AT_BEGIN, begin_capture},
-    {"cuStreamBeginCapture_v2", AT_BEGIN, begin_capture},
-    {"cuStreamEndCapture", AT_END, end_capture},
-    {"cuGraphInstantiate", AT_END, make_graph},
-    {"cuGraphInstantiate_v2", AT_END, make_graph},
-    {"cuGraphInstantiateWithFlags", AT_END, make_graph},
-    {"cuGraphInstantiateWithParams", AT_END, make_graph},
-    {"cuGraphLaunch", AT_BEGIN, launch_graph},
+    {"cuLaunchKernel", AT_END, trace_kernel, 0},
+    {"cuLaunchKernelEx", AT_END, trace_kernel_ex, 0},
+    {"cuLaunchCooperativeKernel", AT_END, trace_cooperative, 0},
+    {"cuMemcpyHtoD_v2", AT_BEGIN, copy, FROM_HOST},
+    {"cuMemcpyHtoDAsync_v2", AT_BEGIN, copy, FROM_HOST | ON_STREAM},
+    {"cuMemcpyDtoH_v2", AT_BEGIN, copy, FROM_DEVICE},
+    {"cuMemcpyDtoHAsync_v2", AT_BEGIN, copy, FROM_DEVICE | ON_STREAM},
+    {"cuMemcpyDtoD_v2", AT_BEGIN, copy, FROM_DEVICE},
+    {"cuMemcpyDtoDAsync_v2", AT_BEGIN, copy, FROM_DEVICE | ON_STREAM},
+    {"cuMemcpy", AT_BEGIN, copy, FROM_EITHER},
+    {"cuMemcpyAsync", AT_BEGIN, copy, FROM_EITHER | ON_STREAM},
+    {"cuMemsetD8_v2", AT_BEGIN, fill, 1},
+    {"cuMemsetD8Async", AT_BEGIN, fill, 1 | ON_STREAM},
+    {"cuMemsetD16Async", AT_BEGIN, fill, 2 | ON_STREAM},
+    {"cuMemsetD32_v2", AT_BEGIN, fill, 4},
+    {"cuMemsetD32Async", AT_BEGIN, fill, 4 | ON_STREAM},
+    {"cuEventRecord", AT_BEGIN, record_event, 0},
+    {"cuEventRecordWithFlags", AT_BEGIN, record_event, 0},
+    {"cuStreamWaitEvent", AT_BEGIN, wait_event, 0},
+    {"cuStreamSynchronize", AT_BEGIN, wait, 0},
+    {"cuCtxSynchronize", AT_BEGIN, wait, 0},
+    {"cuCtxSynchronize_v2", AT_BEGIN, wait, 0},
+    {"cuEventSynchronize", AT_BEGIN, wait, 0},
+    {"cuStreamQuery", AT_BEGIN, wait, 0},
+    {"cuEventQuery", AT_BEGIN, wait, 0},
+    {"cuEventElapsedTime", AT_BEGIN, take_time, 0},
+    {"cuEventElapsedTime_v2", AT_BEGIN, take_time, 0},
+    {"cuStreamCreate", AT_BEGIN, make_stream, 0},
+    {"cuStreamCreateWithPriority", AT_BEGIN, make_stream, 1},
+    {"cuFuncSetAttribute", ALWAYS, set_function, 0},
+    {"cuKernelSetAttribute", ALWAYS, set_kernel, 0},
+    {"cuFuncSetCacheConfig", ALWAYS, set_cache, 0},
+    {"cuKernelSetCacheConfig", ALWAYS, set_cache, 1},
+    {"cuCtxSetLimit", ALWAYS, set_limit, 0},
+    {"cuStreamSetAttribute", ALWAYS, set_stream, 0},
+    {"cuCtxResetPersistingL2Cache", AT_BEGIN, reset_lines, 0},
+    {"cuStreamBeginCapture", AT_BEGIN, begin_capture, 0},
+    {"cuStreamBeginCapture_v2", AT_BEGIN, begin_capture, 0},
+    {"cuStreamEndCapture", AT_END, end_capture, 0},
+    {"cuGraphInstantiate", AT_END, make_graph, 0},
+    {"cuGraphInstantiate_v2", AT_END, make_graph, 0},
+    {"cuGraphInstantiateWithFlags", AT_END, make_graph, 0},
+    {"cuGraphInstantiateWithParams", AT_END, make_graph, 0},
+    {"cuGraphLaunch", AT_BEGIN, launch_graph, 0},
 };
 
 /* What changes nothing of what runs: memory comes and goes, whose addresses are told where they are
@@ -362,6 +304,9 @@ static bool is_harmless(const char *name)
                                          "cuModuleLoad",
                                          "cuModuleUnload",
                                          "cuLibraryLoad",
+                                         "cuLibraryEnumerate",
+                                         "cuModuleEnumerate",
+                                         "cuCoredump",
                                          "cuLibraryUnload",
                                          "cuFuncLoad",
                                          "cuFuncIsLoaded",
@@ -421,7 +366,7 @@ void launch_trace_call(struct launch_trace *trace, const char *name, bool has_en
         if (strcmp(plain, followed[i].name) != 0) continue;
         bool is_now = (followed[i].moment == AT_END) == has_ended;
         if (is_now && (followed[i].moment == ALWAYS || trace_acts_open(trace->acts)))
-            followed[i].follow(trace, parameters, kernel);
+            followed[i].follow(trace, &(struct seen_call){parameters, kernel, followed[i].how});
         return;
     }
     if (!has_ended && !is_harmless(plain) && trace_acts_open(trace->acts))

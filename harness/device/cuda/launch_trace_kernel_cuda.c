@@ -106,7 +106,7 @@ static void see_launch(struct launch_trace *trace, const struct launch *launch, 
     cubin_plain_local(name, plain, sizeof plain);
     struct code_hash arguments = arguments_hash(trace, launch, &kernel);
     uint64_t attributes = attributes_hash(trace, launch, cluster);
-    uint64_t settings = trace_settings(acts, launch->function) +
+    uint64_t settings = trace_settings(acts, launch_trace_key(trace, name)) +
                         3 * trace_settings(acts, launch->stream) + 5 * trace_settings(acts, NULL);
     trace_acts_kernels(acts, 1);
     trace_act(acts,
@@ -130,24 +130,24 @@ static struct launch launch_of(const struct launch_call *call)
     return launch;
 }
 
-void trace_kernel(struct launch_trace *trace, const void *parameters, const char *kernel)
+void trace_kernel(struct launch_trace *trace, const struct seen_call *seen)
 {
-    const struct launch_call *call = parameters;
+    const struct launch_call *call = seen->parameters;
     struct launch launch = launch_of(call);
     launch.extra = call->extra;
-    see_launch(trace, &launch, kernel);
+    see_launch(trace, &launch, seen->kernel);
 }
 
-void trace_cooperative(struct launch_trace *trace, const void *parameters, const char *kernel)
+void trace_cooperative(struct launch_trace *trace, const struct seen_call *seen)
 {
-    struct launch launch = launch_of(parameters);
+    struct launch launch = launch_of(seen->parameters);
     launch.is_cooperative = true;
-    see_launch(trace, &launch, kernel);
+    see_launch(trace, &launch, seen->kernel);
 }
 
-void trace_kernel_ex(struct launch_trace *trace, const void *parameters, const char *kernel)
+void trace_kernel_ex(struct launch_trace *trace, const struct seen_call *seen)
 {
-    const struct launch_ex_call *call = parameters;
+    const struct launch_ex_call *call = seen->parameters;
     const CUlaunchConfig *config = call->config;
     const struct launch launch = {
         .function = call->function,
@@ -159,5 +159,5 @@ void trace_kernel_ex(struct launch_trace *trace, const void *parameters, const c
         .extra = call->extra,
         .attributes = config->attrs,
         .attribute_count = config->attrs ? config->numAttrs : 0};
-    see_launch(trace, &launch, kernel);
+    see_launch(trace, &launch, seen->kernel);
 }
