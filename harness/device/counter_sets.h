@@ -20,6 +20,9 @@
 #define COUNTER_ISSUE      "smsp__issue_active.avg.pct_of_peak_sustained_active"
 #define COUNTER_OCCUPANCY  "sm__warps_active.avg.pct_of_peak_sustained_active"
 #define COUNTER_CLOCK      "sm__cycles_elapsed.avg.per_second"
+#define COUNTER_INSTRUCTIONS "smsp__inst_executed.sum"
+#define COUNTER_LOCAL_LOADS  "smsp__inst_executed_op_local_ld.sum"
+#define COUNTER_LOCAL_STORES "smsp__inst_executed_op_local_st.sum"
 #define COUNTER_STALL(why) "smsp__average_warps_issue_stalled_" why "_per_issue_active.ratio"
 
 enum counter_unit {
@@ -45,7 +48,7 @@ const char *counter_unit_name(enum counter_unit unit);
 /* Write the value with its unit: "91.2 %", "250 MB", "-" for NAN. */
 void counter_text(char *out, size_t size, enum counter_unit unit, double value);
 
-/* Parse a comma-separated list of sets (default, memory, compute, stalls, all, none) and
+/* Parse a comma-separated list of sets (default, memory, compute, stalls, work, all, none) and
  * metrics by NVIDIA's names; NULL: default. Writes each metric once and returns how many,
  * or -1 with assay_error. */
 int counter_list(const char *list, char out[PROFILE_MAX_COUNTERS][PROFILE_MAX_METRIC]);

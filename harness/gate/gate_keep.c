@@ -102,7 +102,7 @@ int gate_finish(struct gate_run *run)
              options->candidate);
     comparison->candidate.label[0] = '\0'; /* each launch had its own */
     if (!options->baseline) comparison->base.label[0] = '\0';
-    if (run->noise.count == 0 && gate_measures(run))
+    if (run->noise.count == 0 && gate_measures(run) && !options->counts)
         comparison_note(comparison,
                         "no noise floor is known for this device: assay calibrate "
                         "%.60s makes one",

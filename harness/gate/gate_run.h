@@ -28,7 +28,8 @@ struct gate_options {
     double threshold;                        /* a fraction; NAN: by the clocks */
     double least_judged;                     /* a fraction of the cases (verdict.h) */
     bool speedup;                            /* the ratio to the baseline, not the time */
-    bool proof; /* what is proven unchanged is not measured (judge/proof.h); paired mode */
+    bool counts; /* what launches count, in the place of times (judge/counts.h); paired mode */
+    bool proof;  /* what is proven unchanged is not measured (judge/proof.h); paired mode */
     bool extend;
     bool resume; /* go on with the suite's newest gate that did not end; paired mode */
     bool allow_simulated, allow_stored;

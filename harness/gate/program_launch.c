@@ -105,12 +105,13 @@ static void arguments(const struct program_call *call, const struct scratch *scr
         {"--format", "json"},
         {"--precision", call->precision},
         {"--fingerprint", request == ASK_PRINTS ? scratch->prints : NULL},
+        {"--counters", call->counters},
     };
     int count = 0;
     argv[count++] = call->program;
-    argv[count++] = "run";
+    argv[count++] = call->counters ? "profile" : "run";
     argv[count++] = call->suite;
-    argv[count++] = "--no-ceilings";
+    argv[count++] = call->counters ? "--no-times" : "--no-ceilings";
     if (request == ASK_PLAN) argv[count++] = "--dry-run";
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (!pairs[i][1]) continue;

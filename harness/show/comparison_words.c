@@ -141,8 +141,9 @@ void unjudged_text(const struct comparison *comparison, char out[WORDS_LINE])
 
 const char *metric_text(const struct comparison *comparison)
 {
-    bool is_ratio = comparison->metric && strcmp(comparison->metric, "speedup") == 0;
-    return is_ratio ? "change of time/baseline" : "change of time";
+    const char *metric = comparison->metric ? comparison->metric : "time";
+    if (strcmp(metric, "counters") == 0) return "change of instructions";
+    return strcmp(metric, "speedup") == 0 ? "change of time/baseline" : "change of time";
 }
 
 void comparison_words(struct comparison_words *words, const struct comparison_row *row)
