@@ -59,8 +59,9 @@ static int run(void *given)
 static const struct command_option options[] = {
     OPTION_FILTER(VALUE_VARIANT, runner.plan.filter),
     {"counters", VALUE_TEXT, "LIST", AT(runner.counters),
-     .help = "sets (default, memory, compute, stalls, work, all, none) and metrics by NVIDIA's names "
-             "(dram__bytes_read.sum), a comma between",
+     .help =
+         "sets (default, memory, compute, stalls, work, all, none) and metrics by NVIDIA's names "
+         "(dram__bytes_read.sum), a comma between",
      .choices = "default memory compute stalls work all none"},
     {"device", VALUE_DEVICE, "D", AT(runner.device),
      .help = "auto (default) or cuda:N; the host has nothing to profile by"},

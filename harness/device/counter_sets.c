@@ -59,9 +59,8 @@ enum { KNOWN = sizeof table / sizeof *table };
 static const struct {
     const char *name;
     int sets;
-} sets[] = {{"default", DEFAULT}, {"memory", MEMORY}, {"compute", COMPUTE},
-            {"stalls", STALLS},   {"work", WORK},     {"all", ~0},
-            {"none", 0}};
+} sets[] = {{"default", DEFAULT}, {"memory", MEMORY}, {"compute", COMPUTE}, {"stalls", STALLS},
+            {"work", WORK},       {"all", ~0},        {"none", 0}};
 const char counter_set_names[] = "default, memory, compute, stalls, work, all, none";
 
 struct counter_label counter_label(const char *metric)

@@ -1,4 +1,4 @@
-/* gate_count.c - a gate by what launches count: one of each program, and two more of what differs.
+/* gate_count.c - a gate by what launches count: one of each program, and more of what differs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static const char *differing_filter(const struct counting *counting, char filter
         named = named && gate_filter_add(filter, &counting->cases[i].id);
     }
     if (differ > 0)
-        fprintf(stderr, "assay: %d case%s differ%s, counted twice more\n", differ,
+        fprintf(stderr, "assay: %d case%s differ%s, counted four times more\n", differ,
                 differ == 1 ? "" : "s", differ == 1 ? "s" : "");
     if (differ == 0) return NULL;
     return named ? filter : counting->run->filter ? counting->run->filter : "*";
@@ -135,7 +135,7 @@ int gate_count(struct gate_run *run)
 {
     struct counting counting = {.run = run};
     char filter[GATE_FILTER];
-    fputs("assay: one launch of each program counts all cases; two more what then differs\n",
+    fputs("assay: one launch of each program counts all cases; four more what then differs\n",
           stderr);
     int code = count_round(&counting, 0, run->filter);
     const char *differing = code == GATE_MADE ? differing_filter(&counting, filter) : NULL;

@@ -123,7 +123,7 @@ int gate_add_proven(struct gate_run *run);
 
 /* ---- gate_count.c: counters in the place of times; GATE_MADE, or an exit code ---- */
 
-/* Count all that is not proven, and what differs twice more; the comparison is made. */
+/* Count all that is not proven, and what differs four times more; the comparison is made. */
 int gate_count(struct gate_run *run);
 
 /* ---- gate_resume.c: launches of a gate or a calibration that did not end ---- */

@@ -3,15 +3,16 @@
  * each (device/profile_counts.h). Pure. No quiet GPU is needed: counts do not depend on it.
  *
  * One launch of each is enough where they agree: counters to 0.1 %, everything else exactly. Where
- * they do not, two more of each say whether the count is the code's or the launch's (a kernel that
- * spins, atomics that are tried again): it is the code's where all launches of each side agree.
+ * they do not, four more of each say whether the count is the code's or the launch's (a kernel that
+ * spins, atomics that are tried again): it is the code's where all launches of each side agree. A
+ * count that takes either of two values by chance passes for a change once in five hundred times.
  */
 #pragma once
 
 #include "device/profile_counts.h"
 #include "judge/verdict.h"
 
-enum { COUNTS_ROUNDS = 3 };
+enum { COUNTS_ROUNDS = 5 };
 
 struct counted_case {
     struct case_id id;
