@@ -41,7 +41,7 @@ static int setup(struct assay_call *call)
         (void)assay_error("no such kernel of this type");
         return ASSAY_SKIP;
     }
-    int status = DIVIDE ? linear_parts_init(&state->parts, call) : 0;
+    int status = DIVIDE ? linear_wgmma_parts(&state->parts, call) : 0;
     if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
     if (linear_wgmma_make(&state->product, kernel, &operands, LINEAR_PLAIN,

@@ -14,6 +14,7 @@
 
 #include "kernels/cuda/cuda_trial.h"
 #include "linear.cuh"
+#include "linear_fp32.h"
 #include "linear_pad.h"
 #include "linear_wgmma_kernels.h"
 
@@ -42,19 +43,20 @@ static int tf32_128(const struct linear_operands *operands, cudaStream_t stream)
 }
 
 static const struct plain plains[] = {
-    {"smem32", GPT_FP32, 0, false, true, 0, linear_smem32},
+    {"bf16_128", GPT_BF16, 80, true, true, 0, bf16_128},
+    {"tf32_128", GPT_TF32, 80, true, true, 0, tf32_128},
     {"rows", GPT_FP32, 0, false, false, LINEAR_ROWS_MOST, linear_rows_fp32},
     {"rows", GPT_TF32, 0, false, false, LINEAR_ROWS_MOST, linear_rows_fp32},
     {"rows", GPT_BF16, 0, false, false, LINEAR_ROWS_MOST, linear_rows_bf16},
     {"tf32_32", GPT_TF32, 80, false, true, 0, linear_tf32_32},
-    {"tf32_128", GPT_TF32, 80, true, true, 0, tf32_128},
-    {"bf16_128", GPT_BF16, 80, true, true, 0, bf16_128},
+    {"smem32", GPT_FP32, 0, false, true, 0, linear_smem32},
 };
 
-/* One of `plain` and `product`. */
+/* One of `plain`, `tiles` and `product`. */
 struct candidate {
     const struct best *best;
     const struct plain *plain;
+    struct linear_fp32 *tiles;
     const struct lwg_kernel *kernel;
     struct linear_wgmma *product;
     bool padded;
@@ -66,6 +68,7 @@ struct best {
     struct linear_pad pad;
     struct linear_parts parts;
     struct linear_operands operands;
+    struct linear_fp32 tiles[LINEAR_FP32_TILINGS];
     enum gpt_precision precision;
     struct candidate list[CANDIDATES], *chosen;
     int count;
@@ -112,9 +115,19 @@ static int add_plains(struct best *best)
     return 0;
 }
 
+static int add_fp32(struct best *best, struct assay_call *call)
+{
+    int status = linear_fp32_parts(&best->parts, call);
+    for (int i = 0; i < LINEAR_FP32_TILINGS && !status; i++) {
+        status = linear_fp32_init(&best->tiles[i], i, &best->operands, &best->parts);
+        add(best)->tiles = &best->tiles[i];
+    }
+    return status;
+}
+
 /* A kernel whose clusters do not fit the card is left out; so is one that has nothing to divide. */
-static void add_wgmma(struct best *best, const struct lwg_kernel *kernel,
-                      const struct linear_parts *parts)
+static void add_kernel(struct best *best, const struct lwg_kernel *kernel,
+                       const struct linear_parts *parts)
 {
     struct candidate *added = add(best);
     added->kernel = kernel;
@@ -129,22 +142,32 @@ static void add_wgmma(struct best *best, const struct lwg_kernel *kernel,
     best->count--;
 }
 
+static int add_wgmma(struct best *best, struct assay_call *call)
+{
+    const struct lwg_kernels kernels = lwg_kernels_of(best->precision);
+    int status = linear_wgmma_parts(&best->parts, call);
+    for (int i = 0; i < kernels.count && !status; i++) {
+        add_kernel(best, &kernels.kernel[i], NULL);
+        add_kernel(best, &kernels.kernel[i], &best->parts);
+    }
+    return status;
+}
+
+static int add_tiles(struct best *best, struct assay_call *call)
+{
+    if (best->operands.transposed) return 0;
+    if (best->precision == GPT_FP32) return add_fp32(best, call);
+    return assay_card()->arch_specific ? add_wgmma(best, call) : 0;
+}
+
 static int list_candidates(struct best *best, struct assay_call *call)
 {
     if (!best->operands.transposed && !aligned(best) && best->precision != GPT_FP32) {
         int status = linear_pad_init(&best->pad, &best->operands, best->precision, call);
         if (status) return status;
     }
-    if (add_plains(best) < 0) return -1;
-    if (!assay_card()->arch_specific || best->operands.transposed) return 0;
-    const struct lwg_kernels kernels = lwg_kernels_of(best->precision);
-    if (kernels.count == 0) return 0;
-    int status = linear_parts_init(&best->parts, call);
-    for (int i = 0; i < kernels.count && !status; i++) {
-        add_wgmma(best, &kernels.kernel[i], NULL);
-        add_wgmma(best, &kernels.kernel[i], &best->parts);
-    }
-    return status;
+    int status = add_tiles(best, call);
+    return status ? status : add_plains(best); /* the slowest last: they are timed once */
 }
 
 /* ------------------------------------------------------------------ choice -- */
@@ -178,6 +201,8 @@ static void describe(const struct candidate *chosen, char *note, size_t size)
     char name[ASSAY_MAX_NOTE];
     if (chosen->product)
         lwg_kernel_name(chosen->kernel, name, sizeof name);
+    else if (chosen->tiles)
+        (void)snprintf(name, sizeof name, "fp32 %s", linear_fp32_name(chosen->tiles->tiling));
     else
         (void)snprintf(name, sizeof name, "%s", chosen->plain->name);
     (void)snprintf(note, size, "%s%s%s, of %d", name,
@@ -200,7 +225,8 @@ static int setup(struct assay_call *call)
         (void)assay_error("this card has none of the products for this shape");
         return ASSAY_SKIP;
     }
-    if (choose(best, call)) return -1;
+    status = choose(best, call);
+    if (status) return status;
     describe(best->chosen, call->note, sizeof call->note);
     return 0;
 }

@@ -3,8 +3,7 @@
  */
 #pragma once
 
-#include <stdint.h>
-
+#include "assay.h"
 #include "linear_parts.h"
 
 /* Memory on the device: room for the sums of every writer (a warp), and a word for each that is 0
@@ -13,6 +12,11 @@ struct linear_parts {
     float4 *sums;
     uint32_t *ready;
 };
+
+/* In setup: memory for so many writers with so many sums per lane, for teardown to
+ * cudaFree(parts->sums). 0, -1 or ASSAY_SKIP. */
+int linear_parts_init(struct linear_parts *parts, int64_t writers, int sums,
+                      struct assay_call *call);
 
 enum { LINEAR_PARTS_BATCH = 8 }; /* loads of 16 bytes per lane that are under way at a time */
 

@@ -89,3 +89,15 @@ LINEAR_PARTS_FUNCTION int linear_parts_split(int tiles, int shares)
     if (rest == 0) return 0;
     return tiles < shares ? tiles : shares + rest;
 }
+
+/* Fewer stages than this are not worth the exchange of their sums. */
+enum { LINEAR_PARTS_LEAST = 4 };
+
+/* How many shares there are, where `fit` blocks are on the device at a time: at least one per tile,
+ * as far as they fit, and each with a stage. */
+LINEAR_PARTS_FUNCTION int linear_parts_shares(int tiles, int split, int depth, int fit)
+{
+    int64_t worth = (int64_t)split * depth / LINEAR_PARTS_LEAST;
+    int64_t most = worth > tiles ? worth : tiles;
+    return fit < most ? fit : (int)most;
+}

@@ -82,18 +82,11 @@ void lwg_kernel_name(const struct lwg_kernel *kernel, char *out, size_t size)
                    kernel->cluster, kernel->turns ? "in turns" : "shared");
 }
 
-int linear_parts_init(struct linear_parts *parts, struct assay_call *call)
+int linear_wgmma_parts(struct linear_parts *parts, struct assay_call *call)
 {
-    const int64_t blocks = assay_card()->multiprocessors; /* one each, in every kernel */
-    const int64_t sums_bytes = blocks * LWG_ROWS * LWG_COLUMNS * (int64_t)sizeof(float);
-    const int64_t ready_bytes = blocks * LWG_WARPS * (int64_t)sizeof(uint32_t);
-    void *memory;
-    int status =
-        device_memory(call, &memory, sums_bytes + ready_bytes, "the sums of divided tiles");
-    *parts = {(float4 *)memory, memory ? (uint32_t *)((char *)memory + sums_bytes) : NULL};
-    if (status) return status;
-    return assay_cuda(cudaMemsetAsync(parts->ready, 0, ready_bytes, (cudaStream_t)call->stream),
-                      "the flags of divided tiles");
+    /* One block on each, in every kernel. */
+    return linear_parts_init(parts, (int64_t)assay_card()->multiprocessors * LWG_WARPS,
+                             LWG_COLUMNS / 2, call);
 }
 
 int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *kernel,

@@ -15,9 +15,8 @@ static void lwg_divide(struct lwg_plan *plan, const struct linear_parts *parts)
     const int tiles = plan->bands * plan->columns, fit = (int)plan->blocks / CONFIG::CLUSTER;
     plan->split = parts && !CONFIG::TURNS ? linear_parts_split(tiles, fit) : 0;
     if (plan->split > 0) plan->parts = *parts;
-    /* Every share of divided tiles has a stage. */
-    int64_t most = plan->split > 0 ? (int64_t)plan->split * plan->depth : tiles;
-    if (fit > most) plan->blocks = (unsigned)most * CONFIG::CLUSTER;
+    plan->blocks =
+        (unsigned)linear_parts_shares(tiles, plan->split, plan->depth, fit) * CONFIG::CLUSTER;
 }
 
 /* In setup: the plan of a product; `operands` as they will be in every launch. */

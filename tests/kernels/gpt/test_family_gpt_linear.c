@@ -120,9 +120,8 @@ static void check_join(const struct linear_walk *walk, struct linear_unit first)
 /* Every stage of every tile is in one unit; a share hands over one part at most, its first. */
 static void check_division(int tiles, int depth, int fit)
 {
-    int split = linear_parts_split(tiles, fit), shares = fit;
-    int most = split > 0 ? split * depth : tiles; /* as the launch has it */
-    if (shares > most) shares = most;
+    int split = linear_parts_split(tiles, fit);
+    int shares = linear_parts_shares(tiles, split, depth, fit);
     int *seen = calloc((size_t)(tiles * depth), sizeof *seen);
     assert_non_null(seen);
     for (int share = 0; share < shares; share++) {
