@@ -16,10 +16,10 @@
  *   measure(each)      the part of the warp's elements, in every lane; each(f) calls f(value) for
  *                      those of this lane
  *   open(args, row)    the state
- *   gains(args, column, count)   for elements from `column` on; `count` is 1 or all of a piece, then
- *                      `column` is a multiple of it where rows are aligned
- *   close(args, row, state, part, leader)   what `out` needs; one thread, the leader, may write
- *   out(closed, gain, i, value, column)     the output for element i of the piece
+ *   gains(args, column, count)   for elements from `column` on; `count` is 1 or all of a piece,
+ * then `column` is a multiple of it where rows are aligned close(args, row, state, part, leader)
+ * what `out` needs; one thread, the leader, may write out(closed, gain, i, value, column)     the
+ * output for element i of the piece
  *
  * A row begins wherever the one before it ended. What lies before its first and behind its last
  * whole piece of 16 bytes, aligned in memory, are at most two times WIDTH - 1 elements, its edge:
@@ -84,7 +84,7 @@ static __device__ __forceinline__ void row_floats(float (&to)[row_piece<T>::WIDT
 /* Where the pieces of a row are. */
 template <typename T> struct row_place {
     enum { WIDTH = row_piece<T>::WIDTH };
-    int64_t begin; /* its first element */
+    int64_t begin;          /* its first element */
     int head, pieces, edge; /* elements before the first piece; pieces; elements in none */
 
     __device__ __forceinline__ row_place(int64_t row, int columns) : begin(row * columns)
@@ -101,6 +101,32 @@ template <typename T> struct row_place {
     }
 };
 
+/* Piece `at` behind element `body`, and element `at`; with r added if the operation does. */
+template <class OP>
+static __device__ __forceinline__ uint4 row_load(const typename OP::args &args, int64_t body,
+                                                 unsigned at)
+{
+    typedef typename OP::element T;
+    uint4 piece = __ldg((const uint4 *)(args.x + body) + at);
+    if constexpr (OP::ADDS) {
+        uint4 other = __ldg((const uint4 *)(args.r + body) + at);
+        float sum[row_piece<T>::WIDTH];
+#pragma unroll
+        for (int i = 0; i < row_piece<T>::WIDTH; i++)
+            sum[i] = row_get(piece, i, T()) + row_get(other, i, T());
+        piece = row_pack(sum, T());
+    }
+    return piece;
+}
+
+template <class OP>
+static __device__ __forceinline__ float row_load_one(const typename OP::args &args, int64_t at)
+{
+    float x = gpt_float(__ldg(args.x + at));
+    if constexpr (OP::ADDS) x += gpt_float(__ldg(args.r + at));
+    return x;
+}
+
 /* -------------------------------------------------------------------- sums -- */
 
 static __device__ __forceinline__ float row_warp_max(float value)
@@ -112,7 +138,8 @@ static __device__ __forceinline__ float row_warp_max(float value)
 }
 
 /* The part of lanes 0 to 31, in every lane. */
-template <class OP> static __device__ __forceinline__ typename OP::part row_join(typename OP::part p)
+template <class OP>
+static __device__ __forceinline__ typename OP::part row_join(typename OP::part p)
 {
     typedef typename OP::part part;
     enum { WORDS = sizeof(part) / sizeof(float) };
@@ -148,17 +175,17 @@ template <typename P> static __device__ __forceinline__ P *row_peer(P *place, un
 /* --------------------------------------------------------- row in registers -- */
 
 enum {
-    ROW_PIECES = 8,     /* of a thread, at most */
-    ROW_WARPS = 32,     /* of a block, at most */
-    ROW_CLUSTER = 16,   /* blocks of a cluster, at most */
-    ROW_TEAM_WARPS = 8, /* of a block in which each warp has a row, at most */
+    ROW_PIECES = 8,      /* of a thread, at most */
+    ROW_WARPS = 32,      /* of a block, at most */
+    ROW_LOG_CLUSTER = 4, /* 16 blocks of a cluster, at most */
+    ROW_TEAM_WARPS = 8,  /* of a block in which each warp has a row, at most */
 };
 
 /* How a row is divided. Without a cluster and with one warp per row, a block has `rows` rows. */
 struct row_team {
-    int cluster; /* blocks per row */
-    int warps;   /* per row and block */
-    int rows;    /* per block; above 1 only with one warp and no cluster */
+    int log_cluster; /* 1 << log_cluster blocks per row */
+    int warps;       /* per row and block */
+    int rows;        /* per block; above 1 only with one warp and no cluster */
 };
 
 /*
@@ -176,27 +203,29 @@ static __global__ void __launch_bounds__(32 * ROW_WARPS)
     extern __shared__ __align__(16) char row_shared[];
     part *parts = (part *)row_shared;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const unsigned rank = blockIdx.x % team.cluster;
+    const int cluster = 1 << team.log_cluster, rank = (int)blockIdx.x & (cluster - 1);
 #if __CUDA_ARCH__ >= 900
     /* All blocks have begun before one writes into another's memory. */
-    if (team.cluster > 1) asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+    if (cluster > 1) asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 #endif
-    const int64_t row = (int64_t)(blockIdx.x / team.cluster) * team.rows + (team.rows > 1 ? warp : 0);
+    const bool alone = team.rows > 1;
+    const int64_t row = (int64_t)(blockIdx.x >> team.log_cluster) * team.rows + (alone ? warp : 0);
     if (row >= args.rows) return; /* whole warps, and none with a barrier */
-    const int member = (int)rank * team.warps + (team.rows > 1 ? 0 : warp);
-    const int members = team.cluster * team.warps;
+    const int member = rank * team.warps + (alone ? 0 : warp), members = cluster * team.warps;
     const row_place<T> place(row, args.columns);
     const bool aligned = place.head == 0;
-    const T *x = args.x + place.begin + place.head;
+    const int first = member * 32 + lane;
+    const unsigned stride = (unsigned)members * 32;
+    const int64_t body = place.begin + place.head; /* where the pieces begin */
+    /* Whether this lane has a k-th piece. */
+    auto has = [&](int k) { return first + k * (int)stride < place.pieces; };
 
     uint4 piece[PIECES];
-    const int first = member * 32 + lane, stride = members * 32;
 #pragma unroll
     for (int k = 0; k < PIECES; k++)
-        if (first + k * stride < place.pieces) piece[k] = __ldg((const uint4 *)x + first + k * stride);
+        if (has(k)) piece[k] = row_load<OP>(args, body, first + k * stride);
     const int edge = first < place.edge ? place.edge_column(first) : -1;
-    float edge_value = 0.0f;
-    if (edge >= 0) edge_value = gpt_float(__ldg(args.x + place.begin + edge));
+    float edge_value = edge < 0 ? 0.0f : row_load_one<OP>(args, place.begin + edge);
     typename OP::state state = OP::open(args, row);
     /* Few pieces leave registers for their weights: these are read beside x, not after it. */
     enum { EARLY = PIECES <= 2 };
@@ -204,37 +233,22 @@ static __global__ void __launch_bounds__(32 * ROW_WARPS)
     if (EARLY) {
 #pragma unroll
         for (int k = 0; k < PIECES; k++)
-            if (first + k * stride < place.pieces)
-                gain[EARLY ? k : 0] = OP::gains(
-                    args, place.head + (first + k * stride) * WIDTH, WIDTH, aligned);
+            if (has(k))
+                gain[EARLY ? k : 0] =
+                    OP::gains(args, place.head + (first + k * (int)stride) * WIDTH, WIDTH, aligned);
     }
     if constexpr (OP::ADDS) {
-        const int64_t at = place.begin + place.head;
-        uint4 other[PIECES];
+        uint4 *sum = (uint4 *)(args.sum + body);
 #pragma unroll
         for (int k = 0; k < PIECES; k++)
-            if (first + k * stride < place.pieces)
-                other[k] = __ldg((const uint4 *)(args.r + at) + first + k * stride);
-#pragma unroll
-        for (int k = 0; k < PIECES; k++) {
-            if (first + k * stride >= place.pieces) continue;
-            float sum[WIDTH];
-#pragma unroll
-            for (int i = 0; i < WIDTH; i++)
-                sum[i] = row_get(piece[k], i, T()) + row_get(other[k], i, T());
-            piece[k] = row_pack(sum, T());
-            ((uint4 *)(args.sum + at))[first + k * stride] = piece[k];
-        }
-        if (edge >= 0) {
-            edge_value += gpt_float(__ldg(args.r + place.begin + edge));
-            gpt_put(args.sum + place.begin + edge, edge_value);
-        }
+            if (has(k)) sum[first + k * stride] = piece[k];
+        if (edge >= 0) gpt_put(args.sum + place.begin + edge, edge_value);
     }
 
     part whole = OP::measure([&](auto f) {
 #pragma unroll
         for (int k = 0; k < PIECES; k++) {
-            if (first + k * stride >= place.pieces) continue;
+            if (!has(k)) continue;
 #pragma unroll
             for (int i = 0; i < WIDTH; i++)
                 f(row_get(piece[k], i, T()));
@@ -242,10 +256,10 @@ static __global__ void __launch_bounds__(32 * ROW_WARPS)
         if (edge >= 0) f(edge_value);
     });
     if (members > 1) {
-        if (team.cluster > 1) {
+        if (cluster > 1) {
 #if __CUDA_ARCH__ >= 900
             asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
-            if (lane < team.cluster) *row_peer(parts + member, lane) = whole;
+            if (lane < cluster) *row_peer(parts + member, lane) = whole;
             hopper_cluster_sync();
 #endif
         } else {
@@ -260,18 +274,18 @@ static __global__ void __launch_bounds__(32 * ROW_WARPS)
 
     typename OP::closed closed = OP::close(args, row, state, whole, member == 0 && lane == 0);
     if constexpr (OP::WRITES) {
-        T *y = args.y + place.begin + place.head;
+        uint4 *y = (uint4 *)(args.y + body);
 #pragma unroll
         for (int k = 0; k < PIECES; k++) {
-            const int at = first + k * stride, column = place.head + at * WIDTH;
-            if (at >= place.pieces) continue;
+            const int column = place.head + (first + k * (int)stride) * WIDTH;
+            if (!has(k)) continue;
             if (!EARLY) gain[0] = OP::gains(args, column, WIDTH, aligned);
             float out[WIDTH];
 #pragma unroll
             for (int i = 0; i < WIDTH; i++)
-                out[i] = OP::out(closed, gain[EARLY ? k : 0], i, row_get(piece[k], i, T()),
-                                 column + i);
-            ((uint4 *)y)[at] = row_pack(out, T());
+                out[i] =
+                    OP::out(closed, gain[EARLY ? k : 0], i, row_get(piece[k], i, T()), column + i);
+            y[first + k * stride] = row_pack(out, T());
         }
         if (edge >= 0)
             gpt_put(args.y + place.begin + edge,
@@ -296,10 +310,9 @@ static __global__ void __launch_bounds__(ROW_STREAM_THREADS) row_stream(typename
     const int64_t row = blockIdx.x;
     const row_place<T> place(row, args.columns);
     const bool aligned = place.head == 0;
-    const uint4 *x = (const uint4 *)(args.x + place.begin + place.head);
+    const int64_t body = place.begin + place.head;
     const int edge = (int)threadIdx.x < place.edge ? place.edge_column(threadIdx.x) : -1;
-    float edge_value = 0.0f;
-    if (edge >= 0) edge_value = gpt_float(__ldg(args.x + place.begin + edge));
+    float edge_value = edge < 0 ? 0.0f : row_load_one<OP>(args, place.begin + edge);
     typename OP::state state = OP::open(args, row);
     part whole = OP::measure([&](auto f) {
         if (edge >= 0) f(edge_value);
@@ -309,7 +322,7 @@ static __global__ void __launch_bounds__(ROW_STREAM_THREADS) row_stream(typename
 #pragma unroll
         for (int k = 0; k < ROW_STREAM_PIECES; k++) {
             int at = base + k * ROW_STREAM_THREADS + threadIdx.x;
-            if (at < place.pieces) piece[k] = __ldg(x + at);
+            if (at < place.pieces) piece[k] = row_load<OP>(args, body, at);
         }
         part more = OP::measure([&](auto f) {
 #pragma unroll
@@ -327,10 +340,11 @@ static __global__ void __launch_bounds__(ROW_STREAM_THREADS) row_stream(typename
     whole = row_join<OP>(lane < ROW_STREAM_THREADS / 32 ? parts[lane] : OP::nothing());
     typename OP::closed closed = OP::close(args, row, state, whole, threadIdx.x == 0);
     if constexpr (OP::WRITES) {
-        uint4 *y = (uint4 *)(args.y + place.begin + place.head);
+        uint4 *y = (uint4 *)(args.y + body);
         for (int at = threadIdx.x; at < place.pieces; at += ROW_STREAM_THREADS) {
             const int column = place.head + at * WIDTH;
-            uint4 piece = __ldg(x + at);
+            uint4 piece = row_load<OP>(args, body, at);
+            if constexpr (OP::ADDS) ((uint4 *)(args.sum + body))[at] = piece;
             typename OP::gain gain = OP::gains(args, column, WIDTH, aligned);
             float out[WIDTH];
 #pragma unroll
@@ -338,6 +352,8 @@ static __global__ void __launch_bounds__(ROW_STREAM_THREADS) row_stream(typename
                 out[i] = OP::out(closed, gain, i, row_get(piece, i, T()), column + i);
             y[at] = row_pack(out, T());
         }
+        if constexpr (OP::ADDS)
+            if (edge >= 0) gpt_put(args.sum + place.begin + edge, edge_value);
         if (edge >= 0)
             gpt_put(args.y + place.begin + edge,
                     OP::out(closed, OP::gains(args, edge, 1, false), 0, edge_value, edge));
@@ -353,16 +369,15 @@ enum { ROW_NAIVE_THREADS = 128 };
 template <class OP>
 static __global__ void __launch_bounds__(ROW_NAIVE_THREADS) row_naive(typename OP::args args)
 {
-    typedef typename OP::element T;
     int64_t row = (int64_t)blockIdx.x * ROW_NAIVE_THREADS + threadIdx.x;
     if (row >= args.rows) return;
-    const T *x = args.x + row * args.columns;
+    const int64_t begin = row * args.columns;
     typename OP::part whole = OP::nothing();
     for (int i = 0; i < args.columns; i++)
-        whole = OP::join(whole, OP::single(gpt_float(x[i])));
+        whole = OP::join(whole, OP::single(gpt_float(args.x[begin + i])));
     typename OP::closed closed = OP::close(args, row, OP::open(args, row), whole, true);
     if constexpr (OP::WRITES)
         for (int i = 0; i < args.columns; i++)
-            gpt_put(args.y + row * args.columns + i,
-                    OP::out(closed, OP::gains(args, i, 1, false), 0, gpt_float(x[i]), i));
+            gpt_put(args.y + begin + i, OP::out(closed, OP::gains(args, i, 1, false), 0,
+                                                gpt_float(args.x[begin + i]), i));
 }

@@ -20,13 +20,14 @@ static int ceil_div(int64_t a, int64_t b)
 
 /* ---------------------------------------------------------------- plans -- */
 
-/* Rows divided among `cluster` blocks each, with so many pieces per lane. False where they do not
- * fit, or where half as many pieces do with one warp. */
-static bool divide(const struct row_job *job, int cluster, int kernel, struct row_plan *plan)
+/* Rows divided among 1 << log_cluster blocks each, with 1 << kernel pieces per lane. False where
+ * they do not fit, or where half as many pieces do with one warp. */
+static bool divide(const struct row_job *job, int log_cluster, int kernel, struct row_plan *plan)
 {
-    int lane_pieces = 1 << kernel, lanes = ceil_div(job->pieces, (int64_t)lane_pieces * cluster);
-    struct row_team team = {cluster, ceil_div(lanes, 32), 1};
-    if (lane_pieces > job->most || team.warps > ROW_WARPS) return false;
+    int lane_pieces = 1 << kernel, cluster = 1 << log_cluster;
+    int lanes = ceil_div(job->pieces, (int64_t)lane_pieces * cluster);
+    struct row_team team = {log_cluster, ceil_div(lanes, 32), 1};
+    if (team.warps > ROW_WARPS) return false;
     if (kernel > 0 && ceil_div(job->pieces, (int64_t)lane_pieces / 2 * cluster) <= 32) return false;
     if (cluster == 1 && team.warps == 1) {
         team.rows = ROW_TEAM_WARPS;
@@ -47,7 +48,6 @@ extern "C" const char *row_plan_naive(const struct row_job *job, struct row_plan
 {
     *plan = (struct row_plan){};
     plan->kernel = job->naive;
-    plan->team.cluster = 1;
     plan->blocks = (unsigned)ceil_div(job->rows, ROW_NAIVE_THREADS);
     plan->threads = ROW_NAIVE_THREADS;
     return NULL;
@@ -57,7 +57,6 @@ extern "C" const char *row_plan_stream(const struct row_job *job, struct row_pla
 {
     *plan = (struct row_plan){};
     plan->kernel = job->stream;
-    plan->team.cluster = 1;
     plan->blocks = (unsigned)job->rows;
     plan->threads = ROW_STREAM_THREADS;
     return NULL;
@@ -68,11 +67,11 @@ extern "C" const char *row_plan_block(const struct row_job *job, struct row_plan
 {
     bool found = false;
     for (int kernel = job->rows < MANY_ROWS ? 0 : 2; kernel < ROW_KERNELS; kernel++) {
-        found |= divide(job, 1, kernel, plan);
+        found |= divide(job, 0, kernel, plan);
         if (found && plan->team.warps <= FEW_WARPS) return NULL;
     }
     for (int kernel = 1; !found && kernel >= 0; kernel--)
-        found = divide(job, 1, kernel, plan);
+        found = divide(job, 0, kernel, plan);
     return found ? NULL : "a row is longer than a block's registers";
 }
 
@@ -80,10 +79,10 @@ extern "C" const char *row_plan_block(const struct row_job *job, struct row_plan
 extern "C" const char *row_plan_cluster(const struct row_job *job, struct row_plan *plan)
 {
     bool found = false;
-    if (job->pieces < 32 * ROW_CLUSTER) return "a row is too short for a cluster";
-    for (int cluster = 2; cluster <= ROW_CLUSTER; cluster *= 2)
+    if (job->pieces < 32 << ROW_LOG_CLUSTER) return "a row is too short for a cluster";
+    for (int log_cluster = 1; log_cluster <= ROW_LOG_CLUSTER; log_cluster++)
         for (int kernel = 0; kernel < ROW_KERNELS; kernel++) {
-            found |= divide(job, cluster, kernel, plan);
+            found |= divide(job, log_cluster, kernel, plan);
             if (found && plan->team.warps <= FEW_WARPS) return NULL;
         }
     return found ? NULL : "a row is longer than a cluster's registers";
@@ -93,7 +92,7 @@ extern "C" const char *row_plan_cluster(const struct row_job *job, struct row_pl
 
 extern "C" int row_plan_allow(const struct row_plan *plan)
 {
-    if (plan->team.cluster <= 8) return 0; /* which every card with clusters has */
+    if (plan->team.log_cluster <= 3) return 0; /* which every card with clusters has */
     return assay_cuda(
         cudaFuncSetAttribute(plan->kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
         "clusters of 16 blocks");
@@ -105,31 +104,31 @@ extern "C" int row_plan_launch(const struct row_job *job, const struct row_plan 
     cudaLaunchAttribute cluster = {};
     void *args[] = {(void *)job->args, (void *)&plan->team};
     cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = (unsigned)plan->team.cluster;
+    cluster.val.clusterDim.x = 1u << plan->team.log_cluster;
     cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
     config.gridDim = dim3(plan->blocks);
     config.blockDim = dim3((unsigned)plan->threads);
     config.dynamicSmemBytes = (size_t)plan->shared_bytes;
     config.stream = (cudaStream_t)stream;
     config.attrs = &cluster;
-    config.numAttrs = plan->team.cluster > 1 ? 1 : 0;
+    config.numAttrs = plan->team.log_cluster > 0 ? 1 : 0;
     return assay_cuda(cudaLaunchKernelExC(&config, plan->kernel, args), "launch");
 }
 
 /* ------------------------------------------------------------------ best -- */
 
-/* The rule's plan first, which the others must beat; where clusters are, rows among them too; at the
- * end two passes. */
+/* The rule's plan first, which the others must beat; where clusters are, rows among them too; at
+ * the end two passes. */
 static int candidates(const struct row_job *job, struct row_plan out[CANDIDATES])
 {
-    int count = 0, most = assay_card()->sm >= 90 ? ROW_CLUSTER : 1;
+    int count = 0, most = assay_card()->sm >= 90 ? ROW_LOG_CLUSTER : 0;
     if (!row_plan_block(job, &out[count])) count++;
-    for (int cluster = 1; cluster <= most; cluster *= 2)
+    for (int log_cluster = 0; log_cluster <= most; log_cluster++)
         for (int kernel = 0; kernel < ROW_KERNELS; kernel++)
-            if (divide(job, cluster, kernel, &out[count]) &&
-                (cluster == 1 || out[count].team.warps >= 4))
+            if (divide(job, log_cluster, kernel, &out[count]) &&
+                (log_cluster == 0 || out[count].team.warps >= 4))
                 count++;
-    if (job->stream && !row_plan_stream(job, &out[count])) count++;
+    if (!row_plan_stream(job, &out[count])) count++;
     return count;
 }
 
@@ -153,7 +152,7 @@ static void write_note(const struct row_plan *plan, struct assay_call *call)
                  plan->lane_pieces);
     else
         snprintf(call->note, sizeof call->note, "%d x %d warps per row, %d pieces per lane",
-                 plan->team.cluster, plan->team.warps, plan->lane_pieces);
+                 1 << plan->team.log_cluster, plan->team.warps, plan->lane_pieces);
 }
 
 extern "C" int row_plan_best(const struct row_job *job, struct assay_call *call,
@@ -164,7 +163,6 @@ extern "C" int row_plan_best(const struct row_job *job, struct assay_call *call,
     struct cuda_trial trial;
     double least_us = INFINITY;
     int count = candidates(job, list), found = -1;
-    if (count == 0) return assay_error("a row is longer than a cluster's registers");
     int status = cuda_trial_open(&trial, call);
     for (int i = 0; status == 0 && i < count; i++) {
         if (row_plan_allow(&list[i])) continue;

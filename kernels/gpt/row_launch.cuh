@@ -13,14 +13,14 @@ enum { ROW_ARGS_BYTES = 96, ROW_KERNELS = 4 }; /* with 1, 2, 4 and 8 pieces per 
 /* A call as the kernels see it. */
 struct row_job {
     int64_t rows, columns;
-    int pieces;                       /* of a row, at most */
-    int most;                         /* pieces per lane that the kernels can hold */
-    int part_bytes;                   /* of what a warp tells the others */
+    int pieces;     /* of a row, at most */
+    int part_bytes; /* of what a warp tells the others */
     const void *registers[ROW_KERNELS], *stream, *naive;
     char args[ROW_ARGS_BYTES]; /* their first argument */
 };
 
-template <class OP> static inline void row_job_init(struct row_job *job, const typename OP::args &args)
+template <class OP>
+static inline void row_job_init(struct row_job *job, const typename OP::args &args)
 {
     static_assert(sizeof args <= ROW_ARGS_BYTES, "the argument fits");
     const int width = row_piece<typename OP::element>::WIDTH;
@@ -28,16 +28,13 @@ template <class OP> static inline void row_job_init(struct row_job *job, const t
     job->rows = args.rows;
     job->columns = args.columns;
     job->pieces = args.columns / width > 0 ? args.columns / width : 1;
-    job->most = OP::ADDS ? ROW_PIECES / 2 : ROW_PIECES; /* r takes as many registers again */
     job->part_bytes = sizeof(typename OP::part);
     job->registers[0] = (const void *)row_registers<OP, 1>;
     job->registers[1] = (const void *)row_registers<OP, 2>;
     job->registers[2] = (const void *)row_registers<OP, 4>;
-    if constexpr (!OP::ADDS) {
-        job->registers[3] = (const void *)row_registers<OP, 8>;
-        job->stream = (const void *)row_stream<OP>;
-        job->naive = (const void *)row_naive<OP>;
-    }
+    job->registers[3] = (const void *)row_registers<OP, 8>;
+    job->stream = (const void *)row_stream<OP>;
+    if constexpr (!OP::ADDS) job->naive = (const void *)row_naive<OP>; /* layernorm has its own */
     memcpy(job->args, &args, sizeof args);
 }
 

@@ -19,7 +19,8 @@ template <bool ADD> struct layernorm_rows {
     typedef float element;
     typedef layernorm_part part;
     typedef layernorm args;
-    struct state {};
+    struct state {
+    };
     struct gain {
         float weight[4], bias[4];
     };

@@ -31,8 +31,8 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
     logits.hard_every = 0; /* the loss of a masked target is infinite */
     out[CROSS_X] = (struct assay_buffer){"x", ASSAY_IN, type, rows * columns, logits};
     out[CROSS_TARGET] = (struct assay_buffer){"target", ASSAY_IN, ASSAY_I32, rows, any};
-    out[CROSS_LOSS] = (struct assay_buffer){
-        .name = "loss", .role = ASSAY_OUT, .type = ASSAY_F32, .count = rows};
+    out[CROSS_LOSS] =
+        (struct assay_buffer){.name = "loss", .role = ASSAY_OUT, .type = ASSAY_F32, .count = rows};
     if (!has_gradient(shape)) return 3;
     out[CROSS_DX] = (struct assay_buffer){
         .name = "dx", .role = ASSAY_OUT, .type = type, .count = rows * columns};
@@ -86,8 +86,8 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
         double y = norms_softmax_value(&row, x, &error);
         double off = i % columns == target[index] ? y - 1 : y;
         expected[i - begin] = off / rows;
-        bound[i - begin] = norms_bound(type, off / rows,
-                                       (y * error + fabs(off) * 3 * GPT_UNIT_FP32) / rows);
+        bound[i - begin] =
+            norms_bound(type, off / rows, (y * error + fabs(off) * 3 * GPT_UNIT_FP32) / rows);
     }
     return 0;
 }

@@ -30,7 +30,8 @@ template <typename T, bool GRADIENT> struct cross_entropy {
         int target;
         float x; /* of the target */
     };
-    struct gain {};
+    struct gain {
+    };
     struct closed {
         float most, scale, share;
         int target;
@@ -79,13 +80,12 @@ template <typename T, bool GRADIENT>
 static void job_of(const struct assay_call *call, struct row_job *out)
 {
     const int64_t *value = call->shape->value;
-    typename cross_entropy<T, GRADIENT>::args args = {
-        (const T *)call->buffer[CROSS_X],
-        (const int32_t *)call->buffer[CROSS_TARGET],
-        (T *)call->buffer[CROSS_DX],
-        (float *)call->buffer[CROSS_LOSS],
-        value[CROSS_ROWS],
-        (int)value[CROSS_COLUMNS]};
+    typename cross_entropy<T, GRADIENT>::args args = {(const T *)call->buffer[CROSS_X],
+                                                      (const int32_t *)call->buffer[CROSS_TARGET],
+                                                      (T *)call->buffer[CROSS_DX],
+                                                      (float *)call->buffer[CROSS_LOSS],
+                                                      value[CROSS_ROWS],
+                                                      (int)value[CROSS_COLUMNS]};
     row_job_init<cross_entropy<T, GRADIENT>>(out, args);
 }
 
@@ -104,9 +104,9 @@ static int check(struct assay_call *call)
     size_t bytes = sizeof(int32_t) * (size_t)rows;
     int32_t *targets = (int32_t *)malloc(bytes);
     if (!targets) return assay_error("no memory for a copy of the targets");
-    int status = assay_cuda(
-        cudaMemcpy(targets, call->buffer[CROSS_TARGET], bytes, cudaMemcpyDeviceToHost),
-        "cudaMemcpy");
+    int status =
+        assay_cuda(cudaMemcpy(targets, call->buffer[CROSS_TARGET], bytes, cudaMemcpyDeviceToHost),
+                   "cudaMemcpy");
     if (status == 0) status = gpt_check_ids(targets, rows, call->shape->value[CROSS_COLUMNS]);
     free(targets);
     return status;
@@ -120,8 +120,7 @@ static constexpr struct assay_variant block = row_variant<job, row_plan_block, c
     "cross_entropy", "block", "one row per warp or block, in registers, read once");
 static constexpr struct assay_variant cluster = row_variant<job, row_plan_cluster, check>(
     "cross_entropy", "cluster", "one row per cluster of blocks, in registers, read once", 90);
-static constexpr struct assay_variant best =
-    row_variant_best<job, check>("cross_entropy", "best");
+static constexpr struct assay_variant best = row_variant_best<job, check>("cross_entropy", "best");
 
 ASSAY_REGISTER_VARIANT(naive);
 ASSAY_REGISTER_VARIANT(stream);

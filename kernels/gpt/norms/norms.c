@@ -51,8 +51,8 @@ struct norms_softmax norms_softmax_of(const void *x, int64_t type, int64_t begin
         row.sum += term;
         off += term * error;
     }
-    row.sum_error = off / row.sum +
-                    (4 * sqrt((double)columns) + JOINS * JOIN_UNITS) * GPT_UNIT_FP32;
+    row.sum_error =
+        off / row.sum + (4 * sqrt((double)columns) + JOINS * JOIN_UNITS) * GPT_UNIT_FP32;
     return row;
 }
 

@@ -52,8 +52,8 @@ double norms_bound(int64_t type, double value, double error);
 
 /* What a row's softmax is made of. */
 struct norms_softmax {
-    double most, sum;  /* the largest element; the sum of exp(x - most) */
-    double sum_error;  /* relative */
+    double most, sum; /* the largest element; the sum of exp(x - most) */
+    double sum_error; /* relative */
 };
 
 /* Of the row that begins at element `begin`, and how far its sum may be off in fp32 (norms.c). */

@@ -22,7 +22,8 @@ template <typename T> struct rmsnorm {
         int64_t rows;
         int columns;
     };
-    struct state {};
+    struct state {
+    };
     struct gain {
         float weight[row_piece<T>::WIDTH];
     };

@@ -15,8 +15,7 @@ template <typename T> struct rope {
     bool neighbours;
 };
 
-template <typename T> static inline struct rope<T> rope_args(const struct assay_call *call)
-{
+template <typename T> static inline struct rope<T> rope_args(const struct assay_call *call) {
     const int64_t *value = call->shape->value;
     return (struct rope<T>){(const T *)call->buffer[ROPE_X],
                             (const float *)call->buffer[ROPE_COS],

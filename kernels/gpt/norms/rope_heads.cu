@@ -18,7 +18,8 @@
 enum { THREADS = 256, KERNELS = 3 };
 
 /* COUNT floats, two or a multiple of four, aligned to as many bytes or to 16. */
-template <int COUNT> static __device__ __forceinline__ void load(float (&to)[COUNT], const float *at)
+template <int COUNT>
+static __device__ __forceinline__ void load(float (&to)[COUNT], const float *at)
 {
     if constexpr (COUNT == 2) {
         float2 pair = __ldg((const float2 *)at);
@@ -36,11 +37,11 @@ template <int COUNT> static __device__ __forceinline__ void load(float (&to)[COU
     }
 }
 
-/* `spans` pieces of a head are turned by a thread each: with halves each piece of the first half and
- * its counterpart in the second, else a piece alone. A thread takes heads set, set + sets, ... */
+/* `spans` pieces of a head are turned by a thread each: with halves each piece of the first half
+ * and its counterpart in the second, else a piece alone. A thread takes heads set, set + sets, ...
+ */
 template <typename T, bool NEIGHBOURS, int HEADS>
-static __global__ void __launch_bounds__(THREADS)
-    turn(struct rope<T> args, int spans, int sets)
+static __global__ void __launch_bounds__(THREADS) turn(struct rope<T> args, int spans, int sets)
 {
     enum { WIDTH = row_piece<T>::WIDTH, PAIRS = NEIGHBOURS ? WIDTH / 2 : WIDTH };
     int64_t group = (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
@@ -71,8 +72,8 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
             for (int p = 0; p < PAIRS; p++) {
                 float a = row_get(first[k], NEIGHBOURS ? 2 * p : p, T());
-                float b = NEIGHBOURS ? row_get(first[k], 2 * p + 1, T())
-                                     : row_get(second[k], p, T());
+                float b =
+                    NEIGHBOURS ? row_get(first[k], 2 * p + 1, T()) : row_get(second[k], p, T());
                 float turned = a * cosine[p] - b * sine[p];
                 float other = a * sine[p] + b * cosine[p];
                 low[NEIGHBOURS ? 2 * p : p] = turned;
@@ -84,15 +85,17 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-template <typename T, bool NEIGHBOURS, int HEADS> static int launch_of(const struct assay_call *call)
+template <typename T, bool NEIGHBOURS, int HEADS>
+static int launch_of(const struct assay_call *call)
 {
     struct rope<T> args = rope_args<T>(call);
     const int width = row_piece<T>::WIDTH;
     int spans = (NEIGHBOURS ? 2 : 1) * args.half / width, sets = (args.heads + HEADS - 1) / HEADS;
     int wide = spans * sets < THREADS ? spans * sets : THREADS;
     dim3 threads((unsigned)wide, (unsigned)(THREADS / wide));
-    turn<T, NEIGHBOURS, HEADS><<<gpt_blocks(args.groups, threads.y), threads, 0,
-                                 (cudaStream_t)call->stream>>>(args, spans, sets);
+    turn<T, NEIGHBOURS, HEADS>
+        <<<gpt_blocks(args.groups, threads.y), threads, 0, (cudaStream_t)call->stream>>>(
+            args, spans, sets);
     return assay_launched();
 }
 

@@ -1,7 +1,8 @@
 /*
  * softmax.cuh - the largest element of a row and the sum of its exponentials, for softmax and
- * cross_entropy as operations on rows (kernels/gpt/row.cuh). Each part of a row has its own largest element; joining two scales the sum of the one with the smaller (Milakov and
- * Gimelshein, "Online normalizer calculation for softmax", 2018, section 3).
+ * cross_entropy as operations on rows (kernels/gpt/row.cuh). Each part of a row has its own largest
+ * element; joining two scales the sum of the one with the smaller (Milakov and Gimelshein, "Online
+ * normalizer calculation for softmax", 2018, section 3).
  */
 #pragma once
 

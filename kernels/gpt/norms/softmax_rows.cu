@@ -8,8 +8,8 @@
  *   best     the fastest of all divisions of a row that fit, measured in setup
  *
  * Bytes per element: one read and one written, the minimum; naive and stream read twice, the second
- * time from L2 where it still has the row. Operations: 9, of which two exponentials: what is kept is
- * x, half the registers of an exponential in bf16.
+ * time from L2 where it still has the row. Operations: 9, of which two exponentials: what is kept
+ * is x, half the registers of an exponential in bf16.
  */
 #include "softmax.cuh"
 
@@ -22,8 +22,10 @@ template <typename T> struct softmax {
         int64_t rows;
         int columns;
     };
-    struct state {};
-    struct gain {};
+    struct state {
+    };
+    struct gain {
+    };
     struct closed {
         float most, scale;
     };
@@ -63,8 +65,7 @@ template <typename T> struct softmax {
     }
 };
 
-template <typename T>
-static inline void job_of(const struct assay_call *call, struct row_job *out)
+template <typename T> static inline void job_of(const struct assay_call *call, struct row_job *out)
 {
     const int64_t *value = call->shape->value;
     typename softmax<T>::args args = {(const T *)call->buffer[SOFTMAX_X],
