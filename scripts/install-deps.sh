@@ -47,11 +47,12 @@ need_to_test() {
     need sqlite3 command_works sqlite3
     need zstd command_works zstd
     need git command_works git
-    need python3-jsonschema jsonschema_found
+    need python3-jsonschema module_found jsonschema
+    need python3-numpy module_found numpy
 }
-# Debian's is for its own python, which need not be the first one.
-jsonschema_found() {
-    python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'
+# Debian's are for its own python, which need not be the first one.
+module_found() {
+    python3 -c "import $1" || /usr/bin/python3 -c "import $1"
 }
 
 need_to_fuzz() {

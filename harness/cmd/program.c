@@ -71,6 +71,7 @@ static const char environment[] =
     "  ASSAY_OPENBLAS       the file of OpenBLAS, the same\n"
     "  ASSAY_CUDNN   the folder of cuDNN 9, instead of a search\n"
     "  ASSAY_NVRTC   the file of NVRTC, the same\n"
+    "  ASSAY_PYTHON  what runs a reference in Python; default: python3\n"
     "  ASSAY_HOST_CACHE     the size of the host's last-level cache (32Mi), where the\n"
     "                       system tells another\n"
     "  ASSAY_LOAD_TIMEOUT_S how long loading a shared object may take (default 30)\n"
