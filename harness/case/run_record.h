@@ -56,6 +56,13 @@ void host_describe_below(struct host_info *info, const char *root);
  * none, as on Arm. */
 bool host_cpu_name(char *out, size_t size, const char *root);
 
+/* The share of a suite that a run measured, where several processes of a job divided it. */
+struct shard {
+    int32_t index, count;            /* this one of so many, from 1; 0, 0: the run is whole */
+    char group[RESULT_MAX_PROPERTY]; /* the job, alike in all its processes; "" it has no name */
+    char cut[STORE_ID]; /* hash of which groups the shares consist of: equal where they fit */
+};
+
 struct run_info {
     char id[STORE_ID];
     char suite[ASSAY_MAX_NAME];
@@ -65,6 +72,7 @@ struct run_info {
     const struct object_info *objects; /* those that were loaded, in that order; borrowed */
     int object_count;
     bool simulated;
+    struct shard shard;
     struct timespec started; /* for the store; zero: when it is told. Not read back */
 };
 

@@ -202,6 +202,8 @@ static int read_run_row(struct store *store, const char *run_id, struct stored_r
     if (found == 1) {
         snprintf(run->run.id, sizeof run->run.id, "%s", run_id);
         fields_read(&query, run_fields, &run->run);
+        fields_read(&query, shard_fields, &run->run.shard);
+        if (run->run.shard.count < 0) run->run.shard = (struct shard){0};
         fields_read(&query, program_fields, &run->program);
         fields_read(&query, host_fields, &run->host);
         column_text(&query, "started_at", run->started_at, sizeof run->started_at);
