@@ -62,6 +62,7 @@ enum attempt_end ensure_child(struct runner *runner, bool use_events)
     /* A new worker opens the device that the first one found. */
     const char *found = runner->launch.device.spec;
     struct device_options options = {.spec = found[0] ? found : runner->options->device,
+                                     .pick = runner->options->pick,
                                      .use_events = use_events,
                                      .flush = runner->options->flush};
     if (child_start(&runner->child, &options) == 0) return ATTEMPT_DONE;

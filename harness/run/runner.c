@@ -7,10 +7,12 @@
 #include "base/rng.h"
 #include "case/run_record.h"
 #include "object/object.h"
+#include "run/device_lock.h"
 #include "run/interrupt.h"
 #include "run/quiet.h"
 #include "run/runner_state.h"
 #include "show/view.h"
+#include "store/store_shard.h"
 
 /* Ceilings come first in the plan and apply to the whole run: only the first launch
  * measures them. */
@@ -100,11 +102,29 @@ static int take_over_run(struct runner *runner)
     return status;
 }
 
-/* The newest unfinished run of this suite, and its unfinished launch. */
+/* Before the plan is made: which run is resumed, and which share it is of which job. */
+static int find_resumed(struct runner *runner)
+{
+    struct shard then = {0}, *now = &runner->run.shard;
+    struct store *store;
+    if (store_open(&store, runner->options->database, STORE_WRITE) < 0) return -1;
+    int status = store_find_unfinished(store, runner->run.suite, runner->resumed);
+    if (status == 0) status = store_read_shard(store, runner->resumed, &then, runner->began);
+    store_close(store);
+    if (status == 0 && (then.count != now->count || then.index != now->index))
+        status = assay_error("run %.8s is share %d of %d, and not share %d of %d: resume it with "
+                             "--shard %d/%d",
+                             runner->resumed, then.index, then.count, now->index, now->count,
+                             then.index, then.count);
+    if (status == 0) *now = then;
+    return status;
+}
+
+/* The run that was found, and its unfinished launch. */
 static int resume(struct runner *runner, int *first)
 {
     int last = 0;
-    if (store_find_unfinished(runner->store, runner->run.suite, runner->run.id) < 0) return -1;
+    snprintf(runner->run.id, sizeof runner->run.id, "%s", runner->resumed);
     if (store_open_launch(runner->store, runner->run.id, &runner->launch) < 0) return -1;
     if (store_last_launch(runner->store, runner->run.id, &last) < 0) return -1;
     runner->resuming = runner->launch.id[0] != '\0';
@@ -131,6 +151,7 @@ static int begin_run(struct runner *runner, int *first)
     const struct runner_options *options = runner->options;
     if (store_open(&runner->store, options->database, STORE_WRITE) < 0) return -1;
     take_objects(runner);
+    if (store_check_shard(runner->store, &runner->run.shard, options->is_own_job) < 0) return -1;
     if (options->resume) return resume(runner, first);
     struct program_info program;
     struct host_info host;
@@ -187,10 +208,16 @@ static enum runner_end run(struct runner *runner)
 {
     int first = 1;
     if (run_plan_read(runner) < 0) return RUNNER_FAILED;
+    if (runner->options->shard.count > 1) runner->run.shard = runner->options->shard;
+    if (runner->options->resume && !runner->options->dry_run && find_resumed(runner) < 0)
+        return RUNNER_FAILED;
     interrupt_catch();
     enum attempt_end end = ensure_child(runner, runner->options->use_events);
     if (end == ATTEMPT_STOPPED) return RUNNER_INTERRUPTED;
     if (end == ATTEMPT_FAILED) return RUNNER_FAILED;
+    if (runner->options->is_own_job && device_choice(runner->options->device) != DEVICE_ONE &&
+        device_lock(&runner->child.device, runner->options->shard.group) < 0)
+        return RUNNER_FAILED;
     if (runner->options->profile && check_profilable(&runner->child.device) < 0)
         return RUNNER_NOTHING;
     if (objects_try("when the plan was made", make_plan, runner) < 0) return RUNNER_FAILED;

@@ -17,6 +17,11 @@ struct runner_options {
     const char *label;
     const char *command; /* as typed; stored */
     struct plan_options plan;
+    struct shard shard; /* the part of the suite to measure; its cut is the runner's to make */
+    bool is_own_job;    /* shard.group is the job that this process is of: no other process of it
+                         * may write to the database, or measure on the GPU */
+    const char *times;  /* the database whose runs say how long groups take; NULL: none does */
+    int32_t pick;       /* as in struct device_options */
     int launches;
     bool resume; /* continue the newest unfinished run of the suite */
     bool use_events;
@@ -37,5 +42,5 @@ enum runner_end {
     RUNNER_FAILED,      /* assay_error says why */
 };
 
-/* run_id: "" when no run was stored. */
+/* run_id: "" when no run was stored. A share that has no group is a run without cases. */
 enum runner_end runner_run(const struct runner_options *options, char run_id[STORE_ID]);

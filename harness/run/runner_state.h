@@ -21,6 +21,7 @@ struct runner {
     struct store *store;
     struct run_info run;
     struct object_info objects[OBJECTS_MOST]; /* of `run` */
+    char resumed[STORE_ID], began[32];        /* the run that is resumed and when it began, or "" */
     struct launch_info launch;
     struct machine_use use; /* when the launch began */
     struct progress progress;
@@ -33,7 +34,8 @@ struct runner {
  * signals are blocked, since reading a pipe may wait for ever. */
 int run_plan_read(struct runner *runner);
 
-/* Expand the suites into the plan for the device; ceilings come first. */
+/* Expand the suites into the plan for the device, and keep the share of it that is to be measured;
+ * ceilings come first. */
 int run_plan_make(struct runner *runner);
 void run_plan_print(const struct plan *plan);
 int run_plan_cases(const struct plan *plan);
