@@ -115,6 +115,8 @@ struct stored_run {
     struct host_info host;
     int launch_count;
     struct launch_info *launches;
+    int rounds; /* launches that a case was to be in: fewer than all where each GPU's launch had a
+                 * part of the cases; 0: all */
     int case_count;
     struct stored_case *cases; /* in the order measured */
     int expected_count;        /* cases that the plans of its launches contained */
@@ -122,5 +124,10 @@ struct stored_run {
 
 /* The launch of a case; of a run that was read there is one for each. NULL: there is none. */
 const struct launch_info *stored_run_launch(const struct stored_run *run, const char *launch_id);
+
+static inline int stored_run_rounds(const struct stored_run *run)
+{
+    return run->rounds > 0 ? run->rounds : run->launch_count;
+}
 
 void stored_run_release(struct stored_run *run);

@@ -10,6 +10,7 @@
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "cmd/run_command.h"
+#include "device/device.h"
 #include "run/launcher.h"
 #include "show/view.h"
 
@@ -91,6 +92,9 @@ static int check(void *given)
 {
     struct arguments *arguments = given;
     struct runner_options *runner = &arguments->runner;
+    const char *of_all = option_given(given, "replicate side-by-side");
+    if (of_all && device_choice(runner->device) != DEVICE_ALL)
+        return assay_error("--%s is for --device cuda:all", of_all);
     if (check_shard(arguments) < 0) return -1;
     if (arguments->flush) runner->flush = flush_parse(arguments->flush);
     runner->use_events = strcmp(arguments->clock, "event") == 0;
@@ -153,8 +157,13 @@ static int run(void *given)
 
 static const struct command_option options[] = {
     {"device", VALUE_DEVICE, "D", AT(runner.device),
-     .help = "auto (default), cuda:N, host or sim:KEY=VALUE,... (simulated); "
+     .help = "auto (default), cuda:N, host or sim:KEY=VALUE,... (simulated); cuda:all: every GPU, "
+             "each a part of the groups; "
              "cuda:N,sm=80,shared=163Ki shows kernels no more than another card has"},
+    {"replicate", VALUE_FLAG, .at = AT(runner.replicate),
+     .help = "with cuda:all: every case on each GPU"},
+    {"side-by-side", VALUE_FLAG, .at = AT(runner.side_by_side),
+     .help = "with cuda:all: at the same time also what shares the link to the host, or its cores"},
     OPTION_FILTER(VALUE_VARIANT, runner.plan.filter),
     {"launches", VALUE_COUNT, "N", AT(runner.launches),
      .help = "measure the suite in N fresh processes (default 1)", .least = 1, .most = 1000},

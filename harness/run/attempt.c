@@ -62,7 +62,7 @@ enum attempt_end ensure_child(struct runner *runner, bool use_events)
     /* A new worker opens the device that the first one found. */
     const char *found = runner->launch.device.spec;
     struct device_options options = {.spec = found[0] ? found : runner->options->device,
-                                     .pick = runner->options->pick,
+                                     .pick = runner->pick,
                                      .use_events = use_events,
                                      .flush = runner->options->flush};
     if (child_start(&runner->child, &options) == 0) return ATTEMPT_DONE;
@@ -112,12 +112,12 @@ static int keep_all(struct runner *runner, const struct attempt *attempt)
     for (int i = 0; i < attempt->count; i++) {
         if (attempt->received[i]) {
             struct case_result *result = &attempt->cases[i].result;
-            floor_judge(&runner->ceilings, &runner->launch.device, attempt->group, result);
+            floor_judge(runner->known, &runner->launch.device, attempt->group, result);
             reported[count++] = *result;
         }
     }
     for (int i = 0; i < count; i++)
-        floor_learn(&runner->ceilings, attempt->group, &reported[i]);
+        floor_learn(runner->known, attempt->group, &reported[i]);
     int status = store_cases(runner->store, runner->launch.id, attempt->group, reported, count,
                              &attempt->begun);
     if (status == 0) tell_all(runner, attempt);

@@ -23,7 +23,9 @@ struct runner_options {
     const char *times;  /* the database whose runs say how long groups take; NULL: none does */
     int32_t pick;       /* as in struct device_options */
     int launches;
-    bool resume; /* continue the newest unfinished run of the suite */
+    bool resume;       /* continue the newest unfinished run of the suite */
+    bool replicate;    /* of all GPUs: each measures every case, in place of a part of them */
+    bool side_by_side; /* of all GPUs: also what shares the host's link or its cores */
     bool use_events;
     int32_t flush;        /* enum cache_flush; -1: the device's default */
     bool check_only;      /* check every result, time nothing */

@@ -74,6 +74,24 @@ int store_begin_launch(struct store *store, struct launch_info *launch, const st
     return store_finish(store, purpose, status);
 }
 
+int store_hand_over(struct store *store, const char *from_launch, const char *to_launch, int first,
+                    int count)
+{
+    static const char purpose[] = "hand a group over";
+    struct query query;
+    query_open(&query, store, purpose,
+               "UPDATE expected SET launch_id = :to WHERE launch_id = :from"
+               " AND ordinal >= :first AND ordinal < :end");
+    query_text(&query, ":from", from_launch);
+    query_text(&query, ":to", to_launch);
+    query_integer(&query, ":first", first);
+    query_integer(&query, ":end", (int64_t)first + count);
+    if (query_run(&query) != 0) return -1;
+    if (sqlite3_changes(store->db) == count) return 0;
+    return assay_error("%s: cannot %s: launch %s does not have it", store->path, purpose,
+                       from_launch);
+}
+
 int store_end_launch(struct store *store, const char *launch_id, const struct device_state *end,
                      const struct surroundings *around)
 {
