@@ -17,6 +17,7 @@
 #include "device/device.h"
 #include "run/device_lock.h"
 #include "run/interrupt.h"
+#include "store/store_shard.h"
 
 enum { LANES_MOST = 64, LOOK_MS = 200 };
 
@@ -28,6 +29,7 @@ struct unit {
     const struct group *group;
     enum stage stage;
     int lane;  /* the only one that may; -1: any */
+    int home;  /* the one that rather should; -1: any */
     int first; /* of its cases in the plan of the round, from 1 */
     enum { UNIT_OPEN, UNIT_TAKEN, UNIT_DONE } state;
 };
@@ -48,11 +50,12 @@ struct lanes {
     struct plan plan; /* of this round */
     int round;        /* from 1 */
     struct unit *unit;
-    int units, taken, busy; /* taken: so far; busy: being measured now */
-    int *owner;             /* of each group of the whole plan: the lane that had it; -1: none */
-    int open, begun;        /* lanes whose worker is ready; whose launch has begun */
-    enum attempt_end end;   /* ATTEMPT_DONE, or how the first lane that did not go on ended */
-    char why[1024];         /* assay_error of that lane */
+    int units, taken, busy;  /* taken: so far; busy: being measured now */
+    int *owner;              /* of each group of the whole plan: the lane that had it; -1: none */
+    struct group_past *past; /* of each group likewise, from earlier runs */
+    int open, begun;         /* lanes whose worker is ready; whose launch has begun */
+    enum attempt_end end;    /* ATTEMPT_DONE, or how the first lane that did not go on ended */
+    char why[1024];          /* assay_error of that lane */
     pthread_cond_t changed;
 };
 
@@ -120,7 +123,7 @@ static enum stage stage_of(const struct lanes *lanes, const struct group *group)
 static void add_unit(struct lanes *lanes, const struct group *group, int lane, int first)
 {
     lanes->unit[lanes->units++] = (struct unit){
-        .group = group, .stage = stage_of(lanes, group), .lane = lane, .first = first};
+        .group = group, .stage = stage_of(lanes, group), .lane = lane, .home = -1, .first = first};
 }
 
 /* What this round measures, in the order of the plan. */
@@ -149,13 +152,29 @@ static struct unit *find_unit(struct lanes *lanes, int number, bool *waits)
         if (lanes->unit[i].state != UNIT_DONE && lanes->unit[i].stage < stage)
             stage = lanes->unit[i].stage;
     bool is_alone = stage == STAGE_CEILINGS_ALONE || stage == STAGE_CASES_ALONE;
+    struct unit *found = NULL;
     for (int i = 0; i < lanes->units; i++) {
         struct unit *unit = &lanes->unit[i];
         if (unit->state != UNIT_OPEN || (unit->lane >= 0 && unit->lane != number)) continue;
-        if (unit->stage == stage && !(is_alone && lanes->busy > 0)) return unit;
-        *waits = true;
+        if (unit->stage != stage || (is_alone && lanes->busy > 0))
+            *waits = true;
+        else if (unit->home < 0 || unit->home == number)
+            return unit;
+        else
+            found = unit; /* from the end, where their own lane comes last */
     }
-    return NULL;
+    return found;
+}
+
+/* A group is at home on the GPU that measured it last: two runs are then compared card by card. */
+static void find_homes(struct lanes *lanes)
+{
+    const struct group *groups = lanes->master->plan.groups;
+    for (int i = 0; i < lanes->units; i++) {
+        const char *uuid = lanes->past[lanes->unit[i].group - groups].uuid;
+        for (int k = 0; uuid[0] && k < lanes->count; k++)
+            if (strcmp(uuid, lanes->lane[k].runner.child.device.uuid) == 0) lanes->unit[i].home = k;
+    }
 }
 
 static struct unit *take_unit(struct lanes *lanes, int number)
@@ -207,6 +226,7 @@ static enum attempt_end begin(struct lane *lane)
     while (goes_on(lanes) && (lanes->open < lanes->count || lanes->begun < lane->number))
         await_change(lanes);
     if (!goes_on(lanes)) return ATTEMPT_STOPPED;
+    if (lane->number == 0) find_homes(lanes);
     bool has_plan = lane->number == 0 || lanes->master->options->replicate;
     int number = (lanes->round - 1) * lanes->count + lane->number + 1;
     if (launch_begin(&lane->runner, has_plan ? &lanes->plan : &nothing, number) < 0)
@@ -317,7 +337,13 @@ enum attempt_end lanes_run(struct runner *runner)
         runner->child.device.peers < LANES_MOST ? runner->child.device.peers : LANES_MOST;
     lanes->unit = calloc(groups * (size_t)lanes->count, sizeof *lanes->unit);
     lanes->owner = calloc(groups, sizeof *lanes->owner);
-    if (!lanes->unit || !lanes->owner) goto out;
+    lanes->past = calloc(groups, sizeof *lanes->past);
+    if (!lanes->unit || !lanes->owner || !lanes->past) goto out;
+    if (store_group_past(runner->store, &(struct shard){0}, NULL, runner->run.simulated,
+                         &runner->plan, lanes->past) < 0) {
+        snprintf(lanes->why, sizeof lanes->why, "%s", assay_last_error());
+        goto out;
+    }
     for (size_t i = 0; i < groups; i++)
         lanes->owner[i] = -1;
     pthread_cond_init(&lanes->changed, NULL);
@@ -336,6 +362,7 @@ out:
     if (lanes) {
         free(lanes->unit);
         free(lanes->owner);
+        free(lanes->past);
     }
     free(lanes);
     return end;

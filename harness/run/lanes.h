@@ -1,8 +1,9 @@
 /*
  * lanes.h - a run on every GPU of the machine at once: a worker for each, to which groups are dealt
- * as it becomes free. A launch of the run is then a launch on each GPU with a part of the cases;
- * further launches give each GPU the groups that it had in the first, so that the launches of a
- * case are of one card. Where each GPU measures all (replicate), each has a launch of its own.
+ * as it becomes free, those first that it had in the newest run of them. A launch of the run is
+ * then a launch on each GPU with a part of the cases; further launches give each GPU the groups
+ * that it had in the first, so that the launches of a case are of one card. Where each GPU measures
+ * all (replicate), each has a launch of its own.
  *
  * Ceilings are measured before anything is held against them. What shares the link between host
  * and GPUs, or is timed by the host's clock, is measured last, one group after the other, while the

@@ -72,13 +72,20 @@ int run_plan_read(struct runner *runner)
 static int read_costs(const struct runner *runner, int64_t *cost_us)
 {
     const char *path = runner->options->times, *before = runner->began;
+    struct group_past *past = NULL;
     struct store *store;
     for (int i = 0; i < runner->plan.count; i++)
         cost_us[i] = -1;
     if (!path || !runner->run.shard.group[0] || access(path, F_OK) != 0) return 0;
     if (store_open(&store, path, STORE_READ) < 0) return -1;
-    int status = store_group_costs(store, &runner->run.shard, before[0] ? before : NULL,
-                                   runner->child.device.simulated, &runner->plan, cost_us);
+    past = calloc((size_t)runner->plan.count + 1, sizeof *past);
+    int status = past ? 0 : assay_error("out of memory for the costs of groups");
+    if (status == 0)
+        status = store_group_past(store, &runner->run.shard, before[0] ? before : NULL,
+                                  runner->child.device.simulated, &runner->plan, past);
+    for (int i = 0; status == 0 && i < runner->plan.count; i++)
+        cost_us[i] = past[i].cost_us;
+    free(past);
     store_close(store);
     return status;
 }

@@ -105,25 +105,26 @@ int store_each_shard_job(struct store *store,
     return each(&reading.job, context);
 }
 
-/* ------------------------------------------------------------------ costs -- */
+/* ------------------------------------------------------------------- past -- */
 
-/* The newest launch that measured the group, and for how long. The case is one variant's, by which
- * the index finds it. */
-static const char cost[] =
-    "SELECT CAST(round(86400e6 * (julianday(max(measured_at)) - julianday(min(begun_at)))) AS "
-    "INTEGER)"
-    " AS cost_us FROM result WHERE begun_at IS NOT NULL AND operation = :operation AND shape = "
-    ":shape"
+/* The newest launch that measured the group. The case is one variant's, by which the index finds
+ * it. */
+static const char past_of_group[] =
+    "SELECT CAST(round(86400e6 * (julianday(max(measured_at)) - julianday(min(begun_at))))"
+    "  AS INTEGER) AS cost_us,"
+    " (SELECT uuid FROM launch JOIN device ON device.id = device_id WHERE launch.id = launch_id)"
+    "  AS uuid FROM result"
+    " WHERE begun_at IS NOT NULL AND operation = :operation AND shape = :shape"
     " AND temperature = :temperature AND purpose = 'case' AND launch_id ="
     " (SELECT launch_id FROM result JOIN launch ON launch.id = result.launch_id"
     "  JOIN run ON run.id = launch.run_id WHERE operation = :operation AND variant = :variant"
-    "  AND shape = :shape AND temperature = :temperature AND place = :place AND kind = :kind AND "
-    "purpose = 'case'"
-    "  AND begun_at IS NOT NULL AND run.status = 'complete' AND run.simulated = :simulated"
-    "  AND run.started_at < :before ORDER BY run.started_at DESC, launch.id LIMIT 1)";
+    "  AND shape = :shape AND temperature = :temperature AND place = :place AND kind = :kind"
+    "  AND purpose = 'case' AND begun_at IS NOT NULL AND run.status = 'complete'"
+    "  AND run.simulated = :simulated AND run.started_at < :before"
+    "  ORDER BY run.started_at DESC, launch.id LIMIT 1)";
 
 static const char first_of_job[] =
-    "SELECT min(started_at) AS first FROM run WHERE shard_group = :key";
+    "SELECT min(started_at) AS first FROM run WHERE shard_group = :key AND :key != ''";
 
 /* The first variant of the group that runs. */
 static int first_variant(const struct group *group)
@@ -133,19 +134,23 @@ static int first_variant(const struct group *group)
     return 0;
 }
 
-static int read_cost(struct query *query, const struct group *group, int64_t *cost_us)
+static int read_past(struct query *query, const struct group *group, struct group_past *past)
 {
     struct case_id id;
+    *past = (struct group_past){.cost_us = -1};
     group_case_id(group, first_variant(group), &id);
     fields_bind(query, case_fields, &id);
     int found = query_step(query);
-    *cost_us = found == 1 ? column_count(query, "cost_us") : -1;
+    if (found == 1) {
+        past->cost_us = column_count(query, "cost_us");
+        column_text(query, "uuid", past->uuid, sizeof past->uuid);
+    }
     query_reset(query);
     return found < 0 ? -1 : 0;
 }
 
-int store_group_costs(struct store *store, const struct shard *shard, const char *before,
-                      bool simulated, const struct plan *plan, int64_t *cost_us)
+int store_group_past(struct store *store, const struct shard *shard, const char *before,
+                     bool simulated, const struct plan *plan, struct group_past *past)
 {
     struct query query;
     char first[32] = "";
@@ -155,11 +160,11 @@ int store_group_costs(struct store *store, const struct shard *shard, const char
         return -1;
     if (!first[0] || (before && strcmp(before, first) < 0))
         snprintf(first, sizeof first, "%s", before ? before : "9");
-    query_open(&query, store, "read how long groups took", cost);
+    query_open(&query, store, "read what earlier runs say of groups", past_of_group);
     for (int i = 0; i < plan->count && status == 0; i++) {
         query_text(&query, ":before", first);
         query_integer(&query, ":simulated", simulated);
-        status = read_cost(&query, &plan->groups[i], &cost_us[i]);
+        status = read_past(&query, &plan->groups[i], &past[i]);
     }
     return query_close(&query) == 0 ? status : -1;
 }

@@ -23,11 +23,16 @@ struct shard_job {
 int store_each_shard_job(struct store *store,
                          int (*each)(const struct shard_job *job, void *context), void *context);
 
-/* How long measuring each group of the plan took in the newest whole launch of it, in microseconds;
- * -1: it was never measured. Of complete runs that began before the first of the job's and before
- * `before` (a started_at; NULL: any), so that every process of the job finds the same. */
-int store_group_costs(struct store *store, const struct shard *shard, const char *before,
-                      bool simulated, const struct plan *plan, int64_t *cost_us);
+/* What the newest launch that measured a group says of it. */
+struct group_past {
+    int64_t cost_us;                /* how long it took; -1: it was never measured */
+    char uuid[RESULT_MAX_PROPERTY]; /* of its device; "" likewise */
+};
+
+/* Of each group of the plan, from complete runs that began before the first of this share's job and
+ * before `before` (a started_at; NULL: any), so that every process of the job finds the same. */
+int store_group_past(struct store *store, const struct shard *shard, const char *before,
+                     bool simulated, const struct plan *plan, struct group_past *past);
 
 /* Refuse a share that was cut from another plan than those of its job that are there; and, where
  * the job is that of this process, also while another of its processes writes there. */

@@ -68,6 +68,19 @@ check "those of another GPU are not compared" gives "$moved" query :memory: "SEL
     FROM json_each(readfile('compared.json'), '\$.rows') WHERE value ->> 'verdict' = 'INCOMPARABLE'
     AND value ->> 'reason' LIKE '%uuid SIM-0 and SIM-1%'"
 
+# homes DATABASE: of a.sqlite's cases, how many are on the same GPU there.
+homes() {
+    sqlite3 -batch "$1" "ATTACH 'first.sqlite' AS a; SELECT 100 * sum(one.uuid = two.uuid) / count(*) FROM
+        (SELECT operation, shape, variant, uuid FROM result JOIN launch ON launch.id = launch_id JOIN device ON device.id = device_id
+         WHERE run_id = (SELECT id FROM run ORDER BY started_at DESC LIMIT 1) AND purpose = 'case') AS one
+        JOIN (SELECT operation, shape, variant, uuid FROM a.result JOIN a.launch ON launch.id = launch_id JOIN a.device ON device.id = device_id
+              WHERE purpose = 'case') AS two USING (operation, shape, variant)"
+}
+all --no-ceilings --db first.sqlite >/dev/null 2>&1
+cp first.sqlite second.sqlite
+check "the next run" exits 0 all --no-ceilings --db second.sqlite
+check "has most groups on the GPUs that had them" [ "$(homes second.sqlite)" -ge 45 ]
+
 # ---------------------------------------------------------------- what goes wrong --
 
 check "a crash on one GPU costs its case" exits 5 "$ASSAY" run mixed.ini --no-ceilings --db crash.sqlite \

@@ -138,9 +138,10 @@ static int64_t cost_of(struct store *store, const struct shard *shard, const cha
 {
     struct group group;
     struct plan plan = fixture_plan(&group);
-    int64_t cost = -2;
-    FINE(store_group_costs(store, shard, before, false, &plan, &cost));
-    return cost;
+    struct group_past past;
+    FINE(store_group_past(store, shard, before, false, &plan, &past));
+    assert_string_equal(past.uuid, past.cost_us < 0 ? "" : "GPU-1234");
+    return past.cost_us;
 }
 
 /* A run that began in this second of a minute, and whose group took so many milliseconds. */
