@@ -37,6 +37,7 @@ check "what crosses the link is beside nothing" gives 0 query a.sqlite \
     "SELECT count(*) FROM beside JOIN result ON id IN (result_id, beside_id) WHERE operation = 'transfer'"
 check "ceilings come before what is held against them" gives 1 query a.sqlite \
     "SELECT max(iif(purpose = 'ceiling', measured_at, '')) <= min(iif(purpose = 'case', begun_at, '9')) FROM result"
+check "the table's head says so" says "4 launches on 4 GPUs" "$ASSAY" show --db a.sqlite
 check "no row is marked as missing from launches" fails says "missing from some" "$ASSAY" show --db a.sqlite
 check "the table has every row" says "$(query a.sqlite "SELECT count(*) FROM result WHERE purpose = 'case' AND status = 'ok'") ok" \
     "$ASSAY" show --db a.sqlite

@@ -35,6 +35,7 @@ check "it says what it does" warns "rank 3 of 4 of Slurm: its share, into job.00
 check "the path that was named is nobody's" fails test -e job.sqlite
 check "each has a database of its own, which says which share it is" gives "3|4|slurm-77.0" of job.0003.sqlite
 check "and a GPU of its own" gives SIM-2 query job.0003.sqlite "SELECT uuid FROM device"
+check "as the table says" says "share 3 of 4 of slurm-77.0" "$ASSAY" show --db job.0003.sqlite
 check "three are merged, and the fourth is missing" ends 5 "assay merge: share 2 of 4 of slurm-77.0 is missing (suite ten)" \
     "$ASSAY" merge job.0001.sqlite job.0004.sqlite job.0003.sqlite --db all.sqlite
 cp all.sqlite filled.sqlite
