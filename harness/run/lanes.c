@@ -53,7 +53,7 @@ struct lanes {
     int units, taken, busy;  /* taken: so far; busy: being measured now */
     int *owner;              /* of each group of the whole plan: the lane that had it; -1: none */
     struct group_past *past; /* of each group likewise, from earlier runs */
-    int open, begun;         /* lanes whose worker is ready; whose launch has begun */
+    bool has_begun;          /* the launch of the first lane, in this round */
     enum attempt_end end;    /* ATTEMPT_DONE, or how the first lane that did not go on ended */
     char why[1024];          /* assay_error of that lane */
     pthread_cond_t changed;
@@ -167,13 +167,12 @@ static struct unit *find_unit(struct lanes *lanes, int number, bool *waits)
 }
 
 /* A group is at home on the GPU that measured it last: two runs are then compared card by card. */
-static void find_homes(struct lanes *lanes)
+static void find_homes(struct lanes *lanes, int number, const char *uuid)
 {
     const struct group *groups = lanes->master->plan.groups;
     for (int i = 0; i < lanes->units; i++) {
-        const char *uuid = lanes->past[lanes->unit[i].group - groups].uuid;
-        for (int k = 0; uuid[0] && k < lanes->count; k++)
-            if (strcmp(uuid, lanes->lane[k].runner.child.device.uuid) == 0) lanes->unit[i].home = k;
+        const struct group_past *past = &lanes->past[lanes->unit[i].group - groups];
+        if (past->uuid[0] && strcmp(past->uuid, uuid) == 0) lanes->unit[i].home = number;
     }
 }
 
@@ -215,23 +214,21 @@ static enum attempt_end open_worker(struct lane *lane)
     return ATTEMPT_DONE;
 }
 
-/* The launches begin together, when all workers are ready. That of the first lane names all cases,
- * which it hands over as they are dealt: what is never measured is still known to be missing. */
+/* The launch of the first lane begins first. It names all cases, and hands over those that are
+ * dealt to others: what is never measured is still known to be missing. */
 static enum attempt_end begin(struct lane *lane)
 {
     struct lanes *lanes = lane->lanes;
     const struct plan nothing = {0};
-    lanes->open++;
-    pthread_cond_broadcast(&lanes->changed);
-    while (goes_on(lanes) && (lanes->open < lanes->count || lanes->begun < lane->number))
+    while (lane->number > 0 && !lanes->has_begun && goes_on(lanes))
         await_change(lanes);
     if (!goes_on(lanes)) return ATTEMPT_STOPPED;
-    if (lane->number == 0) find_homes(lanes);
+    find_homes(lanes, lane->number, lane->runner.child.device.uuid);
     bool has_plan = lane->number == 0 || lanes->master->options->replicate;
     int number = (lanes->round - 1) * lanes->count + lane->number + 1;
     if (launch_begin(&lane->runner, has_plan ? &lanes->plan : &nothing, number) < 0)
         return ATTEMPT_FAILED;
-    lanes->begun++;
+    lanes->has_begun = true;
     pthread_cond_broadcast(&lanes->changed);
     return ATTEMPT_DONE;
 }
@@ -293,7 +290,7 @@ static void *lane_main(void *given)
  * in this thread. */
 static void run_round(struct lanes *lanes)
 {
-    lanes->open = lanes->begun = 0;
+    lanes->has_begun = false;
     deal_begin(lanes);
     for (int k = 1; k < lanes->count; k++) {
         struct lane *lane = &lanes->lane[k];
@@ -301,7 +298,9 @@ static void run_round(struct lanes *lanes)
         lane->has_thread = error == 0;
         if (error == 0) continue;
         assay_error("a thread for %s: %s", lane->runner.options->device, strerror(error));
+        pthread_mutex_lock(&turn);
         note_end(lanes, ATTEMPT_FAILED);
+        pthread_mutex_unlock(&turn);
     }
     lane_main(&lanes->lane[0]);
     for (int k = 1; k < lanes->count; k++)

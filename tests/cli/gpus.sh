@@ -77,10 +77,12 @@ homes() {
         JOIN (SELECT operation, shape, variant, uuid FROM a.result JOIN a.launch ON launch.id = launch_id JOIN a.device ON device.id = device_id
               WHERE purpose = 'case') AS two USING (operation, shape, variant)"
 }
-all --no-ceilings --db first.sqlite >/dev/null 2>&1
+many_groups 100 hundred.ini
+two() { "$ASSAY" run hundred.ini --device sim:gpus=2,gpu=all --no-ceilings --db "$1"; }
+two first.sqlite >/dev/null 2>&1
 cp first.sqlite second.sqlite
-check "the next run" exits 0 all --no-ceilings --db second.sqlite
-check "has most groups on the GPUs that had them" [ "$(homes second.sqlite)" -ge 45 ]
+check "the next run" exits 0 two second.sqlite
+check "has most groups on the GPUs that had them" [ "$(homes second.sqlite)" -ge 70 ]
 
 # ---------------------------------------------------------------- what goes wrong --
 

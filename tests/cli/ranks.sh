@@ -41,6 +41,9 @@ check "three are merged, and the fourth is missing" ends 5 "assay merge: share 2
 cp all.sqlite filled.sqlite
 check "a comparison with one of them says so too" ends 5 "assay compare: share 2 of 4 of slurm-77.0 is missing" \
     "$ASSAY" compare latest latest --db all.sqlite
+"$ASSAY" baseline set one latest --db all.sqlite
+check "a gate does not take a share for the suite" ends 2 "is share 4 of 4 of slurm-77.0: the cases of the others would go unjudged" \
+    "$ASSAY" gate ten.ini --baseline one --device sim --allow-simulated --db all.sqlite
 check "the fourth makes it whole" exits 0 "$ASSAY" merge job.0002.sqlite --db all.sqlite
 check "all cases are there, each once" gives "20|20|4" query all.sqlite \
     "SELECT count(*), count(DISTINCT shape || variant), count(DISTINCT launch_id) FROM result"
