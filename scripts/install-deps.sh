@@ -5,7 +5,8 @@
 #                                fuzz: clang, for its libFuzzer;
 #                                browser: Chromium, for the report's; style:
 #                                clang-format and shellcheck; deb: make a package;
-#                                shells: what the man page and completion are tried in
+#                                shells: what the man page and completion are tried in;
+#                                launchers: Slurm and Open MPI, for the tests of shares
 #
 # A thing is there when it works (the compiler finds the header, the command
 # runs), whichever package brought it. Nothing missing: silent, nothing asked of
@@ -93,6 +94,16 @@ need_shells() {
     need zsh command_works zsh
 }
 
+# Without settings of the machine's own, the daemons that come with them do not start.
+need_launchers() {
+    need slurmctld command_of_root slurmctld
+    need slurmd command_of_root slurmd
+    need slurm-client command_works srun
+    need munge command_of_root munged
+    need openmpi-bin command_works mpirun
+}
+command_of_root() { PATH=$PATH:/usr/sbin command -v "$1"; }
+
 for task in "$@"; do
     case $task in
         run) need_to_run ;;
@@ -102,6 +113,7 @@ for task in "$@"; do
         style) need_for_style ;;
         deb) need_for_deb ;;
         shells) need_shells ;;
+        launchers) need_launchers ;;
         wheel) need_for_a_wheel ;;
         *) echo "install-deps.sh: no such task: $task" >&2; exit 2 ;;
     esac

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exit_code.h"
 #include "base/text.h"
 #include "cmd/options.h"
+#include "cmd/shares.h"
 #include "store/store.h"
 
 struct arguments {
@@ -29,7 +31,13 @@ static int merge(struct store *store, const char *path, const void *given)
 static int run(void *given)
 {
     const struct arguments *arguments = given;
-    return files_take(given, arguments->db, merge);
+    struct store *store;
+    bool lacks = false;
+    int code = files_take(given, arguments->db, merge);
+    if (code != EXIT_FINE || store_open(&store, arguments->db, STORE_READ) != 0) return code;
+    if (shares_say(store, "merge", NULL, &lacks) != 0) code = -1;
+    store_close(store);
+    return code == EXIT_FINE && lacks ? EXIT_LOST : code;
 }
 
 static const struct command_option options[] = {
@@ -48,6 +56,7 @@ const struct command cmd_merge = {
     .about = "Takes every run of other databases into the one that --db names. Rows keep their\n"
              "ids, so merging twice, or in another order, makes no difference. Baselines and\n"
              "acks stay behind.\n",
+    .exit = "0 fine, 2 usage, or a file that cannot be merged, 5 shares of a job are missing.",
     .examples = "assay merge node1.sqlite node2.sqlite --db all.sqlite",
     .size = sizeof(struct arguments),
     .run = run,

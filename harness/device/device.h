@@ -15,7 +15,9 @@ struct measure_request; /* measure_request.h */
 struct profile;         /* profile.h */
 
 struct device_options {
-    const char *spec;  /* "auto", "host", "cuda:0", "sim:seed=1" */
+    const char *spec;  /* "auto", "host", "cuda:0", "cuda:all", "sim:seed=1" */
+    int32_t pick;      /* where the spec names no single GPU: the one of this number, from 1; 0: the
+                        * first */
     bool use_events;   /* --clock event: do not load CUPTI */
     bool try_counters; /* test whether hardware counters can be read and, if not, add a line
                         * to device_info.lost. The device cannot be timed with afterwards. */
@@ -64,6 +66,9 @@ struct difference {
     int64_t index; /* of the element */
     double by;     /* absolute; INFINITY if one alone is infinite or no number; 0: nowhere */
 };
+
+/* open() refuses: there are GPUs, and none for this process. "auto" must not take the host then. */
+enum { DEVICE_DENIED = -2 };
 
 struct device_ops {
     const char *name;
@@ -131,6 +136,16 @@ void code_seen_clear(struct code_seen *code);
 
 /* now_s of a real device: the host's monotonic clock. */
 double device_wall_s(struct device *device);
+
+/* Which of `count` GPUs a spec that names none means: *index, from 0. A process that sees one takes
+ * it, whatever its number: launchers show each rank its own. 0, or DEVICE_DENIED with assay_error.
+ */
+int device_pick(const struct device_options *options, int count, int *index);
+
+/* Which GPUs a spec means: any one ("cuda", "auto", "sim:gpus=4"), the one that it names ("cuda:1",
+ * "sim:gpus=4,gpu=1"), or every one ("cuda:all", "sim:gpus=4,gpu=all"). */
+enum device_choice { DEVICE_ANY, DEVICE_ONE, DEVICE_ALL };
+enum device_choice device_choice(const char *spec);
 
 /* Open `options->spec`. On failure *ops is NULL and assay_error says why. */
 int device_open(const struct device_options *options, const struct device_ops **ops,

@@ -1,3 +1,4 @@
+#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 struct worker {
     const char *const *objects; /* files, loaded before the device is opened */
     int object_count;
-    int socket;
+    int socket, most_threads;
     struct board *board;
     const struct device_ops *ops;
     struct device *device;
@@ -113,6 +114,8 @@ static int read_request(struct worker *worker, struct wire_group *group)
     struct device_info info;
     worker->ops->describe(worker->device, &info);
     request->profiles = NULL;
+    int threads = group->threads > 0 ? group->threads : worker->most_threads;
+    if (threads != omp_get_max_threads()) omp_set_num_threads(threads);
     request->shape.operation = registry_operation(group->operation);
     if (request->shape.operation == NULL)
         return assay_error("the worker knows no operation '%s'", group->operation);
@@ -208,6 +211,7 @@ static int serve(int socket, int board, const char *const *objects, int object_c
 {
     struct worker worker = {.socket = socket, .objects = objects, .object_count = object_count};
     settle_process();
+    worker.most_threads = omp_get_max_threads();
     worker.board = mmap(NULL, sizeof *worker.board, PROT_READ | PROT_WRITE, MAP_SHARED, board, 0);
     if (worker.board == MAP_FAILED) return EXIT_USAGE;
 

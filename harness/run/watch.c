@@ -17,6 +17,7 @@ static int send_group(struct runner *runner, const struct attempt *attempt)
     struct wire_group *message = calloc(1, sizeof *message);
     if (message == NULL) return assay_error("out of memory for a group");
     message->profile = options->profile;
+    message->threads = runner->threads;
     message->request = (struct measure_request){
         .shape = group->shape,
         .temperature = group->temperature,

@@ -32,10 +32,15 @@ int store_begin_run(struct store *store, struct run_info *run, const struct prog
                     const struct host_info *host);
 int store_begin_launch(struct store *store, struct launch_info *launch, const struct plan *plan);
 
+/* Hand cases over that the plan of one launch named to another launch of the run, which measures
+ * them: `count` of them, from the one in place `first` of the plan (from 1). */
+int store_hand_over(struct store *store, const char *from_launch, const char *to_launch, int first,
+                    int count);
+
 /* Complete cases of one group, in one transaction: what was measured together
- * is there together, or not at all. */
+ * is there together, or not at all. `begun`: when measuring them began; NULL: not known. */
 int store_cases(struct store *store, const char *launch_id, const struct group *group,
-                const struct case_result *results, int count);
+                const struct case_result *results, int count, const struct timespec *begun);
 
 /* The same for one case. */
 int store_case(struct store *store, const char *launch_id, const struct group *group,

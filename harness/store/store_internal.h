@@ -122,7 +122,8 @@ struct field {
 extern const struct field program_fields[]; /* struct program_info */
 extern const struct field host_fields[];    /* struct host_info */
 extern const struct field object_fields[];  /* struct object_info */
-extern const struct field run_fields[];     /* struct run_info, but suite_text and objects */
+extern const struct field run_fields[];     /* struct run_info, but suite_text, objects, shard */
+extern const struct field shard_fields[];   /* struct shard */
 extern const struct field device_fields[];  /* struct device_info: what the hardware is */
 extern const struct field session_fields[]; /* struct device_info: what a launch found */
 extern const struct field launch_fields[];  /* struct launch_info, but its device and states */
@@ -171,7 +172,7 @@ struct store_step {
 };
 extern const struct store_step store_steps[];
 extern const int store_version; /* of the last step */
-extern const char store_schema_noisy[], store_schema_object[];
+extern const char store_schema_noisy[], store_schema_object[], store_schema_fleet[];
 
 /* Bring the open database to the version of the last step, in one transaction. */
 int store_migrate(struct store *store, const struct store_step *steps);
