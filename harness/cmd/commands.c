@@ -103,8 +103,8 @@ int command_run(const struct command *command, int argc, char **argv)
     return code;
 }
 
-int files_take(const struct given *given, const char *db,
-               int (*take)(struct store *store, const char *path, const void *arguments))
+int files_take(struct given *given, const char *db,
+               int (*take)(struct store *store, const char *path, void *arguments))
 {
     struct store *store;
     int status = 0;

@@ -175,8 +175,8 @@ int complete_command(int argc, char **argv);
 
 /* Take each file that was given ("-" is standard input) into the database, once all are known to be
  * readable and until one fails: an exit code, or -1 with assay_error. */
-int files_take(const struct given *given, const char *db,
-               int (*take)(struct store *store, const char *path, const void *arguments));
+int files_take(struct given *given, const char *db,
+               int (*take)(struct store *store, const char *path, void *arguments));
 
 /* The path of this very program, which a wheel for Python has not always. 0, or -1 with
  * assay_error. */

@@ -189,6 +189,15 @@ struct exchange {
     const char *conflict; /* what happens to a row that is there already */
 };
 extern const struct exchange exchange_tables[]; /* ended by a NULL table; parents first */
+extern const struct exchange merged_tables[];   /* what whole databases have beside, likewise */
+
+/* SQL that counts the rows of table `theirs` whose key is in `ours` with another content; what
+ * `conflict` may change is no part of that. `differ`: "IS NOT", or what the engine has for it.
+ * sqlite3_free it; NULL with assay_error. */
+char *merge_conflict_sql(struct store *store, const struct exchange *exchange, const char *theirs,
+                         const char *ours, const char *differ);
+void merge_note_conflicts(struct merge_outcome *outcome, const char *table, int64_t count);
+
 enum { EXCHANGE_FORMAT = 1 };
 
 /* What the elements of a BLOB column are, by their bytes. */
