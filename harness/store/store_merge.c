@@ -65,12 +65,11 @@ void merge_note_conflicts(struct merge_outcome *outcome, const char *table, int6
 }
 
 /* Before the rows are merged, so that only those that were here are compared. */
-static int count_conflicts(struct store *store, const struct exchange *exchange,
+static int count_conflicts(struct store *store, const struct exchange *exchange, const char *theirs,
                            struct merge_outcome *outcome)
 {
-    char theirs[64], ours[64];
+    char ours[64];
     int64_t count = 0;
-    snprintf(theirs, sizeof theirs, "other.%s", exchange->table);
     snprintf(ours, sizeof ours, "main.%s", exchange->table);
     char *sql = merge_conflict_sql(store, exchange, theirs, ours, "IS NOT");
     if (!sql) return -1;
@@ -80,14 +79,14 @@ static int count_conflicts(struct store *store, const struct exchange *exchange,
     return status;
 }
 
-static int merge_table(struct store *store, const struct exchange *exchange,
-                       struct merge_outcome *outcome)
+int merge_table(struct store *store, const struct exchange *exchange, const char *theirs,
+                struct merge_outcome *outcome)
 {
     char sql[1024];
-    if (count_conflicts(store, exchange, outcome) != 0) return -1;
+    if (count_conflicts(store, exchange, theirs, outcome) != 0) return -1;
     /* Without WHERE the parser takes ON for a join's. */
-    snprintf(sql, sizeof sql, "INSERT INTO main.%s SELECT * FROM other.%s WHERE true %s",
-             exchange->table, exchange->table, exchange->conflict);
+    snprintf(sql, sizeof sql, "INSERT INTO main.%s SELECT * FROM %s WHERE true %s", exchange->table,
+             theirs, exchange->conflict);
     if (store_exec(store, "merge a database", sql) != 0) return -1;
     outcome->added += sqlite3_changes(store->db);
     return 0;
@@ -97,8 +96,11 @@ static int merge_tables(struct store *store, struct merge_outcome *outcome)
 {
     const struct exchange *const lists[] = {exchange_tables, merged_tables};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const struct exchange *exchange = lists[i]; exchange->table; exchange++)
-            if (merge_table(store, exchange, outcome) != 0) return -1;
+        for (const struct exchange *exchange = lists[i]; exchange->table; exchange++) {
+            char theirs[64];
+            snprintf(theirs, sizeof theirs, "other.%s", exchange->table);
+            if (merge_table(store, exchange, theirs, outcome) != 0) return -1;
+        }
     return 0;
 }
 
