@@ -5,7 +5,8 @@
 #                                fuzz: clang, for its libFuzzer;
 #                                browser: Chromium, for the report's; style:
 #                                clang-format and shellcheck; deb: make a package;
-#                                shells: what the man page and completion are tried in
+#                                shells: what the man page and completion are tried in;
+#                                postgres: a server for the tests of the central store
 #
 # A thing is there when it works (the compiler finds the header, the command
 # runs), whichever package brought it. Nothing missing: silent, nothing asked of
@@ -92,6 +93,13 @@ need_shells() {
     need zsh command_works zsh
 }
 
+need_postgres() {
+    need postgresql postgres_found
+}
+postgres_found() {
+    command_works psql && { command_works initdb || ls /usr/lib/postgresql/*/bin/initdb; }
+}
+
 for task in "$@"; do
     case $task in
         run) need_to_run ;;
@@ -102,6 +110,7 @@ for task in "$@"; do
         deb) need_for_deb ;;
         shells) need_shells ;;
         wheel) need_for_a_wheel ;;
+        postgres) need_postgres ;;
         *) echo "install-deps.sh: no such task: $task" >&2; exit 2 ;;
     esac
 done
