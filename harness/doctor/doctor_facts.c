@@ -170,8 +170,7 @@ static void find_database(struct doctor_facts *facts, const char *path)
     if (store_is_url(path)) {
         store_shown(path, facts->database);
         snprintf(facts->database_error, sizeof facts->database_error,
-                 "%.200s is a central store, which nothing is measured into",
-                 facts->database);
+                 "%.200s is a central store, which nothing is measured into", facts->database);
         return;
     }
     snprintf(facts->database, sizeof facts->database, "%s", path);

@@ -47,12 +47,13 @@ static const char *advice(const char *code)
     return NULL;
 }
 
+/* The first line of what libpq says, which may have several. */
 static int fail(struct central *central, const char *purpose, const char *message, const char *code)
 {
-    char line[512];
+    char first[512], line[512];
     const char *hint = advice(code);
-    snprintf(line, sizeof line, "%.*s", (int)strcspn(message, "\n"), message);
-    text_printable(line, sizeof line, strdupa(line), "");
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(message, "\n"), message);
+    text_printable(line, sizeof line, first, "");
     return assay_error("%s: cannot %s: %s%s%s", central->shown, purpose, line, hint ? ": " : "",
                        hint ? hint : "");
 }

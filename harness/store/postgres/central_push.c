@@ -15,15 +15,27 @@ enum { CASES_AT_ONCE = 10000 };
 
 enum { TABLES_MOST = 32 };
 
+struct id_list {
+    char (*id)[STORE_ID];
+    int count;
+};
+
 struct pusher {
     struct store *store;
     struct central *central;
     struct central_outcome *outcome;
     struct copy_table table[TABLES_MOST]; /* exchange_tables, then merged_tables */
-    char (*batch)[STORE_ID];
-    int batch_count;
+    struct id_list batch;
     int64_t batch_cases;
 };
+
+static int id_list_add(struct id_list *list, const char *id)
+{
+    char(*added)[STORE_ID] = grow_add(&list->id, &list->count, sizeof *added, "the runs to push");
+    if (!added) return -1;
+    snprintf(*added, STORE_ID, "%s", id);
+    return 0;
+}
 
 /* A state of a run: two databases that have it in the same one need not be compared further. */
 #define STATE                                                                                      \
@@ -72,12 +84,12 @@ static int send_rows(struct pusher *pusher, const struct exchange *exchange,
     char target[64], sql[512];
     snprintf(target, sizeof target, "pg_temp.staged_%s", table->name);
     snprintf(sql, sizeof sql, "SELECT %s.* FROM %s %s", table->name, table->name, exchange->rows);
-    int status = 0, times = *exchange->rows ? pusher->batch_count : 1;
+    int status = 0, times = *exchange->rows ? pusher->batch.count : 1;
     if (copy_send_begin(&out, pusher->central, table, target) != 0) return -1;
     for (int i = 0; status == 0 && i < times; i++) {
         struct query query;
         query_open(&query, pusher->store, "push", sql);
-        if (*exchange->rows) query_text(&query, ":run", pusher->batch[i]);
+        if (*exchange->rows) query_text(&query, ":run", pusher->batch.id[i]);
         status = copy_send_rows(&out, &query);
     }
     return copy_send_end(&out, status);
@@ -151,10 +163,10 @@ static int note_states(struct pusher *pusher)
                               NULL);
     if (status != 0 || copy_send_begin(&out, pusher->central, &pushed, "pg_temp.staged_pushed"))
         return -1;
-    for (int i = 0; status == 0 && i < pusher->batch_count; i++) {
+    for (int i = 0; status == 0 && i < pusher->batch.count; i++) {
         struct query query;
         query_ask(&query, pusher->store, "push", "SELECT id, " STATE " FROM run WHERE id = :key",
-                  pusher->batch[i]);
+                  pusher->batch.id[i]);
         status = copy_send_rows(&out, &query);
     }
     if (copy_send_end(&out, status) != 0) return -1;
@@ -165,14 +177,17 @@ static int note_states(struct pusher *pusher)
                         NULL);
 }
 
+/* Of one moment here: a run may be measured meanwhile. */
 static int in_transaction(struct pusher *pusher, int (*work)(struct pusher *pusher))
 {
-    struct central_outcome before = *pusher->outcome;
-    int status = central_exec(pusher->central, "push", "BEGIN", NULL);
+    static const char purpose[] = "push";
+    const struct central_outcome before = *pusher->outcome;
+    if (store_exec(pusher->store, purpose, "BEGIN") != 0) return -1;
+    int status = central_exec(pusher->central, purpose, "BEGIN", NULL);
     if (status == 0) status = work(pusher);
-    if (status == 0) return central_exec(pusher->central, "push", "COMMIT", NULL);
-    *pusher->outcome = before;
-    return -1;
+    if (status == 0) status = central_exec(pusher->central, purpose, "COMMIT", NULL);
+    if (status != 0) *pusher->outcome = before;
+    return store_finish(pusher->store, purpose, status);
 }
 
 static int push_runs(struct pusher *pusher)
@@ -197,10 +212,10 @@ static int push_others(struct pusher *pusher)
 
 static int push_batch(struct pusher *pusher)
 {
-    if (pusher->batch_count == 0) return 0;
+    if (pusher->batch.count == 0) return 0;
     if (in_transaction(pusher, push_runs) != 0) return -1;
-    pusher->outcome->moved += pusher->batch_count;
-    pusher->batch_count = 0;
+    pusher->outcome->moved += pusher->batch.count;
+    pusher->batch.count = 0;
     pusher->batch_cases = 0;
     return 0;
 }
@@ -210,11 +225,9 @@ static int add_run(struct pusher *pusher, const char *id)
     static const char cases[] =
         "SELECT count(*) FROM launch JOIN result ON launch_id = launch.id WHERE run_id = :key";
     int64_t count = 0;
-    if (store_integer(pusher->store, "count the cases", cases, id, &count) != 0) return -1;
-    char(*added)[STORE_ID] =
-        grow_add(&pusher->batch, &pusher->batch_count, sizeof *added, "the runs to push");
-    if (!added) return -1;
-    snprintf(*added, STORE_ID, "%s", id);
+    if (store_integer(pusher->store, "count the cases", cases, id, &count) != 0 ||
+        id_list_add(&pusher->batch, id) != 0)
+        return -1;
     pusher->batch_cases += count;
     return pusher->batch_cases >= CASES_AT_ONCE ? push_batch(pusher) : 0;
 }
@@ -228,10 +241,10 @@ static bool is_wanted(const char *id, const char (*ids)[STORE_ID], int count)
     return count == 0;
 }
 
-/* Both in the order of ids. The state there is of the runs that are here; the number of others does
- * not matter. */
-static int push_missing(struct pusher *pusher, struct pg_result *there, const char (*ids)[STORE_ID],
-                        int count)
+/* Which runs to send. Both sides come in the order of ids; there are no states there but of runs
+ * that are here. */
+static int find_missing(struct pusher *pusher, struct pg_result *there, const char (*ids)[STORE_ID],
+                        int count, struct id_list *missing)
 {
     struct query query;
     int status = 0, at = 0, rows = pq.rows(there);
@@ -244,15 +257,25 @@ static int push_missing(struct pusher *pusher, struct pg_result *there, const ch
         if (!is_wanted(id, ids, count)) continue;
         while (at < rows && strcmp(pq.value(there, at, 0), id) < 0)
             at++;
-        bool is_there = at < rows && strcmp(pq.value(there, at, 0), id) == 0 &&
-                        strcmp(pq.value(there, at, 1), state) == 0;
-        if (is_there)
+        if (at < rows && strcmp(pq.value(there, at, 0), id) == 0 &&
+            strcmp(pq.value(there, at, 1), state) == 0)
             pusher->outcome->there++;
         else
-            status = add_run(pusher, id);
+            status = id_list_add(missing, id);
     }
-    if (query_close(&query) != 0) return -1;
-    return status == 0 ? push_batch(pusher) : -1;
+    return query_close(&query) == 0 ? status : -1;
+}
+
+static int push_missing(struct pusher *pusher, struct pg_result *there, const char (*ids)[STORE_ID],
+                        int count)
+{
+    struct id_list missing = {0};
+    int status = find_missing(pusher, there, ids, count, &missing);
+    for (int i = 0; status == 0 && i < missing.count; i++)
+        status = add_run(pusher, missing.id[i]);
+    if (status == 0) status = push_batch(pusher);
+    free(missing.id);
+    return status;
 }
 
 /* '{"id","id"}' of all runs here. */
@@ -316,7 +339,7 @@ int central_push(struct store *store, const char *url, const char (*ids)[STORE_I
 out:
     if (there) pq.clear(there);
     central_close(pusher->central);
-    free(pusher->batch);
+    free(pusher->batch.id);
     free(pusher);
     return status;
 }
