@@ -5,6 +5,8 @@
 . "$HERE/cli/gate/sim.sh"
 # shellcheck source=tests/cli/central/server.sh
 . "$HERE/cli/central/server.sh"
+# shellcheck source=tests/cli/central/clones.sh
+. "$HERE/cli/central/clones.sh"
 unset ASSAY_DB
 
 # ------------------------------------------------------------ without a server
@@ -172,19 +174,7 @@ query one.sqlite "UPDATE run SET ended_at = '2099-01-01' WHERE label = 'first'"
 check "by a pull too" conflict here "$ASSAY" pull "$reader" --db one.sqlite
 
 # --------------------------------------------------- a million samples, a crash
-# 56 runs of one of 200 cases; the ids of each begin otherwise.
-many_groups 100 hundred.ini
-"$ASSAY" run hundred.ini --device sim --db base.sqlite >/dev/null 2>&1
-"$ASSAY" merge base.sqlite --db big.sqlite 2>/dev/null
-{
-    echo "PRAGMA foreign_keys = OFF; ATTACH 'base.sqlite' AS base;"
-    for ids in run:id launch:id,run_id expected:launch_id result:id,launch_id sample:result_id; do
-        table=${ids%:*}
-        query base.sqlite "SELECT 'INSERT INTO main.$table SELECT ' || group_concat(iif(instr(',${ids#*:},', ',' || name || ','),
-            'printf(''%06x'', value) || substr(' || name || ', 7)', name)) || ' FROM base.$table, generate_series(1, 55);'
-            FROM pragma_table_info('$table')"
-    done
-} | sqlite3 -batch big.sqlite
+clones 56 big.sqlite
 samples=$(query big.sqlite "SELECT sum(length(time_ns)) / 4 FROM sample")
 check "there are a million samples" [ "$samples" -ge 1000000 ]
 
