@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "case/case_name.h"
 #include "store/postgres/central.h"
 #include "store/postgres/pq.h"
 
@@ -121,39 +122,30 @@ static int fetch_run(struct store *store, const char *id)
     return status;
 }
 
+/* What each need has, but NEED_RUN: the rows of an exchange. */
+static const struct part *const needs[][2] = {
+    [NEED_NEWEST] = {newest},      [NEED_NAMED] = {named},
+    [NEED_LAUNCH] = {launch},      [NEED_LIST] = {heads, counts},
+    [NEED_CASES] = {heads, cases}, [NEED_NOISE] = {noise},
+    [NEED_PAIRS] = {heads, pairs}, [NEED_NOISY_DEVICES] = {heads, all_noise},
+};
+
 /* What every case that a pattern names begins with (case_name.h); "" where that is not known. */
-static int fetch_cases(struct store *store, const char *pattern)
+static const char *beginning(const char *pattern, char begin[CASE_TEXT])
 {
-    char begin[2 * ASSAY_MAX_NAME] = "";
-    if (!strpbrk(pattern, ",\t\n"))
-        snprintf(begin, sizeof begin, "%.*s", (int)strcspn(pattern, " *?[\\"), pattern);
-    if (fetch_parts(store, heads, "") != 0) return -1;
-    return fetch_parts(store, cases, begin);
+    int length = strpbrk(pattern, ",\t\n") ? 0 : (int)strcspn(pattern, " *?[\\");
+    snprintf(begin, CASE_TEXT, "%.*s", length, pattern);
+    return begin;
 }
 
 static int fetch_need(struct store *store, enum need need, const char *key)
 {
-    switch (need) {
-    case NEED_NEWEST:
-        return fetch_parts(store, newest, key);
-    case NEED_NAMED:
-        return fetch_parts(store, named, key);
-    case NEED_RUN:
-        return fetch_run(store, key);
-    case NEED_LAUNCH:
-        return fetch_parts(store, launch, key);
-    case NEED_LIST:
-        return fetch_parts(store, heads, "") != 0 ? -1 : fetch_parts(store, counts, "");
-    case NEED_CASES:
-        return fetch_cases(store, key);
-    case NEED_NOISE:
-        return fetch_parts(store, noise, key);
-    case NEED_NOISY_DEVICES:
-        return fetch_parts(store, heads, "") != 0 ? -1 : fetch_parts(store, all_noise, "");
-    case NEED_PAIRS:
-        return fetch_parts(store, heads, "") != 0 ? -1 : fetch_parts(store, pairs, key);
-    }
-    return assay_error("the store has no need %d", need);
+    char begin[CASE_TEXT];
+    if (need == NEED_RUN) return fetch_run(store, key);
+    if (need == NEED_CASES) key = beginning(key, begin);
+    for (int i = 0; i < 2 && needs[need][i]; i++)
+        if (fetch_parts(store, needs[need][i], key) != 0) return -1;
+    return 0;
 }
 
 int store_need(struct store *store, enum need need, const char *key)
