@@ -13,6 +13,10 @@ struct pg_result;
 struct central {
     struct pg_conn *connection;
     char shown[STORE_SHOWN];
+    /* Of a store that was opened by a URL: the tables of which something was fetched, " run launch
+     * ", and whether that goes on. */
+    char fetched[512];
+    bool is_fetching;
 };
 
 /* Connect, and hold the schema there to be of this version. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "case/case_name.h"
 #include "store/postgres/central.h"
 #include "store/postgres/pq.h"
@@ -94,9 +95,41 @@ static const char *conflict_of(const char *table)
                : "ON CONFLICT DO NOTHING";
 }
 
+static bool is_fetched(const struct central *central, const char *table)
+{
+    char word[64];
+    snprintf(word, sizeof word, " %.60s ", table);
+    return strstr(central->fetched, word) != NULL;
+}
+
+static void note_fetched(struct central *central, const char *table)
+{
+    if (is_fetched(central, table)) return;
+    if (!central->fetched[0]) strcpy(central->fetched, " ");
+    text_add(central->fetched, sizeof central->fetched, "", "%s ", table);
+}
+
+/* SQLite asks when a statement is prepared. A table of which nothing was fetched is not empty: it
+ * is not known. So a function that has not said what it needs fails, where it would find nothing.
+ */
+static int authorize(void *context, int action, const char *table, const char *column,
+                     const char *database, const char *trigger)
+{
+    static const char local[] = " baseline ack ";
+    const struct central *central = context;
+    char word[64];
+    (void)column, (void)trigger;
+    if (action != SQLITE_READ || central->is_fetching || !database ||
+        strncmp(table, "sqlite_", 7) == 0 || strncmp(table, "pragma_", 7) == 0)
+        return SQLITE_OK;
+    snprintf(word, sizeof word, " %.60s ", table);
+    return strstr(local, word) || is_fetched(central, table) ? SQLITE_OK : SQLITE_DENY;
+}
+
 static int fetch(struct store *store, const char *name, const char *rows, bool is_head,
                  const char *key)
 {
+    note_fetched(store->central, name);
     struct copy_table table = counted;
     if (strcmp(name, counted.name) != 0 && copy_table_read(&table, store, name) != 0) return -1;
     char *select = copy_select(store->central, &table, is_head ? "suite_text" : NULL, rows, key);
@@ -155,7 +188,9 @@ int store_need(struct store *store, enum need need, const char *key)
     if (store_exec(store, purpose, "PRAGMA query_only = OFF") != 0 ||
         store_exec(store, purpose, "BEGIN") != 0)
         return -1;
+    store->central->is_fetching = true;
     int status = store_finish(store, purpose, fetch_need(store, need, key));
+    store->central->is_fetching = false;
     if (store_exec(store, purpose, "PRAGMA query_only = ON") != 0) status = -1;
     return status;
 }
@@ -184,6 +219,7 @@ int store_open_url(struct store **out, const char *url, enum store_mode mode)
         status = central_exec(store->central, "open the store",
                               "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", NULL);
     if (status == 0) {
+        sqlite3_set_authorizer(store->db, authorize, store->central);
         snprintf(store->path, sizeof store->path, "%s", store->central->shown);
         *out = store;
     } else {
