@@ -22,9 +22,10 @@ GRANT TEMPORARY ON DATABASE :"DBNAME" TO assay_writer;
 GRANT INSERT ON ALL TABLES IN SCHEMA assay TO assay_writer;
 REVOKE INSERT ON assay.schema_version FROM assay_writer;
 GRANT UPDATE (status, ended_at) ON assay.run TO assay_writer;
-GRANT UPDATE (ended_at, end_sm_mhz, end_memory_mhz, end_temperature_c, end_power_w, end_energy_mj,
-              end_clock_reasons, end_other_processes, processors, start_load, end_load, other_share,
-              steal_share) ON assay.launch TO assay_writer;
+-- Of a launch: what is NULL until it has ended.
+SELECT format('GRANT UPDATE (%I) ON assay.launch TO assay_writer', column_name)
+FROM information_schema.columns WHERE table_schema = 'assay' AND table_name = 'launch' AND is_nullable = 'YES'
+\gexec
 GRANT UPDATE (rounds, time_ns, shift, spread, measured_at) ON assay.noise TO assay_writer;
 GRANT UPDATE (state, pushed_at) ON assay.pushed TO assay_writer;
 GRANT UPDATE (cases, ok, wrong) ON assay.counted TO assay_writer;

@@ -29,7 +29,7 @@ struct store {
 };
 
 /* What a function is about to read. Of a file all is there, and nothing is done; of a central store
- * (postgres/) it is fetched. A function of this room that reads says so first, in no transaction.
+ * (postgres/) it is fetched. A function of this room that reads says so first.
  */
 enum need {
     NEED_NEWEST,        /* the newest runs; the key is how many */

@@ -185,13 +185,12 @@ int store_need(struct store *store, enum need need, const char *key)
 {
     static const char purpose[] = "read a central store";
     if (!store->central) return 0;
-    if (store_exec(store, purpose, "PRAGMA query_only = OFF") != 0 ||
-        store_exec(store, purpose, "BEGIN") != 0)
-        return -1;
+    /* The caller may be in a transaction. */
+    if (store_exec(store, purpose, "PRAGMA query_only = OFF; SAVEPOINT need") != 0) return -1;
     store->central->is_fetching = true;
-    int status = store_finish(store, purpose, fetch_need(store, need, key));
+    int status = fetch_need(store, need, key);
     store->central->is_fetching = false;
-    if (store_exec(store, purpose, "PRAGMA query_only = ON") != 0) status = -1;
+    if (store_exec(store, purpose, "RELEASE need; PRAGMA query_only = ON") != 0) status = -1;
     return status;
 }
 
