@@ -11,6 +11,17 @@
 
 enum twin { TWIN_BASE, TWIN_NULL, TWINS };
 
+/* What the measurement of a variant beside its twins is to decide: whether the two differ by more
+ * than `floor`, a fraction. 0: it is not measured beside twins. */
+struct twin_goal {
+    double floor;
+    double alpha; /* error rate of all its looks together */
+};
+
+/* Twins are launched in turns, each of them once, and looked at after 16, 32, 64 ... turns, and once
+ * more where the time for them ends. */
+enum { TWIN_FIRST_TURNS = 16, TWIN_MOST_TURNS = 16384, TWIN_LOOKS = 12 };
+
 /* Split "x@base" into "x" and TWIN_BASE; -1: it is no twin's name, and `plain` is all of it. */
 int twin_split(const char *name, char plain[ASSAY_MAX_NAME]);
 

@@ -8,6 +8,7 @@
 
 #include "assay.h"
 #include "case/result.h"
+#include "case/twins.h"
 #include "suite/suite.h"
 
 enum { PLAN_MAX_VARIANTS = 64 };
@@ -26,6 +27,7 @@ struct group {
     double energy_s;               /* 0: only blocks that are long enough anyway */
     double timeout_s;              /* a step of a case (setup, check, block) */
     double threshold_pct;          /* smallest change that counts; 0: by the clocks */
+    struct twin_goal twins;        /* it is one variant with its twins; floor 0: it is not */
     char baseline[ASSAY_MAX_NAME]; /* the variant of the suite's choice; "": the operation's */
     int variant_count;
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];

@@ -207,12 +207,13 @@ static int sim_warm_up(struct device *device)
 static int sim_sample(struct device *device, const struct block *block, struct block_sample *out,
                       struct block_totals *totals, struct code_seen *code)
 {
-    struct role *role = (struct role *)block->variant;
+    struct role *first = (struct role *)block->variant;
     *totals = (struct block_totals){NAN, block->count};
-    code_seen_clear(code);
+    if (!block->turn) code_seen_clear(code);
     if (block->variant->launch(block->call) < 0) return -1;
-    device->throttled = sim_is_throttled(&device->spec, &role->timing, role->blocks++);
+    device->throttled = sim_is_throttled(&device->spec, &first->timing, first->blocks++);
     for (int i = 0; i < block->count; i++) {
+        struct role *role = (struct role *)block_turn_of(block, i).variant;
         double ns = sim_sample_ns(&device->spec, &role->timing, role->samples++, sim_now_s(device),
                                   device->throttled);
         device->now_s += ns * 1e-9 + GAP_S;
