@@ -7,6 +7,7 @@
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "cmd/run_command.h"
+#include "judge/twin.h"
 #include "show/view.h"
 
 struct arguments {
@@ -105,6 +106,10 @@ static const struct command_option options[] = {
     {"fail-on", VALUE_CHOICE, "WHAT", AT(fail_on), .help = "noisy: end with 3 if a row is noisy",
      .choices = "noisy"},
     OPTION_FORMAT("table md csv json"),
+    {"twin", VALUE_FILE, "FILE.so", AT(runner.twin),
+     .help = "also measure this object's variants of the same names, launch by launch in turns"},
+    {"twin-floor", VALUE_FRACTION, "PCT", AT(runner.twin_floor),
+     .help = "turns end when a change is told from this much (default 0.5)", .with = "twin"},
     {"check", VALUE_FLAG, .at = AT(runner.check_only),
      .help = "check every answer once, time nothing"},
     {"dry-run", VALUE_FLAG, .at = AT(runner.dry_run), .help = "print what would be measured"},
@@ -134,6 +139,7 @@ const struct command cmd_run = {
             .clock = "cupti",
             .most_spread = NOISY_SPREAD,
             .runner = {RUN_COMMAND_DEFAULTS,
+                       .twin_floor = TWIN_THRESHOLD,
                        .plan = {.shard = 1, .shards = 1, .with_ceilings = true}}},
     .check = check,
     .run = run,

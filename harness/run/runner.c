@@ -124,6 +124,8 @@ static void take_objects(struct runner *runner)
     runner->run.object_count = objects_loaded(&loaded);
     for (int i = 0; i < runner->run.object_count; i++)
         runner->objects[i] = loaded[i].info;
+    /* The last is the second copy of one. */
+    if (runner->options->twin) runner->run.object_count--;
 }
 
 static int begin_run(struct runner *runner, int *first)
@@ -180,13 +182,13 @@ static int check_profilable(const struct device_info *device)
 
 static int make_plan(void *runner)
 {
-    return run_plan_make(runner);
+    return run_plan_make(runner) == 0 ? run_twins_plan(runner) : -1;
 }
 
 static enum runner_end run(struct runner *runner)
 {
     int first = 1;
-    if (run_plan_read(runner) < 0) return RUNNER_FAILED;
+    if (run_plan_read(runner) < 0 || run_twins_load(runner) < 0) return RUNNER_FAILED;
     interrupt_catch();
     enum attempt_end end = ensure_child(runner, runner->options->use_events);
     if (end == ATTEMPT_STOPPED) return RUNNER_INTERRUPTED;
@@ -229,6 +231,7 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
     for (int i = 0; i < runner->suite_count; i++)
         suite_release(&runner->suite[i]);
     plan_release(&runner->plan);
+    temp_folder_remove(&runner->twins);
     free(runner->suite_text);
     free(runner);
     return end;
