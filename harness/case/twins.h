@@ -18,8 +18,8 @@ struct twin_goal {
     double alpha; /* error rate of all its looks together */
 };
 
-/* Twins are launched in turns, each of them once, and looked at after 16, 32, 64 ... turns, and once
- * more where the time for them ends. */
+/* Twins are launched in turns, each of them once, and looked at after 16, 32, 64 ... turns, and
+ * once more where the time for them ends. */
 enum { TWIN_FIRST_TURNS = 16, TWIN_MOST_TURNS = 16384, TWIN_LOOKS = 12 };
 
 /* Split "x@base" into "x" and TWIN_BASE; -1: it is no twin's name, and `plain` is all of it. */

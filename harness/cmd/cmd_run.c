@@ -7,7 +7,6 @@
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "cmd/run_command.h"
-#include "judge/twin.h"
 #include "show/view.h"
 
 struct arguments {
@@ -109,7 +108,9 @@ static const struct command_option options[] = {
     {"twin", VALUE_FILE, "FILE.so", AT(runner.twin),
      .help = "also measure this object's variants of the same names, launch by launch in turns"},
     {"twin-floor", VALUE_FRACTION, "PCT", AT(runner.twin_floor),
-     .help = "turns end when a change is told from this much (default 0.5)", .with = "twin"},
+     .help = "turns end when a change is told from this much (default: the suite's threshold, else "
+             "0.5)",
+     .with = "twin"},
     {"check", VALUE_FLAG, .at = AT(runner.check_only),
      .help = "check every answer once, time nothing"},
     {"dry-run", VALUE_FLAG, .at = AT(runner.dry_run), .help = "print what would be measured"},
@@ -139,7 +140,6 @@ const struct command cmd_run = {
             .clock = "cupti",
             .most_spread = NOISY_SPREAD,
             .runner = {RUN_COMMAND_DEFAULTS,
-                       .twin_floor = TWIN_THRESHOLD,
                        .plan = {.shard = 1, .shards = 1, .with_ceilings = true}}},
     .check = check,
     .run = run,

@@ -36,8 +36,9 @@ struct block {
     int count;       /* samples wanted */
     double hold_ns;  /* occupy the stream this long first, so that the host enqueues ahead */
     bool no_warm_up; /* omit the untimed launch before the samples of a hot block */
-    /* Sample i is of turn[i], all with the clock of `variant`, which takes the launch that warms up;
-     * the totals have no wall time, and code_seen stays as it is. NULL: all are of `variant`. */
+    /* Sample i is of turn[i], all with the clock of `variant`, which takes the launch that warms
+     * up; the totals have no wall time, and code_seen stays as it is. NULL: all are of `variant`.
+     */
     const struct block_turn *turn;
     bool by_pairs; /* with turns: time by event pairs, as code_seen.stretched says of one of them */
 };

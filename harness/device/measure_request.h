@@ -14,9 +14,9 @@ struct measure_request {
     double budget_s, precision_pct, energy_s;
     char baseline[ASSAY_MAX_NAME]; /* "": the operation's choice */
     uint64_t seed;
-    bool check_only;      /* check the results, time nothing */
-    int launch;           /* number in the run, from 1 */
-    uint64_t launch_seed; /* the same for all groups of a launch */
+    bool check_only;        /* check the results, time nothing */
+    int launch;             /* number in the run, from 1 */
+    uint64_t launch_seed;   /* the same for all groups of a launch */
     struct twin_goal twins; /* of a variant and its twins, which are then all there is */
     int count;
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];

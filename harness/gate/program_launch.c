@@ -91,9 +91,16 @@ static void arguments(const struct program_call *call, const struct scratch *scr
                       const char *seed, bool only_plan, const char **argv)
 {
     const char *const pairs[][2] = {
-        {"--db", scratch->database}, {"--device", call->device},       {"--seed", seed},
-        {"--label", call->label},    {"--filter", call->filter},       {"--budget", call->budget},
-        {"--format", "json"},        {"--precision", call->precision},
+        {"--db", scratch->database},
+        {"--device", call->device},
+        {"--seed", seed},
+        {"--label", call->label},
+        {"--filter", call->filter},
+        {"--budget", call->budget},
+        {"--format", "json"},
+        {"--precision", call->precision},
+        {"--twin", call->twin},
+        {"--twin-floor", call->twin_floor},
     };
     int count = 0;
     argv[count++] = call->program;

@@ -20,6 +20,8 @@ struct program_call {
     const char *budget, *precision; /* as typed; NULL: the suite's */
     const char *label;
     const char *const *objects; /* to load, ended by NULL; NULL: none */
+    const char *twin;           /* the object to measure beside them, in turns; NULL: none */
+    const char *twin_floor;     /* as typed */
     bool allow_load;            /* a suite may name some too */
     uint64_t seed;
     int timeout_s;

@@ -13,7 +13,8 @@ static const double CONFIDENCE = 0.95;
 /* With a floor of the layout above this multiple of the threshold nothing can be told. */
 static const double MOST_LAYOUT = 2.5;
 /* A mean of a short time is known to this share of a step: launches begin not quite anywhere within
- * one (610 ns repeat to 0.05 steps on an H200), and the limits of a side take a hundredth at most. */
+ * one (610 ns repeat to 0.05 steps on an H200), and the limits of a side take a hundredth at most.
+ */
 static const double STEPS = 0.1;
 
 double twin_alpha_of(int cases)
@@ -111,8 +112,7 @@ static void look_at_side(struct gate_side *found, const struct gate_rounds *bloc
 {
     if (found->changed || found->excluded) return;
     found->changed = p_changed(blocks, floor, side) <= alpha / TWIN_LOOKS;
-    found->excluded =
-        !found->changed && p_excluded(blocks, floor, side) <= PASS_ALPHA / TWIN_LOOKS;
+    found->excluded = !found->changed && p_excluded(blocks, floor, side) <= PASS_ALPHA / TWIN_LOOKS;
 }
 
 static bool is_decided(const struct gate_side *side)

@@ -2,12 +2,12 @@
  * twin.h - the decision between two builds whose launches were shuffled in one process
  * (measure/turns.h). Pure.
  *
- * In each turn candidate, base and a second copy of the base ran once, in random order. The model is
- * that a launch takes what it would have taken at that moment with the base's code, times a constant
- * (Rosenbaum, Observational Studies, 2nd ed., 2002, section 2.4). Nothing is assumed of the moments:
- * the shuffle makes every swap of the sides as likely as none, whatever drifts, wanders, steps or
- * jumps, so that the differences of blocks of turns have random signs around the constant, and the
- * signed-rank test of them (gate_stats.h) is exact.
+ * In each turn candidate, base and a second copy of the base ran once, in random order. The model
+ * is that a launch takes what it would have taken at that moment with the base's code, times a
+ * constant (Rosenbaum, Observational Studies, 2nd ed., 2002, section 2.4). Nothing is assumed of
+ * the moments: the shuffle makes every swap of the sides as likely as none, whatever drifts,
+ * wanders, steps or jumps, so that the differences of blocks of turns have random signs around the
+ * constant, and the signed-rank test of them (gate_stats.h) is exact.
  *
  *   blocks  the turns so far are parted into 64 blocks of equal length (fewer turns: each by
  *           itself); the value of a block is the difference of the logarithms of both sides' mean
@@ -20,8 +20,8 @@
  *   floor   the largest of the threshold, what the clock can tell, and what copies of the same code
  *           differ by in the cases of this gate (gate_layout).
  *
- * REGRESSED and IMPROVED are told at alpha over all cases and both directions (Bonferroni), PASS for
- * each case by itself at 5 %.
+ * REGRESSED and IMPROVED are told at alpha over all cases and both directions (Bonferroni), PASS
+ * for each case by itself at 5 %.
  */
 #pragma once
 
@@ -52,7 +52,8 @@ struct twin_case {
 
 /* The values of the blocks of the first `turns` turns; none without a valid turn on both sides, or
  * without memory. */
-void twin_blocks(const float *base_ns, const float *other_ns, int turns, struct gate_rounds *blocks);
+void twin_blocks(const float *base_ns, const float *other_ns, int turns,
+                 struct gate_rounds *blocks);
 
 /* What the clock can tell apart, as a fraction of the base's time: 0 where it has no steps to speak
  * of, or without memory. */

@@ -9,10 +9,10 @@
 #include "measure/steps.h"
 
 enum {
-    TURN_STREAM = 0x7475726e,  /* of the group's seed */
-    CANDIDATE = TWINS,         /* behind the twins, so that each side has an index */
+    TURN_STREAM = 0x7475726e, /* of the group's seed */
+    CANDIDATE = TWINS,        /* behind the twins, so that each side has an index */
     SIDES = TWINS + 1,
-    BLOCK_TURNS = 16,          /* at most */
+    BLOCK_TURNS = 16, /* at most */
 };
 
 static turns_rule *decides;

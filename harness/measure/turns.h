@@ -8,8 +8,8 @@
 
 #include "measure/measurement.h"
 
-/* Whether the samples of the base and the candidate decide between them; both have `turns`, a number
- * of turns that is looked at (case/twins.h), with NAN for those that are not valid. */
+/* Whether the samples of the base and the candidate decide between them; both have `turns`, a
+ * number of turns that is looked at (case/twins.h), with NAN for those that are not valid. */
 typedef bool turns_rule(const float *base, const float *candidate, int turns,
                         const struct twin_goal *goal);
 
@@ -20,7 +20,7 @@ void turns_end_by(turns_rule *rule);
 /* Whether there is a candidate and a base that can still run. */
 bool turns_wanted(const struct measure_request *request, const struct measurement *measurements);
 
-/* Take turns until the rule decides or the budget is spent; *last is the number of the next turn. 0,
- * or -1 when the device is broken. */
+/* Take turns until the rule decides or the budget is spent; *last is the number of the next turn.
+ * 0, or -1 when the device is broken. */
 int turns_run(struct measure_context *context, struct measurement *measurements, int *culprit,
               int *last);

@@ -51,10 +51,18 @@ int run_twins_load(struct runner *runner)
 int run_twins_plan(struct runner *runner)
 {
     struct plan *plan = &runner->plan;
+    double asked = runner->options->twin_floor;
+    int pairs = 0;
     if (!runner->options->twin) return 0;
-    int pairs = plan_pair_twins(plan, &runner->child.device, runner->options->twin_floor);
-    if (pairs < 0) return -1;
+    if (plan_split_twins(plan, &runner->child.device) != 0) return -1;
     for (int i = 0; i < plan->count; i++)
-        plan->groups[i].twins.alpha = twin_alpha_of(pairs);
+        pairs += group_is_pair(&plan->groups[i]);
+    for (int i = 0; i < plan->count; i++) {
+        struct group *group = &plan->groups[i];
+        double own = group->threshold_pct / 100, usual = own > 0 ? own : TWIN_THRESHOLD;
+        if (!group_is_pair(group)) continue;
+        group->twins.floor = asked > 0 ? asked : usual;
+        group->twins.alpha = twin_alpha_of(pairs);
+    }
     return 0;
 }

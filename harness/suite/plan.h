@@ -58,10 +58,11 @@ void plan_release(struct plan *plan);
 /* What identifies variant number `variant` of a group. */
 void group_case_id(const struct group *group, int variant, struct case_id *id);
 
-/* Make every variant a group of its own, with its twins (case/twins.h) where there are some: a pair,
- * whose goal has the suite's threshold, else `floor`, a fraction. Returns how many pairs there are,
- * or -1 with assay_error. */
-int plan_pair_twins(struct plan *plan, const struct device_info *device, double floor);
+/* Make every variant a group of its own, with its twins (case/twins.h) behind it where there are
+ * some. -1 with assay_error. */
+int plan_split_twins(struct plan *plan, const struct device_info *device);
+/* Whether it is a variant and its twin, and both can run. */
+bool group_is_pair(const struct group *group);
 
 /* Add the groups of the suite `ceilings` whose ceiling the plan's groups need, in front. */
 int plan_add_own_ceilings(struct plan *plan, const struct device_info *device);

@@ -19,7 +19,7 @@ static void add_twins(struct group *group, const struct device_info *device)
     }
 }
 
-static bool is_pair(const struct group *group)
+bool group_is_pair(const struct group *group)
 {
     return group->variant_count > 1 && !group->skip[0][0] && !group->skip[1][0];
 }
@@ -34,9 +34,9 @@ static void split(struct group *to, const struct group *from, int index)
     to->baseline[0] = '\0';
 }
 
-int plan_pair_twins(struct plan *plan, const struct device_info *device, double floor)
+int plan_split_twins(struct plan *plan, const struct device_info *device)
 {
-    int count = 0, pairs = 0;
+    int count = 0;
     for (int i = 0; i < plan->count; i++)
         count += plan->groups[i].variant_count;
     struct group *groups = malloc(((size_t)count + 1) * sizeof *groups);
@@ -47,12 +47,9 @@ int plan_pair_twins(struct plan *plan, const struct device_info *device, double 
             struct group *group = &groups[count++];
             split(group, &plan->groups[i], v);
             add_twins(group, device);
-            double own = group->threshold_pct / 100;
-            if (is_pair(group)) group->twins.floor = own > 0 ? own : floor;
-            pairs += is_pair(group);
         }
     free(plan->groups);
     plan->groups = groups;
     plan->count = count;
-    return pairs;
+    return 0;
 }

@@ -247,8 +247,8 @@ static void a_change_of_a_tenth_of_a_per_cent_is_found(void **state)
         bool is_found = false;
         turns_draw(&turn_models[0], 0.001, MOST_TURNS, &rng, gate->side[0]);
         for (int look = 2048; look <= MOST_TURNS && !is_found; look *= 2)
-            is_found = twin_is_decided(gate->side[0][SIM_BASE], gate->side[0][SIM_CANDIDATE], look,
-                                       &goal);
+            is_found =
+                twin_is_decided(gate->side[0][SIM_BASE], gate->side[0][SIM_CANDIDATE], look, &goal);
         found += is_found;
     }
     if (gates > 100) print_message("found in %d of %d\n", found, gates);
