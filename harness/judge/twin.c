@@ -13,9 +13,11 @@ static const double CONFIDENCE = 0.95;
 /* With a floor of the layout above this multiple of the threshold nothing can be told. */
 static const double MOST_LAYOUT = 2.5;
 /* A mean of a short time is known to this share of a step: launches begin not quite anywhere within
- * one (610 ns repeat to 0.05 steps on an H200), and the limits of a side take a hundredth at most.
- */
+ * one (610 ns repeat to 0.05 steps on an H200). */
 static const double STEPS = 0.1;
+/* Times beyond the range of all but this share at each end, by more than that range and a step of
+ * the clock, are outliers: of normal ones those five deviations away. */
+static const double EDGE = 0.05;
 
 double twin_alpha_of(int cases)
 {
@@ -50,9 +52,12 @@ static bool find_limits(const float *base_ns, const float *other_ns, int turns,
     double *times;
     int count = pool(base_ns, other_ns, turns, &times);
     if (count > 0) {
-        double low = stats_quantile_sorted(times, count, 0.01);
-        double high = stats_quantile_sorted(times, count, 0.99);
-        *limits = (struct limits){low - (high - low), high + (high - low)};
+        double low = stats_quantile_sorted(times, count, EDGE);
+        double high = stats_quantile_sorted(times, count, 1 - EDGE);
+        /* A gap that is wider is that of an outlier. */
+        double step_ns = fmin(clock_steps_of(times, count).step_ns, 0.1 * low);
+        double beyond = fmax(high - low, step_ns);
+        *limits = (struct limits){low - beyond, high + beyond};
     }
     free(times);
     return count > 0;

@@ -11,9 +11,9 @@
  *
  *   blocks  the turns so far are parted into 64 blocks of equal length (fewer turns: each by
  *           itself); the value of a block is the difference of the logarithms of both sides' mean
- *           times in it. Times far outside the range of all but the outermost hundredth are first
- *           brought to its edge, by limits that both sides have together. Means, as a time below
- *           the clock's steps is only in how often each step is read (clock_steps.h).
+ *           times in it. Outliers are first brought nearer, by limits that both sides have
+ *           together. Means, as a time below the clock's steps is only in how often each step is
+ *           read (clock_steps.h).
  *   looks   after 16, 32, 64 ... turns, and at the end of the time. Each of the twelve at most has
  *           an equal share of the error rate, which so holds whenever turns end (spending as in Lan
  *           and DeMets, Biometrika 70, 1983, by the union bound).
