@@ -239,7 +239,7 @@ static int judge(struct gate_run *run, struct stored_run *stored)
         fill_case(run, &cases[count], &comparison->rows[i], stored);
         if (gate_is_judged(&comparison->rows[i])) row[count++] = i;
     }
-    if (status == 0) status = twin_judge(cases, count);
+    if (status == 0) twin_judge(cases, count);
     for (int i = 0; status == 0 && i < count; i++)
         fill_row(&comparison->rows[row[i]], &cases[i]);
     if (status == 0 && count > 0 && cases[0].layout > 0)

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "judge/clock_steps.h"
 
 static const double PASS_ALPHA = 0.05; /* of PASS, over all looks at a case */
@@ -191,27 +190,38 @@ static void judge_case(struct twin_case *one, double alpha)
         settle(one, VERDICT_PASS, "");
 }
 
-/* What copies of the base differ by, from all cases; NAN: unknown. -1 when out of memory. */
-static int find_layout(const struct twin_case *cases, int count, double *layout)
+/* How far copies of the same code differ in the cases of a gate, by where each lies: what the null
+ * arms differ by, beyond what their turns scatter by themselves (the moment estimate of DerSimonian
+ * and Laird, Controlled Clinical Trials 7, 1986), is taken as normal draws, of which none of
+ * `count` exceeds the result, a fraction, but with probability TWIN_ALPHA. NAN: too few to know. */
+static double find_layout(const struct twin_case *cases, int count)
 {
-    struct gate_case *of = calloc((size_t)count + 1, sizeof *of);
-    if (!of) return assay_error("out of memory for %d cases", count);
-    for (int i = 0; i < count; i++)
+    double excess = 0, weights = 0;
+    int known = 0;
+    for (int i = 0; i < count; i++) {
+        struct gate_rounds blocks = {.count = 0};
         if (cases[i].null_ns)
-            twin_blocks(cases[i].base_ns, cases[i].null_ns, cases[i].turns, &of[i].twin);
-    *layout = gate_layout(of, count, TWIN_ALPHA);
-    free(of);
-    return 0;
+            twin_blocks(cases[i].base_ns, cases[i].null_ns, cases[i].turns, &blocks);
+        if (blocks.count < TWIN_FIRST_TURNS) continue;
+        double middle = signed_rank_interval(blocks.value, blocks.count, CONFIDENCE).mid;
+        double spread = spread_of_few(blocks.value, blocks.count);
+        double variance = spread * spread / blocks.count;
+        known++;
+        if (!(variance > 0)) continue; /* a clock too coarse to say */
+        excess += middle * middle / variance - 1;
+        weights += 1 / variance;
+    }
+    if (known < GATE_LEAST_TWINS) return NAN;
+    double layout = excess > 0 ? sqrt(excess / weights) : 0;
+    return expm1(layout * normal_quantile(1 - TWIN_ALPHA / count));
 }
 
-int twin_judge(struct twin_case *cases, int count)
+void twin_judge(struct twin_case *cases, int count)
 {
-    double layout = NAN;
-    if (find_layout(cases, count, &layout) != 0) return -1;
+    double layout = find_layout(cases, count);
     for (int i = 0; i < count; i++) {
         cases[i].layout = layout;
         cases[i].floor = fmax(cases[i].threshold, fmax(cases[i].quantum, layout));
         judge_case(&cases[i], twin_alpha_of(count));
     }
-    return 0;
 }

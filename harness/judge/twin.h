@@ -18,7 +18,7 @@
  *           an equal share of the error rate, which so holds whenever turns end (spending as in Lan
  *           and DeMets, Biometrika 70, 1983, by the union bound).
  *   floor   the largest of the threshold, what the clock can tell, and what copies of the same code
- *           differ by in the cases of this gate (gate_layout).
+ *           differ by in the cases of this gate.
  *
  * REGRESSED and IMPROVED are told at alpha over all cases and both directions (Bonferroni), PASS
  * for each case by itself at 5 %.
@@ -63,5 +63,5 @@ double twin_quantum(const float *base_ns, const float *candidate_ns, int turns);
 bool twin_is_decided(const float *base_ns, const float *candidate_ns, int turns,
                      const struct twin_goal *goal);
 
-/* Judge all cases of a gate. -1 with assay_error when out of memory. */
-int twin_judge(struct twin_case *cases, int count);
+/* Judge all cases of a gate. */
+void twin_judge(struct twin_case *cases, int count);

@@ -54,7 +54,7 @@ int run_twins_plan(struct runner *runner)
     double asked = runner->options->twin_floor;
     int pairs = 0;
     if (!runner->options->twin) return 0;
-    if (plan_split_twins(plan, &runner->child.device) != 0) return -1;
+    if (plan_split_twins(plan, &runner->child.device, runner->options->seed) != 0) return -1;
     for (int i = 0; i < plan->count; i++)
         pairs += group_is_pair(&plan->groups[i]);
     for (int i = 0; i < plan->count; i++) {

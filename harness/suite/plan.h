@@ -58,9 +58,9 @@ void plan_release(struct plan *plan);
 /* What identifies variant number `variant` of a group. */
 void group_case_id(const struct group *group, int variant, struct case_id *id);
 
-/* Make every variant a group of its own, with its twins (case/twins.h) behind it where there are
- * some. -1 with assay_error. */
-int plan_split_twins(struct plan *plan, const struct device_info *device);
+/* Make every variant a group of its own, with its twins (case/twins.h) where there are some, in an
+ * order that the seed draws. -1 with assay_error. */
+int plan_split_twins(struct plan *plan, const struct device_info *device, uint64_t seed);
 /* Whether it is a variant and its twin, and both can run. */
 bool group_is_pair(const struct group *group);
 

@@ -2,18 +2,28 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/rng.h"
 #include "base/text.h"
 #include "suite/plan_parts.h"
 
-static void add_twins(struct group *group, const struct device_info *device)
+/* Which code is loaded first, and where it then lies, follows from the order, which so must not be
+ * that of the sides. */
+static void add_twins(struct group *group, const struct device_info *device, struct rng *rng)
 {
     const struct assay_variant *of = group->variant[0];
-    for (int twin = 0; twin < TWINS; twin++) {
-        const struct assay_variant *one = twins_of(of, (enum twin)twin);
-        if (one) group->variant[group->variant_count++] = one;
+    int order[TWINS + 1], count = 0;
+    for (int i = 0; i <= TWINS; i++)
+        order[i] = i;
+    rng_shuffle(rng, order, TWINS + 1);
+    for (int i = 0; i <= TWINS; i++) {
+        const struct assay_variant *one = order[i] < TWINS ? twins_of(of, (enum twin)order[i]) : of;
+        if (one) group->variant[count++] = one;
     }
+    for (int i = 1; i < count; i++)
+        group->expect_wrong[i] = group->expect_wrong[0];
+    group->variant_count = count;
     plan_skip(group, device);
-    for (int i = 1; i < group->variant_count; i++) {
+    for (int i = 0; i < count; i++) {
         const char *why = twins_obstacle(group->variant[i], &group->shape);
         if (why) text_copy(group->skip[i], sizeof group->skip[i], why);
     }
@@ -21,7 +31,15 @@ static void add_twins(struct group *group, const struct device_info *device)
 
 bool group_is_pair(const struct group *group)
 {
-    return group->variant_count > 1 && !group->skip[0][0] && !group->skip[1][0];
+    bool has_base = false, has_candidate = false;
+    for (int i = 0; i < group->variant_count; i++) {
+        char plain[ASSAY_MAX_NAME];
+        int twin = twin_split(group->variant[i]->name, plain);
+        if (group->skip[i][0]) continue;
+        has_base |= twin == TWIN_BASE;
+        has_candidate |= twin < 0;
+    }
+    return has_base && has_candidate;
 }
 
 /* Variant number `index` of a group, with nothing beside it. */
@@ -34,9 +52,11 @@ static void split(struct group *to, const struct group *from, int index)
     to->baseline[0] = '\0';
 }
 
-int plan_split_twins(struct plan *plan, const struct device_info *device)
+int plan_split_twins(struct plan *plan, const struct device_info *device, uint64_t seed)
 {
+    struct rng rng;
     int count = 0;
+    rng_seed(&rng, seed);
     for (int i = 0; i < plan->count; i++)
         count += plan->groups[i].variant_count;
     struct group *groups = malloc(((size_t)count + 1) * sizeof *groups);
@@ -46,7 +66,7 @@ int plan_split_twins(struct plan *plan, const struct device_info *device)
         for (int v = 0; v < plan->groups[i].variant_count; v++) {
             struct group *group = &groups[count++];
             split(group, &plan->groups[i], v);
-            add_twins(group, device);
+            add_twins(group, device, &rng);
         }
     free(plan->groups);
     plan->groups = groups;

@@ -56,7 +56,7 @@ static void gate_draw(struct gate *gate, const struct turn_model *model, double 
                                             .turns = turns,
                                             .threshold = threshold};
     }
-    assert_int_equal(twin_judge(gate->cases, cases), 0);
+    twin_judge(gate->cases, cases);
 }
 
 static int count_verdicts(const struct gate *gate, int cases, enum verdict verdict)
@@ -172,12 +172,41 @@ static void a_copy_of_the_base_that_differs_voids_the_verdict(void **state)
                                         .null_ns = gate->side[0][SIM_NULL],
                                         .turns = 1024,
                                         .threshold = TWIN_THRESHOLD};
-    assert_int_equal(twin_judge(gate->cases, 1), 0);
+    twin_judge(gate->cases, 1);
     assert_int_equal(gate->cases[0].verdict, VERDICT_UNSTABLE);
     gate->cases[0].null_ns = NULL;
-    assert_int_equal(twin_judge(gate->cases, 1), 0);
+    twin_judge(gate->cases, 1);
     assert_int_equal(gate->cases[0].verdict, VERDICT_IMPROVED);
     gate_free(gate);
+}
+
+/* Ten cases, whose copies of the base lie better or worse by 1 %. */
+static void what_copies_differ_by_is_a_floor(void **state)
+{
+    enum { CASES = 10, TURNS = 256 };
+    static float base[CASES][TURNS], candidate[CASES][TURNS], null[CASES][TURNS];
+    struct twin_case cases[CASES];
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 7);
+    for (int lies = 0; lies < 2; lies++) {
+        for (int i = 0; i < CASES; i++) {
+            float *side[] = {base[i], candidate[i], null[i]};
+            turns_draw(&turn_models[0], 0, TURNS, &rng, side);
+            for (int turn = 0; lies && turn < TURNS; turn++)
+                null[i][turn] *= i % 2 ? 1.01F : 0.99F;
+            cases[i] = (struct twin_case){.base_ns = base[i],
+                                          .candidate_ns = candidate[i],
+                                          .null_ns = null[i],
+                                          .turns = TURNS,
+                                          .threshold = TWIN_THRESHOLD};
+        }
+        twin_judge(cases, CASES);
+        if (lies)
+            assert_true(cases[0].layout > 0.02 && cases[0].floor == cases[0].layout);
+        else
+            assert_true(cases[0].layout < 0.001 && cases[0].floor == TWIN_THRESHOLD);
+    }
 }
 
 static void too_few_valid_turns_decide_nothing(void **state)
@@ -189,7 +218,7 @@ static void too_few_valid_turns_decide_nothing(void **state)
     fill(base, 64, 1000);
     fill(other, 64, 2000);
     fill(base, 50, NAN);
-    assert_int_equal(twin_judge(&one, 1), 0);
+    twin_judge(&one, 1);
     assert_int_equal(one.verdict, VERDICT_INCONCLUSIVE);
 }
 
@@ -289,6 +318,7 @@ int main(void)
         cmocka_unit_test(steps_of_the_clock_are_told_and_bound_what_is_found),
         cmocka_unit_test(each_verdict_is_told),
         cmocka_unit_test(a_copy_of_the_base_that_differs_voids_the_verdict),
+        cmocka_unit_test(what_copies_differ_by_is_a_floor),
         cmocka_unit_test(too_few_valid_turns_decide_nothing),
         cmocka_unit_test(turns_end_when_both_directions_are_decided),
         cmocka_unit_test(the_same_code_raises_no_alarm_in_any_model),
