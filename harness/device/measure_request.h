@@ -17,7 +17,7 @@ struct measure_request {
     bool check_only;        /* check the results, time nothing */
     int launch;             /* number in the run, from 1 */
     uint64_t launch_seed;   /* the same for all groups of a launch */
-    struct twin_goal twins; /* of a variant and its twins, which are then all there is */
+    struct twin_goal twins; /* of each variant and its twins; floor 0: there are none */
     int count;
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];
     char counters[PROFILE_MAX_LIST]; /* counters to profile: counter_list of counter_sets.h */

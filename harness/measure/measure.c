@@ -227,7 +227,7 @@ static int time_all(struct measure_context *context, struct measurement *measure
     board_announce(context->board, -1, STEP_PREPARE);
     *culprit = -1;
     if (context->ops->warm_up(context->device) < 0) return -1;
-    int status = turns_wanted(context->request, measurements)
+    int status = context->request->twins.floor > 0
                      ? turns_run(context, measurements, culprit, &last)
                      : run_rounds(context, measurements, culprit, &last);
     if (status < 0) return -1;

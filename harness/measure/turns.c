@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "measure/renew.h"
@@ -28,24 +29,21 @@ struct sides {
     int list[SIDES], count; /* those that run */
 };
 
+/* Those of the variant `index` and its twins. */
 static struct sides sides_of(const struct measure_request *request,
-                             const struct measurement *measurements)
+                             const struct measurement *measurements, int index)
 {
     struct sides sides = {.at = {-1, -1, -1}};
     for (int i = 0; i < request->count; i++) {
         char plain[ASSAY_MAX_NAME];
         int twin = twin_split(request->variant[i]->name, plain);
-        if (measurements[i].phase != MEASUREMENT_RUNNING) continue;
+        if (measurements[i].phase != MEASUREMENT_RUNNING ||
+            strcmp(plain, request->variant[index]->name) != 0)
+            continue;
         sides.at[twin < 0 ? CANDIDATE : twin] = i;
         sides.list[sides.count++] = i;
     }
     return sides;
-}
-
-bool turns_wanted(const struct measure_request *request, const struct measurement *measurements)
-{
-    struct sides sides = sides_of(request, measurements);
-    return request->twins.floor > 0 && sides.at[TWIN_BASE] >= 0 && sides.at[CANDIDATE] >= 0;
 }
 
 /* So many turns that a block is as long as one of a variant by itself would be. */
@@ -111,28 +109,38 @@ static bool is_decided(const struct measurement *base, const struct measurement 
     return decided;
 }
 
-static int take_turns(struct measure_context *context, struct measurement *measurements, int *last)
+static int take_turns(struct measure_context *context, struct measurement *measurements,
+                      const struct sides *sides, int *last)
 {
     const struct measure_request *request = context->request;
-    struct sides sides = sides_of(request, measurements);
-    const struct measurement *base = &measurements[sides.at[TWIN_BASE]];
-    const struct measurement *candidate = &measurements[sides.at[CANDIDATE]];
+    const struct measurement *base = &measurements[sides->at[TWIN_BASE]];
+    struct measurement *candidate = &measurements[sides->at[CANDIDATE]];
     double start_s = step_now_s(context);
     struct rng rng;
-    rng_seed(&rng, rng_mix(request->seed, TURN_STREAM));
-    int turns = 0, look = next_look(0), a_block = block_turns(&sides, measurements);
+    rng_seed(&rng, rng_mix(request->seed, TURN_STREAM + (uint64_t)candidate->index));
+    int turns = 0, look = next_look(0), a_block = block_turns(sides, measurements);
     while (turns < TWIN_MOST_TURNS) {
         int more = look - turns < a_block ? look - turns : a_block;
         step_announce(context, candidate, STEP_SAMPLE);
-        if (take_block(context, measurements, &sides, &rng, turns, more) < 0)
-            return step_failed(&measurements[sides.at[CANDIDATE]], context, STEP_SAMPLE);
+        if (take_block(context, measurements, sides, &rng, turns, more) < 0)
+            return step_failed(candidate, context, STEP_SAMPLE);
         turns += more;
         if (turns == look && is_decided(base, candidate, turns, &request->twins)) break;
         if (turns == look) look = next_look(turns);
         bool spent = step_now_s(context) - start_s >= request->budget_s;
         if (spent && turns >= TWIN_FIRST_TURNS) break;
     }
-    *last = turns;
+    if (*last < turns) *last = turns;
+    return 0;
+}
+
+/* Nothing is compared with it, so that a few samples do. */
+static int time_alone(struct measure_context *context, struct measurement *measurement)
+{
+    for (int round = 0; round < MEASURE_MIN_ROUNDS; round++) {
+        if (measurement->phase != MEASUREMENT_RUNNING) return 0;
+        if (measurement_block(measurement, context, round) < 0) return -1;
+    }
     return 0;
 }
 
@@ -140,10 +148,23 @@ static int take_turns(struct measure_context *context, struct measurement *measu
 int turns_run(struct measure_context *context, struct measurement *measurements, int *culprit,
               int *last)
 {
+    const struct measure_request *request = context->request;
     *culprit = -1;
-    *last = 0;
+    *last = MEASURE_MIN_ROUNDS;
     if (renew_inputs(context, measurements, culprit) < 0) return -1;
+    for (int i = 0; i < request->count; i++) {
+        char plain[ASSAY_MAX_NAME];
+        struct sides sides = sides_of(request, measurements, i);
+        bool is_pair = sides.at[TWIN_BASE] >= 0 && sides.at[CANDIDATE] >= 0;
+        *culprit = i;
+        if (!is_pair || twin_split(request->variant[i]->name, plain) >= 0) continue;
+        if (take_turns(context, measurements, &sides, last) < 0) return -1;
+    }
+    for (int i = 0; i < request->count; i++) {
+        *culprit = i;
+        if (measurements[i].samples.count == 0 && time_alone(context, &measurements[i]) < 0)
+            return -1;
+    }
     *culprit = -1;
-    if (!turns_wanted(context->request, measurements)) return 0;
-    return take_turns(context, measurements, last);
+    return 0;
 }

@@ -17,10 +17,8 @@ typedef bool turns_rule(const float *base, const float *candidate, int turns,
  * without one they end by the budget. */
 void turns_end_by(turns_rule *rule);
 
-/* Whether there is a candidate and a base that can still run. */
-bool turns_wanted(const struct measure_request *request, const struct measurement *measurements);
-
-/* Take turns until the rule decides or the budget is spent; *last is the number of the next turn.
- * 0, or -1 when the device is broken. */
+/* Take turns of each variant and its twins, one variant after the other, until the rule decides or
+ * the budget is spent; a variant without a base beside it is timed by itself. *last is a number of
+ * turns that none has taken. 0, or -1 when the device is broken. */
 int turns_run(struct measure_context *context, struct measurement *measurements, int *culprit,
               int *last);

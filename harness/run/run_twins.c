@@ -54,13 +54,13 @@ int run_twins_plan(struct runner *runner)
     double asked = runner->options->twin_floor;
     int pairs = 0;
     if (!runner->options->twin) return 0;
-    if (plan_split_twins(plan, &runner->child.device, runner->options->seed) != 0) return -1;
+    if (plan_add_twins(plan, &runner->child.device, runner->options->seed) != 0) return -1;
     for (int i = 0; i < plan->count; i++)
-        pairs += group_is_pair(&plan->groups[i]);
+        pairs += group_pairs(&plan->groups[i]);
     for (int i = 0; i < plan->count; i++) {
         struct group *group = &plan->groups[i];
         double own = group->threshold_pct / 100, usual = own > 0 ? own : TWIN_THRESHOLD;
-        if (!group_is_pair(group)) continue;
+        if (group_pairs(group) == 0) continue;
         group->twins.floor = asked > 0 ? asked : usual;
         group->twins.alpha = twin_alpha_of(pairs);
     }

@@ -11,7 +11,7 @@
 #include "case/twins.h"
 #include "suite/suite.h"
 
-enum { PLAN_MAX_VARIANTS = 64 };
+enum { PLAN_MAX_VARIANTS = 96 };
 
 enum group_purpose { PURPOSE_CASE, PURPOSE_CEILING };
 extern const struct words purpose_words;
@@ -27,7 +27,7 @@ struct group {
     double energy_s;               /* 0: only blocks that are long enough anyway */
     double timeout_s;              /* a step of a case (setup, check, block) */
     double threshold_pct;          /* smallest change that counts; 0: by the clocks */
-    struct twin_goal twins;        /* it is one variant with its twins; floor 0: it is not */
+    struct twin_goal twins;        /* of each variant and its twins; floor 0: there are none */
     char baseline[ASSAY_MAX_NAME]; /* the variant of the suite's choice; "": the operation's */
     int variant_count;
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];
@@ -58,11 +58,11 @@ void plan_release(struct plan *plan);
 /* What identifies variant number `variant` of a group. */
 void group_case_id(const struct group *group, int variant, struct case_id *id);
 
-/* Make every variant a group of its own, with its twins (case/twins.h) where there are some, in an
- * order that the seed draws. -1 with assay_error. */
-int plan_split_twins(struct plan *plan, const struct device_info *device, uint64_t seed);
-/* Whether it is a variant and its twin, and both can run. */
-bool group_is_pair(const struct group *group);
+/* Put the twins of all variants (case/twins.h) beside them, in an order that the seed draws. -1
+ * with assay_error. */
+int plan_add_twins(struct plan *plan, const struct device_info *device, uint64_t seed);
+/* How many variants of the group can run beside a twin of the base that can run as well. */
+int group_pairs(const struct group *group);
 
 /* Add the groups of the suite `ceilings` whose ceiling the plan's groups need, in front. */
 int plan_add_own_ceilings(struct plan *plan, const struct device_info *device);
