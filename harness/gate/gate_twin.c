@@ -197,7 +197,10 @@ static void fill_case(const struct gate_run *run, struct twin_case *one, struct 
 {
     const struct case_result *base = result_of(stored, &row->id, ARM_BASE);
     const struct case_result *candidate = result_of(stored, &row->id, ARM_CANDIDATE);
-    *one = (struct twin_case){.threshold = row->threshold};
+    *one = (struct twin_case){
+        .threshold = row->threshold,
+        .on_host = row->id.place == ASSAY_HOST && !gate_is_simulated(run),
+    };
     if (!gate_is_judged(row) || !base || !candidate) return;
     int turns = turns_of(base), other = turns_of(candidate);
     turns = turns < other ? turns : other;

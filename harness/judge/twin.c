@@ -176,6 +176,9 @@ static void judge_case(struct twin_case *one, double alpha)
         settle(one, VERDICT_INCONCLUSIVE, "too few valid turns");
     else if (null_trips(one))
         settle(one, VERDICT_UNSTABLE, "a second copy of the base differs from the first as well");
+    else if (one->on_host && isnan(one->layout))
+        settle(one, VERDICT_UNSTABLE,
+               "too few cases to know what the place of code in memory does");
     else if (slower.changed)
         settle(one, VERDICT_REGRESSED, "");
     else if (faster.changed)

@@ -42,6 +42,7 @@ struct twin_case {
     int turns;
     double threshold; /* smallest change that counts, a fraction */
     double quantum;   /* what the clock can tell apart, a fraction; 0 unknown */
+    bool on_host;     /* where code lies matters on a CPU: 10 % of 15 us were seen */
     /* found */
     double floor, layout; /* fractions; layout NAN: unknown */
     enum verdict verdict;

@@ -44,7 +44,8 @@ static struct buffers *make_set(struct measure_context *context)
  * could prepare. */
 static bool restarts(const struct measurement *measurement, const struct measure_context *context)
 {
-    if (measurement->variant->apart) return true;
+    /* Twins have the same buffers, although the first of them may load a library in its setup. */
+    if (measurement->variant->apart || context->request->twins.floor > 0) return true;
     return !measurement->lengthy &&
            measurement->setup_s <= SETUP_SHARE * context->request->budget_s;
 }

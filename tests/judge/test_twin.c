@@ -177,6 +177,9 @@ static void a_copy_of_the_base_that_differs_voids_the_verdict(void **state)
     gate->cases[0].null_ns = NULL;
     twin_judge(gate->cases, 1);
     assert_int_equal(gate->cases[0].verdict, VERDICT_IMPROVED);
+    gate->cases[0].on_host = true;
+    twin_judge(gate->cases, 1);
+    assert_int_equal(gate->cases[0].verdict, VERDICT_UNSTABLE);
     gate_free(gate);
 }
 
