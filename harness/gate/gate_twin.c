@@ -232,6 +232,18 @@ static void fill_row(struct comparison_row *row, const struct twin_case *one)
     snprintf(row->reason, sizeof row->reason, "%s", one->reason);
 }
 
+/* A setup that searches may choose otherwise for each copy of the same code. */
+static void doubt_choice(struct comparison_row *row, const struct stored_run *stored)
+{
+    const struct case_result *base = result_of(stored, &row->id, ARM_BASE);
+    const struct case_result *candidate = result_of(stored, &row->id, ARM_CANDIDATE);
+    bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED;
+    if (!changed || strcmp(base->note, candidate->note) == 0) return;
+    row->verdict = VERDICT_UNSTABLE;
+    snprintf(row->reason, sizeof row->reason, "its setup chose '%s' for the base and '%s' now",
+             base->note, candidate->note);
+}
+
 static int judge(struct gate_run *run, struct stored_run *stored)
 {
     struct comparison *comparison = run->comparison;
@@ -243,8 +255,10 @@ static int judge(struct gate_run *run, struct stored_run *stored)
         if (gate_is_judged(&comparison->rows[i])) row[count++] = i;
     }
     if (status == 0) twin_judge(cases, count);
-    for (int i = 0; status == 0 && i < count; i++)
+    for (int i = 0; status == 0 && i < count; i++) {
         fill_row(&comparison->rows[row[i]], &cases[i]);
+        doubt_choice(&comparison->rows[row[i]], stored);
+    }
     if (status == 0 && count > 0 && cases[0].layout > 0)
         comparison_note(comparison,
                         "copies of the same code differ by up to %.2g %% here: no floor is below "
