@@ -156,6 +156,42 @@ static int read_arm(struct gate_run *run, const char *id, enum arm arm)
     return 0;
 }
 
+/* ----------------------------------------------------------------- plans -- */
+
+static bool has_case(const struct timings *pool, const char *text)
+{
+    char name[CASE_TEXT];
+    for (int i = 0; i < pool->count; i++) {
+        case_text(&pool->rows[i].id, name);
+        if (strcmp(name, text) == 0) return true;
+    }
+    for (int i = 0; i < pool->lost_count; i++) {
+        case_text(&pool->lost[i].id, name);
+        if (strcmp(name, text) == 0) return true;
+    }
+    return false;
+}
+
+/* The twins' suite is this program's. What a build of its own would measure beyond that would be
+ * lost unseen: then the builds have to be launched. A line of a plan is a case, or has two blanks
+ * behind one that is skipped; a count stands behind an empty line. */
+static int check_plan(const struct gate_run *run, enum arm arm)
+{
+    struct program_call call = gate_call(run, arm, 0, run->options->filter);
+    char *plan, *rest, *line;
+    int status = 0;
+    if (!program_plans(&call, &plan) || !plan)
+        return assay_error("%s does not tell what it would measure", call.program);
+    rest = plan;
+    while (status == 0 && (line = strsep(&rest, "\n"))) {
+        if (!strchr(line, '/') || strstr(line, "  ") || has_case(&run->pool[arm], line)) continue;
+        status =
+            assay_error("%s would measure '%s', which the suite here has not", call.program, line);
+    }
+    free(plan);
+    return status;
+}
+
 /* The result of an arm in a case; NULL: none. */
 static const struct case_result *result_of(const struct stored_run *stored,
                                            const struct case_id *id, enum arm arm)
@@ -274,7 +310,6 @@ static int compare(struct gate_run *run, const char *id)
     struct stored_run stored;
     run->compare.twins = true;
     run->compare.noise = NULL;
-    if (read_arm(run, id, ARM_BASE) != 0 || read_arm(run, id, ARM_CANDIDATE) != 0) return -1;
     const struct stored_run *base = &run->pool[ARM_BASE].run;
     if (store_comparability(run->store, base->launches[0].id, run->comparability) != 0 ||
         compare_runs(run->comparison, &run->pool[ARM_BASE], &run->pool[ARM_CANDIDATE],
@@ -287,17 +322,27 @@ static int compare(struct gate_run *run, const char *id)
     return status;
 }
 
-int gate_twins(struct gate_run *run)
+/* 0, or -1 with assay_error. */
+static int measure(struct gate_run *run, char id[STORE_ID], enum launch_end *end)
 {
     struct twin_objects objects;
+    *end = LAUNCH_REFUSED;
+    if (find_objects(run, &objects) != 0 || launch(run, &objects, id, end) != 0) return -1;
+    for (int arm = ARM_BASE; arm <= ARM_CANDIDATE; arm++)
+        if (read_arm(run, id, (enum arm)arm) != 0 || check_plan(run, (enum arm)arm) != 0) return -1;
+    return 0;
+}
+
+int gate_twins(struct gate_run *run)
+{
     char id[STORE_ID];
-    enum launch_end end = LAUNCH_REFUSED;
-    if (find_objects(run, &objects) != 0 || launch(run, &objects, id, &end) != 0) {
-        if (end == LAUNCH_STOPPED) return EXIT_INTERRUPTED;
-        if (end == LAUNCH_FAILED) return EXIT_USAGE;
-        snprintf(run->no_twins, sizeof run->no_twins, "%s", assay_last_error());
-        fprintf(stderr, "assay: no twins: %s\n", run->no_twins);
-        return TWINS_NONE;
-    }
-    return compare(run, id) == 0 ? GATE_MADE : EXIT_USAGE;
+    enum launch_end end;
+    if (measure(run, id, &end) == 0) return compare(run, id) == 0 ? GATE_MADE : EXIT_USAGE;
+    if (end == LAUNCH_STOPPED) return EXIT_INTERRUPTED;
+    if (end == LAUNCH_FAILED) return EXIT_USAGE;
+    snprintf(run->no_twins, sizeof run->no_twins, "%s", assay_last_error());
+    fprintf(stderr, "assay: no twins: %s\n", run->no_twins);
+    for (int arm = ARM_BASE; arm <= ARM_CANDIDATE; arm++)
+        timings_release(&run->pool[arm]);
+    return TWINS_NONE;
 }
