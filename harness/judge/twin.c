@@ -193,28 +193,57 @@ static void judge_case(struct twin_case *one, double alpha)
         settle(one, VERDICT_PASS, "");
 }
 
+/* By how many deviations of its turns' scatter a null arm is off, squared; and how well it is
+ * known. */
+struct null_arm {
+    double square, weight;
+};
+
+static int by_square(const void *left, const void *right)
+{
+    const struct null_arm *a = left, *b = right;
+    return (a->square > b->square) - (a->square < b->square);
+}
+
+/* False for too few turns, or a clock too coarse to say. */
+static bool read_null(const struct twin_case *one, struct null_arm *arm)
+{
+    struct gate_rounds blocks = {.count = 0};
+    if (one->null_ns) twin_blocks(one->base_ns, one->null_ns, one->turns, &blocks);
+    if (blocks.count < TWIN_FIRST_TURNS) return false;
+    double middle = signed_rank_interval(blocks.value, blocks.count, CONFIDENCE).mid;
+    double spread = spread_of_few(blocks.value, blocks.count);
+    double variance = spread * spread / blocks.count;
+    *arm = (struct null_arm){middle * middle / variance, 1 / variance};
+    return variance > 0;
+}
+
+/* Mean square of the lower nine tenths of normal draws. */
+static const double TRIMMED_SQUARE = 0.6225;
+
 /* How far copies of the same code differ in the cases of a gate, by where each lies: what the null
  * arms differ by, beyond what their turns scatter by themselves (the moment estimate of DerSimonian
  * and Laird, Controlled Clinical Trials 7, 1986), is taken as normal draws, of which none of
- * `count` exceeds the result, a fraction, but with probability TWIN_ALPHA. NAN: too few to know. */
+ * `count` exceeds the result, a fraction, but with probability TWIN_ALPHA. The largest tenth is
+ * left out: one case that is not itself trips its own null arm. NAN: too few to know, or out of
+ * memory. */
 static double find_layout(const struct twin_case *cases, int count)
 {
-    double excess = 0, weights = 0;
-    int known = 0;
-    for (int i = 0; i < count; i++) {
-        struct gate_rounds blocks = {.count = 0};
-        if (cases[i].null_ns)
-            twin_blocks(cases[i].base_ns, cases[i].null_ns, cases[i].turns, &blocks);
-        if (blocks.count < TWIN_FIRST_TURNS) continue;
-        double middle = signed_rank_interval(blocks.value, blocks.count, CONFIDENCE).mid;
-        double spread = spread_of_few(blocks.value, blocks.count);
-        double variance = spread * spread / blocks.count;
-        known++;
-        if (!(variance > 0)) continue; /* a clock too coarse to say */
-        excess += middle * middle / variance - 1;
-        weights += 1 / variance;
+    double squares = 0, weights = 0;
+    int arms = 0;
+    struct null_arm *arm = calloc((size_t)count + 1, sizeof *arm);
+    if (!arm) return NAN;
+    for (int i = 0; i < count; i++)
+        arms += read_null(&cases[i], &arm[arms]);
+    int kept = arms - arms / 10;
+    qsort(arm, (size_t)arms, sizeof *arm, by_square);
+    for (int i = 0; i < kept; i++) {
+        squares += arm[i].square;
+        weights += arm[i].weight;
     }
-    if (known < GATE_LEAST_TWINS) return NAN;
+    free(arm);
+    if (arms < GATE_LEAST_TWINS) return NAN;
+    double excess = squares / TRIMMED_SQUARE - kept;
     double layout = excess > 0 ? sqrt(excess / weights) : 0;
     return expm1(layout * normal_quantile(1 - TWIN_ALPHA / count));
 }

@@ -43,15 +43,17 @@ struct device {
 
 enum { NAME = 2 * ASSAY_MAX_NAME };
 
-/* Whether the glob matches the operation/variant of one on the host. */
+/* Whether the glob matches the operation/variant of one on the host, or a twin of it. */
 static bool matches_any(const char *glob)
 {
     const struct assay_variant *const *list;
     int count = registry_all_variants(&list);
+    char plain[SIM_MAX_GLOB];
+    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(glob, "@"), glob);
     for (int i = 0; i < count; i++) {
         char name[NAME];
         snprintf(name, NAME, "%s/%s", list[i]->operation, list[i]->name);
-        if (list[i]->place == ASSAY_HOST && text_glob(glob, name)) return true;
+        if (list[i]->place == ASSAY_HOST && text_glob(plain, name)) return true;
     }
     return false;
 }
