@@ -85,7 +85,7 @@ static int launch(struct gate_run *run, const struct twin_objects *objects, char
     struct timings timings;
     char label[GATE_LABEL], floor[32];
     struct program_call call = gate_call(run, ARM_CANDIDATE, 0, options->filter);
-    snprintf(label, sizeof label, "gate %.8s twins", run->session);
+    snprintf(label, sizeof label, "gate %.8s round 1, twins", run->session);
     snprintf(floor, sizeof floor, "%.9g", 100 * options->threshold);
     call.program = options->self;
     call.objects = objects->candidate;
