@@ -155,7 +155,7 @@ VARIANTS := $(if $(TWINS),$(BUILD)/libassay_variants.so)
 VARIANTS_BASE := $(filter-out %/error.c.o,$(call obj,$(wildcard harness/base/*.c)))
 
 $(BUILD)/family.o: $(FAMILY_O) $(BUILD)/sources
-	$(Q)printf '.section assay_family,"a"\n.asciz "%s"\n.section .note.GNU-stack,"",@progbits\n' \
+	$(Q)printf '.section assay_family,"",@progbits\n.asciz "%s"\n.section .note.GNU-stack,"",@progbits\n' \
 	    "$$(cat $(FAMILY_O) | sha256sum | cut -c1-64)" | $(CC) -c -x assembler -o $@ -
 
 $(call obj,$(VARIANTS_C)): CFLAGS_ALL += -fPIC
