@@ -195,6 +195,12 @@ static const struct command_option options[] = {
     {"fail-on", VALUE_CHOICE, "WHAT", AT(fail_on), .help = "noisy: end with 3 if a row is noisy",
      .choices = "noisy"},
     OPTION_FORMAT("table md csv json"),
+    {"twin", VALUE_FILE, "FILE.so", AT(runner.twin),
+     .help = "also measure this object's variants of the same names, launch by launch in turns"},
+    {"twin-floor", VALUE_FRACTION, "PCT", AT(runner.twin_floor),
+     .help = "turns end when a change is told from this much (default: the suite's threshold, else "
+             "0.5)",
+     .with = "twin"},
     {"check", VALUE_FLAG, .at = AT(runner.check_only),
      .help = "check every answer once, time nothing"},
     {"dry-run", VALUE_FLAG, .at = AT(runner.dry_run), .help = "print what would be measured"},

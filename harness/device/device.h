@@ -24,7 +24,13 @@ struct device_options {
     int32_t flush;     /* enum cache_flush; -1: the device's default */
 };
 
-/* A request for one block of samples of one case. */
+/* Whose launch a sample is, where several variants take turns in a block. */
+struct block_turn {
+    const struct assay_variant *variant;
+    struct assay_call *call;
+};
+
+/* A request for one block of samples, of one case unless there are turns. */
 struct block {
     const struct assay_variant *variant;
     struct assay_call *call;
@@ -32,7 +38,17 @@ struct block {
     int count;       /* samples wanted */
     double hold_ns;  /* occupy the stream this long first, so that the host enqueues ahead */
     bool no_warm_up; /* omit the untimed launch before the samples of a hot block */
+    /* Sample i is of turn[i], all with the clock of `variant`, which takes the launch that warms
+     * up; the totals have no wall time, and code_seen stays as it is. NULL: all are of `variant`.
+     */
+    const struct block_turn *turn;
+    bool by_pairs; /* with turns: time by event pairs, as code_seen.stretched says of one of them */
 };
+
+static inline struct block_turn block_turn_of(const struct block *block, int sample)
+{
+    return block->turn ? block->turn[sample] : (struct block_turn){block->variant, block->call};
+}
 
 struct block_sample {
     double time_ns, busy_ns, event_ns; /* NAN where not read */

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "case/registry.h"
+#include "case/twins.h"
 #include "device/nvml.h"
 #include "device/nvtx.h"
 #include "measure/measure.h"
@@ -101,6 +102,8 @@ static const struct assay_variant *find_variant(const char *operation, const cha
                                                 enum assay_place place)
 {
     const struct assay_variant *list[MOST_VARIANTS];
+    char plain[ASSAY_MAX_NAME];
+    if (twin_split(name, plain) >= 0) return twins_named(operation, name, place);
     int count = registry_variants(operation, list, MOST_VARIANTS);
     for (int i = 0; i < count; i++)
         if (list[i]->place == place && strcmp(list[i]->name, name) == 0) return list[i];

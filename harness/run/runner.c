@@ -148,6 +148,8 @@ static void take_objects(struct runner *runner)
     runner->run.object_count = objects_loaded(&loaded);
     for (int i = 0; i < runner->run.object_count; i++)
         runner->objects[i] = loaded[i].info;
+    /* The last is the second copy of one. */
+    if (runner->options->twin) runner->run.object_count--;
 }
 
 static int begin_run(struct runner *runner, int *first)
@@ -205,7 +207,7 @@ static int check_profilable(const struct device_info *device)
 
 static int make_plan(void *runner)
 {
-    return run_plan_make(runner);
+    return run_plan_make(runner) == 0 ? run_twins_plan(runner) : -1;
 }
 
 /* Whether several GPUs measure the run. */
@@ -228,7 +230,7 @@ static int check_divisible(const struct runner_options *options)
 static enum runner_end run(struct runner *runner)
 {
     int first = 1;
-    if (run_plan_read(runner) < 0) return RUNNER_FAILED;
+    if (run_plan_read(runner) < 0 || run_twins_load(runner) < 0) return RUNNER_FAILED;
     if (runner->options->shard.count > 1) runner->run.shard = runner->options->shard;
     if (runner->options->resume && !runner->options->dry_run && find_resumed(runner) < 0)
         return RUNNER_FAILED;
@@ -281,6 +283,7 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
     for (int i = 0; i < runner->suite_count; i++)
         suite_release(&runner->suite[i]);
     plan_release(&runner->plan);
+    temp_folder_remove(&runner->twins);
     free(runner->suite_text);
     free(runner);
     return end;

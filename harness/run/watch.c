@@ -24,6 +24,7 @@ static int send_group(struct runner *runner, const struct attempt *attempt)
         .budget_s = group->budget_s,
         .precision_pct = group->precision_pct,
         .energy_s = group->energy_s,
+        .twins = group->twins,
         .seed = rng_mix(runner->launch.seed, (uint64_t)(group - runner->plan.groups)),
         .check_only = options->check_only,
         .launch = runner->launch.number,

@@ -43,15 +43,17 @@ struct device {
 
 enum { NAME = 2 * ASSAY_MAX_NAME };
 
-/* Whether the glob matches the operation/variant of one on the host. */
+/* Whether the glob matches the operation/variant of one on the host, or a twin of it. */
 static bool matches_any(const char *glob)
 {
     const struct assay_variant *const *list;
     int count = registry_all_variants(&list);
+    char plain[SIM_MAX_GLOB];
+    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(glob, "@"), glob);
     for (int i = 0; i < count; i++) {
         char name[NAME];
         snprintf(name, NAME, "%s/%s", list[i]->operation, list[i]->name);
-        if (list[i]->place == ASSAY_HOST && text_glob(glob, name)) return true;
+        if (list[i]->place == ASSAY_HOST && text_glob(plain, name)) return true;
     }
     return false;
 }
@@ -233,12 +235,13 @@ static int sim_warm_up(struct device *device)
 static int sim_sample(struct device *device, const struct block *block, struct block_sample *out,
                       struct block_totals *totals, struct code_seen *code)
 {
-    struct role *role = (struct role *)block->variant;
+    struct role *first = (struct role *)block->variant;
     *totals = (struct block_totals){NAN, block->count};
-    code_seen_clear(code);
+    if (!block->turn) code_seen_clear(code);
     if (block->variant->launch(block->call) < 0) return -1;
-    device->throttled = sim_is_throttled(&device->spec, &role->timing, role->blocks++);
+    device->throttled = sim_is_throttled(&device->spec, &first->timing, first->blocks++);
     for (int i = 0; i < block->count; i++) {
+        struct role *role = (struct role *)block_turn_of(block, i).variant;
         double ns = sim_sample_ns(&device->spec, &role->timing, role->samples++, sim_now_s(device),
                                   device->throttled);
         device->now_s += ns * 1e-9 + GAP_S;
