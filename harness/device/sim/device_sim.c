@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "case/fingerprint.h"
 #include "case/registry.h"
 #include "case/shape.h"
 #include "device/device.h"
@@ -253,6 +254,20 @@ static int sim_sample(struct device *device, const struct block *block, struct b
     return 0;
 }
 
+/* The launch of a stub, with the machine code that the spec speaks of. */
+static int sim_trace(struct device *device, enum trace_step step,
+                     const struct assay_variant *variant, struct fingerprint *print)
+{
+    char code[SIM_CODE];
+    if (step != TRACE_LAUNCH) return 0;
+    sim_spec_code(&device->spec, variant->operation, variant->name, code);
+    fingerprint_add(print, "launch: kernel %s; grid 1 1 1; block 16 1 1; code %s", variant->name,
+                    code);
+    if (!device->spec.has_code)
+        fingerprint_doubt(print, "this simulated device does not say which code it runs (code=N)");
+    return 0;
+}
+
 static void sim_state(struct device *device, struct device_state *state)
 {
     device_state_init(state);
@@ -272,4 +287,5 @@ const struct device_ops device_sim = {
     .warm_up = sim_warm_up,
     .sample = sim_sample,
     .state = sim_state,
+    .trace = sim_trace,
 };
