@@ -260,6 +260,10 @@ static void a_migration_that_fails_changes_nothing(void **state)
 static const char to_version_4[] =
     "ALTER TABLE verdict DROP COLUMN threshold; ALTER TABLE verdict DROP COLUMN noise;"
     "ALTER TABLE verdict DROP COLUMN resolution; ALTER TABLE verdict DROP COLUMN fence;"
+    "ALTER TABLE launch DROP COLUMN link_width; ALTER TABLE launch DROP COLUMN link_width_max;"
+    "ALTER TABLE launch DROP COLUMN link_generation;"
+    "ALTER TABLE launch DROP COLUMN link_generation_max;"
+    "ALTER TABLE launch DROP COLUMN ecc_uncorrected;"
     "DROP TABLE object;"
     "DROP VIEW ceilings; DROP VIEW spread;"
     "ALTER TABLE launch DROP COLUMN start_other_processes;"
