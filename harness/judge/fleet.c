@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exit_code.h"
 #include "judge/fleet_facts.h"
 #include "judge/gate_stats.h"
 #include "judge/student_t.h"
@@ -28,6 +29,24 @@ const char *fleet_measure_name(const struct fleet *fleet, int measure)
 {
     static const char *const names[MEASURE_CEILINGS] = {"time", "clock"};
     return measure < MEASURE_CEILINGS ? names[measure] : fleet->ceiling[measure];
+}
+
+struct fleet_tally fleet_tally(const struct fleet *fleet)
+{
+    struct fleet_tally tally = {0};
+    for (int i = 0; i < fleet->card_count; i++) {
+        const struct fleet_card *card = &fleet->cards[i];
+        if (!card->is_asked) continue;
+        tally.cards++;
+        tally.judged += fleet_is_judged(card);
+        tally.found += card->findings != 0;
+        tally.lost += (card->findings & 1U << FLEET_LOST) != 0;
+    }
+    tally.exit = tally.lost          ? EXIT_LOST
+                 : tally.found       ? EXIT_REGRESSED
+                 : tally.judged == 0 ? EXIT_NOTHING
+                                     : EXIT_FINE;
+    return tally;
 }
 
 bool fleet_is_judged(const struct fleet_card *card)

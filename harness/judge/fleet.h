@@ -60,7 +60,8 @@ struct fleet_card {
     char host[RESULT_MAX_PROPERTY];
     char run[STORE_ID], started_at[32]; /* of its newest run */
     int cohort;
-    int launches, cases; /* with a time */
+    bool is_asked;       /* for; the others are what it is held against */
+    int launches, cases; /* that could be held against others */
     double power_limit_w;
     int32_t ecc;
     int64_t ecc_uncorrected;                      /* since the driver was loaded; -1 unknown */
@@ -111,6 +112,14 @@ const char *fleet_measure_name(const struct fleet *fleet, int measure);
 
 /* Whether a card's times were held against others. */
 bool fleet_is_judged(const struct fleet_card *card);
+
+/* What is said of the cards that were asked for. */
+struct fleet_tally {
+    int cards, judged, found; /* found: with a finding */
+    int lost;                 /* with a case lost */
+    int exit;                 /* EXIT_LOST, EXIT_REGRESSED, EXIT_NOTHING where none is judged */
+};
+struct fleet_tally fleet_tally(const struct fleet *fleet);
 
 /* Find what there is to find. `values` is reordered within its cases. -1 with assay_error when out
  * of memory. */
