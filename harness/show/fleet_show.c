@@ -67,7 +67,7 @@ static int write_cohort(FILE *out, const struct fleet *fleet, int cohort, bool a
         table_cell(&table, "%s", card->uuid);
         table_cell(&table, "%s", card->host);
         change_cell(&table, card->measure[MEASURE_TIME].away);
-        change_cell(&table, -card->measure[MEASURE_CLOCK].away);
+        change_cell(&table, 0 - card->measure[MEASURE_CLOCK].away);
         table_cell(&table, "%d", card->cases);
         link_cell(&table, card);
         table_cell(&table, "%s", card->reason[0] ? card->reason : "nothing");

@@ -114,6 +114,9 @@ document profile profile "$ASSAY" show "sim 1" --profile --format json
 "$ASSAY" ack 'op_0/*' --reason wanted --until 2099-01-01 --db h.sqlite >/dev/null 2>&1
 document history history "$ASSAY" history 'op_*' --db h.sqlite --format json
 document history "a history of runs" "$ASSAY" history '*' --format json
+"$HERE/fleet_db.sh" "$ASSAY" f.sqlite 16
+query f.sqlite "UPDATE launch SET link_width = 8 WHERE device_id IN ('d0', 'd15')"
+document fleet fleet "$ASSAY" fleet --db f.sqlite --format json
 for what in suites operations variants runs devices; do
     document list "$what" "$ASSAY" list $what --format json
 done
@@ -122,9 +125,9 @@ document doctor doctor "$ASSAY" doctor --format json
 "$ASSAY" calibrate ./two.ini --device sim:seed=1 --allow-simulated --rounds 5 --filter '*/host_scalar' >/dev/null 2>&1
 document noise noise "$ASSAY" calibrate --show --format json
 
-for pair in show=run show=loaded comparison=gate profile=profile history=history list=suites list=operations list=variants \
+for pair in show=run show=loaded comparison=gate profile=profile history=history fleet=fleet list=suites list=operations list=variants \
     list=runs list=devices claims=claims doctor=doctor noise=noise; do
     check "${pair#*=} that is spoilt is none" strict "${pair%=*}" "${pair#*=}.json"
 done
-check "each schema was tried" gives "claims comparison doctor history list noise profile show " \
+check "each schema was tried" gives "claims comparison doctor fleet history list noise profile show " \
     bash -c 'for file in "$0"/*.json; do printf "%s " "$(basename "$file" .json)"; done' "$schemas"
