@@ -21,6 +21,7 @@ struct comparing {
     double *scratch;
     char difference[ASSAY_MAX_REASON]; /* between the comparability of the sides */
     unsigned key_tags;
+    bool by_limits; /* launches of two models, which `across` judges by ratios and ceilings */
     double
         laxest_refused;  /* threshold of the candidate's suite, above that of the base's; 0 none */
     double laxest_taken; /* threshold of suites, above the default; 0 none */
