@@ -104,6 +104,7 @@ document show imported bash -c '"$0" import "$1" >&2; "$0" show --format json' "
 document comparison compared "$ASSAY" compare "sim 1" "sim 2" --format json
 document comparison gate "$ASSAY" gate ./two.ini --base "$ASSAY" --base-device sim:seed=1 --cand-device \
     'sim:seed=2,slow=*/host_omp:10' --allow-simulated --format json --db gate.sqlite
+document comparison over "$ASSAY" gate --over gate.sqlite --allow-simulated --format json
 query s.sqlite "INSERT INTO profile SELECT id, 1, 100, 100, 0, 0, 27, '' FROM result;
     INSERT INTO profile_kernel SELECT id, 1, 'kernel', 'fill(float*)', 1, 8, 1, 1, 128, 1, 1, 32, 0, 0, 0,
         9000, 9000, 9000 FROM result;
