@@ -9,7 +9,7 @@ LOAD sqlite;
 ATTACH 'results/assay.sqlite' AS assay (TYPE sqlite, READ_ONLY);
 
 COPY (
-    SELECT run.id AS run_id, run.suite, run.label, CAST(run.started_at AS TIMESTAMPTZ) AS started_at,
+    SELECT run.id AS run_id, run.suite, run.label, CAST(run.started_at AS TIMESTAMP) AS started_at,
            environment.hostname, environment.git_commit, device.name AS device, device.uuid, launch.number AS launch,
            launch.driver, launch.link_width, launch.ecc_uncorrected,
            result.operation, result.variant, result.kind, result.place, result.shape, result.temperature,
