@@ -394,15 +394,31 @@ static void make_notes(struct over *over, int expected)
                     "one verdict over %d nodes, with %d rounds of each: a node is a draw from "
                     "nodes like these (DerSimonian and Laird, Hartung and Knapp)",
                     over->count, GATE_SCREEN_ROUNDS);
-    if (over->count + over->lost_count < expected)
-        comparison_note(comparison, "%d of %d nodes have left no gate",
-                        expected - over->count - over->lost_count, expected);
     if (over->lost_count > 0)
-        comparison_note(comparison, "the share of %d node%s is missing: %.330s", over->lost_count,
-                        over->lost_count == 1 ? "" : "s", over->lost);
+        snprintf(comparison->lost, sizeof comparison->lost,
+                 "the share of %d node%s is missing: %.330s", over->lost_count,
+                 over->lost_count == 1 ? "" : "s", over->lost);
+    if (over->count + over->lost_count < expected)
+        text_add(comparison->lost, sizeof comparison->lost, "; ",
+                 "%d of %d nodes have left no gate", expected - over->count - over->lost_count,
+                 expected);
+    if (comparison->lost[0]) comparison_note(comparison, "%s", comparison->lost);
 }
 
-static int compare_nodes(struct over *over, int expected)
+/* What one of the databases acknowledges is known. */
+static int apply_acks(const struct over *over, char *const *files)
+{
+    int status = 0;
+    for (int i = 0; files[i] && status == 0; i++) {
+        struct store *store;
+        if (store_open(&store, files[i], STORE_READ) != 0) continue; /* named as lost */
+        status = store_apply_acks(store, over->comparison);
+        store_close(store);
+    }
+    return status;
+}
+
+static int compare_nodes(struct over *over, const struct over_options *asked)
 {
     struct comparison *comparison = over->comparison;
     *comparison = (struct comparison){.mode = "over",
@@ -410,12 +426,14 @@ static int compare_nodes(struct over *over, int expected)
                                       .threshold = over->options->threshold,
                                       .fdr = NAN,
                                       .tally.least_judged = over->options->least_judged};
-    make_notes(over, expected);
+    make_notes(over, asked->nodes);
     if (judge(over) != 0) return -1;
     fill_side(over, &comparison->base, ARM_BASE);
     fill_side(over, &comparison->candidate, ARM_CANDIDATE);
-    if (comparison_finish(comparison, over->options->fail_on) != 0) return -1;
-    if (over->lost_count > 0 || over->count < expected) comparison->exit = EXIT_LOST;
+    if (apply_acks(over, asked->files) != 0 ||
+        comparison_finish(comparison, over->options->fail_on) != 0)
+        return -1;
+    if (comparison->lost[0]) comparison->exit = EXIT_LOST;
     return 0;
 }
 
@@ -444,7 +462,7 @@ int gate_over(const struct gate_options *options, const struct over_options *ove
         if (read_file(&all, over->files[i]) != 0) code = EXIT_USAGE;
     if (code == GATE_MADE) drop_useless(&all);
     if (code == GATE_MADE) code = check(&all);
-    if (code == GATE_MADE && compare_nodes(&all, over->nodes) != 0) code = EXIT_USAGE;
+    if (code == GATE_MADE && compare_nodes(&all, over) != 0) code = EXIT_USAGE;
     if (code != GATE_MADE) comparison_release(comparison);
     for (int i = 0; i < all.count; i++)
         release(&all.members[i]);

@@ -104,6 +104,7 @@ struct comparison {
     int family_count;
     char note[COMPARISON_NOTES][COMPARISON_NOTE]; /* sentences that every format shows */
     int note_count;
+    char lost[COMPARISON_NOTE]; /* nodes whose share of a verdict over nodes is missing; "" none */
     char difference[ASSAY_MAX_REASON]; /* in the comparability of the sides; "" none */
     /* The command that would decide what has too few launches, to be pasted; "" none. What in it is
      * to be replaced, and by what; "" nothing. */

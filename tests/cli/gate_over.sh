@@ -49,6 +49,11 @@ check "one file twice is one node" says "over 2 nodes" over n1.sqlite n2.sqlite 
 check "two nodes are enough for what is so plain: 1" exits 1 over n1.sqlite n2.sqlite
 check "one node says nothing of others: 4" exits 4 over n1.sqlite
 
+"$ASSAY" ack '*/host_omp' --reason "wanted" --until 2099-01-01 --db n2.sqlite >/dev/null 2>&1
+check "what one of them acknowledges is no reason to fail: 0" exits 0 over n[1-6].sqlite
+check "and is told" says ACK over n[1-6].sqlite
+node 2
+
 # A node on which the other case is slower as well.
 node 4 "UPDATE result SET time_ns = 1.25 * time_ns WHERE variant = 'host_scalar' AND launch_id IN
     (SELECT launch.id FROM launch JOIN run ON run.id = run_id WHERE label LIKE '%candidate');
@@ -60,6 +65,8 @@ check "and makes no regression of its own" fails says 'REGRESSED: 2' over n[1-6]
 node 4 "DELETE FROM gate"
 check "a gate that did not end: 5" exits 5 over n[1-6].sqlite
 check "its node is named" says "node4 sim:launch=0.2: its gate did not end" over n[1-6].sqlite
+over n[1-6].sqlite --junit over.xml >/dev/null 2>&1
+check "JUnit has an error of it" grep -q 'name="every node"><error message=.*node4 sim:launch=0.2: its gate did not end' over.xml
 check "the others are judged" says 'REGRESSED: 1' over n[1-6].sqlite
 check "so is a file that is not there: 5" exits 5 over n1.sqlite n2.sqlite n3.sqlite nowhere.sqlite
 check "which is named" says "nowhere.sqlite" over n1.sqlite n2.sqlite n3.sqlite nowhere.sqlite
