@@ -133,7 +133,7 @@ const struct command cmd_fleet = {
         "sweep of healthy GPUs in a hundred has a finding by its times. What a GPU says of\n"
         "itself is found too: fewer lanes of its link than it could have, another setting of\n"
         "ECC, memory errors, a lower power limit, slow-downs by the hardware; and answers that\n"
-        "are wrong on it and right on others. Times are judged where five or more GPUs of a\n"
+        "are wrong on it and right on others. Times are judged where six or more GPUs of a\n"
         "model have the case. Launches of gates do not count.\n",
     .notes = "In a prolog of a job, --host \"$(hostname)\" answers for the GPUs of the node.\n",
     .examples = "assay fleet --all\n"

@@ -4,12 +4,12 @@
  * Cards are compared within a cohort: one model, program, driver and way of measuring. Of each case
  * the card's time (the median of its launches) is held against the median over the cohort, so that
  * only equal work is compared; the median of these log ratios over a card's cases is its deviation.
- * The cohort says how far healthy cards lie apart: median and MAD, which slow cards hardly move.
- * A deviation over that spread is taken as a draw from Student's t with 0.3675 n degrees of
- * freedom, as many as the MAD of n normal values is worth (its efficiency is 36.75 %: Rousseeuw and
- * Croux, JASA 88 (1993)). Holm's procedure over all cards keeps the probability of any false alarm
- * in a sweep of healthy cards at most `alpha`, if deviations are normal: half of it for times, half
- * for all ceilings and clocks. And a card is only found if it is off by `threshold` or more.
+ * The cohort says how far healthy cards lie apart: median and Qn (Rousseeuw and Croux, JASA 88
+ * (1993)), which slow cards hardly move. A deviation over that spread is taken as a draw from
+ * Student's t with as many degrees of freedom as the spread is worth. Holm's procedure over all
+ * cards keeps the probability of any false alarm in a sweep of healthy cards at most `alpha`, if
+ * deviations are normal: most of it for times, the rest for all ceilings and clocks. And a card is
+ * only found if it is off by `threshold` or more.
  *
  * What a card says of itself needs no statistics: lanes and generation of its link, ECC, power
  * limit, slow-downs; nor do answers that are wrong on this card and right on others.
@@ -19,7 +19,7 @@
 #include "case/run_record.h"
 
 enum {
-    FLEET_LEAST_CARDS = 5, /* of a cohort that is judged */
+    FLEET_LEAST_CARDS = 6, /* of a cohort that is judged */
     FLEET_MEASURES = 32,   /* of a card, at most */
     FLEET_REASON = 512,
 };

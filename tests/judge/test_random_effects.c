@@ -1,5 +1,5 @@
 /* test_random_effects.c - Student's t and the mean over nodes against SciPy and statsmodels
- * (golden/pooled.tsv, made by golden/make_pooled.py), and what they say of few nodes. */
+ * (golden/fleet.tsv, made by golden/make_fleet.py), and what they say of few nodes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static int nodes_of(char **field, struct node_effect *nodes)
 /* Each line of the golden file of that kind, split at its tabs. */
 static int each_line(const char *kind, void (*check)(char **field, const char *line))
 {
-    FILE *file = fopen("tests/golden/pooled.tsv", "r"); /* tests run in the root */
+    FILE *file = fopen("tests/golden/fleet.tsv", "r"); /* tests run in the root */
     char *line = NULL;
     size_t size = 0;
     int count = 0;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Write pooled.tsv: data and what SciPy and statsmodels make of it, for tests/judge/test_random_effects.c.
+"""Write fleet.tsv: data and what SciPy and statsmodels make of it, for tests/judge/test_random_effects.c
+and test_fleet.c.
 
-    python3 tests/golden/make_pooled.py > tests/golden/pooled.tsv
+    python3 tests/golden/make_fleet.py > tests/golden/fleet.tsv
 
 Needs scipy 1.11 and statsmodels 0.14 or newer; the tests need neither. One check a line, its fields
 separated by tabs:
@@ -9,15 +10,19 @@ separated by tabs:
     above   t  degrees of freedom  probability
     pooled  effect  error  between  Q  margin  effects  variances
     alike   which  p  effects  variances
+    spread  scale  data
 
 `pooled` is combine_effects(method_re="chi2") of statsmodels, which is DerSimonian and Laird's. It has the error of Hartung and
 Knapp as it was published; where that is below the usual one, the usual one is written (Roever, Knapp
 and Friede). The margin is half of the interval at 95 %.
+
+`spread` is qn_scale of statsmodels with the corrections for few values of Croux and Rousseeuw (1992).
 """
 import math
 
 import numpy as np
 from scipy import stats
+from statsmodels.robust.scale import qn_scale
 from statsmodels.stats.meta_analysis import combine_effects
 
 rng = np.random.default_rng(20261123)
@@ -53,3 +58,9 @@ for nodes in (2, 3, 4, 7, 20, 64):
         mean, error, between, _ = pool(np.delete(effects, which), np.delete(variances, which))
         away = abs(effects[which] - mean) / math.sqrt(variances[which] + between + error**2)
         print("alike", which, text(2 * stats.t.sf(away, nodes - 2)), *data, sep="\t")
+
+FEW = {2: 0.399, 3: 0.994, 4: 0.512, 5: 0.844, 6: 0.611, 7: 0.857, 8: 0.669, 9: 0.872}
+for count in (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 33, 64, 200):
+    for data in (rng.standard_normal(count), np.round(3 * rng.standard_normal(count))):
+        factor = FEW.get(count) or (count / (count + 1.4) if count % 2 else count / (count + 3.8))
+        print("spread", text(factor * qn_scale(data)), " ".join(map(text, data)), sep="\t")
