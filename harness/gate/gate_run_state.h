@@ -140,6 +140,10 @@ int gate_take_round(struct gate_run *run, int round, bool with_null);
 int gate_take_rounds(struct gate_run *run, int from, int to, bool with_null);
 /* -1 with assay_error where a launch is of another device, driver or clock than those before. */
 int gate_check_device(struct gate_run *run, const char *launch_id);
+/* Whether two programs were built alike from the same sources; whether two sides have one text of
+ * the suite. */
+bool gate_is_same_build(const struct program_info *a, const struct program_info *b);
+bool gate_is_same_suite(const struct timings *a, const struct timings *b);
 /* The same of a new launch of an arm beside the rounds that were taken; and, whenever others of the
  * arm were before it, of its build and its suite. */
 int gate_check_launch(struct gate_run *run, enum arm arm, const struct timings *launch);
