@@ -6,7 +6,8 @@
 #                                browser: Chromium, for the report's; style:
 #                                clang-format and shellcheck; deb: make a package;
 #                                shells: what the man page and completion are tried in;
-#                                launchers: Slurm and Open MPI, for the tests of shares
+#                                launchers: Slurm and Open MPI, for the tests of shares;
+#                                postgres: a server for the tests of the central store
 #
 # A thing is there when it works (the compiler finds the header, the command
 # runs), whichever package brought it. Nothing missing: silent, nothing asked of
@@ -104,6 +105,13 @@ need_launchers() {
 }
 command_of_root() { PATH=$PATH:/usr/sbin command -v "$1"; }
 
+need_postgres() {
+    need postgresql postgres_found
+}
+postgres_found() {
+    command_works psql && { command_works initdb || ls /usr/lib/postgresql/*/bin/initdb; }
+}
+
 for task in "$@"; do
     case $task in
         run) need_to_run ;;
@@ -115,6 +123,7 @@ for task in "$@"; do
         shells) need_shells ;;
         launchers) need_launchers ;;
         wheel) need_for_a_wheel ;;
+        postgres) need_postgres ;;
         *) echo "install-deps.sh: no such task: $task" >&2; exit 2 ;;
     esac
 done

@@ -68,6 +68,7 @@ static const char environment[] =
     "  ASSAY_PLOTS   a folder of gnuplot scripts, looked at before the program's own\n"
     "  ASSAY_CUPTI   the file of CUPTI, instead of a search\n"
     "  ASSAY_NVML    the file of NVML, the same\n"
+    "  ASSAY_LIBPQ   the file of PostgreSQL's client library, the same\n"
     "  ASSAY_OPENBLAS       the file of OpenBLAS, the same\n"
     "  ASSAY_CUDNN   the folder of cuDNN 9, instead of a search\n"
     "  ASSAY_NVRTC   the file of NVRTC, the same\n"

@@ -8,6 +8,7 @@
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "cmd/shares.h"
+#include "store/store_central.h"
 #include "store/store_gate.h"
 
 /* Open the database that the run is in, at `path`, and find its id. -1: nothing is open. */
@@ -49,11 +50,11 @@ void run_choice_say_next(const struct stored_run *run, const char *spec, const c
                          bool had_best)
 {
     bool usual = strcmp(db, database_default(NULL)) == 0;
-    char where[PATH_MAX + 16] = "", id[9];
+    char where[STORE_SHOWN + 16] = "", shown[STORE_SHOWN], id[9];
     if (!isatty(STDOUT_FILENO) || terminal_is_quiet()) return;
     fflush(stdout); /* both are one terminal */
     snprintf(id, sizeof id, "%.8s", run->run.id);
-    if (!usual) snprintf(where, sizeof where, " --db %s", db);
+    if (!usual) snprintf(where, sizeof where, " --db %s", store_shown(db, shown));
     if (!spec) spec = id;
     fputs("next: ", stderr);
     if (!had_best) fprintf(stderr, "assay show %s --best%s\n      ", spec, where);

@@ -220,7 +220,10 @@ static void make_notes(const struct comparing *comparing)
     if (!comparison_has_common_case(comparison))
         comparison_note(comparison, "the sides have no case in common");
     int b = comparison->base.launches, c = comparison->candidate.launches;
-    if (b == 1 && c == 1)
+    if (comparing->options->twins)
+        comparison_note(comparison, "both builds in one process, launched in turns: what the host "
+                                    "adds between processes is not seen");
+    else if (b == 1 && c == 1)
         comparison_note(comparison, "one launch on each side: the intervals come from samples of "
                                     "one process and cannot see how launches differ; measure with "
                                     "--launches 5 or more");
@@ -245,7 +248,7 @@ static void make_notes(const struct comparing *comparing)
                         comparing->difference,
                         comparing->options->across ? "; compared because that was asked for" : "");
     strcpy(comparison->difference, comparing->difference);
-    if (strcmp(comparison->base.id, comparison->candidate.id) == 0)
+    if (strcmp(comparison->base.id, comparison->candidate.id) == 0 && !comparing->options->twins)
         comparison_note(comparison, "both sides are the same run");
 }
 

@@ -6,6 +6,7 @@
 #include "device/nvml.h"
 #include "judge/causes.h"
 #include "judge/compare_parts.h"
+#include "judge/twin.h"
 #include "suite/suite.h"
 
 /* SM clocks within this fraction of each other count as equal. */
@@ -320,6 +321,7 @@ static double threshold_of(struct comparing *comparing, const struct side_figure
     if (comparing->options->threshold > 0) return comparing->options->threshold;
     double otherwise = clock_is_steady(comparing, base, candidate) ? COMPARE_STEADY_THRESHOLD
                                                                    : COMPARE_LOOSE_THRESHOLD;
+    if (comparing->options->twins) otherwise = TWIN_THRESHOLD;
     double of_base = threshold_of_side(base, otherwise);
     double of_candidate = threshold_of_side(candidate, otherwise);
     double stricter = fmin(of_base, of_candidate);

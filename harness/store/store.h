@@ -126,8 +126,13 @@ const char *store_library(void);
 int store_export_ndjson(struct store *store, const char *run_id, FILE *out);
 int store_import_ndjson(struct store *store, const char *name, FILE *in, int *rows_added);
 
-/* All rows of another database, by their ids: idempotent and in any order. */
-int store_merge(struct store *store, const char *path, int *rows_added);
+/* All rows of another database, by their ids: idempotent, in any order, all of it or nothing. A row
+ * whose id is here with another content is a conflict: counted, and what is here stays. */
+struct merge_outcome {
+    int64_t added, conflicts;
+    char where[256]; /* the conflicts by table: "2 of result, 2 of sample" */
+};
+int store_merge(struct store *store, const char *path, struct merge_outcome *outcome);
 /* One run of another database, and nothing else that it holds: no noise, no names, no verdicts. -1
  * with assay_error where any of its rows is there already. */
 int store_take_run(struct store *store, const char *path, const char *run_id);

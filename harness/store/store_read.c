@@ -265,6 +265,7 @@ int store_read_run(struct store *store, const char *run_id, bool with_samples,
                                    " ON launch.id = expected.launch_id WHERE launch.run_id = :key";
     int64_t count = 0;
     memset(run, 0, sizeof *run);
+    if (store_need(store, NEED_RUN, run_id) != 0) return -1;
     if (store_exec(store, "read a run", "BEGIN") != 0) return -1;
     int status = store_read_head(store, run_id, run);
     if (status == 0) status = read_cases(store, run_id, with_samples, run);
