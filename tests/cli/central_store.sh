@@ -12,6 +12,7 @@ unset ASSAY_DB
 # ------------------------------------------------------------ without a server
 check "what is no URL is refused" exits 2 "$ASSAY" push http://host/db
 check "and what is missing is asked for" warns "to which central store?" "$ASSAY" push
+check "a store is not pushed into a store" warns "comes from a file" "$ASSAY" push postgres://a/b --db postgres://c/d
 check "a server that is not there is one line" one_line "$ASSAY" list runs --db postgres://127.0.0.1:1/x
 check "with exit code 2" exits 2 "$ASSAY" list runs --db postgres://127.0.0.1:1/x
 check "which does not have the password" fails warns hidden "$ASSAY" list runs --db postgres://me:hidden@127.0.0.1:1/x
