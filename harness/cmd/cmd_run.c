@@ -99,7 +99,7 @@ static int check(void *given)
     if (arguments->flush) runner->flush = flush_parse(arguments->flush);
     runner->use_events = strcmp(arguments->clock, "event") == 0;
     /* Where nothing is timed, nothing would be held against the ceilings. */
-    if (runner->check_only) runner->plan.with_ceilings = false;
+    if (runner->check_only || runner->fingerprints) runner->plan.with_ceilings = false;
     return run_command_check(runner, given);
 }
 
@@ -195,8 +195,17 @@ static const struct command_option options[] = {
     {"fail-on", VALUE_CHOICE, "WHAT", AT(fail_on), .help = "noisy: end with 3 if a row is noisy",
      .choices = "noisy"},
     OPTION_FORMAT("table md csv json"),
+    {"twin", VALUE_FILE, "FILE.so", AT(runner.twin),
+     .help = "also measure this object's variants of the same names, launch by launch in turns"},
+    {"twin-floor", VALUE_FRACTION, "PCT", AT(runner.twin_floor),
+     .help = "turns end when a change is told from this much (default: the suite's threshold, else "
+             "0.5)",
+     .with = "twin"},
     {"check", VALUE_FLAG, .at = AT(runner.check_only),
      .help = "check every answer once, time nothing"},
+    {"fingerprint", VALUE_FILE, "FILE", AT(runner.fingerprints),
+     .help = "write there what each case launches and with which machine code, by which assay gate "
+             "tells what is unchanged; check and time nothing"},
     {"dry-run", VALUE_FLAG, .at = AT(runner.dry_run), .help = "print what would be measured"},
     OPTIONS_OBJECT,
     {0},

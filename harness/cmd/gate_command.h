@@ -17,7 +17,7 @@ struct gate_command {
 /* All the rounds that they need, half of the cases to be judged, the best device. */
 #define GATE_COMMAND_DEFAULTS                                                                      \
     .gate.threshold = NAN, .gate.least_judged = 0.5, .gate.extend = true, .gate.timeout_s = 3600,  \
-    .device = "auto", .format = "table", .metric = "time"
+    .gate.proof = true, .device = "auto", .format = "table", .metric = "time"
 
 /* Rows of a table of options, without a comma behind the last. */
 #define OPTIONS_GATE_DEVICES                                                                       \
@@ -27,6 +27,10 @@ struct gate_command {
         "cand-device", VALUE_DEVICE, "D", AT(gating.gate.candidate_device),                        \
             .help = "the device of the candidate alone"                                            \
     }
+
+#define TWIN_HELP                                                                                  \
+    "have both builds in one process where that can be, and launch them in turns: finds half a "   \
+    "per cent in seconds"
 
 #define OPTIONS_GATE_MEASURE                                                                       \
     OPTION_FILTER(VALUE_VARIANT, gating.gate.filter),                                              \
@@ -75,6 +79,8 @@ struct gate_command {
             .help = "the seed of all launches (default: random)"                                   \
     }
 
+#define NO_PROOF_HELP "measure the cases that are proven unchanged too"
+
 #define MAKE_HELP                                                                                  \
     "what makes build/assay of a revision, in its folder (default: make -jN, with CUDA where "     \
     "this program has it)"
@@ -107,6 +113,10 @@ bool gate_command_is_object(const char *word);
  * revision, which is built by `make` (NULL: as this program was built). The exit code, or -1. */
 int gate_command_ab(struct gate_command *command, const struct given *given,
                     const char *const word[2], const char *make);
+
+/* The verdict over gates that were made, and the reports. The exit code, or -1. */
+int gate_command_over(const struct gate_command *command, const struct given *given,
+                      const struct over_options *over);
 
 /* Gate and report, in the name of the command that was given. The exit code, or -1. */
 int gate_command_run(const struct gate_command *command, const struct given *given);

@@ -11,6 +11,7 @@
 #include "case/result.h"
 
 struct device;          /* defined by each implementation */
+struct fingerprint;     /* case/fingerprint.h */
 struct measure_request; /* measure_request.h */
 struct profile;         /* profile.h */
 
@@ -22,9 +23,23 @@ struct device_options {
     bool try_counters; /* test whether hardware counters can be read and, if not, add a line
                         * to device_info.lost. The device cannot be timed with afterwards. */
     int32_t flush;     /* enum cache_flush; -1: the device's default */
+    bool trace;        /* what is launched is traced (device_ops.trace); nothing is timed */
 };
 
-/* A request for one block of samples of one case. */
+/* What of a case is traced from here on. */
+enum trace_step {
+    TRACE_SETUP,
+    TRACE_LAUNCH, /* each time it is called another launch begins */
+    TRACE_END,
+};
+
+/* Whose launch a sample is, where several variants take turns in a block. */
+struct block_turn {
+    const struct assay_variant *variant;
+    struct assay_call *call;
+};
+
+/* A request for one block of samples, of one case unless there are turns. */
 struct block {
     const struct assay_variant *variant;
     struct assay_call *call;
@@ -32,7 +47,17 @@ struct block {
     int count;       /* samples wanted */
     double hold_ns;  /* occupy the stream this long first, so that the host enqueues ahead */
     bool no_warm_up; /* omit the untimed launch before the samples of a hot block */
+    /* Sample i is of turn[i], all with the clock of `variant`, which takes the launch that warms
+     * up; the totals have no wall time, and code_seen stays as it is. NULL: all are of `variant`.
+     */
+    const struct block_turn *turn;
+    bool by_pairs; /* with turns: time by event pairs, as code_seen.stretched says of one of them */
 };
+
+static inline struct block_turn block_turn_of(const struct block *block, int sample)
+{
+    return block->turn ? block->turn[sample] : (struct block_turn){block->variant, block->call};
+}
 
 struct block_sample {
     double time_ns, busy_ns, event_ns; /* NAN where not read */
@@ -127,6 +152,12 @@ struct device_ops {
      * (profile.h). If the counters are refused, the activities are still recorded; if
      * activity records are lost, the profile has none. NULL: not supported. */
     int (*profile)(struct device *device, const struct block *block, struct profile *profile);
+
+    /* Add to the fingerprint what was enqueued since the last step, which is done by then. NULL:
+     * the times of the device's variants are made by the host's code, and that is all that counts.
+     */
+    int (*trace)(struct device *device, enum trace_step step, const struct assay_variant *variant,
+                 struct fingerprint *print);
 };
 
 extern const struct device_ops device_cuda, device_host, device_sim;

@@ -72,7 +72,7 @@ static bool both_plan(const struct gate_run *run, const char *filter)
 {
     for (int arm = ARM_BASE; arm <= ARM_CANDIDATE; arm++) {
         struct program_call call = gate_call(run, arm, run->screen_rounds, filter);
-        if (!program_plans(&call)) return false;
+        if (!program_plans(&call, NULL)) return false;
     }
     return true;
 }
@@ -84,5 +84,15 @@ const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILT
           "measured at every shape\n",
           stderr);
     if (add_wanted(run, filter, variant_name)) return filter;
-    return run->options->filter;
+    return run->filter;
+}
+
+bool gate_open_filter(const struct gate_run *run, char filter[GATE_FILTER])
+{
+    filter[0] = '\0';
+    for (int i = 0; i < run->plan.count; i++)
+        if (run->plan.cases[i].proof != PROOF_HOLDS &&
+            !add(filter, &run->plan.cases[i].id, case_name))
+            return false;
+    return true;
 }

@@ -11,7 +11,7 @@
 
 const char *evidence_name(enum evidence evidence)
 {
-    static const char *const names[EVIDENCES] = {"none", "samples", "range", "launches"};
+    static const char *const names[EVIDENCES] = {"none", "samples", "range", "launches", "turns"};
     return names[evidence];
 }
 
@@ -69,6 +69,7 @@ enum comparison_section comparison_section(const struct comparison_row *row)
         [VERDICT_UNSTABLE] = SECTION_OPEN,     [VERDICT_INCONCLUSIVE] = SECTION_OPEN,
         [VERDICT_INCOMPARABLE] = SECTION_OPEN, [VERDICT_IMPROVED] = SECTION_FASTER,
         [VERDICT_NEW] = SECTION_OPEN,          [VERDICT_PASS] = SECTION_SAME,
+        [VERDICT_UNCHANGED] = SECTION_SAME,
     };
     bool looks_faster = row->verdict == VERDICT_SUSPECT && (row->tags & TAG_FASTER);
     return looks_faster ? SECTION_FASTER : sections[row->verdict];
@@ -124,6 +125,12 @@ static void keep_words(char *words, const char *others, bool drop)
     }
 }
 
+/* Ratios of shares and of speed-ups have no mean in common. */
+static bool is_share(const struct comparison_row *row)
+{
+    return row->metric && strcmp(row->metric, "share") == 0;
+}
+
 /* Of the rows of one operation, which are `count` from here; until the end `ratio` holds the sum
  * of logarithms. */
 static void fill_family(struct comparison_family *family, const struct comparison_row *rows,
@@ -136,7 +143,7 @@ static void fill_family(struct comparison_family *family, const struct compariso
     for (int i = 0; i < count; i++) {
         words_of(&rows[i], words);
         if (family->common[0]) keep_words(family->common, words, false);
-        if (isnan(rows[i].ratio.mid)) continue;
+        if (isnan(rows[i].ratio.mid) || is_share(&rows[i])) continue;
         family->ratio += log(rows[i].ratio.mid);
         family->cases++;
     }

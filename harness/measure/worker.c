@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "case/registry.h"
+#include "case/twins.h"
 #include "device/nvml.h"
 #include "device/nvtx.h"
 #include "measure/measure.h"
@@ -101,6 +102,8 @@ static const struct assay_variant *find_variant(const char *operation, const cha
                                                 enum assay_place place)
 {
     const struct assay_variant *list[MOST_VARIANTS];
+    char plain[ASSAY_MAX_NAME];
+    if (twin_split(name, plain) >= 0) return twins_named(operation, name, place);
     int count = registry_variants(operation, list, MOST_VARIANTS);
     for (int i = 0; i < count; i++)
         if (list[i]->place == place && strcmp(list[i]->name, name) == 0) return list[i];
@@ -116,6 +119,7 @@ static int read_request(struct worker *worker, struct wire_group *group)
     request->profiles = NULL;
     int threads = group->threads > 0 ? group->threads : worker->most_threads;
     if (threads != omp_get_max_threads()) omp_set_num_threads(threads);
+    request->prints = NULL;
     request->shape.operation = registry_operation(group->operation);
     if (request->shape.operation == NULL)
         return assay_error("the worker knows no operation '%s'", group->operation);
@@ -130,6 +134,10 @@ static int read_request(struct worker *worker, struct wire_group *group)
         request->profiles = calloc((size_t)request->count + 1, sizeof *request->profiles);
         if (request->profiles == NULL) return assay_error("out of host memory for profiles");
     }
+    if (group->fingerprint) {
+        request->prints = calloc((size_t)request->count + 1, sizeof *request->prints);
+        if (request->prints == NULL) return assay_error("out of host memory for fingerprints");
+    }
     return worker->ops->stage ? worker->ops->stage(worker->device, request) : 0;
 }
 
@@ -141,6 +149,7 @@ static int send_results(struct worker *worker, const struct measure_request *req
         struct wire_case message = {.index = i, .result = results[i]};
         if (request->profiles && request->profiles[i].activities > 0)
             message.profile = &request->profiles[i];
+        if (request->prints && request->prints[i].count > 0) message.print = &request->prints[i];
         if (wire_send_case(worker->socket, &message) < 0) return -1;
     }
     return wire_send(worker->socket, WIRE_DONE, NULL, 0);
@@ -184,6 +193,7 @@ static int serve_group(struct worker *worker, struct wire_group *group)
         samples_release(&results[i].samples);
     free(results);
     free(request->profiles);
+    free(request->prints);
     return status;
 }
 

@@ -31,10 +31,7 @@ static void *share_board(int *fd)
 static int spawn_worker(struct child *child, int socket, int board)
 {
     const char *arguments[OBJECTS_MOST + 2] = {"worker"}, *argv[PROCESS_SELF_MOST];
-    const struct object *objects;
-    int object_count = objects_loaded(&objects);
-    for (int i = 0; i < object_count; i++)
-        arguments[i + 1] = objects[i].path;
+    objects_arguments(arguments + 1);
     const char *program = process_self(arguments, argv);
     if (!program) return assay_error("starting a worker: too many arguments");
     const struct process_file files[] = {

@@ -148,6 +148,8 @@ static void take_objects(struct runner *runner)
     runner->run.object_count = objects_loaded(&loaded);
     for (int i = 0; i < runner->run.object_count; i++)
         runner->objects[i] = loaded[i].info;
+    /* The last is the second copy of one. */
+    if (runner->options->twin) runner->run.object_count--;
 }
 
 static int begin_run(struct runner *runner, int *first)
@@ -205,7 +207,7 @@ static int check_profilable(const struct device_info *device)
 
 static int make_plan(void *runner)
 {
-    return run_plan_make(runner);
+    return run_plan_make(runner) == 0 ? run_twins_plan(runner) : -1;
 }
 
 /* Whether several GPUs measure the run. */
@@ -225,10 +227,27 @@ static int check_divisible(const struct runner_options *options)
     return 0;
 }
 
+/* The file of the fingerprints, where they are asked for. */
+static int begin_prints(struct runner *runner)
+{
+    const char *path = runner->options->fingerprints;
+    if (!path) return 0;
+    if (out_file_open(&runner->prints, path) < 0) return -1;
+    return fingerprints_write_head(runner->prints.stream);
+}
+
+/* Complete or not there at all: what is missing in it would pass for a case that is not there. */
+static enum runner_end end_prints(struct runner *runner, enum runner_end end)
+{
+    if (!runner->prints.stream) return end;
+    int status = out_file_close(&runner->prints, end == RUNNER_COMPLETE ? 0 : -1);
+    return end == RUNNER_COMPLETE && status != 0 ? RUNNER_FAILED : end;
+}
+
 static enum runner_end run(struct runner *runner)
 {
     int first = 1;
-    if (run_plan_read(runner) < 0) return RUNNER_FAILED;
+    if (run_plan_read(runner) < 0 || run_twins_load(runner) < 0) return RUNNER_FAILED;
     if (runner->options->shard.count > 1) runner->run.shard = runner->options->shard;
     if (runner->options->resume && !runner->options->dry_run && find_resumed(runner) < 0)
         return RUNNER_FAILED;
@@ -249,7 +268,7 @@ static enum runner_end run(struct runner *runner)
     }
     say_losses(&runner->child.device);
     if (runner->options->wait_quiet_s > 0 && quiet_wait(runner) != 0) return RUNNER_INTERRUPTED;
-    if (begin_run(runner, &first) < 0) {
+    if (begin_prints(runner) < 0 || begin_run(runner, &first) < 0) {
         runner->run.id[0] = '\0';
         return RUNNER_FAILED;
     }
@@ -273,7 +292,7 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
     runner->pick = options->pick;
     runner->known = &runner->ceilings;
     runner->child.socket = -1;
-    enum runner_end end = run(runner);
+    enum runner_end end = end_prints(runner, run(runner));
     snprintf(run_id, STORE_ID, "%s", runner->run.id);
     if (runner->child.pid > 0) child_reap(&runner->child, NULL, 0);
     if (runner->store) store_close(runner->store);
@@ -281,6 +300,7 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
     for (int i = 0; i < runner->suite_count; i++)
         suite_release(&runner->suite[i]);
     plan_release(&runner->plan);
+    temp_folder_remove(&runner->twins);
     free(runner->suite_text);
     free(runner);
     return end;

@@ -1,9 +1,11 @@
 /*
- * runner_state.h - shared by runner.c (launches), run_plan.c (what to measure),
- * attempt.c (one group, through workers) and lanes.c (several GPUs at once).
+ * runner_state.h - shared by runner.c (launches), run_plan.c (what to measure), run_twins.c (beside
+ * which other build), attempt.c (one group, through workers) and lanes.c (several GPUs at once).
  */
 #pragma once
 
+#include "base/out_file.h"
+#include "base/temp_folder.h"
 #include "case/ceiling.h"
 #include "case/surroundings.h"
 #include "object/object.h"
@@ -27,16 +29,23 @@ struct runner {
     struct launch_info launch;
     struct machine_use use; /* when the launch began */
     struct progress progress;
+    struct out_file prints;   /* of options->fingerprints */
     struct ceilings ceilings; /* of the device, measured so far in this process */
     struct ceilings
         *known; /* those that results are held against: of this runner, or of all GPUs */
     char *suite_text;
+    struct temp_folder twins; /* the copies of options->twin that are loaded */
     bool resuming;
 };
 
 /* Read the suites. Called before the device is opened, which may take seconds, and before
  * signals are blocked, since reading a pipe may wait for ever. */
 int run_plan_read(struct runner *runner);
+
+/* Load the object of options->twin. It stays as long as runner->twins. */
+int run_twins_load(struct runner *runner);
+/* Pair the variants of the plan with their twins. */
+int run_twins_plan(struct runner *runner);
 
 /* Expand the suites into the plan for the device, and keep the share of it that is to be measured;
  * ceilings come first. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "case/fingerprint.h"
 #include "case/registry.h"
 #include "case/shape.h"
 #include "device/device.h"
@@ -43,15 +44,17 @@ struct device {
 
 enum { NAME = 2 * ASSAY_MAX_NAME };
 
-/* Whether the glob matches the operation/variant of one on the host. */
+/* Whether the glob matches the operation/variant of one on the host, or a twin of it. */
 static bool matches_any(const char *glob)
 {
     const struct assay_variant *const *list;
     int count = registry_all_variants(&list);
+    char plain[SIM_MAX_GLOB];
+    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(glob, "@"), glob);
     for (int i = 0; i < count; i++) {
         char name[NAME];
         snprintf(name, NAME, "%s/%s", list[i]->operation, list[i]->name);
-        if (list[i]->place == ASSAY_HOST && text_glob(glob, name)) return true;
+        if (list[i]->place == ASSAY_HOST && text_glob(plain, name)) return true;
     }
     return false;
 }
@@ -233,12 +236,13 @@ static int sim_warm_up(struct device *device)
 static int sim_sample(struct device *device, const struct block *block, struct block_sample *out,
                       struct block_totals *totals, struct code_seen *code)
 {
-    struct role *role = (struct role *)block->variant;
+    struct role *first = (struct role *)block->variant;
     *totals = (struct block_totals){NAN, block->count};
-    code_seen_clear(code);
+    if (!block->turn) code_seen_clear(code);
     if (block->variant->launch(block->call) < 0) return -1;
-    device->throttled = sim_is_throttled(&device->spec, &role->timing, role->blocks++);
+    device->throttled = sim_is_throttled(&device->spec, &first->timing, first->blocks++);
     for (int i = 0; i < block->count; i++) {
+        struct role *role = (struct role *)block_turn_of(block, i).variant;
         double ns = sim_sample_ns(&device->spec, &role->timing, role->samples++, sim_now_s(device),
                                   device->throttled);
         device->now_s += ns * 1e-9 + GAP_S;
@@ -247,6 +251,20 @@ static int sim_sample(struct device *device, const struct block *block, struct b
                                        .event_ns = NAN,
                                        .mark = device->throttled ? MARK_THROTTLED : 0};
     }
+    return 0;
+}
+
+/* The launch of a stub, with the machine code that the spec speaks of. */
+static int sim_trace(struct device *device, enum trace_step step,
+                     const struct assay_variant *variant, struct fingerprint *print)
+{
+    char code[SIM_CODE];
+    if (step != TRACE_LAUNCH) return 0;
+    sim_spec_code(&device->spec, variant->operation, variant->name, code);
+    fingerprint_add(print, "launch: kernel %s; grid 1 1 1; block 16 1 1; code %s", variant->name,
+                    code);
+    if (!device->spec.has_code)
+        fingerprint_doubt(print, "this simulated device does not say which code it runs (code=N)");
     return 0;
 }
 
@@ -269,4 +287,5 @@ const struct device_ops device_sim = {
     .warm_up = sim_warm_up,
     .sample = sim_sample,
     .state = sim_state,
+    .trace = sim_trace,
 };
