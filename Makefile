@@ -462,7 +462,7 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/assay/suites,$(wildcard suites/*.ini)) \
     $(call share,share/assay/plots,$(wildcard plots/*.gp)) \
     $(call share,share/doc/assay,README.md LICENSE CHANGELOG.md SECURITY.md) \
-    $(call share,share/doc/assay/docs,$(wildcard docs/*.md)) \
+    $(call share,share/doc/assay/docs,$(wildcard docs/*.md docs/*.sql)) \
     $(call share,share/doc/assay/docs/schemas,$(wildcard docs/schemas/*.json)) \
     $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg docs/images/*.png)) \
     $(call share,share/doc/assay/results,results/README.md) \

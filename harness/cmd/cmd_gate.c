@@ -63,6 +63,7 @@ static const struct command_option options[] = {
     {"twin", VALUE_FLAG, .at = AT(gating.gate.twin), .help = TWIN_HELP, .with = "base"},
     {"no-extension", VALUE_NO_FLAG, .at = AT(gating.gate.extend),
      .help = "no further rounds for what stays open", .with = "base"},
+    {"no-proof", VALUE_NO_FLAG, .at = AT(gating.gate.proof), .help = NO_PROOF_HELP, .with = "base"},
     {"resume", VALUE_FLAG, .at = AT(gating.gate.resume),
      .help = "go on with the suite's last gate that did not end; the other options as before",
      .with = "base"},

@@ -11,15 +11,26 @@
 #include "case/result.h"
 
 struct device;          /* defined by each implementation */
+struct fingerprint;     /* case/fingerprint.h */
 struct measure_request; /* measure_request.h */
 struct profile;         /* profile.h */
 
 struct device_options {
-    const char *spec;  /* "auto", "host", "cuda:0", "sim:seed=1" */
+    const char *spec;  /* "auto", "host", "cuda:0", "cuda:all", "sim:seed=1" */
+    int32_t pick;      /* where the spec names no single GPU: the one of this number, from 1; 0: the
+                        * first */
     bool use_events;   /* --clock event: do not load CUPTI */
     bool try_counters; /* test whether hardware counters can be read and, if not, add a line
                         * to device_info.lost. The device cannot be timed with afterwards. */
     int32_t flush;     /* enum cache_flush; -1: the device's default */
+    bool trace;        /* what is launched is traced (device_ops.trace); nothing is timed */
+};
+
+/* What of a case is traced from here on. */
+enum trace_step {
+    TRACE_SETUP,
+    TRACE_LAUNCH, /* each time it is called another launch begins */
+    TRACE_END,
 };
 
 /* Whose launch a sample is, where several variants take turns in a block. */
@@ -81,6 +92,9 @@ struct difference {
     double by;     /* absolute; INFINITY if one alone is infinite or no number; 0: nowhere */
 };
 
+/* open() refuses: there are GPUs, and none for this process. "auto" must not take the host then. */
+enum { DEVICE_DENIED = -2 };
+
 struct device_ops {
     const char *name;
     bool by_name_only; /* "auto" does not open it */
@@ -138,6 +152,12 @@ struct device_ops {
      * (profile.h). If the counters are refused, the activities are still recorded; if
      * activity records are lost, the profile has none. NULL: not supported. */
     int (*profile)(struct device *device, const struct block *block, struct profile *profile);
+
+    /* Add to the fingerprint what was enqueued since the last step, which is done by then. NULL:
+     * the times of the device's variants are made by the host's code, and that is all that counts.
+     */
+    int (*trace)(struct device *device, enum trace_step step, const struct assay_variant *variant,
+                 struct fingerprint *print);
 };
 
 extern const struct device_ops device_cuda, device_host, device_sim;
@@ -147,6 +167,16 @@ void code_seen_clear(struct code_seen *code);
 
 /* now_s of a real device: the host's monotonic clock. */
 double device_wall_s(struct device *device);
+
+/* Which of `count` GPUs a spec that names none means: *index, from 0. A process that sees one takes
+ * it, whatever its number: launchers show each rank its own. 0, or DEVICE_DENIED with assay_error.
+ */
+int device_pick(const struct device_options *options, int count, int *index);
+
+/* Which GPUs a spec means: any one ("cuda", "auto", "sim:gpus=4"), the one that it names ("cuda:1",
+ * "sim:gpus=4,gpu=1"), or every one ("cuda:all", "sim:gpus=4,gpu=all"). */
+enum device_choice { DEVICE_ANY, DEVICE_ONE, DEVICE_ALL };
+enum device_choice device_choice(const char *spec);
 
 /* Open `options->spec`. On failure *ops is NULL and assay_error says why. */
 int device_open(const struct device_options *options, const struct device_ops **ops,

@@ -17,6 +17,7 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
         .options = options,
         .comparison = comparison,
         .start_s = clock_s(),
+        .filter = options->filter,
         .compare = {.speedup = options->speedup,
                     .threshold = options->threshold,
                     .noise = &run->noise,
@@ -40,6 +41,8 @@ void gate_end(struct gate_run *run)
         timings_release(&run->pool[arm]);
     timings_release(&run->pinned);
     noise_release(&run->noise);
+    proof_plan_release(&run->plan);
+    free(run->unproven);
     free(run->cases);
 }
 

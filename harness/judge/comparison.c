@@ -69,6 +69,7 @@ enum comparison_section comparison_section(const struct comparison_row *row)
         [VERDICT_UNSTABLE] = SECTION_OPEN,     [VERDICT_INCONCLUSIVE] = SECTION_OPEN,
         [VERDICT_INCOMPARABLE] = SECTION_OPEN, [VERDICT_IMPROVED] = SECTION_FASTER,
         [VERDICT_NEW] = SECTION_OPEN,          [VERDICT_PASS] = SECTION_SAME,
+        [VERDICT_UNCHANGED] = SECTION_SAME,
     };
     bool looks_faster = row->verdict == VERDICT_SUSPECT && (row->tags & TAG_FASTER);
     return looks_faster ? SECTION_FASTER : sections[row->verdict];

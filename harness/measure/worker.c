@@ -1,3 +1,4 @@
+#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 struct worker {
     const char *const *objects; /* files, loaded before the device is opened */
     int object_count;
-    int socket;
+    int socket, most_threads;
     struct board *board;
     const struct device_ops *ops;
     struct device *device;
@@ -116,6 +117,9 @@ static int read_request(struct worker *worker, struct wire_group *group)
     struct device_info info;
     worker->ops->describe(worker->device, &info);
     request->profiles = NULL;
+    int threads = group->threads > 0 ? group->threads : worker->most_threads;
+    if (threads != omp_get_max_threads()) omp_set_num_threads(threads);
+    request->prints = NULL;
     request->shape.operation = registry_operation(group->operation);
     if (request->shape.operation == NULL)
         return assay_error("the worker knows no operation '%s'", group->operation);
@@ -130,6 +134,10 @@ static int read_request(struct worker *worker, struct wire_group *group)
         request->profiles = calloc((size_t)request->count + 1, sizeof *request->profiles);
         if (request->profiles == NULL) return assay_error("out of host memory for profiles");
     }
+    if (group->fingerprint) {
+        request->prints = calloc((size_t)request->count + 1, sizeof *request->prints);
+        if (request->prints == NULL) return assay_error("out of host memory for fingerprints");
+    }
     return worker->ops->stage ? worker->ops->stage(worker->device, request) : 0;
 }
 
@@ -141,6 +149,7 @@ static int send_results(struct worker *worker, const struct measure_request *req
         struct wire_case message = {.index = i, .result = results[i]};
         if (request->profiles && request->profiles[i].activities > 0)
             message.profile = &request->profiles[i];
+        if (request->prints && request->prints[i].count > 0) message.print = &request->prints[i];
         if (wire_send_case(worker->socket, &message) < 0) return -1;
     }
     return wire_send(worker->socket, WIRE_DONE, NULL, 0);
@@ -184,6 +193,7 @@ static int serve_group(struct worker *worker, struct wire_group *group)
         samples_release(&results[i].samples);
     free(results);
     free(request->profiles);
+    free(request->prints);
     return status;
 }
 
@@ -211,6 +221,7 @@ static int serve(int socket, int board, const char *const *objects, int object_c
 {
     struct worker worker = {.socket = socket, .objects = objects, .object_count = object_count};
     settle_process();
+    worker.most_threads = omp_get_max_threads();
     worker.board = mmap(NULL, sizeof *worker.board, PROT_READ | PROT_WRITE, MAP_SHARED, board, 0);
     if (worker.board == MAP_FAILED) return EXIT_USAGE;
 

@@ -44,7 +44,7 @@ static int spawn_worker(struct child *child, int socket, int board)
     for (int i = 0; i < 2; i++)
         if (files[i].from >= 0) close(files[i].from);
     if (error == 0) {
-        interrupt_stops_too(child->pid);
+        interrupt_stops_too(child->pid, true);
         return 0;
     }
     child->pid = 0;
@@ -144,7 +144,7 @@ static int await_end(pid_t pid)
 void child_reap(struct child *child, char *how, size_t size)
 {
     snprintf(how, size, "did not start");
-    interrupt_stops_too(0);
+    if (child->pid > 0) interrupt_stops_too(child->pid, false);
     if (child->socket >= 0) close(child->socket);
     if (child->pid > 0) process_describe(await_end(child->pid), how, size);
     free(child->inbox.body);

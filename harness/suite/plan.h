@@ -39,7 +39,6 @@ struct plan_options {
     const char *filter;   /* a pattern of cases (case_name.h), or NULL */
     double budget_s;      /* 0: the suite's */
     double precision_pct; /* 0: the suite's */
-    int shard, shards;    /* this one of so many, 1-based; 1, 1: all */
     bool with_ceilings;   /* put the ceilings that the groups need in front */
 };
 

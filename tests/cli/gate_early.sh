@@ -7,8 +7,9 @@
 slow=',slow=*_token/host_omp:10'
 check "a gate says first what it will do" exits 0 gate "$(calm 1)" "$(calm 2)"
 cp said.err calm.err
-check "in its first line" test "$(head -n 1 calm.err)" = \
-    "assay: 6 launches of each program screen all cases; 10 rounds or more of what then looks changed"
+check "in its first lines" test "$(sed 's/measured: .*/measured/;2q' calm.err)" = \
+    "assay: nothing is proven, and all is measured
+assay: 6 launches of each program screen all cases; 10 rounds or more of what then looks changed"
 check "each launch says which of how many" grep -q "^assay: round 1, base (of 6)$" calm.err
 check "and, from the second round on, how long it takes" grep -qE "^assay: round 3, base \(of 6, about [0-9]+ s more\)$" calm.err
 

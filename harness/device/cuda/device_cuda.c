@@ -43,13 +43,17 @@ static const char *no_gpu_text(cudaError_t error)
     return cudaGetErrorString(error);
 }
 
-static int choose(struct device *device, const char *spec)
+static int choose(struct device *device, const struct device_options *options)
 {
+    const char *spec = options->spec;
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver || error == cudaErrorNoDevice || count == 0)
         return assay_error("device '%s': no usable GPU: %s", spec, no_gpu_text(error));
     if (cuda_check(error, "asking for the GPUs") < 0) return -1;
+    device->peers = count;
+    if (device->spec.is_any && device_pick(options, count, &device->spec.index) < 0)
+        return DEVICE_DENIED;
     if (device->spec.index >= count)
         return assay_error("there is no device '%s': this machine has %d GPU%s", spec, count,
                            count == 1 ? "" : "s");
@@ -129,6 +133,7 @@ static void cuda_close(struct device *device)
     cudaFree(device->found);
     if (device->stream) cudaStreamDestroy(device->stream);
     if (device->cupti) cupti_close();
+    cuda_trace_close(device);
     if (device->nvml) nvml_close();
     free(device);
 }
@@ -158,24 +163,27 @@ static int cuda_open(const struct device_options *options, struct device **out)
     device->event_floor_ns = device->kernel_floor_ns = NAN;
     device->flush_by_write = options->flush == FLUSH_WRITE;
 
+    if (options->trace && cuda_trace_open(device) < 0) lose(device, "traces of launches");
     /* CUPTI first: it must see the creation of the context and the loading of modules. */
     if (!options->use_events) device->cupti = cupti_open() == 0;
     device->recording = device->cupti;
     if (!options->use_events && !device->cupti) lose(device, "kernel timestamps (CUPTI)");
-    if (choose(device, options->spec) < 0) goto fail;
+    int failed = choose(device, options);
+    if (failed) goto fail;
+    failed = -1;
     char uuid[RESULT_MAX_PROPERTY];
     uuid_text(&device->properties, uuid);
     device->nvml = nvml_open(uuid) == 0;
     if (!device->nvml) lose(device, "clocks, power, energy (NVML)");
     if (make_resources(device) < 0 || find_card(device) < 0) goto fail;
-    if (open_clock(device) < 0) goto fail;
+    if (!options->trace && open_clock(device) < 0) goto fail;
     if (options->try_counters && cuda_try_counters(device) < 0) lose(device, "hardware counters");
     *out = device;
     return 0;
 
 fail:
     cuda_close(device);
-    return -1;
+    return failed;
 }
 
 static void version_text(int version, char out[RESULT_MAX_PROPERTY])
@@ -202,6 +210,7 @@ static void cuda_describe(struct device *device, struct device_info *info)
     const struct cudaDeviceProp *properties = &device->properties;
     memset(info, 0, sizeof *info);
     info->place = ASSAY_CUDA;
+    info->peers = device->peers;
     describe_limits(device, info);
     uuid_text(properties, info->uuid);
     snprintf(info->lost, sizeof info->lost, "%s", device->lost);
@@ -332,4 +341,5 @@ const struct device_ops device_cuda = {
     .energy = cuda_energy,
     .state = cuda_state,
     .profile = cuda_profile,
+    .trace = cuda_trace,
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "case/fingerprint.h"
 #include "case/registry.h"
 #include "case/shape.h"
 #include "device/device.h"
@@ -106,6 +107,11 @@ static int rules_check(const struct sim_spec *spec)
 
 /* ---------------------------------------------------------------- opening -- */
 
+static int gpu_count(const struct sim_spec *spec)
+{
+    return spec->gpus > 0 ? spec->gpus : 1;
+}
+
 static int sim_open(const struct device_options *options, struct device **out)
 {
     struct device *device = calloc(1, sizeof *device);
@@ -114,9 +120,13 @@ static int sim_open(const struct device_options *options, struct device **out)
         free(device);
         return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
     }
-    if (sim_spec_parse(options->spec, &device->spec) < 0 || rules_check(&device->spec) < 0) {
+    int failed = sim_spec_parse(options->spec, &device->spec);
+    if (!failed) failed = rules_check(&device->spec);
+    if (!failed && device->spec.gpu < 0)
+        failed = device_pick(options, gpu_count(&device->spec), &device->spec.gpu);
+    if (failed) {
         free(device);
-        return -1;
+        return failed;
     }
     device->flush = options->flush >= 0 ? options->flush : FLUSH_READ;
     *out = device;
@@ -128,6 +138,21 @@ static void sim_close(struct device *device)
     free(device);
 }
 
+/* The spec with the number of the one GPU of several in the place of what named it. */
+static void spec_text(const struct device *device, char out[RESULT_MAX_SPEC])
+{
+    const char *colon = strchr(device->text, ':');
+    out[0] = '\0';
+    if (device->spec.gpus == 0) {
+        snprintf(out, RESULT_MAX_SPEC, "%s", device->text);
+        return;
+    }
+    snprintf(out, RESULT_MAX_SPEC, "sim:gpu=%d", device->spec.gpu);
+    for (const char *item = colon; item; item = strchr(item + 1, ','))
+        if (strncmp(item + 1, "gpu=", 4) != 0)
+            text_add(out, RESULT_MAX_SPEC, ",", "%.*s", (int)strcspn(item + 1, ","), item + 1);
+}
+
 /* The same on every machine, so that a suite has the same cases everywhere, and for every
  * spec, so that runs with different specs can be compared. */
 static void sim_describe(struct device *device, struct device_info *info)
@@ -135,8 +160,10 @@ static void sim_describe(struct device *device, struct device_info *info)
     memset(info, 0, sizeof *info);
     info->place = ASSAY_HOST;
     info->simulated = true;
-    snprintf(info->spec, sizeof info->spec, "%s", device->text);
+    spec_text(device, info->spec);
     snprintf(info->name, sizeof info->name, "simulated device");
+    info->peers = gpu_count(&device->spec);
+    if (device->spec.gpus > 0) snprintf(info->uuid, sizeof info->uuid, "SIM-%d", device->spec.gpu);
     info->multiprocessors = 100;
     info->l1_bytes = (int64_t)256 << 10;
     info->cache_bytes = (int64_t)48 << 20;
@@ -227,6 +254,20 @@ static int sim_sample(struct device *device, const struct block *block, struct b
     return 0;
 }
 
+/* The launch of a stub, with the machine code that the spec speaks of. */
+static int sim_trace(struct device *device, enum trace_step step,
+                     const struct assay_variant *variant, struct fingerprint *print)
+{
+    char code[SIM_CODE];
+    if (step != TRACE_LAUNCH) return 0;
+    sim_spec_code(&device->spec, variant->operation, variant->name, code);
+    fingerprint_add(print, "launch: kernel %s; grid 1 1 1; block 16 1 1; code %s", variant->name,
+                    code);
+    if (!device->spec.has_code)
+        fingerprint_doubt(print, "this simulated device does not say which code it runs (code=N)");
+    return 0;
+}
+
 static void sim_state(struct device *device, struct device_state *state)
 {
     device_state_init(state);
@@ -246,4 +287,5 @@ const struct device_ops device_sim = {
     .warm_up = sim_warm_up,
     .sample = sim_sample,
     .state = sim_state,
+    .trace = sim_trace,
 };
