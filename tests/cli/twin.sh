@@ -112,8 +112,8 @@ check "are twins" gives turns all evidence
 object same -O2 -DASSAY_OBJECT_COMMIT='"same"'
 check "on the host one case alone of the same code has no verdict" exits 4 ab before.so same.so --device host
 check "and says why" gives 1 rows "value ->> 'reason' LIKE 'too few cases%' OR value ->> 'reason' LIKE 'a second copy%'"
-object slow -DIN_LAUNCH='for (volatile int i = 0; i < 100000; i++)'
-check "but what takes several times as long is slower there too" exits 1 ab before.so slow.so --device host
+object slow -DIN_LAUNCH='for (volatile int i = 0; i < 5000000; i++)'
+check "but what takes many times as long is slower there too" exits 1 ab before.so slow.so --device host
 if command -v clang >/dev/null; then
     CC=clang object clang
     check "another compiler's object" exits 0 ab before.so clang.so --device sim:seed=1,noise=0.3 --allow-simulated
