@@ -107,6 +107,10 @@ enum cudnn_pointwise_mode {
 /* cudnnReduceTensorOp_t */
 enum cudnn_reduction { CUDNN_SUM = 0, CUDNN_MAXIMUM = 3 };
 
+/* cudnnTensorFormat_t, cudnnSoftmaxAlgorithm_t (the largest element is taken off),
+ * cudnnSoftmaxMode_t (over all but n) */
+enum { CUDNN_NCHW = 0, CUDNN_SOFTMAX_ACCURATE = 1, CUDNN_SOFTMAX_INSTANCE = 0 };
+
 /* cudnnBackendHeurMode_t: heuristic A, a decision tree */
 enum { CUDNN_HEURISTIC_A = 3 };
 
@@ -125,6 +129,12 @@ struct cudnn {
     int (*get)(const void *descriptor, int attribute, int type, int64_t room, int64_t *count,
                void *values);
     int (*execute)(void *handle, void *plan, void *variant_pack);
+    /* Of the older interface, which has no graphs; NULL where the library has it no longer. */
+    int (*make_tensor)(void **tensor);
+    int (*unmake_tensor)(void *tensor);
+    int (*set_tensor)(void *tensor, int layout, int type, int n, int c, int h, int w);
+    int (*softmax)(void *handle, int algorithm, int mode, const void *alpha, const void *x_tensor,
+                   const void *x, const void *beta, const void *y_tensor, void *y);
 };
 
 /* 0, or ASSAY_SKIP with assay_error where there is no cuDNN 9; setup returns the same. Loaded once,

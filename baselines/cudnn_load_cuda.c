@@ -27,6 +27,10 @@ static const struct library_symbol symbols[] = {
     SYMBOL("cudnnBackendSetAttribute", set),
     SYMBOL("cudnnBackendGetAttribute", get),
     SYMBOL("cudnnBackendExecute", execute),
+    {"cudnnCreateTensorDescriptor", NULL, offsetof(struct cudnn, make_tensor), true},
+    {"cudnnDestroyTensorDescriptor", NULL, offsetof(struct cudnn, unmake_tensor), true},
+    {"cudnnSetTensor4dDescriptor", NULL, offsetof(struct cudnn, set_tensor), true},
+    {"cudnnSoftmaxForward", NULL, offsetof(struct cudnn, softmax), true},
 };
 
 static struct cudnn loaded;
@@ -86,7 +90,7 @@ int cudnn_error(const struct cudnn *api, int status, const char *what)
 
 /* ---------------------------------------------------------------- version -- */
 
-/* Always 0: without cuDNN one baseline of one operation is skipped, and nothing else. */
+/* Always 0: without cuDNN its baselines are skipped, and nothing else. */
 static int load(void)
 {
     const struct cudnn *api;

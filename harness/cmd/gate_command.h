@@ -28,6 +28,10 @@ struct gate_command {
             .help = "the device of the candidate alone"                                            \
     }
 
+#define TWIN_HELP                                                                                  \
+    "have both builds in one process where that can be, and launch them in turns: finds half a "   \
+    "per cent in seconds"
+
 #define OPTIONS_GATE_MEASURE                                                                       \
     OPTION_FILTER(VALUE_VARIANT, gating.gate.filter),                                              \
         {"budget", VALUE_TEXT, "S", AT(gating.gate.budget),                                        \
@@ -109,6 +113,10 @@ bool gate_command_is_object(const char *word);
  * revision, which is built by `make` (NULL: as this program was built). The exit code, or -1. */
 int gate_command_ab(struct gate_command *command, const struct given *given,
                     const char *const word[2], const char *make);
+
+/* The verdict over gates that were made, and the reports. The exit code, or -1. */
+int gate_command_over(const struct gate_command *command, const struct given *given,
+                      const struct over_options *over);
 
 /* Gate and report, in the name of the command that was given. The exit code, or -1. */
 int gate_command_run(const struct gate_command *command, const struct given *given);

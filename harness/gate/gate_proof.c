@@ -160,7 +160,10 @@ static void add_row(struct comparison *comparison, const struct case_id *id)
     comparison->rows[comparison->count++] = (struct comparison_row){
         .id = *id,
         .verdict = VERDICT_UNCHANGED,
+        .metric = comparison->metric,
         .ratio = {NAN, NAN, NAN},
+        .base_value = NAN,
+        .candidate_value = NAN,
         .base_ns = NAN,
         .candidate_ns = NAN,
         .p_slower = NAN,

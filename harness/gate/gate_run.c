@@ -62,12 +62,13 @@ static void note_end(const struct gate_run *run)
 /* All that is not proven. */
 static int measure_all(struct gate_run *run)
 {
-    int suspects, open;
+    int suspects, open, code = run->options->twin ? gate_twins(run) : TWINS_NONE;
+    if (code != TWINS_NONE) return code;
     fprintf(stderr,
             "assay: %d launches of each program screen all cases; 10 rounds or more of what then "
             "looks changed\n",
             run->screen_rounds);
-    int code = measure(run, 0, run->screen_rounds);
+    code = measure(run, 0, run->screen_rounds);
     if (code != GATE_MADE) return code;
     if (gate_read_noise(run) != 0 || gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;
     if (suspects > 0 && !ends_early(run)) {

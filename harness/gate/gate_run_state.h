@@ -39,8 +39,9 @@ struct gate_run {
     char comparability[STORE_ID];
     char session[STORE_ID];
     uint64_t seed;
-    struct gate_case *cases;                /* one a row of the comparison */
-    struct proof_plan plan;                 /* empty: nothing is proven */
+    struct gate_case *cases; /* one a row of the comparison */
+    char no_twins[512];      /* why builds that were to be twins are not; "" nothing */
+    struct proof_plan plan;  /* empty: nothing is proven */
     struct comparison_side sides[ARM_NULL]; /* of the programs, as the proof found them */
     const char *filter;                     /* of all launches: options.filter, or `unproven` */
     char *unproven;                         /* owned; NULL: all is measured, or nothing */
@@ -111,6 +112,14 @@ bool gate_filter_add(char filter[GATE_FILTER], const struct case_id *id);
 /* The same of the cases that the proof left open or that audit it; false: they cannot be named. */
 bool gate_open_filter(const struct gate_run *run, char filter[GATE_FILTER]);
 
+/* ---- gate_twin.c: both builds in one process ---- */
+
+/* Measure and judge all cases in one process that has both builds' variants, and put it into the
+ * comparison. GATE_MADE; the exit code of a failure; or TWINS_NONE: these two cannot be twins,
+ * which is said in a note of the comparison that is made otherwise. */
+enum { TWINS_NONE = -2 };
+int gate_twins(struct gate_run *run);
+
 /* ---- gate_proof.c: what need not be measured ---- */
 
 /* Find what is proven unchanged, and say on standard error what the gate will do. Where nothing can
@@ -138,6 +147,10 @@ int gate_take_round(struct gate_run *run, int round, bool with_null);
 int gate_take_rounds(struct gate_run *run, int from, int to, bool with_null);
 /* -1 with assay_error where a launch is of another device, driver or clock than those before. */
 int gate_check_device(struct gate_run *run, const char *launch_id);
+/* Whether two programs were built alike from the same sources; whether two sides have one text of
+ * the suite. */
+bool gate_is_same_build(const struct program_info *a, const struct program_info *b);
+bool gate_is_same_suite(const struct timings *a, const struct timings *b);
 /* The same of a new launch of an arm beside the rounds that were taken; and, whenever others of the
  * arm were before it, of its build and its suite. */
 int gate_check_launch(struct gate_run *run, enum arm arm, const struct timings *launch);

@@ -8,12 +8,15 @@
 #include "judge/compare_parts.h"
 #include "judge/gate_stats.h"
 
-/* The first difference of any launch from the first one of the base. */
+/* The first difference of any launch from the first one of the base; of a run that GPUs divided, it
+ * is found for each case (compare_difference). */
 static void find_difference(struct comparing *comparing)
 {
     const struct stored_run *base = &comparing->base->run, *candidate = &comparing->candidate->run;
     char *out = comparing->difference;
-    if (base->launch_count == 0) return;
+    comparing->is_divided = stored_run_rounds(base) < base->launch_count ||
+                            stored_run_rounds(candidate) < candidate->launch_count;
+    if (base->launch_count == 0 || comparing->is_divided) return;
     for (int i = 0; i < candidate->launch_count && !out[0]; i++)
         comparability_difference(&base->launches[0], &candidate->launches[i], out,
                                  sizeof comparing->difference);
@@ -21,6 +24,46 @@ static void find_difference(struct comparing *comparing)
         comparability_difference(&base->launches[0], &base->launches[i], out,
                                  sizeof comparing->difference);
     if (strstr(out, "driver")) comparing->key_tags |= TAG_DRIVER;
+}
+
+/* The same over the launches that have the case. */
+static void find_case_difference(const struct comparing *comparing, const struct side_figures *base,
+                                 const struct side_figures *candidate, char out[ASSAY_MAX_REASON])
+{
+    const struct launch_info *of_base = comparing->base->run.launches;
+    const struct launch_info *of_candidate = comparing->candidate->run.launches;
+    const struct launch_info *first = &of_base[base->rows[0].launch];
+    for (int i = 0; i < candidate->count && !out[0]; i++)
+        comparability_difference(first, &of_candidate[candidate->rows[i].launch], out,
+                                 ASSAY_MAX_REASON);
+    for (int i = 1; i < base->count && !out[0]; i++)
+        comparability_difference(first, &of_base[base->rows[i].launch], out, ASSAY_MAX_REASON);
+}
+
+const char *compare_difference(struct comparing *comparing, const struct side_figures *base,
+                               const struct side_figures *candidate, char out[ASSAY_MAX_REASON])
+{
+    out[0] = '\0';
+    if (!comparing->is_divided) return comparing->difference;
+    if (base->count > 0 && candidate->count > 0)
+        find_case_difference(comparing, base, candidate, out);
+    if (strstr(out, "driver")) comparing->key_tags |= TAG_DRIVER;
+    if (!comparing->difference[0])
+        snprintf(comparing->difference, sizeof comparing->difference, "%s", out);
+    return out;
+}
+
+bool compare_other_models(const struct timings *base, const struct timings *candidate)
+{
+    const struct timings *const sides[] = {base, candidate};
+    const char *model = NULL;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < sides[side]->run.launch_count; i++) {
+            const char *name = sides[side]->run.launches[i].device.name;
+            if (model && strcmp(model, name) != 0) return true;
+            model = name;
+        }
+    return false;
 }
 
 /* ---------------------------------------------------------------- cases -- */
@@ -190,7 +233,10 @@ static void make_notes(const struct comparing *comparing)
     if (!comparison_has_common_case(comparison))
         comparison_note(comparison, "the sides have no case in common");
     int b = comparison->base.launches, c = comparison->candidate.launches;
-    if (b == 1 && c == 1)
+    if (comparing->options->twins)
+        comparison_note(comparison, "both builds in one process, launched in turns: what the host "
+                                    "adds between processes is not seen");
+    else if (b == 1 && c == 1)
         comparison_note(comparison, "one launch on each side: the intervals come from samples of "
                                     "one process and cannot see how launches differ; measure with "
                                     "--launches 5 or more");
@@ -199,7 +245,7 @@ static void make_notes(const struct comparing *comparing)
                         "%d and %d launches: too few for 95 %% intervals (4 on each side), so "
                         "they show smallest to largest",
                         b, c);
-    const struct noise *noise = comparing->options->noise;
+    const struct noise *noise = comparing->by_limits ? NULL : comparing->options->noise;
     int sessions = noise ? noise_sessions(noise) : 0;
     if (sessions > 0)
         comparison_note(comparison,
@@ -214,8 +260,12 @@ static void make_notes(const struct comparing *comparing)
         comparison_note(comparison, "the runs were not measured under the same conditions: %s%s",
                         comparing->difference,
                         comparing->options->across ? "; compared because that was asked for" : "");
+    if (comparing->by_limits)
+        comparison_note(comparison, "between two models times are no verdict: cases are judged by "
+                                    "their ratio to the baseline of the same launch, and those "
+                                    "without one by their share of the ceiling");
     strcpy(comparison->difference, comparing->difference);
-    if (strcmp(comparison->base.id, comparison->candidate.id) == 0)
+    if (strcmp(comparison->base.id, comparison->candidate.id) == 0 && !comparing->options->twins)
         comparison_note(comparison, "both sides are the same run");
 }
 
@@ -244,6 +294,8 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     comparison_side_of(&comparison->base, &base->run);
     comparison_side_of(&comparison->candidate, &candidate->run);
     find_difference(&comparing);
+    comparing.by_limits = options->across && compare_other_models(base, candidate);
+    if (comparing.by_limits) comparison->metric = "limits";
     if (compare_cases(&comparing) != 0) goto out;
     if (options->presence != PRESENT_SOMEWHERE) {
         compare_lost(&comparing, base);

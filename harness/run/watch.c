@@ -24,6 +24,7 @@ static int send_group(struct runner *runner, const struct attempt *attempt)
     struct wire_group *message = calloc(1, sizeof *message);
     if (message == NULL) return assay_error("out of memory for a group");
     message->profile = options->profile;
+    message->threads = runner->threads;
     message->fingerprint = options->fingerprints != NULL;
     message->request = (struct measure_request){
         .shape = group->shape,
@@ -31,6 +32,7 @@ static int send_group(struct runner *runner, const struct attempt *attempt)
         .budget_s = group->budget_s,
         .precision_pct = group->precision_pct,
         .energy_s = group->energy_s,
+        .twins = group->twins,
         .seed = group_seed(runner, group),
         .check_only = options->check_only,
         .launch = runner->launch.number,

@@ -47,6 +47,14 @@ const struct field run_fields[] = {
     {0},
 };
 
+const struct field shard_fields[] = {
+    FIELD("shard_index", FIELD_COUNT, shard, index, NULL),
+    FIELD("shard_count", FIELD_COUNT, shard, count, NULL),
+    FIELD("shard_group", FIELD_TEXT, shard, group, NULL),
+    FIELD("shard_cut", FIELD_TEXT, shard, cut, NULL),
+    {0},
+};
+
 const struct field device_fields[] = {
     WORD(device_info, place, place_words),
     FLAG(device_info, simulated),
@@ -95,6 +103,12 @@ const struct field launch_fields[] = {
 
 const struct field start_fields[] = {STATES("start_"), {0}};
 const struct field end_fields[] = {STATES("end_"), {0}};
+
+const struct field health_fields[] = {
+    COUNT(card_health, link_width),        COUNT(card_health, link_width_max),
+    COUNT(card_health, link_generation),   COUNT(card_health, link_generation_max),
+    COUNT64(card_health, ecc_uncorrected), {0},
+};
 
 const struct field around_fields[] = {
     COUNT(surroundings, processors), REAL(surroundings, start_load),  REAL(surroundings, end_load),

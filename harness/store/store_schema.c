@@ -387,5 +387,7 @@ const struct store_step store_steps[] = {{4, schema},
                                          {7, store_schema_object},
                                          {8, unchecked},
                                          {9, floors},
+                                         {10, store_schema_fleet},
+                                         {11, store_schema_health},
                                          {0}};
-const int store_version = 9;
+const int store_version = 11;

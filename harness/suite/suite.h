@@ -21,7 +21,7 @@
 
 #include "assay.h"
 
-enum { SUITE_MAX_KEYS = 48, SUITE_MAX_VALUE = 200, SUITE_MOST_THRESHOLD_PCT = 1000 };
+enum { SUITE_MAX_KEYS = 48, SUITE_MAX_VALUE = 1000, SUITE_MOST_THRESHOLD_PCT = 1000 };
 
 struct suite_key {
     char name[ASSAY_MAX_NAME];

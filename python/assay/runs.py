@@ -172,7 +172,7 @@ def _suite(operation, names, sizes, settings, functions):
     settings = [f"{key} = {value}" for key, value in settings.items() if value is not None]
     for number, instance in enumerate(sizes, 1):
         lines += [f"[group {operation} {number}]", f"operation = {operation}",
-                  f"variants = {', '.join(names)}", *settings]
+                  "variants = " + ",\n    ".join(names), *settings]
         lines += [f"{name} = {value}" for name, value in instance.items()]
     lines += _sources(functions)
     return "\n".join(lines) + "\n"

@@ -62,6 +62,12 @@ def test_a_long_line_of_a_function_is_cut(measure, double):
     assert re.search(r"^; +# ø{50,}$", text, re.M)
 
 
+def test_the_names_of_many_variants_are_one_list(measure, double, right):
+    names = [f"a_name_that_takes_its_room_in_a_line_{i:02}" for i in range(20)]
+    run = measure(double, dict.fromkeys(names, right), check=True)
+    assert sorted(row["variant"] for row in run.rows) == names
+
+
 IN_C = """
 #include "assay.h"
 

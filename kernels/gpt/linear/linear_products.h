@@ -12,6 +12,14 @@ enum linear_finish { LINEAR_PLAIN, LINEAR_GELU };
 /* fp32, tiles of 32 x 32. */
 int linear_smem32(const struct linear_operands *operands, cudaStream_t stream);
 
+/* Few rows of x, at most these, on the CUDA cores: any k, w not transposed. tf32 as fp32. */
+enum { LINEAR_ROWS_MOST = 64 };
+int linear_rows_bf16(const struct linear_operands *operands, cudaStream_t stream);
+int linear_rows_fp32(const struct linear_operands *operands, cudaStream_t stream);
+
+/* tf32 on tensor cores from sm_80 on, tiles of 32 x 32, any shape. */
+int linear_tf32_32(const struct linear_operands *operands, cudaStream_t stream);
+
 /* Tensor cores, tiles of 128 x 128; k a multiple of 4 (tf32) or 8 (bf16). The first is for the
  * shared_bytes of a variant, the second is called once, in setup. */
 int64_t linear_128_shared_bytes(const struct assay_shape *shape);

@@ -42,7 +42,7 @@ static __global__ void __launch_bounds__(THREADS) tf32_32(struct linear_operands
                               column0 + warp % 2 * 16 + 8 * j + mma_column(lane, i), sum[j][i]);
 }
 
-static int product(const struct linear_operands *operands, cudaStream_t stream)
+int linear_tf32_32(const struct linear_operands *operands, cudaStream_t stream)
 {
     dim3 grid(gpt_blocks(operands->m, TILE), gpt_blocks(operands->n, TILE));
     tf32_32<<<grid, THREADS, 0, stream>>>(*operands);
@@ -59,7 +59,7 @@ static const struct assay_variant variant = {
     .min_sm = 80,
     .supports = linear_only<GPT_TF32>,
     .setup = linear_setup,
-    .launch = linear_launch<product>,
+    .launch = linear_launch<linear_tf32_32>,
     .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant);

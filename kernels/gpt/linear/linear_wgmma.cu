@@ -14,41 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "linear_wgmma_launch.cuh"
-
-/* One kernel. */
-struct lwg_kernel {
-    enum gpt_precision precision;
-    int columns, cluster;
-    bool turns;
-    double rate; /* of its products, against the tensor cores' */
-    int (*prepare)(struct lwg_plan *plan, const struct linear_operands *operands,
-                   enum linear_finish finish);
-    int (*enqueue)(const struct lwg_plan *plan, cudaStream_t stream);
-};
-
-template <typename T, int COLUMNS, int CLUSTER, bool TURNS>
-static constexpr struct lwg_kernel lwg_kernel_of(double rate)
-{
-    using config = lwg_config<T, COLUMNS, CLUSTER, TURNS>;
-    return {sizeof(T) == 2 ? GPT_BF16 : GPT_TF32,
-            COLUMNS,
-            CLUSTER,
-            TURNS,
-            rate,
-            lwg_prepare<config>,
-            lwg_enqueue<config>};
-}
+#include "linear_wgmma.cuh"
+#include "linear_wgmma_kernels.h"
 
 /* Rates relative to each other on an H200. Those of 256 columns, and of bf16 in turns, are
  * from the cycles between a tile's first product and its last at k = 768; those of 64 columns from
  * 4096^3; the others are chosen to give the times of 8192 x 2304 x 768 and 8192^3. */
-static const struct lwg_kernel kernels[] = {
-    lwg_kernel_of<uint16_t, 256, 2, false>(1.0),  lwg_kernel_of<uint16_t, 192, 2, true>(0.94),
-    lwg_kernel_of<uint16_t, 192, 1, false>(0.93), lwg_kernel_of<uint16_t, 64, 1, false>(0.54),
-    lwg_kernel_of<float, 256, 2, false>(1.0),     lwg_kernel_of<float, 128, 2, true>(0.96),
-    lwg_kernel_of<float, 192, 1, false>(0.90),    lwg_kernel_of<float, 64, 1, false>(0.48),
-};
 
 struct linear_wgmma {
     struct lwg_plan plan;
@@ -66,9 +37,10 @@ static double outputs_cycles(const struct lwg_kernel *kernel, bool by_engine)
 /* About how many cycles a product takes, in rounds of a full machine. In turns, storing a tile's
  * outputs is hidden by the other warpgroup's products, for as long as those take. */
 static double expected_cycles(const struct lwg_kernel *kernel,
-                              const struct linear_operands *operands, int processors)
+                              const struct linear_operands *operands, enum gpt_precision precision,
+                              int processors)
 {
-    const double bytes = kernel->precision == GPT_BF16 ? 2 : 4;
+    const double bytes = (double)gpt_bytes(precision);
     double bands = gpt_blocks(operands->m, LWG_ROWS * kernel->cluster);
     double tiles = bands * gpt_blocks(operands->n, kernel->columns);
     double rounds = ceil(tiles / (processors / kernel->cluster));
@@ -82,16 +54,51 @@ static double expected_cycles(const struct lwg_kernel *kernel,
 static const struct lwg_kernel *choose(const struct linear_operands *operands,
                                        enum gpt_precision precision, int processors)
 {
+    const struct lwg_kernels all = lwg_kernels_of(precision);
     const struct lwg_kernel *best = NULL;
     double least = INFINITY;
-    for (const struct lwg_kernel &kernel : kernels) {
-        if (kernel.precision != precision) continue;
-        double cycles = expected_cycles(&kernel, operands, processors);
+    for (int i = 0; i < all.count; i++) {
+        const struct lwg_kernel *kernel = &all.kernel[i];
+        if (kernel->rate == 0) continue;
+        double cycles = expected_cycles(kernel, operands, precision, processors);
         if (cycles >= least) continue;
         least = cycles;
-        best = &kernel;
+        best = kernel;
     }
     return best;
+}
+
+/* ---------------------------------------------------------------- products -- */
+
+struct lwg_kernels lwg_kernels_of(enum gpt_precision precision)
+{
+    if (precision == GPT_BF16) return lwg_kernels_bf16();
+    return precision == GPT_TF32 ? lwg_kernels_tf32() : lwg_kernels{NULL, 0};
+}
+
+void lwg_kernel_name(const struct lwg_kernel *kernel, char *out, size_t size)
+{
+    (void)snprintf(out, size, "%d x %d, %d a cluster, %s", (int)LWG_ROWS, kernel->columns,
+                   kernel->cluster, kernel->turns ? "in turns" : "shared");
+}
+
+int linear_wgmma_parts(struct linear_parts *parts, struct assay_call *call)
+{
+    /* One block on each, in every kernel. */
+    return linear_parts_init(parts, (int64_t)assay_card()->multiprocessors * LWG_WARPS,
+                             LWG_COLUMNS / 2, call);
+}
+
+int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *kernel,
+                      const struct linear_operands *operands, enum linear_finish finish,
+                      const struct linear_parts *parts)
+{
+    struct linear_wgmma *made = (struct linear_wgmma *)aligned_alloc(alignof(struct linear_wgmma),
+                                                                     sizeof(struct linear_wgmma));
+    *product = made;
+    if (!made) return assay_error("out of memory");
+    made->kernel = kernel;
+    return kernel->prepare(&made->plan, operands, finish, parts);
 }
 
 int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operands *operands,
@@ -100,12 +107,12 @@ int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operand
     const struct lwg_kernel *kernel = choose(operands, precision, assay_card()->multiprocessors);
     *product = NULL;
     if (!kernel) return assay_error("no product by wgmma of this type");
-    struct linear_wgmma *made = (struct linear_wgmma *)aligned_alloc(alignof(struct linear_wgmma),
-                                                                     sizeof(struct linear_wgmma));
-    if (!made) return assay_error("out of memory");
-    made->kernel = kernel;
-    *product = made;
-    return kernel->prepare(&made->plan, operands, finish);
+    return linear_wgmma_make(product, kernel, operands, finish, NULL);
+}
+
+bool linear_wgmma_divided(const struct linear_wgmma *product)
+{
+    return product->plan.split > 0;
 }
 
 int linear_wgmma_enqueue(const struct linear_wgmma *product, cudaStream_t stream)
@@ -147,9 +154,7 @@ static int setup(struct assay_call *call)
     int status = linear_wgmma_init(&product, &operands, precision, LINEAR_PLAIN);
     call->state = product;
     if (status < 0) return -1;
-    snprintf(call->note, sizeof call->note, "%d x %d, %d a cluster, %s", (int)LWG_ROWS,
-             product->kernel->columns, product->kernel->cluster,
-             product->kernel->turns ? "in turns" : "shared");
+    lwg_kernel_name(product->kernel, call->note, sizeof call->note);
     return 0;
 }
 

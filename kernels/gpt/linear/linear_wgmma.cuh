@@ -13,6 +13,10 @@
  * linear_order.h. While the sums of one tile are written, the next tile's operands arrive. Outputs
  * are stored by linear_store.cuh.
  *
+ * Tiles that do not fill the device a whole number of times may be divided along k instead
+ * (lwg_plan.split; linear_parts.cuh), so that every block has equally many stages; not in turns,
+ * which hold twice as many sums.
+ *
  * The two warpgroups that multiply either share a tile, 64 rows each, or take turns (TURNS): each
  * has every other tile to itself, all 128 rows, and writes its sums while the other multiplies.
  * Sharing is for a block with a single tile, whose outputs are then stored in half the time, and
@@ -29,12 +33,14 @@
 
 #include "linear.cuh"
 #include "linear_order.h"
+#include "linear_parts.cuh"
 #include "linear_products.h"
 #include "linear_store.cuh"
 #include "kernels/gpt/wgmma.cuh"
 
 enum {
     LWG_ROWS = 128,
+    LWG_COLUMNS = 256, /* at most */
     LWG_CONSUMERS = LWG_ROWS / WGMMA_ROWS,
     LWG_THREADS = (1 + LWG_CONSUMERS) * WGMMA_THREADS,
     LWG_WARPS = LWG_CONSUMERS * WGMMA_THREADS / 32, /* that consume */
@@ -79,6 +85,9 @@ struct lwg_plan {
     int columns; /* tiles of columns */
     int group;   /* bands before the next tile of columns */
     int depth;   /* stages of k */
+    int x_rows;  /* of a box of x */
+    int split;   /* so many tiles, the first, are divided along k; then there are `parts` */
+    struct linear_parts parts;
     unsigned blocks;
 };
 
@@ -121,6 +130,16 @@ static __device__ __forceinline__ struct lwg_corner lwg_corner_of(const struct l
     return {(tile.band * CONFIG::CLUSTER + rank) * LWG_ROWS, tile.column * CONFIG::COLUMNS};
 }
 
+/* The work of this block's cluster: the cluster that is launched last has the first share, so that
+ * one which waits for sums waits for clusters that were launched before it. */
+template <typename CONFIG>
+static __device__ __forceinline__ struct linear_walk lwg_walk_of(const struct lwg_plan &plan)
+{
+    const int shares = (int)gridDim.x / CONFIG::CLUSTER;
+    return linear_walk_of(shares - 1 - (int)blockIdx.x / CONFIG::CLUSTER, shares,
+                          plan.bands * plan.columns, CONFIG::TURNS ? 0 : plan.split, plan.depth);
+}
+
 /* One thread: fill the ring with the operands of every tile of this block. */
 template <typename CONFIG>
 static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, uint32_t full,
@@ -128,15 +147,17 @@ static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, u
 {
     const int part = CONFIG::COLUMNS / CONFIG::CLUSTER;
     const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
+    const uint32_t bytes = plan.x_rows * WGMMA_ROW_BYTES + CONFIG::W_BYTES;
     struct lwg_cursor at = {0, 1}; /* the first round finds every stage free */
-    for (int index = blockIdx.x / CONFIG::CLUSTER; index < plan.bands * plan.columns;
-         index += gridDim.x / CONFIG::CLUSTER) {
-        struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, index, rank);
-        for (int step = 0; step < plan.depth; step++) {
+    struct linear_walk walk = lwg_walk_of<CONFIG>(plan);
+    struct linear_unit unit;
+    while (linear_walk_next(&walk, &unit)) {
+        struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, unit.tile, rank);
+        for (int step = unit.begin; step < unit.end; step++) {
             uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES, w = x + CONFIG::X_BYTES;
             uint32_t arrived = full + 8 * at.stage;
             hopper_barrier_wait(empty + 8 * at.stage, at.parity);
-            hopper_barrier_expect(arrived, CONFIG::STAGE_BYTES);
+            hopper_barrier_expect(arrived, bytes);
             hopper_load(x, &plan.x, step * CONFIG::DEPTH, tile.row, arrived);
             if (CONFIG::CLUSTER == 1)
                 hopper_load(w, &plan.w, step * CONFIG::DEPTH, tile.column, arrived);
@@ -155,16 +176,28 @@ static __device__ __forceinline__ void lwg_give_back(uint32_t empty, int stage, 
     if (lane < CONFIG::CLUSTER) hopper_barrier_arrive(empty + 8 * stage, lane);
 }
 
-/* A warpgroup's sums over all stages of a tile, for rows from `row` on. One batch of products is
+/* A warpgroup whose rows are all below x gives back the stages of a unit as they come. */
+template <typename CONFIG>
+static __device__ __forceinline__ void lwg_pass(int stages, uint32_t full, uint32_t empty,
+                                                struct lwg_cursor &at, int lane)
+{
+    for (int step = 0; step < stages; step++) {
+        hopper_barrier_wait(full + 8 * at.stage, at.parity);
+        lwg_give_back<CONFIG>(empty, at.stage, lane);
+        lwg_advance<CONFIG>(at);
+    }
+}
+
+/* A warpgroup's sums over so many stages, for rows from `row` on. One batch of products is
  * always in flight, so a stage is released when the batch of the next one has been started. The
  * warpgroup whose `turn` is next (0: none) may start after the last batch. */
 template <typename CONFIG>
 static __device__ __forceinline__ void lwg_multiply(
-    float (&sum)[CONFIG::HALVES][CONFIG::COLUMNS / 2], int depth, uint32_t ring, int row,
+    float (&sum)[CONFIG::HALVES][CONFIG::COLUMNS / 2], int stages, uint32_t ring, int row,
     uint32_t full, uint32_t empty, struct lwg_cursor &at, int turn, int lane)
 {
     int before = 0;
-    for (int step = 0; step < depth; step++) {
+    for (int step = 0; step < stages; step++) {
         uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES;
         uint64_t b = wgmma_tile(x + CONFIG::X_BYTES), a[CONFIG::HALVES];
 #pragma unroll
@@ -211,8 +244,31 @@ static __device__ __forceinline__ void lwg_store(
     }
 }
 
+/* The sums of a warp, number `warp` of those that multiply, of a unit that is no whole tile. True
+ * if they are then the sums of the tile. */
+template <typename CONFIG>
+static __device__ __forceinline__ bool lwg_join(const struct lwg_plan &plan,
+                                                const struct linear_walk &walk,
+                                                const struct linear_unit &unit,
+                                                float (&sum)[CONFIG::HALVES][CONFIG::COLUMNS / 2],
+                                                int warp, int lane)
+{
+    auto writer = [&](int share) {
+        int block = (walk.shares - 1 - share) * CONFIG::CLUSTER + (int)blockIdx.x % CONFIG::CLUSTER;
+        return block * LWG_WARPS + warp;
+    };
+    if (unit.begin > 0) {
+        linear_part_put(plan.parts, writer(walk.share), sum, lane);
+        return false;
+    }
+    int end = linear_walk_end(&walk, unit.tile);
+    for (int share = walk.share + 1; linear_walk_begin(&walk, share) < end; share++)
+        linear_part_add(plan.parts, writer(share), sum, lane);
+    return true;
+}
+
 /*
- * A warpgroup: the products and outputs of every tile of this block, or of every other one. It
+ * A warpgroup: the products and outputs of every unit of this block, or of every other one. It
  * waits for its turn before it tests a barrier of the ring: two rounds of the ring ahead, the
  * parity that it waits for would be that of an earlier phase.
  */
@@ -221,29 +277,37 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
                                    uint32_t full, uint32_t empty)
 {
     const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
-    const int group = threadIdx.x / WGMMA_THREADS - 1, warp = threadIdx.x / 32 % 4;
+    const int group = threadIdx.x / WGMMA_THREADS - 1, warp = threadIdx.x / 32 - 4;
     const int lane = threadIdx.x % 32, row = CONFIG::TURNS ? 0 : group * WGMMA_ROWS;
-    const int tiles = plan.bands * plan.columns, stride = gridDim.x / CONFIG::CLUSTER;
     const int own = 1 + group, other = 2 - group; /* named barriers */
     struct lwg_cursor at = {0, 0};
-    out += (group * 4 + warp) * CONFIG::BUFFERS * LINEAR_STORE_BYTES;
-    int whose = 0;
-    for (int index = blockIdx.x / CONFIG::CLUSTER; index < tiles; index += stride) {
-        if (CONFIG::TURNS && whose++ % LWG_CONSUMERS != group) {
-            lwg_skip<CONFIG>(at, plan.depth);
+    struct linear_walk walk = lwg_walk_of<CONFIG>(plan);
+    struct linear_unit unit;
+    out += warp * CONFIG::BUFFERS * LINEAR_STORE_BYTES;
+    for (int index = 0; linear_walk_next(&walk, &unit); index++) {
+        const int stages = unit.end - unit.begin;
+        if (CONFIG::TURNS && index % LWG_CONSUMERS != group) {
+            lwg_skip<CONFIG>(at, stages);
             continue;
         }
-        struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, index, rank);
+        struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, unit.tile, rank);
+        if (!CONFIG::TURNS && tile.row + row >= plan.operands.m) {
+            lwg_pass<CONFIG>(stages, full, empty, at, lane);
+            continue;
+        }
         float sum[CONFIG::HALVES][CONFIG::COLUMNS / 2];
         typename CONFIG::type bias[CONFIG::COLUMNS / 32];
         linear_bias_load<typename CONFIG::type, CONFIG::COLUMNS>(plan.operands, bias, tile.column,
                                                                  lane);
-        bool first = index < stride, last = index + stride >= tiles;
-        if (CONFIG::TURNS && !first) hopper_turn_wait(own, LWG_CONSUMERS * WGMMA_THREADS);
-        lwg_multiply<CONFIG>(sum, plan.depth, ring, row, full, empty, at,
-                             CONFIG::TURNS && !last ? other : 0, lane);
-        lwg_store<CONFIG>(plan, sum, bias, tile.row + row + warp * LINEAR_STORE_ROWS, tile.column,
-                          out, lane);
+        if (CONFIG::TURNS && index > 0) hopper_turn_wait(own, LWG_CONSUMERS * WGMMA_THREADS);
+        lwg_multiply<CONFIG>(sum, stages, ring, row, full, empty, at,
+                             CONFIG::TURNS && linear_walk_more(&walk) ? other : 0, lane);
+        const int first = tile.row + row + warp % 4 * LINEAR_STORE_ROWS;
+        if (first >= plan.operands.m) continue;
+        if (!CONFIG::TURNS && stages < plan.depth &&
+            !lwg_join<CONFIG>(plan, walk, unit, sum, warp, lane))
+            continue;
+        lwg_store<CONFIG>(plan, sum, bias, first, tile.column, out, lane);
     }
     if (lane == 0) hopper_store_wait<0>();
 }

@@ -6,11 +6,23 @@
 
 #include "kernels/cuda/cluster_launch.cuh"
 #include "linear_wgmma.cuh"
+#include "linear_wgmma_kernels.h"
+
+/* Which tiles are divided, and how many blocks work, of those that fit. */
+template <typename CONFIG>
+static void lwg_divide(struct lwg_plan *plan, const struct linear_parts *parts)
+{
+    const int tiles = plan->bands * plan->columns, fit = (int)plan->blocks / CONFIG::CLUSTER;
+    plan->split = parts && !CONFIG::TURNS ? linear_parts_split(tiles, fit) : 0;
+    if (plan->split > 0) plan->parts = *parts;
+    plan->blocks =
+        (unsigned)linear_parts_shares(tiles, plan->split, plan->depth, fit) * CONFIG::CLUSTER;
+}
 
 /* In setup: the plan of a product; `operands` as they will be in every launch. */
 template <typename CONFIG>
 static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *operands,
-                       enum linear_finish finish)
+                       enum linear_finish finish, const struct linear_parts *parts)
 {
     using T = typename CONFIG::type;
     const int bytes = sizeof(T);
@@ -20,14 +32,14 @@ static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *oper
     plan->finish = finish;
     plan->bands = (int)gpt_blocks(operands->m, LWG_ROWS * CONFIG::CLUSTER);
     plan->columns = (int)gpt_blocks(operands->n, CONFIG::COLUMNS);
+    plan->x_rows = operands->m < LWG_ROWS ? (int)operands->m : LWG_ROWS;
     plan->group = LWG_GROUP;
     plan->depth = (int)gpt_blocks(operands->k, CONFIG::DEPTH);
     if (cluster_fit((const void *)linear_wgmma<CONFIG>, CONFIG::CLUSTER, LWG_THREADS,
                     CONFIG::SHARED_BYTES, &plan->blocks) < 0)
         return -1;
-    int64_t wanted = (int64_t)plan->bands * plan->columns * CONFIG::CLUSTER;
-    if (plan->blocks > wanted) plan->blocks = (unsigned)wanted;
-    if (tensor_map_init(&plan->x, &x, LWG_ROWS) < 0) return -1;
+    lwg_divide<CONFIG>(plan, parts);
+    if (tensor_map_init(&plan->x, &x, plan->x_rows) < 0) return -1;
     if (tensor_map_init(&plan->w, &w, CONFIG::COLUMNS / CONFIG::CLUSTER) < 0) return -1;
     return linear_store_init<T>(&plan->y, operands);
 }
@@ -37,4 +49,11 @@ template <typename CONFIG> static int lwg_enqueue(const struct lwg_plan *plan, c
     struct cluster_launch launch(CONFIG::CLUSTER, dim3(plan->blocks), LWG_THREADS,
                                  CONFIG::SHARED_BYTES, stream);
     return assay_cuda(cudaLaunchKernelEx(&launch.config, linear_wgmma<CONFIG>, *plan), "launch");
+}
+
+template <typename T, int COLUMNS, int CLUSTER, bool TURNS>
+static constexpr struct lwg_kernel lwg_kernel_of(double rate)
+{
+    using config = lwg_config<T, COLUMNS, CLUSTER, TURNS>;
+    return {COLUMNS, CLUSTER, TURNS, rate, lwg_prepare<config>, lwg_enqueue<config>};
 }

@@ -5,6 +5,7 @@
 #include "tests/kernels/bench.h"
 #include "kernels/gpt/gpt.h"
 #include "kernels/gpt/linear/linear_order.h"
+#include "kernels/gpt/linear/linear_parts.h"
 
 static void every_linear_is_right_at_odd_shapes(void **state)
 {
@@ -92,6 +93,67 @@ static void the_order_goes_down_a_group_before_the_next_column(void **state)
     }
 }
 
+/* The part of a divided tile whose sums a share hands over, in stages from the tile's first: one
+ * that its tile does not begin with, the first of the share. */
+static struct linear_unit handed_over(int share, int shares, int tiles, int split, int depth)
+{
+    struct linear_walk walk = linear_walk_of(share, shares, tiles, split, depth);
+    struct linear_unit unit, none = {-1, 0, 0};
+    return linear_walk_next(&walk, &unit) && unit.begin > 0 ? unit : none;
+}
+
+/* What the share that begins a tile adds up: the parts that others hand over, up to the tile's end.
+ */
+static void check_join(const struct linear_walk *walk, struct linear_unit first)
+{
+    int reached = first.end, end = linear_walk_end(walk, first.tile);
+    for (int share = walk->share + 1; linear_walk_begin(walk, share) < end; share++) {
+        struct linear_unit part =
+            handed_over(share, walk->shares, walk->tiles, walk->split, walk->depth);
+        assert_int_equal(part.tile, first.tile);
+        assert_int_equal(part.begin, reached);
+        reached = part.end;
+    }
+    assert_int_equal(reached, walk->depth);
+}
+
+/* Every stage of every tile is in one unit; a share hands over one part at most, its first. */
+static void check_division(int tiles, int depth, int fit)
+{
+    int split = linear_parts_split(tiles, fit);
+    int shares = linear_parts_shares(tiles, split, depth, fit);
+    int *seen = calloc((size_t)(tiles * depth), sizeof *seen);
+    assert_non_null(seen);
+    for (int share = 0; share < shares; share++) {
+        struct linear_walk walk = linear_walk_of(share, shares, tiles, split, depth);
+        struct linear_unit unit;
+        int units = 0, stages = 0;
+        for (; linear_walk_next(&walk, &unit); units++) {
+            for (int step = unit.begin; step < unit.end; step++)
+                seen[unit.tile * depth + step]++;
+            stages += unit.end - unit.begin;
+            assert_true(unit.begin < unit.end && unit.end <= depth);
+            assert_true(unit.begin == 0 || units == 0);
+            if (unit.begin == 0 && unit.end < depth) check_join(&walk, unit);
+        }
+        assert_true(units > 0 && !linear_walk_more(&walk));
+        if (split > 0) assert_in_range(stages, tiles * depth / shares, tiles * depth / shares + 1);
+    }
+    for (int i = 0; i < tiles * depth; i++)
+        assert_int_equal(seen[i], 1);
+    free(seen);
+}
+
+static void divided_tiles_are_whole_again(void **state)
+{
+    (void)state;
+    const int shares[] = {1, 2, 5, 33, 66};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        for (int tiles = 1; tiles <= 3 * shares[i] && tiles < 140; tiles++)
+            for (int depth = 1; depth <= 80; depth += depth < 4 ? 1 : 19)
+                check_division(tiles, depth, shares[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +162,7 @@ int main(void)
         cmocka_unit_test(work_counts_operands_once),
         cmocka_unit_test(every_tile_is_taken_once),
         cmocka_unit_test(the_order_goes_down_a_group_before_the_next_column),
+        cmocka_unit_test(divided_tiles_are_whole_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

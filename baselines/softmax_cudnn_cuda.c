@@ -1,0 +1,78 @@
+/*
+ * softmax_cudnn_cuda.c - softmax by cuDNN's cudnnSoftmaxForward, which takes the largest element of
+ * a row off: what one calls without a compiler of one's own. Sums are in fp32 for both types.
+ */
+#include <stdlib.h>
+
+#include "cudnn_api.h"
+#include "kernels/gpt/norms/norms.h"
+
+struct session {
+    const struct cudnn *api;
+    void *handle, *tensor; /* x and y alike */
+};
+
+static int enqueue(const struct assay_call *call)
+{
+    static const float one = 1, zero = 0;
+    const struct session *session = call->state;
+    const struct cudnn *api = session->api;
+    int status = api->set_stream(session->handle, call->stream);
+    if (status == 0)
+        status = api->softmax(session->handle, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_INSTANCE, &one,
+                              session->tensor, call->buffer[SOFTMAX_X], &zero, session->tensor,
+                              call->buffer[SOFTMAX_Y]);
+    return cudnn_error(api, status, "cudnnSoftmaxForward");
+}
+
+static int setup(struct assay_call *call)
+{
+    const int64_t *value = call->shape->value;
+    int type = value[SOFTMAX_TYPE] == NORMS_BF16 ? CUDNN_BFLOAT16 : CUDNN_FLOAT;
+    struct session *session = call->state = calloc(1, sizeof *session);
+    if (!session) return assay_error("out of memory");
+    int status = cudnn_load(&session->api);
+    if (status) return status;
+    const struct cudnn *api = session->api;
+    if (!api->make_tensor || !api->unmake_tensor || !api->set_tensor || !api->softmax) {
+        assay_error("this cuDNN has no cudnnSoftmaxForward");
+        return ASSAY_SKIP;
+    }
+    status = cudnn_error(api, api->create(&session->handle), "cudnnCreate");
+    if (status) return status;
+    status = cudnn_error(api, api->make_tensor(&session->tensor), "a tensor");
+    if (status) return status;
+    status =
+        cudnn_error(api,
+                    api->set_tensor(session->tensor, CUDNN_NCHW, type, (int)value[SOFTMAX_ROWS],
+                                    (int)value[SOFTMAX_COLUMNS], 1, 1),
+                    "a tensor");
+    return status ? status : enqueue(call); /* says whether it takes this shape */
+}
+
+static int launch(struct assay_call *call)
+{
+    return enqueue(call) ? -1 : 0;
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct session *session = call->state;
+    if (!session) return;
+    if (session->tensor) session->api->unmake_tensor(session->tensor);
+    if (session->handle) session->api->destroy(session->handle);
+    free(session);
+}
+
+static const struct assay_variant cudnn = {
+    .operation = "softmax",
+    .name = "cudnn",
+    .summary = "cudnnSoftmaxForward",
+    .kind = ASSAY_BASELINE,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(cudnn);

@@ -1,0 +1,279 @@
+/*
+ * linear_best.cu - the fastest of our products for a shape, measured in setup, as the case will be
+ * timed (cuda_trial.h). The note says which it was.
+ *
+ * Candidates: for any shape the products on the CUDA cores (few rows; fp32) and tf32_32; for k
+ * whose rows are aligned to 16 bytes those of linear_128.cu and, on Hopper, every kernel of
+ * linear_wgmma.cuh, in whole tiles and with tiles divided along k. Where k is not aligned, these
+ * take copies of x and w with padded rows, which each launch makes.
+ *
+ * Every candidate is timed once, those within CLOSE of the least again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernels/cuda/cuda_trial.h"
+#include "linear.cuh"
+#include "linear_fp32.h"
+#include "linear_pad.h"
+#include "linear_wgmma_kernels.h"
+
+enum { CANDIDATES = 24, ROUNDS = 3 };
+static const double CLOSE = 1.1;
+
+/* A product that needs no plan. */
+struct plain {
+    const char *name;
+    enum gpt_precision precision;
+    int min_sm;
+    bool aligned;   /* takes rows of 16 bytes only */
+    bool transpose; /* takes a transposed weight too */
+    int64_t most;   /* rows of x; 0: any */
+    int (*enqueue)(const struct linear_operands *operands, cudaStream_t stream);
+};
+
+static int bf16_128(const struct linear_operands *operands, cudaStream_t stream)
+{
+    return linear_bf16_128(operands, LINEAR_PLAIN, stream);
+}
+
+static int tf32_128(const struct linear_operands *operands, cudaStream_t stream)
+{
+    return linear_tf32_128(operands, LINEAR_PLAIN, stream);
+}
+
+static const struct plain plains[] = {
+    {"bf16_128", GPT_BF16, 80, true, true, 0, bf16_128},
+    {"tf32_128", GPT_TF32, 80, true, true, 0, tf32_128},
+    {"rows", GPT_FP32, 0, false, false, LINEAR_ROWS_MOST, linear_rows_fp32},
+    {"rows", GPT_TF32, 0, false, false, LINEAR_ROWS_MOST, linear_rows_fp32},
+    {"rows", GPT_BF16, 0, false, false, LINEAR_ROWS_MOST, linear_rows_bf16},
+    {"tf32_32", GPT_TF32, 80, false, true, 0, linear_tf32_32},
+    {"smem32", GPT_FP32, 0, false, true, 0, linear_smem32},
+};
+
+/* One of `plain`, `tiles` and `product`. */
+struct candidate {
+    const struct best *best;
+    const struct plain *plain;
+    struct linear_fp32 *tiles;
+    const struct lwg_kernel *kernel;
+    struct linear_wgmma *product;
+    bool padded;
+    double us;
+};
+
+struct best {
+    void *copy; /* the transposed weight */
+    struct linear_pad pad;
+    struct linear_parts parts;
+    struct linear_operands operands;
+    struct linear_fp32 tiles[LINEAR_FP32_TILINGS];
+    enum gpt_precision precision;
+    struct candidate list[CANDIDATES], *chosen;
+    int count;
+};
+
+static int enqueue(const void *what, void *stream)
+{
+    const struct candidate *candidate = (const struct candidate *)what;
+    const struct best *best = candidate->best;
+    if (candidate->padded && linear_pad_enqueue(&best->pad, (cudaStream_t)stream) < 0) return -1;
+    if (candidate->product) return linear_wgmma_enqueue(candidate->product, (cudaStream_t)stream);
+    return candidate->plain->enqueue(candidate->padded ? &best->pad.padded : &best->operands,
+                                     (cudaStream_t)stream);
+}
+
+/* -------------------------------------------------------------- candidates -- */
+
+static bool aligned(const struct best *best)
+{
+    return best->operands.k * gpt_bytes(best->precision) % 16 == 0;
+}
+
+static struct candidate *add(struct best *best)
+{
+    struct candidate *added = &best->list[best->count++];
+    *added = {};
+    added->best = best;
+    return added;
+}
+
+static int add_plains(struct best *best)
+{
+    for (const struct plain &plain : plains) {
+        const struct linear_operands *operands = &best->operands;
+        bool padded = plain.aligned && !aligned(best);
+        if (plain.precision != best->precision || plain.min_sm > assay_card()->sm) continue;
+        if (plain.most && operands->m > plain.most) continue;
+        if (operands->transposed && (padded || !plain.transpose)) continue;
+        if (plain.aligned && linear_128_allow() < 0) return -1;
+        struct candidate *added = add(best);
+        added->plain = &plain;
+        added->padded = padded;
+    }
+    return 0;
+}
+
+static int add_fp32(struct best *best, struct assay_call *call)
+{
+    int status = linear_fp32_parts(&best->parts, call);
+    for (int i = 0; i < LINEAR_FP32_TILINGS && !status; i++) {
+        status = linear_fp32_init(&best->tiles[i], i, &best->operands, &best->parts);
+        add(best)->tiles = &best->tiles[i];
+    }
+    return status;
+}
+
+/* A kernel whose clusters do not fit the card is left out; so is one that has nothing to divide. */
+static void add_kernel(struct best *best, const struct lwg_kernel *kernel,
+                       const struct linear_parts *parts)
+{
+    struct candidate *added = add(best);
+    added->kernel = kernel;
+    added->padded = !aligned(best);
+    if (linear_wgmma_make(&added->product, kernel,
+                          added->padded ? &best->pad.padded : &best->operands, LINEAR_PLAIN,
+                          parts) == 0 &&
+        linear_wgmma_divided(added->product) == (parts != NULL))
+        return;
+    linear_wgmma_release(added->product);
+    (void)cudaGetLastError(); /* or the next launch would report it */
+    best->count--;
+}
+
+static int add_wgmma(struct best *best, struct assay_call *call)
+{
+    const struct lwg_kernels kernels = lwg_kernels_of(best->precision);
+    int status = linear_wgmma_parts(&best->parts, call);
+    for (int i = 0; i < kernels.count && !status; i++) {
+        add_kernel(best, &kernels.kernel[i], NULL);
+        add_kernel(best, &kernels.kernel[i], &best->parts);
+    }
+    return status;
+}
+
+static int add_tiles(struct best *best, struct assay_call *call)
+{
+    if (best->operands.transposed) return 0;
+    if (best->precision == GPT_FP32) return add_fp32(best, call);
+    return assay_card()->arch_specific ? add_wgmma(best, call) : 0;
+}
+
+static int list_candidates(struct best *best, struct assay_call *call)
+{
+    if (!best->operands.transposed && !aligned(best) && best->precision != GPT_FP32) {
+        int status = linear_pad_init(&best->pad, &best->operands, best->precision, call);
+        if (status) return status;
+    }
+    int status = add_tiles(best, call);
+    return status ? status : add_plains(best); /* the slowest last: they are timed once */
+}
+
+/* ------------------------------------------------------------------ choice -- */
+
+static void time_candidates(struct best *best, const struct cuda_trial *trial)
+{
+    double least = INFINITY;
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = 0; i < best->count; i++) {
+            struct candidate *candidate = &best->list[i];
+            if (round > 0 && candidate->us > CLOSE * least) continue;
+            const struct cuda_work work = {enqueue, candidate};
+            double us = cuda_trial_us(trial, &work, least);
+            if (round == 0 || us < candidate->us) candidate->us = us;
+            if (us < least) least = us, best->chosen = candidate;
+        }
+}
+
+static int choose(struct best *best, const struct assay_call *call)
+{
+    struct cuda_trial trial;
+    int status = cuda_trial_open(&trial, call);
+    if (!status) time_candidates(best, &trial);
+    cuda_trial_close(&trial);
+    if (status) return status;
+    return best->chosen ? 0 : assay_error("none of the products ran");
+}
+
+static void describe(const struct candidate *chosen, char *note, size_t size)
+{
+    char name[ASSAY_MAX_NOTE];
+    if (chosen->product)
+        lwg_kernel_name(chosen->kernel, name, sizeof name);
+    else if (chosen->tiles)
+        (void)snprintf(name, sizeof name, "fp32 %s", linear_fp32_name(chosen->tiles->tiling));
+    else
+        (void)snprintf(name, sizeof name, "%s", chosen->plain->name);
+    (void)snprintf(note, size, "%s%s%s, of %d", name,
+                   chosen->product && linear_wgmma_divided(chosen->product) ? ", k divided" : "",
+                   chosen->padded ? ", padded" : "", chosen->best->count);
+}
+
+static int setup(struct assay_call *call)
+{
+    struct best *best = (struct best *)calloc(1, sizeof *best);
+    call->state = best;
+    if (!best) return assay_error("out of memory");
+    best->precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
+    int status = linear_prepare(call, &best->copy);
+    if (status) return status;
+    if (linear_begin(call, best->copy, &best->operands) < 0) return -1;
+    status = list_candidates(best, call);
+    if (status) return status;
+    if (best->count == 0) {
+        (void)assay_error("this card has none of the products for this shape");
+        return ASSAY_SKIP;
+    }
+    status = choose(best, call);
+    if (status) return status;
+    describe(best->chosen, call->note, sizeof call->note);
+    return 0;
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct best *best = (const struct best *)call->state;
+    struct linear_operands operands;
+    if (linear_begin(call, best->copy, &operands) < 0) return -1;
+    if (enqueue(best->chosen, call->stream) < 0) return -1;
+    return linear_end(call);
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct best *best = (struct best *)call->state;
+    if (!best) return;
+    for (int i = 0; i < best->count; i++)
+        linear_wgmma_release(best->list[i].product);
+    linear_pad_release(&best->pad);
+    cudaFree(best->parts.sums);
+    cudaFree(best->copy);
+    free(best);
+}
+
+static const char *supports(const struct assay_shape *shape)
+{
+    if (shape->value[LINEAR_PRECISION] != GPT_BF16) return NULL;
+    return shape->value[LINEAR_WEIGHT] == LINEAR_DIRECT ? NULL : linear_unaligned(shape);
+}
+
+static int64_t shared_bytes(const struct assay_shape *shape)
+{
+    return shape->value[LINEAR_PRECISION] == GPT_FP32 ? 0 : linear_128_shared_bytes(shape);
+}
+
+static const struct assay_variant variant = {
+    .operation = "linear",
+    .name = "best",
+    .summary = "the fastest of our products for the shape, as timed in setup",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports,
+    .shared_bytes = shared_bytes,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(variant);

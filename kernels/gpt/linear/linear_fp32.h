@@ -1,0 +1,29 @@
+/*
+ * linear_fp32.h - the product in fp32 on the CUDA cores (linear_fp32.cu), in one of a few sizes of
+ * tile, for w that is not transposed and operands that keep their addresses.
+ */
+#pragma once
+
+#include "linear_parts.cuh"
+#include "linear_steps.h"
+
+enum { LINEAR_FP32_TILINGS = 3 };
+
+struct linear_fp32 {
+    struct linear_operands operands;
+    struct linear_parts parts;
+    int tiling;
+    int bands, columns, depth, split; /* tiles, stages of k, tiles that are divided */
+    int blocks;
+};
+
+/* "128 x 128" */
+const char *linear_fp32_name(int tiling);
+
+/* linear_parts_init for the parts of any of these products. */
+int linear_fp32_parts(struct linear_parts *parts, struct assay_call *call);
+
+/* In setup. */
+int linear_fp32_init(struct linear_fp32 *product, int tiling,
+                     const struct linear_operands *operands, const struct linear_parts *parts);
+int linear_fp32_enqueue(const struct linear_fp32 *product, cudaStream_t stream);

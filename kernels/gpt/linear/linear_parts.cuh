@@ -1,0 +1,81 @@
+/*
+ * linear_parts.cuh - the exchange of the sums of tiles that are divided along k (linear_parts.h).
+ */
+#pragma once
+
+#include "assay.h"
+#include "linear_parts.h"
+
+/* Memory on the device: room for the sums of every writer (a warp), and a word for each that is 0
+ * before a launch and after it. */
+struct linear_parts {
+    float4 *sums;
+    uint32_t *ready;
+};
+
+/* In setup: memory for so many writers with so many sums per lane, for teardown to
+ * cudaFree(parts->sums). 0, -1 or ASSAY_SKIP. */
+int linear_parts_init(struct linear_parts *parts, int64_t writers, int sums,
+                      struct assay_call *call);
+
+enum { LINEAR_PARTS_BATCH = 8 }; /* loads of 16 bytes per lane that are under way at a time */
+
+/* A writer's sums, each of 4 of a lane's: those of all lanes lie together. */
+template <int HALVES, int COUNT>
+static __device__ __forceinline__ float4 *linear_part_place(const struct linear_parts &parts,
+                                                            int writer, int lane)
+{
+    return parts.sums + (int64_t)writer * (HALVES * COUNT / 4 * 32) + lane;
+}
+
+/* All lanes of a warp: hand its sums over. */
+template <int HALVES, int COUNT>
+static __device__ __forceinline__ void linear_part_put(const struct linear_parts &parts, int writer,
+                                                       const float (&sum)[HALVES][COUNT], int lane)
+{
+    float4 *to = linear_part_place<HALVES, COUNT>(parts, writer, lane);
+#pragma unroll
+    for (int half = 0; half < HALVES; half++)
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 4)
+            __stcg(to + (half * COUNT + i) * 8,
+                   make_float4(sum[half][i], sum[half][i + 1], sum[half][i + 2], sum[half][i + 3]));
+    __threadfence();
+    __syncwarp();
+    if (lane == 0)
+        asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(parts.ready + writer) : "memory");
+}
+
+/* All lanes of a warp: add the sums of a writer, once they are there. */
+template <int HALVES, int COUNT>
+static __device__ __forceinline__ void linear_part_add(const struct linear_parts &parts, int writer,
+                                                       float (&sum)[HALVES][COUNT], int lane)
+{
+    const float4 *from = linear_part_place<HALVES, COUNT>(parts, writer, lane);
+    uint32_t ready = 0;
+    while (lane == 0 && !ready)
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                     : "=r"(ready)
+                     : "l"(parts.ready + writer)
+                     : "memory");
+    __syncwarp();
+#pragma unroll
+    for (int half = 0; half < HALVES; half++)
+#pragma unroll
+        for (int first = 0; first < COUNT / 4; first += LINEAR_PARTS_BATCH) {
+            float4 part[LINEAR_PARTS_BATCH];
+#pragma unroll
+            for (int i = 0; i < LINEAR_PARTS_BATCH; i++)
+                part[i] = __ldcg(from + (half * COUNT / 4 + first + i) * 32);
+#pragma unroll
+            for (int i = 0; i < LINEAR_PARTS_BATCH; i++) {
+                float *to = &sum[half][4 * (first + i)];
+                to[0] += part[i].x;
+                to[1] += part[i].y;
+                to[2] += part[i].z;
+                to[3] += part[i].w;
+            }
+        }
+    __syncwarp();
+    if (lane == 0) parts.ready[writer] = 0;
+}

@@ -1,0 +1,207 @@
+/*
+ * linear_rows.cu - few rows of x by the CUDA cores, for any k: one to eight warps take four rows of
+ * w and turns along k, 16 bytes per lane, or a number where rows are not aligned to 16 bytes. x
+ * comes from L1. The lanes' sums are added by shuffles and the warps' in shared memory, in a fixed
+ * order.
+ *
+ * It is for one or two rows, and for k that TMA cannot take: the multiply-adds of eight rows in
+ * bf16 take longer than the memory does.
+ *
+ * Operations: 2 m n k in fp32. Bytes: w m / 8 times.
+ */
+#include "linear.cuh"
+
+enum {
+    ROWS_WARPS = 8,
+    ROWS_THREADS = 32 * ROWS_WARPS,
+    ROWS_COLUMNS = 4,
+    ROWS_MOST = 8, /* rows of x at a time */
+};
+
+/* Neighbouring numbers along k that a lane takes at a time: 16 bytes, or one where rows are not
+ * aligned. */
+template <typename T, int WIDTH> struct alignas(WIDTH * sizeof(T)) rows_chunk {
+    T number[WIDTH];
+};
+
+static __device__ __forceinline__ void rows_load(rows_chunk<uint16_t, 1> &to, const uint16_t *from)
+{
+    to.number[0] = __ldcs(from);
+}
+
+static __device__ __forceinline__ void rows_load(rows_chunk<float, 1> &to, const float *from)
+{
+    to.number[0] = __ldcs(from);
+}
+
+template <typename T, int WIDTH>
+static __device__ __forceinline__ void rows_load(rows_chunk<T, WIDTH> &to, const T *from)
+{
+    static_assert(sizeof to == 16, "a chunk");
+    *(uint4 *)&to = __ldcs((const uint4 *)from);
+}
+
+template <typename T, int WIDTH>
+static __device__ __forceinline__ void rows_load_w(rows_chunk<T, WIDTH> (&to)[ROWS_COLUMNS],
+                                                   const T *const (&w)[ROWS_COLUMNS], int64_t at)
+{
+#pragma unroll
+    for (int column = 0; column < ROWS_COLUMNS; column++)
+        rows_load(to[column], w[column] + at);
+}
+
+/* Add the products of a chunk of each row of w with those of x. */
+template <typename T, int WIDTH, int ROWS>
+static __device__ __forceinline__ void rows_add(float (&sum)[ROWS][ROWS_COLUMNS],
+                                                const T *const (&x)[ROWS], int64_t at,
+                                                const rows_chunk<T, WIDTH> (&w)[ROWS_COLUMNS])
+{
+#pragma unroll
+    for (int row = 0; row < ROWS; row++) {
+        const rows_chunk<T, WIDTH> of_x = *(const rows_chunk<T, WIDTH> *)(x[row] + at);
+#pragma unroll
+        for (int i = 0; i < WIDTH; i++)
+#pragma unroll
+            for (int column = 0; column < ROWS_COLUMNS; column++)
+                sum[row][column] += gpt_float(of_x.number[i]) * gpt_float(w[column].number[i]);
+    }
+}
+
+/* Chunks of a row that a lane has under way. */
+template <int WIDTH> static constexpr __host__ __device__ int rows_unroll(void)
+{
+    return WIDTH > 1 ? 2 : 8;
+}
+
+/* Rows and columns outside are read as the last one, and not written. */
+template <typename T, int WIDTH, int ROWS>
+static __global__ void __launch_bounds__(ROWS_THREADS)
+    linear_rows_kernel(struct linear_operands operands, int row_blocks, int sharers)
+{
+    __shared__ float part[ROWS_WARPS][ROWS * ROWS_COLUMNS];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int step = sharers * 32 * WIDTH;
+    constexpr int unroll = rows_unroll<WIDTH>();
+    const int64_t k = operands.k, row0 = (int64_t)(blockIdx.x % row_blocks) * ROWS;
+    const int first = (int)blockIdx.x / row_blocks * (ROWS_WARPS / sharers);
+    const int column0 = (first + warp / sharers) * ROWS_COLUMNS;
+    const T *x[ROWS], *w[ROWS_COLUMNS];
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+        x[i] = (const T *)operands.x + min(row0 + i, operands.m - 1) * k;
+#pragma unroll
+    for (int i = 0; i < ROWS_COLUMNS; i++)
+        w[i] = (const T *)operands.w + min((int64_t)column0 + i, operands.n - 1) * k;
+    float sum[ROWS][ROWS_COLUMNS] = {};
+    int64_t at = (warp % sharers * 32 + lane) * WIDTH;
+    for (; at + (unroll - 1) * step < k; at += unroll * step) {
+        rows_chunk<T, WIDTH> chunk[unroll][ROWS_COLUMNS];
+#pragma unroll
+        for (int i = 0; i < unroll; i++)
+            rows_load_w(chunk[i], w, at + i * step);
+#pragma unroll
+        for (int i = 0; i < unroll; i++)
+            rows_add(sum, x, at + i * step, chunk[i]);
+    }
+    for (; at < k; at += step) {
+        rows_chunk<T, WIDTH> chunk[ROWS_COLUMNS];
+        rows_load_w(chunk, w, at);
+        rows_add(sum, x, at, chunk);
+    }
+#pragma unroll
+    for (int row = 0; row < ROWS; row++)
+#pragma unroll
+        for (int column = 0; column < ROWS_COLUMNS; column++) {
+            float total = gpt_warp_sum(sum[row][column]);
+            if (lane == 0) part[warp][row * ROWS_COLUMNS + column] = total;
+        }
+    __syncthreads();
+    if (warp % sharers != 0 || lane >= ROWS * ROWS_COLUMNS) return;
+    float total = 0;
+    for (int i = 0; i < sharers; i++)
+        total += part[warp + i][lane];
+    linear_put<T>(operands, row0 + lane / ROWS_COLUMNS, column0 + lane % ROWS_COLUMNS, total);
+}
+
+/* How many warps share rows of w: as many as have work, but not more than keep a multiprocessor
+ * busy with blocks of their own. */
+template <int WIDTH> static int rows_sharers(int64_t k, int64_t warps)
+{
+    int sharers = ROWS_WARPS;
+    while (sharers > 1) {
+        const int64_t half = sharers / 2, blocks = warps * half / ROWS_WARPS;
+        bool idle = k <= half * 32 * WIDTH, brief = k <= half * 32 * WIDTH * rows_unroll<WIDTH>();
+        if (!idle && !(brief && blocks >= assay_card()->multiprocessors)) break;
+        sharers /= 2;
+    }
+    return sharers;
+}
+
+/* Blocks that share rows of w follow one another, so that L2 has them. */
+template <typename T, int WIDTH, int ROWS>
+static int rows_enqueue_wide(const struct linear_operands *operands, cudaStream_t stream)
+{
+    const unsigned row_blocks = gpt_blocks(operands->m, ROWS);
+    const unsigned warps = gpt_blocks(operands->n, ROWS_COLUMNS);
+    const int sharers = rows_sharers<WIDTH>(operands->k, (int64_t)warps * row_blocks);
+    linear_rows_kernel<T, WIDTH, ROWS>
+        <<<gpt_blocks(warps, ROWS_WARPS / sharers) * row_blocks, ROWS_THREADS, 0, stream>>>(
+            *operands, (int)row_blocks, sharers);
+    return assay_launched();
+}
+
+template <typename T, int ROWS>
+static int rows_enqueue(const struct linear_operands *operands, cudaStream_t stream)
+{
+    const int width = 16 / sizeof(T);
+    return operands->k % width == 0 ? rows_enqueue_wide<T, width, ROWS>(operands, stream)
+                                    : rows_enqueue_wide<T, 1, ROWS>(operands, stream);
+}
+
+template <typename T>
+static int rows_fitting(const struct linear_operands *operands, cudaStream_t stream)
+{
+    if (operands->m == 1) return rows_enqueue<T, 1>(operands, stream);
+    if (operands->m == 2) return rows_enqueue<T, 2>(operands, stream);
+    if (operands->m <= 4) return rows_enqueue<T, 4>(operands, stream);
+    return rows_enqueue<T, ROWS_MOST>(operands, stream);
+}
+
+int linear_rows_bf16(const struct linear_operands *operands, cudaStream_t stream)
+{
+    return rows_fitting<uint16_t>(operands, stream);
+}
+
+int linear_rows_fp32(const struct linear_operands *operands, cudaStream_t stream)
+{
+    return rows_fitting<float>(operands, stream);
+}
+
+static int launch(struct assay_call *call)
+{
+    struct linear_operands operands;
+    if (linear_begin(call, NULL, &operands) < 0) return -1;
+    bool bf16 = call->shape->value[LINEAR_PRECISION] == GPT_BF16;
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    if ((bf16 ? linear_rows_bf16(&operands, stream) : linear_rows_fp32(&operands, stream)) < 0)
+        return -1;
+    return linear_end(call);
+}
+
+static const char *supports(const struct assay_shape *shape)
+{
+    if (shape->value[LINEAR_WEIGHT] != LINEAR_DIRECT) return "w as it lies only";
+    return shape->value[LINEAR_M] > LINEAR_ROWS_MOST ? "more than 64 rows" : NULL;
+}
+
+static const struct assay_variant variant = {
+    .operation = "linear",
+    .name = "rows",
+    .summary = "few rows on the CUDA cores, four rows of w per block, any k",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports,
+    .launch = launch,
+};
+ASSAY_REGISTER_VARIANT(variant);

@@ -1,0 +1,14 @@
+/* linear_wgmma_bf16.cu - the kernels of linear_wgmma.cuh in bf16. Rates: see linear_wgmma.cu. */
+#include "linear_wgmma_launch.cuh"
+
+static const struct lwg_kernel kernels[] = {
+    lwg_kernel_of<uint16_t, 256, 2, false>(1.0),  lwg_kernel_of<uint16_t, 192, 2, true>(0.94),
+    lwg_kernel_of<uint16_t, 192, 1, false>(0.93), lwg_kernel_of<uint16_t, 64, 1, false>(0.54),
+    lwg_kernel_of<uint16_t, 256, 4, false>(0),    lwg_kernel_of<uint16_t, 256, 1, false>(0),
+    lwg_kernel_of<uint16_t, 128, 1, false>(0),
+};
+
+struct lwg_kernels lwg_kernels_bf16(void)
+{
+    return {kernels, sizeof kernels / sizeof *kernels};
+}

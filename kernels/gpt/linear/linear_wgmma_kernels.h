@@ -1,0 +1,45 @@
+/*
+ * linear_wgmma_kernels.h - the kernels of linear_wgmma.cuh that are compiled, one per width of
+ * tile, size of cluster and way of sharing (linear_wgmma_bf16.cu, linear_wgmma_tf32.cu), and
+ * products made from one of them. For those who choose among them.
+ */
+#pragma once
+
+#include "linear_parts.cuh"
+#include "linear_products.h"
+
+struct lwg_plan;
+
+struct lwg_kernel {
+    int columns, cluster;
+    bool turns;
+    double rate; /* of its products, against the tensor cores'; 0: not known */
+    /* In setup; `parts` NULL: whole tiles only. 0, or -1 also where no cluster fits the card. */
+    int (*prepare)(struct lwg_plan *plan, const struct linear_operands *operands,
+                   enum linear_finish finish, const struct linear_parts *parts);
+    int (*enqueue)(const struct lwg_plan *plan, cudaStream_t stream);
+};
+
+struct lwg_kernels {
+    const struct lwg_kernel *kernel;
+    int count;
+};
+
+struct lwg_kernels lwg_kernels_bf16(void);
+struct lwg_kernels lwg_kernels_tf32(void);
+/* Of a type; none in fp32. */
+struct lwg_kernels lwg_kernels_of(enum gpt_precision precision);
+
+/* linear_wgmma_init with a given kernel, dividing tiles along k where there are `parts`. */
+int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *kernel,
+                      const struct linear_operands *operands, enum linear_finish finish,
+                      const struct linear_parts *parts);
+
+/* Whether tiles are divided. */
+bool linear_wgmma_divided(const struct linear_wgmma *product);
+
+/* linear_parts_init for the parts of any of these products. */
+int linear_wgmma_parts(struct linear_parts *parts, struct assay_call *call);
+
+/* "128 x 256, 2 a cluster, shared" */
+void lwg_kernel_name(const struct lwg_kernel *kernel, char *out, size_t size);

@@ -1,0 +1,104 @@
+/*
+ * rmsnorm_rows.cu - rmsnorm by the kernels of kernels/gpt/row.cuh.
+ *
+ *   naive    one row per thread, two passes
+ *   stream   one row per block, of any length; read twice
+ *   block    one row per warp or block, in registers; read once
+ *   cluster  one row per cluster of 2 to 16 blocks, in registers; read once
+ *   best     the fastest of all divisions of a row that fit, measured in setup
+ *
+ * Bytes per element: one read and one written, the minimum; naive and stream read twice, the second
+ * time from L2 where it still has the row. The weight comes from L1 and L2.
+ */
+#include "kernels/gpt/row_launch.cuh"
+#include "norms.h"
+
+template <typename T> struct rmsnorm {
+    typedef T element;
+    typedef float part; /* the sum of squares */
+    struct args {
+        const T *x, *weight;
+        T *y;
+        int64_t rows;
+        int columns;
+    };
+    struct state {
+    };
+    struct gain {
+        float weight[row_piece<T>::WIDTH];
+    };
+    typedef float closed; /* 1 / root mean square */
+    enum { ADDS = 0, WRITES = 1 };
+
+    static __device__ __forceinline__ part nothing()
+    {
+        return 0.0f;
+    }
+    static __device__ __forceinline__ part single(float x)
+    {
+        return x * x;
+    }
+    static __device__ __forceinline__ part join(part a, part b)
+    {
+        return a + b;
+    }
+    template <class Each> static __device__ __forceinline__ part measure(Each each)
+    {
+        float squares = 0.0f;
+        each([&](float x) { squares += x * x; });
+        return gpt_warp_sum(squares);
+    }
+    static __device__ __forceinline__ state open(const args &, int64_t)
+    {
+        return {};
+    }
+    static __device__ __forceinline__ gain gains(const args &args, int column, int count,
+                                                 bool aligned)
+    {
+        gain gain;
+        row_floats(gain.weight, args.weight + column, count, aligned);
+        return gain;
+    }
+    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part squares,
+                                                   bool)
+    {
+        return rsqrtf(squares / (float)args.columns + NORMS_RMSNORM_EPSILON);
+    }
+    static __device__ __forceinline__ float out(closed scale, const gain &gain, int i, float x, int)
+    {
+        return x * scale * gain.weight[i];
+    }
+};
+
+template <typename T> static void job_of(const struct assay_call *call, struct row_job *out)
+{
+    const int64_t *value = call->shape->value;
+    typename rmsnorm<T>::args args = {
+        (const T *)call->buffer[RMSNORM_X], (const T *)call->buffer[RMSNORM_WEIGHT],
+        (T *)call->buffer[RMSNORM_Y], value[RMSNORM_ROWS], (int)value[RMSNORM_COLUMNS]};
+    row_job_init<rmsnorm<T>>(out, args);
+}
+
+static void job(const struct assay_call *call, struct row_job *out)
+{
+    if (call->shape->value[RMSNORM_TYPE] == NORMS_BF16)
+        job_of<uint16_t>(call, out);
+    else
+        job_of<float>(call, out);
+}
+
+static constexpr struct assay_variant naive =
+    row_variant<job, row_plan_naive>("rmsnorm", "naive", "one row per thread, two passes");
+static constexpr struct assay_variant stream =
+    row_variant<job, row_plan_stream>("rmsnorm", "stream", "one row per block, read twice");
+static constexpr struct assay_variant block = row_variant<job, row_plan_block>(
+    "rmsnorm", "block", "one row per warp or block, in registers, read once");
+static constexpr struct assay_variant cluster = row_variant<job, row_plan_cluster>(
+    "rmsnorm", "cluster", "one row per cluster of blocks, in registers, read once", 90);
+static constexpr struct assay_variant best = row_variant_best<job>("rmsnorm", "best");
+
+ASSAY_REGISTER_VARIANT(naive);
+ASSAY_REGISTER_VARIANT(stream);
+ASSAY_REGISTER_VARIANT(block);
+ASSAY_REGISTER_VARIANT(cluster);
+ASSAY_REGISTER_VARIANT(best);

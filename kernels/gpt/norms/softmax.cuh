@@ -1,0 +1,38 @@
+/*
+ * softmax.cuh - the largest element of a row and the sum of its exponentials, for softmax and
+ * cross_entropy as operations on rows (kernels/gpt/row.cuh). Each part of a row has its own largest
+ * element; joining two scales the sum of the one with the smaller (Milakov and Gimelshein, "Online
+ * normalizer calculation for softmax", 2018, section 3).
+ */
+#pragma once
+
+#include <float.h>
+
+#include "kernels/gpt/row_launch.cuh"
+#include "norms.h"
+
+/* The largest element, and the sum of exp(x - most). `most` is finite, so that masked elements
+ * alone give exp(-inf). */
+struct softmax_part {
+    float most, sum;
+};
+
+static __device__ __forceinline__ softmax_part softmax_nothing(void)
+{
+    return {-FLT_MAX, 0.0f};
+}
+
+static __device__ __forceinline__ softmax_part softmax_join(softmax_part a, softmax_part b)
+{
+    float most = fmaxf(a.most, b.most);
+    return {most, a.sum * row_power(a.most, most) + b.sum * row_power(b.most, most)};
+}
+
+template <class Each> static __device__ __forceinline__ softmax_part softmax_measure(Each each)
+{
+    float most = -FLT_MAX, sum = 0.0f;
+    each([&](float x) { most = fmaxf(most, x); });
+    most = row_warp_max(most);
+    each([&](float x) { sum += row_power(x, most); });
+    return {most, gpt_warp_sum(sum)};
+}

@@ -1,0 +1,99 @@
+/*
+ * softmax_rows.cu - softmax by the kernels of kernels/gpt/row.cuh.
+ *
+ *   naive    one row per thread, two passes
+ *   stream   one row per block, of any length; read twice
+ *   block    one row per warp or block, in registers; read once
+ *   cluster  one row per cluster of 2 to 16 blocks, in registers; read once
+ *   best     the fastest of all divisions of a row that fit, measured in setup
+ *
+ * Bytes per element: one read and one written, the minimum; naive and stream read twice, the second
+ * time from L2 where it still has the row. Operations: 9, of which two exponentials: what is kept
+ * is x, half the registers of an exponential in bf16.
+ */
+#include "softmax.cuh"
+
+template <typename T> struct softmax {
+    typedef T element;
+    typedef softmax_part part;
+    struct args {
+        const T *x;
+        T *y;
+        int64_t rows;
+        int columns;
+    };
+    struct state {
+    };
+    struct gain {
+    };
+    struct closed {
+        float most, scale;
+    };
+    enum { ADDS = 0, WRITES = 1 };
+
+    static __device__ __forceinline__ part nothing()
+    {
+        return softmax_nothing();
+    }
+    static __device__ __forceinline__ part single(float x)
+    {
+        return {x, 1.0f};
+    }
+    static __device__ __forceinline__ part join(part a, part b)
+    {
+        return softmax_join(a, b);
+    }
+    template <class Each> static __device__ __forceinline__ part measure(Each each)
+    {
+        return softmax_measure(each);
+    }
+    static __device__ __forceinline__ state open(const args &, int64_t)
+    {
+        return {};
+    }
+    static __device__ __forceinline__ gain gains(const args &, int, int, bool)
+    {
+        return {};
+    }
+    static __device__ __forceinline__ closed close(const args &, int64_t, state, part whole, bool)
+    {
+        return {whole.most, 1.0f / whole.sum};
+    }
+    static __device__ __forceinline__ float out(closed row, const gain &, int, float x, int)
+    {
+        return row_power(x, row.most) * row.scale;
+    }
+};
+
+template <typename T> static inline void job_of(const struct assay_call *call, struct row_job *out)
+{
+    const int64_t *value = call->shape->value;
+    typename softmax<T>::args args = {(const T *)call->buffer[SOFTMAX_X],
+                                      (T *)call->buffer[SOFTMAX_Y], value[SOFTMAX_ROWS],
+                                      (int)value[SOFTMAX_COLUMNS]};
+    row_job_init<softmax<T>>(out, args);
+}
+
+static inline void job(const struct assay_call *call, struct row_job *out)
+{
+    if (call->shape->value[SOFTMAX_TYPE] == NORMS_BF16)
+        job_of<uint16_t>(call, out);
+    else
+        job_of<float>(call, out);
+}
+
+static constexpr struct assay_variant naive =
+    row_variant<job, row_plan_naive>("softmax", "naive", "one row per thread, two passes");
+static constexpr struct assay_variant stream =
+    row_variant<job, row_plan_stream>("softmax", "stream", "one row per block, read twice");
+static constexpr struct assay_variant block = row_variant<job, row_plan_block>(
+    "softmax", "block", "one row per warp or block, in registers, read once");
+static constexpr struct assay_variant cluster = row_variant<job, row_plan_cluster>(
+    "softmax", "cluster", "one row per cluster of blocks, in registers, read once", 90);
+static constexpr struct assay_variant best = row_variant_best<job>("softmax", "best");
+
+ASSAY_REGISTER_VARIANT(naive);
+ASSAY_REGISTER_VARIANT(stream);
+ASSAY_REGISTER_VARIANT(block);
+ASSAY_REGISTER_VARIANT(cluster);
+ASSAY_REGISTER_VARIANT(best);

@@ -1,0 +1,109 @@
+/*
+ * linear_kernels.cu - every kernel of linear_wgmma.cuh as a variant of its own, in whole tiles and
+ * with tiles divided along k, so that all of them can be checked at any shape and compared; `best`
+ * shows one. Built into the program by hand:
+ *
+ *   make EXTRA=tests/gpu/linear_kernels.cu BUILD=build/every
+ *   build/every/assay run --check tests/gpu/odd_gpt_linear_kernels.ini
+ */
+#include <stdlib.h>
+
+#include "kernels/gpt/linear/linear.cuh"
+#include "kernels/gpt/linear/linear_wgmma_kernels.h"
+
+struct state {
+    struct linear_parts parts;
+    struct linear_wgmma *product;
+};
+
+static const struct lwg_kernel *find(enum gpt_precision precision, int columns, int cluster,
+                                     bool turns)
+{
+    const struct lwg_kernels all = lwg_kernels_of(precision);
+    for (int i = 0; i < all.count; i++) {
+        const struct lwg_kernel *kernel = &all.kernel[i];
+        if (kernel->columns == columns && kernel->cluster == cluster && kernel->turns == turns)
+            return kernel;
+    }
+    return NULL;
+}
+
+template <int COLUMNS, int CLUSTER, bool TURNS, bool DIVIDE>
+static int setup(struct assay_call *call)
+{
+    enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
+    struct state *state = (struct state *)calloc(1, sizeof *state);
+    struct linear_operands operands;
+    call->state = state;
+    if (!state) return assay_error("out of memory");
+    const struct lwg_kernel *kernel = find(precision, COLUMNS, CLUSTER, TURNS);
+    if (!kernel) {
+        (void)assay_error("no such kernel of this type");
+        return ASSAY_SKIP;
+    }
+    int status = DIVIDE ? linear_wgmma_parts(&state->parts, call) : 0;
+    if (status) return status;
+    if (linear_begin(call, NULL, &operands) < 0) return -1;
+    if (linear_wgmma_make(&state->product, kernel, &operands, LINEAR_PLAIN,
+                          DIVIDE ? &state->parts : NULL) < 0)
+        return -1;
+    if (!DIVIDE || linear_wgmma_divided(state->product)) return 0;
+    (void)assay_error("the tiles fill the device");
+    return ASSAY_SKIP;
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct state *state = (const struct state *)call->state;
+    if (linear_wgmma_enqueue(state->product, (cudaStream_t)call->stream) < 0) return -1;
+    return linear_end(call);
+}
+
+static void teardown(struct assay_call *call)
+{
+    struct state *state = (struct state *)call->state;
+    if (!state) return;
+    linear_wgmma_release(state->product);
+    cudaFree(state->parts.sums);
+    free(state);
+}
+
+static const char *supports(const struct assay_shape *shape)
+{
+    if (shape->value[LINEAR_PRECISION] == GPT_FP32) return "tf32 and bf16 only";
+    if (shape->value[LINEAR_WEIGHT] != LINEAR_DIRECT) return "w as it lies only";
+    return linear_unaligned(shape);
+}
+
+#define KERNEL(NAME, COLUMNS, CLUSTER, TURNS, DIVIDE)                                              \
+    static const struct assay_variant NAME = {                                                     \
+        .operation = "linear",                                                                     \
+        .name = #NAME,                                                                             \
+        .summary = "one kernel of linear_wgmma.cuh",                                               \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        .min_sm = 90,                                                                              \
+        .max_sm = 90,                                                                              \
+        .arch_specific = true,                                                                     \
+        .supports = supports,                                                                      \
+        .setup = setup<COLUMNS, CLUSTER, TURNS, DIVIDE>,                                           \
+        .launch = launch,                                                                          \
+        .teardown = teardown,                                                                      \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(NAME)
+
+KERNEL(k256_4, 256, 4, false, false);
+KERNEL(k256_4_divided, 256, 4, false, true);
+KERNEL(k256_2, 256, 2, false, false);
+KERNEL(k256_2_divided, 256, 2, false, true);
+KERNEL(k256_1, 256, 1, false, false);
+KERNEL(k256_1_divided, 256, 1, false, true);
+KERNEL(k192_2_turns, 192, 2, true, false);
+KERNEL(k192_1, 192, 1, false, false);
+KERNEL(k192_1_divided, 192, 1, false, true);
+KERNEL(k128_2_turns, 128, 2, true, false);
+KERNEL(k128_1, 128, 1, false, false);
+KERNEL(k128_1_divided, 128, 1, false, true);
+KERNEL(k64_1, 64, 1, false, false);
+KERNEL(k64_1_divided, 64, 1, false, true);
