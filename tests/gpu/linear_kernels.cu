@@ -1,7 +1,7 @@
 /*
  * linear_kernels.cu - every kernel of linear_wgmma.cuh as a variant of its own, in whole tiles and
- * with tiles divided along k, so that all of them can be checked at any shape and compared; `best`
- * shows one. Built into the program by hand:
+ * with tiles divided along k, and every division of linear_skinny.h, so that all of them can be
+ * checked at any shape and compared; `best` shows one. Built into the program by hand:
  *
  *   make EXTRA=tests/gpu/linear_kernels.cu BUILD=build/every
  *   build/every/assay run --check tests/gpu/odd_gpt_linear_kernels.ini
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "kernels/gpt/linear/linear.cuh"
+#include "kernels/gpt/linear/linear_skinny.h"
 #include "kernels/gpt/linear/linear_wgmma_kernels.h"
 
 struct state {
@@ -75,6 +76,51 @@ static const char *supports(const struct assay_shape *shape)
     return linear_unaligned(shape);
 }
 
+template <int DIVISION> static int setup_skinny(struct assay_call *call)
+{
+    enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
+    struct linear_skinny *product = (struct linear_skinny *)calloc(1, sizeof *product);
+    struct linear_operands operands;
+    call->state = product;
+    if (!product) return assay_error("out of memory");
+    if (linear_begin(call, NULL, &operands) < 0) return -1;
+    return linear_skinny_init(product, DIVISION, &operands, precision) ? ASSAY_SKIP : 0;
+}
+
+static int launch_skinny(struct assay_call *call)
+{
+    const struct linear_skinny *product = (const struct linear_skinny *)call->state;
+    if (linear_skinny_enqueue(product, (cudaStream_t)call->stream) < 0) return -1;
+    return linear_end(call);
+}
+
+static void teardown_skinny(struct assay_call *call)
+{
+    free(call->state);
+}
+
+static const char *supports_skinny(const struct assay_shape *shape)
+{
+    if (shape->value[LINEAR_PRECISION] == GPT_FP32) return "tf32 and bf16 only";
+    return shape->value[LINEAR_WEIGHT] == LINEAR_DIRECT ? NULL : "w as it lies only";
+}
+
+#define SKINNY(NAME, DIVISION)                                                                     \
+    static const struct assay_variant NAME = {                                                     \
+        .operation = "linear",                                                                     \
+        .name = #NAME,                                                                             \
+        .summary = "one division of linear_skinny.h",                                              \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        .min_sm = 80,                                                                              \
+        .supports = supports_skinny,                                                               \
+        .setup = setup_skinny<DIVISION>,                                                           \
+        .launch = launch_skinny,                                                                   \
+        .teardown = teardown_skinny,                                                               \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(NAME)
+
 #define KERNEL(NAME, COLUMNS, CLUSTER, TURNS, DIVIDE)                                              \
     static const struct assay_variant NAME = {                                                     \
         .operation = "linear",                                                                     \
@@ -100,10 +146,29 @@ KERNEL(k256_2_divided, 256, 2, false, true);
 KERNEL(k256_1, 256, 1, false, false);
 KERNEL(k256_1_divided, 256, 1, false, true);
 KERNEL(k192_2_turns, 192, 2, true, false);
+KERNEL(k192_2, 192, 2, false, false);
+KERNEL(k192_2_divided, 192, 2, false, true);
+KERNEL(k192_3, 192, 3, false, false);
+KERNEL(k192_3_divided, 192, 3, false, true);
 KERNEL(k192_1, 192, 1, false, false);
 KERNEL(k192_1_divided, 192, 1, false, true);
 KERNEL(k128_2_turns, 128, 2, true, false);
+KERNEL(k128_2, 128, 2, false, false);
+KERNEL(k128_2_divided, 128, 2, false, true);
 KERNEL(k128_1, 128, 1, false, false);
 KERNEL(k128_1_divided, 128, 1, false, true);
 KERNEL(k64_1, 64, 1, false, false);
 KERNEL(k64_1_divided, 64, 1, false, true);
+
+SKINNY(ks16_1, 0);
+SKINNY(ks16_2, 1);
+SKINNY(ks16_4, 2);
+SKINNY(ks16_8, 3);
+SKINNY(ks32_1, 4);
+SKINNY(ks32_2, 5);
+SKINNY(ks32_4, 6);
+SKINNY(ks32_8, 7);
+SKINNY(ks64_1, 8);
+SKINNY(ks64_2, 9);
+SKINNY(ks64_4, 10);
+SKINNY(ks64_8, 11);

@@ -37,10 +37,12 @@ struct linear_walk {
     int whole;               /* the next tile that is not divided */
 };
 
-/* The first stage of a share, counted over all divided tiles. */
+/* The first stage of a share, counted over all divided tiles: their stages times share / shares. In
+ * 32 bits: a division in 64 takes as long as a stage. */
 LINEAR_PARTS_FUNCTION int linear_walk_begin(const struct linear_walk *walk, int share)
 {
-    return (int)((int64_t)walk->split * walk->depth * share / walk->shares);
+    int stages = walk->split * walk->depth, each = stages / walk->shares;
+    return each * share + (stages - each * walk->shares) * share / walk->shares;
 }
 
 /* The end of a divided tile, counted so too. */
@@ -53,6 +55,7 @@ LINEAR_PARTS_FUNCTION struct linear_walk linear_walk_of(int share, int shares, i
                                                         int depth)
 {
     struct linear_walk walk = {share, shares, tiles, split, depth, 0, 0, split + share};
+    if (split == 0) return walk; /* no division before the first load */
     walk.at = linear_walk_begin(&walk, share);
     walk.end = linear_walk_begin(&walk, share + 1);
     return walk;
