@@ -29,7 +29,7 @@ static const struct lwg_kernel *find(enum gpt_precision precision, int columns, 
     return NULL;
 }
 
-template <int COLUMNS, int CLUSTER, bool TURNS, bool DIVIDE>
+template <int COLUMNS, int CLUSTER, bool TURNS, bool DIVIDE, int AHEAD>
 static int setup(struct assay_call *call)
 {
     enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
@@ -46,7 +46,7 @@ static int setup(struct assay_call *call)
     if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
     if (linear_wgmma_make(&state->product, kernel, &operands, LINEAR_PLAIN,
-                          DIVIDE ? &state->parts : NULL) < 0)
+                          DIVIDE ? &state->parts : NULL, AHEAD) < 0)
         return -1;
     if (!DIVIDE || linear_wgmma_divided(state->product)) return 0;
     (void)assay_error("the tiles fill the device");
@@ -122,6 +122,10 @@ static const char *supports_skinny(const struct assay_shape *shape)
     ASSAY_REGISTER_VARIANT(NAME)
 
 #define KERNEL(NAME, COLUMNS, CLUSTER, TURNS, DIVIDE)                                              \
+    VARIANT(NAME, COLUMNS, CLUSTER, TURNS, DIVIDE, 0)
+#define AHEAD(NAME, COLUMNS, CLUSTER, DIVIDE)                                                      \
+    VARIANT(NAME, COLUMNS, CLUSTER, false, DIVIDE, LWG_AHEAD)
+#define VARIANT(NAME, COLUMNS, CLUSTER, TURNS, DIVIDE, STAGES)                                     \
     static const struct assay_variant NAME = {                                                     \
         .operation = "linear",                                                                     \
         .name = #NAME,                                                                             \
@@ -133,7 +137,7 @@ static const char *supports_skinny(const struct assay_shape *shape)
         .max_sm = 90,                                                                              \
         .arch_specific = true,                                                                     \
         .supports = supports,                                                                      \
-        .setup = setup<COLUMNS, CLUSTER, TURNS, DIVIDE>,                                           \
+        .setup = setup<COLUMNS, CLUSTER, TURNS, DIVIDE, STAGES>,                                   \
         .launch = launch,                                                                          \
         .teardown = teardown,                                                                      \
     };                                                                                             \
@@ -141,6 +145,13 @@ static const char *supports_skinny(const struct assay_shape *shape)
 
 KERNEL(k256_4, 256, 4, false, false);
 KERNEL(k256_4_divided, 256, 4, false, true);
+AHEAD(k256_4_ahead, 256, 4, false);
+AHEAD(k256_4_divided_ahead, 256, 4, true);
+KERNEL(k256_3, 256, 3, false, false);
+KERNEL(k256_3_divided, 256, 3, false, true);
+AHEAD(k256_2_ahead, 256, 2, false);
+AHEAD(k192_2_ahead, 192, 2, false);
+AHEAD(k192_3_ahead, 192, 3, false);
 KERNEL(k256_2, 256, 2, false, false);
 KERNEL(k256_2_divided, 256, 2, false, true);
 KERNEL(k256_1, 256, 1, false, false);

@@ -5,8 +5,8 @@
  * Candidates: for any shape the products on the CUDA cores (few rows; fp32), tf32_32, and for up to
  * 1024 rows every division of linear_skinny.h; for k whose rows are aligned to 16 bytes those of
  * linear_128.cu and, on Hopper, every kernel of linear_wgmma.cuh, in whole tiles and with tiles
- * divided along k. Where k is not aligned, these take copies of x and w with padded rows, which
- * each launch makes.
+ * divided along k, cold also asking for operands ahead. Where k is not aligned, these take
+ * copies of x and w with padded rows, which each launch makes.
  *
  * Every candidate is timed once, those within CLOSE of the least again.
  */
@@ -21,8 +21,9 @@
 #include "linear_wgmma_kernels.h"
 
 enum {
-    WGMMA_MOST = 16, /* kernels of a type, at most; each whole and divided */
-    CANDIDATES = 8 + LINEAR_FP32_TILINGS + LINEAR_SKINNY_DIVISIONS + 2 * WGMMA_MOST,
+    WGMMA_MOST = 16, /* kernels of a type, at most; each in WGMMA_WAYS */
+    WGMMA_WAYS = 4,  /* whole or divided, cold also asking ahead */
+    CANDIDATES = 8 + LINEAR_FP32_TILINGS + LINEAR_SKINNY_DIVISIONS + WGMMA_WAYS * WGMMA_MOST,
     ROUNDS = 3,
 };
 static const double CLOSE = 1.1;
@@ -66,7 +67,7 @@ struct candidate {
     struct linear_skinny *skinny;
     const struct lwg_kernel *kernel;
     struct linear_wgmma *product;
-    bool padded;
+    bool padded, ahead;
     double us;
 };
 
@@ -147,14 +148,15 @@ static void add_skinny(struct best *best)
 
 /* A kernel whose clusters do not fit the card is left out; so is one that has nothing to divide. */
 static void add_kernel(struct best *best, const struct lwg_kernel *kernel,
-                       const struct linear_parts *parts)
+                       const struct linear_parts *parts, int ahead)
 {
     struct candidate *added = add(best);
     added->kernel = kernel;
+    added->ahead = ahead > 0;
     added->padded = !aligned(best);
     if (linear_wgmma_make(&added->product, kernel,
-                          added->padded ? &best->pad.padded : &best->operands, LINEAR_PLAIN,
-                          parts) == 0 &&
+                          added->padded ? &best->pad.padded : &best->operands, LINEAR_PLAIN, parts,
+                          ahead) == 0 &&
         linear_wgmma_divided(added->product) == (parts != NULL))
         return;
     linear_wgmma_release(added->product);
@@ -165,11 +167,12 @@ static void add_kernel(struct best *best, const struct lwg_kernel *kernel,
 static int add_wgmma(struct best *best, struct assay_call *call)
 {
     const struct lwg_kernels kernels = lwg_kernels_of(best->precision);
+    const int ways = call->temperature == ASSAY_COLD ? WGMMA_WAYS : WGMMA_WAYS / 2;
     int status = linear_wgmma_parts(&best->parts, call);
-    for (int i = 0; i < kernels.count && i < WGMMA_MOST && !status; i++) {
-        add_kernel(best, &kernels.kernel[i], NULL);
-        add_kernel(best, &kernels.kernel[i], &best->parts);
-    }
+    for (int i = 0; i < kernels.count && i < WGMMA_MOST && !status; i++)
+        for (int way = 0; way < ways; way++)
+            add_kernel(best, &kernels.kernel[i], way % 2 ? &best->parts : NULL,
+                       way / 2 * LWG_AHEAD);
     return status;
 }
 
@@ -228,9 +231,10 @@ static void describe(const struct candidate *chosen, char *note, size_t size)
         (void)snprintf(name, sizeof name, "fp32 %s", linear_fp32_name(chosen->tiles->tiling));
     else
         (void)snprintf(name, sizeof name, "%s", chosen->plain->name);
-    (void)snprintf(note, size, "%s%s%s, of %d", name,
+    (void)snprintf(note, size, "%s%s%s%s, of %d", name,
                    chosen->product && linear_wgmma_divided(chosen->product) ? ", k divided" : "",
-                   chosen->padded ? ", padded" : "", chosen->best->count);
+                   chosen->ahead ? ", ahead" : "", chosen->padded ? ", padded" : "",
+                   chosen->best->count);
 }
 
 static int setup(struct assay_call *call)

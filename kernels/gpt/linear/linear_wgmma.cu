@@ -91,13 +91,14 @@ int linear_wgmma_parts(struct linear_parts *parts, struct assay_call *call)
 
 int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *kernel,
                       const struct linear_operands *operands, enum linear_finish finish,
-                      const struct linear_parts *parts)
+                      const struct linear_parts *parts, int ahead)
 {
     struct linear_wgmma *made = (struct linear_wgmma *)aligned_alloc(alignof(struct linear_wgmma),
                                                                      sizeof(struct linear_wgmma));
     *product = made;
     if (!made) return assay_error("out of memory");
     made->kernel = kernel;
+    made->plan.ahead = ahead;
     return kernel->prepare(&made->plan, operands, finish, parts);
 }
 
@@ -107,7 +108,7 @@ int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operand
     const struct lwg_kernel *kernel = choose(operands, precision, assay_card()->multiprocessors);
     *product = NULL;
     if (!kernel) return assay_error("no product by wgmma of this type");
-    return linear_wgmma_make(product, kernel, operands, finish, NULL);
+    return linear_wgmma_make(product, kernel, operands, finish, NULL, 0);
 }
 
 bool linear_wgmma_divided(const struct linear_wgmma *product)

@@ -65,6 +65,10 @@ template <typename T, int COLUMNS_, int CLUSTER_, bool TURNS_> struct lwg_config
     static constexpr int DEPTH = WGMMA_ROW_BYTES / sizeof(T);               /* of k, per stage */
     static constexpr int X_BYTES = LWG_ROWS * WGMMA_ROW_BYTES;
     static constexpr int W_BYTES = COLUMNS * WGMMA_ROW_BYTES;
+    /* Rows of w that each block of a cluster fetches, in whole swizzles. Where the blocks do not
+     * divide the rows, the last one fetches some that another fetches too. */
+    static constexpr int PART = (COLUMNS / CLUSTER + 7) / 8 * 8;
+    static constexpr int PARTS_BYTES = CLUSTER * PART * WGMMA_ROW_BYTES;
     static constexpr int STAGE_BYTES = X_BYTES + W_BYTES;
     static constexpr int BUFFER_BYTES = LWG_WARPS * LINEAR_STORE_BYTES; /* one per warp */
     static constexpr int ROOM_BYTES = LWG_BLOCK_BYTES - LWG_ALIGN - LWG_BARRIER_BYTES;
@@ -86,6 +90,7 @@ struct lwg_plan {
     int group;   /* bands before the next tile of columns */
     int depth;   /* stages of k */
     int x_rows;  /* of a box of x */
+    int ahead;   /* stages that are brought to L2 before there is room for them; 0: none */
     int split;   /* so many tiles, the first, are divided along k; then there are `parts` */
     struct linear_parts parts;
     unsigned blocks;
@@ -145,14 +150,15 @@ template <typename CONFIG>
 static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, uint32_t full,
                                    uint32_t empty)
 {
-    const int part = CONFIG::COLUMNS / CONFIG::CLUSTER;
     const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
-    const uint32_t bytes = plan.x_rows * WGMMA_ROW_BYTES + CONFIG::W_BYTES;
+    const int part = min(rank * CONFIG::PART, CONFIG::COLUMNS - CONFIG::PART);
+    const uint32_t bytes = plan.x_rows * WGMMA_ROW_BYTES + CONFIG::PARTS_BYTES;
     struct lwg_cursor at = {0, 1}; /* the first round finds every stage free */
     struct linear_walk walk = lwg_walk_of<CONFIG>(plan);
     struct linear_unit unit;
     while (linear_walk_next(&walk, &unit)) {
         struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, unit.tile, rank);
+        int asked = unit.begin + CONFIG::STAGES;
         for (int step = unit.begin; step < unit.end; step++) {
             uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES, w = x + CONFIG::X_BYTES;
             uint32_t arrived = full + 8 * at.stage;
@@ -162,9 +168,14 @@ static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, u
             if (CONFIG::CLUSTER == 1)
                 hopper_load(w, &plan.w, step * CONFIG::DEPTH, tile.column, arrived);
             else
-                hopper_load_to(w + rank * part * WGMMA_ROW_BYTES, &plan.w, step * CONFIG::DEPTH,
-                               tile.column + rank * part, arrived, (1 << CONFIG::CLUSTER) - 1);
+                hopper_load_to(w + part * WGMMA_ROW_BYTES, &plan.w, step * CONFIG::DEPTH,
+                               tile.column + part, arrived, (1 << CONFIG::CLUSTER) - 1);
             lwg_advance<CONFIG>(at);
+            if (step < unit.begin + CONFIG::STAGES - 1) continue; /* the ring first */
+            for (; asked < min(unit.end, step + 1 + plan.ahead); asked++) {
+                hopper_prefetch_box(&plan.x, asked * CONFIG::DEPTH, tile.row);
+                hopper_prefetch_box(&plan.w, asked * CONFIG::DEPTH, tile.column + part);
+            }
         }
     }
 }

@@ -30,10 +30,12 @@ struct lwg_kernels lwg_kernels_tf32(void);
 /* Of a type; none in fp32. */
 struct lwg_kernels lwg_kernels_of(enum gpt_precision precision);
 
-/* linear_wgmma_init with a given kernel, dividing tiles along k where there are `parts`. */
+/* linear_wgmma_init with a given kernel, dividing tiles along k where there are `parts`, and with
+ * so many stages of k on their way to L2 before the ring has room for them (0: none). */
+enum { LWG_AHEAD = 8 };
 int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *kernel,
                       const struct linear_operands *operands, enum linear_finish finish,
-                      const struct linear_parts *parts);
+                      const struct linear_parts *parts, int ahead);
 
 /* Whether tiles are divided. */
 bool linear_wgmma_divided(const struct linear_wgmma *product);

@@ -40,7 +40,7 @@ static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *oper
         return -1;
     lwg_divide<CONFIG>(plan, parts);
     if (tensor_map_init(&plan->x, &x, plan->x_rows) < 0) return -1;
-    if (tensor_map_init(&plan->w, &w, CONFIG::COLUMNS / CONFIG::CLUSTER) < 0) return -1;
+    if (tensor_map_init(&plan->w, &w, CONFIG::PART) < 0) return -1;
     return linear_store_init<T>(&plan->y, operands);
 }
 

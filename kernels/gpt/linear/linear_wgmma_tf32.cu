@@ -7,6 +7,7 @@ static const struct lwg_kernel kernels[] = {
     lwg_kernel_of<float, 256, 4, false>(0),    lwg_kernel_of<float, 256, 1, false>(0),
     lwg_kernel_of<float, 128, 1, false>(0),    lwg_kernel_of<float, 192, 2, false>(0),
     lwg_kernel_of<float, 192, 3, false>(0),    lwg_kernel_of<float, 128, 2, false>(0),
+    lwg_kernel_of<float, 256, 3, false>(0),
 };
 
 struct lwg_kernels lwg_kernels_tf32(void)
