@@ -48,11 +48,22 @@ template <int ROWS> struct fp32_stage {
 template <int ROWS, int THREADS> struct fp32_share {
     static constexpr int CHUNKS = ROWS * FP32_DEPTH / 4 / THREADS;
     static constexpr int WHOLE = FP32_DEPTH / 4;
+    static constexpr int OWN = THREADS >= ROWS ? 1 : ROWS / THREADS; /* rows of a thread */
+    const float *from[OWN];
     float4 chunk[CHUNKS];
 
     static __device__ __forceinline__ int row(int i)
     {
         return THREADS >= ROWS ? threadIdx.x % ROWS : threadIdx.x + i / WHOLE * THREADS;
+    }
+    /* Rows outside are loaded as the last one: their outputs are not stored. */
+    __device__ __forceinline__ void start(const void *matrix, int64_t row0, int64_t rows, int64_t k)
+    {
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+            from[i] = (const float *)matrix + min(row0 + row(i * WHOLE), rows - 1) * k;
+            asm volatile("" : "+l"(from[i])); /* or it is computed again at every stage */
+        }
     }
     static __device__ __forceinline__ int step(int i)
     {
@@ -76,17 +87,13 @@ static __device__ __forceinline__ float4 fp32_chunk(const float *row, int k0, in
     return chunk;
 }
 
-/* Rows outside are loaded as the last one: their outputs are not stored. */
 template <bool ALIGNED, int ROWS, int THREADS>
-static __device__ __forceinline__ void fp32_load(fp32_share<ROWS, THREADS> &share,
-                                                 const float *from, int64_t row0, int64_t rows,
-                                                 int k0, int k)
+static __device__ __forceinline__ void fp32_load(fp32_share<ROWS, THREADS> &share, int k0, int k)
 {
 #pragma unroll
-    for (int i = 0; i < share.CHUNKS; i++) {
-        int64_t row = min(row0 + share.row(i), rows - 1);
-        share.chunk[i] = fp32_chunk<ALIGNED>(from + row * k, k0 + 4 * share.step(i), k);
-    }
+    for (int i = 0; i < share.CHUNKS; i++)
+        share.chunk[i] = fp32_chunk<ALIGNED>(share.from[share.OWN == 1 ? 0 : i / share.WHOLE],
+                                             k0 + 4 * share.step(i), k);
 }
 
 template <int ROWS, int THREADS>
@@ -156,13 +163,12 @@ static __device__ __forceinline__ void fp32_sum(float (&sum)[FP32_SUMS],
                                                 int64_t row0, int64_t column0, int begin, int end,
                                                 fp32_memory<TILE> &memory, int &half)
 {
-    const float *x = (const float *)operands.x, *w = (const float *)operands.w;
     const int k = (int)operands.k;
     fp32_share<TILE::ROWS, TILE::THREADS> of_x;
     fp32_share<TILE::COLUMNS, TILE::THREADS> of_w;
     auto load = [&](int step) {
-        fp32_load<ALIGNED>(of_x, x, row0, operands.m, step * FP32_DEPTH, k);
-        fp32_load<ALIGNED>(of_w, w, column0, operands.n, step * FP32_DEPTH, k);
+        fp32_load<ALIGNED>(of_x, step * FP32_DEPTH, k);
+        fp32_load<ALIGNED>(of_w, step * FP32_DEPTH, k);
     };
     auto keep = [&](int where) {
         fp32_keep(memory.x[where], of_x);
@@ -171,6 +177,8 @@ static __device__ __forceinline__ void fp32_sum(float (&sum)[FP32_SUMS],
 #pragma unroll
     for (int i = 0; i < FP32_SUMS; i++)
         sum[i] = 0;
+    of_x.start(operands.x, row0, operands.m, k);
+    of_w.start(operands.w, column0, operands.n, k);
     load(begin);
     keep(half);
     __syncthreads();
