@@ -29,7 +29,7 @@ static const struct lwg_kernel *find(enum gpt_precision precision, int columns, 
     return NULL;
 }
 
-template <int COLUMNS, int CLUSTER, bool TURNS, bool DIVIDE, int AHEAD>
+template <int COLUMNS, int CLUSTER, bool TURNS, enum linear_parts_how DIVIDE, int AHEAD>
 static int setup(struct assay_call *call)
 {
     enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
@@ -42,14 +42,13 @@ static int setup(struct assay_call *call)
         (void)assay_error("no such kernel of this type");
         return ASSAY_SKIP;
     }
-    int status = DIVIDE ? linear_wgmma_parts(&state->parts, call) : 0;
+    const struct lwg_how how = {DIVIDE, AHEAD, &state->parts};
+    int status = DIVIDE != LINEAR_WHOLE ? linear_wgmma_parts(&state->parts, call) : 0;
     if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    if (linear_wgmma_make(&state->product, kernel, &operands, LINEAR_PLAIN,
-                          DIVIDE ? &state->parts : NULL, AHEAD) < 0)
-        return -1;
-    if (!DIVIDE || linear_wgmma_divided(state->product)) return 0;
-    (void)assay_error("the tiles fill the device");
+    if (linear_wgmma_make(&state->product, kernel, &operands, LINEAR_PLAIN, &how) < 0) return -1;
+    if (DIVIDE == LINEAR_WHOLE || linear_wgmma_divided(state->product)) return 0;
+    (void)assay_error("nothing to divide");
     return ASSAY_SKIP;
 }
 
@@ -143,33 +142,39 @@ static const char *supports_skinny(const struct assay_shape *shape)
     };                                                                                             \
     ASSAY_REGISTER_VARIANT(NAME)
 
-KERNEL(k256_4, 256, 4, false, false);
-KERNEL(k256_4_divided, 256, 4, false, true);
-AHEAD(k256_4_ahead, 256, 4, false);
-AHEAD(k256_4_divided_ahead, 256, 4, true);
-KERNEL(k256_3, 256, 3, false, false);
-KERNEL(k256_3_divided, 256, 3, false, true);
-AHEAD(k256_2_ahead, 256, 2, false);
-AHEAD(k192_2_ahead, 192, 2, false);
-AHEAD(k192_3_ahead, 192, 3, false);
-KERNEL(k256_2, 256, 2, false, false);
-KERNEL(k256_2_divided, 256, 2, false, true);
-KERNEL(k256_1, 256, 1, false, false);
-KERNEL(k256_1_divided, 256, 1, false, true);
-KERNEL(k192_2_turns, 192, 2, true, false);
-KERNEL(k192_2, 192, 2, false, false);
-KERNEL(k192_2_divided, 192, 2, false, true);
-KERNEL(k192_3, 192, 3, false, false);
-KERNEL(k192_3_divided, 192, 3, false, true);
-KERNEL(k192_1, 192, 1, false, false);
-KERNEL(k192_1_divided, 192, 1, false, true);
-KERNEL(k128_2_turns, 128, 2, true, false);
-KERNEL(k128_2, 128, 2, false, false);
-KERNEL(k128_2_divided, 128, 2, false, true);
-KERNEL(k128_1, 128, 1, false, false);
-KERNEL(k128_1_divided, 128, 1, false, true);
-KERNEL(k64_1, 64, 1, false, false);
-KERNEL(k64_1_divided, 64, 1, false, true);
+KERNEL(k256_4, 256, 4, false, LINEAR_WHOLE);
+KERNEL(k256_4_alike, 256, 4, false, LINEAR_ALIKE);
+KERNEL(k256_4_divided, 256, 4, false, LINEAR_EVENLY);
+AHEAD(k256_4_ahead, 256, 4, LINEAR_WHOLE);
+AHEAD(k256_4_alike_ahead, 256, 4, LINEAR_ALIKE);
+KERNEL(k256_3, 256, 3, false, LINEAR_WHOLE);
+KERNEL(k256_3_alike, 256, 3, false, LINEAR_ALIKE);
+KERNEL(k256_3_divided, 256, 3, false, LINEAR_EVENLY);
+AHEAD(k256_2_ahead, 256, 2, LINEAR_WHOLE);
+AHEAD(k192_2_ahead, 192, 2, LINEAR_WHOLE);
+AHEAD(k192_3_ahead, 192, 3, LINEAR_WHOLE);
+KERNEL(k256_2, 256, 2, false, LINEAR_WHOLE);
+KERNEL(k256_2_alike, 256, 2, false, LINEAR_ALIKE);
+KERNEL(k256_2_divided, 256, 2, false, LINEAR_EVENLY);
+KERNEL(k256_1, 256, 1, false, LINEAR_WHOLE);
+KERNEL(k256_1_divided, 256, 1, false, LINEAR_EVENLY);
+KERNEL(k192_2_turns, 192, 2, true, LINEAR_WHOLE);
+KERNEL(k192_2, 192, 2, false, LINEAR_WHOLE);
+KERNEL(k192_2_alike, 192, 2, false, LINEAR_ALIKE);
+KERNEL(k192_2_divided, 192, 2, false, LINEAR_EVENLY);
+KERNEL(k192_3, 192, 3, false, LINEAR_WHOLE);
+KERNEL(k192_3_alike, 192, 3, false, LINEAR_ALIKE);
+KERNEL(k192_3_divided, 192, 3, false, LINEAR_EVENLY);
+KERNEL(k192_1, 192, 1, false, LINEAR_WHOLE);
+KERNEL(k192_1_divided, 192, 1, false, LINEAR_EVENLY);
+KERNEL(k128_2_turns, 128, 2, true, LINEAR_WHOLE);
+KERNEL(k128_2, 128, 2, false, LINEAR_WHOLE);
+KERNEL(k128_2_divided, 128, 2, false, LINEAR_EVENLY);
+KERNEL(k128_1, 128, 1, false, LINEAR_WHOLE);
+KERNEL(k128_1_alike, 128, 1, false, LINEAR_ALIKE);
+KERNEL(k128_1_divided, 128, 1, false, LINEAR_EVENLY);
+KERNEL(k64_1, 64, 1, false, LINEAR_WHOLE);
+KERNEL(k64_1_divided, 64, 1, false, LINEAR_EVENLY);
 
 SKINNY(ks16_1, 0);
 SKINNY(ks16_2, 1);

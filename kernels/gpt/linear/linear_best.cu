@@ -22,7 +22,7 @@
 
 enum {
     WGMMA_MOST = 16, /* kernels of a type, at most; each in WGMMA_WAYS */
-    WGMMA_WAYS = 4,  /* whole or divided, cold also asking ahead */
+    WGMMA_WAYS = 6,  /* whole or divided in two ways, cold also asking ahead */
     CANDIDATES = 8 + LINEAR_FP32_TILINGS + LINEAR_SKINNY_DIVISIONS + WGMMA_WAYS * WGMMA_MOST,
     ROUNDS = 3,
 };
@@ -67,7 +67,8 @@ struct candidate {
     struct linear_skinny *skinny;
     const struct lwg_kernel *kernel;
     struct linear_wgmma *product;
-    bool padded, ahead;
+    struct lwg_how how;
+    bool padded;
     double us;
 };
 
@@ -148,16 +149,16 @@ static void add_skinny(struct best *best)
 
 /* A kernel whose clusters do not fit the card is left out; so is one that has nothing to divide. */
 static void add_kernel(struct best *best, const struct lwg_kernel *kernel,
-                       const struct linear_parts *parts, int ahead)
+                       const struct lwg_how *how)
 {
     struct candidate *added = add(best);
     added->kernel = kernel;
-    added->ahead = ahead > 0;
+    added->how = *how;
     added->padded = !aligned(best);
     if (linear_wgmma_make(&added->product, kernel,
-                          added->padded ? &best->pad.padded : &best->operands, LINEAR_PLAIN, parts,
-                          ahead) == 0 &&
-        linear_wgmma_divided(added->product) == (parts != NULL))
+                          added->padded ? &best->pad.padded : &best->operands, LINEAR_PLAIN,
+                          how) == 0 &&
+        linear_wgmma_divided(added->product) == (how->divide != LINEAR_WHOLE))
         return;
     linear_wgmma_release(added->product);
     (void)cudaGetLastError(); /* or the next launch would report it */
@@ -170,9 +171,11 @@ static int add_wgmma(struct best *best, struct assay_call *call)
     const int ways = call->temperature == ASSAY_COLD ? WGMMA_WAYS : WGMMA_WAYS / 2;
     int status = linear_wgmma_parts(&best->parts, call);
     for (int i = 0; i < kernels.count && i < WGMMA_MOST && !status; i++)
-        for (int way = 0; way < ways; way++)
-            add_kernel(best, &kernels.kernel[i], way % 2 ? &best->parts : NULL,
-                       way / 2 * LWG_AHEAD);
+        for (int way = 0; way < ways; way++) {
+            const struct lwg_how how = {(enum linear_parts_how)(way % 3), way / 3 * LWG_AHEAD,
+                                        &best->parts};
+            add_kernel(best, &kernels.kernel[i], &how);
+        }
     return status;
 }
 
@@ -231,9 +234,9 @@ static void describe(const struct candidate *chosen, char *note, size_t size)
         (void)snprintf(name, sizeof name, "fp32 %s", linear_fp32_name(chosen->tiles->tiling));
     else
         (void)snprintf(name, sizeof name, "%s", chosen->plain->name);
-    (void)snprintf(note, size, "%s%s%s%s, of %d", name,
-                   chosen->product && linear_wgmma_divided(chosen->product) ? ", k divided" : "",
-                   chosen->ahead ? ", ahead" : "", chosen->padded ? ", padded" : "",
+    static const char *const divided[] = {"", ", k divided", ", k divided alike"};
+    (void)snprintf(note, size, "%s%s%s%s, of %d", name, divided[chosen->how.divide],
+                   chosen->how.ahead ? ", ahead" : "", chosen->padded ? ", padded" : "",
                    chosen->best->count);
 }
 

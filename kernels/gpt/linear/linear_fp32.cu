@@ -229,8 +229,7 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
 {
     __shared__ fp32_memory<TILE> memory;
     const int shares = (int)gridDim.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    struct linear_walk walk = linear_walk_of(shares - 1 - (int)blockIdx.x, shares,
-                                             plan.bands * plan.columns, plan.split, plan.depth);
+    struct linear_walk walk = linear_walk_of(shares - 1 - (int)blockIdx.x, &plan.division);
     struct linear_unit unit;
     int half = 0;
     auto writer = [&](int share) { return (shares - 1 - share) * TILE::WARPS + warp; };
@@ -244,10 +243,11 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
             linear_part_put(plan.parts, writer(walk.share), sum, lane);
             continue;
         }
-        int end = linear_walk_end(&walk, unit.tile);
-        for (int share = walk.share + 1;
-             unit.end < plan.depth && linear_walk_begin(&walk, share) < end; share++)
-            linear_part_add(plan.parts, writer(share), sum, lane);
+        int other;
+        for (int i = 0; unit.end < plan.division.depth &&
+                        (other = linear_walk_other(&walk, unit.tile, i)) >= 0;
+             i++)
+            linear_part_add(plan.parts, writer(other), sum, lane);
         fp32_store<TILE>(plan.operands, sum[0], row0, column0);
     }
 }
@@ -305,13 +305,13 @@ int linear_fp32_init(struct linear_fp32 *product, int tiling,
     const int most = FP32_WARPS * 32 / of->threads; /* the parts have room for so many */
     fit = (fit < most ? fit : most) * assay_card()->multiprocessors;
     if (fit <= 0) return assay_error("no block fits");
-    *product = {*operands, *parts, tiling, 0, 0, 0, 0, fit};
+    *product = {*operands, *parts, tiling, 0, 0, {}, fit};
     product->bands = (int)gpt_blocks(operands->m, of->rows);
     product->columns = (int)gpt_blocks(operands->n, of->columns);
-    product->depth = (int)gpt_blocks(operands->k, FP32_DEPTH);
+    const int depth = (int)gpt_blocks(operands->k, FP32_DEPTH);
     const int tiles = product->bands * product->columns;
-    product->split = linear_parts_split(tiles, fit);
-    product->blocks = linear_parts_shares(tiles, product->split, product->depth, fit);
+    product->division = linear_division_of(LINEAR_EVENLY, tiles, depth, fit);
+    product->blocks = product->division.shares;
     return 0;
 }
 

@@ -14,7 +14,7 @@
  * are stored by linear_store.cuh.
  *
  * Tiles that do not fill the device a whole number of times may be divided along k instead
- * (lwg_plan.split; linear_parts.cuh), so that every block has equally many stages; not in turns,
+ * (lwg_plan.division; linear_parts.cuh); not in turns,
  * which hold twice as many sums.
  *
  * The two warpgroups that multiply either share a tile, 64 rows each, or take turns (TURNS): each
@@ -88,10 +88,9 @@ struct lwg_plan {
     int bands;   /* tiles of CLUSTER x 128 rows */
     int columns; /* tiles of columns */
     int group;   /* bands before the next tile of columns */
-    int depth;   /* stages of k */
     int x_rows;  /* of a box of x */
     int ahead;   /* stages that are brought to L2 before there is room for them; 0: none */
-    int split;   /* so many tiles, the first, are divided along k; then there are `parts` */
+    struct linear_division division; /* along k, in clusters; where it divides, there are `parts` */
     struct linear_parts parts;
     unsigned blocks;
 };
@@ -141,8 +140,7 @@ template <typename CONFIG>
 static __device__ __forceinline__ struct linear_walk lwg_walk_of(const struct lwg_plan &plan)
 {
     const int shares = (int)gridDim.x / CONFIG::CLUSTER;
-    return linear_walk_of(shares - 1 - (int)blockIdx.x / CONFIG::CLUSTER, shares,
-                          plan.bands * plan.columns, CONFIG::TURNS ? 0 : plan.split, plan.depth);
+    return linear_walk_of(shares - 1 - (int)blockIdx.x / CONFIG::CLUSTER, &plan.division);
 }
 
 /* One thread: fill the ring with the operands of every tile of this block. */
@@ -265,16 +263,17 @@ static __device__ __forceinline__ bool lwg_join(const struct lwg_plan &plan,
                                                 int warp, int lane)
 {
     auto writer = [&](int share) {
-        int block = (walk.shares - 1 - share) * CONFIG::CLUSTER + (int)blockIdx.x % CONFIG::CLUSTER;
+        int block =
+            (walk.of.shares - 1 - share) * CONFIG::CLUSTER + (int)blockIdx.x % CONFIG::CLUSTER;
         return block * LWG_WARPS + warp;
     };
     if (unit.begin > 0) {
         linear_part_put(plan.parts, writer(walk.share), sum, lane);
         return false;
     }
-    int end = linear_walk_end(&walk, unit.tile);
-    for (int share = walk.share + 1; linear_walk_begin(&walk, share) < end; share++)
-        linear_part_add(plan.parts, writer(share), sum, lane);
+    int other;
+    for (int i = 0; (other = linear_walk_other(&walk, unit.tile, i)) >= 0; i++)
+        linear_part_add(plan.parts, writer(other), sum, lane);
     return true;
 }
 
@@ -315,7 +314,7 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
                              CONFIG::TURNS && linear_walk_more(&walk) ? other : 0, lane);
         const int first = tile.row + row + warp % 4 * LINEAR_STORE_ROWS;
         if (first >= plan.operands.m) continue;
-        if (!CONFIG::TURNS && stages < plan.depth &&
+        if (!CONFIG::TURNS && stages < plan.division.depth &&
             !lwg_join<CONFIG>(plan, walk, unit, sum, warp, lane))
             continue;
         lwg_store<CONFIG>(plan, sum, bias, first, tile.column, out, lane);
