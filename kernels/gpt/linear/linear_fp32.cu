@@ -31,6 +31,7 @@ enum {
 /* Tiles of ROWS x COLUMNS, the lanes of a warp LANES deep. */
 template <int ROWS_, int COLUMNS_, int LANES_> struct fp32_tile {
     static constexpr int ROWS = ROWS_, COLUMNS = COLUMNS_, LANES = LANES_;
+    static_assert(LANES == 4 || LANES == 8, "lanes");
     static constexpr int WARP_ROWS = LANES * FP32_EACH, WARP_COLUMNS = 32 / LANES * FP32_EACH;
     static constexpr int WARPS_DOWN = ROWS / WARP_ROWS, WARPS_ACROSS = COLUMNS / WARP_COLUMNS;
     static constexpr int WARPS = WARPS_DOWN * WARPS_ACROSS, THREADS = 32 * WARPS;
@@ -118,17 +119,30 @@ static __device__ __forceinline__ void fp32_read(float (&to)[FP32_EACH], const f
     *(float4 *)(to + 4) = *(const float4 *)(from + next);
 }
 
+/* A lane's place among those of its warp, LANES deep. Lanes that differ in bit 1 read the same
+ * rows, in bit 0 the same columns: reads of 16 bytes then take half as long, because shared memory
+ * serves such pairs together. */
+template <int LANES> static __device__ __forceinline__ int fp32_lane_row(int lane)
+{
+    return (lane & 1) | (lane >> 1 & (LANES == 8 ? 6 : 2));
+}
+
+template <int LANES> static __device__ __forceinline__ int fp32_lane_column(int lane)
+{
+    return (lane >> 1 & 1) | (LANES == 8 ? lane >> 3 & 2 : lane >> 2 & 6);
+}
+
 /* Where a thread's outputs begin in the tile; four more are `LANES * 4` below, or beside. */
 template <typename TILE> static __device__ __forceinline__ int fp32_row(void)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    return warp / TILE::WARPS_ACROSS * TILE::WARP_ROWS + lane % TILE::LANES * 4;
+    return warp / TILE::WARPS_ACROSS * TILE::WARP_ROWS + fp32_lane_row<TILE::LANES>(lane) * 4;
 }
 
 template <typename TILE> static __device__ __forceinline__ int fp32_column(void)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    return warp % TILE::WARPS_ACROSS * TILE::WARP_COLUMNS + lane / TILE::LANES * 4;
+    return warp % TILE::WARPS_ACROSS * TILE::WARP_COLUMNS + fp32_lane_column<TILE::LANES>(lane) * 4;
 }
 
 template <typename TILE>

@@ -264,7 +264,7 @@ static __device__ __forceinline__ bool lwg_join(const struct lwg_plan &plan,
 {
     auto writer = [&](int share) {
         int block =
-            (walk.of.shares - 1 - share) * CONFIG::CLUSTER + (int)blockIdx.x % CONFIG::CLUSTER;
+            (walk.of->shares - 1 - share) * CONFIG::CLUSTER + (int)blockIdx.x % CONFIG::CLUSTER;
         return block * LWG_WARPS + warp;
     };
     if (unit.begin > 0) {
