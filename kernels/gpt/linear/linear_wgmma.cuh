@@ -140,7 +140,10 @@ template <typename CONFIG>
 static __device__ __forceinline__ struct linear_walk lwg_walk_of(const struct lwg_plan &plan)
 {
     const int shares = (int)gridDim.x / CONFIG::CLUSTER;
-    return linear_walk_of(shares - 1 - (int)blockIdx.x / CONFIG::CLUSTER, &plan.division);
+    struct linear_walk walk =
+        linear_walk_of(shares - 1 - (int)blockIdx.x / CONFIG::CLUSTER, &plan.division);
+    if (CONFIG::TURNS) walk.at = walk.end = 0; /* as it is, but now the compiler knows */
+    return walk;
 }
 
 /* One thread: fill the ring with the operands of every tile of this block. */
