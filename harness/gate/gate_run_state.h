@@ -107,6 +107,8 @@ enum { GATE_FILTER = 1 << 16 }; /* Linux takes an argument of twice as much */
  * programs whether they know filters of shapes. */
 const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILTER]);
 
+/* Add a case to a filter that begins as "". false: it cannot be named, or there is no room. */
+bool gate_filter_add(char filter[GATE_FILTER], const struct case_id *id);
 /* The same of the cases that the proof left open or that audit it; false: they cannot be named. */
 bool gate_open_filter(const struct gate_run *run, char filter[GATE_FILTER]);
 
@@ -127,6 +129,11 @@ int gate_prove(struct gate_run *run);
 bool gate_measures(const struct gate_run *run);
 /* Put the proven cases beside those that were judged. 0, or -1 with assay_error. */
 int gate_add_proven(struct gate_run *run);
+
+/* ---- gate_count.c: counters in the place of times; GATE_MADE, or an exit code ---- */
+
+/* Count all that is not proven, and what differs four times more; the comparison is made. */
+int gate_count(struct gate_run *run);
 
 /* ---- gate_resume.c: launches of a gate or a calibration that did not end ---- */
 

@@ -49,7 +49,7 @@ void comparison_side_of(struct comparison_side *side, const struct stored_run *r
                  run->run.objects[i].sha256);
     text_copy(side->command, sizeof side->command, run->run.command);
     text_copy(side->started_at, sizeof side->started_at, run->started_at);
-    side->launches = run->launch_count;
+    side->launches = stored_run_rounds(run); /* of each case */
     side->simulated = run->run.simulated;
     if (run->launch_count == 0) return;
     const struct device_info *device = &run->launches[0].device;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "case/run_record.h"
+#include "device/device.h"
 #include "object/object.h"
 #include "run/device_lock.h"
 #include "run/interrupt.h"
@@ -194,6 +195,7 @@ static void say_losses(const struct device_info *device)
 
 static int check_profilable(const struct device_info *device)
 {
+    if (device->simulates_counters) return 0;
     if (device->simulated)
         return assay_error("a simulated device runs no kernels: there is nothing to profile");
     if (device->place != ASSAY_CUDA)
@@ -289,7 +291,7 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
         return RUNNER_FAILED;
     }
     runner->options = options;
-    runner->pick = options->pick;
+    runner->pick = device_choice(options->device) == DEVICE_ALL ? 0 : options->pick;
     runner->known = &runner->ceilings;
     runner->child.socket = -1;
     enum runner_end end = end_prints(runner, run(runner));
