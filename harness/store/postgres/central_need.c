@@ -53,7 +53,8 @@ static const struct part heads[] = {
 };
 
 static const struct part launch[] = {{"launch", "WHERE id = :run", false}, {0}};
-static const struct part shares[] = {{"run", "WHERE shard_count > 1" IN_ORDER, true}, {0}};
+static const struct part shares[] = {
+    {"run", "WHERE shard_count > 1 AND (:run = '' OR shard_group = :run)" IN_ORDER, true}, {0}};
 static const struct part counts[] = {{"counted", "", false}, {0}};
 
 /* The first letters of an operation are what its index can find. */
