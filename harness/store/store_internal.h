@@ -36,8 +36,10 @@ enum need {
     NEED_NAMED,         /* runs with this label, or whose ids begin so */
     NEED_RUN,           /* all of the run with this id */
     NEED_LAUNCH,        /* the row of the launch with this id */
-    NEED_SHARES,        /* every run that is a share of its suite */
+    NEED_SHARES,        /* runs that are shares of their suite; the key is a job's name, "" any */
     NEED_LIST,          /* every run and launch, and how many cases they have */
+    NEED_FLEET,         /* every launch, and what was loaded */
+    NEED_LAUNCHES,      /* plans and results of launches; the key is a JSON array of their ids */
     NEED_CASES,         /* every launch, and the cases that a pattern names */
     NEED_NOISE,         /* of this comparability key */
     NEED_NOISY_DEVICES, /* every launch, and all noise */
