@@ -117,6 +117,8 @@ struct stored_run {
     struct launch_info *launches;
     int rounds; /* launches that a case was to be in: fewer than all where each GPU's launch had a
                  * part of the cases; 0: all */
+    int shares; /* of a job as one run (run.shard.index is 0): those that are there; 0: it is a run
+                 */
     int case_count;
     struct stored_case *cases; /* in the order measured */
     int expected_count;        /* cases that the plans of its launches contained */

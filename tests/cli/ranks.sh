@@ -42,9 +42,18 @@ cp all.sqlite filled.sqlite
 check "a comparison with one of them says so too" ends 5 "assay compare: share 2 of 4 of slurm-77.0 is missing" \
     "$ASSAY" compare latest latest --db all.sqlite
 "$ASSAY" baseline set one latest --db all.sqlite
-check "a gate does not take a share for the suite" ends 2 "is share 4 of 4 of slurm-77.0: the cases of the others would go unjudged" \
+check "the shares that are there are one run" ends 5 "assay: share 2 of 4 of slurm-77.0 is missing" "$ASSAY" show slurm-77.0 --db all.sqlite
+check "a job with a typo gets a suggestion" warns "did you mean 'slurm-77.0'?" "$ASSAY" show slurm-77.1 --db all.sqlite
+check "a gate does not take a share for the suite" ends 2 "is 1 share of 4: the cases of the others would go unjudged" \
     "$ASSAY" gate ten.ini --baseline one --device sim --allow-simulated --db all.sqlite
 check "the fourth makes it whole" exits 0 "$ASSAY" merge job.0002.sqlite --db all.sqlite
+check "the job is a run of all cases" says "20 ok" "$ASSAY" show slurm-77.0 --db all.sqlite
+check "as its head says" says "4 of 4 shares of slurm-77.0" "$ASSAY" show slurm-77.0 --db all.sqlite
+check "which is fine" exits 0 "$ASSAY" show slurm-77.0 --db all.sqlite --format json
+check "it is compared as one" exits 0 "$ASSAY" compare slurm-77.0 slurm-77.0 --db all.sqlite
+check "all of them with all" gives 20 bash -c '"$0" compare slurm-77.0 slurm-77.0 --db all.sqlite --format json |
+    grep -c "\"verdict\":"' "$ASSAY"
+check "a share by itself is what it was" says "share 4 of 4" "$ASSAY" show latest --db all.sqlite
 check "all cases are there, each once" gives "20|20|4" query all.sqlite \
     "SELECT count(*), count(DISTINCT shape || variant), count(DISTINCT launch_id) FROM result"
 check "no share has two of the large groups more than another" gives "1|2" query all.sqlite \
