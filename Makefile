@@ -522,7 +522,7 @@ wheel: ## make a package for Python: build/assay-*.whl, which pip installs
 HOST_BUILD = $(BUILD)$(if $(filter 1,$(CUDA)),/host)
 check-wheel: ## a wheel without CUDA in a fresh environment of Python: functions on the host, bad input, examples
 	@+$(again) wheel CUDA=0 BUILD=$(HOST_BUILD)
-	@WHEEL=$(abspath $(HOST_BUILD)) PYTHON=$(PYTHON) $(RUN_TESTS) tests/python/wheel.sh
+	@WHEEL=$(abspath $(HOST_BUILD)) PYTHON=$(PYTHON) $(RUN_TESTS) tests/python/wheel.sh tests/python/fleet.sh
 
 .PHONY: clean
 clean: ## remove everything built; results stay

@@ -288,7 +288,7 @@ static inline struct launch_info fixture_begin_launch(struct store *store, const
 /* A whole run of one launch and two cases. */
 static inline struct run_info fixture_run(struct store *store, const char *label)
 {
-    const struct device_state end = {1900, 3201, NAN, 650.25, 1e9, 0, 3};
+    const struct device_state end = {1900, 3201, NAN, 650.25, 1e9, 0, 3, "", {8, 16, 4, 5, 2}};
     struct run_info run = fixture_begin_run(store, label);
     struct launch_info launch = fixture_begin_launch(store, run.id, 1);
     fixture_case(store, launch.id, "fast");

@@ -41,7 +41,7 @@ void result_init(struct case_result *result)
 
 void device_state_init(struct device_state *state)
 {
-    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, -1, ""};
+    *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, -1, "", {-1, -1, -1, -1, -1}};
 }
 
 #define SERIES(name, is_wall)                                                                      \

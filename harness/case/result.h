@@ -80,6 +80,13 @@ struct samples {
     struct stage_span *span;
 };
 
+/* What a GPU says of its own health, from NVML; -1 where not readable. */
+struct card_health {
+    int32_t link_width, link_width_max; /* lanes of PCIe: now, and the most here */
+    int32_t link_generation, link_generation_max;
+    int64_t ecc_uncorrected; /* memory errors since the driver was loaded */
+};
+
 /* State of the device before or after a block, from NVML. NAN where not readable. */
 struct device_state {
     double sm_mhz, memory_mhz;
@@ -89,6 +96,7 @@ struct device_state {
     uint64_t clock_reasons;            /* NVML's clock event reasons; 0: none, or not readable */
     int32_t other_processes;           /* on the GPU, but this one; -1 not read, or not readable */
     char library[RESULT_MAX_PROPERTY]; /* vendor libraries loaded so far; "" none */
+    struct card_health health;         /* when the parent asks, not in each block */
 };
 
 struct case_id {
@@ -160,15 +168,16 @@ struct device_info {
     int64_t memory_bytes;
     double sm_mhz_max, memory_mhz_max;
     double power_limit_w;
-    int32_t ecc, mig;       /* 1 on, 0 off, -1 unknown */
-    int32_t clock;          /* enum clock_source that times device variants */
-    int32_t flush;          /* enum cache_flush of cold samples */
-    double event_floor_ns;  /* time of an event pair around an empty kernel; NAN unknown */
-    double kernel_floor_ns; /* time of the empty kernel itself, by CLOCK_CUPTI */
-    double clock_step_ns;   /* observed resolution of the clock */
-    double step_limit_s;    /* timeout of a step on this device; 0: only the suite's */
-    int32_t peers;          /* GPUs that its process sees, itself included; not stored */
-    struct assay_card card; /* what it offers to kernels; for the plan, not stored */
+    int32_t ecc, mig;        /* 1 on, 0 off, -1 unknown */
+    int32_t clock;           /* enum clock_source that times device variants */
+    int32_t flush;           /* enum cache_flush of cold samples */
+    double event_floor_ns;   /* time of an event pair around an empty kernel; NAN unknown */
+    double kernel_floor_ns;  /* time of the empty kernel itself, by CLOCK_CUPTI */
+    double clock_step_ns;    /* observed resolution of the clock */
+    double step_limit_s;     /* timeout of a step on this device; 0: only the suite's */
+    int32_t peers;           /* GPUs that its process sees, itself included; not stored */
+    struct assay_card card;  /* what it offers to kernels; for the plan, not stored */
+    bool simulates_counters; /* it has profiles though it is simulated; not stored */
 };
 
 /* Empty result: strings "", figures NAN or -1, no samples, clock -1; the status is crashed

@@ -74,6 +74,11 @@ static int answer(const struct arguments *arguments, struct comparison *comparis
         fprintf(stderr, "assay compare: no case of the two runs matches '%s'\n", filter);
         return EXIT_NOTHING;
     }
+    /* No device could measure both sides of two models. */
+    bool is_one_model = strcmp(comparison->metric, "limits") != 0;
+    if (!is_one_model && arguments->measure)
+        return assay_error("--measure cannot: the runs are of two models of device");
+    if (!is_one_model) return report(arguments, comparison);
     ab_offer_make(&offer, comparison, &arguments->compare, arguments->db);
     return arguments->measure && offer.open > 0 ? measure(arguments, &offer)
                                                 : report(arguments, comparison);
@@ -106,7 +111,8 @@ static const struct command_option options[] = {
          "is false (Benjamini-Hochberg; below 50; for nightly reports, not for a gate)"},
     {"across", VALUE_FLAG, .at = AT(compare.across),
      .help = "compare also where device, firmware, driver, power limit, ECC, MIG, clock or flush "
-             "differ"},
+             "differ; of two models by ratios to the baseline of the same launch and by shares of "
+             "the ceilings"},
     {"fail-on", VALUE_TEXT, "LIST", AT(fail_on),
      .help = "verdicts that end with 3: SUSPECT,UNSTABLE, or any",
      .choices = "any SUSPECT UNSTABLE"},

@@ -59,10 +59,27 @@ static int report(const struct gate_command *command, const struct comparison *c
     return command->annotations ? comparison_annotations(stderr, comparison) : 0;
 }
 
+/* What was made, and in the end why that is nothing. */
+static int conclude(const struct gate_command *command, const char *name, int code,
+                    struct comparison *comparison)
+{
+    if (code >= 0) {
+        fprintf(stderr, "assay %s: %s\n", name, assay_last_error());
+        return code;
+    }
+    if (comparison->exit == EXIT_NOTHING) {
+        char why[WORDS_LINE];
+        unjudged_text(comparison, why);
+        fprintf(stderr, "assay %s: %s\n", name, why);
+    }
+    code = report(command, comparison) == 0 ? comparison->exit : -1;
+    comparison_release(comparison);
+    return code;
+}
+
 int gate_command_run(const struct gate_command *command, const struct given *given)
 {
     const struct gate_options *gate = &command->gate;
-    const char *name = given->command->name;
     struct gate_options with_self = command->gate;
     char itself[PATH_MAX];
     struct store *store;
@@ -73,18 +90,15 @@ int gate_command_run(const struct gate_command *command, const struct given *giv
     if (gate->twin && program_itself(itself, sizeof itself) == 0) with_self.self = itself;
     int code = gate_run(store, &with_self, &comparison);
     store_close(store);
-    if (code >= 0) {
-        fprintf(stderr, "assay %s: %s\n", name, assay_last_error());
-        return code;
-    }
-    if (comparison.exit == EXIT_NOTHING) {
-        char why[WORDS_LINE];
-        unjudged_text(&comparison, why);
-        fprintf(stderr, "assay %s: %s\n", name, why);
-    }
-    code = report(command, &comparison) == 0 ? comparison.exit : -1;
-    comparison_release(&comparison);
-    return code;
+    return conclude(command, given->command->name, code, &comparison);
+}
+
+int gate_command_over(const struct gate_command *command, const struct given *given,
+                      const struct over_options *over)
+{
+    struct comparison comparison;
+    int code = gate_over(&command->gate, over, &comparison);
+    return conclude(command, given->command->name, code, &comparison);
 }
 
 /* Of one device: on two, what is measured is how they differ. */

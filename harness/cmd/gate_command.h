@@ -114,5 +114,9 @@ bool gate_command_is_object(const char *word);
 int gate_command_ab(struct gate_command *command, const struct given *given,
                     const char *const word[2], const char *make);
 
+/* The verdict over gates that were made, and the reports. The exit code, or -1. */
+int gate_command_over(const struct gate_command *command, const struct given *given,
+                      const struct over_options *over);
+
 /* Gate and report, in the name of the command that was given. The exit code, or -1. */
 int gate_command_run(const struct gate_command *command, const struct given *given);

@@ -8,6 +8,7 @@
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "cmd/shares.h"
+#include "show/view.h"
 #include "store/store_central.h"
 #include "store/store_gate.h"
 
@@ -87,14 +88,36 @@ static int add_noise(struct known_noise *known, struct store *store, const char 
     return failed;
 }
 
+/* How long each case would take at the ceiling that binds it on its device. */
+static int add_ceilings(struct timings *timings, struct store *store, const char *id)
+{
+    struct stored_run run;
+    struct view view;
+    if (store_read_run(store, id, false, &run) != 0) return -1;
+    int status = view_make(&view, &run);
+    for (int i = 0; status == 0 && i < view.count; i++) {
+        const struct view_row *row = &view.rows[i];
+        const struct timing *first = timings_first(timings, &row->result.id);
+        if (!first || row->is_ceiling) continue;
+        struct timing *timing = timings->rows + (first - timings->rows);
+        const struct timing *end = timings->rows + timings->count;
+        for (; timing < end && case_id_order(&timing->id, &first->id) == 0; timing++)
+            timing->ceiling_ns = row->ceiling_fraction * row->result.time_ns;
+    }
+    if (status == 0) view_release(&view);
+    stored_run_release(&run);
+    return status;
+}
+
 static int read_timings(struct timings *timings, struct known_noise *known, const char *spec,
-                        const char *db, char path[PATH_MAX], bool *lacks)
+                        const char *db, bool with_ceilings, char path[PATH_MAX], bool *lacks)
 {
     const struct shard *shard = &timings->run.run.shard;
     char id[STORE_ID];
     struct store *store;
     if (find(&store, spec, db, path, id)) return -1;
     int failed = store_read_timings(store, id, timings);
+    if (!failed && with_ceilings) failed = add_ceilings(timings, store, id);
     if (!failed) failed = add_noise(known, store, path, timings);
     bool lacks_more = false;
     if (!failed && shard->count > 1)
@@ -123,9 +146,9 @@ int run_choice_compare(struct comparison *comparison, const char *base, const ch
     struct known_noise known = {.metric = with_noise.speedup ? "speedup" : "time"};
     with_noise.noise = &known.noise;
     char path[PATH_MAX];
-    bool lacks = false;
-    int status = read_timings(&left, &known, base, db, path, &lacks);
-    if (status == 0) status = read_timings(&right, &known, candidate, db, path, &lacks);
+    bool lacks = false, limits = with_noise.across;
+    int status = read_timings(&left, &known, base, db, limits, path, &lacks);
+    if (status == 0) status = read_timings(&right, &known, candidate, db, limits, path, &lacks);
     if (status == 0) status = compare_runs(comparison, &left, &right, &with_noise);
     if (status == 0 && (status = apply_acks(comparison, path, with_noise.fail_on)) != 0)
         comparison_release(comparison);

@@ -14,10 +14,12 @@
 #include "base/text.h"
 #include "device/nvml.h"
 
-/* nvmlReturn_t, nvmlClockType_t, nvmlTemperatureSensors_t */
+/* nvmlReturn_t, nvmlClockType_t, nvmlTemperatureSensors_t, nvmlMemoryErrorType_t,
+ * nvmlEccCounterType_t */
 enum { NVML_SUCCESS = 0, NVML_INSUFFICIENT_SIZE = 7 };
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
 enum { NVML_TEMPERATURE_GPU = 0 };
+enum { NVML_UNCORRECTED = 1, NVML_SINCE_DRIVER = 0 };
 
 struct nvml_card; /* nvmlDevice_t points to it */
 
@@ -40,6 +42,11 @@ struct nvml_api {
     int (*mig)(struct nvml_card *card, unsigned *now, unsigned *after_reset);
     int (*persistence)(struct nvml_card *card, int *mode);
     int (*processes)(struct nvml_card *card, unsigned *count, void *list);
+    int (*link_width)(struct nvml_card *card, unsigned *lanes);
+    int (*link_width_max)(struct nvml_card *card, unsigned *lanes);
+    int (*link_generation)(struct nvml_card *card, unsigned *generation);
+    int (*link_generation_max)(struct nvml_card *card, unsigned *generation);
+    int (*ecc_errors)(struct nvml_card *card, int type, int counter, unsigned long long *count);
 };
 
 #define AT(member) offsetof(struct nvml_api, member)
@@ -63,6 +70,11 @@ static const struct library_symbol symbols[] = {
     {"nvmlDeviceGetPersistenceMode", NULL, AT(persistence), true},
     {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2",
      AT(processes), true},
+    {"nvmlDeviceGetCurrPcieLinkWidth", NULL, AT(link_width), true},
+    {"nvmlDeviceGetMaxPcieLinkWidth", NULL, AT(link_width_max), true},
+    {"nvmlDeviceGetCurrPcieLinkGeneration", NULL, AT(link_generation), true},
+    {"nvmlDeviceGetMaxPcieLinkGeneration", NULL, AT(link_generation_max), true},
+    {"nvmlDeviceGetTotalEccErrors", NULL, AT(ecc_errors), true},
 };
 #undef AT
 
@@ -184,6 +196,26 @@ void nvml_state(struct device_state *state)
     state->power_w = read_power_w(nvml.api.power, NAN);
     state->energy_mj = nvml_energy_mj();
     state->clock_reasons = read_clock_reasons();
+}
+
+static int32_t read_count(int (*get)(struct nvml_card *, unsigned *))
+{
+    unsigned count = 0;
+    return get && get(nvml.card, &count) == NVML_SUCCESS ? (int32_t)count : -1;
+}
+
+void nvml_health(struct card_health *health)
+{
+    unsigned long long errors = 0;
+    *health = (struct card_health){-1, -1, -1, -1, -1};
+    if (!nvml.card) return;
+    health->link_width = read_count(nvml.api.link_width);
+    health->link_width_max = read_count(nvml.api.link_width_max);
+    health->link_generation = read_count(nvml.api.link_generation);
+    health->link_generation_max = read_count(nvml.api.link_generation_max);
+    if (nvml.api.ecc_errors && nvml.api.ecc_errors(nvml.card, NVML_UNCORRECTED, NVML_SINCE_DRIVER,
+                                                   &errors) == NVML_SUCCESS)
+        health->ecc_uncorrected = (int64_t)errors;
 }
 
 int nvml_persistence(void)

@@ -54,3 +54,7 @@ void export_figure(struct json *json, const char *name, double value);
 void export_gbench(FILE *out, const struct view *view);
 void export_bmf(FILE *out, const struct view *view);
 void export_prometheus(FILE *out, const struct view *view);
+
+/* The same of the cards of a fleet that were asked for. -1 with assay_error. */
+struct fleet;
+int export_fleet(FILE *out, const struct fleet *fleet);

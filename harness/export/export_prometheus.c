@@ -1,42 +1,8 @@
-/*
- * export_prometheus.c - a run in the text format of Prometheus (0.0.4), for the textfile
- * collector of its node exporter: the latest values, few labels, no timestamps. Base units
- * are seconds and bytes. The file is replaced atomically (out_file.h), as the collector
- * requires.
- */
+/* export_prometheus.c - a run for Prometheus: the latest values. */
 #include <math.h>
 
 #include "export/export.h"
-
-/* For text within quotes. */
-static void write_escaped(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '\n')
-            fputs("\\n", out);
-        else if (*text == '\\' || *text == '"')
-            fprintf(out, "\\%c", *text);
-        else
-            fputc(*text, out);
-    }
-}
-
-static void write_label(FILE *out, char before, const char *name, const char *value)
-{
-    fprintf(out, "%c%s=\"", before, name);
-    write_escaped(out, value);
-    fputc('"', out);
-}
-
-static void write_help(FILE *out, const char *name, const char *help)
-{
-    fprintf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
-}
-
-static void write_value(FILE *out, double value)
-{
-    fprintf(out, "} %.9g\n", value);
-}
+#include "export/prometheus.h"
 
 /* ------------------------------------------------------------- metrics -- */
 
@@ -77,15 +43,15 @@ static void write_metric(FILE *out, const struct view *view, int metric)
         const struct case_id *id = &row->result.id;
         double value = value_of(row, metric);
         if (row->is_ceiling || !isfinite(value)) continue;
-        if (!has_help) write_help(out, name, metrics[metric].help);
+        if (!has_help) prometheus_help(out, name, metrics[metric].help);
         has_help = true;
         fputs(name, out);
-        write_label(out, '{', "operation", id->operation);
-        write_label(out, ',', "variant", id->variant);
-        write_label(out, ',', "shape", id->shape);
-        write_label(out, ',', "temperature", temperature_name(id->temperature));
-        write_label(out, ',', "place", place_name(id->place));
-        write_value(out, value);
+        prometheus_label(out, '{', "operation", id->operation);
+        prometheus_label(out, ',', "variant", id->variant);
+        prometheus_label(out, ',', "shape", id->shape);
+        prometheus_label(out, ',', "temperature", temperature_name(id->temperature));
+        prometheus_label(out, ',', "place", place_name(id->place));
+        prometheus_value(out, value);
     }
 }
 
@@ -93,16 +59,16 @@ static void write_metric(FILE *out, const struct view *view, int metric)
 static void write_run(FILE *out, const struct stored_run *run)
 {
     static const char name[] = "assay_run_info";
-    write_help(out, name, "The run that the other metrics belong to.");
+    prometheus_help(out, name, "The run that the other metrics belong to.");
     fputs(name, out);
-    write_label(out, '{', "run", run->run.id);
-    write_label(out, ',', "suite", run->run.suite);
-    write_label(out, ',', "started_at", run->started_at);
-    write_label(out, ',', "version", run->program.version);
-    write_label(out, ',', "commit", run->program.commit);
-    write_label(out, ',', "device", run->launch_count ? run->launches[0].device.name : "");
-    write_label(out, ',', "driver", run->launch_count ? run->launches[0].device.driver : "");
-    write_value(out, 1);
+    prometheus_label(out, '{', "run", run->run.id);
+    prometheus_label(out, ',', "suite", run->run.suite);
+    prometheus_label(out, ',', "started_at", run->started_at);
+    prometheus_label(out, ',', "version", run->program.version);
+    prometheus_label(out, ',', "commit", run->program.commit);
+    prometheus_label(out, ',', "device", run->launch_count ? run->launches[0].device.name : "");
+    prometheus_label(out, ',', "driver", run->launch_count ? run->launches[0].device.driver : "");
+    prometheus_value(out, 1);
 }
 
 void export_prometheus(FILE *out, const struct view *view)

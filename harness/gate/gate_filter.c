@@ -87,6 +87,11 @@ const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILT
     return run->filter;
 }
 
+bool gate_filter_add(char filter[GATE_FILTER], const struct case_id *id)
+{
+    return add(filter, id, case_name);
+}
+
 bool gate_open_filter(const struct gate_run *run, char filter[GATE_FILTER])
 {
     filter[0] = '\0';

@@ -24,6 +24,7 @@ static enum launch_end pass(struct gate_run *run, enum arm arm, struct fingerpri
 {
     struct stored_run about;
     struct program_call call = gate_call(run, arm, 0, run->options->filter);
+    call.counters = NULL;
     call.label = "fingerprints";
     call.seed = seed_of(run); /* both see the same inputs */
     enum launch_end end = program_fingerprint(&call, prints, &about);
@@ -50,6 +51,7 @@ static double screen_s(const struct gate_run *run, double pass_s)
 {
     const char *budget = run->options->budget ? run->options->budget : GATE_BUDGET_S;
     int cases = run->plan.open + run->plan.audited;
+    if (run->options->counts) return 2 * pass_s; /* and the checks */
     return 2 * run->screen_rounds * (pass_s + 2 * cases * strtod(budget, NULL));
 }
 
@@ -158,7 +160,10 @@ static void add_row(struct comparison *comparison, const struct case_id *id)
     comparison->rows[comparison->count++] = (struct comparison_row){
         .id = *id,
         .verdict = VERDICT_UNCHANGED,
+        .metric = comparison->metric,
         .ratio = {NAN, NAN, NAN},
+        .base_value = NAN,
+        .candidate_value = NAN,
         .base_ns = NAN,
         .candidate_ns = NAN,
         .p_slower = NAN,

@@ -41,7 +41,7 @@ int gate_check_device(struct gate_run *run, const char *launch_id)
     return assay_error("what is to be gone on with is of another device, driver or clock");
 }
 
-static bool is_same_build(const struct program_info *a, const struct program_info *b)
+bool gate_is_same_build(const struct program_info *a, const struct program_info *b)
 {
     return strcmp(a->version, b->version) == 0 && strcmp(a->commit, b->commit) == 0 &&
            strcmp(a->diff_hash, b->diff_hash) == 0 && strcmp(a->compiler, b->compiler) == 0 &&
@@ -49,7 +49,7 @@ static bool is_same_build(const struct program_info *a, const struct program_inf
            strcmp(a->nvcc_flags, b->nvcc_flags) == 0;
 }
 
-static bool is_same_suite(const struct timings *a, const struct timings *b)
+bool gate_is_same_suite(const struct timings *a, const struct timings *b)
 {
     const char *one = a->run.suite_text, *other = b->run.suite_text;
     return strcmp(one ? one : "", other ? other : "") == 0;
@@ -81,9 +81,9 @@ int gate_check_launch(struct gate_run *run, enum arm arm, const struct timings *
 {
     const struct timings *pool = pool_of(run, arm);
     if (run->is_calibration || !is_there(pool)) return 0;
-    if (!is_same_build(&pool->run.program, &launch->run.program))
+    if (!gate_is_same_build(&pool->run.program, &launch->run.program))
         return refuse_build(run, arm, &pool->run.program, &launch->run.program);
-    if (!is_same_suite(pool, launch))
+    if (!gate_is_same_suite(pool, launch))
         return assay_error(
             run->taken_rounds == 0
                 ? "the text of '%s' changed during the gate"
@@ -196,8 +196,8 @@ static bool is_as_before(const struct gate_run *run, const struct stored_round *
     for (int arm = 0; arm < ARMS; arm++) {
         const struct timings *launch = &stored->arm[arm], *pool = pool_of(run, arm);
         if (!is_there(launch) || !is_there(pool)) continue;
-        if (!is_same_build(&pool->run.program, &launch->run.program)) return false;
-        if (!is_same_suite(pool, launch)) return false;
+        if (!gate_is_same_build(&pool->run.program, &launch->run.program)) return false;
+        if (!gate_is_same_suite(pool, launch)) return false;
     }
     return true;
 }

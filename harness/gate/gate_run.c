@@ -89,7 +89,8 @@ static int paired(struct gate_run *run)
     if (run->options->resume && gate_resume(run) != 0) return EXIT_USAGE;
     if (pinned) code = gate_read_baseline(run->store, pinned, &run->pinned, &run->pinned_sessions);
     if (code == GATE_MADE) code = gate_prove(run);
-    if (code == GATE_MADE && gate_measures(run)) code = measure_all(run);
+    if (code == GATE_MADE && gate_measures(run))
+        code = run->options->counts ? gate_count(run) : measure_all(run);
     if (code != GATE_MADE) return code;
     return gate_add_proven(run) == 0 && gate_finish(run) == 0 ? GATE_MADE : EXIT_USAGE;
 }

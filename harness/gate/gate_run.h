@@ -30,6 +30,7 @@ struct gate_options {
     bool speedup;                            /* the ratio to the baseline, not the time */
     bool twin;        /* both builds in one process where that can be; paired mode */
     const char *self; /* this program, which measures them then; NULL: it has no file of its own */
+    bool counts;      /* what launches count, in the place of times (judge/counts.h); paired mode */
     bool proof;       /* what is proven unchanged is not measured (judge/proof.h); paired mode */
     bool extend;
     bool resume; /* go on with the suite's newest gate that did not end; paired mode */
@@ -42,6 +43,19 @@ struct gate_options {
     bool has_seed; /* else a random one */
     uint64_t seed; /* those of all launches follow from it */
 };
+
+/* One verdict over nodes that each gated the same two programs: their gates are in these files, or
+ * in one that they were merged into. */
+struct over_options {
+    char *const *files; /* ended by NULL */
+    int nodes;          /* so many are expected; 0: as many as there are */
+};
+
+/* As gate_run, from `over` and of `options` what judges and reports. A node without its share (a
+ * file that cannot be read, a gate that did not end, other programs) is named in the notes, and the
+ * exit code of the comparison is EXIT_LOST. */
+int gate_over(const struct gate_options *options, const struct over_options *over,
+              struct comparison *comparison);
 
 /* Exit code of the failure after assay_error, or -1 with the comparison made (its
  * own exit code is in it). comparison_release frees. */

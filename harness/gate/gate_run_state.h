@@ -107,6 +107,8 @@ enum { GATE_FILTER = 1 << 16 }; /* Linux takes an argument of twice as much */
  * programs whether they know filters of shapes. */
 const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILTER]);
 
+/* Add a case to a filter that begins as "". false: it cannot be named, or there is no room. */
+bool gate_filter_add(char filter[GATE_FILTER], const struct case_id *id);
 /* The same of the cases that the proof left open or that audit it; false: they cannot be named. */
 bool gate_open_filter(const struct gate_run *run, char filter[GATE_FILTER]);
 
@@ -128,6 +130,11 @@ bool gate_measures(const struct gate_run *run);
 /* Put the proven cases beside those that were judged. 0, or -1 with assay_error. */
 int gate_add_proven(struct gate_run *run);
 
+/* ---- gate_count.c: counters in the place of times; GATE_MADE, or an exit code ---- */
+
+/* Count all that is not proven, and what differs four times more; the comparison is made. */
+int gate_count(struct gate_run *run);
+
 /* ---- gate_resume.c: launches of a gate or a calibration that did not end ---- */
 
 /* The suite's newest gate that did not end becomes this one. 0, or -1 with assay_error. */
@@ -140,6 +147,10 @@ int gate_take_round(struct gate_run *run, int round, bool with_null);
 int gate_take_rounds(struct gate_run *run, int from, int to, bool with_null);
 /* -1 with assay_error where a launch is of another device, driver or clock than those before. */
 int gate_check_device(struct gate_run *run, const char *launch_id);
+/* Whether two programs were built alike from the same sources; whether two sides have one text of
+ * the suite. */
+bool gate_is_same_build(const struct program_info *a, const struct program_info *b);
+bool gate_is_same_suite(const struct timings *a, const struct timings *b);
 /* The same of a new launch of an arm beside the rounds that were taken; and, whenever others of the
  * arm were before it, of its build and its suite. */
 int gate_check_launch(struct gate_run *run, enum arm arm, const struct timings *launch);

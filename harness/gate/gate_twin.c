@@ -295,7 +295,7 @@ static int judge(struct gate_run *run, struct stored_run *stored)
         fill_row(&comparison->rows[row[i]], &cases[i]);
         doubt_choice(&comparison->rows[row[i]], stored);
     }
-    if (status == 0 && count > 0 && cases[0].layout > 0)
+    if (status == 0 && count >= GATE_LEAST_TWINS && cases[0].layout > 0)
         comparison_note(comparison,
                         "copies of the same code differ by up to %.2g %% here: no floor is below "
                         "that",

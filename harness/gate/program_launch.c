@@ -107,15 +107,18 @@ static void arguments(const struct program_call *call, const struct scratch *scr
         {"--twin", call->twin},
         {"--twin-floor", call->twin_floor},
         {"--fingerprint", request == ASK_PRINTS ? scratch->prints : NULL},
+        {"--counters", call->counters},
     };
     int count = 0;
     argv[count++] = call->program;
-    argv[count++] = "run";
+    argv[count++] = call->counters ? "profile" : "run";
     argv[count++] = call->suite;
-    argv[count++] = "--no-ceilings";
-    /* The whole suite, also where the gate is one process of a job (run/launcher.h). */
-    argv[count++] = "--shard";
-    argv[count++] = "1/1";
+    argv[count++] = call->counters ? "--no-times" : "--no-ceilings";
+    if (!call->counters) {
+        /* The whole suite, also where the gate is one process of a job (run/launcher.h). */
+        argv[count++] = "--shard";
+        argv[count++] = "1/1";
+    }
     if (request == ASK_PLAN) argv[count++] = "--dry-run";
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (!pairs[i][1]) continue;

@@ -26,6 +26,7 @@ struct program_call {
     bool allow_load;            /* a suite may name some too */
     uint64_t seed;
     int timeout_s;
+    const char *counters; /* these are read, and nothing is timed; NULL: times */
 };
 
 enum launch_end {

@@ -36,6 +36,7 @@ enum metric_kind {
     METRIC_MEDIAN,  /* the time in ns */
     METRIC_MEAN,    /* the trimmed mean of the samples in ns; of a long time the median */
     METRIC_SPEEDUP, /* the time divided by that of the group's baseline in the same launch */
+    METRIC_SHARE,   /* the time divided by that of the ceiling of its run */
 };
 
 /* How a case is to be told from its launches on both sides. */

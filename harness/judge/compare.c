@@ -53,6 +53,19 @@ const char *compare_difference(struct comparing *comparing, const struct side_fi
     return out;
 }
 
+bool compare_other_models(const struct timings *base, const struct timings *candidate)
+{
+    const struct timings *const sides[] = {base, candidate};
+    const char *model = NULL;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < sides[side]->run.launch_count; i++) {
+            const char *name = sides[side]->run.launches[i].device.name;
+            if (model && strcmp(model, name) != 0) return true;
+            model = name;
+        }
+    return false;
+}
+
 /* ---------------------------------------------------------------- cases -- */
 
 /* Number of rows of the case that begins at `at`. */
@@ -232,7 +245,7 @@ static void make_notes(const struct comparing *comparing)
                         "%d and %d launches: too few for 95 %% intervals (4 on each side), so "
                         "they show smallest to largest",
                         b, c);
-    const struct noise *noise = comparing->options->noise;
+    const struct noise *noise = comparing->by_limits ? NULL : comparing->options->noise;
     int sessions = noise ? noise_sessions(noise) : 0;
     if (sessions > 0)
         comparison_note(comparison,
@@ -247,6 +260,10 @@ static void make_notes(const struct comparing *comparing)
         comparison_note(comparison, "the runs were not measured under the same conditions: %s%s",
                         comparing->difference,
                         comparing->options->across ? "; compared because that was asked for" : "");
+    if (comparing->by_limits)
+        comparison_note(comparison, "between two models times are no verdict: cases are judged by "
+                                    "their ratio to the baseline of the same launch, and those "
+                                    "without one by their share of the ceiling");
     strcpy(comparison->difference, comparing->difference);
     if (strcmp(comparison->base.id, comparison->candidate.id) == 0 && !comparing->options->twins)
         comparison_note(comparison, "both sides are the same run");
@@ -277,6 +294,8 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     comparison_side_of(&comparison->base, &base->run);
     comparison_side_of(&comparison->candidate, &candidate->run);
     find_difference(&comparing);
+    comparing.by_limits = options->across && compare_other_models(base, candidate);
+    if (comparing.by_limits) comparison->metric = "limits";
     if (compare_cases(&comparing) != 0) goto out;
     if (options->presence != PRESENT_SOMEWHERE) {
         compare_lost(&comparing, base);

@@ -37,6 +37,27 @@ static void side_read(struct side_figures *side, const struct comparing *compari
     }
 }
 
+/* What judges a case of two models: its ratio to a baseline that both have, else its share of the
+ * ceiling. The ratio of a baseline to itself is none. */
+static enum metric_kind limit_of(const struct comparing *comparing, const struct side_figures *base,
+                                 const struct side_figures *candidate)
+{
+    if (base->count == 0 || candidate->count == 0) return METRIC_SHARE;
+    const struct timing *left = timing_baseline(comparing->base, base->rows);
+    const struct timing *right = timing_baseline(comparing->candidate, candidate->rows);
+    bool is_same = left && right && left->time_ns > 0 && right->time_ns > 0 &&
+                   case_id_order(&left->id, &right->id) == 0;
+    return is_same && left != base->rows && right != candidate->rows ? METRIC_SPEEDUP
+                                                                     : METRIC_SHARE;
+}
+
+/* The speed-up or the share of a side: the median over its launches. */
+static double limit_value(const struct comparing *comparing, const struct side_figures *side)
+{
+    memcpy(comparing->scratch, side->logs, (size_t)side->valid * sizeof(double));
+    return exp(-stats_median(comparing->scratch, side->valid));
+}
+
 static const struct timing *first_with(const struct side_figures *side, int status)
 {
     for (int i = 0; i < side->count; i++)
@@ -224,7 +245,9 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
     }
     if (base->valid == 0 || candidate->valid == 0)
         return set(row, VERDICT_INCOMPARABLE, "",
-                   comparing->options->speedup ? "no baseline of its group" : "no time");
+                   comparing->by_limits          ? "no baseline of its group, and no ceiling"
+                   : comparing->options->speedup ? "no baseline of its group"
+                                                 : "no time");
     int least = comparing->options->least_launches;
     if (row->launches >= least) return VERDICTS;
     snprintf(row->reason, sizeof row->reason, "%d launch%s, and this needs %d on each side",
@@ -274,7 +297,8 @@ static void set_tags(struct comparison_row *row, const struct comparing *compari
     if (code[0] && strcmp(code, candidate->rows[0].code_hash) == 0) row->tags |= TAG_SAME_CODE;
     if (is_bimodal(base->logs, base->valid) || is_bimodal(candidate->logs, candidate->valid))
         row->tags |= TAG_BIMODAL;
-    if (!comparing->options->speedup && is_clocks(row, base, candidate)) row->tags |= TAG_CLOCK;
+    bool by_time = !comparing->options->speedup && !comparing->by_limits;
+    if (by_time && is_clocks(row, base, candidate)) row->tags |= TAG_CLOCK;
 }
 
 /* ---------------------------------------------------------------- case -- */
@@ -339,7 +363,8 @@ static struct comparison_row *add_row(struct comparison *comparison, const struc
     row->ratio = (struct interval){NAN, NAN, NAN};
     row->base_ns = row->candidate_ns = row->threshold = row->floor = NAN;
     row->noise = row->quantum = row->mde = row->fence = row->p_slower = row->p_faster =
-        row->p_least = NAN;
+        row->p_least = row->base_value = row->candidate_value = NAN;
+    row->metric = comparison->metric;
     return row;
 }
 
@@ -362,19 +387,27 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     const struct compare_options *options = comparing->options;
     struct clock_sight sight = clock_sight_of(comparing->base, comparing->candidate, &row->id,
                                               options->clock_launches, options->speedup);
+    if (comparing->by_limits) sight.metric = limit_of(comparing, base, candidate);
     side_read(base, comparing, comparing->base, sight.metric, comparing->logs[0]);
     side_read(candidate, comparing, comparing->candidate, sight.metric, comparing->logs[1]);
     row->base_ns = base->time_ns;
     row->candidate_ns = candidate->time_ns;
     row->launches = base->valid < candidate->valid ? base->valid : candidate->valid;
+    if (comparing->by_limits) {
+        row->metric = sight.metric == METRIC_SPEEDUP ? "speedup" : "share";
+        row->base_value = limit_value(comparing, base);
+        row->candidate_value = limit_value(comparing, candidate);
+    }
     row->verdict = without_ratio(row, comparing, base, candidate,
                                  compare_difference(comparing, base, candidate, difference));
     if (row->verdict != VERDICTS) return 0;
 
     if (compare_find_change(row, comparing, base, candidate, &change) != 0) return -1;
     row->ratio = (struct interval){exp(change.mid), exp(change.lo), exp(change.hi)};
-    row->noise =
-        expm1(noise_floor(comparing->options->noise, &row->id, row->base_ns, row->launches));
+    /* What is known of noise is of one card's times. */
+    if (!comparing->by_limits)
+        row->noise =
+            expm1(noise_floor(comparing->options->noise, &row->id, row->base_ns, row->launches));
     row->quantum = sight.resolution_ns / row->base_ns;
     if (sight.metric == METRIC_MEAN) row->tags |= TAG_STEPS;
     row->floor = fmax(fmax(row->floor, row->noise), row->quantum);

@@ -17,7 +17,8 @@ static struct interval sample_interval(const struct comparing *comparing,
 {
     struct interval change = {candidate->logs[0] - base->logs[0], NAN, NAN};
     const struct timing *b = base->rows, *c = candidate->rows;
-    if (comparing->options->speedup) return change; /* the baselines' intervals are not known */
+    /* The intervals of baselines and ceilings are not known. */
+    if (comparing->options->speedup || comparing->by_limits) return change;
     if (b->lo_ns > 0 && c->lo_ns > 0) {
         change.lo = log(c->lo_ns / b->hi_ns);
         change.hi = log(c->hi_ns / b->lo_ns);

@@ -22,6 +22,7 @@ struct comparing {
     char difference[ASSAY_MAX_REASON]; /* between the comparability of the sides; "" none */
     bool is_divided; /* each GPU's launch had a part of the cases: each case may differ or not */
     unsigned key_tags;
+    bool by_limits; /* launches of two models, which `across` judges by ratios and ceilings */
     double
         laxest_refused;  /* threshold of the candidate's suite, above that of the base's; 0 none */
     double laxest_taken; /* threshold of suites, above the default; 0 none */

@@ -125,6 +125,12 @@ static void keep_words(char *words, const char *others, bool drop)
     }
 }
 
+/* Ratios of shares and of speed-ups have no mean in common. */
+static bool is_share(const struct comparison_row *row)
+{
+    return row->metric && strcmp(row->metric, "share") == 0;
+}
+
 /* Of the rows of one operation, which are `count` from here; until the end `ratio` holds the sum
  * of logarithms. */
 static void fill_family(struct comparison_family *family, const struct comparison_row *rows,
@@ -137,7 +143,7 @@ static void fill_family(struct comparison_family *family, const struct compariso
     for (int i = 0; i < count; i++) {
         words_of(&rows[i], words);
         if (family->common[0]) keep_words(family->common, words, false);
-        if (isnan(rows[i].ratio.mid)) continue;
+        if (isnan(rows[i].ratio.mid) || is_share(&rows[i])) continue;
         family->ratio += log(rows[i].ratio.mid);
         family->cases++;
     }

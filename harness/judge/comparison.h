@@ -28,17 +28,21 @@ struct comparison_row {
     struct interval ratio; /* candidate over base; NANs: none */
     enum evidence evidence;
     double base_ns, candidate_ns; /* medians over launches; NAN: no time */
-    double p_slower, p_faster;    /* one-sided p-values, against the floor; NAN: no test */
-    double p_least;               /* the smallest that so many launches can have; NAN: no test */
-    double threshold;             /* smallest change that matters, as a fraction */
-    double floor;                 /* the threshold, or noise or clock resolution if larger */
-    double noise;                 /* noise floor, as a fraction; NAN unknown */
-    double quantum;               /* clock resolution, as a fraction; 0 or NAN unknown */
-    double fence;                 /* usual change between runs (history_fence); NAN unknown */
-    double mde;                   /* minimum detectable effect at 80 % power; NAN unknown */
-    int launches;                 /* of the side with fewer; rounds when paired, or turns */
-    bool names_place;             /* the variant ran on host and CUDA, so name the place */
-    bool confirmed;               /* judged by the fresh rounds of a second stage */
+    const char *metric;           /* what the ratio is of: "time", "speedup", "share" */
+    /* Between two models: the speed-up over the baseline, or the share of the ceiling; NAN: none.
+     */
+    double base_value, candidate_value;
+    double p_slower, p_faster; /* one-sided p-values, against the floor; NAN: no test */
+    double p_least;            /* the smallest that so many launches can have; NAN: no test */
+    double threshold;          /* smallest change that matters, as a fraction */
+    double floor;              /* the threshold, or noise or clock resolution if larger */
+    double noise;              /* noise floor, as a fraction; NAN unknown */
+    double quantum;            /* clock resolution, as a fraction; 0 or NAN unknown */
+    double fence;              /* usual change between runs (history_fence); NAN unknown */
+    double mde;                /* minimum detectable effect at 80 % power; NAN unknown */
+    int launches;              /* of the side with fewer; rounds when paired, or turns */
+    bool names_place;          /* the variant ran on host and CUDA, so name the place */
+    bool confirmed;            /* judged by the fresh rounds of a second stage */
     char reason[ASSAY_MAX_REASON];
     /* What may have made half of a side's launches or more noisy, by more than the floor; "": they
      * are not. */
@@ -91,7 +95,7 @@ enum { COMPARISON_NOTES = 16, COMPARISON_NOTE = 400 };
 
 struct comparison {
     const char *mode;   /* "compare", "paired", "stored" */
-    const char *metric; /* "time" or "speedup" */
+    const char *metric; /* "time", "speedup"; "limits": each row has its own */
     double threshold;   /* of all cases, a fraction; NAN: each has its own */
     double fdr;         /* false discovery rate that was asked for; NAN none */
     struct comparison_side base, candidate;
@@ -101,6 +105,7 @@ struct comparison {
     int family_count;
     char note[COMPARISON_NOTES][COMPARISON_NOTE]; /* sentences that every format shows */
     int note_count;
+    char lost[COMPARISON_NOTE]; /* nodes whose share of a verdict over nodes is missing; "" none */
     char difference[ASSAY_MAX_REASON]; /* in the comparability of the sides; "" none */
     /* The command that would decide what has too few launches, to be pasted; "" none. What in it is
      * to be replaced, and by what; "" nothing. */

@@ -62,6 +62,11 @@ int rank_sum_interval(const double *x, int x_count, const double *y, int y_count
  * normal values (two or more): Croux and Rousseeuw, COMPSTAT (1992). Reorders. */
 double spread_of_few(double *values, int count);
 
+/* Qn, a standard deviation by the quarter of all differences between two values that are smallest:
+ * half of the values may be anything, and it is worth twice as many values as a MAD. With the
+ * correction for few values. Sorts; NAN for fewer than two. Rousseeuw and Croux, JASA 88 (1993). */
+double spread_by_pairs(double *values, int count);
+
 /* One of several hypotheses that are tested together. */
 struct hypothesis {
     double p;

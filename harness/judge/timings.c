@@ -59,17 +59,24 @@ const struct lost_case *timings_first_lost(const struct timings *timings, const 
     return case_first(id, timings->lost, timings->lost_count, sizeof *timings->lost);
 }
 
-double timing_metric(const struct timings *timings, const struct timing *row,
-                     enum metric_kind metric)
+const struct timing *timing_baseline(const struct timings *timings, const struct timing *row)
 {
     const struct timing *end = timings->rows + timings->count, *first = row;
-    if (metric == METRIC_MEDIAN) return row->time_ns;
-    if (metric == METRIC_MEAN) return row->steps.mean_ns > 0 ? row->steps.mean_ns : row->time_ns;
     while (first > timings->rows && case_id_same_group(&first[-1].id, &row->id))
         first--;
     for (const struct timing *t = first; t < end && case_id_same_group(&t->id, &row->id); t++)
-        if (t->is_baseline && t->launch == row->launch) return row->time_ns / t->time_ns;
-    return NAN;
+        if (t->is_baseline && t->launch == row->launch) return t;
+    return NULL;
+}
+
+double timing_metric(const struct timings *timings, const struct timing *row,
+                     enum metric_kind metric)
+{
+    if (metric == METRIC_MEDIAN) return row->time_ns;
+    if (metric == METRIC_MEAN) return row->steps.mean_ns > 0 ? row->steps.mean_ns : row->time_ns;
+    if (metric == METRIC_SHARE) return row->ceiling_ns > 0 ? row->time_ns / row->ceiling_ns : NAN;
+    const struct timing *baseline = timing_baseline(timings, row);
+    return baseline ? row->time_ns / baseline->time_ns : NAN;
 }
 
 int timings_append(struct timings *pool, struct timings *more)

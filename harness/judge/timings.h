@@ -15,7 +15,8 @@ struct timing {
     double threshold; /* the suite's smallest change that counts, a fraction; NAN none */
     bool is_baseline;
     double time_ns, lo_ns, hi_ns; /* NAN unless ok */
-    struct clock_steps steps;     /* of a short case */
+    double ceiling_ns; /* what it would take at the ceiling that binds it; 0 or NAN: not known */
+    struct clock_steps steps; /* of a short case */
     double sm_mhz;
     double bytes, ops; /* minimum work */
     uint64_t clock_reasons;
@@ -50,7 +51,10 @@ const struct timing *timings_first(const struct timings *timings, const struct c
 /* The same of its losses. */
 const struct lost_case *timings_first_lost(const struct timings *timings, const struct case_id *id);
 
-/* NAN if there is none. `row` is one of timings->rows. */
+/* The baseline of the row's group in the same launch; NULL: none. `row` is one of timings->rows. */
+const struct timing *timing_baseline(const struct timings *timings, const struct timing *row);
+
+/* NAN if there is none. `row` likewise. */
 double timing_metric(const struct timings *timings, const struct timing *row,
                      enum metric_kind metric);
 

@@ -246,7 +246,8 @@ enum attempt_end attempt_group(struct runner *runner, const struct group *group)
     enum attempt_end end = measure(runner, &attempt);
     drop_cases(&attempt);
     free(attempt.cases);
-    if (runner->options->profile && end == ATTEMPT_DONE) leave_child(runner);
+    if (runner->options->profile && !runner->options->check_only && end == ATTEMPT_DONE)
+        leave_child(runner);
     if (end != ATTEMPT_FAILED) progress_group_end(&runner->progress, clock_s() - start);
     return end;
 }

@@ -195,6 +195,7 @@ static void say_losses(const struct device_info *device)
 
 static int check_profilable(const struct device_info *device)
 {
+    if (device->simulates_counters) return 0;
     if (device->simulated)
         return assay_error("a simulated device runs no kernels: there is nothing to profile");
     if (device->place != ASSAY_CUDA)

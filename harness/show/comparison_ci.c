@@ -52,8 +52,12 @@ static void testcase(FILE *out, const struct comparison_row *row)
 /* Needed because most readers of JUnit show a suite of skipped tests, or of none, as passed. */
 static bool is_unjudged(const struct comparison *comparison, char message[WORDS_LINE])
 {
-    if (comparison->exit != EXIT_NOTHING) return false;
-    unjudged_text(comparison, message);
+    if (comparison->lost[0])
+        snprintf(message, WORDS_LINE, "%s", comparison->lost);
+    else if (comparison->exit == EXIT_NOTHING)
+        unjudged_text(comparison, message);
+    else
+        return false;
     return true;
 }
 
@@ -73,9 +77,9 @@ int comparison_junit(FILE *out, const struct comparison *comparison)
         testcase(out, &comparison->rows[i]);
     if (unjudged)
         xml_print(out,
-                  "  <testcase classname=\"assay\" name=\"enough of the cases\">"
+                  "  <testcase classname=\"assay\" name=\"%s\">"
                   "<error message=\"%s\"/></testcase>\n",
-                  why);
+                  comparison->lost[0] ? "every node" : "enough of the cases", why);
     fputs("</testsuite>\n", out);
     return ferror(out) ? assay_error("cannot write the report: %s", strerror(errno)) : 0;
 }

@@ -48,6 +48,9 @@ static void row_object(struct json *json, const struct comparison_row *row)
     json_known_member(json, "evidence", evidence_name(row->evidence));
     json_number_member(json, "base_ns", row->base_ns);
     json_number_member(json, "candidate_ns", row->candidate_ns);
+    json_text_member(json, "metric", row->metric);
+    json_number_member(json, "base_value", row->base_value);
+    json_number_member(json, "candidate_value", row->candidate_value);
     json_number_member(json, "p_slower", row->p_slower);
     json_number_member(json, "p_faster", row->p_faster);
     json_number_member(json, "threshold", row->threshold);

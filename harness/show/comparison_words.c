@@ -141,8 +141,22 @@ void unjudged_text(const struct comparison *comparison, char out[WORDS_LINE])
 
 const char *metric_text(const struct comparison *comparison)
 {
-    bool is_ratio = comparison->metric && strcmp(comparison->metric, "speedup") == 0;
-    return is_ratio ? "change of time/baseline" : "change of time";
+    const char *metric = comparison->metric ? comparison->metric : "time";
+    if (strcmp(metric, "limits") == 0) return "change of time/limit";
+    if (strcmp(metric, "counters") == 0) return "change of instructions";
+    return strcmp(metric, "speedup") == 0 ? "change of time/baseline" : "change of time";
+}
+
+/* A time; between two models a speed-up or a share of the ceiling. */
+static void side_value(char out[UNITS_MAX], const struct comparison_row *row, double time_ns,
+                       double value)
+{
+    if (isnan(value))
+        units_time(out, time_ns);
+    else if (strcmp(row->metric, "share") == 0)
+        units_percent(out, value);
+    else
+        units_ratio(out, value);
 }
 
 void comparison_words(struct comparison_words *words, const struct comparison_row *row)
@@ -150,8 +164,8 @@ void comparison_words(struct comparison_words *words, const struct comparison_ro
     char tags[128];
     words->verdict = verdict_name(row->verdict);
     comparison_row_text(row, words->name);
-    units_time(words->base, row->base_ns);
-    units_time(words->candidate, row->candidate_ns);
+    side_value(words->base, row, row->base_ns, row->base_value);
+    side_value(words->candidate, row, row->candidate_ns, row->candidate_value);
     comparison_change_text(row->ratio.mid, words->change);
     comparison_ratio_text(row, words->ratio, sizeof words->ratio);
     units_percent(words->floor, isnan(row->ratio.mid) ? NAN : row->floor);

@@ -104,6 +104,12 @@ const struct field launch_fields[] = {
 const struct field start_fields[] = {STATES("start_"), {0}};
 const struct field end_fields[] = {STATES("end_"), {0}};
 
+const struct field health_fields[] = {
+    COUNT(card_health, link_width),        COUNT(card_health, link_width_max),
+    COUNT(card_health, link_generation),   COUNT(card_health, link_generation_max),
+    COUNT64(card_health, ecc_uncorrected), {0},
+};
+
 const struct field around_fields[] = {
     COUNT(surroundings, processors), REAL(surroundings, start_load),  REAL(surroundings, end_load),
     REAL(surroundings, other_share), REAL(surroundings, steal_share), {0},

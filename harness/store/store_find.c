@@ -154,7 +154,7 @@ static int find_job(struct store *store, const char *job, char id[STORE_ID])
     static const char by_job[] =
         "SELECT id FROM run WHERE shard_group = :key AND :key != ''"
         " AND status = 'complete'" STORE_NEWEST_FIRST("started_at") "rowid DESC LIMIT 1";
-    if (store_need(store, NEED_LIST, "") != 0) return -1;
+    if (store_need(store, NEED_SHARES, "") != 0) return -1;
     int found = find_one(store, by_job, job, id);
     if (found == 1) snprintf(store->job_run, sizeof store->job_run, "%s", id);
     return found;

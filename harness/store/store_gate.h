@@ -70,6 +70,23 @@ int store_last_calibration(struct store *store, const char *suite, char session[
 int store_unfinished_gate(struct store *store, const char *suite, char session[STORE_ID],
                           int *last);
 
+/* The newest gate of two programs on each node (a card in a host) that left launches here. Stops
+ * when `each` returns other than 0, and returns that. */
+struct gate_node {
+    char session[STORE_ID]; /* as labels have it */
+    char gate[STORE_ID];    /* its id; "": it did not come to an end */
+    char suite[ASSAY_MAX_NAME];
+    char host[RESULT_MAX_PROPERTY], card[RESULT_MAX_PROPERTY]; /* a UUID, else what --device took */
+    char started_at[32];
+    bool simulated;
+};
+int store_each_gate_node(struct store *store,
+                         int (*each)(const struct gate_node *node, void *context), void *context);
+
+/* Append what a gate decided, as far as it is stored. Free *rows. */
+int store_read_verdicts(struct store *store, const char *gate, struct comparison_row **rows,
+                        int *count);
+
 /* The rows of a comparison that the gate `id` made. */
 int store_add_gate(struct store *store, const char *id, const char *comparability,
                    const struct comparison *comparison);

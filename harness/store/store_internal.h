@@ -37,6 +37,7 @@ enum need {
     NEED_NAMED,         /* runs with this label, or whose ids begin so */
     NEED_RUN,           /* all of the run with this id */
     NEED_LAUNCH,        /* the row of the launch with this id */
+    NEED_SHARES,        /* every run that is a share of its suite */
     NEED_LIST,          /* every run and launch, and how many cases they have */
     NEED_CASES,         /* every launch, and the cases that a pattern names */
     NEED_NOISE,         /* of this comparability key */
@@ -156,6 +157,7 @@ extern const struct field session_fields[]; /* struct device_info: what a launch
 extern const struct field launch_fields[];  /* struct launch_info, but its device and states */
 extern const struct field start_fields[];   /* struct device_state, columns start_... */
 extern const struct field end_fields[];     /* struct device_state, columns end_... */
+extern const struct field health_fields[];  /* struct card_health, when a launch ended */
 extern const struct field around_fields[];  /* struct surroundings */
 extern const struct field case_fields[];    /* struct case_id */
 extern const struct field result_fields[];  /* struct case_result, but its id */
@@ -212,7 +214,8 @@ struct store_step {
 };
 extern const struct store_step store_steps[];
 extern const int store_version; /* of the last step */
-extern const char store_schema_noisy[], store_schema_object[], store_schema_fleet[];
+extern const char store_schema_noisy[], store_schema_object[], store_schema_fleet[],
+    store_schema_health[];
 
 /* Bring the open database to the version of the last step, in one transaction. */
 int store_migrate(struct store *store, const struct store_step *steps);

@@ -106,13 +106,16 @@ int store_end_launch(struct store *store, const char *launch_id, const struct de
                " end_clock_reasons = :end_clock_reasons,"
                " end_other_processes = :end_other_processes, processors = :processors,"
                " start_load = :start_load, end_load = :end_load, other_share = :other_share,"
-               " steal_share = :steal_share,"
+               " steal_share = :steal_share, link_width = :link_width,"
+               " link_width_max = :link_width_max, link_generation = :link_generation,"
+               " link_generation_max = :link_generation_max, ecc_uncorrected = :ecc_uncorrected,"
                " library = CASE :library WHEN '' THEN library ELSE :library END"
                " WHERE id = :id");
     query_text(&query, ":now", now);
     query_text(&query, ":library", end->library);
     query_text(&query, ":id", launch_id);
     fields_bind(&query, end_fields, end);
+    fields_bind(&query, health_fields, &end->health);
     fields_bind(&query, around_fields, around);
     if (query_run(&query) != 0) return -1;
     if (sqlite3_changes(store->db) == 1) return 0;

@@ -15,6 +15,10 @@ check "and, from the second round on, how long it takes" grep -qE "^assay: round
 
 # Both sides of 2 %, so that the first look leaves a case open, and one far beyond it.
 open=',slow=int8_quantize/host_memcpy:2'
+script -qec "stty cols 80; $(printf '%q ' "$ASSAY" gate "$ten" --base "$ASSAY" --base-device "$(calm 1)" \
+    --cand-device "$(calm 2)" --allow-simulated --seed 1)" /dev/null >bar.out
+check "a terminal has a bar in their place" grep -qF "[########............] round 3, candidate (of 6, about " bar.out
+check "of one line" test "$(grep -c 'round [1-6], ' bar.out)" -le 2
 check "without --fail-fast what is open is measured on" exits 1 gate "$(calm 1)" "$(calm 2 "$slow$open")" --threshold 2
 cp said.err whole.err
 check "to round 26" grep -q "round 26, " whole.err

@@ -91,12 +91,12 @@ while read -r command <&3; do
     examples "$command" >list
     check "$command: has an example" [ -s list ]
     while IFS= read -r example <&4; do
-        # A profile and kernels to time need a GPU; without one their examples say so. What goes on until Ctrl-C gets it
+        # A profile, kernels to time and a fleet need a GPU; without one their examples say so. What goes on until Ctrl-C gets it
         # after a second, and what fills the time that it is given a tenth of it.
         expected=0 typed=${example/--limit 120/--limit 12}
         # What the host's noise leaves open is no failure of an example either, if one case is judged.
         case $command in
-            profile | time) expected=4 ;;
+            profile | time | fleet) expected=4 ;;
             ab | gate) typed="$example --least-judged 1" ;;
             # Their server is an example too: central_store.sh has one. The SQL is for psql.
             push | pull) expected=2 typed="ASSAY_LIBPQ=none.so $example" ;;

@@ -106,6 +106,7 @@ document show imported bash -c '"$0" import "$1" >&2; "$0" show --format json' "
 document comparison compared "$ASSAY" compare "sim 1" "sim 2" --format json
 document comparison gate "$ASSAY" gate ./two.ini --base "$ASSAY" --base-device sim:seed=1 --cand-device \
     'sim:seed=2,slow=*/host_omp:10' --allow-simulated --format json --db gate.sqlite
+document comparison over "$ASSAY" gate --over gate.sqlite --allow-simulated --format json
 query s.sqlite "INSERT INTO profile SELECT id, 1, 100, 100, 0, 0, 27, '' FROM result;
     INSERT INTO profile_kernel SELECT id, 1, 'kernel', 'fill(float*)', 1, 8, 1, 1, 128, 1, 1, 32, 0, 0, 0,
         9000, 9000, 9000 FROM result;
@@ -116,6 +117,9 @@ document profile profile "$ASSAY" show "sim 1" --profile --format json
 "$ASSAY" ack 'op_0/*' --reason wanted --until 2099-01-01 --db h.sqlite >/dev/null 2>&1
 document history history "$ASSAY" history 'op_*' --db h.sqlite --format json
 document history "a history of runs" "$ASSAY" history '*' --format json
+"$HERE/fleet_db.sh" "$ASSAY" f.sqlite 16
+query f.sqlite "UPDATE launch SET link_width = 8 WHERE device_id IN ('d0', 'd15')"
+document fleet fleet "$ASSAY" fleet --db f.sqlite --format json
 for what in suites operations variants runs devices; do
     document list "$what" "$ASSAY" list $what --format json
 done
@@ -124,9 +128,9 @@ document doctor doctor "$ASSAY" doctor --format json
 "$ASSAY" calibrate ./two.ini --device sim:seed=1 --allow-simulated --rounds 5 --filter '*/host_scalar' >/dev/null 2>&1
 document noise noise "$ASSAY" calibrate --show --format json
 
-for pair in show=run show=share show=loaded comparison=gate profile=profile history=history list=suites list=operations list=variants \
+for pair in show=run show=share show=loaded comparison=gate profile=profile history=history fleet=fleet list=suites list=operations list=variants \
     list=runs list=devices claims=claims doctor=doctor noise=noise; do
     check "${pair#*=} that is spoilt is none" strict "${pair%=*}" "${pair#*=}.json"
 done
-check "each schema was tried" gives "claims comparison doctor history list noise profile show " \
+check "each schema was tried" gives "claims comparison doctor fleet history list noise profile show " \
     bash -c 'for file in "$0"/*.json; do printf "%s " "$(basename "$file" .json)"; done' "$schemas"

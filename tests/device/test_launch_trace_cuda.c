@@ -447,6 +447,35 @@ static struct fingerprint with_call(const char *name, const void *parameters, bo
     return print;
 }
 
+/* More than the host enqueues ahead: its speed is part of the time. */
+static void many_launches_need_the_program(void **state)
+{
+    static const int counts[] = {100, 101};
+    (void)state;
+    if (!cubin[0][0]) skip();
+    for (int i = 0; i < 2; i++) {
+        struct case_id id = {.place = ASSAY_CUDA};
+        struct fingerprint print;
+        struct program program;
+        struct rng rng;
+        rng_seed(&rng, 9);
+        draw_program(&program, &rng);
+        settle_world(&program, &rng);
+        struct launch_trace *trace = launch_trace_new(find_range, find_name);
+        struct trace_acts *acts = launch_trace_acts(trace);
+        launch_trace_module(trace, cubin[0][0], cubin_size[0][0]);
+        fingerprint_begin(&print, &id);
+        trace_acts_step(acts, TRACE_SETUP, 0, &print);
+        trace_acts_step(acts, TRACE_LAUNCH, 0, &print);
+        for (int k = 0; k < counts[i]; k++)
+            play_step(trace, &program.launch[0]);
+        trace_acts_step(acts, TRACE_END, counts[i], &print);
+        assert_int_equal(print.needs_program, i == 1);
+        assert_string_equal(print.unknown, "");
+        launch_trace_free(trace);
+    }
+}
+
 static void what_is_not_followed_is_in_doubt(void **state)
 {
     (void)state;
@@ -538,6 +567,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_change_is_told_from_the_same),
+        cmocka_unit_test(many_launches_need_the_program),
         cmocka_unit_test(what_is_not_followed_is_in_doubt),
         cmocka_unit_test(a_kernel_of_no_module_is_in_doubt),
         cmocka_unit_test(what_the_host_does_needs_the_program),

@@ -50,7 +50,13 @@ static const char whole_library[] =
     "int nvmlDeviceGetMigMode(int *d, unsigned *out, unsigned *later) { *later = 1; ANSWER(0); }\n"
     "int nvmlDeviceGetPersistenceMode(int *d, int *out) { ANSWER(1); }\n"
     "int nvmlDeviceGetComputeRunningProcesses_v3(int *d, unsigned *out, void *list)\n"
-    "{ if (d == &mute) return 3; *out = 2; return list ? 0 : 7; }\n";
+    "{ if (d == &mute) return 3; *out = 2; return list ? 0 : 7; }\n"
+    "int nvmlDeviceGetCurrPcieLinkWidth(int *d, unsigned *out) { ANSWER(8); }\n"
+    "int nvmlDeviceGetMaxPcieLinkWidth(int *d, unsigned *out) { ANSWER(16); }\n"
+    "int nvmlDeviceGetCurrPcieLinkGeneration(int *d, unsigned *out) { ANSWER(4); }\n"
+    "int nvmlDeviceGetMaxPcieLinkGeneration(int *d, unsigned *out) { ANSWER(5); }\n"
+    "int nvmlDeviceGetTotalEccErrors(int *d, int type, int counter, unsigned long long *out)\n"
+    "{ ANSWER(type == 1 && counter == 0 ? 7 : 99); }\n";
 
 /* What every version has, and nothing more. */
 static const char bare_library[] = "static int card;\n"
@@ -119,6 +125,20 @@ static void a_state_is_read_in_the_units_of_the_fields(void **state)
     nvml_close();
 }
 
+static void the_health_of_a_card_is_read(void **state)
+{
+    (void)state;
+    struct card_health health;
+    assert_int_equal(open_with(whole_library, "GPU-a"), 0);
+    nvml_health(&health);
+    assert_int_equal(health.link_width, 8);
+    assert_int_equal(health.link_width_max, 16);
+    assert_int_equal(health.link_generation, 4);
+    assert_int_equal(health.link_generation_max, 5);
+    assert_int_equal(health.ecc_uncorrected, 7);
+    nvml_close();
+}
+
 static void clock_reasons_are_read_under_their_older_name(void **state)
 {
     (void)state;
@@ -152,6 +172,11 @@ static void assert_nothing_is_read(void)
     assert_true(isnan(info.sm_mhz_max) && isnan(info.memory_mhz_max) && isnan(info.power_limit_w));
     assert_int_equal(nvml_persistence(), -1);
     assert_int_equal(nvml_processes(), -1);
+    struct card_health health;
+    nvml_health(&health);
+    assert_int_equal(health.link_width, -1);
+    assert_int_equal(health.link_generation_max, -1);
+    assert_int_equal(health.ecc_uncorrected, -1);
 }
 
 static void what_a_card_does_not_support_is_no_number(void **state)
@@ -249,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_card_is_described_in_the_units_of_the_fields),
         cmocka_unit_test(a_state_is_read_in_the_units_of_the_fields),
+        cmocka_unit_test(the_health_of_a_card_is_read),
         cmocka_unit_test(clock_reasons_are_read_under_their_older_name),
         cmocka_unit_test(processes_are_counted_without_room_for_their_list),
         cmocka_unit_test(what_a_card_does_not_support_is_no_number),

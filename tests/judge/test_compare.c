@@ -145,10 +145,83 @@ static void another_device_is_incomparable_and_named(void **state)
     assert_non_null(strstr(comparison.rows[0].reason, "NVIDIA H200 and NVIDIA A100"));
     assert_int_equal(comparison.exit, EXIT_NOTHING);
     comparison_release(&comparison);
-    options.across = true;
+    options.across = true; /* and no times make a verdict */
+    comparison = compare(&base, &candidate, &options);
+    assert_int_equal(comparison.rows[0].verdict, VERDICT_INCOMPARABLE);
+    assert_string_equal(comparison.rows[0].reason, "no baseline of its group, and no ceiling");
+    comparison_release(&comparison);
+    strcpy(candidate.run.launches[3].device.name, "NVIDIA H200");
+    strcpy(candidate.run.launches[3].device.driver, "590");
     comparison = compare(&base, &candidate, &options);
     assert_int_equal(comparison.rows[0].verdict, VERDICT_PASS);
     comparison_release(&comparison);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
+/* Five launches on an H200, and five on an A100 that takes twice as long. There "mine" is 10 %
+ * further from the baseline; "copy" has no baseline, and half of its ceiling on both. */
+static void two_models(struct timings *base, struct timings *candidate)
+{
+    struct timings *const sides[] = {base, candidate};
+    for (int side = 0; side < 2; side++) {
+        begin(sides[side], side ? "b" : "a", 5, 3);
+        for (int i = 0; i < 5; i++) {
+            double slower = (1 + side) * (1 + 1e-3 * i);
+            if (side) strcpy(sides[side]->run.launches[i].device.name, "NVIDIA A100");
+            struct timing *blas = add(sides[side], i, "blas", 500 * slower);
+            blas->is_baseline = true;
+            blas->ceiling_ns = side ? 800 : 450;
+            add(sides[side], i, "mine", (side ? 1100 : 1000) * slower)->ceiling_ns = 100;
+            struct timing *copy = add(sides[side], i, "copy", 400 * slower);
+            strcpy(copy->id.shape, "n=2");
+            copy->ceiling_ns = side ? 400 : 200;
+        }
+    }
+}
+
+static void two_models_are_held_to_baselines_and_ceilings(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    options.across = true;
+    two_models(&base, &candidate);
+    struct comparison found = compare(&base, &candidate, &options);
+    const struct comparison_row *mine = row_of(&found, "mine"), *copy = row_of(&found, "copy"),
+                                *blas = row_of(&found, "blas");
+    assert_string_equal(found.metric, "limits");
+    assert_int_equal(mine->verdict, VERDICT_REGRESSED);
+    assert_string_equal(mine->metric, "speedup");
+    assert_float_equal(mine->ratio.mid, 1.1, 1e-9);
+    assert_float_equal(mine->base_value, 0.5, 1e-9);
+    assert_float_equal(mine->candidate_value, 0.5 / 1.1, 1e-9);
+    assert_int_equal(copy->verdict, VERDICT_PASS);
+    assert_string_equal(copy->metric, "share");
+    assert_float_equal(copy->candidate_value, 0.5, 2e-3);
+    /* The baseline itself: 90 % of its ceiling there, and 80 % here. */
+    assert_string_equal(blas->metric, "share");
+    assert_int_equal(blas->verdict, VERDICT_REGRESSED);
+    assert_float_equal(blas->ratio.mid, 0.9 / 0.8, 1e-9);
+    assert_int_equal(found.family_count, 1); /* of the ratios to baselines alone */
+    assert_int_equal(found.families[0].cases, 1);
+    comparison_release(&found);
+    timings_release(&base);
+    timings_release(&candidate);
+}
+
+static void another_baseline_on_the_other_model_is_none(void **state)
+{
+    struct timings base, candidate;
+    struct compare_options options = plain();
+    (void)state;
+    options.across = true;
+    two_models(&base, &candidate);
+    for (int i = 0; i < candidate.count; i++)
+        if (candidate.rows[i].is_baseline) strcpy(candidate.rows[i].id.variant, "other");
+    struct comparison found = compare(&base, &candidate, &options);
+    assert_string_equal(row_of(&found, "mine")->metric, "share");
+    comparison_release(&found);
     timings_release(&base);
     timings_release(&candidate);
 }
@@ -362,6 +435,8 @@ int main(void)
         cmocka_unit_test(the_order_of_rows_changes_nothing),
         cmocka_unit_test(what_has_no_ratio_has_its_word),
         cmocka_unit_test(another_device_is_incomparable_and_named),
+        cmocka_unit_test(two_models_are_held_to_baselines_and_ceilings),
+        cmocka_unit_test(another_baseline_on_the_other_model_is_none),
         cmocka_unit_test(the_ratio_to_the_baseline_cancels_the_clock),
         cmocka_unit_test(work_that_nobody_stated_is_no_other_work),
         cmocka_unit_test(what_both_sides_lose_is_missing),

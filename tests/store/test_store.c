@@ -72,6 +72,10 @@ static void every_field_of_a_run_comes_back(void **state)
     assert_same_fields(session_fields, &stored.launches[0].device, &launch.device);
     assert_same_fields(start_fields, &stored.launches[0].start, &launch.start);
     assert_same_fields(around_fields, &stored.launches[0].around, &launch.around);
+    assert_int_equal(fixture_integer(store, "SELECT link_width = 8 AND link_width_max = 16"
+                                            " AND link_generation = 4 AND link_generation_max = 5"
+                                            " AND ecc_uncorrected = 2 FROM launch"),
+                     1);
     stored_run_release(&stored);
     store_close(store);
 }
@@ -170,7 +174,9 @@ static void no_member_of_a_struct_is_forgotten(void **state)
     struct case_result result;
     assert_int_equal(fields_bytes(program_fields), sizeof(struct program_info));
     assert_int_equal(up_to_eight(fields_bytes(host_fields)), sizeof(struct host_info));
-    const size_t state_bytes = sizeof(struct device_state) - RESULT_MAX_PROPERTY; /* its library */
+    const size_t state_bytes = sizeof(struct device_state) - RESULT_MAX_PROPERTY /* its library */
+                               - sizeof(struct card_health);
+    assert_int_equal(fields_bytes(health_fields), sizeof(struct card_health));
     assert_int_equal(up_to_eight(fields_bytes(start_fields)), state_bytes);
     assert_int_equal(up_to_eight(fields_bytes(end_fields)), state_bytes);
     assert_int_equal(up_to_eight(fields_bytes(around_fields)), sizeof(struct surroundings));

@@ -313,6 +313,7 @@ static void cuda_state(struct device *device, struct device_state *state)
 {
     (void)device;
     nvml_state(state);
+    nvml_health(&state->health);
 }
 
 const struct device_ops device_cuda = {

@@ -9,6 +9,9 @@
 #include "base/grow.h"
 
 enum { MOST_LINES = 1 << 18, FEW_BYTES = 1 << 16, ALIGNMENT = 256 };
+/* Of one launch: so many the host enqueues while the stream is held for it (measurement.c). With
+ * more, how fast it does so may show. */
+enum { MANY_ACTS = 100 };
 static const uint64_t LEAST_ADDRESS = (uint64_t)1 << 32; /* below it a word is a number */
 
 struct setting {
@@ -105,6 +108,7 @@ static void tell_part(struct trace_acts *acts, int kernels, struct fingerprint *
     if (chooses) fingerprint_add(print, "setup: chooses by time");
     for (int i = 0; i < acts->count && !chooses; i++)
         fingerprint_add(print, "%s, step %d: %s", part, i + 1, acts->lines[i]);
+    if (acts->launch > 0 && acts->count > MANY_ACTS) acts->needs_program = true;
     if (acts->launch > 0 && acts->count == 0)
         fingerprint_add(print, "%s: nothing is launched", part);
     if (!chooses && kernels >= 0 && kernels != acts->kernels)

@@ -233,21 +233,29 @@ bool sim_spec_has(const struct sim_spec *spec, enum sim_fate fate, const char *o
     return false;
 }
 
+/* The product of 1 + PCT / 100 over the rules that match, of one fate. */
+static double product(const struct sim_spec *spec, enum sim_fate fate, const char *operation,
+                      const char *variant)
+{
+    double product = 1;
+    for (int i = 0; i < spec->rule_count; i++)
+        if (spec->rules[i].fate == fate && matches(&spec->rules[i], operation, variant))
+            product *= 1 + spec->rules[i].pct / 100;
+    return product;
+}
+
+double sim_spec_work(const struct sim_spec *spec, const char *operation, const char *variant)
+{
+    return product(spec, SIM_SLOW, operation, variant);
+}
+
 double sim_spec_slowdown(const struct sim_spec *spec, const char *operation, const char *variant)
 {
-    double slowdown = 1;
-    for (int i = 0; i < spec->rule_count; i++)
-        if (has_size(spec->rules[i].fate) && matches(&spec->rules[i], operation, variant))
-            slowdown *= 1 + spec->rules[i].pct / 100;
-    return slowdown;
+    return sim_spec_work(spec, operation, variant) * product(spec, SIM_BIAS, operation, variant);
 }
 
 void sim_spec_code(const struct sim_spec *spec, const char *operation, const char *variant,
                    char out[SIM_CODE])
 {
-    double slow = 1;
-    for (int i = 0; i < spec->rule_count; i++)
-        if (spec->rules[i].fate == SIM_SLOW && matches(&spec->rules[i], operation, variant))
-            slow *= 1 + spec->rules[i].pct / 100;
-    snprintf(out, SIM_CODE, "%.17g by %.17g", spec->code, slow);
+    snprintf(out, SIM_CODE, "%.17g by %.17g", spec->code, sim_spec_work(spec, operation, variant));
 }

@@ -37,7 +37,11 @@ const struct exchange exchange_tables[] = {
      " end_energy_mj = excluded.end_energy_mj, end_clock_reasons = excluded.end_clock_reasons,"
      " end_other_processes = excluded.end_other_processes, processors = excluded.processors,"
      " start_load = excluded.start_load, end_load = excluded.end_load,"
-     " other_share = excluded.other_share, steal_share = excluded.steal_share"
+     " other_share = excluded.other_share, steal_share = excluded.steal_share,"
+     " link_width = excluded.link_width, link_width_max = excluded.link_width_max,"
+     " link_generation = excluded.link_generation,"
+     " link_generation_max = excluded.link_generation_max,"
+     " ecc_uncorrected = excluded.ecc_uncorrected"
      " WHERE coalesce(excluded.ended_at, '') > coalesce(launch.ended_at, '')"},
     {"expected", OF_LAUNCH, "ON CONFLICT (launch_id, ordinal) DO NOTHING"},
     {"result", OF_LAUNCH, "ON CONFLICT (id) DO NOTHING"},

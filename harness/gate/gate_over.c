@@ -1,0 +1,471 @@
+/* gate_over.c - one verdict over the gates of many nodes. The statistics are judge/gate_nodes.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/exit_code.h"
+#include "base/grow.h"
+#include "base/text.h"
+#include "gate/gate_run_state.h"
+#include "judge/gate_nodes.h"
+#include "store/store_gate.h"
+
+static const double ALPHA = 0.05;
+
+/* A node with a gate. */
+struct member {
+    struct gate_node about;
+    struct gate_run run; /* its launches in the pool, for gate_collect */
+    struct comparison_row *rows;
+    int count;
+};
+
+/* A case on a node. */
+struct entry {
+    const struct comparison_row *row;
+    int member;
+};
+
+struct over {
+    const struct gate_options *options;
+    struct comparison *comparison;
+    struct store *store; /* that is being read */
+    bool has_gate;       /* there is one in it */
+    struct member *members;
+    int count;
+    char lost[COMPARISON_NOTE]; /* the nodes without a share */
+    int lost_count;
+};
+
+static void lose(struct over *over, const char *name, const char *why)
+{
+    over->lost_count++;
+    text_add(over->lost, sizeof over->lost, "; ", "%.60s: %.120s", name, why);
+}
+
+static void name_of(const struct gate_node *node, char out[2 * RESULT_MAX_PROPERTY])
+{
+    snprintf(out, 2 * RESULT_MAX_PROPERTY, "%s%s%s", node->host, node->host[0] ? " " : "",
+             node->card);
+}
+
+static void lose_node(struct over *over, const struct gate_node *node, const char *why)
+{
+    char name[2 * RESULT_MAX_PROPERTY];
+    name_of(node, name);
+    lose(over, name, why);
+}
+
+static void release(struct member *member)
+{
+    for (int arm = 0; arm < ARMS; arm++)
+        timings_release(&member->run.pool[arm]);
+    free(member->rows);
+    *member = (struct member){0};
+}
+
+/* ---------------------------------------------------------------- reading -- */
+
+/* Both launches of a round. 1: they are there, 0: not, -1 with assay_error. */
+static int read_round(struct member *member, struct store *store, int round)
+{
+    struct timings launch[2] = {0};
+    int found = 1;
+    for (enum arm arm = ARM_BASE; arm <= ARM_CANDIDATE && found == 1; arm++) {
+        char label[GATE_LABEL], id[STORE_ID];
+        gate_label(&member->run, arm, round, label);
+        found = store_find_label(store, label, id);
+        if (found == 1 && store_read_timings(store, id, &launch[arm]) != 0) found = -1;
+    }
+    for (int arm = 0; arm < 2; arm++) {
+        if (found == 1 && timings_append(&member->run.pool[arm], &launch[arm]) != 0) found = -1;
+        timings_release(&launch[arm]);
+    }
+    return found;
+}
+
+static int read_member(struct over *over, struct member *member)
+{
+    static const struct gate_options no_null = {0};
+    int found = 1;
+    member->run.options = &no_null;
+    member->run.compare.speedup = over->options->speedup;
+    snprintf(member->run.session, sizeof member->run.session, "%s", member->about.session);
+    for (int round = 0; round < GATE_SCREEN_ROUNDS && found == 1; round++)
+        found = read_round(member, over->store, round);
+    if (found < 0) return -1;
+    return store_read_verdicts(over->store, member->about.gate, &member->rows, &member->count);
+}
+
+/* One node may be in several files: its newest gate counts. */
+static struct member *member_of(struct over *over, const struct gate_node *node)
+{
+    for (int i = 0; i < over->count; i++)
+        if (strcmp(over->members[i].about.host, node->host) == 0 &&
+            strcmp(over->members[i].about.card, node->card) == 0)
+            return &over->members[i];
+    return grow_add(&over->members, &over->count, sizeof *over->members, "the gates of nodes");
+}
+
+static int take_node(const struct gate_node *node, void *context)
+{
+    struct over *over = context;
+    over->has_gate = true;
+    struct member *member = member_of(over, node);
+    if (!member) return -1;
+    if (strcmp(member->about.started_at, node->started_at) >= 0) return 0;
+    release(member);
+    member->about = *node;
+    return node->gate[0] ? read_member(over, member) : 0;
+}
+
+/* A file that cannot be read is the share of a node, as one is that a node never wrote. */
+static int read_file(struct over *over, const char *path)
+{
+    over->has_gate = false;
+    if (store_open(&over->store, path, STORE_READ) != 0) {
+        lose(over, path, assay_last_error());
+        return 0;
+    }
+    int status = store_each_gate_node(over->store, take_node, over);
+    store_close(over->store);
+    if (status == 0 && !over->has_gate) lose(over, path, "no gate of two programs is in it");
+    return status;
+}
+
+/* -------------------------------------------------------- who is compared -- */
+
+static void drop(struct over *over, int at, const char *why)
+{
+    lose_node(over, &over->members[at].about, why);
+    release(&over->members[at]);
+    memmove(&over->members[at], &over->members[at + 1],
+            (size_t)(over->count - at - 1) * sizeof *over->members);
+    over->count--;
+}
+
+static bool is_alike(const struct member *one, const struct member *other)
+{
+    for (int arm = 0; arm < 2; arm++)
+        if (!gate_is_same_build(&one->run.pool[arm].run.program,
+                                &other->run.pool[arm].run.program) ||
+            !gate_is_same_suite(&one->run.pool[arm], &other->run.pool[arm]))
+            return false;
+    return true;
+}
+
+/* The node whose programs and suite most others have. */
+static int most_usual(const struct over *over)
+{
+    int best = 0, most = 0;
+    for (int i = 0; i < over->count; i++) {
+        int alike = 0;
+        for (int j = 0; j < over->count; j++)
+            alike += is_alike(&over->members[i], &over->members[j]);
+        if (alike > most) best = i;
+        if (alike > most) most = alike;
+    }
+    return best;
+}
+
+static void drop_useless(struct over *over)
+{
+    for (int i = over->count - 1; i >= 0; i--) {
+        const struct member *member = &over->members[i];
+        if (!member->about.gate[0])
+            drop(over, i, "its gate did not end");
+        else if (member->run.pool[ARM_CANDIDATE].run.launch_count < GATE_LEAST_ROUNDS)
+            drop(over, i, "its rounds are not in the database");
+    }
+    struct member usual = {0};
+    if (over->count > 0) usual = over->members[most_usual(over)];
+    for (int i = over->count - 1; i >= 0; i--)
+        if (!is_alike(&over->members[i], &usual))
+            drop(over, i, "it gated other builds, or another text of the suite");
+}
+
+/* ------------------------------------------------------------------ cases -- */
+
+static int entry_order(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    int order = case_id_order(&a->row->id, &b->row->id);
+    return order ? order : (a->member > b->member) - (a->member < b->member);
+}
+
+static double median_ns(const struct over *over, const struct entry *entries, int count,
+                        enum arm arm, double *scratch)
+{
+    int times = 0;
+    for (int i = 0; i < count; i++) {
+        const struct timings *pool = &over->members[entries[i].member].run.pool[arm];
+        const struct case_id *id = &entries[i].row->id;
+        const struct timing *row = timings_first(pool, id), *end = pool->rows + pool->count;
+        for (; row && row < end && case_id_order(&row->id, id) == 0; row++)
+            if (row->time_ns > 0) scratch[times++] = row->time_ns;
+    }
+    return stats_median(scratch, times);
+}
+
+/* The verdict that one node is enough for: it lost the case there, or never had a ratio. */
+static void settle(const struct over *over, struct comparison_row *row, const struct entry *entries,
+                   int count)
+{
+    const struct entry *worst = entries;
+    char name[2 * RESULT_MAX_PROPERTY];
+    for (int i = 1; i < count; i++)
+        if (entries[i].row->verdict < worst->row->verdict) worst = &entries[i];
+    bool has_ratio = !isnan(worst->row->ratio.mid);
+    name_of(&over->members[worst->member].about, name);
+    row->verdict = has_ratio ? VERDICT_INCOMPARABLE : worst->row->verdict;
+    snprintf(row->reason, sizeof row->reason, "%.100s: %.140s", name,
+             has_ratio ? "of no other node there are rounds" : worst->row->reason);
+}
+
+static void fill_row(const struct over *over, struct comparison_row *row,
+                     const struct entry *entries, int count, double *scratch)
+{
+    *row = *entries->row;
+    row->metric = over->options->speedup ? "speedup" : "time";
+    row->ratio = (struct interval){NAN, NAN, NAN};
+    row->reason[0] = '\0';
+    row->base_value = row->candidate_value = row->fence = row->mde = NAN;
+    row->p_slower = row->p_faster = row->p_least = NAN;
+    for (int i = 1; i < count; i++) {
+        const struct comparison_row *other = entries[i].row;
+        row->threshold = fmin(row->threshold, other->threshold); /* leaves NAN out */
+        row->floor = fmax(row->floor, other->floor);
+        row->noise = fmax(row->noise, other->noise);
+        row->quantum = fmax(row->quantum, other->quantum);
+    }
+    row->base_ns = median_ns(over, entries, count, ARM_BASE, scratch);
+    row->candidate_ns = median_ns(over, entries, count, ARM_CANDIDATE, scratch);
+}
+
+/* The rounds of the nodes on which the case has a ratio. `space` holds one for each. */
+static void collect(const struct over *over, struct nodes_case *one, const struct entry *entries,
+                    int count, struct node_case *space)
+{
+    one->nodes = space;
+    for (int i = 0; i < count; i++) {
+        const struct member *member = &over->members[entries[i].member];
+        struct node_case *node = &space[one->count];
+        if (entries[i].row->verdict <= VERDICT_MISSING) one->settled = true;
+        if (isnan(entries[i].row->ratio.mid)) continue;
+        *node = (struct node_case){.node = entries[i].member, .own = entries[i].row->verdict};
+        gate_collect(&node->rounds, &member->run, ARM_CANDIDATE, &entries[i].row->id, 0,
+                     GATE_SCREEN_ROUNDS);
+        one->count += node->rounds.count >= GATE_LEAST_ROUNDS;
+    }
+}
+
+static void say_strangers(const struct over *over, struct comparison_row *row,
+                          const struct nodes_case *one)
+{
+    for (int i = 0; i < one->count; i++) {
+        char name[2 * RESULT_MAX_PROPERTY], change[UNITS_MAX];
+        if (!one->nodes[i].disagrees) continue;
+        name_of(&over->members[one->nodes[i].node].about, name);
+        comparison_change_text(exp(one->nodes[i].change), change);
+        text_add(row->reason, sizeof row->reason, "; ", "%.80s disagrees: %s", name, change);
+    }
+}
+
+static void finish_row(const struct over *over, struct comparison_row *row,
+                       const struct nodes_case *one)
+{
+    row->launches = one->count;
+    row->evidence = EVIDENCE_LAUNCHES;
+    row->verdict = one->verdict;
+    row->ratio = (struct interval){exp(one->change.mid), exp(one->change.lo), exp(one->change.hi)};
+    row->p_slower = one->p_slower;
+    row->p_faster = one->p_faster;
+    row->mde = one->mde;
+    snprintf(row->reason, sizeof row->reason, "%s", one->reason);
+    say_strangers(over, row, one);
+}
+
+/* What is allocated for the cases of all nodes. */
+struct work {
+    struct entry *entries;
+    struct nodes_case *cases; /* one a row of the comparison */
+    struct node_case *nodes;
+    double *scratch;
+    int *first; /* the entries of row i begin here, and end where those of the next do */
+};
+
+static int work_begin(struct over *over, struct work *work, int *total)
+{
+    size_t entries = 0, launches = 1;
+    for (int i = 0; i < over->count; i++) {
+        entries += (size_t)over->members[i].count;
+        launches += 2 * GATE_SCREEN_ROUNDS;
+    }
+    work->entries = calloc(entries + 1, sizeof *work->entries);
+    work->cases = calloc(entries + 1, sizeof *work->cases);
+    work->nodes = calloc(entries + 1, sizeof *work->nodes);
+    work->first = calloc(entries + 2, sizeof *work->first);
+    work->scratch = calloc(launches, sizeof *work->scratch);
+    over->comparison->rows = calloc(entries + 1, sizeof *over->comparison->rows);
+    if (!work->entries || !work->cases || !work->nodes || !work->first || !work->scratch ||
+        !over->comparison->rows)
+        return assay_error("out of memory for the gates of %d nodes", over->count);
+
+    for (int i = 0; i < over->count; i++)
+        for (int j = 0; j < over->members[i].count; j++)
+            work->entries[(*total)++] = (struct entry){&over->members[i].rows[j], i};
+    qsort(work->entries, (size_t)*total, sizeof *work->entries, entry_order);
+    return 0;
+}
+
+static void work_end(struct work *work)
+{
+    free(work->entries);
+    free(work->cases);
+    free(work->nodes);
+    free(work->first);
+    free(work->scratch);
+}
+
+static void make_rows(struct over *over, struct work *work, int total)
+{
+    struct comparison *comparison = over->comparison;
+    for (int i = 0, next; i < total; i = next) {
+        const struct entry *entries = &work->entries[i];
+        for (next = i;
+             next < total && case_id_order(&work->entries[next].row->id, &entries->row->id) == 0;)
+            next++;
+        int at = comparison->count++, count = next - i;
+        struct comparison_row *row = &comparison->rows[at];
+        work->first[at] = i;
+        work->first[at + 1] = next;
+        fill_row(over, row, entries, count, work->scratch);
+        work->cases[at] = (struct nodes_case){.threshold = row->threshold, .floor = row->floor};
+        collect(over, &work->cases[at], entries, count, &work->nodes[i]);
+    }
+}
+
+static int judge(struct over *over)
+{
+    struct work work = {0};
+    struct comparison *comparison = over->comparison;
+    int total = 0, status = work_begin(over, &work, &total);
+    if (status == 0) make_rows(over, &work, total);
+    if (status == 0) status = gate_nodes_judge(work.cases, comparison->count, ALPHA);
+    for (int i = 0; status == 0 && i < comparison->count; i++) {
+        const struct nodes_case *one = &work.cases[i];
+        int first = work.first[i];
+        if (one->settled)
+            settle(over, &comparison->rows[i], &work.entries[first], work.first[i + 1] - first);
+        else
+            finish_row(over, &comparison->rows[i], one);
+    }
+    work_end(&work);
+    return status;
+}
+
+/* ------------------------------------------------------------------ whole -- */
+
+static void fill_side(const struct over *over, struct comparison_side *side, enum arm arm)
+{
+    const char *device = over->members[0].run.pool[arm].run.launches[0].device.name;
+    bool is_one_model = true;
+    comparison_side_of(side, &over->members[0].run.pool[arm].run);
+    side->launches = 0;
+    side->label[0] = side->uuid[0] = side->spec[0] = side->command[0] = '\0';
+    for (int i = 0; i < over->count; i++) {
+        const struct stored_run *run = &over->members[i].run.pool[arm].run;
+        side->launches += run->launch_count;
+        side->simulated |= run->run.simulated;
+        is_one_model &= strcmp(run->launches[0].device.name, device) == 0;
+    }
+    if (is_one_model) return;
+    snprintf(side->device, sizeof side->device, "several models");
+    if (arm == ARM_BASE)
+        comparison_note(over->comparison, "the nodes are of several models of device: what holds "
+                                          "over all of them need not hold for one");
+}
+
+static void make_notes(struct over *over, int expected)
+{
+    struct comparison *comparison = over->comparison;
+    comparison_note(comparison,
+                    "one verdict over %d nodes, with %d rounds of each: a node is a draw from "
+                    "nodes like these (DerSimonian and Laird, Hartung and Knapp)",
+                    over->count, GATE_SCREEN_ROUNDS);
+    if (over->lost_count > 0)
+        snprintf(comparison->lost, sizeof comparison->lost,
+                 "the share of %d node%s is missing: %.330s", over->lost_count,
+                 over->lost_count == 1 ? "" : "s", over->lost);
+    if (over->count + over->lost_count < expected)
+        text_add(comparison->lost, sizeof comparison->lost, "; ",
+                 "%d of %d nodes have left no gate", expected - over->count - over->lost_count,
+                 expected);
+    if (comparison->lost[0]) comparison_note(comparison, "%s", comparison->lost);
+}
+
+/* What one of the databases acknowledges is known. */
+static int apply_acks(const struct over *over, char *const *files)
+{
+    int status = 0;
+    for (int i = 0; files[i] && status == 0; i++) {
+        struct store *store;
+        if (store_open(&store, files[i], STORE_READ) != 0) continue; /* named as lost */
+        status = store_apply_acks(store, over->comparison);
+        store_close(store);
+    }
+    return status;
+}
+
+static int compare_nodes(struct over *over, const struct over_options *asked)
+{
+    struct comparison *comparison = over->comparison;
+    *comparison = (struct comparison){.mode = "over",
+                                      .metric = over->options->speedup ? "speedup" : "time",
+                                      .threshold = over->options->threshold,
+                                      .fdr = NAN,
+                                      .tally.least_judged = over->options->least_judged};
+    make_notes(over, asked->nodes);
+    if (judge(over) != 0) return -1;
+    fill_side(over, &comparison->base, ARM_BASE);
+    fill_side(over, &comparison->candidate, ARM_CANDIDATE);
+    if (apply_acks(over, asked->files) != 0 ||
+        comparison_finish(comparison, over->options->fail_on) != 0)
+        return -1;
+    if (comparison->lost[0]) comparison->exit = EXIT_LOST;
+    return 0;
+}
+
+/* GATE_MADE, or an exit code with assay_error. */
+static int check(const struct over *over)
+{
+    if (over->count == 0) {
+        assay_error("there is no gate to go by: %s", over->lost);
+        return EXIT_NOTHING;
+    }
+    for (int i = 0; i < over->count; i++)
+        if (over->members[i].about.simulated && !over->options->allow_simulated) {
+            assay_error("a gate of a simulated device proves nothing (--allow-simulated)");
+            return EXIT_USAGE;
+        }
+    return GATE_MADE;
+}
+
+int gate_over(const struct gate_options *options, const struct over_options *over,
+              struct comparison *comparison)
+{
+    struct over all = {.options = options, .comparison = comparison};
+    int code = GATE_MADE;
+    memset(comparison, 0, sizeof *comparison);
+    for (int i = 0; over->files[i] && code == GATE_MADE; i++)
+        if (read_file(&all, over->files[i]) != 0) code = EXIT_USAGE;
+    if (code == GATE_MADE) drop_useless(&all);
+    if (code == GATE_MADE) code = check(&all);
+    if (code == GATE_MADE && compare_nodes(&all, over) != 0) code = EXIT_USAGE;
+    if (code != GATE_MADE) comparison_release(comparison);
+    for (int i = 0; i < all.count; i++)
+        release(&all.members[i]);
+    free(all.members);
+    return code;
+}

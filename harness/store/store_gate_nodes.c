@@ -1,0 +1,71 @@
+/* store_gate_nodes.c - the gates that nodes made, for one verdict over them. */
+#include "base/grow.h"
+#include "store/store_gate.h"
+#include "store/store_internal.h"
+
+static void read_node(struct query *query, struct gate_node *node)
+{
+    column_text(query, "session", node->session, sizeof node->session);
+    column_text(query, "gate_id", node->gate, sizeof node->gate);
+    column_text(query, "suite", node->suite, sizeof node->suite);
+    column_text(query, "hostname", node->host, sizeof node->host);
+    column_text(query, "card", node->card, sizeof node->card);
+    column_text(query, "started_at", node->started_at, sizeof node->started_at);
+    node->simulated = column_integer(query, "simulated") != 0;
+}
+
+/* A gate is known by its first launch from the moment that this was stored. */
+int store_each_gate_node(struct store *store,
+                         int (*each)(const struct gate_node *node, void *context), void *context)
+{
+    struct query query;
+    struct gate_node node = {0}, last;
+    int status = 0;
+    query_open(&query, store, "list the gates of nodes",
+               "SELECT substr(run.label, 6, 8) AS session, gate.id AS gate_id, run.suite,"
+               " run.started_at, run.simulated, environment.hostname,"
+               " iif(device.uuid = '', launch.spec, device.uuid) AS card"
+               " FROM run JOIN launch ON launch.run_id = run.id"
+               " JOIN device ON device.id = launch.device_id"
+               " JOIN environment ON environment.id = run.environment_id"
+               " LEFT JOIN gate ON substr(gate.id, 1, 8) = substr(run.label, 6, 8)"
+               " WHERE run.label GLOB 'gate ???????? round 1, base' ORDER BY hostname, card,"
+               " run.started_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), run.started_at DESC,"
+               " run.rowid DESC");
+    while (status == 0 && query_step(&query) == 1) {
+        last = node;
+        read_node(&query, &node);
+        if (strcmp(node.host, last.host) != 0 || strcmp(node.card, last.card) != 0)
+            status = each(&node, context);
+    }
+    return query_close(&query) == 0 ? status : -1;
+}
+
+int store_read_verdicts(struct store *store, const char *gate, struct comparison_row **rows,
+                        int *count)
+{
+    struct query query;
+    int status = 0;
+    query_ask(&query, store, "read the verdicts of a gate",
+              "SELECT * FROM verdict WHERE gate_id = :key", gate);
+    while (status == 0 && query_step(&query) == 1) {
+        char word[24];
+        struct comparison_row *row = grow_add(rows, count, sizeof *row, "the verdicts of a gate");
+        status = row ? 0 : -1;
+        if (!row) continue;
+        case_read(&query, &row->id);
+        column_text(&query, "verdict", word, sizeof word);
+        int verdict = verdict_parse(word);
+        if (verdict < 0) query_refuse(&query, "'%s' is no verdict that this version knows", word);
+        row->verdict = verdict < 0 ? VERDICT_INCONCLUSIVE : (enum verdict)verdict;
+        column_text(&query, "reason", row->reason, sizeof row->reason);
+        row->ratio.mid = column_real(&query, "ratio");
+        row->ratio.lo = column_real(&query, "ratio_lo");
+        row->ratio.hi = column_real(&query, "ratio_hi");
+        row->threshold = column_real(&query, "threshold");
+        row->floor = column_real(&query, "floor");
+        row->noise = column_real(&query, "noise");
+        row->quantum = column_real(&query, "resolution");
+    }
+    return query_close(&query) == 0 ? status : -1;
+}
