@@ -60,7 +60,8 @@ bool host_cpu_name(char *out, size_t size, const char *root);
 struct shard {
     int32_t index, count;            /* this one of so many, from 1; 0, 0: the run is whole */
     char group[RESULT_MAX_PROPERTY]; /* the job, alike in all its processes; "" it has no name */
-    char cut[STORE_ID]; /* hash of which groups the shares consist of: equal where they fit */
+    char cut[STORE_ID]; /* hash of the build, and of which groups the shares consist: equal where
+                           they fit */
 };
 
 struct run_info {

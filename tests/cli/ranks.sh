@@ -102,6 +102,13 @@ check "shares of different plans are told from those that fit" ends 5 "shares of
 check "nor is one measured beside another plan's" ends 2 "was cut from another plan than share 2" \
     "$ASSAY" run ten.ini --device sim --no-ceilings --db apart.sqlite --shard 1/2:slurm-80.0
 
+${CC:-cc} -shared -fPIC -O2 -I"$HERE/../harness" "$HERE/object/kernel.c" -o own.so
+JOB=82
+check "a rank" exits 0 rank 0 2 --db builds.sqlite
+check "and one that has other kernels loaded" exits 0 rank 1 2 --db builds.sqlite --load ./own.so
+check "do not fit, whatever they measured" ends 5 "shares of slurm-82.0 do not fit together" \
+    "$ASSAY" merge builds.000*.sqlite --db builds.all
+
 # ------------------------------------------------------------------- choices --
 
 JOB=81
