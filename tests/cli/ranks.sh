@@ -133,11 +133,13 @@ check "more ranks than GPUs are refused" ends 2 "process 5 of the job on this ma
 check "unless one is named" exits 0 rank 4 5 --db many.sqlite --device sim:gpus=4,gpu=1
 # Ranks that see one GPU: each may be its own, so the second that takes it is refused.
 printf '[suite]\ntitle=t\n[group g]\noperation=memory\nmix=copy\nbytes=1Mi\n' >hang.ini
-hold() { SLURM_JOB_ID=$$ SLURM_PROCID=$1 SLURM_LOCALID=$1 SLURM_STEP_NUM_TASKS=2 \
-    "$ASSAY" run hang.ini --shard none --no-ceilings --db hold.sqlite --device "sim:gpus=1,hang=memory/memcpy"; }
-hold 0 >/dev/null 2>&1 &
+hold=(env SLURM_JOB_ID=$$ SLURM_STEP_NUM_TASKS=2 "$ASSAY" run hang.ini --shard none --no-ceilings --db hold.sqlite
+    --device "sim:gpus=1,hang=memory/memcpy")
+SLURM_PROCID=0 SLURM_LOCALID=0 "${hold[@]}" >/dev/null 2>&1 &
 check "the first of two has the GPU" wait_for 10 test -s hold.0001.sqlite
-check "the second is refused" ends 2 "another process of a job measures on this GPU" hold 1
+check "the second is refused" ends 2 "another process of a job measures on this GPU" \
+    env SLURM_PROCID=1 SLURM_LOCALID=1 "${hold[@]}"
+kill -INT $!
 wait
 index() { JOB_COMPLETION_INDEX=$1 ASSAY_SHARDS=$2 "$ASSAY" run ten.ini --device sim --no-ceilings --db k8s.sqlite; }
 check "an indexed job of Kubernetes" exits 0 index 1 2
