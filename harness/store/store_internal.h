@@ -25,6 +25,7 @@ struct store {
     sqlite3 *db;
     char path[STORE_MAX_PATH];
     int timeout_ms;
+    char job_run[STORE_ID];  /* a run that stands for all shares of its job; "" none */
     struct central *central; /* of a URL, whose rows come into `db` as they are needed; else NULL */
 };
 
@@ -46,6 +47,8 @@ enum need {
     NEED_PAIRS,         /* launches of gates with this comparability key */
 };
 int store_need(struct store *store, enum need need, const char *key);
+/* NEED_RUN, of each share where the run stands for its job. */
+int store_need_run(struct store *store, const char *run_id);
 
 /* A store in memory with the schema of this version, empty. */
 int store_open_memory(struct store **store);
