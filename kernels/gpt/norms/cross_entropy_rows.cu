@@ -27,6 +27,7 @@ template <typename T, bool GRADIENT> struct cross_entropy {
         float *loss;
         int64_t rows;
         int columns;
+        float share; /* of a row in the mean loss */
     };
     typedef int hint; /* the target */
     struct state {
@@ -36,7 +37,7 @@ template <typename T, bool GRADIENT> struct cross_entropy {
     struct gain {
     };
     struct closed {
-        float scale, share; /* of exponentials; of the target, 1 / rows */
+        float scale, share; /* of exponentials; what the target has less */
         int target;
     };
     enum { ADDS = 0, WRITES = GRADIENT, KEEPS = 1 };
@@ -76,9 +77,8 @@ template <typename T, bool GRADIENT> struct cross_entropy {
     static __device__ __forceinline__ closed close(const args &args, int64_t row, state state,
                                                    part own, part whole, bool leader)
     {
-        const float share = 1.0f / (float)args.rows;
         if (leader) args.loss[row] = logf(whole.sum) + (whole.most - state.x);
-        return {softmax_scale(own, whole) * share, share, state.target};
+        return {softmax_scale(own, whole) * args.share, args.share, state.target};
     }
     static __device__ __forceinline__ float out(closed row, const gain &, int, float power)
     {
@@ -103,7 +103,8 @@ static void job_of(const struct assay_call *call, struct row_job *out)
                                                       (T *)call->buffer[CROSS_DX],
                                                       (float *)call->buffer[CROSS_LOSS],
                                                       value[CROSS_ROWS],
-                                                      (int)value[CROSS_COLUMNS]};
+                                                      (int)value[CROSS_COLUMNS],
+                                                      1.0f / (float)value[CROSS_ROWS]};
     row_job_init<cross_entropy<T, GRADIENT>>(out, args);
 }
 

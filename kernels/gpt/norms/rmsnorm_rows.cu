@@ -74,7 +74,7 @@ template <typename T> struct rmsnorm {
     static __device__ __forceinline__ closed close(const args &args, int64_t, state, part,
                                                    part squares, bool)
     {
-        return rsqrtf(squares / (float)args.columns + NORMS_RMSNORM_EPSILON);
+        return rsqrtf(__fdividef(squares, (float)args.columns) + NORMS_RMSNORM_EPSILON);
     }
     static __device__ __forceinline__ float out(closed scale, const gain &gain, int i, float x)
     {

@@ -45,5 +45,5 @@ static __device__ __forceinline__ softmax_part softmax_measure(Each each)
 /* What turns the exponentials of `own` into the row's softmax. */
 static __device__ __forceinline__ float softmax_scale(softmax_part own, softmax_part whole)
 {
-    return row_power(own.most, whole.most) / whole.sum;
+    return __fdividef(row_power(own.most, whole.most), whole.sum);
 }
