@@ -23,9 +23,13 @@ for operation in softmax rmsnorm cross_entropy; do
     check "$operation of one element is right" exits 0 verify
     suite "operation = $operation" 'rows = 16777216' 'columns = 1048576'
     check "$operation of 2^44 elements is skipped" exits 4 verify
-    check "with the reason in its row" says "memory" verify
+    check "with the reason in its row" says "the device has" verify
 done
-for dim in batch=0 tokens=0 heads=0 head_size=0 head_size=2147483647 head_size=3; do
+for dim in batch=0 tokens=0 heads=0 head_size=0 head_size=2147483647 batch=2147483647; do
     suite 'operation = rope' "${dim/=/ = }"
-    check "rope with $dim is refused, or skipped with its reason" refused
+    check "rope with $dim is refused" exits 2 verify
+    check "and the dim is named" warns "${dim%=*}" verify
 done
+suite 'operation = rope' 'head_size = 3'
+check "a head that has no pairs is skipped" exits 4 verify
+check "with the reason in its row" says "a head has an odd size" verify
