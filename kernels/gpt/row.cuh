@@ -22,6 +22,8 @@
  *   hints(args, row), open(args, row, hint)   hint and state
  *   gains(args, column, count, aligned)       for elements from `column` on; `count` is 1 or all of
  *                      a piece, whose columns are multiples of it if `aligned`
+ *   GAINS, gain_array(args, g), gain_of(pieces)   how many arrays of T that is, the array g, and
+ *                      the gain from a piece of each
  *   close(args, row, state, own, whole, leader)   what `out` needs, where the lanes measured `own`
  *                      and the row is `whole`; one thread, the leader, may write
  *   out(closed, gain, i, value)        the output for element i of the piece
@@ -67,6 +69,15 @@ static __device__ __forceinline__ uint4 row_pack(const float (&v)[8], uint16_t)
                       gpt_pack(v[6], v[7]));
 }
 
+template <typename T>
+static __device__ __forceinline__ void row_unpack(float (&to)[row_piece<T>::WIDTH],
+                                                  const uint4 &piece)
+{
+#pragma unroll
+    for (int i = 0; i < row_piece<T>::WIDTH; i++)
+        to[i] = row_get(piece, i, T());
+}
+
 /* `count` floats at `from`, which is aligned to 16 bytes where count is all of a piece. */
 template <typename T>
 static __device__ __forceinline__ void row_floats(float (&to)[row_piece<T>::WIDTH], const T *from,
@@ -76,10 +87,7 @@ static __device__ __forceinline__ void row_floats(float (&to)[row_piece<T>::WIDT
     if (count == 1) {
         to[0] = gpt_float(__ldg(from));
     } else if (aligned) {
-        uint4 piece = __ldg((const uint4 *)from);
-#pragma unroll
-        for (int i = 0; i < WIDTH; i++)
-            to[i] = row_get(piece, i, T());
+        row_unpack<T>(to, __ldg((const uint4 *)from));
     } else {
 #pragma unroll
         for (int i = 0; i < WIDTH; i++)
@@ -267,12 +275,7 @@ template <class OP, int PIECES> struct row_hold {
     /* The part of LANES lanes. */
     template <int LANES> __device__ __forceinline__ typename OP::part measure(void)
     {
-        if constexpr (OP::KEEPS)
-            pieces_do([&](int k, int) {
-#pragma unroll
-                for (int i = 0; i < WIDTH; i++)
-                    value[k][i] = row_get(piece[k], i, T());
-            });
+        if constexpr (OP::KEEPS) pieces_do([&](int k, int) { row_unpack<T>(value[k], piece[k]); });
         return OP::template measure<LANES>([&](auto f) { each(f); });
     }
 };
@@ -399,8 +402,10 @@ static __global__ void __launch_bounds__(32 * row_most_warps<OP, PIECES>())
     typedef typename OP::part part;
     enum { WIDTH = row_piece<T>::WIDTH };
     extern __shared__ __align__(128) char row_shared[];
-    uint4 *ring = (uint4 *)(row_shared + ROW_RING_HEAD);
-    part *parts = (part *)(ring + team.slots * team.share);
+    /* Blocks that stay read their weights once, if rows begin with a piece. */
+    const bool staged = OP::GAINS > 0 && args.columns % WIDTH == 0;
+    uint4 *ring = (uint4 *)(row_shared + ROW_RING_HEAD), *gains = ring + team.slots * team.share;
+    part *parts = (part *)(gains + (staged ? OP::GAINS * team.share : 0));
     const uint32_t full = hopper_shared(row_shared);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int cluster = 1 << team.log_cluster, rank = (int)blockIdx.x & (cluster - 1);
@@ -430,6 +435,12 @@ static __global__ void __launch_bounds__(32 * row_most_warps<OP, PIECES>())
         for (int slot = 0; slot < team.slots; slot++)
             fetch(row + slot * step, slot);
     }
+    const int columns = min(team.share, args.columns / WIDTH - rank * team.share); /* in pieces */
+    for (int at = (int)threadIdx.x; staged && at < columns; at += 32 * team.warps)
+#pragma unroll
+        for (int g = 0; g < OP::GAINS; g++)
+            gains[g * team.share + at] =
+                __ldg((const uint4 *)OP::gain_array(args, g) + rank * team.share + at);
     /* All barriers are there, and all blocks have begun before one writes into another's memory. */
     if (cluster > 1)
         hopper_cluster_sync();
@@ -490,8 +501,14 @@ static __global__ void __launch_bounds__(32 * row_most_warps<OP, PIECES>())
         if constexpr (OP::WRITES) {
             hold.pieces_do([&](int k, int at) {
                 const int column = head + at * WIDTH;
+                uint4 pieces[OP::GAINS + 1];
                 float out[WIDTH];
-                row_outputs<OP>(out, closed, OP::gains(args, column, WIDTH, place.head == 0),
+#pragma unroll
+                for (int g = 0; staged && g < OP::GAINS; g++)
+                    pieces[g] = gains[g * team.share + at];
+                row_outputs<OP>(out, closed,
+                                staged ? OP::gain_of(pieces)
+                                       : OP::gains(args, column, WIDTH, place.head == 0),
                                 column, [&](int i) { return hold.at(k, i); });
                 ((uint4 *)(args.y + body))[at] = row_pack(out, T());
             });

@@ -70,14 +70,16 @@ static bool divide_ring(const struct row_job *job, int log_cluster, int kernel,
     const struct assay_card *card = assay_card();
     int lane_pieces = 1 << kernel, cluster = 1 << log_cluster;
     int share = ceil_div(job->pieces, cluster), warps = ceil_div(share, 32 * lane_pieces);
-    int parts = 2 * cluster * warps * job->part_bytes, slots = 0;
+    int rest = ROW_RING_HEAD + (job->aligned ? job->gains : 0) * share * 16 +
+               2 * cluster * warps * job->part_bytes;
+    int slots = 0;
     if (!job->ring[kernel] || job->pieces < RING_PIECES || warps > job->most_warps[kernel])
         return false;
     int blocks = job->most_warps[kernel] / warps;
     for (; blocks > 0 && slots < 2; blocks -= slots < 2) {
         int64_t room = card->shared_sm_bytes / blocks - RESERVED;
         if (room > card->shared_bytes) room = card->shared_bytes;
-        slots = (int)((room - parts - ROW_RING_HEAD) / (16 * share));
+        slots = room > rest ? (int)((room - rest) / (16 * share)) : 0;
     }
     if (slots < 2) return false;
     if (slots > ROW_SLOTS) slots = ROW_SLOTS;
@@ -86,7 +88,7 @@ static bool divide_ring(const struct row_job *job, int log_cluster, int kernel,
     plan->team = (struct row_team){log_cluster, warps, 1, slots, share};
     plan->blocks = (unsigned)job->rows * cluster;
     plan->threads = 32 * warps;
-    plan->shared_bytes = ROW_RING_HEAD + slots * share * 16 + parts;
+    plan->shared_bytes = rest + slots * share * 16;
     plan->lane_pieces = lane_pieces;
     return true;
 }
@@ -141,6 +143,7 @@ extern "C" const char *row_plan_cluster(const struct row_job *job, struct row_pl
 extern "C" const char *row_plan_ring(const struct row_job *job, struct row_plan *plan)
 {
     if (job->pieces < RING_PIECES) return "a row is too short for a ring";
+    if (!job->ring[0]) return "a ring has no residual";
     for (int log_cluster = 0; log_cluster <= ROW_LOG_CLUSTER; log_cluster++) {
         if (ceil_div(job->pieces, 1 << log_cluster) > RING_SHARE) continue;
         for (int kernel = ROW_KERNELS - 1; kernel >= 0; kernel--)

@@ -19,6 +19,7 @@ struct row_job {
     int64_t rows, columns;
     int pieces;                  /* of a row, at most */
     int part_bytes;              /* of what a warp tells the others */
+    int gains;                   /* arrays of weights */
     bool aligned;                /* whether a row has no edge */
     int most_warps[ROW_KERNELS]; /* of a block */
     const void *registers[ROW_KERNELS], *ring[ROW_KERNELS], *narrow[ROW_NARROW], *stream, *naive;
@@ -42,6 +43,7 @@ static inline void row_job_init(struct row_job *job, const typename OP::args &ar
     job->columns = args.columns;
     job->pieces = args.columns / width > 0 ? args.columns / width : 1;
     job->part_bytes = sizeof(typename OP::part);
+    job->gains = OP::GAINS;
     job->aligned = args.columns % width == 0;
     row_job_kernels<OP, 1>(job, 0);
     row_job_kernels<OP, 2>(job, 1);

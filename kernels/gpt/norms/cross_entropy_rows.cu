@@ -40,7 +40,7 @@ template <typename T, bool GRADIENT> struct cross_entropy {
         float scale, share; /* of exponentials; what the target has less */
         int target;
     };
-    enum { ADDS = 0, WRITES = GRADIENT, KEEPS = 1 };
+    enum { ADDS = 0, WRITES = GRADIENT, KEEPS = 1, GAINS = 0 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -71,6 +71,14 @@ template <typename T, bool GRADIENT> struct cross_entropy {
         return {target, gpt_float(__ldg(args.x + row * args.columns + target))};
     }
     static __device__ __forceinline__ gain gains(const args &, int, int, bool)
+    {
+        return {};
+    }
+    static __device__ __forceinline__ const T *gain_array(const args &, int)
+    {
+        return nullptr;
+    }
+    static __device__ __forceinline__ gain gain_of(const uint4 *)
     {
         return {};
     }

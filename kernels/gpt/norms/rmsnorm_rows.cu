@@ -32,7 +32,7 @@ template <typename T> struct rmsnorm {
         float weight[row_piece<T>::WIDTH];
     };
     typedef float closed; /* 1 / root mean square */
-    enum { ADDS = 0, WRITES = 1, KEEPS = 0 };
+    enum { ADDS = 0, WRITES = 1, KEEPS = 0, GAINS = 1 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -69,6 +69,16 @@ template <typename T> struct rmsnorm {
     {
         gain gain;
         row_floats(gain.weight, args.weight + column, count, aligned);
+        return gain;
+    }
+    static __device__ __forceinline__ const T *gain_array(const args &args, int)
+    {
+        return args.weight;
+    }
+    static __device__ __forceinline__ gain gain_of(const uint4 *pieces)
+    {
+        gain gain;
+        row_unpack<T>(gain.weight, pieces[0]);
         return gain;
     }
     static __device__ __forceinline__ closed close(const args &args, int64_t, state, part,

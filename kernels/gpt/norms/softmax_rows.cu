@@ -31,7 +31,7 @@ template <typename T> struct softmax {
     struct gain {
     };
     typedef float closed; /* what exponentials are multiplied by */
-    enum { ADDS = 0, WRITES = 1, KEEPS = 1 };
+    enum { ADDS = 0, WRITES = 1, KEEPS = 1, GAINS = 0 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -62,6 +62,14 @@ template <typename T> struct softmax {
         return {};
     }
     static __device__ __forceinline__ gain gains(const args &, int, int, bool)
+    {
+        return {};
+    }
+    static __device__ __forceinline__ const T *gain_array(const args &, int)
+    {
+        return nullptr;
+    }
+    static __device__ __forceinline__ gain gain_of(const uint4 *)
     {
         return {};
     }
