@@ -82,7 +82,7 @@ static void teardown(struct assay_call *call)
 }
 
 static const struct assay_variant cudnn = {
-    .operation = "softmax",
+    .operation = "row_softmax",
     .name = "cudnn",
     .summary = "cudnnSoftmaxForward",
     .kind = ASSAY_BASELINE,

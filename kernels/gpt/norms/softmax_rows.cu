@@ -106,16 +106,16 @@ static inline void job(const struct assay_call *call, struct row_job *out)
 }
 
 static constexpr struct assay_variant naive =
-    row_variant<job, row_plan_naive>("softmax", "naive", "one row per thread, two passes");
+    row_variant<job, row_plan_naive>("row_softmax", "naive", "one row per thread, two passes");
 static constexpr struct assay_variant stream =
-    row_variant<job, row_plan_stream>("softmax", "stream", "one row per block, read twice");
+    row_variant<job, row_plan_stream>("row_softmax", "stream", "one row per block, read twice");
 static constexpr struct assay_variant block = row_variant<job, row_plan_block>(
-    "softmax", "block", "one row per warp or block, in registers, read once");
+    "row_softmax", "block", "one row per warp or block, in registers, read once");
 static constexpr struct assay_variant cluster = row_variant<job, row_plan_cluster>(
-    "softmax", "cluster", "one row per cluster of blocks, in registers, read once", 90);
+    "row_softmax", "cluster", "one row per cluster of blocks, in registers, read once", 90);
 static constexpr struct assay_variant ring = row_variant<job, row_plan_ring>(
-    "softmax", "ring", "one row per block or cluster that stays, the next ones fetched by TMA", 90);
-static constexpr struct assay_variant best = row_variant_best<job>("softmax", "best");
+    "row_softmax", "ring", "one row per block or cluster that stays, the next ones fetched by TMA", 90);
+static constexpr struct assay_variant best = row_variant_best<job>("row_softmax", "best");
 
 ASSAY_REGISTER_VARIANT(naive);
 ASSAY_REGISTER_VARIANT(stream);
