@@ -126,7 +126,9 @@ buildable = $(filter-out $(if $(filter 1,$(CUDA)),,%_cuda.c %.cu) \
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
 
 $(foreach f,$(EXTRA),$(if $(wildcard $(f)),,$(error EXTRA=$(f): there is no such file)))
-HARNESS_O := $(call obj,$(call buildable,harness,*.c *.cu))
+# The one file of the object of all variants alone.
+VARIANTS_C := harness/object/variants.c
+HARNESS_O := $(call obj,$(filter-out $(VARIANTS_C),$(call buildable,harness,*.c *.cu)))
 FAMILY_O  := $(call obj,$(call buildable,kernels baselines,*.c *.cu) $(EXTRA))
 FAULT_O   := $(call obj,$(call buildable,tests/faults,*.c *.cu))
 TEST_O    := $(call obj,$(call buildable,tests,test_*.c))
@@ -143,7 +145,31 @@ named = $(foreach file,$(2),$(if $(filter $(1),$(basename $(notdir $(file)))),$(
 .PHONY: all
 all: $(BUILD)/assay ## build the program: build/assay
 
-$(BUILD)/assay: $(HARNESS_O) $(FAMILY_O)
+# All variants as a shared object, linked from the very files that the program is linked from, so
+# that `assay gate --twin` can have those of two builds in one process. Program and object carry the
+# SHA-256 of these files in a section, by which a gate knows that they are of one build. They were
+# not compiled with -fPIC, and need not be where all symbols are local: only where the compiler makes
+# position-independent programs by itself, as distributions have it.
+TWINS := $(if $(SANITIZE)$(FUZZ)$(PIC),,$(shell echo | $(CC) $(CFLAGS) -dM -E - | grep -q __PIE__ && echo 1))
+VARIANTS := $(if $(TWINS),$(BUILD)/libassay_variants.so)
+VARIANTS_BASE := $(filter-out %/error.c.o,$(call obj,$(wildcard harness/base/*.c)))
+
+$(BUILD)/family.o: $(FAMILY_O) $(BUILD)/sources
+	$(Q)printf '.section assay_family,"",@progbits\n.asciz "%s"\n.section .note.GNU-stack,"",@progbits\n' \
+	    "$$(cat $(FAMILY_O) | sha256sum | cut -c1-64)" | $(CC) -c -x assembler -o $@ -
+
+$(call obj,$(VARIANTS_C)): CFLAGS_ALL += -fPIC
+$(call obj,$(VARIANTS_C)): $(BUILD)/provenance.inc
+
+$(BUILD)/base.a: $(VARIANTS_BASE)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/libassay_variants.so: $(call obj,$(VARIANTS_C)) $(FAMILY_O) $(BUILD)/family.o $(BUILD)/base.a
+	$(call say,LD,$@)
+	$(Q)echo '{ global: assay_object; local: *; };' >$(BUILD)/variants.map
+	$(Q)$(CC) -shared -Wl,--version-script=$(BUILD)/variants.map $(LDFLAGS) -o $@ $^ $(LDLIBS_ALL) -fopenmp
+
+$(BUILD)/assay: $(HARNESS_O) $(FAMILY_O) $(BUILD)/family.o | $(VARIANTS)
 # The same program with variants that misbehave, for the command tests.
 $(BUILD)/assay-faults: $(HARNESS_O) $(FAMILY_O) $(FAULT_O)
 $(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources harness/exports.list
@@ -436,7 +462,7 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/assay/suites,$(wildcard suites/*.ini)) \
     $(call share,share/assay/plots,$(wildcard plots/*.gp)) \
     $(call share,share/doc/assay,README.md LICENSE CHANGELOG.md SECURITY.md) \
-    $(call share,share/doc/assay/docs,$(wildcard docs/*.md)) \
+    $(call share,share/doc/assay/docs,$(wildcard docs/*.md docs/*.sql)) \
     $(call share,share/doc/assay/docs/schemas,$(wildcard docs/schemas/*.json)) \
     $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg docs/images/*.png)) \
     $(call share,share/doc/assay/results,results/README.md) \

@@ -76,7 +76,7 @@ Maintainer: $maintainer
 Installed-Size: $(du -k -s --apparent-size "$root/usr" | cut -f 1)
 Depends: $depends
 Recommends: $recommends
-Suggests: bash-completion, sqlite3
+Suggests: bash-completion, libpq5, sqlite3
 Section: utils
 Priority: optional
 Description: benchmark harness for GPU kernels

@@ -5,7 +5,9 @@
 #                                fuzz: clang, for its libFuzzer;
 #                                browser: Chromium, for the report's; style:
 #                                clang-format and shellcheck; deb: make a package;
-#                                shells: what the man page and completion are tried in
+#                                shells: what the man page and completion are tried in;
+#                                launchers: Slurm and Open MPI, for the tests of shares;
+#                                postgres: a server for the tests of the central store
 #
 # A thing is there when it works (the compiler finds the header, the command
 # runs), whichever package brought it. Nothing missing: silent, nothing asked of
@@ -47,11 +49,12 @@ need_to_test() {
     need sqlite3 command_works sqlite3
     need zstd command_works zstd
     need git command_works git
-    need python3-jsonschema jsonschema_found
+    need python3-jsonschema module_found jsonschema
+    need python3-numpy module_found numpy
 }
-# Debian's is for its own python, which need not be the first one.
-jsonschema_found() {
-    python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'
+# Debian's are for its own python, which need not be the first one.
+module_found() {
+    python3 -c "import $1" || /usr/bin/python3 -c "import $1"
 }
 
 need_to_fuzz() {
@@ -92,6 +95,23 @@ need_shells() {
     need zsh command_works zsh
 }
 
+# Without settings of the machine's own, the daemons that come with them do not start.
+need_launchers() {
+    need slurmctld command_of_root slurmctld
+    need slurmd command_of_root slurmd
+    need slurm-client command_works srun
+    need munge command_of_root munged
+    need openmpi-bin command_works mpirun
+}
+command_of_root() { PATH=$PATH:/usr/sbin command -v "$1"; }
+
+need_postgres() {
+    need postgresql postgres_found
+}
+postgres_found() {
+    command_works psql && { command_works initdb || ls /usr/lib/postgresql/*/bin/initdb; }
+}
+
 for task in "$@"; do
     case $task in
         run) need_to_run ;;
@@ -101,7 +121,9 @@ for task in "$@"; do
         style) need_for_style ;;
         deb) need_for_deb ;;
         shells) need_shells ;;
+        launchers) need_launchers ;;
         wheel) need_for_a_wheel ;;
+        postgres) need_postgres ;;
         *) echo "install-deps.sh: no such task: $task" >&2; exit 2 ;;
     esac
 done

@@ -22,7 +22,8 @@ CREATE TEMP TABLE c AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 
     WHERE i + 1 < :cases) SELECT i FROM n;
 INSERT INTO environment VALUES ('e', '1', 'c0ffee', '', '', '', '', '', '', '', '', '', '', 16, 1);
 INSERT INTO device VALUES ('d', 'cuda', 0, 'Made-up GPU', 'GPU-1', 'fw', 90, 132, 1, 1, 1, 1, 1);
-INSERT INTO run SELECT printf('%032x', i), 'e', 'made_up', '', '', '', 0, 'complete',
+INSERT INTO run (id, environment_id, suite, label, command, suite_text, simulated, status, started_at,
+    ended_at) SELECT printf('%032x', i), 'e', 'made_up', '', '', '', 0, 'complete',
     strftime('%Y-%m-%dT%H:%M:%fZ', '2026-01-01', i || ' hours'), NULL FROM r;
 INSERT INTO launch (id, run_id, number, device_id, comparability, seed, flush, spec,
     driver, runtime, library, lost, clock, started_at, start_clock_reasons)

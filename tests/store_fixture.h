@@ -264,8 +264,11 @@ static inline struct run_info fixture_begin_run(struct store *store, const char 
 {
     static const struct object_info objects[] = {
         {.name = "mine.so", .sha256 = "5ca1ab1e", .commit = "abc123"}};
-    struct run_info run = {
-        .suite = "smoke", .command = "assay run smoke", .objects = objects, .object_count = 1};
+    struct run_info run = {.suite = "smoke",
+                           .command = "assay run smoke",
+                           .objects = objects,
+                           .object_count = 1,
+                           .shard = {3, 8, "slurm-7.0", "c0ffee"}};
     snprintf(run.label, sizeof run.label, "%s", label);
     run.suite_text = "[suite]\ntitle = smoke\n";
     FINE(store_begin_run(store, &run, &fixture_program, &fixture_host));

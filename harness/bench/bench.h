@@ -62,6 +62,7 @@ struct bench {
     /* The same as a function of a shared object; NULL: none. */
     int (*reference)(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound);
+    char python[PATH_MAX]; /* where that function is in a file of Python; "": it is not */
     const char *baselines[2];
     bool has_tolerance; /* else bench_share says what an output may differ by */
     /* What is registered. */
@@ -105,6 +106,12 @@ int bench_take_triton(struct bench_kernel *kernel);
 
 /* What `expect` says is right. -1 with assay_error. */
 int bench_take_expect(struct bench *bench, const char *expect);
+
+/* The function `reference` of bench->python, as assay_operation has it, and its reference_run: all
+ * of an output at once. -1 with assay_error, which has what Python said last. */
+int bench_python_reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                           int64_t begin, int64_t end, double *expected, double *bound);
+int64_t bench_python_run(const struct assay_shape *shape);
 
 /* By what share an output of this type may differ unless a tolerance is given: of its value, and
  * of 1 or of the outputs' root mean square where that is known and smaller. */

@@ -1,4 +1,5 @@
-/* bench_expect.c - what is right: a function of a shared object, or another kernel. */
+/* bench_expect.c - what is right: a function of a shared object or of Python, or
+ * another kernel. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
@@ -54,6 +55,20 @@ static int use_object(struct bench *bench, const char *file)
     return 0;
 }
 
+/* The function `reference` of a file of Python: of arrays in float64, whole numbers in int64, and
+ * of the sizes that it has parameters for; returns the output, or a tuple of them. */
+static int use_python(struct bench *bench, const char *file)
+{
+    char path[PATH_MAX];
+    if (bench_path(file, bench->path, path)) return -1;
+    if (!realpath(path, bench->python))
+        return assay_error("expect = %s: cannot be read: %s", file, strerror(errno));
+    bench->reference = bench_python_reference;
+    bench->operation.reference = reference;
+    bench->operation.reference_run = bench_python_run;
+    return 0;
+}
+
 /* "FILE:KERNEL", launched as the first kernel is. */
 static int use_kernel_of_file(struct bench *bench, const char *expect)
 {
@@ -61,8 +76,9 @@ static int use_kernel_of_file(struct bench *bench, const char *expect)
     const char *colon = strchr(expect, ':');
     struct bench_kernel *oracle = &bench->oracle_of_file;
     if (!colon)
-        return assay_error("expect = %s: it is FILE.so, FILE.cu:KERNEL or the name of a [kernel]",
-                           expect);
+        return assay_error(
+            "expect = %s: it is FILE.so, FILE.py, FILE.cu:KERNEL or the name of a [kernel]",
+            expect);
     snprintf(file, sizeof file, "%.*s", (int)(colon - expect), expect);
     *oracle = bench->kernel[0];
     oracle->nulls = 0;
@@ -89,12 +105,9 @@ int bench_take_expect(struct bench *bench, const char *expect)
     if (!has_output(bench))
         return assay_error("expect = %s: no argument is 'out', so nothing can be held against it",
                            expect);
-    if (text_ends(expect, ".py"))
-        return assay_error("expect = %s: a reference in Python is for the Python package "
-                           "(docs/python.md)",
-                           expect);
     for (int i = 0; i < bench->kernel_count && !bench->oracle; i++)
         if (!strcmp(bench->kernel[i].name, expect)) bench->oracle = &bench->kernel[i];
     if (bench->oracle) return 0;
-    return text_ends(expect, ".so") ? use_object(bench, expect) : use_kernel_of_file(bench, expect);
+    if (text_ends(expect, ".so")) return use_object(bench, expect);
+    return text_ends(expect, ".py") ? use_python(bench, expect) : use_kernel_of_file(bench, expect);
 }

@@ -53,13 +53,15 @@ int card_spec_parse(const char *text, struct card_spec *spec)
     char copy[SPEC_MAX], *rest = copy;
     int64_t index = 0;
     const char *colon = strchr(text, ':');
-    *spec = (struct card_spec){0};
+    *spec = (struct card_spec){.is_any = colon == NULL};
     if (colon == NULL) return 0;
     if (text_copy(copy, sizeof copy, colon + 1) < 0)
         return assay_error("device '%s': too long for cuda:N,sm=80,shared=163Ki", text);
     const char *number = strsep(&rest, ",");
+    spec->is_any = strcmp(number, "all") == 0;
+    if (spec->is_any) number = "0";
     if (number[strspn(number, "0123456789")] || !text_parse_count(number, &index) || index > 1024)
-        return assay_error("there is no device '%s' (cuda:N, N from 0)", text);
+        return assay_error("there is no device '%s' (cuda:N, N from 0, or cuda:all)", text);
     spec->index = (int)index;
     while (rest)
         if (take_limit(text, strsep(&rest, ","), spec) < 0) return -1;

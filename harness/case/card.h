@@ -9,11 +9,12 @@
 /* A device option: which GPU, and what it shows. */
 struct card_spec {
     int index;
+    bool is_any;          /* no single one is named: "cuda", "cuda:all" */
     int sm;               /* compute capability x 10; 0: no limit */
     int64_t shared_bytes; /* per block; 0: no limit */
 };
 
-/* Parse "cuda", "cuda:1", "cuda:0,sm=80,shared=163Ki". -1 with assay_error. Pure. */
+/* Parse "cuda", "cuda:1", "cuda:all", "cuda:0,sm=80,shared=163Ki". -1 with assay_error. Pure. */
 int card_spec_parse(const char *text, struct card_spec *spec);
 
 /* Write the limits as they are given, "sm=80,shared=163Ki", or "" without any. Pure. */

@@ -23,6 +23,10 @@ int registry_add(const struct assay_object *object, const char *origin);
 /* Whether anything was added. */
 bool registry_has_more(void);
 
+/* Leave only what was added: the object of all variants of another build takes the place of the
+ * program's own. Lists that were had before are not valid any more. */
+void registry_forget_own(void);
+
 /* All operations, sorted by name; returns how many. */
 int registry_operations(const struct assay_operation *const **list);
 

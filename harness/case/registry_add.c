@@ -76,18 +76,18 @@ const void *registry_grow(const void *list, int count, size_t had, size_t bytes,
     return pointer;
 }
 
-static void addition_take(struct addition *addition, const struct assay_object *object)
+static void take(struct registry_lists *lists, void *grown[3], const struct assay_object *object)
 {
-    addition->lists = (struct registry_lists){
+    *lists = (struct registry_lists){
         .operation = (void *)registry_grow(object->operations, object->operation_count,
                                            (size_t)object->operation_bytes,
-                                           sizeof(struct assay_operation), &addition->grown[0]),
+                                           sizeof(struct assay_operation), &grown[0]),
         .variant = (void *)registry_grow(object->variants, object->variant_count,
                                          (size_t)object->variant_bytes,
-                                         sizeof(struct assay_variant), &addition->grown[1]),
+                                         sizeof(struct assay_variant), &grown[1]),
         .library = (void *)registry_grow(object->libraries, object->library_count,
                                          (size_t)object->library_bytes,
-                                         sizeof(struct assay_library), &addition->grown[2]),
+                                         sizeof(struct assay_library), &grown[2]),
         .operations = object->operation_count,
         .variants = object->variant_count,
         .libraries = object->library_count,
@@ -104,6 +104,18 @@ static bool has_gaps(const struct registry_lists *lists)
         if (!lists->library[i] || !lists->library[i]->load || !lists->library[i]->version)
             return true;
     return false;
+}
+
+int registry_lists_of(const struct assay_object *object, const char *origin,
+                      struct registry_lists *lists, void *grown[3])
+{
+    grown[0] = grown[1] = grown[2] = NULL;
+    if (check_abi(object, origin)) return -1;
+    take(lists, grown, object);
+    if (!has_gaps(lists)) return 0;
+    for (int i = 0; i < 3; i++)
+        free(grown[i]);
+    return assay_error("%s: something that it registers is not there", origin);
 }
 
 /* Who has brought this operation or variant. */
@@ -170,17 +182,27 @@ bool registry_has_more(void)
     return addition_count > 0;
 }
 
+void registry_forget_own(void)
+{
+    struct registry_lists left = {0}, none = {0};
+    left = registry_lists_join(&none, &none);
+    for (int i = 0; i < addition_count; i++) {
+        struct registry_lists joint = registry_lists_join(&left, &additions[i].lists);
+        registry_lists_release(&left);
+        left = joint;
+    }
+    registry_replace(&left);
+}
+
 int registry_add(const struct assay_object *object, const char *origin)
 {
     if (is_added(object)) return 0;
-    if (check_abi(object, origin)) return -1;
-    struct addition addition = {.object = object, .origin = strdup(origin)};
+    struct addition addition = {.object = object};
+    if (registry_lists_of(object, origin, &addition.lists, addition.grown)) return -1;
+    addition.origin = strdup(origin);
     if (!addition.origin) return assay_error("out of memory for what %s brings", origin);
-    addition_take(&addition, object);
     struct registry_lists joint = {0};
-    int status = has_gaps(&addition.lists)
-                     ? assay_error("%s: something that it registers is not there", origin)
-                     : check_taken(&addition.lists, origin);
+    int status = check_taken(&addition.lists, origin);
     if (status == 0) {
         joint = registry_lists_join(registry_known(), &addition.lists);
         status = check_joined(&joint, origin);

@@ -22,6 +22,11 @@ struct registry_lists registry_lists_join(const struct registry_lists *a,
                                           const struct registry_lists *b);
 void registry_lists_release(struct registry_lists *lists);
 
+/* What an object brings, in its order: borrowed from it, or in `grown`, for free(3). -1 with
+ * assay_error: another version of assay.h, or a gap in a list. */
+int registry_lists_of(const struct assay_object *object, const char *origin,
+                      struct registry_lists *lists, void *grown[3]);
+
 /* Take these over in the place of what is there. */
 void registry_replace(struct registry_lists *lists);
 

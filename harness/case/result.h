@@ -175,6 +175,7 @@ struct device_info {
     double kernel_floor_ns; /* time of the empty kernel itself, by CLOCK_CUPTI */
     double clock_step_ns;   /* observed resolution of the clock */
     double step_limit_s;    /* timeout of a step on this device; 0: only the suite's */
+    int32_t peers;          /* GPUs that its process sees, itself included; not stored */
     struct assay_card card; /* what it offers to kernels; for the plan, not stored */
 };
 

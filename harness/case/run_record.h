@@ -56,6 +56,13 @@ void host_describe_below(struct host_info *info, const char *root);
  * none, as on Arm. */
 bool host_cpu_name(char *out, size_t size, const char *root);
 
+/* The share of a suite that a run measured, where several processes of a job divided it. */
+struct shard {
+    int32_t index, count;            /* this one of so many, from 1; 0, 0: the run is whole */
+    char group[RESULT_MAX_PROPERTY]; /* the job, alike in all its processes; "" it has no name */
+    char cut[STORE_ID]; /* hash of which groups the shares consist of: equal where they fit */
+};
+
 struct run_info {
     char id[STORE_ID];
     char suite[ASSAY_MAX_NAME];
@@ -65,6 +72,7 @@ struct run_info {
     const struct object_info *objects; /* those that were loaded, in that order; borrowed */
     int object_count;
     bool simulated;
+    struct shard shard;
     struct timespec started; /* for the store; zero: when it is told. Not read back */
 };
 
@@ -107,6 +115,8 @@ struct stored_run {
     struct host_info host;
     int launch_count;
     struct launch_info *launches;
+    int rounds; /* launches that a case was to be in: fewer than all where each GPU's launch had a
+                 * part of the cases; 0: all */
     int case_count;
     struct stored_case *cases; /* in the order measured */
     int expected_count;        /* cases that the plans of its launches contained */
@@ -114,5 +124,10 @@ struct stored_run {
 
 /* The launch of a case; of a run that was read there is one for each. NULL: there is none. */
 const struct launch_info *stored_run_launch(const struct stored_run *run, const char *launch_id);
+
+static inline int stored_run_rounds(const struct stored_run *run)
+{
+    return run->rounds > 0 ? run->rounds : run->launch_count;
+}
 
 void stored_run_release(struct stored_run *run);

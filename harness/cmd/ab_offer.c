@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cmd/options.h"
+#include "store/store_central.h"
 #include "suite/suite_find.h"
 
 /* MOST_NAMED: more cases are not named one by one. */
@@ -187,7 +188,8 @@ static void say(const struct ab_offer *offer, struct comparison *comparison,
         add_word(line, size, "--threshold", number);
     }
     if (offer->filter[0]) add_word(line, size, "--filter", offer->filter);
-    if (strcmp(db, database_default(NULL)) != 0) add_word(line, size, "--db", db);
+    if (strcmp(db, database_default(NULL)) != 0 && !store_is_url(db))
+        add_word(line, size, "--db", db);
     text_copy(comparison->next_lacks, sizeof comparison->next_lacks, offer->lacks);
 }
 

@@ -13,6 +13,8 @@
 #include "bench/bench.h"
 #include "case/registry.h"
 #include "cmd/commands.h"
+#include "judge/twin.h"
+#include "measure/turns.h"
 #include "object/object.h"
 
 /* Options that stand before a command are the program's own; only the first is looked at. */
@@ -40,6 +42,7 @@ static int fill_registry(const struct assay_object *const *objects, int object_c
 {
     if (registry_check() < 0) return -1;
     objects_describe(BENCH_ENDING, bench_load, bench_digest);
+    turns_end_by(twin_is_decided);
     for (int i = 0; i < object_count; i++)
         if (registry_add(objects[i], "the caller of this program") < 0) return -1;
     return 0;

@@ -33,6 +33,7 @@ static const struct command_option options[] = {
     {"base-device", VALUE_DEVICE, "D", AT(gating.gate.base_device),
      .help = "the device of the base alone"},
     OPTIONS_GATE_MEASURE,
+    {"twin", VALUE_FLAG, .at = AT(gating.gate.twin), .help = TWIN_HELP},
     {"no-extension", VALUE_NO_FLAG, .at = AT(gating.gate.extend),
      .help = "no further rounds for what stays open"},
     {"resume", VALUE_FLAG, .at = AT(gating.gate.resume),

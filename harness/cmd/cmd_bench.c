@@ -214,12 +214,10 @@ const struct command cmd_bench = {
                 "assay bench scale.bench.ini --dry-run",
     .exit = "as assay run does; 2 where a kernel cannot be what is said of it, 4 without a GPU.",
     .size = sizeof(struct arguments),
-    .defaults =
-        &(const struct arguments){
-            .format = "table",
-            .arch = "sm_90a",
-            .runner = {RUN_COMMAND_DEFAULTS,
-                       .plan = {.shard = 1, .shards = 1, .with_ceilings = true}}},
+    .defaults = &(
+        const struct arguments){.format = "table",
+                                .arch = "sm_90a",
+                                .runner = {RUN_COMMAND_DEFAULTS, .plan = {.with_ceilings = true}}},
     .check = check,
     .run = run,
 };

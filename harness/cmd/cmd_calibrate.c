@@ -10,6 +10,7 @@
 #include "cmd/options.h"
 #include "gate/gate_calibrate.h"
 #include "show/show.h"
+#include "store/store_central.h"
 
 enum { MOST_BLOCKS = 1000 };
 
@@ -61,11 +62,13 @@ static void tell(const struct calibration *made)
 static int show(const struct arguments *arguments)
 {
     struct store *store;
+    char path[STORE_SHOWN];
     if (store_open(&store, arguments->db, STORE_READ) != 0) return -1;
     int shown = noise_show(stdout, store, arguments->format, terminal_columns());
     store_close(store);
     if (shown > 0)
-        fprintf(stderr, "assay calibrate: %s: no noise is stored in it\n", arguments->db);
+        fprintf(stderr, "assay calibrate: %s: no noise is stored in it\n",
+                store_shown(arguments->db, path));
     return shown > 0 ? EXIT_NOTHING : shown;
 }
 

@@ -9,7 +9,7 @@
 #include "claims/claim_ledger.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
-#include "store/store.h"
+#include "store/store_central.h"
 
 struct arguments {
     struct given given;
@@ -62,11 +62,13 @@ static int add_latest(struct run_set *set, const char *db)
 {
     struct store *store;
     struct latest latest = {0};
+    char shown[STORE_SHOWN];
     if (store_open(&store, db, STORE_READ)) return -1;
     int failed = store_each_run(store, true, take_latest, &latest);
     store_close(store);
     if (!failed && !latest.count)
-        failed = assay_error("%s: there is no run in it (launches of gates are not counted)", db);
+        failed = assay_error("%s: there is no run in it (launches of gates are not counted)",
+                             store_shown(db, shown));
     for (int i = 0; i < latest.count && !failed; i++)
         failed = add_run(set, latest.id[i], db);
     return failed;

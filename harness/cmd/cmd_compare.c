@@ -148,7 +148,7 @@ const struct command cmd_compare = {
     .examples = "assay compare latest~1 latest\n"
                 "assay compare release-1.2 latest --format md -o changes.md",
     .exit = "0 fine, 1 a case REGRESSED, 2 usage, 3 by --fail-on, 4 nothing comparable, 5 a case "
-            "of the candidate failed or is missing.",
+            "of the candidate failed or is missing, or shares of a job whose share is compared.",
     .size = sizeof(struct arguments),
     .defaults = &(const struct arguments){.format = "table", .metric = "time"},
     .check = check,

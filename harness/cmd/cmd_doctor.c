@@ -6,6 +6,7 @@
 #include "base/terminal.h"
 #include "case/card.h"
 #include "cmd/options.h"
+#include "device/device.h"
 #include "doctor/doctor.h"
 
 struct arguments {
@@ -25,6 +26,8 @@ static int check(void *given)
     struct card_spec spec;
     bool is_cuda = strcmp(device, "cuda") == 0 || strncmp(device, "cuda:", 5) == 0;
     if (is_cuda && card_spec_parse(device, &spec) < 0) return -1;
+    if (device_choice(device) == DEVICE_ALL)
+        return assay_error("--device: one GPU at a time, as in cuda:0");
     options->host = is_auto || strcmp(device, "host") == 0;
     options->gpu = is_auto || is_cuda;
     options->gpu_spec = is_cuda ? device : "cuda:0";

@@ -84,6 +84,7 @@ static const struct command_option options[] = {
     {"base-device", VALUE_DEVICE, "D", AT(gating.gate.base_device),
      .help = "the device of the base alone", .with = "base"},
     OPTIONS_GATE_MEASURE,
+    {"twin", VALUE_FLAG, .at = AT(gating.gate.twin), .help = TWIN_HELP, .with = "base"},
     {"no-extension", VALUE_NO_FLAG, .at = AT(gating.gate.extend),
      .help = "no further rounds for what stays open", .with = "base"},
     {"resume", VALUE_FLAG, .at = AT(gating.gate.resume),

@@ -52,7 +52,7 @@ static int import_stream(struct store *store, const struct exchange_format *form
     return is_packed ? zstd_close(&packed, status) : status;
 }
 
-static int import_file(struct store *store, const char *path, const void *given)
+static int import_file(struct store *store, const char *path, void *given)
 {
     const struct arguments *arguments = given;
     bool is_stdin = strcmp(path, "-") == 0;

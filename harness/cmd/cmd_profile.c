@@ -89,8 +89,7 @@ const struct command cmd_profile = {
     .loads = true,
     .size = sizeof(struct arguments),
     .defaults = &(const struct arguments){.format = "table",
-                                          .runner = {RUN_COMMAND_DEFAULTS, .profile = true,
-                                                     .plan = {.shard = 1, .shards = 1}}},
+                                          .runner = {RUN_COMMAND_DEFAULTS, .profile = true}},
     .check = check,
     .run = run,
 };

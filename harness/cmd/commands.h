@@ -71,7 +71,8 @@ struct command_option {
 /* What a command's text says of its word RUN, and options that many commands have alike. */
 #define ABOUT_RUN                                                                                  \
     "RUN is an id or its beginning, a label, a named baseline, latest (the default)\n"             \
-    "or latest~N; FILE.sqlite:RUN takes it from another database.\n"
+    "or latest~N; FILE.sqlite:RUN takes it from another database, and so does\n"                   \
+    "postgres://HOST/NAME:RUN from a central store (assay push).\n"
 #define FILTER_HELP                                                                                \
     "only these cases: operation/variant, and behind it words of the shape, cold or hot, as they " \
     "are printed; GLOB,GLOB: any of them"
@@ -155,8 +156,8 @@ struct command {
 
 extern const struct command cmd_ab, cmd_ack, cmd_baseline, cmd_bench, cmd_calibrate, cmd_claims,
     cmd_compare, cmd_doctor, cmd_export, cmd_fleet, cmd_gate, cmd_help, cmd_history, cmd_import,
-    cmd_list, cmd_merge, cmd_new, cmd_plot, cmd_profile, cmd_report, cmd_run, cmd_show, cmd_time,
-    cmd_watch;
+    cmd_list, cmd_merge, cmd_new, cmd_plot, cmd_profile, cmd_pull, cmd_push, cmd_report, cmd_run,
+    cmd_show, cmd_time, cmd_watch;
 extern const struct command *const commands[]; /* ended by NULL */
 
 /* The program itself: its options are those that stand before a command. */
@@ -176,9 +177,14 @@ int complete_command(int argc, char **argv);
 
 /* Take each file that was given ("-" is standard input) into the database, once all are known to be
  * readable and until one fails: an exit code, or -1 with assay_error. */
-int files_take(const struct given *given, const char *db,
-               int (*take)(struct store *store, const char *path, const void *arguments));
+int files_take(struct given *given, const char *db,
+               int (*take)(struct store *store, const char *path, void *arguments));
 
 /* The path of this very program, which a wheel for Python has not always. 0, or -1 with
  * assay_error. */
 int program_itself(char *path, size_t size);
+
+/* Say what a push or pull came to, which ended with `status`: an exit code, or -1 with assay_error.
+ */
+struct central_outcome;
+int central_say(const struct given *given, const struct central_outcome *outcome, int status);

@@ -8,6 +8,7 @@
 #include "case/registry.h"
 #include "cmd/options.h"
 #include "plot/plot.h"
+#include "store/store_central.h"
 #include "store/store_gate.h"
 #include "suite/suite.h"
 
@@ -127,7 +128,9 @@ static int offer_run(const struct run_line *line, void *context)
 static struct store *open_database(const struct completion *completion)
 {
     struct store *store;
-    return store_open(&store, database_default(completion->database), STORE_READ) ? NULL : store;
+    const char *path = database_default(completion->database);
+    if (store_is_url(path)) return NULL; /* a key that is pressed asks no server */
+    return store_open(&store, path, STORE_READ) ? NULL : store;
 }
 
 static void offer_baselines(struct completion *completion)

@@ -21,6 +21,10 @@ int gate_command_check(struct gate_command *command, const struct given *given)
 {
     struct gate_options *gate = &command->gate;
     if (gate->least_judged > 1) return assay_error("--least-judged is a share: at most 100");
+    if (gate->twin && (gate->resume || gate->pinned || gate->null))
+        return assay_error(
+            "--resume, --pinned and --null are for builds that are launched one after "
+            "the other, not for --twin");
     gate->base_objects = gate->candidate_objects = given->object;
     gate->allow_load = given->allow_load;
     gate->speedup = strcmp(command->metric, "speedup") == 0;
@@ -76,12 +80,15 @@ static int conclude(const struct gate_command *command, const char *name, int co
 int gate_command_run(const struct gate_command *command, const struct given *given)
 {
     const struct gate_options *gate = &command->gate;
+    struct gate_options with_self = command->gate;
+    char itself[PATH_MAX];
     struct store *store;
     struct comparison comparison;
     /* A stored run is in a database that is there, and so is what is gone on with. */
     bool reads = gate->baseline || gate->pinned || gate->resume;
     if (store_open(&store, command->db, reads ? STORE_CHANGE : STORE_WRITE) != 0) return -1;
-    int code = gate_run(store, gate, &comparison);
+    if (gate->twin && program_itself(itself, sizeof itself) == 0) with_self.self = itself;
+    int code = gate_run(store, &with_self, &comparison);
     store_close(store);
     return conclude(command, given->command->name, code, &comparison);
 }

@@ -28,6 +28,10 @@ struct gate_command {
             .help = "the device of the candidate alone"                                            \
     }
 
+#define TWIN_HELP                                                                                  \
+    "have both builds in one process where that can be, and launch them in turns: finds half a "   \
+    "per cent in seconds"
+
 #define OPTIONS_GATE_MEASURE                                                                       \
     OPTION_FILTER(VALUE_VARIANT, gating.gate.filter),                                              \
         {"budget", VALUE_TEXT, "S", AT(gating.gate.budget),                                        \

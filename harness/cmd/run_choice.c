@@ -7,7 +7,9 @@
 #include "base/terminal.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
+#include "cmd/shares.h"
 #include "show/view.h"
+#include "store/store_central.h"
 #include "store/store_gate.h"
 
 /* Open the database that the run is in, at `path`, and find its id. -1: nothing is open. */
@@ -49,11 +51,11 @@ void run_choice_say_next(const struct stored_run *run, const char *spec, const c
                          bool had_best)
 {
     bool usual = strcmp(db, database_default(NULL)) == 0;
-    char where[PATH_MAX + 16] = "", id[9];
+    char where[STORE_SHOWN + 16] = "", shown[STORE_SHOWN], id[9];
     if (!isatty(STDOUT_FILENO) || terminal_is_quiet()) return;
     fflush(stdout); /* both are one terminal */
     snprintf(id, sizeof id, "%.8s", run->run.id);
-    if (!usual) snprintf(where, sizeof where, " --db %s", db);
+    if (!usual) snprintf(where, sizeof where, " --db %s", store_shown(db, shown));
     if (!spec) spec = id;
     fputs("next: ", stderr);
     if (!had_best) fprintf(stderr, "assay show %s --best%s\n      ", spec, where);
@@ -106,14 +108,19 @@ static int add_ceilings(struct timings *timings, struct store *store, const char
 }
 
 static int read_timings(struct timings *timings, struct known_noise *known, const char *spec,
-                        const char *db, bool with_ceilings, char path[PATH_MAX])
+                        const char *db, bool with_ceilings, char path[PATH_MAX], bool *lacks)
 {
+    const struct shard *shard = &timings->run.run.shard;
     char id[STORE_ID];
     struct store *store;
     if (find(&store, spec, db, path, id)) return -1;
     int failed = store_read_timings(store, id, timings);
     if (!failed && with_ceilings) failed = add_ceilings(timings, store, id);
     if (!failed) failed = add_noise(known, store, path, timings);
+    bool lacks_more = false;
+    if (!failed && shard->count > 1)
+        failed = shares_say(store, "compare", shard->group, &lacks_more);
+    *lacks = *lacks || lacks_more;
     store_close(store);
     return failed;
 }
@@ -137,11 +144,13 @@ int run_choice_compare(struct comparison *comparison, const char *base, const ch
     struct known_noise known = {.metric = with_noise.speedup ? "speedup" : "time"};
     with_noise.noise = &known.noise;
     char path[PATH_MAX];
-    int status = read_timings(&left, &known, base, db, with_noise.across, path);
-    if (status == 0) status = read_timings(&right, &known, candidate, db, with_noise.across, path);
+    bool lacks = false, across = with_noise.across;
+    int status = read_timings(&left, &known, base, db, across, path, &lacks);
+    if (status == 0) status = read_timings(&right, &known, candidate, db, across, path, &lacks);
     if (status == 0) status = compare_runs(comparison, &left, &right, &with_noise);
     if (status == 0 && (status = apply_acks(comparison, path, with_noise.fail_on)) != 0)
         comparison_release(comparison);
+    if (status == 0 && lacks && comparison->exit == EXIT_FINE) comparison->exit = EXIT_LOST;
     timings_release(&left);
     timings_release(&right);
     noise_release(&known.noise);

@@ -32,6 +32,32 @@ void code_seen_clear(struct code_seen *code)
         (struct code_seen){.kernels = -1, .registers = -1, .shared_bytes = -1, .local_bytes = -1};
 }
 
+int device_pick(const struct device_options *options, int count, int *index)
+{
+    *index = options->pick > 0 && count > 1 ? options->pick - 1 : 0;
+    if (*index < count) return 0;
+    assay_error(
+        "device '%s': process %d of the job on this machine has no GPU of its own: there are "
+        "%d (start no more, or name one: --device cuda:0 shares it)",
+        options->spec, options->pick, count);
+    return DEVICE_DENIED;
+}
+
+enum device_choice device_choice(const char *spec)
+{
+    bool is_sim = spec_names(spec, "sim");
+    const char *colon = strchr(spec, ':');
+    if (!is_sim && !spec_names(spec, "cuda")) return DEVICE_ANY;
+    for (const char *at = colon; at; at = strchr(at + 1, ',')) {
+        const char *item = at + 1;
+        if (is_sim && strncmp(item, "gpu=", 4) != 0) continue;
+        item += is_sim ? 4 : 0;
+        bool is_all = strncmp(item, "all", 3) == 0 && (item[3] == ',' || item[3] == '\0');
+        return is_all ? DEVICE_ALL : DEVICE_ONE;
+    }
+    return DEVICE_ANY;
+}
+
 static int unknown_device(const char *spec)
 {
     static const char *const names[] = {"auto", "cuda", "host", "sim"};
@@ -39,7 +65,8 @@ static int unknown_device(const char *spec)
     snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
     const char *near = text_nearest(name, names, sizeof names / sizeof *names);
     if (near) return assay_error("there is no device '%s'; did you mean '%s'?", spec, near);
-    return assay_error("there is no device '%s' (auto, cuda:N, host, sim:KEY=VALUE,...)", spec);
+    return assay_error("there is no device '%s' (auto, cuda:N, cuda:all, host, sim:KEY=VALUE,...)",
+                       spec);
 }
 
 /* Open the first device that can be opened; if none can, the error is that of the last. */
@@ -50,7 +77,9 @@ static int open_first(const struct device_options *options, const struct device_
         if (!devices[i] || devices[i]->by_name_only) continue;
         struct device_options each = *options;
         each.spec = devices[i]->name;
-        if (devices[i]->open(&each, device) < 0) continue;
+        int got = devices[i]->open(&each, device);
+        if (got == DEVICE_DENIED) return -1;
+        if (got < 0) continue;
         *ops = devices[i];
         return 0;
     }

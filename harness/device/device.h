@@ -15,14 +15,22 @@ struct measure_request; /* measure_request.h */
 struct profile;         /* profile.h */
 
 struct device_options {
-    const char *spec;  /* "auto", "host", "cuda:0", "sim:seed=1" */
+    const char *spec;  /* "auto", "host", "cuda:0", "cuda:all", "sim:seed=1" */
+    int32_t pick;      /* where the spec names no single GPU: the one of this number, from 1; 0: the
+                        * first */
     bool use_events;   /* --clock event: do not load CUPTI */
     bool try_counters; /* test whether hardware counters can be read and, if not, add a line
                         * to device_info.lost. The device cannot be timed with afterwards. */
     int32_t flush;     /* enum cache_flush; -1: the device's default */
 };
 
-/* A request for one block of samples of one case. */
+/* Whose launch a sample is, where several variants take turns in a block. */
+struct block_turn {
+    const struct assay_variant *variant;
+    struct assay_call *call;
+};
+
+/* A request for one block of samples, of one case unless there are turns. */
 struct block {
     const struct assay_variant *variant;
     struct assay_call *call;
@@ -30,7 +38,17 @@ struct block {
     int count;       /* samples wanted */
     double hold_ns;  /* occupy the stream this long first, so that the host enqueues ahead */
     bool no_warm_up; /* omit the untimed launch before the samples of a hot block */
+    /* Sample i is of turn[i], all with the clock of `variant`, which takes the launch that warms
+     * up; the totals have no wall time, and code_seen stays as it is. NULL: all are of `variant`.
+     */
+    const struct block_turn *turn;
+    bool by_pairs; /* with turns: time by event pairs, as code_seen.stretched says of one of them */
 };
+
+static inline struct block_turn block_turn_of(const struct block *block, int sample)
+{
+    return block->turn ? block->turn[sample] : (struct block_turn){block->variant, block->call};
+}
 
 struct block_sample {
     double time_ns, busy_ns, event_ns; /* NAN where not read */
@@ -64,6 +82,9 @@ struct difference {
     int64_t index; /* of the element */
     double by;     /* absolute; INFINITY if one alone is infinite or no number; 0: nowhere */
 };
+
+/* open() refuses: there are GPUs, and none for this process. "auto" must not take the host then. */
+enum { DEVICE_DENIED = -2 };
 
 struct device_ops {
     const char *name;
@@ -131,6 +152,16 @@ void code_seen_clear(struct code_seen *code);
 
 /* now_s of a real device: the host's monotonic clock. */
 double device_wall_s(struct device *device);
+
+/* Which of `count` GPUs a spec that names none means: *index, from 0. A process that sees one takes
+ * it, whatever its number: launchers show each rank its own. 0, or DEVICE_DENIED with assay_error.
+ */
+int device_pick(const struct device_options *options, int count, int *index);
+
+/* Which GPUs a spec means: any one ("cuda", "auto", "sim:gpus=4"), the one that it names ("cuda:1",
+ * "sim:gpus=4,gpu=1"), or every one ("cuda:all", "sim:gpus=4,gpu=all"). */
+enum device_choice { DEVICE_ANY, DEVICE_ONE, DEVICE_ALL };
+enum device_choice device_choice(const char *spec);
 
 /* Open `options->spec`. On failure *ops is NULL and assay_error says why. */
 int device_open(const struct device_options *options, const struct device_ops **ops,

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "case/twins.h"
 #include "device/profile.h"
 #include "suite/plan.h"
 
@@ -13,9 +14,10 @@ struct measure_request {
     double budget_s, precision_pct, energy_s;
     char baseline[ASSAY_MAX_NAME]; /* "": the operation's choice */
     uint64_t seed;
-    bool check_only;      /* check the results, time nothing */
-    int launch;           /* number in the run, from 1 */
-    uint64_t launch_seed; /* the same for all groups of a launch */
+    bool check_only;        /* check the results, time nothing */
+    int launch;             /* number in the run, from 1 */
+    uint64_t launch_seed;   /* the same for all groups of a launch */
+    struct twin_goal twins; /* of each variant and its twins; floor 0: there are none */
     int count;
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];
     char counters[PROFILE_MAX_LIST]; /* counters to profile: counter_list of counter_sets.h */

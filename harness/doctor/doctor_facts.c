@@ -19,7 +19,7 @@
 #include "doctor/doctor.h"
 #include "object/object.h"
 #include "plot/plot_gnuplot.h"
-#include "store/store.h"
+#include "store/store_central.h"
 
 /* Read a file that contains one integer; -1 if it does not. */
 static long read_number(const char *root, const char *path)
@@ -167,6 +167,12 @@ static void find_database(struct doctor_facts *facts, const char *path)
 {
     char folder[PATH_MAX];
     struct store *store = NULL;
+    if (store_is_url(path)) {
+        store_shown(path, facts->database);
+        snprintf(facts->database_error, sizeof facts->database_error,
+                 "%.200s is a central store, which nothing is measured into", facts->database);
+        return;
+    }
     snprintf(facts->database, sizeof facts->database, "%s", path);
     facts->database_exists = access(path, F_OK) == 0;
     facts->free_bytes = NAN;

@@ -20,6 +20,7 @@ trap 'exit 1' HUP INT TERM
     git worktree add --force --detach "$new/source" "$commit" &&
     (cd "$new/source" && unset MAKEFLAGS MFLAGS MAKELEVEL GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE && sh -c "$3") &&
     cp "$new/source/build/assay" "$new/assay" &&
+    { [ ! -f "$new/source/build/libassay_variants.so" ] || cp "$new/source/build/libassay_variants.so" "$new"; } &&
     { [ ! -d "$new/source/suites" ] || cp -R "$new/source/suites" "$new/suites"; } &&
     git worktree remove --force "$new/source" &&
     { mv -T "$new" "$built" || [ -x "$built/assay" ]; }

@@ -72,7 +72,7 @@ static bool both_plan(const struct gate_run *run, const char *filter)
 {
     for (int arm = ARM_BASE; arm <= ARM_CANDIDATE; arm++) {
         struct program_call call = gate_call(run, arm, run->screen_rounds, filter);
-        if (!program_plans(&call)) return false;
+        if (!program_plans(&call, NULL)) return false;
     }
     return true;
 }

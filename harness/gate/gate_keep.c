@@ -102,7 +102,10 @@ int gate_finish(struct gate_run *run)
              options->candidate);
     comparison->candidate.label[0] = '\0'; /* each launch had its own */
     if (!options->baseline) comparison->base.label[0] = '\0';
-    if (run->noise.count == 0)
+    if (run->no_twins[0])
+        comparison_note(comparison, "launched one after the other, not as twins: %s",
+                        run->no_twins);
+    if (run->noise.count == 0 && !run->compare.twins)
         comparison_note(comparison,
                         "no noise floor is known for this device: assay calibrate "
                         "%.60s makes one",

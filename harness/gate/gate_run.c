@@ -67,6 +67,9 @@ static int paired(struct gate_run *run)
     if (run->options->resume && gate_resume(run) != 0) return EXIT_USAGE;
     if (pinned) code = gate_read_baseline(run->store, pinned, &run->pinned, &run->pinned_sessions);
     if (code != GATE_MADE) return code;
+    if (run->options->twin) code = gate_twins(run);
+    if (run->options->twin && code != TWINS_NONE)
+        return code == GATE_MADE && gate_finish(run) != 0 ? EXIT_USAGE : code;
     fprintf(stderr,
             "assay: %d launches of each program screen all cases; 10 rounds or more of what then "
             "looks changed\n",

@@ -28,6 +28,8 @@ struct gate_options {
     double threshold;                        /* a fraction; NAN: by the clocks */
     double least_judged;                     /* a fraction of the cases (verdict.h) */
     bool speedup;                            /* the ratio to the baseline, not the time */
+    bool twin;        /* both builds in one process where that can be; paired mode */
+    const char *self; /* this program, which measures them then; NULL: it has no file of its own */
     bool extend;
     bool resume; /* go on with the suite's newest gate that did not end; paired mode */
     bool allow_simulated, allow_stored;

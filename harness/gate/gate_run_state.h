@@ -39,6 +39,7 @@ struct gate_run {
     char session[STORE_ID];
     uint64_t seed;
     struct gate_case *cases; /* one a row of the comparison */
+    char no_twins[512];      /* why builds that were to be twins are not; "" nothing */
 };
 
 /* What steps return that may end the gate: this, or the exit code of the failure. */
@@ -100,6 +101,14 @@ enum { GATE_FILTER = 1 << 16 }; /* Linux takes an argument of twice as much */
 /* The filter of what is still to be judged and what its values need; may be `filter`. Asks the
  * programs whether they know filters of shapes. */
 const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILTER]);
+
+/* ---- gate_twin.c: both builds in one process ---- */
+
+/* Measure and judge all cases in one process that has both builds' variants, and put it into the
+ * comparison. GATE_MADE; the exit code of a failure; or TWINS_NONE: these two cannot be twins,
+ * which is said in a note of the comparison that is made otherwise. */
+enum { TWINS_NONE = -2 };
+int gate_twins(struct gate_run *run);
 
 /* ---- gate_resume.c: launches of a gate or a calibration that did not end ---- */
 

@@ -40,6 +40,13 @@ int gate_read_baseline(struct store *store, const char *name, struct timings *po
     char id[STORE_ID];
     if (store_find_run(store, name, id) != 0) return EXIT_NOTHING;
     if (add_run(id, &reader) != 0) return EXIT_USAGE;
+    const struct shard *shard = &pool->run.run.shard;
+    if (shard->count > 0) {
+        assay_error("the baseline '%s' is share %d of %d%s%s: the cases of the others would go "
+                    "unjudged (gate against a run of the whole suite)",
+                    name, shard->index, shard->count, shard->group[0] ? " of " : "", shard->group);
+        return EXIT_USAGE;
+    }
     if (pool->run.launch_count == 0) {
         assay_error("the baseline '%s' has no launch", name);
         return EXIT_NOTHING;

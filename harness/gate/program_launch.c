@@ -91,15 +91,25 @@ static void arguments(const struct program_call *call, const struct scratch *scr
                       const char *seed, bool only_plan, const char **argv)
 {
     const char *const pairs[][2] = {
-        {"--db", scratch->database}, {"--device", call->device},       {"--seed", seed},
-        {"--label", call->label},    {"--filter", call->filter},       {"--budget", call->budget},
-        {"--format", "json"},        {"--precision", call->precision},
+        {"--db", scratch->database},
+        {"--device", call->device},
+        {"--seed", seed},
+        {"--label", call->label},
+        {"--filter", call->filter},
+        {"--budget", call->budget},
+        {"--format", "json"},
+        {"--precision", call->precision},
+        {"--twin", call->twin},
+        {"--twin-floor", call->twin_floor},
     };
     int count = 0;
     argv[count++] = call->program;
     argv[count++] = "run";
     argv[count++] = call->suite;
     argv[count++] = "--no-ceilings";
+    /* The whole suite, also where the gate is one process of a job (run/launcher.h). */
+    argv[count++] = "--shard";
+    argv[count++] = "1/1";
     if (only_plan) argv[count++] = "--dry-run";
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (!pairs[i][1]) continue;
@@ -114,7 +124,14 @@ static void arguments(const struct program_call *call, const struct scratch *scr
     argv[count] = NULL;
 }
 
-/* Standard output is of no use here: the database has it all. */
+static int open_plan(const struct scratch *scratch)
+{
+    char path[PATH_MAX];
+    bool fits = snprintf(path, sizeof path, "%s/plan", scratch->folder.path) < PATH_MAX;
+    return fits ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+}
+
+/* Standard output is of no use here but for a plan: the database has it all. */
 static int spawn(const struct program_call *call, const struct scratch *scratch, bool only_plan,
                  pid_t *pid)
 {
@@ -124,11 +141,13 @@ static int spawn(const struct program_call *call, const struct scratch *scratch,
     arguments(call, scratch, seed, only_plan, argv);
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     int log = open(scratch->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int plan = only_plan ? open_plan(scratch) : nothing;
     const struct process_file files[] = {
-        {nothing, STDIN_FILENO}, {nothing, STDOUT_FILENO}, {log, STDERR_FILENO}};
+        {nothing, STDIN_FILENO}, {plan, STDOUT_FILENO}, {log, STDERR_FILENO}};
     const struct process_start start = {
         .program = call->program, .argv = argv, .files = files, .file_count = 3};
-    int error = nothing < 0 || log < 0 ? errno : process_start(&start, pid);
+    int error = nothing < 0 || log < 0 || plan < 0 ? errno : process_start(&start, pid);
+    if (plan >= 0 && plan != nothing) close(plan);
     if (nothing >= 0) close(nothing);
     if (log >= 0) close(log);
     return error ? assay_error("%s: cannot be started: %s", call->program, strerror(error)) : 0;
@@ -249,7 +268,23 @@ static enum launch_end launch_in(const struct program_call *call, const struct s
     return end == LAUNCH_DONE ? take_over(call, scratch, WEXITSTATUS(status), store, timings) : end;
 }
 
-bool program_plans(const struct program_call *call)
+/* The file whole; NULL where it cannot be read. */
+static char *read_plan(const struct scratch *scratch)
+{
+    char path[PATH_MAX], *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/plan", scratch->folder.path);
+    FILE *file = fopen(path, "re");
+    if (!file) return NULL;
+    if (getdelim(&text, &size, '\0', file) < 0) {
+        free(text);
+        text = NULL;
+    }
+    fclose(file);
+    return text;
+}
+
+bool program_plans(const struct program_call *call, char **plan)
 {
     struct scratch scratch;
     pid_t pid;
@@ -261,8 +296,10 @@ bool program_plans(const struct program_call *call)
         ended = program_wait(pid, 1000L * call->timeout_s, &status) == WAIT_ENDED;
         if (!ended) program_stop(pid, false);
     }
+    bool fine = ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
+    if (plan) *plan = fine ? read_plan(&scratch) : NULL;
     temp_folder_remove(&scratch.folder);
-    return ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
+    return fine;
 }
 
 enum launch_end program_launch(const struct program_call *call, struct store *store,

@@ -20,6 +20,8 @@ struct program_call {
     const char *budget, *precision; /* as typed; NULL: the suite's */
     const char *label;
     const char *const *objects; /* to load, ended by NULL; NULL: none */
+    const char *twin;           /* the object to measure beside them, in turns; NULL: none */
+    const char *twin_floor;     /* as typed */
     bool allow_load;            /* a suite may name some too */
     uint64_t seed;
     int timeout_s;
@@ -45,8 +47,9 @@ int program_find(const char *program, struct program_file *file);
 /* -1 with assay_error where it is another file by now. */
 int program_unchanged(const struct program_file *file);
 
-/* Whether the program would launch this: its --dry-run ends with 0. Nothing is measured. */
-bool program_plans(const struct program_call *call);
+/* Whether the program would launch this: its --dry-run ends with 0. Nothing is measured. *plan is
+ * what it printed, for free(3), or NULL; `plan` may be NULL. */
+bool program_plans(const struct program_call *call, char **plan);
 
 /* Whatever is not DONE has its reason in assay_error. timings_release frees. */
 enum launch_end program_launch(const struct program_call *call, struct store *store,

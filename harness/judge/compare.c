@@ -8,12 +8,15 @@
 #include "judge/compare_parts.h"
 #include "judge/gate_stats.h"
 
-/* The first difference of any launch from the first one of the base. */
+/* The first difference of any launch from the first one of the base; of a run that GPUs divided, it
+ * is found for each case (compare_difference). */
 static void find_difference(struct comparing *comparing)
 {
     const struct stored_run *base = &comparing->base->run, *candidate = &comparing->candidate->run;
     char *out = comparing->difference;
-    if (base->launch_count == 0) return;
+    comparing->is_divided = stored_run_rounds(base) < base->launch_count ||
+                            stored_run_rounds(candidate) < candidate->launch_count;
+    if (base->launch_count == 0 || comparing->is_divided) return;
     for (int i = 0; i < candidate->launch_count && !out[0]; i++)
         comparability_difference(&base->launches[0], &candidate->launches[i], out,
                                  sizeof comparing->difference);
@@ -34,6 +37,33 @@ bool compare_other_models(const struct timings *base, const struct timings *cand
             model = name;
         }
     return false;
+}
+
+/* The same over the launches that have the case. */
+static void find_case_difference(const struct comparing *comparing, const struct side_figures *base,
+                                 const struct side_figures *candidate, char out[ASSAY_MAX_REASON])
+{
+    const struct launch_info *of_base = comparing->base->run.launches;
+    const struct launch_info *of_candidate = comparing->candidate->run.launches;
+    const struct launch_info *first = &of_base[base->rows[0].launch];
+    for (int i = 0; i < candidate->count && !out[0]; i++)
+        comparability_difference(first, &of_candidate[candidate->rows[i].launch], out,
+                                 ASSAY_MAX_REASON);
+    for (int i = 1; i < base->count && !out[0]; i++)
+        comparability_difference(first, &of_base[base->rows[i].launch], out, ASSAY_MAX_REASON);
+}
+
+const char *compare_difference(struct comparing *comparing, const struct side_figures *base,
+                               const struct side_figures *candidate, char out[ASSAY_MAX_REASON])
+{
+    out[0] = '\0';
+    if (!comparing->is_divided) return comparing->difference;
+    if (base->count > 0 && candidate->count > 0)
+        find_case_difference(comparing, base, candidate, out);
+    if (strstr(out, "driver")) comparing->key_tags |= TAG_DRIVER;
+    if (!comparing->difference[0])
+        snprintf(comparing->difference, sizeof comparing->difference, "%s", out);
+    return out;
 }
 
 /* ---------------------------------------------------------------- cases -- */
@@ -203,7 +233,10 @@ static void make_notes(const struct comparing *comparing)
     if (!comparison_has_common_case(comparison))
         comparison_note(comparison, "the sides have no case in common");
     int b = comparison->base.launches, c = comparison->candidate.launches;
-    if (b == 1 && c == 1)
+    if (comparing->options->twins)
+        comparison_note(comparison, "both builds in one process, launched in turns: what the host "
+                                    "adds between processes is not seen");
+    else if (b == 1 && c == 1)
         comparison_note(comparison, "one launch on each side: the intervals come from samples of "
                                     "one process and cannot see how launches differ; measure with "
                                     "--launches 5 or more");
@@ -232,7 +265,7 @@ static void make_notes(const struct comparing *comparing)
                                     "their ratio to the baseline of the same launch, and those "
                                     "without one by their share of the ceiling");
     strcpy(comparison->difference, comparing->difference);
-    if (strcmp(comparison->base.id, comparison->candidate.id) == 0)
+    if (strcmp(comparison->base.id, comparison->candidate.id) == 0 && !comparing->options->twins)
         comparison_note(comparison, "both sides are the same run");
 }
 

@@ -37,6 +37,9 @@ struct compare_options {
     const struct history *history; /* sessions of before, whose fences hold; NULL: none is asked */
     int setting;                   /* of the history: that of the base */
     enum compare_presence presence;
+    /* The sides are of one launch, whose turns are judged later (twin.h): the smallest change that
+     * counts is TWIN_THRESHOLD where nobody says. */
+    bool twins;
 };
 
 /* Default for the smallest change that counts: if the SM clock was the same in all launches

@@ -6,6 +6,7 @@
 #include "device/nvml.h"
 #include "judge/causes.h"
 #include "judge/compare_parts.h"
+#include "judge/twin.h"
 #include "suite/suite.h"
 
 /* SM clocks within this fraction of each other count as equal. */
@@ -172,7 +173,7 @@ static enum verdict of_lost(struct comparison_row *row, const struct comparing *
                             const struct side_figures *base, const struct side_figures *candidate)
 {
     enum compare_presence presence = comparing->options->presence;
-    int launches = comparing->candidate->run.launch_count;
+    int launches = stored_run_rounds(&comparing->candidate->run);
     int lost = presence == PRESENT_IN_ALL     ? launches - candidate->count
                : presence == PRESENT_IN_PAIRS ? absent_rounds(candidate, comparing->candidate, base)
                                               : 0;
@@ -216,7 +217,7 @@ static enum verdict of_redefined(struct comparison_row *row, const struct side_f
 /* The verdict if it can be decided without a ratio, else VERDICTS. */
 static enum verdict without_ratio(struct comparison_row *row, const struct comparing *comparing,
                                   const struct side_figures *base,
-                                  const struct side_figures *candidate)
+                                  const struct side_figures *candidate, const char *difference)
 {
     const struct timing *failed = failure(candidate);
     enum verdict verdict;
@@ -238,9 +239,9 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
         return set(row, VERDICT_UNSTABLE, is_base ? "the base: " : "the candidate: ",
                    first_with(is_base ? base : candidate, STATUS_UNSTABLE)->reason);
     }
-    if (comparing->difference[0] && !comparing->options->across) {
+    if (difference[0] && !comparing->options->across) {
         row->tags |= comparing->key_tags;
-        return set(row, VERDICT_INCOMPARABLE, "", comparing->difference);
+        return set(row, VERDICT_INCOMPARABLE, "", difference);
     }
     if (base->valid == 0 || candidate->valid == 0)
         return set(row, VERDICT_INCOMPARABLE, "",
@@ -344,6 +345,7 @@ static double threshold_of(struct comparing *comparing, const struct side_figure
     if (comparing->options->threshold > 0) return comparing->options->threshold;
     double otherwise = clock_is_steady(comparing, base, candidate) ? COMPARE_STEADY_THRESHOLD
                                                                    : COMPARE_LOOSE_THRESHOLD;
+    if (comparing->options->twins) otherwise = TWIN_THRESHOLD;
     double of_base = threshold_of_side(base, otherwise);
     double of_candidate = threshold_of_side(candidate, otherwise);
     double stricter = fmin(of_base, of_candidate);
@@ -377,6 +379,7 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
 {
     const struct case_id *id = base->count ? &base->rows[0].id : &candidate->rows[0].id;
     struct interval change;
+    char difference[ASSAY_MAX_REASON];
     if (!case_matches(comparing->options->filter, id)) return 0;
     if (is_skipped(base) && is_skipped(candidate)) return 0; /* neither side measured it */
     struct comparison_row *row = add_row(comparing->comparison, id);
@@ -395,7 +398,8 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
         row->base_value = limit_value(comparing, base);
         row->candidate_value = limit_value(comparing, candidate);
     }
-    row->verdict = without_ratio(row, comparing, base, candidate);
+    row->verdict = without_ratio(row, comparing, base, candidate,
+                                 compare_difference(comparing, base, candidate, difference));
     if (row->verdict != VERDICTS) return 0;
 
     if (compare_find_change(row, comparing, base, candidate, &change) != 0) return -1;

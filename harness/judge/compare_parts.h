@@ -19,13 +19,19 @@ struct comparing {
     const struct compare_options *options;
     double *logs[2]; /* space for the logarithms of one case, one array per side */
     double *scratch;
-    char difference[ASSAY_MAX_REASON]; /* between the comparability of the sides */
+    char difference[ASSAY_MAX_REASON]; /* between the comparability of the sides; "" none */
+    bool is_divided; /* each GPU's launch had a part of the cases: each case may differ or not */
     unsigned key_tags;
     bool by_limits; /* launches of two models, which `across` judges by ratios and ceilings */
     double
         laxest_refused;  /* threshold of the candidate's suite, above that of the base's; 0 none */
     double laxest_taken; /* threshold of suites, above the default; 0 none */
 };
+
+/* What keeps the times of this case from being compared, in its comparability; "" nothing does.
+ * Kept in `out` where it is this case's own. */
+const char *compare_difference(struct comparing *comparing, const struct side_figures *base,
+                               const struct side_figures *candidate, char out[ASSAY_MAX_REASON]);
 
 /* Add the row of a case that neither side has, although its suite names it. */
 void compare_lost_case(struct comparing *comparing, const struct case_id *id);

@@ -11,7 +11,7 @@
 
 const char *evidence_name(enum evidence evidence)
 {
-    static const char *const names[EVIDENCES] = {"none", "samples", "range", "launches"};
+    static const char *const names[EVIDENCES] = {"none", "samples", "range", "launches", "turns"};
     return names[evidence];
 }
 

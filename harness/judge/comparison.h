@@ -16,6 +16,7 @@ enum evidence {
     EVIDENCE_SAMPLES,  /* samples of one launch on each side: cannot see how launches differ */
     EVIDENCE_RANGE,    /* smallest to largest, as there are too few launches for 95 % */
     EVIDENCE_LAUNCHES, /* a 95 % confidence interval over launches */
+    EVIDENCE_TURNS,    /* one over turns of both builds in one process (judge/twin.h) */
     EVIDENCES,
 };
 const char *evidence_name(enum evidence evidence);
@@ -39,7 +40,7 @@ struct comparison_row {
     double quantum;            /* clock resolution, as a fraction; 0 or NAN unknown */
     double fence;              /* usual change between runs (history_fence); NAN unknown */
     double mde;                /* minimum detectable effect at 80 % power; NAN unknown */
-    int launches;              /* of the side with fewer; rounds when paired */
+    int launches;              /* of the side with fewer; rounds when paired, or turns */
     bool names_place;          /* the variant ran on host and CUDA, so name the place */
     bool confirmed;            /* judged by the fresh rounds of a second stage */
     char reason[ASSAY_MAX_REASON];

@@ -81,6 +81,7 @@ double timing_metric(const struct timings *timings, const struct timing *row,
 
 int timings_append(struct timings *pool, struct timings *more)
 {
+    int rounds = stored_run_rounds(&pool->run) + stored_run_rounds(&more->run);
     size_t launches = (size_t)(pool->run.launch_count + more->run.launch_count);
     size_t rows = (size_t)(pool->count + more->count);
     struct launch_info *launch = realloc(pool->run.launches, (launches + 1) * sizeof *launch);
@@ -114,6 +115,7 @@ int timings_append(struct timings *pool, struct timings *more)
         pool->run.launches[pool->run.launch_count + i] = more->run.launches[i];
     pool->count += more->count;
     pool->run.launch_count += more->run.launch_count;
+    pool->run.rounds = rounds;
     pool->lost_count += more->lost_count;
     qsort(pool->rows, (size_t)pool->count, sizeof *pool->rows, timing_order);
     qsort(pool->lost, (size_t)pool->lost_count, sizeof *pool->lost, lost_case_order);

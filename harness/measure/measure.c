@@ -11,6 +11,7 @@
 #include "device/nvtx.h"
 #include "measure/measurement.h"
 #include "measure/renew.h"
+#include "measure/turns.h"
 
 /* Streams of the group's seed. */
 enum { ROUND_STREAM = 0x726f756e64, RENEWAL_STREAM = 0x72656e65 };
@@ -27,8 +28,7 @@ static void describe_case(const struct measure_request *request,
     id->kind = (int32_t)variant->kind;
     id->place = (int32_t)variant->place;
     id->temperature = (int32_t)request->temperature;
-    if (request->shape.operation->work)
-        result->work = request->shape.operation->work(&request->shape);
+    result->work = twins_work(variant, &request->shape);
 }
 
 static int context_init(struct measure_context *context, const struct device_ops *ops,
@@ -73,7 +73,7 @@ static void measurement_begin(struct measurement *measurement, struct measure_co
     measurement->temperature_max_c = NAN; /* fmax leaves it out */
     measurement->shape = context->request->shape;
     measurement->call.shape = &measurement->shape;
-    measurement->call.variant = measurement->variant;
+    measurement->call.variant = twins_original(measurement->variant);
     measurement->call.temperature = context->request->temperature;
     if (context->ops->stream) measurement->call.stream = context->ops->stream(context->device);
     measurement_use(measurement, &context->buffers);
@@ -227,7 +227,10 @@ static int time_all(struct measure_context *context, struct measurement *measure
     board_announce(context->board, -1, STEP_PREPARE);
     *culprit = -1;
     if (context->ops->warm_up(context->device) < 0) return -1;
-    if (run_rounds(context, measurements, culprit, &last) < 0) return -1;
+    int status = context->request->twins.floor > 0
+                     ? turns_run(context, measurements, culprit, &last)
+                     : run_rounds(context, measurements, culprit, &last);
+    if (status < 0) return -1;
     *culprit = -1;
     if (restore_inputs(context) < 0) return -1;
     for (int i = 0; i < context->request->count; i++) {

@@ -80,8 +80,8 @@ static int warm(struct measurement *measurement, struct measure_context *context
     return 0;
 }
 
-static struct block block_of(const struct measurement *measurement,
-                             const struct measure_context *context, int count)
+struct block measurement_block_of(const struct measurement *measurement,
+                                  const struct measure_context *context, int count)
 {
     return (struct block){.variant = measurement->variant,
                           .call = (struct assay_call *)&measurement->call,
@@ -102,7 +102,7 @@ static int size_block(struct measurement *measurement, struct measure_context *c
         measurement->variant->clock == ASSAY_CLOCK_DEVICE ? fmin(1.5e9 * enqueue_s + 5000, 2e6) : 0;
     measurement->block_count = 1;
     if (measurement->lengthy) return 0;
-    struct block block = block_of(measurement, context, 1);
+    struct block block = measurement_block_of(measurement, context, 1);
     struct block_sample sample;
     struct block_totals totals;
     double start = step_now_s(context);
@@ -229,7 +229,7 @@ static double mean_s(const struct block_sample *samples, int count)
 int measurement_block(struct measurement *measurement, struct measure_context *context, int round)
 {
     step_announce(context, measurement, STEP_SAMPLE);
-    struct block block = block_of(measurement, context, measurement->block_count);
+    struct block block = measurement_block_of(measurement, context, measurement->block_count);
     struct block_sample samples[BLOCK_SAMPLES];
     struct block_totals totals;
 
@@ -258,6 +258,21 @@ int measurement_block(struct measurement *measurement, struct measure_context *c
     return add_wall(&measurement->samples, totals.wall_ns, round);
 }
 
+int measurement_keep_turns(struct measurement *measurements, const int *whose,
+                           struct block_sample *samples, int count, int a_turn,
+                           struct measure_context *context, int round)
+{
+    for (int i = 0; i < a_turn; i++)
+        note_state(&measurements[whose[i]], context, false);
+    for (int i = 0; i < count; i++) {
+        struct measurement *measurement = &measurements[whose[i]];
+        if (nvml_is_slowdown(context->state.clock_reasons)) samples[i].mark |= MARK_THROTTLED;
+        if (add_sample(&measurement->samples, &samples[i], round + i / a_turn) < 0) return -1;
+        measurement->rounds += i < a_turn;
+    }
+    return 0;
+}
+
 /* A timed block with poisoned outputs and a check: finds a variant that leaves work out in timed
  * launches. */
 static int check_block(struct measurement *measurement, struct measure_context *context, int round)
@@ -280,7 +295,7 @@ int measurement_finish(struct measurement *measurement, struct measure_context *
     if (context->request->energy_s <= 0 || !context->ops->energy) return 0;
 
     step_announce(context, measurement, STEP_ENERGY);
-    struct block block = block_of(measurement, context, 1);
+    struct block block = measurement_block_of(measurement, context, 1);
     int launches = 0;
     double energy_mj = NAN;
     if (context->ops->energy(context->device, &block, context->request->energy_s * 1e9, &launches,
@@ -293,7 +308,7 @@ int measurement_finish(struct measurement *measurement, struct measure_context *
 int measurement_profile(struct measurement *measurement, struct measure_context *context,
                         struct profile *profile)
 {
-    struct block block = block_of(measurement, context, 1);
+    struct block block = measurement_block_of(measurement, context, 1);
     step_announce(context, measurement, STEP_PROFILE);
     assay_clear_error();
     if (context->ops->profile(context->device, &block, profile) == 0) return 0;

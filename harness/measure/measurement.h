@@ -69,6 +69,16 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
 /* Take one block of samples in round `round`. */
 int measurement_block(struct measurement *measurement, struct measure_context *context, int round);
 
+/* The block that takes so many samples of it. */
+struct block measurement_block_of(const struct measurement *measurement,
+                                  const struct measure_context *context, int count);
+/* Keep the samples of a block in which variants took turns: the sample of each turn is with the
+ * measurement that `whose` says, as one of round `round` + its turn, `a_turn` samples a turn. -1
+ * with assay_error. */
+int measurement_keep_turns(struct measurement *measurements, const int *whose,
+                           struct block_sample *samples, int count, int a_turn,
+                           struct measure_context *context, int round);
+
 /* Take a last timed block and then single launches, each with poisoned outputs and a check;
  * then measure the energy if the request asks for it. */
 int measurement_finish(struct measurement *measurement, struct measure_context *context, int round);

@@ -148,6 +148,9 @@ static int check(struct measurement *measurement, struct measure_context *contex
     if (buffers_checksum(measurement->buffers, &sum) < 0) return -1;
     bool known = measurement->passed && measurement->variant->check == NULL &&
                  measurement->passed_inputs == inputs && measurement->passed_sum == sum;
+    char plain[ASSAY_MAX_NAME];
+    /* A second copy of code that is checked beside it. */
+    known |= twin_split(measurement->variant->name, plain) == TWIN_NULL;
     if (!known && check_outputs(measurement, context) < 0) return -1;
     if (step_intact(measurement, context) < 0) return -1;
     uint64_t later;

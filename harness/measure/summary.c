@@ -65,7 +65,10 @@ int measurement_summarise(struct measurement *measurement, const struct measure_
     result->power_w = measurement->power_w_sum / measurement->state_count;
     result->temperature_c = measurement->temperature_max_c;
     result->energy_mj = measurement->energy_mj;
-    snprintf(result->code_hash, sizeof result->code_hash, "%s", measurement->code.hash);
+    /* It is found by the names of kernels, which twins have alike. */
+    bool is_known = context->request->twins.floor <= 0;
+    snprintf(result->code_hash, sizeof result->code_hash, "%s",
+             is_known ? measurement->code.hash : "");
     result->kernels = measurement->code.kernels;
     result->registers = measurement->code.registers;
     result->shared_bytes = measurement->code.shared_bytes;

@@ -38,6 +38,7 @@ struct wire_group {
     char operation[ASSAY_MAX_NAME];
     char variant[PLAN_MAX_VARIANTS][ASSAY_MAX_NAME];
     bool profile;                   /* profile a launch of every case */
+    int32_t threads;                /* of the worker, for checks; 0: all that it can have */
     struct measure_request request; /* but its pointers, which the worker finds by the names */
 };
 

@@ -1,3 +1,4 @@
+#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "case/registry.h"
+#include "case/twins.h"
 #include "device/nvml.h"
 #include "device/nvtx.h"
 #include "measure/measure.h"
@@ -19,7 +21,7 @@
 struct worker {
     const char *const *objects; /* files, loaded before the device is opened */
     int object_count;
-    int socket;
+    int socket, most_threads;
     struct board *board;
     const struct device_ops *ops;
     struct device *device;
@@ -100,6 +102,8 @@ static const struct assay_variant *find_variant(const char *operation, const cha
                                                 enum assay_place place)
 {
     const struct assay_variant *list[MOST_VARIANTS];
+    char plain[ASSAY_MAX_NAME];
+    if (twin_split(name, plain) >= 0) return twins_named(operation, name, place);
     int count = registry_variants(operation, list, MOST_VARIANTS);
     for (int i = 0; i < count; i++)
         if (list[i]->place == place && strcmp(list[i]->name, name) == 0) return list[i];
@@ -113,6 +117,8 @@ static int read_request(struct worker *worker, struct wire_group *group)
     struct device_info info;
     worker->ops->describe(worker->device, &info);
     request->profiles = NULL;
+    int threads = group->threads > 0 ? group->threads : worker->most_threads;
+    if (threads != omp_get_max_threads()) omp_set_num_threads(threads);
     request->shape.operation = registry_operation(group->operation);
     if (request->shape.operation == NULL)
         return assay_error("the worker knows no operation '%s'", group->operation);
@@ -208,6 +214,7 @@ static int serve(int socket, int board, const char *const *objects, int object_c
 {
     struct worker worker = {.socket = socket, .objects = objects, .object_count = object_count};
     settle_process();
+    worker.most_threads = omp_get_max_threads();
     worker.board = mmap(NULL, sizeof *worker.board, PROT_READ | PROT_WRITE, MAP_SHARED, board, 0);
     if (worker.board == MAP_FAILED) return EXIT_USAGE;
 

@@ -24,13 +24,15 @@ int objects_loaded(const struct object **list)
 
 struct load {
     const char *path, *name; /* as the linker and as messages want it */
+    int twin;                /* enum twin; -1: it is loaded for itself */
     const char *commit;
 };
 
 static int load(void *argument)
 {
     struct load *now = argument;
-    return object_file_load(now->path, now->name, &now->commit);
+    if (now->twin < 0) return object_file_load(now->path, now->name, &now->commit);
+    return object_file_load_twin(now->path, now->name, (enum twin)now->twin, &now->commit);
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
@@ -41,7 +43,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 /* The object was read, and is at the end of the list, which does not count it yet. */
 static int load_last(struct object *object, const char *name)
 {
-    struct load now = {.path = object->path, .name = name};
+    struct load now = {.path = object->path, .name = name, .twin = object->twin};
     if (rehearse(name, "when it was loaded", load, &now) || act_quietly(load, &now)) return -1;
     if (object_file_digest(object->path, object->info.sha256)) return -1;
     const char *slash = strrchr(object->path, '/');
@@ -51,19 +53,41 @@ static int load_last(struct object *object, const char *name)
     return 0;
 }
 
+/* Read the file to the end of the list, which does not count it yet. NULL with assay_error. */
+static struct object *read_last(const char *path, int twin)
+{
+    struct object object = {.twin = twin};
+    if (object_file_read(path, &object.about, object.info.sha256)) return NULL;
+    if (loaded_count == OBJECTS_MOST) {
+        assay_error("%s: %d objects are loaded, and there is room for no more", path, OBJECTS_MOST);
+        return NULL;
+    }
+    if (!realpath(path, object.path)) {
+        assay_error("%s: cannot be read: %s", path, strerror(errno));
+        return NULL;
+    }
+    loaded[loaded_count] = object;
+    return &loaded[loaded_count];
+}
+
 static int load_one(const char *path)
 {
-    struct object object = {0};
-    if (object_file_read(path, &object.about, object.info.sha256)) return -1;
+    struct object *object = read_last(path, -1);
+    if (!object) return -1;
     for (int i = 0; i < loaded_count; i++)
-        if (is_same_file(&loaded[i].about, &object.about)) return 0;
-    if (loaded_count == OBJECTS_MOST)
-        return assay_error("%s: %d objects are loaded, and there is room for no more", path,
-                           OBJECTS_MOST);
-    if (!realpath(path, object.path))
-        return assay_error("%s: cannot be read: %s", path, strerror(errno));
-    loaded[loaded_count] = object;
-    return load_last(&loaded[loaded_count], path);
+        if (is_same_file(&loaded[i].about, &object->about)) return 0;
+    return load_last(object, path);
+}
+
+int objects_load_twins(const char *name, const char *const copy[TWINS])
+{
+    const char *slash = strrchr(name, '/');
+    for (int twin = 0; twin < TWINS; twin++) {
+        struct object *object = read_last(copy[twin], twin);
+        if (!object || load_last(object, name)) return -1;
+        text_copy(object->info.name, sizeof object->info.name, slash ? slash + 1 : name);
+    }
+    return 0;
 }
 
 /* The first failure is told of the last round, in which none found what it lacked. */
@@ -102,23 +126,43 @@ int objects_load_for_suite(const char *const *paths, int count)
         paths[0]);
 }
 
+/* An argument is the absolute path of an object, in front of which a twin has one of these. */
+static const char twin_letters[TWINS] = {[TWIN_BASE] = 'b', [TWIN_NULL] = 'n'};
+
+int objects_arguments(const char **arguments)
+{
+    static char texts[OBJECTS_MOST][PATH_MAX + 1];
+    for (int i = 0; i < loaded_count; i++) {
+        int twin = loaded[i].twin;
+        snprintf(texts[i], sizeof texts[i], "%.1s%s", twin < 0 ? "" : &twin_letters[twin],
+                 loaded[i].path);
+        arguments[i] = texts[i];
+    }
+    return loaded_count;
+}
+
 struct load_again {
-    const char *const *paths;
+    const char *const *arguments;
     int count;
 };
 
-static int load_again(void *argument)
+static int load_again(void *given)
 {
-    const struct load_again *again = argument;
-    const char *commit;
-    for (int i = 0; i < again->count; i++)
-        if (object_file_load(again->paths[i], again->paths[i], &commit)) return -1;
+    const struct load_again *again = given;
+    for (int i = 0; i < again->count; i++) {
+        const char *path = again->arguments[i];
+        struct load now = {.twin = -1};
+        for (int twin = 0; twin < TWINS; twin++)
+            if (path[0] == twin_letters[twin]) now.twin = twin;
+        now.path = now.name = path + (now.twin >= 0);
+        if (load(&now)) return -1;
+    }
     return 0;
 }
 
-int objects_load_again(const char *const *paths, int count)
+int objects_load_again(const char *const *arguments, int count)
 {
-    struct load_again again = {paths, count};
+    struct load_again again = {arguments, count};
     return act_quietly(load_again, &again);
 }
 

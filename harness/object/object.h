@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "case/run_record.h"
+#include "case/twins.h"
 
 /* As many as the command of a worker has room for. */
 enum { OBJECTS_MOST = 32 };
@@ -15,6 +16,7 @@ struct object {
     struct object_info info;
     char path[PATH_MAX]; /* absolute */
     struct stat about;   /* when it was loaded */
+    int twin;            /* enum twin (case/twins.h): its variants are twins; -1: they are not */
 };
 
 /* Load files and register what they bring, in an order in which each finds the operations of its
@@ -39,8 +41,16 @@ int objects_load_for_suite(const char *const *paths, int count);
 void objects_describe(const char *ending, int (*load)(const char *path, const char *name),
                       int (*digest)(const char *path, char sha256[SHA256_TEXT]));
 
-/* The same of files that another process of this program has loaded so, without the rehearsal. */
-int objects_load_again(const char *const *paths, int count);
+/* Load the object `name`, once all others are loaded, for its variants to be twins. Each twin is
+ * loaded from a copy of the file of its own, as two loads of one file would be one. Rehearsed too.
+ * -1 with assay_error. */
+int objects_load_twins(const char *name, const char *const copy[TWINS]);
+
+/* Another process of this program loads what is loaded here, without the rehearsal, by these
+ * arguments of its command line: OBJECTS_MOST at most, valid until something else is loaded.
+ * Returns how many. */
+int objects_arguments(const char **arguments);
+int objects_load_again(const char *const *arguments, int count);
 
 /* Those loaded so far, in order; returns how many. */
 int objects_loaded(const struct object **list);

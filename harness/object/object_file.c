@@ -12,7 +12,9 @@
 #include "assay.h"
 #include "base/text.h"
 #include "case/registry.h"
+#include "case/twins.h"
 #include "object/object.h"
+#include "object/object_family.h"
 
 /* Files that are no shared objects (objects_describe). */
 static struct {
@@ -104,22 +106,47 @@ static int refused(const char *path, const char *name)
     return assay_error("%s cannot be loaded: %s", name, words);
 }
 
-int object_file_load(const char *path, const char *name, const char **commit)
+/* What the object at `path` brings; NULL with assay_error. */
+static const struct assay_object *open_object(const char *path, const char *name)
 {
     const struct assay_object *(*tell)(void);
-    *commit = NULL;
-    if (is_described(path)) return described.load(path, name);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return refused(path, name);
+    if (!library) {
+        refused(path, name);
+        return NULL;
+    }
     void *symbol = dlsym(library, "assay_object");
-    if (!symbol)
-        return assay_error("%s registers nothing: files that include assay.h and are compiled with "
-                           "-fPIC bring the function assay_object",
-                           name);
+    if (!symbol) {
+        assay_error("%s registers nothing: files that include assay.h and are compiled with "
+                    "-fPIC bring the function assay_object",
+                    name);
+        return NULL;
+    }
     memcpy(&tell, &symbol, sizeof tell); /* as library_bind does */
     const struct assay_object *object = tell();
-    if (!object) return assay_error("%s registers nothing: assay_object returned NULL", name);
+    if (!object) assay_error("%s registers nothing: assay_object returned NULL", name);
+    return object;
+}
+
+int object_file_load(const char *path, const char *name, const char **commit)
+{
+    char family[SHA256_TEXT];
+    *commit = NULL;
+    if (is_described(path)) return described.load(path, name);
+    const struct assay_object *object = open_object(path, name);
+    if (!object) return -1;
+    if (object_family(path, family) == 0) registry_forget_own();
     if (registry_add(object, name)) return -1;
+    *commit = object->commit;
+    return 0;
+}
+
+int object_file_load_twin(const char *path, const char *name, enum twin twin, const char **commit)
+{
+    if (is_described(path))
+        return assay_error("%s describes kernels: only shared objects can be twins", name);
+    const struct assay_object *object = open_object(path, name);
+    if (!object || twins_add(object, twin, name)) return -1;
     *commit = object->commit;
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/sha256.h"
+#include "case/twins.h"
 
 /* Whether a file can be a shared object of this machine, what its contents are, and what it is in
  * its file system. Runs nothing of it. -1 with assay_error. */
@@ -16,5 +17,9 @@ int object_file_read(const char *path, struct stat *about, char sha256[SHA256_TE
 int object_file_digest(const char *path, char sha256[SHA256_TEXT]);
 
 /* Load it, and add what it brings to the registry. `name` is what messages call it; *commit is
- * that of its sources, or NULL. -1 with assay_error. */
+ * that of its sources, or NULL. The object of all variants of a build (object_family.h) takes the
+ * place of this program's own. -1 with assay_error. */
 int object_file_load(const char *path, const char *name, const char **commit);
+
+/* Load it, and add its variants as twins. */
+int object_file_load_twin(const char *path, const char *name, enum twin twin, const char **commit);

@@ -36,19 +36,20 @@ static void tell(struct runner *runner, const struct case_result *result)
 }
 
 /* Told once it is stored: what a full disk took must not look as if it were there. */
-static int keep(struct runner *runner, const struct group *group, const struct case_result *result)
+static int keep(struct runner *runner, const struct group *group, const struct case_result *result,
+                const struct timespec *begun)
 {
-    if (store_case(runner->store, runner->launch.id, group, result) < 0) return -1;
+    if (store_cases(runner->store, runner->launch.id, group, result, 1, begun) < 0) return -1;
     tell(runner, result);
     return 0;
 }
 
-static int keep_outcome(struct runner *runner, const struct group *group, int index,
+static int keep_outcome(struct runner *runner, const struct attempt *attempt, int index,
                         enum case_status status, const char *reason)
 {
     struct case_result result;
-    outcome_only(&result, group, index, status, reason);
-    return keep(runner, group, &result);
+    outcome_only(&result, attempt->group, index, status, reason);
+    return keep(runner, attempt->group, &result, &attempt->begun);
 }
 
 /* ------------------------------------------------------------- measuring -- */
@@ -61,6 +62,7 @@ enum attempt_end ensure_child(struct runner *runner, bool use_events)
     /* A new worker opens the device that the first one found. */
     const char *found = runner->launch.device.spec;
     struct device_options options = {.spec = found[0] ? found : runner->options->device,
+                                     .pick = runner->pick,
                                      .use_events = use_events,
                                      .flush = runner->options->flush};
     if (child_start(&runner->child, &options) == 0) return ATTEMPT_DONE;
@@ -110,13 +112,14 @@ static int keep_all(struct runner *runner, const struct attempt *attempt)
     for (int i = 0; i < attempt->count; i++) {
         if (attempt->received[i]) {
             struct case_result *result = &attempt->cases[i].result;
-            floor_judge(&runner->ceilings, &runner->launch.device, attempt->group, result);
+            floor_judge(runner->known, &runner->launch.device, attempt->group, result);
             reported[count++] = *result;
         }
     }
     for (int i = 0; i < count; i++)
-        floor_learn(&runner->ceilings, attempt->group, &reported[i]);
-    int status = store_cases(runner->store, runner->launch.id, attempt->group, reported, count);
+        floor_learn(runner->known, attempt->group, &reported[i]);
+    int status = store_cases(runner->store, runner->launch.id, attempt->group, reported, count,
+                             &attempt->begun);
     if (status == 0) tell_all(runner, attempt);
     free(reported);
     for (int i = 0; i < attempt->count && status == 0; i++)
@@ -143,7 +146,7 @@ static int settle_culprit(struct runner *runner, struct attempt *attempt,
         int index = attempt->index[i];
         if (culprit->at >= 0 && culprit->at != i)
             attempt->index[left++] = index;
-        else if (keep_outcome(runner, attempt->group, index, culprit->status, culprit->reason) < 0)
+        else if (keep_outcome(runner, attempt, index, culprit->status, culprit->reason) < 0)
             return -1;
     }
     attempt->count = left;
@@ -207,6 +210,7 @@ static int begin_attempt(struct runner *runner, const struct group *group, struc
 {
     memset(attempt, 0, sizeof *attempt);
     attempt->group = group;
+    clock_gettime(CLOCK_REALTIME, &attempt->begun);
     for (int i = 0; i < group->variant_count; i++) {
         struct case_result result;
         bool has = false;
@@ -217,7 +221,7 @@ static int begin_attempt(struct runner *runner, const struct group *group, struc
         if (has) continue;
         if (group->skip[i][0] == '\0')
             attempt->index[attempt->count++] = i;
-        else if (keep(runner, group, &result) < 0)
+        else if (keep(runner, group, &result, NULL) < 0)
             return -1;
     }
     attempt->cases = calloc((size_t)attempt->count + 1, sizeof *attempt->cases);

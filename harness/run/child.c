@@ -31,10 +31,7 @@ static void *share_board(int *fd)
 static int spawn_worker(struct child *child, int socket, int board)
 {
     const char *arguments[OBJECTS_MOST + 2] = {"worker"}, *argv[PROCESS_SELF_MOST];
-    const struct object *objects;
-    int object_count = objects_loaded(&objects);
-    for (int i = 0; i < object_count; i++)
-        arguments[i + 1] = objects[i].path;
+    objects_arguments(arguments + 1);
     const char *program = process_self(arguments, argv);
     if (!program) return assay_error("starting a worker: too many arguments");
     const struct process_file files[] = {
@@ -47,7 +44,7 @@ static int spawn_worker(struct child *child, int socket, int board)
     for (int i = 0; i < 2; i++)
         if (files[i].from >= 0) close(files[i].from);
     if (error == 0) {
-        interrupt_stops_too(child->pid);
+        interrupt_stops_too(child->pid, true);
         return 0;
     }
     child->pid = 0;
@@ -147,7 +144,7 @@ static int await_end(pid_t pid)
 void child_reap(struct child *child, char *how, size_t size)
 {
     snprintf(how, size, "did not start");
-    interrupt_stops_too(0);
+    if (child->pid > 0) interrupt_stops_too(child->pid, false);
     if (child->socket >= 0) close(child->socket);
     if (child->pid > 0) process_describe(await_end(child->pid), how, size);
     free(child->inbox.body);

@@ -9,8 +9,10 @@
 
 /* Global, as a signal handler takes no argument for them. */
 static volatile sig_atomic_t caught;
-static volatile pid_t stops_too;
+enum { GROUPS = 256, SLICE_MS = 200 };
+static volatile pid_t stops_too[GROUPS];
 static volatile double stopped_s;
+static void (*around_waits)(bool begins);
 
 static void note(int signal_number)
 {
@@ -44,23 +46,38 @@ static void handle(int signal_number, void (*handler)(int), int flags)
 /* In the handler the signal has its default action, and is not blocked. */
 enum { STOP_FLAGS = SA_RESETHAND | SA_NODEFER | SA_RESTART };
 
+static void signal_groups(int signal_number)
+{
+    for (int i = 0; i < GROUPS; i++)
+        if (stops_too[i] > 0) kill(-stops_too[i], signal_number);
+}
+
 /* The default action is what stops this process, and does not where no shell could continue it (an
  * orphaned process group). */
 static void stop(int signal_number)
 {
     int kept = errno;
     double since_s = clock_s();
-    if (stops_too > 0) kill(-stops_too, SIGSTOP);
+    signal_groups(SIGSTOP);
     raise(signal_number);
-    if (stops_too > 0) kill(-stops_too, SIGCONT);
+    signal_groups(SIGCONT);
     stopped_s += clock_s() - since_s;
     handle(signal_number, stop, STOP_FLAGS);
     errno = kept;
 }
 
-void interrupt_stops_too(pid_t group)
+void interrupt_stops_too(pid_t group, bool does)
 {
-    stops_too = group;
+    for (int i = 0; i < GROUPS; i++)
+        if (stops_too[i] == (does ? 0 : group)) {
+            stops_too[i] = does ? group : 0;
+            return;
+        }
+}
+
+void interrupt_around_waits(void (*hook)(bool begins))
+{
+    around_waits = hook;
 }
 
 double interrupt_stopped_s(void)
@@ -100,12 +117,26 @@ int interrupt_signal(void)
     return caught;
 }
 
-int interrupt_poll(struct pollfd *poll_for, int ms)
+static int poll_once(struct pollfd *poll_for, int ms)
 {
     struct timespec limit = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
     sigset_t open;
     sigprocmask(SIG_SETMASK, NULL, &open);
     for (int i = 0; i < SIGNALS; i++)
         sigdelset(&open, signals[i]);
-    return ppoll(poll_for, 1, &limit, &open);
+    if (around_waits) around_waits(true);
+    int ready = ppoll(poll_for, 1, &limit, &open);
+    if (around_waits) around_waits(false);
+    return ready;
+}
+
+int interrupt_poll(struct pollfd *poll_for, int ms)
+{
+    int ready = 0;
+    do {
+        int slice = around_waits && ms > SLICE_MS ? SLICE_MS : ms;
+        ready = poll_once(poll_for, slice);
+        ms -= slice;
+    } while (ready == 0 && ms > 0 && interrupt_signal() == 0);
+    return ready;
 }

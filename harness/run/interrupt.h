@@ -6,13 +6,19 @@
 #pragma once
 
 #include <poll.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Record the signals from now on; an ignored SIGHUP (nohup) stays ignored. */
 void interrupt_catch(void);
 
-/* The process group that is stopped and continued with this process; 0: none. */
-void interrupt_stops_too(pid_t group);
+/* Whether a process group is stopped and continued with this process. */
+void interrupt_stops_too(pid_t group, bool does);
+
+/* Called with true before this process waits, in interrupt_poll, and with false after; NULL:
+ * nothing is. Where it is set, a wait notices within a moment a signal that another thread
+ * received. */
+void interrupt_around_waits(void (*hook)(bool begins));
 
 /* For how long this process has been stopped so far. A time limit does not count it, and what was
  * measured meanwhile is no time. */

@@ -126,8 +126,9 @@ void progress_group_end(struct progress *progress, double seconds)
     }
     if (progress->quiet) return;
     outcomes(progress, counts, sizeof counts);
-    fprintf(progress->out, "[%d/%d] %s: %s%s%.2f s\n", progress->group, progress->groups,
-            progress->text, counts, counts[0] ? ", " : "", seconds);
+    fprintf(progress->out, "[%d/%d] %s%s%s: %s%s%.2f s\n", progress->group, progress->groups,
+            progress->where ? progress->where : "", progress->where ? " " : "", progress->text,
+            counts, counts[0] ? ", " : "", seconds);
     fflush(progress->out);
 }
 

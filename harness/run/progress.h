@@ -16,6 +16,7 @@ struct progress {
     FILE *out;
     bool terminal, colour;
     bool quiet;        /* failures alone are told */
+    const char *where; /* the device, where several report; NULL: there is one */
     int groups, group; /* total, and the current one (1-based) */
     int cases, done;
     double started_s, drawn_s;

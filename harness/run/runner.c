@@ -7,24 +7,27 @@
 #include "base/rng.h"
 #include "case/run_record.h"
 #include "object/object.h"
+#include "run/device_lock.h"
 #include "run/interrupt.h"
+#include "run/lanes.h"
 #include "run/quiet.h"
 #include "run/runner_state.h"
 #include "show/view.h"
+#include "store/store_shard.h"
 
-/* Ceilings come first in the plan and apply to the whole run: only the first launch
+/* Ceilings come first in the plan and apply to the whole run: only the first round
  * measures them. */
-static struct plan launch_plan(const struct plan *plan, int number)
+struct plan launch_plan(const struct plan *plan, int round)
 {
     struct plan part = *plan;
-    while (number > 1 && part.count > 0 && part.groups->purpose == PURPOSE_CEILING) {
+    while (round > 1 && part.count > 0 && part.groups->purpose == PURPOSE_CEILING) {
         part.groups++;
         part.count--;
     }
     return part;
 }
 
-static int begin_launch(struct runner *runner, const struct plan *plan, int number)
+int launch_begin(struct runner *runner, const struct plan *plan, int number)
 {
     runner->launch.device = runner->child.device;
     runner->launch.start = runner->child.state;
@@ -38,26 +41,29 @@ static int begin_launch(struct runner *runner, const struct plan *plan, int numb
     return store_begin_launch(runner->store, &runner->launch, plan);
 }
 
-static enum attempt_end run_launch(struct runner *runner, int number)
+int launch_end(struct runner *runner)
 {
-    struct plan plan = launch_plan(&runner->plan, number);
-    enum attempt_end end = ensure_child(runner, runner->options->use_events);
-    if (end != ATTEMPT_DONE) return end;
-    if (begin_launch(runner, &plan, number) < 0) return ATTEMPT_FAILED;
-    progress_begin(&runner->progress, stderr, plan.count, run_plan_cases(&plan));
-    for (int i = 0; i < plan.count && end == ATTEMPT_DONE; i++)
-        end = attempt_group(runner, &plan.groups[i]);
-    progress_end(&runner->progress);
-    if (end != ATTEMPT_DONE) return end;
     struct device_state state = runner->child.state;
     if (runner->child.pid > 0) child_quit(&runner->child, &state);
     struct surroundings around;
     struct machine_use use;
     machine_use_read(&use); /* the worker's time is counted now that it has ended */
     surroundings_between(&around, &runner->use, &use);
-    if (store_end_launch(runner->store, runner->launch.id, &state, &around) < 0)
-        return ATTEMPT_FAILED;
-    return end;
+    return store_end_launch(runner->store, runner->launch.id, &state, &around);
+}
+
+static enum attempt_end run_launch(struct runner *runner, int number)
+{
+    struct plan plan = launch_plan(&runner->plan, number);
+    enum attempt_end end = ensure_child(runner, runner->options->use_events);
+    if (end != ATTEMPT_DONE) return end;
+    if (launch_begin(runner, &plan, number) < 0) return ATTEMPT_FAILED;
+    progress_begin(&runner->progress, stderr, plan.count, run_plan_cases(&plan));
+    for (int i = 0; i < plan.count && end == ATTEMPT_DONE; i++)
+        end = attempt_group(runner, &plan.groups[i]);
+    progress_end(&runner->progress);
+    if (end != ATTEMPT_DONE) return end;
+    return launch_end(runner) < 0 ? ATTEMPT_FAILED : end;
 }
 
 /* A launch must be measured on one device, with one clock and one flush method. */
@@ -100,11 +106,29 @@ static int take_over_run(struct runner *runner)
     return status;
 }
 
-/* The newest unfinished run of this suite, and its unfinished launch. */
+/* Before the plan is made: which run is resumed, and which share it is of which job. */
+static int find_resumed(struct runner *runner)
+{
+    struct shard then = {0}, *now = &runner->run.shard;
+    struct store *store;
+    if (store_open(&store, runner->options->database, STORE_WRITE) < 0) return -1;
+    int status = store_find_unfinished(store, runner->run.suite, runner->resumed);
+    if (status == 0) status = store_read_shard(store, runner->resumed, &then, runner->began);
+    store_close(store);
+    if (status == 0 && (then.count != now->count || then.index != now->index))
+        status = assay_error("run %.8s is share %d of %d, and not share %d of %d: resume it with "
+                             "--shard %d/%d",
+                             runner->resumed, then.index, then.count, now->index, now->count,
+                             then.index, then.count);
+    if (status == 0) *now = then;
+    return status;
+}
+
+/* The run that was found, and its unfinished launch. */
 static int resume(struct runner *runner, int *first)
 {
     int last = 0;
-    if (store_find_unfinished(runner->store, runner->run.suite, runner->run.id) < 0) return -1;
+    snprintf(runner->run.id, sizeof runner->run.id, "%s", runner->resumed);
     if (store_open_launch(runner->store, runner->run.id, &runner->launch) < 0) return -1;
     if (store_last_launch(runner->store, runner->run.id, &last) < 0) return -1;
     runner->resuming = runner->launch.id[0] != '\0';
@@ -124,6 +148,8 @@ static void take_objects(struct runner *runner)
     runner->run.object_count = objects_loaded(&loaded);
     for (int i = 0; i < runner->run.object_count; i++)
         runner->objects[i] = loaded[i].info;
+    /* The last is the second copy of one. */
+    if (runner->options->twin) runner->run.object_count--;
 }
 
 static int begin_run(struct runner *runner, int *first)
@@ -131,6 +157,7 @@ static int begin_run(struct runner *runner, int *first)
     const struct runner_options *options = runner->options;
     if (store_open(&runner->store, options->database, STORE_WRITE) < 0) return -1;
     take_objects(runner);
+    if (store_check_shard(runner->store, &runner->run.shard, options->is_own_job) < 0) return -1;
     if (options->resume) return resume(runner, first);
     struct program_info program;
     struct host_info host;
@@ -180,17 +207,41 @@ static int check_profilable(const struct device_info *device)
 
 static int make_plan(void *runner)
 {
-    return run_plan_make(runner);
+    return run_plan_make(runner) == 0 ? run_twins_plan(runner) : -1;
+}
+
+/* Whether several GPUs measure the run. */
+static bool is_divided(const struct runner *runner)
+{
+    return device_choice(runner->options->device) == DEVICE_ALL && runner->child.device.peers > 1;
+}
+
+static int check_divisible(const struct runner_options *options)
+{
+    if (options->resume)
+        return assay_error("--resume goes on with a run of one GPU, and not of --device %s",
+                           options->device);
+    if (options->profile)
+        return assay_error("a profile is taken on one GPU, and not with --device %s",
+                           options->device);
+    return 0;
 }
 
 static enum runner_end run(struct runner *runner)
 {
     int first = 1;
-    if (run_plan_read(runner) < 0) return RUNNER_FAILED;
+    if (run_plan_read(runner) < 0 || run_twins_load(runner) < 0) return RUNNER_FAILED;
+    if (runner->options->shard.count > 1) runner->run.shard = runner->options->shard;
+    if (runner->options->resume && !runner->options->dry_run && find_resumed(runner) < 0)
+        return RUNNER_FAILED;
     interrupt_catch();
     enum attempt_end end = ensure_child(runner, runner->options->use_events);
     if (end == ATTEMPT_STOPPED) return RUNNER_INTERRUPTED;
     if (end == ATTEMPT_FAILED) return RUNNER_FAILED;
+    if (is_divided(runner) && check_divisible(runner->options) < 0) return RUNNER_FAILED;
+    if (runner->options->is_own_job && device_choice(runner->options->device) != DEVICE_ONE &&
+        device_lock(&runner->child.device, runner->options->shard.group) < 0)
+        return RUNNER_FAILED;
     if (runner->options->profile && check_profilable(&runner->child.device) < 0)
         return RUNNER_NOTHING;
     if (objects_try("when the plan was made", make_plan, runner) < 0) return RUNNER_FAILED;
@@ -204,6 +255,7 @@ static enum runner_end run(struct runner *runner)
         runner->run.id[0] = '\0';
         return RUNNER_FAILED;
     }
+    if (is_divided(runner)) return end_run(runner, lanes_run(runner));
     for (int n = first; n <= runner->options->launches && end == ATTEMPT_DONE; n++) {
         end = run_launch(runner, n);
         runner->resuming = false;
@@ -220,6 +272,8 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
         return RUNNER_FAILED;
     }
     runner->options = options;
+    runner->pick = options->pick;
+    runner->known = &runner->ceilings;
     runner->child.socket = -1;
     enum runner_end end = run(runner);
     snprintf(run_id, STORE_ID, "%s", runner->run.id);
@@ -229,6 +283,7 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
     for (int i = 0; i < runner->suite_count; i++)
         suite_release(&runner->suite[i]);
     plan_release(&runner->plan);
+    temp_folder_remove(&runner->twins);
     free(runner->suite_text);
     free(runner);
     return end;

@@ -1,9 +1,10 @@
 /*
- * runner_state.h - shared by runner.c (launches), run_plan.c (what to measure) and
- * attempt.c (one group, through workers).
+ * runner_state.h - shared by runner.c (launches), run_plan.c (what to measure), run_twins.c (beside
+ * which other build), attempt.c (one group, through workers) and lanes.c (several GPUs at once).
  */
 #pragma once
 
+#include "base/temp_folder.h"
 #include "case/ceiling.h"
 #include "case/surroundings.h"
 #include "object/object.h"
@@ -14,6 +15,8 @@
 struct runner {
     const struct runner_options *options;
     struct child child;
+    int32_t pick;           /* as in struct device_options */
+    int32_t threads;        /* of the worker's own, for checks; 0: all that it can have */
     bool child_uses_events; /* it has not loaded CUPTI */
     int suite_count;
     struct suite suite[RUNNER_MAX_SUITES];
@@ -21,11 +24,15 @@ struct runner {
     struct store *store;
     struct run_info run;
     struct object_info objects[OBJECTS_MOST]; /* of `run` */
+    char resumed[STORE_ID], began[32];        /* the run that is resumed and when it began, or "" */
     struct launch_info launch;
     struct machine_use use; /* when the launch began */
     struct progress progress;
     struct ceilings ceilings; /* of the device, measured so far in this process */
+    struct ceilings
+        *known; /* those that results are held against: of this runner, or of all GPUs */
     char *suite_text;
+    struct temp_folder twins; /* the copies of options->twin that are loaded */
     bool resuming;
 };
 
@@ -33,7 +40,13 @@ struct runner {
  * signals are blocked, since reading a pipe may wait for ever. */
 int run_plan_read(struct runner *runner);
 
-/* Expand the suites into the plan for the device; ceilings come first. */
+/* Load the object of options->twin. It stays as long as runner->twins. */
+int run_twins_load(struct runner *runner);
+/* Pair the variants of the plan with their twins. */
+int run_twins_plan(struct runner *runner);
+
+/* Expand the suites into the plan for the device, and keep the share of it that is to be measured;
+ * ceilings come first. */
 int run_plan_make(struct runner *runner);
 void run_plan_print(const struct plan *plan);
 int run_plan_cases(const struct plan *plan);
@@ -55,3 +68,9 @@ enum attempt_end ensure_child(struct runner *runner, bool use_events);
 
 /* Measure a group and store every case of it, in one or more attempts. */
 enum attempt_end attempt_group(struct runner *runner, const struct group *group);
+
+/* The part of the plan that this launch, of one round after the other, measures. */
+struct plan launch_plan(const struct plan *plan, int round);
+/* Begin a launch on the device of the worker, which is ready, to measure the plan; and end it. */
+int launch_begin(struct runner *runner, const struct plan *plan, int number);
+int launch_end(struct runner *runner);

@@ -17,12 +17,14 @@ static int send_group(struct runner *runner, const struct attempt *attempt)
     struct wire_group *message = calloc(1, sizeof *message);
     if (message == NULL) return assay_error("out of memory for a group");
     message->profile = options->profile;
+    message->threads = runner->threads;
     message->request = (struct measure_request){
         .shape = group->shape,
         .temperature = group->temperature,
         .budget_s = group->budget_s,
         .precision_pct = group->precision_pct,
         .energy_s = group->energy_s,
+        .twins = group->twins,
         .seed = rng_mix(runner->launch.seed, (uint64_t)(group - runner->plan.groups)),
         .check_only = options->check_only,
         .launch = runner->launch.number,

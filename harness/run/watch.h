@@ -13,6 +13,7 @@ struct attempt {
     int index[PLAN_MAX_VARIANTS]; /* into group->variant */
     bool received[PLAN_MAX_VARIANTS];
     struct wire_case *cases; /* received so far; stored when the group is complete */
+    struct timespec begun;
 };
 
 /* Why an attempt failed. */

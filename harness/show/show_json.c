@@ -148,6 +148,20 @@ static void objects_member(struct json *json, const struct run_info *run)
     json_end(json);
 }
 
+static void shard_member(struct json *json, const struct shard *shard)
+{
+    if (shard->count == 0) {
+        json_text_member(json, "shard", NULL);
+        return;
+    }
+    json_object_member(json, "shard");
+    json_count_member(json, "index", shard->index);
+    json_count_member(json, "count", shard->count);
+    json_known_member(json, "job", shard->group);
+    json_text_member(json, "cut", shard->cut);
+    json_end(json);
+}
+
 static void run_member(struct json *json, const struct view *view)
 {
     const struct stored_run *run = view->run;
@@ -162,6 +176,7 @@ static void run_member(struct json *json, const struct view *view)
     json_known_member(json, "ended_at", run->ended_at);
     json_count_member(json, "cases", run->case_count);
     json_count_member(json, "expected", run->expected_count);
+    shard_member(json, &run->run.shard);
     program_member(json, &run->program);
     objects_member(json, &run->run);
     host_member(json, &run->host);

@@ -102,17 +102,41 @@ static void head_noise(const struct table *table)
         line(table, table->paint.red, one);
 }
 
+static int gpu_count(const struct stored_run *run)
+{
+    int count = 0;
+    for (int i = 0, j; i < run->launch_count; i++) {
+        for (j = 0; strcmp(run->launches[i].device.uuid, run->launches[j].device.uuid); j++)
+            continue;
+        count += i == j;
+    }
+    return count;
+}
+
+/* "4 launches"; "12 launches on 4 GPUs"; "" one. */
+static void launches_text(const struct stored_run *run, char out[48])
+{
+    int gpus = gpu_count(run);
+    out[0] = '\0';
+    if (run->launch_count == 1) return;
+    snprintf(out, 48, gpus > 1 ? "%d launches on %d GPUs" : "%d launches", run->launch_count, gpus);
+}
+
 static void head_run(const struct table *table)
 {
     const struct stored_run *run = table->view->run;
-    char text[LINE] = "", id[9], launches[32];
+    const struct shard *shard = &run->run.shard;
+    char text[LINE] = "", id[9], launches[48], share[RESULT_MAX_PROPERTY + 48] = "";
     snprintf(id, sizeof id, "%.8s", run->run.id);
-    snprintf(launches, sizeof launches, run->launch_count == 1 ? "" : "%d launches",
-             run->launch_count);
+    launches_text(run, launches);
+    if (shard->count > 0)
+        snprintf(share, sizeof share, "share %d of %d%s%s", shard->index, shard->count,
+                 shard->group[0] ? " of " : "", shard->group);
     text_part(text, LINE, "  ", "run %s", id);
     text_part(text, LINE, "  ", "suite %s", run->run.suite);
     text_part(text, LINE, "  ", "%s", run->started_at);
     text_part(text, LINE, "  ", "%s", launches);
+    text_part(text, LINE, "  ", "%s", share);
     text_part(text, LINE, "  ", "%s", run->status);
     text_part(text, LINE, "  ", "\"%s\"", run->run.label);
     line(table, "", text);

@@ -122,7 +122,7 @@ static void time_marks(char out[SHOW_MARKS], const struct view *view, const stru
     if (row->ceiling_fraction > ABOVE_CEILING) out[n++] = '!';
     if (row->result.clock == CLOCK_EVENT && clock != CLOCK_EVENT) out[n++] = 'e';
     if (row->result.clock == CLOCK_HOST && clock != CLOCK_HOST) out[n++] = 'h';
-    if (row->launches < run->launch_count) out[n++] = 'm';
+    if (row->launches < stored_run_rounds(run)) out[n++] = 'm';
     if (stats_is_range(row->launches)) out[n++] = 'r';
     if (row->is_noisy) out[n++] = '~';
     if (row->ceiling[0] && isnan(row->ceiling_fraction)) out[n++] = '?';

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/system_file.h"
+#include "store/postgres/central.h"
 #include "store/store_internal.h"
 
 enum { TIMEOUT_MS = 10000 };
@@ -270,9 +271,24 @@ static int prepare_reading(struct store *store)
     return store_exec(store, "open the database", "PRAGMA query_only = ON");
 }
 
+int store_open_memory(struct store **out)
+{
+    static const char path[] = ":memory:";
+    *out = calloc(1, sizeof **out);
+    if (!*out) return assay_error("out of memory for a database");
+    snprintf((*out)->path, sizeof(*out)->path, "%s", path);
+    if (open_file(*out, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) == 0 &&
+        store_migrate(*out, store_steps) == 0 && exchange_functions(*out) == 0)
+        return 0;
+    store_close(*out);
+    *out = NULL;
+    return -1;
+}
+
 int store_open(struct store **out, const char *path, enum store_mode mode)
 {
     *out = NULL;
+    if (store_is_url(path)) return store_open_url(out, path, mode);
     if (check_path(path, mode) != 0) return -1;
     struct store *store = calloc(1, sizeof *store);
     if (!store) return assay_error("%s: cannot open the database: out of memory", path);
@@ -296,6 +312,7 @@ void store_close(struct store *store)
 {
     if (!store) return;
     sqlite3_close(store->db);
+    central_close(store->central);
     free(store);
 }
 

@@ -32,10 +32,15 @@ int store_begin_run(struct store *store, struct run_info *run, const struct prog
                     const struct host_info *host);
 int store_begin_launch(struct store *store, struct launch_info *launch, const struct plan *plan);
 
+/* Hand cases over that the plan of one launch named to another launch of the run, which measures
+ * them: `count` of them, from the one in place `first` of the plan (from 1). */
+int store_hand_over(struct store *store, const char *from_launch, const char *to_launch, int first,
+                    int count);
+
 /* Complete cases of one group, in one transaction: what was measured together
- * is there together, or not at all. */
+ * is there together, or not at all. `begun`: when measuring them began; NULL: not known. */
 int store_cases(struct store *store, const char *launch_id, const struct group *group,
-                const struct case_result *results, int count);
+                const struct case_result *results, int count, const struct timespec *begun);
 
 /* The same for one case. */
 int store_case(struct store *store, const char *launch_id, const struct group *group,
@@ -121,8 +126,13 @@ const char *store_library(void);
 int store_export_ndjson(struct store *store, const char *run_id, FILE *out);
 int store_import_ndjson(struct store *store, const char *name, FILE *in, int *rows_added);
 
-/* All rows of another database, by their ids: idempotent and in any order. */
-int store_merge(struct store *store, const char *path, int *rows_added);
+/* All rows of another database, by their ids: idempotent, in any order, all of it or nothing. A row
+ * whose id is here with another content is a conflict: counted, and what is here stays. */
+struct merge_outcome {
+    int64_t added, conflicts;
+    char where[256]; /* the conflicts by table: "2 of result, 2 of sample" */
+};
+int store_merge(struct store *store, const char *path, struct merge_outcome *outcome);
 /* One run of another database, and nothing else that it holds: no noise, no names, no verdicts. -1
  * with assay_error where any of its rows is there already. */
 int store_take_run(struct store *store, const char *path, const char *run_id);

@@ -57,7 +57,8 @@ int store_each_sibling(struct store *store, const char *run_id,
               " JOIN run AS other ON other.environment_id = named.environment_id"
               " AND other.suite = named.suite AND other.id != named.id"
               " WHERE named.id = :key AND environment.git_commit != ''"
-              " AND other.status = 'complete' AND NOT other." STORE_OF_GATE
+              " AND other.status = 'complete' AND other.shard_count IS NULL"
+              " AND NOT other." STORE_OF_GATE
               " AND EXISTS (SELECT 1 FROM launch WHERE launch.run_id = other.id"
               "   AND launch.comparability = first.comparability"
               "   AND (launch.spec = first.spec OR NOT named.simulated))"

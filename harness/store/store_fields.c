@@ -47,6 +47,14 @@ const struct field run_fields[] = {
     {0},
 };
 
+const struct field shard_fields[] = {
+    FIELD("shard_index", FIELD_COUNT, shard, index, NULL),
+    FIELD("shard_count", FIELD_COUNT, shard, count, NULL),
+    FIELD("shard_group", FIELD_TEXT, shard, group, NULL),
+    FIELD("shard_cut", FIELD_TEXT, shard, cut, NULL),
+    {0},
+};
+
 const struct field device_fields[] = {
     WORD(device_info, place, place_words),
     FLAG(device_info, simulated),

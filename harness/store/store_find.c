@@ -5,25 +5,33 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "store/store_central.h"
 #include "store/store_internal.h"
 
 enum { MIN_PREFIX = 4, MAX_LISTED = 8, MAX_WORDS = 256 };
 
-int store_split_run(const char *spec, const char *default_path, char *path, size_t path_size,
-                    const char **run)
+/* How many bytes of `spec` name a database; 0: none. A URL ends before the first colon of its path.
+ */
+static size_t database_length(const char *spec)
 {
     static const char ending[] = ".sqlite";
     const size_t length = sizeof ending - 1;
-    const char *from = default_path;
-    size_t size = strlen(default_path);
-    *run = spec;
-    for (const char *at = strstr(spec, ending); at; at = strstr(at + 1, ending)) {
-        if (at[length] != ':' && at[length] != '\0') continue;
-        from = spec;
-        size = (size_t)(at - spec) + length;
-        *run = at[length] ? at + length + 1 : "";
-        break;
+    if (store_is_url(spec)) {
+        const char *host = strstr(spec, "//") + 2, *path = host + strcspn(host, "/");
+        return (size_t)(path - spec) + strcspn(path, ":");
     }
+    for (const char *at = strstr(spec, ending); at; at = strstr(at + 1, ending))
+        if (at[length] == ':' || at[length] == '\0') return (size_t)(at - spec) + length;
+    return 0;
+}
+
+int store_split_run(const char *spec, const char *default_path, char *path, size_t path_size,
+                    const char **run)
+{
+    size_t size = database_length(spec);
+    const char *from = size ? spec : default_path;
+    *run = spec + size + (size > 0 && spec[size] == ':');
+    if (size == 0) size = strlen(default_path);
     if (**run == '\0') *run = "latest"; /* a file alone, or nothing after the colon */
     if (size >= path_size) return assay_error("the path before the run in '%s' is too long", spec);
     snprintf(path, path_size, "%.*s", (int)size, from);
@@ -56,9 +64,11 @@ static int find_latest(struct store *store, int back, char id[STORE_ID])
     static const char at_offset[] =
         "SELECT id FROM run WHERE NOT " STORE_OF_GATE STORE_NEWEST_FIRST(
             "started_at") "rowid DESC LIMIT 1 OFFSET CAST(:key AS INTEGER)";
-    char offset[16];
+    char offset[16], most[16];
     int64_t runs;
     snprintf(offset, sizeof offset, "%d", back);
+    snprintf(most, sizeof most, "%d", back + 1);
+    if (store_need(store, NEED_NEWEST, most) != 0) return -1;
     int found = find_one(store, at_offset, offset, id);
     if (found != 0) return found == 1 ? 0 : -1;
     if (store_integer(store, "count the runs", "SELECT count(*) FROM run WHERE NOT " STORE_OF_GATE,
@@ -105,6 +115,7 @@ static int not_found(struct store *store, const char *spec)
     const char *words[MAX_WORDS] = {latest};
     int count = 1;
     struct query query;
+    if (store_need(store, NEED_NEWEST, "255") != 0) return -1;
     query_open(&query, store, "look for a run",
                "SELECT name FROM baseline UNION SELECT label AS name FROM run WHERE label != ''"
                " LIMIT 255");
@@ -132,6 +143,7 @@ int store_find_label(struct store *store, const char *label, char id[STORE_ID])
 {
     static const char by_label[] = "SELECT id FROM run WHERE label = :key" STORE_NEWEST_FIRST(
         "started_at") "rowid DESC LIMIT 1";
+    if (store_need(store, NEED_NAMED, label) != 0) return -1;
     return find_one(store, by_label, label, id);
 }
 
@@ -140,6 +152,7 @@ int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
     static const char by_baseline[] = "SELECT run_id AS id FROM baseline WHERE name = :key";
     int back;
     if (parse_latest(spec, &back)) return find_latest(store, back, id);
+    if (store_need(store, NEED_NAMED, spec) != 0) return -1;
 
     int found = is_prefix(spec) ? find_prefix(store, spec, id) : 0;
     if (found == 0 && *spec) found = store_find_label(store, spec, id);
@@ -152,6 +165,7 @@ int store_find_newest(struct store *store, char id[STORE_ID])
 {
     static const char newest[] =
         "SELECT id FROM run" STORE_NEWEST_FIRST("started_at") "rowid DESC LIMIT 1";
+    if (store_need(store, NEED_NEWEST, "1") != 0) return -1;
     int found = find_one(store, newest, NULL, id);
     if (found != 0) return found == 1 ? 0 : -1;
     return assay_error("%s: there is no run in it", store->path);

@@ -21,6 +21,7 @@ int store_each_gate_node(struct store *store,
     struct query query;
     struct gate_node node = {0}, last;
     int status = 0;
+    if (store_need(store, NEED_CARDS, "") != 0) return -1;
     query_open(&query, store, "list the gates of nodes",
                "SELECT substr(run.label, 6, 8) AS session, gate.id AS gate_id, run.suite,"
                " run.started_at, run.simulated, environment.hostname,"
@@ -46,6 +47,7 @@ int store_read_verdicts(struct store *store, const char *gate, struct comparison
 {
     struct query query;
     int status = 0;
+    if (store_need(store, NEED_VERDICTS, gate) != 0) return -1;
     query_ask(&query, store, "read the verdicts of a gate",
               "SELECT * FROM verdict WHERE gate_id = :key", gate);
     while (status == 0 && query_step(&query) == 1) {

@@ -256,6 +256,7 @@ int history_read(struct history *history, struct store *store, const char *cases
 {
     struct reader reader = {.store = store, .history = history};
     *history = (struct history){0};
+    if (store_need(store, NEED_CASES, cases ? cases : "*") != 0) return -1;
     if (store_exec(store, purpose, "BEGIN") != 0) return -1;
     int status = read_launches(&reader);
     if (status == 0) status = read_cases(&reader, cases);

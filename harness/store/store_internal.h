@@ -19,11 +19,38 @@ enum {
     STORE_MAX_PATH = 4096,
 };
 
+struct central;
+
 struct store {
     sqlite3 *db;
     char path[STORE_MAX_PATH];
     int timeout_ms;
+    struct central *central; /* of a URL, whose rows come into `db` as they are needed; else NULL */
 };
+
+/* What a function is about to read. Of a file all is there, and nothing is done; of a central store
+ * (postgres/) it is fetched. A function of this room that reads says so first.
+ */
+enum need {
+    NEED_NEWEST,        /* the newest runs; the key is how many */
+    NEED_NAMED,         /* runs with this label, or whose ids begin so */
+    NEED_RUN,           /* all of the run with this id */
+    NEED_LAUNCH,        /* the row of the launch with this id */
+    NEED_LIST,          /* every run and launch, and how many cases they have */
+    NEED_CASES,         /* every launch, and the cases that a pattern names */
+    NEED_NOISE,         /* of this comparability key */
+    NEED_NOISY_DEVICES, /* every launch, and all noise */
+    NEED_PAIRS,         /* launches of gates with this comparability key */
+    NEED_CARDS,         /* every run, launch and gate, and the objects of runs */
+    NEED_TIMES,         /* plans and results of launches; the key is a JSON array of their ids */
+    NEED_VERDICTS,      /* of the gate with this id */
+};
+int store_need(struct store *store, enum need need, const char *key);
+
+/* A store in memory with the schema of this version, empty. */
+int store_open_memory(struct store **store);
+/* A central store, for reading. */
+int store_open_url(struct store **store, const char *url, enum store_mode mode);
 
 /* ------------------------------------------------------------- queries -- */
 
@@ -122,7 +149,8 @@ struct field {
 extern const struct field program_fields[]; /* struct program_info */
 extern const struct field host_fields[];    /* struct host_info */
 extern const struct field object_fields[];  /* struct object_info */
-extern const struct field run_fields[];     /* struct run_info, but suite_text and objects */
+extern const struct field run_fields[];     /* struct run_info, but suite_text, objects, shard */
+extern const struct field shard_fields[];   /* struct shard */
 extern const struct field device_fields[];  /* struct device_info: what the hardware is */
 extern const struct field session_fields[]; /* struct device_info: what a launch found */
 extern const struct field launch_fields[];  /* struct launch_info, but its device and states */
@@ -156,6 +184,19 @@ int store_read_head(struct store *store, const char *run_id, struct stored_run *
  * the history pass over them. A condition in SQL on a row of run. */
 #define STORE_OF_GATE "label GLOB 'gate ???????? round *'"
 
+/* How many cases each run has, as `assay list` counts them: those that were measured for their
+ * ceiling apart. SQL of SQLite and of PostgreSQL; `where` is a WHERE clause on launch and result,
+ * or "". */
+#define STORE_COUNTED(where)                                                                       \
+    "SELECT run_id, is_ceiling, count(*) AS cases,"                                                \
+    "  sum(CASE worst WHEN 0 THEN 1 ELSE 0 END) AS ok,"                                            \
+    "  sum(CASE worst WHEN 2 THEN 1 ELSE 0 END) AS wrong"                                          \
+    " FROM (SELECT run_id, CASE purpose WHEN 'ceiling' THEN 1 ELSE 0 END AS is_ceiling,"           \
+    "   max(CASE status WHEN 'ok' THEN 0 WHEN 'wrong' THEN 2 ELSE 1 END) AS worst"                 \
+    "   FROM launch JOIN result ON result.launch_id = launch.id " where                            \
+    "   GROUP BY run_id, purpose, group_label, operation, shape, temperature, variant, place)"     \
+    "   AS one GROUP BY run_id, is_ceiling"
+
 /* The newest first, by an expression for when a run started. What says that it starts in the
  * future was written by a clock that was wrong: it comes last, or it would be `latest` until
  * then. The end of an ORDER BY. */
@@ -172,7 +213,8 @@ struct store_step {
 };
 extern const struct store_step store_steps[];
 extern const int store_version; /* of the last step */
-extern const char store_schema_noisy[], store_schema_object[], store_schema_health[];
+extern const char store_schema_noisy[], store_schema_object[], store_schema_fleet[],
+    store_schema_health[];
 
 /* Bring the open database to the version of the last step, in one transaction. */
 int store_migrate(struct store *store, const struct store_step *steps);
@@ -190,6 +232,18 @@ struct exchange {
     const char *conflict; /* what happens to a row that is there already */
 };
 extern const struct exchange exchange_tables[]; /* ended by a NULL table; parents first */
+extern const struct exchange merged_tables[];   /* what whole databases have beside, likewise */
+
+/* SQL that counts the rows of table `theirs` whose key is in `ours` with another content; what
+ * `conflict` may change is no part of that. `differ`: "IS NOT", or what the engine has for it.
+ * sqlite3_free it; NULL with assay_error. */
+char *merge_conflict_sql(struct store *store, const struct exchange *exchange, const char *theirs,
+                         const char *ours, const char *differ);
+/* Rows of `theirs` into the table, in the caller's transaction. */
+int merge_table(struct store *store, const struct exchange *exchange, const char *theirs,
+                struct merge_outcome *outcome);
+void merge_note_conflicts(struct merge_outcome *outcome, const char *table, int64_t count);
+
 enum { EXCHANGE_FORMAT = 1 };
 
 /* What the elements of a BLOB column are, by their bytes. */

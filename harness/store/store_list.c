@@ -5,43 +5,42 @@
  * worst status, and those that were measured for their ceiling only where there are no others. The
  * first launch of a gate stands for it: its columns are those of the row with the least started_at,
  * as SQLite has it where min() is the only such function. */
-static const char lines[] =
-    "WITH one AS (SELECT run_id, purpose = 'ceiling' AS is_ceiling,"
-    "  max(status NOT IN ('ok', 'wrong') + 2 * (status = 'wrong')) AS worst"
-    "  FROM launch JOIN result ON result.launch_id = launch.id GROUP BY run_id, purpose,"
-    "  group_label, operation, shape, temperature, variant, place),"
-    " counted AS (SELECT run_id, is_ceiling, count(*) AS cases, sum(worst = 0) AS ok,"
-    "  sum(worst = 2) AS wrong FROM one GROUP BY run_id, is_ceiling),"
-    " line AS (SELECT run.rowid AS place, run.*,"
-    "  CASE WHEN " STORE_OF_GATE " THEN substr(label, 6, 8) ELSE '' END AS gate,"
-    "  (SELECT count(*) FROM launch WHERE launch.run_id = run.id) AS launches,"
-    "  coalesce(of_cases.cases, of_ceilings.cases, 0) AS cases,"
-    "  coalesce(of_cases.ok, of_ceilings.ok, 0) AS ok,"
-    "  coalesce(of_cases.wrong, of_ceilings.wrong, 0) AS wrong FROM run"
-    "  LEFT JOIN counted AS of_cases ON of_cases.run_id = run.id AND NOT of_cases.is_ceiling"
-    "  LEFT JOIN counted AS of_ceilings ON of_ceilings.run_id = run.id AND"
-    "   of_ceilings.is_ceiling)"
-    " SELECT id, suite, label, gate, place, min(started_at) AS started_at,"
-    "  CASE WHEN count(*) = 1 OR sum(status != 'complete') = 0 THEN status"
-    "    ELSE 'interrupted' END AS status,"
-    "  coalesce((SELECT device.name FROM launch JOIN device ON device.id = launch.device_id"
-    "    WHERE launch.run_id = line.id ORDER BY launch.number LIMIT 1), '') AS device,"
-    "  coalesce((SELECT mode FROM gate WHERE gate.id >= line.gate AND gate.id < line.gate || 'g'"
-    "    AND line.gate != ''), CASE WHEN label GLOB '*, unchanged*' THEN 'calibrate' END, '')"
-    "    AS gate_mode,"
-    "  (SELECT exit FROM gate WHERE gate.id >= line.gate AND gate.id < line.gate || 'g'"
-    "    AND line.gate != '') AS gate_exit,"
-    "  sum(launches) AS launches, sum(cases) AS cases, sum(ok) AS ok,"
-    "  sum(wrong) AS wrong"
-    " FROM line GROUP BY CASE WHEN :fold AND gate != '' THEN gate ELSE id END" STORE_NEWEST_FIRST(
-        "min(started_at)") "place DESC";
+#define LINES(counted)                                                                             \
+    "WITH counts AS (" counted "),"                                                                \
+    " line AS (SELECT run.rowid AS place, run.*,"                                                  \
+    "  CASE WHEN " STORE_OF_GATE " THEN substr(label, 6, 8) ELSE '' END AS gate,"                  \
+    "  (SELECT count(*) FROM launch WHERE launch.run_id = run.id) AS launches,"                    \
+    "  coalesce(of_cases.cases, of_ceilings.cases, 0) AS cases,"                                   \
+    "  coalesce(of_cases.ok, of_ceilings.ok, 0) AS ok,"                                            \
+    "  coalesce(of_cases.wrong, of_ceilings.wrong, 0) AS wrong FROM run"                           \
+    "  LEFT JOIN counts AS of_cases ON of_cases.run_id = run.id AND NOT of_cases.is_ceiling"       \
+    "  LEFT JOIN counts AS of_ceilings ON of_ceilings.run_id = run.id AND"                         \
+    "   of_ceilings.is_ceiling)"                                                                   \
+    " SELECT id, suite, label, gate, place, min(started_at) AS started_at,"                        \
+    "  CASE WHEN count(*) = 1 OR sum(status != 'complete') = 0 THEN status"                        \
+    "    ELSE 'interrupted' END AS status,"                                                        \
+    "  coalesce((SELECT device.name FROM launch JOIN device ON device.id = launch.device_id"       \
+    "    WHERE launch.run_id = line.id ORDER BY launch.number LIMIT 1), '') AS device,"            \
+    "  coalesce((SELECT mode FROM gate WHERE gate.id >= line.gate AND gate.id < line.gate || 'g'"  \
+    "    AND line.gate != ''), CASE WHEN label GLOB '*, unchanged*' THEN 'calibrate' END, '')"     \
+    "    AS gate_mode,"                                                                            \
+    "  (SELECT exit FROM gate WHERE gate.id >= line.gate AND gate.id < line.gate || 'g'"           \
+    "    AND line.gate != '') AS gate_exit,"                                                       \
+    "  sum(launches) AS launches, sum(cases) AS cases, sum(ok) AS ok,"                             \
+    "  sum(wrong) AS wrong"                                                                        \
+    " FROM line GROUP BY CASE WHEN :fold AND gate != '' THEN gate ELSE id END" STORE_NEWEST_FIRST( \
+        "min(started_at)") "place DESC"
+static const char lines[] = LINES(STORE_COUNTED(""));
+/* A central store has them counted. */
+static const char central_lines[] = LINES("SELECT * FROM temp.counted");
 
 int store_each_run(struct store *store, bool gates_as_one,
                    int (*each)(const struct run_line *line, void *context), void *context)
 {
     struct query query;
     struct run_line line;
-    query_open(&query, store, "list the runs", lines);
+    if (store_need(store, NEED_LIST, "") != 0) return -1;
+    query_open(&query, store, "list the runs", store->central ? central_lines : lines);
     query_integer(&query, ":fold", gates_as_one);
     while (query_step(&query) == 1) {
         column_text(&query, "id", line.id, sizeof line.id);

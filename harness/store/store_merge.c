@@ -2,36 +2,105 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "store/store_internal.h"
 
-/* What the exchange of single runs leaves out: of two gates and two blocks of
- * noise with one id the rows are the same. */
-static const struct {
-    const char *table, *conflict;
-} merged_tables[] = {
-    {"noise", "ON CONFLICT (id) DO NOTHING"},
-    {"gate", "ON CONFLICT (id) DO NOTHING"},
-    {"verdict", "ON CONFLICT DO NOTHING"},
+/* What the exchange of single runs leaves out. Of a block of noise the one of more rounds stays. */
+const struct exchange merged_tables[] = {
+    {"noise", "",
+     "ON CONFLICT (id) DO UPDATE SET rounds = excluded.rounds, time_ns = excluded.time_ns,"
+     " shift = excluded.shift, spread = excluded.spread, measured_at = excluded.measured_at"
+     " WHERE excluded.rounds > noise.rounds"},
+    {"gate", "", "ON CONFLICT (id) DO NOTHING"},
+    {"verdict", "",
+     "ON CONFLICT (gate_id, operation, shape, temperature, variant, place) DO NOTHING"},
+    {0},
 };
 
-static int merge_table(struct store *store, const char *table, const char *conflict, int *added)
+static bool may_change(const struct exchange *exchange, const char *column)
+{
+    char change[64];
+    snprintf(change, sizeof change, " %s = excluded.", column);
+    return strstr(exchange->conflict, change) != NULL;
+}
+
+char *merge_conflict_sql(struct store *store, const struct exchange *exchange, const char *theirs,
+                         const char *ours, const char *differ)
+{
+    struct query columns;
+    sqlite3_str *key = sqlite3_str_new(NULL), *left = sqlite3_str_new(NULL);
+    sqlite3_str *right = sqlite3_str_new(NULL), *sql = sqlite3_str_new(NULL);
+    query_ask(&columns, store, "read the schema", "SELECT name, pk FROM pragma_table_info(:key)",
+              exchange->table);
+    while (query_step(&columns) == 1) {
+        char name[64];
+        column_text(&columns, "name", name, sizeof name);
+        bool is_key = column_integer(&columns, "pk") > 0;
+        if (!is_key && may_change(exchange, name)) continue;
+        const char *between = sqlite3_str_length(left) ? ", " : "";
+        if (is_key)
+            sqlite3_str_appendf(key, "%stheirs.\"%w\" = ours.\"%w\"",
+                                sqlite3_str_length(key) ? " AND " : "", name, name);
+        sqlite3_str_appendf(left, "%stheirs.\"%w\"", between, name);
+        sqlite3_str_appendf(right, "%sours.\"%w\"", between, name);
+    }
+    sqlite3_str_appendf(sql, "SELECT count(*) FROM %s AS theirs JOIN %s AS ours ON %s WHERE (%s) ",
+                        theirs, ours, sqlite3_str_value(key), sqlite3_str_value(left));
+    sqlite3_str_appendf(sql, "%s (%s)", differ, sqlite3_str_value(right));
+    sqlite3_free(sqlite3_str_finish(key));
+    sqlite3_free(sqlite3_str_finish(left));
+    sqlite3_free(sqlite3_str_finish(right));
+    char *text = sqlite3_str_finish(sql);
+    if (query_close(&columns) == 0 && text) return text;
+    if (!text) assay_error("%s: cannot merge: out of memory", store->path);
+    sqlite3_free(text);
+    return NULL;
+}
+
+void merge_note_conflicts(struct merge_outcome *outcome, const char *table, int64_t count)
+{
+    if (count == 0) return;
+    outcome->conflicts += count;
+    text_add(outcome->where, sizeof outcome->where, ", ", "%lld of %s", (long long)count, table);
+}
+
+/* Before the rows are merged, so that only those that were here are compared. */
+static int count_conflicts(struct store *store, const struct exchange *exchange, const char *theirs,
+                           struct merge_outcome *outcome)
+{
+    char ours[64];
+    int64_t count = 0;
+    snprintf(ours, sizeof ours, "main.%s", exchange->table);
+    char *sql = merge_conflict_sql(store, exchange, theirs, ours, "IS NOT");
+    if (!sql) return -1;
+    int status = store_integer(store, "look for conflicts", sql, NULL, &count);
+    sqlite3_free(sql);
+    merge_note_conflicts(outcome, exchange->table, count);
+    return status;
+}
+
+int merge_table(struct store *store, const struct exchange *exchange, const char *theirs,
+                struct merge_outcome *outcome)
 {
     char sql[1024];
+    if (count_conflicts(store, exchange, theirs, outcome) != 0) return -1;
     /* Without WHERE the parser takes ON for a join's. */
-    snprintf(sql, sizeof sql, "INSERT INTO main.%s SELECT * FROM other.%s WHERE true %s", table,
-             table, conflict);
+    snprintf(sql, sizeof sql, "INSERT INTO main.%s SELECT * FROM %s WHERE true %s", exchange->table,
+             theirs, exchange->conflict);
     if (store_exec(store, "merge a database", sql) != 0) return -1;
-    *added += sqlite3_changes(store->db);
+    outcome->added += sqlite3_changes(store->db);
     return 0;
 }
 
-static int merge_tables(struct store *store, int *added)
+static int merge_tables(struct store *store, struct merge_outcome *outcome)
 {
-    for (const struct exchange *exchange = exchange_tables; exchange->table; exchange++)
-        if (merge_table(store, exchange->table, exchange->conflict, added) != 0) return -1;
-    for (size_t i = 0; i < sizeof merged_tables / sizeof merged_tables[0]; i++)
-        if (merge_table(store, merged_tables[i].table, merged_tables[i].conflict, added) != 0)
-            return -1;
+    const struct exchange *const lists[] = {exchange_tables, merged_tables};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (const struct exchange *exchange = lists[i]; exchange->table; exchange++) {
+            char theirs[64];
+            snprintf(theirs, sizeof theirs, "other.%s", exchange->table);
+            if (merge_table(store, exchange, theirs, outcome) != 0) return -1;
+        }
     return 0;
 }
 
@@ -51,13 +120,13 @@ static int attach(struct store *store, const char *path)
     return query_run(&query);
 }
 
-int store_merge(struct store *store, const char *path, int *rows_added)
+int store_merge(struct store *store, const char *path, struct merge_outcome *outcome)
 {
     static const char purpose[] = "merge a database";
-    *rows_added = 0;
+    *outcome = (struct merge_outcome){0};
     if (check_other(path) != 0 || attach(store, path) != 0) return -1;
     int status = store_begin(store, purpose);
-    if (status == 0) status = store_finish(store, purpose, merge_tables(store, rows_added));
+    if (status == 0) status = store_finish(store, purpose, merge_tables(store, outcome));
     /* The first failure is the one to tell. */
     if (sqlite3_exec(store->db, "DETACH other", NULL, NULL, NULL) != SQLITE_OK && status == 0)
         status = store_failed(store, SQLITE_ERROR, purpose);

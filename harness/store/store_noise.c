@@ -11,6 +11,7 @@ int store_comparability(struct store *store, const char *launch_id, char key[STO
 {
     static const char sql[] = "SELECT comparability FROM launch WHERE id = :key";
     key[0] = '\0';
+    if (store_need(store, NEED_LAUNCH, launch_id) != 0) return -1;
     return store_text(store, "read the comparability of a launch", sql, launch_id, key, STORE_ID) <
                    0
                ? -1
@@ -76,6 +77,7 @@ int store_read_noise(struct store *store, const char *comparability, const char 
     struct query query;
     int status = 0;
     memset(noise, 0, sizeof *noise);
+    if (store_need(store, NEED_NOISE, comparability) != 0) return -1;
     query_open(&query, store, "read the noise of unchanged code",
                "SELECT operation, variant, kind, place, shape, temperature, session, rounds,"
                " time_ns, shift, spread FROM noise WHERE comparability = :comparability AND metric "

@@ -11,6 +11,7 @@ int store_each_noise_device(struct store *store,
 {
     struct query query;
     struct noise_device device;
+    if (store_need(store, NEED_NOISY_DEVICES, "") != 0) return -1;
     query_open(&query, store, "list the devices whose noise is known",
                "SELECT known.comparability AS comparability, device.name AS name, uuid, driver,"
                " clock, flush, device.simulated AS simulated"
@@ -67,6 +68,7 @@ int store_read_noise_pairs(struct store *store, const char *comparability,
     int status = 0;
     *pairs = NULL;
     *count = 0;
+    if (store_need(store, NEED_PAIRS, comparability) != 0) return -1;
     query_open(&query, store, "read the pairs of launches of unchanged code", pairs_of_launches);
     query_text(&query, ":key", comparability);
     while (status == 0 && query_step(&query) == 1) {

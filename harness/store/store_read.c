@@ -202,6 +202,8 @@ static int read_run_row(struct store *store, const char *run_id, struct stored_r
     if (found == 1) {
         snprintf(run->run.id, sizeof run->run.id, "%s", run_id);
         fields_read(&query, run_fields, &run->run);
+        fields_read(&query, shard_fields, &run->run.shard);
+        if (run->run.shard.count < 0) run->run.shard = (struct shard){0};
         fields_read(&query, program_fields, &run->program);
         fields_read(&query, host_fields, &run->host);
         column_text(&query, "started_at", run->started_at, sizeof run->started_at);
@@ -233,11 +235,26 @@ static int read_objects(struct store *store, const char *run_id, struct stored_r
     return query_close(&query) == 0 ? status : -1;
 }
 
+/* What an import has may have no plan. */
+static int read_rounds(struct store *store, const char *run_id, struct stored_run *run)
+{
+    static const char most[] =
+        "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM expected JOIN launch"
+        " ON launch.id = expected.launch_id WHERE launch.run_id = :key GROUP BY purpose,"
+        " group_label, operation, variant, place, shape, temperature)";
+    int64_t rounds = 0;
+    if (run->launch_count < 2) return 0;
+    int status = store_integer(store, "count the launches of a case", most, run_id, &rounds);
+    run->rounds = (int)rounds;
+    return status;
+}
+
 int store_read_head(struct store *store, const char *run_id, struct stored_run *run)
 {
     if (read_run_row(store, run_id, run) != 0) return -1;
     if (read_objects(store, run_id, run) != 0) return -1;
-    return read_launches(store, run_id, run);
+    if (read_launches(store, run_id, run) != 0) return -1;
+    return read_rounds(store, run_id, run);
 }
 
 /* One transaction, so that a run that is being measured is seen at one moment. */
@@ -248,6 +265,7 @@ int store_read_run(struct store *store, const char *run_id, bool with_samples,
                                    " ON launch.id = expected.launch_id WHERE launch.run_id = :key";
     int64_t count = 0;
     memset(run, 0, sizeof *run);
+    if (store_need(store, NEED_RUN, run_id) != 0) return -1;
     if (store_exec(store, "read a run", "BEGIN") != 0) return -1;
     int status = store_read_head(store, run_id, run);
     if (status == 0) status = read_cases(store, run_id, with_samples, run);

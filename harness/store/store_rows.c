@@ -68,6 +68,7 @@ int run_write(struct store *store, const struct run_row *row)
     row_open(&query, store, "store the run", "run",
              row->merge ? "ON CONFLICT (id) DO NOTHING" : "");
     fields_bind(&query, run_fields, row->run);
+    if (row->run->shard.count > 0) fields_bind(&query, shard_fields, &row->run->shard);
     query_text(&query, ":id", row->run->id);
     query_text(&query, ":environment_id", environment);
     query_text(&query, ":suite_text", row->run->suite_text ? row->run->suite_text : "");
@@ -198,6 +199,7 @@ int result_write(struct store *store, const struct result_row *row, bool *added)
     query_text(&query, ":launch_id", row->launch_id);
     query_integer(&query, ":ordinal", ordinal);
     query_text(&query, ":measured_at", row->measured_at);
+    if (row->begun_at && *row->begun_at) query_text(&query, ":begun_at", row->begun_at);
     query_text(&query, ":purpose", words_name(&purpose_words, row->purpose));
     query_text(&query, ":group_label", row->group_label);
     query_real(&query, ":threshold", row->threshold);

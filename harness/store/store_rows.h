@@ -37,7 +37,7 @@ struct result_row {
     const char *group_label;
     double threshold;     /* NAN none */
     int32_t expect_wrong; /* 0, 1; -1 unknown */
-    const char *measured_at;
+    const char *begun_at, *measured_at;
     const struct case_result *result;
     bool merge;
 };

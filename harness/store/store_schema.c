@@ -381,7 +381,13 @@ static const char floors[] = "ALTER TABLE verdict ADD COLUMN threshold REAL;\n"
                              "ALTER TABLE verdict ADD COLUMN resolution REAL;\n"
                              "ALTER TABLE verdict ADD COLUMN fence REAL;\n";
 
-const struct store_step store_steps[] = {
-    {4, schema}, {5, store_schema_noisy},   {6, bounds}, {7, store_schema_object}, {8, unchecked},
-    {9, floors}, {12, store_schema_health}, {0}};
+const struct store_step store_steps[] = {{4, schema},
+                                         {5, store_schema_noisy},
+                                         {6, bounds},
+                                         {7, store_schema_object},
+                                         {8, unchecked},
+                                         {9, floors},
+                                         {10, store_schema_fleet},
+                                         {12, store_schema_health},
+                                         {0}};
 const int store_version = 12;

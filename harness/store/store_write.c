@@ -74,6 +74,24 @@ int store_begin_launch(struct store *store, struct launch_info *launch, const st
     return store_finish(store, purpose, status);
 }
 
+int store_hand_over(struct store *store, const char *from_launch, const char *to_launch, int first,
+                    int count)
+{
+    static const char purpose[] = "hand a group over";
+    struct query query;
+    query_open(&query, store, purpose,
+               "UPDATE expected SET launch_id = :to WHERE launch_id = :from"
+               " AND ordinal >= :first AND ordinal < :end");
+    query_text(&query, ":from", from_launch);
+    query_text(&query, ":to", to_launch);
+    query_integer(&query, ":first", first);
+    query_integer(&query, ":end", (int64_t)first + count);
+    if (query_run(&query) != 0) return -1;
+    if (sqlite3_changes(store->db) == count) return 0;
+    return assay_error("%s: cannot %s: launch %s does not have it", store->path, purpose,
+                       from_launch);
+}
+
 int store_end_launch(struct store *store, const char *launch_id, const struct device_state *end,
                      const struct surroundings *around)
 {
@@ -130,17 +148,19 @@ static bool expects_wrong(const struct group *group, const char *variant)
 }
 
 static int cases_write(struct store *store, const char *launch_id, const struct group *group,
-                       const struct case_result *results, int count)
+                       const struct case_result *results, int count, const struct timespec *begun)
 {
-    char now[TIMESTAMP_SIZE];
+    char now[TIMESTAMP_SIZE], then[TIMESTAMP_SIZE] = "";
     struct result_row row = {
         .launch_id = launch_id,
         .purpose = group->purpose,
         .group_label = group->label,
         .threshold = group->threshold_pct > 0 ? group->threshold_pct / 100 : NAN,
+        .begun_at = then,
         .measured_at = now,
     };
     bool added;
+    if (begun) timestamp_of(then, begun);
     timestamp_now(now);
     for (int i = 0; i < count; i++) {
         row.result = &results[i];
@@ -151,17 +171,17 @@ static int cases_write(struct store *store, const char *launch_id, const struct 
 }
 
 int store_cases(struct store *store, const char *launch_id, const struct group *group,
-                const struct case_result *results, int count)
+                const struct case_result *results, int count, const struct timespec *begun)
 {
     if (store_begin(store, "store a case") != 0) return -1;
     return store_finish(store, "store a case",
-                        cases_write(store, launch_id, group, results, count));
+                        cases_write(store, launch_id, group, results, count, begun));
 }
 
 int store_case(struct store *store, const char *launch_id, const struct group *group,
                const struct case_result *result)
 {
-    return store_cases(store, launch_id, group, result, 1);
+    return store_cases(store, launch_id, group, result, 1, NULL);
 }
 
 int store_find_case(struct store *store, const char *launch_id, const struct case_id *id,

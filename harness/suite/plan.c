@@ -18,13 +18,6 @@ WORDS(purpose, "case", "ceiling");
  * and steady kernels, and a run must not wait for them. */
 static const double BRIEF_S = 0.08;
 
-static int check_options(const struct plan_options *options)
-{
-    if (options->shards < 1 || options->shard < 1 || options->shard > options->shards)
-        return assay_error("shard %d/%d: a shard is 1/N to N/N", options->shard, options->shards);
-    return 0;
-}
-
 static void apply_settings(struct plan *plan, const struct plan_options *options)
 {
     for (int i = 0; i < plan->count; i++) {
@@ -115,20 +108,6 @@ static int filter_groups(struct plan *plan, const char *filter)
     if (!kept)
         return assay_error("nothing in suite '%s' matches the filter '%s' (%s)", plan->suite,
                            filter, hint);
-    return 0;
-}
-
-/* ---------------------------------------------------------------- shard -- */
-
-static int take_shard(struct plan *plan, int shard, int shards)
-{
-    int kept = 0, all = plan->count;
-    for (int i = shard - 1; i < all; i += shards, kept++)
-        if (kept != i) plan->groups[kept] = plan->groups[i];
-    plan->count = kept;
-    if (!kept)
-        return assay_error("shard %d/%d is empty: suite '%s' has %d groups here", shard, shards,
-                           plan->suite, all);
     return 0;
 }
 
@@ -267,7 +246,6 @@ static int select_groups(struct plan *plan, const struct suite *suite,
     if (plan_expand(plan, suite, device)) return -1;
     if (!plan->count) return explain_empty(suite, device);
     if (options->filter && filter_groups(plan, options->filter)) return -1;
-    if (take_shard(plan, options->shard, options->shards)) return -1;
     apply_settings(plan, options);
     return options->with_ceilings ? plan_add_own_ceilings(plan, device) : 0;
 }
@@ -277,7 +255,7 @@ int plan_make(struct plan *plan, const struct suite *suite, const struct device_
 {
     *plan = (struct plan){0};
     text_copy(plan->suite, sizeof plan->suite, suite->name);
-    if (!check_options(options) && !select_groups(plan, suite, device, options)) return 0;
+    if (!select_groups(plan, suite, device, options)) return 0;
     plan_release(plan);
     return -1;
 }

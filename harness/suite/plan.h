@@ -8,9 +8,10 @@
 
 #include "assay.h"
 #include "case/result.h"
+#include "case/twins.h"
 #include "suite/suite.h"
 
-enum { PLAN_MAX_VARIANTS = 64 };
+enum { PLAN_MAX_VARIANTS = 96 };
 
 enum group_purpose { PURPOSE_CASE, PURPOSE_CEILING };
 extern const struct words purpose_words;
@@ -26,6 +27,7 @@ struct group {
     double energy_s;               /* 0: only blocks that are long enough anyway */
     double timeout_s;              /* a step of a case (setup, check, block) */
     double threshold_pct;          /* smallest change that counts; 0: by the clocks */
+    struct twin_goal twins;        /* of each variant and its twins; floor 0: there are none */
     char baseline[ASSAY_MAX_NAME]; /* the variant of the suite's choice; "": the operation's */
     int variant_count;
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];
@@ -37,7 +39,6 @@ struct plan_options {
     const char *filter;   /* a pattern of cases (case_name.h), or NULL */
     double budget_s;      /* 0: the suite's */
     double precision_pct; /* 0: the suite's */
-    int shard, shards;    /* this one of so many, 1-based; 1, 1: all */
     bool with_ceilings;   /* put the ceilings that the groups need in front */
 };
 
@@ -55,6 +56,12 @@ void plan_release(struct plan *plan);
 
 /* What identifies variant number `variant` of a group. */
 void group_case_id(const struct group *group, int variant, struct case_id *id);
+
+/* Put the twins of all variants (case/twins.h) beside them, in an order that the seed draws. -1
+ * with assay_error. */
+int plan_add_twins(struct plan *plan, const struct device_info *device, uint64_t seed);
+/* How many variants of the group can run beside a twin of the base that can run as well. */
+int group_pairs(const struct group *group);
 
 /* Add the groups of the suite `ceilings` whose ceiling the plan's groups need, in front. */
 int plan_add_own_ceilings(struct plan *plan, const struct device_info *device);

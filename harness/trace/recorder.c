@@ -146,7 +146,8 @@ static int store_launch(struct recorder *recorder, const struct program_run *pro
     describe_launch(program, trace, number, &launch);
     snprintf(launch.run_id, sizeof launch.run_id, "%s", recorder->run.id);
     status = store_begin_launch(recorder->store, &launch, &nothing);
-    if (status == 0) status = store_cases(recorder->store, launch.id, group, results, cases->count);
+    if (status == 0)
+        status = store_cases(recorder->store, launch.id, group, results, cases->count, NULL);
     if (status == 0) status = store_profiles(recorder, launch.id, cases);
     if (status == 0)
         status = store_end_launch(recorder->store, launch.id, &program->end, &program->around);

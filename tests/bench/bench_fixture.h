@@ -28,8 +28,8 @@ static inline const char *fixture_write(const char *name, const char *text)
     return fixture_path(name);
 }
 
-/* Kernels `scale`, `bad` and `near` of (x, y, n, factor), `plain` of one pointer, and `two` of two.
- */
+/* Kernels `scale`, `bad` and `near` of (x, y, n, factor); `plain`, `two` and `wide` of one, two and
+ * five pointers; `five` of a struct. */
 static const char fixture_ptx[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry _Z5scalePKfPfif(.param .u64 a, .param .u64 b, .param .u32 c, .param .f32 d)\n"
@@ -40,6 +40,8 @@ static const char fixture_ptx[] =
     "{ ret; }\n"
     ".visible .entry plain(.param .u64 a)\n{ ret; }\n"
     ".visible .entry two(.param .u64 a, .param .u64 b)\n{ ret; }\n"
+    ".visible .entry wide(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d, "
+    ".param .u64 e)\n{ ret; }\n"
     ".visible .entry five(.param .align 4 .b8 a[20])\n{ ret; }\n";
 
 static inline int fixture_make(void **state)

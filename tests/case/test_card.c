@@ -49,6 +49,22 @@ static void a_spec_has_an_index_and_limits_in_any_order(void **state)
     expect_parsed("cuda:0,shared=50001", 0, 0, 50001, "shared=50001");
 }
 
+static void a_spec_may_leave_the_gpu_open(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_any;
+    } specs[] = {{"cuda", true}, {"cuda:all", true}, {"cuda:all,sm=80", true}, {"cuda:0", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        struct card_spec spec;
+        assert_int_equal(card_spec_parse(specs[i].text, &spec), 0);
+        assert_int_equal(spec.is_any, specs[i].is_any);
+        assert_int_equal(spec.index, 0);
+    }
+    expect_parsed("cuda:all,sm=80", 0, 80, 0, "sm=80");
+}
+
 static void expect_refused(const char *text, const char *message)
 {
     struct card_spec spec;
@@ -85,7 +101,7 @@ static void what_is_no_device_or_no_limit_is_refused(void **state)
                                             "cuda:1k", "cuda:9999", "cuda:sm=80"};
     char message[256];
     for (size_t i = 0; i < sizeof no_device / sizeof *no_device; i++) {
-        snprintf(message, sizeof message, "there is no device '%s' (cuda:N, N from 0)",
+        snprintf(message, sizeof message, "there is no device '%s' (cuda:N, N from 0, or cuda:all)",
                  no_device[i]);
         expect_refused(no_device[i], message);
     }
@@ -165,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_spec_has_an_index_and_limits_in_any_order),
+        cmocka_unit_test(a_spec_may_leave_the_gpu_open),
         cmocka_unit_test(bad_values_are_refused),
         cmocka_unit_test(what_is_no_device_or_no_limit_is_refused),
         cmocka_unit_test(limits_show_less_of_a_card),

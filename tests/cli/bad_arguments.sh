@@ -22,6 +22,11 @@ check "no launch at all" refused "--launches" --launches 0
 check "half a launch" refused "--launches" --launches 1.5
 check "a third of two shards" refused "--shard" --shard 3/2
 check "a shard that is no fraction" refused "--shard" --shard 1
+check "none of no shards" refused "--shard" --shard 0/0
+check "a shard below the first" refused "--shard" --shard 0/2
+check "a shard of letters" refused "--shard" --shard x/y
+check "a shard of more than there is" refused "--shard" --shard 1/2/3
+check "a job without a name" refused "--shard" --shard 1/2:
 check "a seed that is no number" refused "--seed" --seed abc
 check "a label too long to be stored whole" refused "--label" --label "$(printf 'x%.0s' {1..128})"
 check "a label of two lines" refused "--label" --label $'two\nlines'
@@ -32,7 +37,6 @@ check "an unknown clock" refused "--clock" --clock sundial
 check "an unknown flush" refused "--flush" --flush burn
 check "a filter that matches nothing" refused "matches the filter 'nosuch/*'" --device host --filter 'nosuch/*'
 check "a filter nearly right gets a suggestion" refused "int8_quantize/*" --device host --filter 'int8_quantise/*'
-check "a shard of more groups than there are" refused "empty" --device host --shard 2/2
 check "an option without its value" refused "--device" --device
 
 check "the event clock on the host is the host's" exits 0 "$ASSAY" run small.ini --device host \

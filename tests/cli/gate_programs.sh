@@ -69,7 +69,7 @@ brings forges "INSERT INTO noise SELECT 'n' || value, (SELECT comparability FROM
     INSERT INTO ack VALUES ('copy/*', 'mine', '', NULL, '2099-01-01', '');
     INSERT INTO gate VALUES ('forged', 'paired', 'tiny', 'a', 'b', 'k', '2099-01-01', 0);
     INSERT INTO baseline SELECT 'mine', id, '', '' FROM run;
-    INSERT INTO run SELECT 'forged', environment_id, suite, 'mine', '', '', 0, 'complete', '2099-01-01', NULL FROM run"
+    INSERT INTO run (id, environment_id, suite, label, command, suite_text, simulated, status, started_at, ended_at) SELECT 'forged', environment_id, suite, 'mine', '', '', 0, 'complete', '2099-01-01', NULL FROM run"
 check "a launch that brings noise of its own does not hide a slowdown" exits 1 gate plain forges --db taken.sqlite
 check "nothing is taken from it but its run" gives "0|0|0|0|0" query taken.sqlite "SELECT
     (SELECT count(*) FROM noise WHERE source = 'calibrate'), (SELECT count(*) FROM ack),

@@ -96,6 +96,7 @@ for seed in 1 2; do
 done
 document show run "$ASSAY" run smoke --device sim:seed=3 --format json
 document show shown "$ASSAY" show --format json
+document show share "$ASSAY" run ./two.ini --device sim --shard 1/2:job --format json --db share.sqlite
 document show host "$ASSAY" run ./two.ini --device host --format json --db host.sqlite
 ${CC:-cc} -shared -fPIC -O2 -I"$HERE/../harness" "$HERE/object/kernel.c" -o own.so
 document show loaded "$ASSAY" run "$HERE/object/twice.ini" --device host --no-ceilings --load ./own.so --format json --db own.sqlite
@@ -126,7 +127,7 @@ document doctor doctor "$ASSAY" doctor --format json
 "$ASSAY" calibrate ./two.ini --device sim:seed=1 --allow-simulated --rounds 5 --filter '*/host_scalar' >/dev/null 2>&1
 document noise noise "$ASSAY" calibrate --show --format json
 
-for pair in show=run show=loaded comparison=gate profile=profile history=history fleet=fleet list=suites list=operations list=variants \
+for pair in show=run show=share show=loaded comparison=gate profile=profile history=history fleet=fleet list=suites list=operations list=variants \
     list=runs list=devices claims=claims doctor=doctor noise=noise; do
     check "${pair#*=} that is spoilt is none" strict "${pair%=*}" "${pair#*=}.json"
 done

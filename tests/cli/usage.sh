@@ -13,7 +13,7 @@ check "an unknown command prints nothing on standard output" quiet "$ASSAY" frob
 check "a command nearly right gets a suggestion" warns "'show'" "$ASSAY" shwo
 
 for command in list run show plot history export import doctor compare gate calibrate baseline ack \
-    merge profile claims report help; do
+    merge push pull profile claims report help; do
     check "$command: an unknown option is a usage error" exits 2 "$ASSAY" "$command" --nosuch
     check "$command: an unknown option is named" warns nosuch "$ASSAY" "$command" --nosuch
     check "$command: the message begins with its name" \

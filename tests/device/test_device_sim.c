@@ -224,6 +224,73 @@ static void a_glob_that_matches_nothing_is_refused(void **state)
     }
 }
 
+/* Opens it, and has what it says of itself. */
+static int open_as(const char *spec, int pick, struct device_info *info)
+{
+    const struct device_options options = {.spec = spec, .pick = pick, .flush = -1};
+    const struct device_ops *ops;
+    struct device *device;
+    int opened = device_open(&options, &ops, &device);
+    if (opened < 0) return opened;
+    ops->describe(device, info);
+    ops->close(device);
+    return 0;
+}
+
+static void each_process_has_its_gpu(void **state)
+{
+    struct device_info info;
+    (void)state;
+    static const struct {
+        const char *spec;
+        int pick;
+        const char *opened, *uuid;
+        int peers;
+    } cases[] = {
+        {"sim", 0, "sim", "", 1},
+        {"sim:seed=3", 7, "sim:seed=3", "", 1},
+        {"sim:gpus=4,seed=3", 0, "sim:gpu=0,gpus=4,seed=3", "SIM-0", 4},
+        {"sim:gpus=4,seed=3", 3, "sim:gpu=2,gpus=4,seed=3", "SIM-2", 4},
+        {"sim:seed=3,gpu=all,gpus=4", 4, "sim:gpu=3,seed=3,gpus=4", "SIM-3", 4},
+        {"sim:gpus=4,gpu=1", 3, "sim:gpu=1,gpus=4", "SIM-1", 4},
+        {"sim:gpus=1", 3, "sim:gpu=0,gpus=1", "SIM-0", 1}, /* its own, as a launcher shows it */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (open_as(cases[i].spec, cases[i].pick, &info) < 0) fail_msg("%s", assay_last_error());
+        assert_string_equal(info.spec, cases[i].opened);
+        assert_string_equal(info.uuid, cases[i].uuid);
+        assert_int_equal(info.peers, cases[i].peers);
+        assert_int_equal(open_as(info.spec, 0, &info), 0); /* a later worker opens the same */
+        assert_string_equal(info.uuid, cases[i].uuid);
+    }
+    assert_int_equal(open_as("sim:gpus=4", 5, &info), -1);
+    assert_non_null(strstr(assay_last_error(), "process 5 of the job on this machine has no GPU"));
+}
+
+static void a_spec_means_any_gpu_one_or_all(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        enum device_choice choice;
+    } cases[] = {
+        {"auto", DEVICE_ANY},
+        {"host", DEVICE_ANY},
+        {"cuda", DEVICE_ANY},
+        {"cuda:0", DEVICE_ONE},
+        {"cuda:all", DEVICE_ALL},
+        {"cuda:all,sm=80", DEVICE_ALL},
+        {"cuda:0,sm=80", DEVICE_ONE},
+        {"cuda:allx", DEVICE_ONE},
+        {"sim", DEVICE_ANY},
+        {"sim:gpus=4", DEVICE_ANY},
+        {"sim:gpus=4,gpu=all", DEVICE_ALL},
+        {"sim:gpu=3,gpus=4", DEVICE_ONE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(device_choice(cases[i].spec), cases[i].choice);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +304,8 @@ int main(void)
         cmocka_unit_test(it_says_that_it_is_simulated_and_has_one_identity),
         cmocka_unit_test(auto_is_never_simulated),
         cmocka_unit_test(a_glob_that_matches_nothing_is_refused),
+        cmocka_unit_test(each_process_has_its_gpu),
+        cmocka_unit_test(a_spec_means_any_gpu_one_or_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void what_is_typed_wrong_gets_one_line_that_says_what_is_right(void **sta
         {"sim:", "as in sim:seed=1"},
         {"sim:seed=1,", "KEY=VALUE is missing"},
         {"sim:nois=1", "did you mean 'noise'?"},
-        {"sim:colour=red", "(seed, noise, launch, drift, modes, throttle, step, slow, crash"},
+        {"sim:colour=red", "(seed, noise, launch, drift, modes, throttle, step, gpus, gpu, slow, "},
         {"sim:noise", "noise=: it wants per cent"},
         {"sim:noise=", "noise=: it wants per cent"},
         {"sim:noise=abc", "noise=abc: it wants per cent from 0 to 100"},
@@ -98,6 +98,12 @@ static void what_is_typed_wrong_gets_one_line_that_says_what_is_right(void **sta
         {"sim:slow=:10", "GLOB:PCT"},
         {"sim:slow=scale/fast:", "GLOB:PCT"},
         {"sim:slow=scale/fast:-91", "from -90 to 10000"},
+        {"sim:gpus=0", "gpus=0: it wants how many there are"},
+        {"sim:gpus=1.5", "from 1 to 64"},
+        {"sim:gpus=65", "from 1 to 64"},
+        {"sim:gpus=4,gpu=4", "gpu=4: there is none of that number"},
+        {"sim:gpu=1", "gpu=1: there is none of that number"},
+        {"sim:gpu=some", "gpu=some: it wants the number of one of them from 0, or all"},
         {"sim:crash=", "a glob on operation/variant"},
     };
     (void)state;

@@ -6,7 +6,7 @@
 
 static void plan(const struct suite *suite, const struct device_info *device)
 {
-    const struct plan_options options = {.shard = 1, .shards = 1};
+    const struct plan_options options = {0};
     struct plan plan;
     if (plan_make(&plan, suite, device, &options) == 0) plan_release(&plan);
 }

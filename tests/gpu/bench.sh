@@ -83,6 +83,10 @@ check "without what is right a row is unchecked" says ",unchecked," one bench.cu
 check "which is no error" exits 0 one bench.cu --kernel scale
 check "a shared object says what is right" says ",ok," one bench.cu --kernel scale --name referred --expect reference.so
 check "and finds what is wrong" exits 1 one bench.cu --kernel almost --name referred --expect reference.so
+echo 'def reference(x): return 0.5 * x' >reference.py
+python3 -c 'import numpy' 2>/dev/null || export ASSAY_PYTHON=/usr/bin/python3
+check "Python says what is right" says ",ok," one bench.cu --kernel scale --expect reference.py
+check "and finds what is wrong, too" exits 1 one bench.cu --kernel almost --expect reference.py
 check "another kernel of a file" says ",ok," one bench.cubin --kernel scale --expect bench.cu:scale
 check "finds it too" exits 1 one bench.cubin --kernel almost --expect bench.cu:scale
 check "an output that is not written whole is wrong without that" says "elements of 'a1' were not written" \

@@ -126,19 +126,63 @@ static void a_merge_takes_everything_once(void **state)
     struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
     struct noise noise = blocks(1, 1);
-    int added;
+    struct merge_outcome merged;
     fixture_run(b, "there");
     FINE(store_add_noise(b, "key", "null", "time", &noise.blocks[0]));
     store_close(b);
-    FINE(store_merge(a, fixture_path(state, "b.sqlite"), &added));
-    assert_true(added > 5);
+    FINE(store_merge(a, fixture_path(state, "b.sqlite"), &merged));
+    assert_true(merged.added > 5);
+    assert_int_equal(merged.conflicts, 0);
     assert_int_equal(fixture_integer(a, "SELECT count(*) FROM result"), 2);
     assert_int_equal(fixture_integer(a, "SELECT count(*) FROM sample"), 2);
     assert_int_equal(fixture_integer(a, "SELECT count(*) FROM noise"), 1);
-    FINE(store_merge(a, fixture_path(state, "b.sqlite"), &added));
-    assert_int_equal(added, 0);
-    FAILS(store_merge(a, fixture_path(state, "none.sqlite"), &added), "there is no database");
+    FINE(store_merge(a, fixture_path(state, "b.sqlite"), &merged));
+    assert_int_equal(merged.added, 0);
+    assert_int_equal(merged.conflicts, 0);
+    FAILS(store_merge(a, fixture_path(state, "none.sqlite"), &merged), "there is no database");
     noise_release(&noise);
+    store_close(a);
+}
+
+/* Also in the order in which the newer one is there first. */
+static void of_a_block_the_merge_keeps_the_one_of_more_rounds(void **state)
+{
+    for (int newer_first = 0; newer_first <= 1; newer_first++) {
+        const char *const names[] = {newer_first ? "c.sqlite" : "a.sqlite",
+                                     newer_first ? "d.sqlite" : "b.sqlite"};
+        struct store *into = fixture_open(state, names[0], STORE_WRITE);
+        struct store *other = fixture_open(state, names[1], STORE_WRITE);
+        struct noise noise = blocks(1, 1);
+        struct merge_outcome merged;
+        struct noise_block more = noise.blocks[0];
+        more.rounds += 2;
+        FINE(store_add_noise(into, "key", "null", "time", newer_first ? &more : &noise.blocks[0]));
+        FINE(store_add_noise(other, "key", "null", "time", newer_first ? &noise.blocks[0] : &more));
+        store_close(other);
+        FINE(store_merge(into, fixture_path(state, names[1]), &merged));
+        assert_int_equal(merged.conflicts, 0);
+        assert_int_equal(fixture_integer(into, "SELECT rounds FROM noise"), more.rounds);
+        noise_release(&noise);
+        store_close(into);
+    }
+}
+
+static void a_merge_counts_what_differs_under_one_id_and_keeps_its_own(void **state)
+{
+    struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
+    struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
+    struct merge_outcome merged;
+    fixture_run(b, "there");
+    FINE(store_merge(a, fixture_path(state, "b.sqlite"), &merged));
+    FINE(store_exec(b, "change",
+                    "UPDATE result SET time_ns = 5 WHERE ordinal = 1;"
+                    "UPDATE run SET ended_at = '9999'"));
+    store_close(b);
+    FINE(store_merge(a, fixture_path(state, "b.sqlite"), &merged));
+    assert_int_equal(merged.conflicts, 1);
+    assert_string_equal(merged.where, "1 of result");
+    assert_int_equal(fixture_integer(a, "SELECT count(*) FROM result WHERE time_ns = 5"), 0);
+    assert_int_equal(fixture_integer(a, "SELECT count(*) FROM run WHERE ended_at = '9999'"), 1);
     store_close(a);
 }
 
@@ -169,6 +213,8 @@ int main(void)
         cmocka_unit_test(nothing_measured_is_not_a_floor_of_zero),
         cmocka_unit_test(merged_noise_has_every_block_once),
         TEST(noise_is_kept_by_comparability_and_metric),
+        TEST(of_a_block_the_merge_keeps_the_one_of_more_rounds),
+        TEST(a_merge_counts_what_differs_under_one_id_and_keeps_its_own),
         TEST(a_merge_takes_everything_once),
         TEST(a_baseline_moves_only_when_it_is_set_again),
     };

@@ -59,6 +59,7 @@ static void every_field_of_a_run_comes_back(void **state)
     assert_true(strcmp(stored.ended_at, stored.started_at) >= 0);
     assert_int_equal(stored.expected_count, 2);
     assert_same_fields(run_fields, &stored.run, &run);
+    assert_same_fields(shard_fields, &stored.run.shard, &run.shard);
     assert_same_fields(program_fields, &stored.program, &fixture_program);
     assert_same_fields(host_fields, &stored.host, &fixture_host);
     assert_int_equal(stored.run.object_count, 1);
@@ -180,11 +181,14 @@ static void no_member_of_a_struct_is_forgotten(void **state)
     assert_int_equal(up_to_eight(fields_bytes(end_fields)), state_bytes);
     assert_int_equal(up_to_eight(fields_bytes(around_fields)), sizeof(struct surroundings));
     assert_int_equal(fields_bytes(case_fields), sizeof(struct case_id));
+    assert_int_equal(up_to_eight(fields_bytes(shard_fields)), up_to_eight(sizeof(struct shard)));
     size_t apart = sizeof result.id + sizeof result.metric_count + sizeof result.metrics +
                    sizeof result.samples;
     assert_in_range(sizeof result - fields_bytes(result_fields) - apart, 0, 31); /* padding */
-    assert_in_range(sizeof(struct device_info) - sizeof(struct assay_card) -
-                        fields_bytes(device_fields) - fields_bytes(session_fields),
+    const struct device_info *device = NULL;
+    size_t unstored = sizeof device->card + sizeof device->peers;
+    assert_in_range(sizeof *device - unstored - fields_bytes(device_fields) -
+                        fields_bytes(session_fields),
                     0, 15);
 }
 

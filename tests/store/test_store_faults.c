@@ -258,6 +258,9 @@ static void a_migration_that_fails_changes_nothing(void **state)
 
 /* Takes back what the later steps changed. */
 static const char to_version_4[] =
+    "DROP VIEW beside; ALTER TABLE result DROP COLUMN begun_at;"
+    "ALTER TABLE run DROP COLUMN shard_count; ALTER TABLE run DROP COLUMN shard_index;"
+    "ALTER TABLE run DROP COLUMN shard_group; ALTER TABLE run DROP COLUMN shard_cut;"
     "ALTER TABLE verdict DROP COLUMN threshold; ALTER TABLE verdict DROP COLUMN noise;"
     "ALTER TABLE verdict DROP COLUMN resolution; ALTER TABLE verdict DROP COLUMN fence;"
     "ALTER TABLE launch DROP COLUMN link_width; ALTER TABLE launch DROP COLUMN link_width_max;"

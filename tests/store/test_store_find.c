@@ -80,10 +80,13 @@ static void an_ambiguous_prefix_lists_the_runs(void **state)
     struct run_info run = fixture_begin_run(store, "");
     char id[STORE_ID], sql[512];
     for (int i = 0; i < 2; i++) {
-        snprintf(sql, sizeof sql,
-                 "INSERT INTO run SELECT 'abcd%d', environment_id, suite, label, command,"
-                 " suite_text, simulated, status, started_at, ended_at FROM run WHERE id = '%s'",
-                 i, run.id);
+        snprintf(
+            sql, sizeof sql,
+            "INSERT INTO run (id, environment_id, suite, label, command, suite_text, simulated,"
+            " status, started_at, ended_at) SELECT 'abcd%d', environment_id, suite, label,"
+            " command, suite_text, simulated, status, started_at, ended_at FROM run WHERE id = "
+            "'%s'",
+            i, run.id);
         FINE(store_exec(store, "test", sql));
     }
     FAILS(store_find_run(store, "abcd", id), "abcd1, abcd0");

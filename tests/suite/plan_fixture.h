@@ -14,7 +14,7 @@
 #include "suite/plan.h"
 #include "tests/suite_folder.h"
 
-static const struct plan_options whole = {.shard = 1, .shards = 1};
+static const struct plan_options whole = {0};
 
 static inline struct plan make(const char *text, const struct device_info *device,
                                const struct plan_options *options)

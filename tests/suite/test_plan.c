@@ -54,8 +54,7 @@ static void settings_come_from_the_options_then_the_group_then_the_suite(void **
     assert_float_equal(plan.groups[1].energy_s, 0, 0);
     assert_float_equal(plan.groups[1].timeout_s, 9, 0);
     plan_release(&plan);
-    plan = make(text, &fake_host,
-                &(struct plan_options){.budget_s = 7, .precision_pct = 3, .shard = 1, .shards = 1});
+    plan = make(text, &fake_host, &(struct plan_options){.budget_s = 7, .precision_pct = 3});
     assert_float_equal(plan.groups[0].budget_s, 7, 0);
     assert_float_equal(plan.groups[1].precision_pct, 3, 0);
     plan_release(&plan);
@@ -185,8 +184,7 @@ static void a_baseline_of_the_suites_choice_is_measured_too(void **state)
     expect_variants(&plan.groups[0], "plain wide");
     assert_string_equal(plan.groups[0].baseline, "plain");
     plan_release(&plan);
-    plan = make(text, &fake_host,
-                &(struct plan_options){.filter = "scale/wide", .shard = 1, .shards = 1});
+    plan = make(text, &fake_host, &(struct plan_options){.filter = "scale/wide"});
     assert_string_equal(plan.groups[0].baseline, "");
     plan_release(&plan);
 }
@@ -262,39 +260,6 @@ static void a_filter_that_matches_nothing_gets_a_suggestion(void **state)
     expect_error(several, &fake_host, &options,
                  "nothing in suite 'p' matches the filter 'fast' (a glob on operation/variant; "
                  "operations here: scale, stream)");
-}
-
-static void shards_are_a_partition_of_the_groups(void **state)
-{
-    (void)state;
-    struct plan all = make(several, &fake_host, &whole);
-    for (int shards = 1; shards <= all.count; shards++) {
-        int seen = 0;
-        for (int shard = 1; shard <= shards; shard++) {
-            struct plan part =
-                make(several, &fake_host, &(struct plan_options){.shard = shard, .shards = shards});
-            assert_in_range(part.count, all.count / shards, (all.count + shards - 1) / shards);
-            for (int i = 0; i < part.count; i++) {
-                const struct group *group = &part.groups[i],
-                                   *same = &all.groups[shard - 1 + i * shards];
-                assert_true(shape_equal(&group->shape, &same->shape));
-                assert_int_equal(group->variant_count, same->variant_count);
-            }
-            seen += part.count;
-            plan_release(&part);
-        }
-        assert_int_equal(seen, all.count);
-    }
-    plan_release(&all);
-}
-
-static void a_shard_that_is_impossible_or_empty_is_an_error(void **state)
-{
-    (void)state;
-    expect_error(several, &fake_host, &(struct plan_options){.shard = 3, .shards = 2},
-                 "shard 3/2: a shard is 1/N to N/N");
-    expect_error(several, &fake_host, &(struct plan_options){.shard = 9, .shards = 9},
-                 "shard 9/9 is empty: suite 'p' has 8 groups here");
 }
 
 static void more_groups_than_a_plan_holds_are_an_error(void **state)
@@ -380,8 +345,6 @@ int main(void)
         cmocka_unit_test(a_filter_with_a_blank_names_shape_and_temperature_too),
         cmocka_unit_test(what_is_expected_wrong_stays_so_behind_a_filter),
         cmocka_unit_test(a_filter_that_matches_nothing_gets_a_suggestion),
-        cmocka_unit_test(shards_are_a_partition_of_the_groups),
-        cmocka_unit_test(a_shard_that_is_impossible_or_empty_is_an_error),
         cmocka_unit_test(more_groups_than_a_plan_holds_are_an_error),
         cmocka_unit_test(ceilings_that_the_groups_need_come_in_front_and_are_brief),
         cmocka_unit_test(a_ceiling_that_is_a_case_already_is_not_measured_twice),

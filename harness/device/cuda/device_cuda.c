@@ -43,13 +43,17 @@ static const char *no_gpu_text(cudaError_t error)
     return cudaGetErrorString(error);
 }
 
-static int choose(struct device *device, const char *spec)
+static int choose(struct device *device, const struct device_options *options)
 {
+    const char *spec = options->spec;
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver || error == cudaErrorNoDevice || count == 0)
         return assay_error("device '%s': no usable GPU: %s", spec, no_gpu_text(error));
     if (cuda_check(error, "asking for the GPUs") < 0) return -1;
+    device->peers = count;
+    if (device->spec.is_any && device_pick(options, count, &device->spec.index) < 0)
+        return DEVICE_DENIED;
     if (device->spec.index >= count)
         return assay_error("there is no device '%s': this machine has %d GPU%s", spec, count,
                            count == 1 ? "" : "s");
@@ -162,7 +166,9 @@ static int cuda_open(const struct device_options *options, struct device **out)
     if (!options->use_events) device->cupti = cupti_open() == 0;
     device->recording = device->cupti;
     if (!options->use_events && !device->cupti) lose(device, "kernel timestamps (CUPTI)");
-    if (choose(device, options->spec) < 0) goto fail;
+    int failed = choose(device, options);
+    if (failed) goto fail;
+    failed = -1;
     char uuid[RESULT_MAX_PROPERTY];
     uuid_text(&device->properties, uuid);
     device->nvml = nvml_open(uuid) == 0;
@@ -175,7 +181,7 @@ static int cuda_open(const struct device_options *options, struct device **out)
 
 fail:
     cuda_close(device);
-    return -1;
+    return failed;
 }
 
 static void version_text(int version, char out[RESULT_MAX_PROPERTY])
@@ -202,6 +208,7 @@ static void cuda_describe(struct device *device, struct device_info *info)
     const struct cudaDeviceProp *properties = &device->properties;
     memset(info, 0, sizeof *info);
     info->place = ASSAY_CUDA;
+    info->peers = device->peers;
     describe_limits(device, info);
     uuid_text(properties, info->uuid);
     snprintf(info->lost, sizeof info->lost, "%s", device->lost);

@@ -16,6 +16,7 @@ enum {
 
 struct device {
     struct card_spec spec;
+    int peers;              /* GPUs that this process sees */
     struct assay_card card; /* what it shows, within the limits of `spec` */
     bool cupti, nvml;
     bool recording;      /* CUPTI is recording now */

@@ -81,10 +81,17 @@ int cuda_warm_up(struct device *device)
     return 0;
 }
 
-static int launch(struct device *device, const struct block *block)
+static int launch(struct device *device, struct block_turn turn)
 {
     device->launches++;
-    return block->variant->launch(block->call);
+    return turn.variant->launch(turn.call);
+}
+
+/* The launch before the samples of a hot block. */
+static int warm(struct device *device, const struct block *block)
+{
+    bool warmed = block->temperature == ASSAY_HOT && !block->no_warm_up;
+    return warmed ? launch(device, (struct block_turn){block->variant, block->call}) : 0;
 }
 
 /* Enqueue one sample, after its mark. */
@@ -94,21 +101,23 @@ static int enqueue(struct device *device, const struct block *block, int i)
     if (kernel_hold(device->stream, block->hold_ns) < 0) return -1;
     if (cuda_check(cudaEventRecord(device->before[i], device->stream), "recording an event") < 0)
         return -1;
-    nvtx_push(NVTX_LAUNCH, block->variant->name);
-    int status = launch(device, block);
+    struct block_turn turn = block_turn_of(block, i);
+    nvtx_push(NVTX_LAUNCH, turn.variant->name);
+    int status = launch(device, turn);
     nvtx_pop();
     if (status < 0) return -1;
     return cuda_check(cudaEventRecord(device->after[i], device->stream), "recording an event");
 }
 
 /* Measure one launch by the host clock, from the call to the completed synchronisation. */
-static int wall_sample(struct device *device, const struct block *block, double *wall_ns)
+static int wall_sample(struct device *device, const struct block *block, struct block_turn turn,
+                       double *wall_ns)
 {
     if (block->temperature == ASSAY_COLD && make_cold(device) < 0) return -1;
     if (kernel_hold(device->stream, 0) < 0) return -1;
     if (cuda_synchronize(device) < 0) return -1;
     double start = clock_ns();
-    if (launch(device, block) < 0) return -1;
+    if (launch(device, turn) < 0) return -1;
     if (cuda_synchronize(device) < 0) return -1;
     *wall_ns = clock_ns() - start;
     return 0;
@@ -175,8 +184,7 @@ static int sample_device_clock(struct device *device, const struct block *block,
                                struct block_sample *out, struct code_seen *code)
 {
     double event_ns[MAX_BLOCK];
-    bool warmed = block->temperature == ASSAY_HOT && !block->no_warm_up;
-    if (warmed && launch(device, block) < 0) return -1;
+    if (warm(device, block) < 0) return -1;
     if (cuda_synchronize(device) < 0 || cuda_record(device, true) < 0) return -1;
     if (run_block(device, block, event_ns) < 0) return -1;
     for (int i = 0; i < block->count; i++)
@@ -195,7 +203,8 @@ static int see_once(struct device *device, const struct block *block, struct cod
     struct block_sample unused[1];
     double wall_ns;
     if (!device->cupti || code->kernels > 0) return 0;
-    if (cuda_record(device, true) < 0 || wall_sample(device, block, &wall_ns) < 0) return -1;
+    struct block_turn turn = {block->variant, block->call};
+    if (cuda_record(device, true) < 0 || wall_sample(device, block, turn, &wall_ns) < 0) return -1;
     return deal_records(1, unused, code);
 }
 
@@ -203,13 +212,30 @@ static int sample_wall_clock(struct device *device, const struct block *block,
                              struct block_sample *out, struct code_seen *code)
 {
     if (see_once(device, block, code) < 0) return -1;
-    bool warmed = block->temperature == ASSAY_HOT && !block->no_warm_up;
-    if (warmed && launch(device, block) < 0) return -1;
+    if (warm(device, block) < 0) return -1;
     if (cuda_synchronize(device) < 0 || cuda_record(device, false) < 0) return -1;
     for (int i = 0; i < block->count; i++) {
         out[i] = (struct block_sample){.busy_ns = NAN, .event_ns = NAN};
-        if (wall_sample(device, block, &out[i].time_ns) < 0) return -1;
+        if (wall_sample(device, block, block_turn_of(block, i), &out[i].time_ns) < 0) return -1;
     }
+    return 0;
+}
+
+/* Several variants in turns, by the device's clock: what is to be known of their code was learned
+ * in blocks of each. */
+static int sample_turns(struct device *device, const struct block *block, struct block_sample *out)
+{
+    double event_ns[MAX_BLOCK], overhead_ns = device->event_floor_ns - device->kernel_floor_ns;
+    struct code_seen unused;
+    bool by_records = device->cupti && !block->by_pairs;
+    if (warm(device, block) < 0 || cuda_synchronize(device) < 0) return -1;
+    if (cuda_record(device, by_records) < 0 || run_block(device, block, event_ns) < 0) return -1;
+    double less_ns = device->cupti && block->by_pairs ? overhead_ns : 0;
+    for (int i = 0; i < block->count; i++)
+        out[i] = (struct block_sample){.time_ns = event_ns[i] - less_ns, .busy_ns = NAN};
+    if (by_records && deal_records(block->count, out, &unused) < 0) return -1;
+    for (int i = 0; i < block->count; i++)
+        out[i].event_ns = event_ns[i];
     return 0;
 }
 
@@ -217,18 +243,21 @@ int cuda_sample(struct device *device, const struct block *block, struct block_s
                 struct block_totals *totals, struct code_seen *code)
 {
     if (block->count > MAX_BLOCK) return assay_error("a block of %d samples", block->count);
-    if (code->kernels <= 0) code_seen_clear(code);
+    if (!block->turn && code->kernels <= 0) code_seen_clear(code);
     *totals = (struct block_totals){.wall_ns = NAN};
     device->launches = 0;
     ask_persisting(device);
     int status;
     if (block->variant->clock == ASSAY_CLOCK_WALL) {
         status = sample_wall_clock(device, block, out, code);
-        totals->wall_ns = out[block->count - 1].time_ns;
+        if (!block->turn) totals->wall_ns = out[block->count - 1].time_ns;
+    } else if (block->turn) {
+        status = sample_turns(device, block, out);
     } else {
         status = sample_device_clock(device, block, out, code);
         if (status == 0) status = cuda_record(device, false);
-        if (status == 0) status = wall_sample(device, block, &totals->wall_ns);
+        struct block_turn turn = {block->variant, block->call};
+        if (status == 0) status = wall_sample(device, block, turn, &totals->wall_ns);
     }
     totals->launches = device->launches;
     device->worked_s = clock_s();
@@ -248,7 +277,11 @@ int cuda_measure_floors(struct device *device, bool *no_records)
     static const struct assay_variant empty = {
         .name = "empty", .place = ASSAY_CUDA, .launch = launch_empty};
     struct assay_call call = {.stream = device->stream};
-    struct block block = {&empty, &call, ASSAY_HOT, FLOOR_SAMPLES, 30000, false};
+    struct block block = {.variant = &empty,
+                          .call = &call,
+                          .temperature = ASSAY_HOT,
+                          .count = FLOOR_SAMPLES,
+                          .hold_ns = 30000};
     struct block_sample samples[FLOOR_SAMPLES];
     struct code_seen code = {0};
     struct block_totals totals;

@@ -213,20 +213,21 @@ static int host_sample(struct device *device, const struct block *block, struct 
 {
     bool hot = block->temperature == ASSAY_HOT, warmed = hot && !block->no_warm_up;
     *totals = (struct block_totals){NAN, block->count + warmed};
-    code_seen_clear(code);
+    if (!block->turn) code_seen_clear(code);
     struct operands operands;
     find_operands(block->call->shape, &operands);
     if (warmed && block->variant->launch(block->call) < 0) return -1;
     for (int i = 0; i < block->count; i++) {
-        if (!hot) make_cold(device, block->call, &operands);
-        nvtx_push(NVTX_LAUNCH, block->variant->name);
+        struct block_turn turn = block_turn_of(block, i);
+        if (!hot) make_cold(device, turn.call, &operands);
+        nvtx_push(NVTX_LAUNCH, turn.variant->name);
         double start = clock_ns();
-        int status = block->variant->launch(block->call);
+        int status = turn.variant->launch(turn.call);
         double end = clock_ns();
         nvtx_pop();
         if (status < 0) return -1;
         out[i] = (struct block_sample){.time_ns = end - start, .busy_ns = NAN, .event_ns = NAN};
-        totals->wall_ns = end - start; /* the same clock: keep the last sample */
+        if (!block->turn) totals->wall_ns = end - start; /* the same clock: keep the last sample */
     }
     return 0;
 }

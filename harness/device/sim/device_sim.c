@@ -43,15 +43,17 @@ struct device {
 
 enum { NAME = 2 * ASSAY_MAX_NAME };
 
-/* Whether the glob matches the operation/variant of one on the host. */
+/* Whether the glob matches the operation/variant of one on the host, or a twin of it. */
 static bool matches_any(const char *glob)
 {
     const struct assay_variant *const *list;
     int count = registry_all_variants(&list);
+    char plain[SIM_MAX_GLOB];
+    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(glob, "@"), glob);
     for (int i = 0; i < count; i++) {
         char name[NAME];
         snprintf(name, NAME, "%s/%s", list[i]->operation, list[i]->name);
-        if (list[i]->place == ASSAY_HOST && text_glob(glob, name)) return true;
+        if (list[i]->place == ASSAY_HOST && text_glob(plain, name)) return true;
     }
     return false;
 }
@@ -104,6 +106,11 @@ static int rules_check(const struct sim_spec *spec)
 
 /* ---------------------------------------------------------------- opening -- */
 
+static int gpu_count(const struct sim_spec *spec)
+{
+    return spec->gpus > 0 ? spec->gpus : 1;
+}
+
 static int sim_open(const struct device_options *options, struct device **out)
 {
     struct device *device = calloc(1, sizeof *device);
@@ -112,9 +119,13 @@ static int sim_open(const struct device_options *options, struct device **out)
         free(device);
         return assay_error("a device is named in at most %d characters", RESULT_MAX_SPEC - 1);
     }
-    if (sim_spec_parse(options->spec, &device->spec) < 0 || rules_check(&device->spec) < 0) {
+    int failed = sim_spec_parse(options->spec, &device->spec);
+    if (!failed) failed = rules_check(&device->spec);
+    if (!failed && device->spec.gpu < 0)
+        failed = device_pick(options, gpu_count(&device->spec), &device->spec.gpu);
+    if (failed) {
         free(device);
-        return -1;
+        return failed;
     }
     device->flush = options->flush >= 0 ? options->flush : FLUSH_READ;
     *out = device;
@@ -126,6 +137,21 @@ static void sim_close(struct device *device)
     free(device);
 }
 
+/* The spec with the number of the one GPU of several in the place of what named it. */
+static void spec_text(const struct device *device, char out[RESULT_MAX_SPEC])
+{
+    const char *colon = strchr(device->text, ':');
+    out[0] = '\0';
+    if (device->spec.gpus == 0) {
+        snprintf(out, RESULT_MAX_SPEC, "%s", device->text);
+        return;
+    }
+    snprintf(out, RESULT_MAX_SPEC, "sim:gpu=%d", device->spec.gpu);
+    for (const char *item = colon; item; item = strchr(item + 1, ','))
+        if (strncmp(item + 1, "gpu=", 4) != 0)
+            text_add(out, RESULT_MAX_SPEC, ",", "%.*s", (int)strcspn(item + 1, ","), item + 1);
+}
+
 /* The same on every machine, so that a suite has the same cases everywhere, and for every
  * spec, so that runs with different specs can be compared. */
 static void sim_describe(struct device *device, struct device_info *info)
@@ -133,8 +159,10 @@ static void sim_describe(struct device *device, struct device_info *info)
     memset(info, 0, sizeof *info);
     info->place = ASSAY_HOST;
     info->simulated = true;
-    snprintf(info->spec, sizeof info->spec, "%s", device->text);
+    spec_text(device, info->spec);
     snprintf(info->name, sizeof info->name, "simulated device");
+    info->peers = gpu_count(&device->spec);
+    if (device->spec.gpus > 0) snprintf(info->uuid, sizeof info->uuid, "SIM-%d", device->spec.gpu);
     info->multiprocessors = 100;
     info->l1_bytes = (int64_t)256 << 10;
     info->cache_bytes = (int64_t)48 << 20;
@@ -207,12 +235,13 @@ static int sim_warm_up(struct device *device)
 static int sim_sample(struct device *device, const struct block *block, struct block_sample *out,
                       struct block_totals *totals, struct code_seen *code)
 {
-    struct role *role = (struct role *)block->variant;
+    struct role *first = (struct role *)block->variant;
     *totals = (struct block_totals){NAN, block->count};
-    code_seen_clear(code);
+    if (!block->turn) code_seen_clear(code);
     if (block->variant->launch(block->call) < 0) return -1;
-    device->throttled = sim_is_throttled(&device->spec, &role->timing, role->blocks++);
+    device->throttled = sim_is_throttled(&device->spec, &first->timing, first->blocks++);
     for (int i = 0; i < block->count; i++) {
+        struct role *role = (struct role *)block_turn_of(block, i).variant;
         double ns = sim_sample_ns(&device->spec, &role->timing, role->samples++, sim_now_s(device),
                                   device->throttled);
         device->now_s += ns * 1e-9 + GAP_S;

@@ -3,6 +3,7 @@
 
 #include "base/fill.h"
 #include "base/rng.h"
+#include "case/twins.h"
 #include "device/sim/sim_model.h"
 
 static const double START_NS = 2000, BYTES_PER_NS = 4000, OPS_PER_NS = 1e5;
@@ -41,10 +42,13 @@ static uint64_t hash_text(uint64_t seed, const char *text)
     return rng_mix(seed, 256); /* marks the end: "ab", "c" differs from "a", "bc" */
 }
 
+/* Twins are the same code in the same launch: they differ in the noise of samples alone. */
 static uint64_t hash_case(uint64_t seed, const struct case_id *id)
 {
+    char plain[ASSAY_MAX_NAME];
+    twin_split(id->variant, plain);
     seed = hash_text(seed, id->operation);
-    seed = hash_text(seed, id->variant);
+    seed = hash_text(seed, plain);
     seed = hash_text(seed, id->shape);
     return rng_mix(seed, (uint64_t)id->temperature);
 }
@@ -77,6 +81,8 @@ struct sim_case sim_case_begin(const struct sim_spec *spec, const struct sim_lau
         sim_fixed_ns(id, work) * draw_factor(spec->launch_pct, seed, STREAM_DEVIATION, 0);
     if (in_mode) time_ns *= 1 + spec->mode_pct / 100;
     time_ns *= sim_spec_slowdown(spec, id->operation, id->variant);
+    char plain[ASSAY_MAX_NAME];
+    if (twin_split(id->variant, plain) >= 0) seed = hash_text(seed, id->variant);
     return (struct sim_case){.seed = seed, .time_ns = time_ns, .in_mode = in_mode};
 }
 

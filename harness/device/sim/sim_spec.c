@@ -49,6 +49,25 @@ static int take_seed(struct sim_spec *spec, const struct sim_key *key, char *val
     return 0;
 }
 
+static int take_gpus(struct sim_spec *spec, const struct sim_key *key, char *value)
+{
+    double number;
+    if (!parse_number(value, key->min, key->max, &number) || number != (int)number)
+        return refuse(key, value);
+    spec->gpus = (int)number;
+    return 0;
+}
+
+static int take_gpu(struct sim_spec *spec, const struct sim_key *key, char *value)
+{
+    double number = -1;
+    if (strcmp(value, "all") != 0 &&
+        (!parse_number(value, key->min, key->max, &number) || number != (int)number))
+        return refuse(key, value);
+    spec->gpu = (int)number;
+    return 0;
+}
+
 static int take_number(struct sim_spec *spec, const struct sim_key *key, char *value)
 {
     double number;
@@ -108,6 +127,8 @@ static const struct sim_key keys[] = {
      "SHARE:PCT with " SHARE " and per cent from -90 to 1000, as in 0.2:4"},
     {"throttle", take_number, AT(throttle_share), 0, 1, 0, SHARE ", as in 0.1"},
     {"step", take_number, AT(step_ns), 0, 1e6, 0, "ns from 0 to 1e6, as in 32"},
+    {"gpus", take_gpus, 0, 1, SIM_MAX_GPUS, 0, "how many there are, from 1 to 64"},
+    {"gpu", take_gpu, 0, 0, SIM_MAX_GPUS - 1, 0, "the number of one of them from 0, or all"},
     {"slow", take_rule, 0, -90, 10000, SIM_SLOW,
      "GLOB:PCT with per cent from -90 to 10000, as in int8_quantize/*:10"},
     {"crash", take_rule, 0, 0, 0, SIM_CRASH, GLOB},
@@ -157,7 +178,7 @@ static int take_item(struct sim_spec *spec, char *item, unsigned *seen)
 
 int sim_spec_parse(const char *text, struct sim_spec *spec)
 {
-    *spec = (struct sim_spec){.seed = 1, .noise_pct = DEFAULT_NOISE_PCT};
+    *spec = (struct sim_spec){.seed = 1, .noise_pct = DEFAULT_NOISE_PCT, .gpu = -1};
     const char *colon = strchr(text, ':');
     if (colon == NULL) return 0;
     char *copy = strdup(colon + 1);
@@ -172,6 +193,10 @@ int sim_spec_parse(const char *text, struct sim_spec *spec)
         item = next;
     }
     free(copy);
+    if (status == 0 && spec->gpu > 0 && spec->gpu >= spec->gpus)
+        return assay_error("device 'sim': gpu=%d: there is none of that number (gpus=N makes "
+                           "more)",
+                           spec->gpu);
     return status;
 }
 

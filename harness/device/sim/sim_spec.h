@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SIM_MAX_RULES = 32, SIM_MAX_GLOB = 100 };
+enum { SIM_MAX_RULES = 32, SIM_MAX_GLOB = 100, SIM_MAX_GPUS = 64 };
 
 /* What a rule does to the cases whose operation/variant matches its glob. */
 enum sim_fate {
@@ -33,6 +33,8 @@ struct sim_spec {
     double mode_share;     /* share of the launches of a case that are in the second mode */
     double mode_pct;       /* how much longer the second mode takes */
     double throttle_share; /* share of the blocks that are throttled */
+    int gpus;              /* of the machine; 0: it was not said, and there is one */
+    int gpu;               /* which of them, from 0; -1: none is named, or all are (gpu=all) */
     double step_ns;        /* of the clock, which reads multiples of it; 0: any time */
     int rule_count;
     struct sim_rule rules[SIM_MAX_RULES];

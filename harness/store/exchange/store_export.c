@@ -78,6 +78,7 @@ static int export_header(struct store *store, const char *run_id, FILE *out)
 /* One transaction: the rows of one moment, though the run be under way. */
 int store_export_ndjson(struct store *store, const char *run_id, FILE *out)
 {
+    if (store_need(store, NEED_RUN, run_id) != 0) return -1;
     if (store_exec(store, "export a run", "BEGIN") != 0) return -1;
     int status = export_header(store, run_id, out);
     for (const struct exchange *table = exchange_tables; status == 0 && table->table; table++)

@@ -1,0 +1,107 @@
+/*
+ * central_pull.c - runs of the server into an SQLite database: rows go into temporary tables and
+ * from there by the rules of a merge, each run in one transaction.
+ */
+#include <string.h>
+
+#include "store/postgres/central.h"
+#include "store/postgres/pq.h"
+
+static const char purpose[] = "pull";
+
+struct puller {
+    struct store *store, *remote;
+    struct central_outcome *outcome;
+};
+
+static int stage_all(struct store *store)
+{
+    const struct exchange *const lists[] = {exchange_tables, merged_tables};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (const struct exchange *exchange = lists[i]; exchange->table; exchange++) {
+            char sql[128];
+            snprintf(sql, sizeof sql,
+                     "CREATE TEMP TABLE staged_%s AS SELECT * FROM main.%s WHERE false",
+                     exchange->table, exchange->table);
+            if (store_exec(store, purpose, sql) != 0) return -1;
+        }
+    return 0;
+}
+
+static int pull_table(struct puller *puller, const struct exchange *exchange, const char *id)
+{
+    struct copy_table table, staged;
+    char target[64], empty[80];
+    snprintf(target, sizeof target, "temp.staged_%s", exchange->table);
+    snprintf(empty, sizeof empty, "DELETE FROM %s", target);
+    if (copy_table_read(&table, puller->store, exchange->table) != 0) return -1;
+    char *select = copy_select(puller->remote->central, &table, NULL, exchange->rows, id);
+    if (!select) return -1;
+    staged = table;
+    staged.name = target;
+    int status = copy_fetch(puller->remote->central, puller->store, &staged, select, "", NULL);
+    sqlite3_free(select);
+    if (status == 0) status = merge_table(puller->store, exchange, target, &puller->outcome->rows);
+    return status == 0 ? store_exec(puller->store, purpose, empty) : -1;
+}
+
+static int pull_tables(struct puller *puller, const struct exchange *exchange, const char *id)
+{
+    const struct merge_outcome before = puller->outcome->rows;
+    if (store_begin(puller->store, purpose) != 0) return -1;
+    int status = 0;
+    for (; status == 0 && exchange->table; exchange++)
+        status = pull_table(puller, exchange, id);
+    status = store_finish(puller->store, purpose, status);
+    if (status != 0) puller->outcome->rows = before;
+    return status;
+}
+
+static int pull_run(struct puller *puller, const char *id, const char *state)
+{
+    char here[CENTRAL_STATE];
+    if (central_state(puller->store, id, here) != 0) return -1;
+    if (strcmp(here, state) == 0) {
+        puller->outcome->there++;
+        return 0;
+    }
+    if (pull_tables(puller, exchange_tables, id) != 0) return -1;
+    puller->outcome->moved++;
+    return 0;
+}
+
+static int pull_all(struct puller *puller)
+{
+    struct central *central = puller->remote->central;
+    struct pg_result *runs = central_ask(
+        central, "look for runs", "SELECT run_id, state FROM pushed ORDER BY run_id", PQ_ROWS);
+    if (!runs) return -1;
+    int status = 0, count = pq.rows(runs);
+    for (int i = 0; status == 0 && i < count; i++)
+        status = pull_run(puller, pq.value(runs, i, 0), pq.value(runs, i, 1));
+    pq.clear(runs);
+    return status == 0 ? pull_tables(puller, merged_tables, "") : -1;
+}
+
+/* A state of "" is that of no run here: it is taken. */
+static int pull_named(struct puller *puller, char *const *runs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char id[STORE_ID];
+        if (store_find_run(puller->remote, runs[i], id) != 0) return -1;
+        if (pull_run(puller, id, "?") != 0) return -1;
+    }
+    return 0;
+}
+
+int central_pull(struct store *store, const char *url, char *const *runs, int count,
+                 struct central_outcome *outcome)
+{
+    struct puller puller = {.store = store, .outcome = outcome};
+    *outcome = (struct central_outcome){0};
+    if (store_open(&puller.remote, url, STORE_READ) != 0) return -1;
+    int status = stage_all(store);
+    if (status == 0) status = count > 0 ? pull_named(&puller, runs, count) : pull_all(&puller);
+    store_close(puller.remote);
+    return status;
+}

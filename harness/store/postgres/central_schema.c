@@ -1,0 +1,226 @@
+/*
+ * central_schema.c - the schema for PostgreSQL, written from what store_schema.c makes in an empty
+ * SQLite database: the same tables, columns, keys, references and indexes. Every statement also
+ * suits a store of an older version, since a version only adds. Its CHECKs stay behind: rows come
+ * from a database that has them, and go into one.
+ *
+ * Texts compare by their bytes (COLLATE "C"), as in SQLite.
+ */
+#include <string.h>
+
+#include "store/postgres/central.h"
+
+/* What a central store has beside: its version; the state in which each run was pushed last
+ * (central_push.c), so that what is there is not sent again; and the counts that `assay list`
+ * shows, which would otherwise be taken from every result there is. */
+static const char own_tables[] = "CREATE TABLE IF NOT EXISTS schema_version (\n"
+                                 "    one boolean PRIMARY KEY DEFAULT true CHECK (one),\n"
+                                 "    version integer NOT NULL\n"
+                                 ");\n"
+                                 "CREATE TABLE IF NOT EXISTS pushed (\n"
+                                 "    run_id text COLLATE \"C\" PRIMARY KEY REFERENCES run (id),\n"
+                                 "    state text COLLATE \"C\" NOT NULL,\n"
+                                 "    pushed_at timestamptz NOT NULL DEFAULT now()\n"
+                                 ");\n"
+                                 "CREATE TABLE IF NOT EXISTS counted (\n"
+                                 "    run_id text COLLATE \"C\" NOT NULL REFERENCES run (id),\n"
+                                 "    is_ceiling bigint NOT NULL,\n"
+                                 "    cases bigint NOT NULL,\n"
+                                 "    ok bigint NOT NULL,\n"
+                                 "    wrong bigint NOT NULL,\n"
+                                 "    PRIMARY KEY (run_id, is_ceiling)\n"
+                                 ");\n";
+
+/* The views of docs/schema.md. A test holds their columns to those of SQLite's. */
+static const char views[] =
+    "CREATE OR REPLACE VIEW cases AS\n"
+    "SELECT run.id AS run_id, run.suite, run.label AS run_label, run.started_at,\n"
+    "       launch.id AS launch_id, launch.number AS launch, launch.comparability,\n"
+    "       device.name AS device, result.id AS result_id, result.ordinal,\n"
+    "       result.purpose, result.group_label, result.operation, result.variant,\n"
+    "       result.kind, result.place, result.shape, result.temperature,\n"
+    "       result.status, result.reason, result.note, result.clock, result.is_baseline,\n"
+    "       length(sample.time_ns) / 4 AS samples,\n"
+    "       CASE WHEN timed THEN result.time_ns END AS time_ns,\n"
+    "       CASE WHEN timed THEN result.lo_ns END AS lo_ns,\n"
+    "       CASE WHEN timed THEN result.hi_ns END AS hi_ns,\n"
+    "       CASE WHEN timed THEN bytes / nullif(result.time_ns, 0) END AS gb_per_s,\n"
+    "       bytes, ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops,\n"
+    "       CASE WHEN timed THEN result.energy_mj END AS energy_mj,\n"
+    "       result.sm_mhz, result.code_hash\n"
+    "FROM result\n"
+    "CROSS JOIN LATERAL (SELECT result.status IN ('ok', 'unchecked') AS timed,\n"
+    "                           result.read_bytes + result.write_bytes AS bytes) AS about\n"
+    "JOIN launch ON launch.id = result.launch_id\n"
+    "JOIN run ON run.id = launch.run_id\n"
+    "JOIN device ON device.id = launch.device_id\n"
+    "LEFT JOIN sample ON sample.result_id = result.id;\n"
+
+    "CREATE OR REPLACE VIEW spread AS\n"
+    "SELECT id AS result_id, launch_id, spread, CASE WHEN spread > 0.05 THEN 1 ELSE 0 END AS "
+    "noisy\n"
+    "FROM result\n"
+    "CROSS JOIN LATERAL (SELECT greatest(hi_ns - time_ns, time_ns - lo_ns) / time_ns AS spread)\n"
+    "    AS of_result\n"
+    "WHERE status IN ('ok', 'unchecked') AND time_ns > 0;\n"
+
+    "CREATE OR REPLACE VIEW ceilings AS\n"
+    "WITH reached AS (\n"
+    "    SELECT launch.run_id, launch.id AS launch_id, launch.number AS launch,\n"
+    "           device.name AS device, expected.ceiling AS name, operation, variant, shape,\n"
+    "           temperature, result.time_ns, result.lo_ns,\n"
+    "           coalesce(greatest(hi_ns - time_ns, time_ns - lo_ns) > 0.05 * time_ns, false)\n"
+    "               AS noisy,\n"
+    "           CASE WHEN expected.ceiling IN ('fp32', 'tf32', 'bf16', 'fp16', 'int8', 'fp64')\n"
+    "                THEN 'ops/s' ELSE 'bytes/s' END AS unit,\n"
+    "           CASE expected.ceiling WHEN 'fp32' THEN ops_fp32 WHEN 'tf32' THEN ops_tf32\n"
+    "               WHEN 'bf16' THEN ops_bf16 WHEN 'fp16' THEN ops_fp16\n"
+    "               WHEN 'int8' THEN ops_int8 WHEN 'fp64' THEN ops_fp64\n"
+    "               ELSE read_bytes + write_bytes END AS amount\n"
+    "    FROM result\n"
+    "    JOIN expected USING (launch_id, operation, variant, place, shape, temperature, purpose)\n"
+    "    JOIN launch ON launch.id = launch_id\n"
+    "    JOIN device ON device.id = launch.device_id\n"
+    "    WHERE expected.ceiling IS NOT NULL AND result.status = 'ok' AND result.time_ns > 0),\n"
+    "best AS (\n"
+    "    SELECT DISTINCT ON (run_id, name) *, 1e9 / time_ns * amount AS rate FROM reached\n"
+    "    WHERE NOT noisy AND amount > 0 ORDER BY run_id, name, 1e9 / time_ns * amount DESC)\n"
+    "SELECT run_id, launch_id, launch, device, name, operation, variant, shape, temperature,\n"
+    "       time_ns, unit, rate\n"
+    "FROM best WHERE NOT EXISTS (SELECT 1 FROM reached WHERE noisy AND reached.run_id = "
+    "best.run_id\n"
+    "    AND reached.name = best.name AND 1e9 / lo_ns * amount > rate);\n";
+
+/* ----------------------------------------------------------------- tables -- */
+
+static const char *type_of(const char *type)
+{
+    return *type == 'T'   ? "text COLLATE \"C\""
+           : *type == 'I' ? "bigint"
+           : *type == 'R' ? "double precision"
+                          : "bytea";
+}
+
+/* The names that `sql` gives for `key`, with commas between. */
+static void write_names(FILE *out, struct store *store, const char *sql, const char *key)
+{
+    struct query query;
+    const char *between = "";
+    query_ask(&query, store, "read the schema", sql, key);
+    while (query_step(&query) == 1) {
+        char name[64];
+        column_text(&query, "name", name, sizeof name);
+        fprintf(out, "%s\"%s\"", between, name);
+        between = ", ";
+    }
+    query_close(&query);
+}
+
+/* As a line of CREATE TABLE, or as what a store of an older version gets; keys it has. */
+static void write_column(FILE *out, struct query *column, const char *table, bool is_later)
+{
+    char name[64], type[16], fallback[64];
+    column_text(column, "name", name, sizeof name);
+    column_text(column, "type", type, sizeof type);
+    column_text(column, "dflt_value", fallback, sizeof fallback);
+    if (is_later)
+        fprintf(out, "ALTER TABLE %s ADD COLUMN IF NOT EXISTS", table);
+    else
+        fputs("   ", out);
+    fprintf(out, " \"%s\" %s%s%s%s", name, type_of(type),
+            column_integer(column, "notnull") ? " NOT NULL" : "", *fallback ? " DEFAULT " : "",
+            fallback);
+    fputs(is_later ? ";\n" : ",\n", out);
+}
+
+static int write_columns(FILE *out, struct store *store, const char *table, bool is_later)
+{
+    struct query columns;
+    query_ask(&columns, store, "read the schema",
+              "SELECT * FROM pragma_table_info(:key) ORDER BY cid", table);
+    while (query_step(&columns) == 1)
+        if (!is_later || column_integer(&columns, "pk") == 0)
+            write_column(out, &columns, table, is_later);
+    return query_close(&columns);
+}
+
+static int write_references(FILE *out, struct store *store, const char *table)
+{
+    struct query keys;
+    query_ask(&keys, store, "read the schema",
+              "SELECT \"table\" AS other, \"from\" AS own, \"to\" AS theirs"
+              " FROM pragma_foreign_key_list(:key) ORDER BY id",
+              table);
+    while (query_step(&keys) == 1) {
+        char other[64], own[64], theirs[64];
+        column_text(&keys, "other", other, sizeof other);
+        column_text(&keys, "own", own, sizeof own);
+        column_text(&keys, "theirs", theirs, sizeof theirs);
+        fprintf(out, "    FOREIGN KEY (\"%s\") REFERENCES %s (\"%s\"),\n", own, other, theirs);
+    }
+    return query_close(&keys);
+}
+
+static int write_indexes(FILE *out, struct store *store, const char *table)
+{
+    struct query indexes;
+    query_ask(&indexes, store, "read the schema",
+              "SELECT name, \"unique\" AS is_unique,"
+              " replace(name, 'sqlite_autoindex_', 'unique_') AS known"
+              " FROM pragma_index_list(:key) WHERE origin != 'pk' ORDER BY name",
+              table);
+    while (query_step(&indexes) == 1) {
+        char name[64], known[64];
+        column_text(&indexes, "name", name, sizeof name);
+        column_text(&indexes, "known", known, sizeof known);
+        fprintf(out, "CREATE %sINDEX IF NOT EXISTS %s ON %s (",
+                column_integer(&indexes, "is_unique") ? "UNIQUE " : "", known, table);
+        write_names(out, store, "SELECT name FROM pragma_index_info(:key) ORDER BY seqno", name);
+        fputs(");\n", out);
+    }
+    return query_close(&indexes);
+}
+
+static int write_table(FILE *out, struct store *store, const char *table)
+{
+    fprintf(out, "CREATE TABLE IF NOT EXISTS %s (\n", table);
+    int status = write_columns(out, store, table, false);
+    if (status == 0) status = write_references(out, store, table);
+    fputs("    PRIMARY KEY (", out);
+    write_names(out, store, "SELECT name FROM pragma_table_info(:key) WHERE pk > 0 ORDER BY pk",
+                table);
+    fputs(")\n);\n", out);
+    if (status == 0) status = write_columns(out, store, table, true);
+    return status == 0 ? write_indexes(out, store, table) : -1;
+}
+
+int central_write_schema(FILE *out)
+{
+    struct store *store;
+    if (store_open_memory(&store) != 0) return -1;
+    fprintf(
+        out,
+        "-- A central store of assay, schema %d: for its owner, once, and again for each newer\n"
+        "-- version (docs/fleet.md).\n"
+        "BEGIN;\n"
+        "SET LOCAL client_min_messages = warning;\n"
+        "CREATE SCHEMA IF NOT EXISTS assay;\n"
+        "SET LOCAL search_path = assay;\n",
+        store_version);
+    int status = 0;
+    const struct exchange *const lists[] = {exchange_tables, merged_tables};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (const struct exchange *table = lists[i]; status == 0 && table->table; table++)
+            status = write_table(out, store, table->table);
+    fputs(own_tables, out);
+    fputs(views, out);
+    fprintf(out,
+            "INSERT INTO schema_version (version) VALUES (%d)\n"
+            "    ON CONFLICT (one) DO UPDATE SET version = excluded.version;\n"
+            "COMMIT;\n",
+            store_version);
+    store_close(store);
+    if (status == 0 && (fflush(out) != 0 || ferror(out)))
+        status = assay_error("the schema cannot be written");
+    return status;
+}

@@ -1,0 +1,42 @@
+#!/bin/bash
+# The figures of docs/fleet.md: a server of its own, as Debian sets one up, and how long pushing and reading takes.
+#
+#   ASSAY=build/assay tests/cli/central/figures.sh [RUNS...]
+#
+# Each run has 205 cases of 90 samples. Without RUNS: 56, 300 and 1000 (1.0, 5.6 and 18.5 million samples).
+ASSAY=$(realpath "${ASSAY:-build/assay}") TMP=$(mktemp -d)
+export ASSAY TMP FAULTS=$ASSAY
+here=$(realpath "$(dirname "$0")")
+# shellcheck source=tests/cli/lib.sh
+. "$here/../lib.sh"
+HERE=$(realpath "$here/../..")
+# shellcheck source=tests/cli/central/server.sh
+. "$here/server.sh"
+# shellcheck source=tests/cli/central/clones.sh
+. "$here/clones.sh"
+trap 'server_end; rm -rf "$TMP"' EXIT
+has_server && server_make || exit 1
+psql -X -q "postgres://owner@/postgres?host=$server_folder" -c 'CREATE DATABASE assay'
+"$ASSAY" push --schema | psql -X -q "$(url owner)"
+
+# seconds WHAT COMMAND...: how long it takes, by the clock.
+seconds() {
+    local what=$1 TIMEFORMAT=%R
+    shift
+    printf '%-28s %s s\n' "$what" "$({ time "$@" >/dev/null 2>took.err; } 2>&1)"
+}
+[ $# -gt 0 ] || set -- 56 300 1000
+for runs; do
+    rm -f big.sqlite
+    clones "$runs" big.sqlite
+    query big.sqlite "SELECT count(DISTINCT launch_id) || ' runs, ' || count(*) || ' cases, ' ||
+        (sum(length(sample.time_ns)) / 4) || ' samples' FROM sample JOIN result ON id = result_id"
+    owner "SET client_min_messages = warning; TRUNCATE assay.environment, assay.device CASCADE"
+    seconds "push" "$ASSAY" push "$(url owner)" --db big.sqlite
+    seconds "push, all is there" "$ASSAY" push "$(url owner)" --db big.sqlite
+    seconds "show" "$ASSAY" show --db "$(url owner)"
+    seconds "list runs" "$ASSAY" list runs --db "$(url owner)"
+    seconds "history of a variant" "$ASSAY" history 'int8_quantize/host_scalar' --db "$(url owner)"
+    seconds "pull of a run" "$ASSAY" pull "$(url owner)" latest --db "one-$runs.sqlite"
+    owner "SELECT 'bytes per case: ' || pg_database_size('assay') / (SELECT count(*) FROM assay.result)"
+done

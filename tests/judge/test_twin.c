@@ -1,0 +1,332 @@
+/* test_twin.c - the decision between twins: what it assumes, its error rates, what it finds. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "twin_simulation.h"
+
+enum { MOST_CASES = 8, MOST_TURNS = 8192 };
+
+/* TWIN_TRIALS=100 in the environment: a hundred times as many. */
+static int trials(int usual)
+{
+    const char *more = getenv("TWIN_TRIALS");
+    return more ? usual * atoi(more) : usual;
+}
+
+/* The turns of a gate; free. */
+struct gate {
+    struct twin_case cases[MOST_CASES];
+    float *side[MOST_CASES][SIM_SIDES];
+};
+
+static struct gate *gate_new(int turns)
+{
+    struct gate *gate = calloc(1, sizeof *gate);
+    assert_non_null(gate);
+    for (int i = 0; i < MOST_CASES; i++)
+        for (int side = 0; side < SIM_SIDES; side++) {
+            gate->side[i][side] = calloc((size_t)turns, sizeof(float));
+            assert_non_null(gate->side[i][side]);
+        }
+    return gate;
+}
+
+static void gate_free(struct gate *gate)
+{
+    for (int i = 0; i < MOST_CASES; i++)
+        for (int side = 0; side < SIM_SIDES; side++)
+            free(gate->side[i][side]);
+    free(gate);
+}
+
+static void gate_draw(struct gate *gate, const struct turn_model *model, double change,
+                      double threshold, int cases, int turns, struct rng *rng)
+{
+    for (int i = 0; i < cases; i++) {
+        float **side = gate->side[i];
+        turns_draw(model, change, turns, rng, side);
+        gate->cases[i] = (struct twin_case){.base_ns = side[SIM_BASE],
+                                            .candidate_ns = side[SIM_CANDIDATE],
+                                            .null_ns = side[SIM_NULL],
+                                            .turns = turns,
+                                            .threshold = threshold};
+    }
+    twin_judge(gate->cases, cases);
+}
+
+static int count_verdicts(const struct gate *gate, int cases, enum verdict verdict)
+{
+    int found = 0;
+    for (int i = 0; i < cases; i++)
+        found += gate->cases[i].verdict == verdict;
+    return found;
+}
+
+/* ---------------------------------------------------------------- blocks -- */
+
+static void fill(float *times, int turns, float time_ns)
+{
+    for (int i = 0; i < turns; i++)
+        times[i] = time_ns;
+}
+
+static void swapping_the_sides_negates_the_values(void **state)
+{
+    float base[200], other[200];
+    struct gate_rounds there, back;
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        base[i] = 1000 + (float)(i * 37 % 101);
+        other[i] = 1010 + (float)(i * 53 % 97) + (i == 77 ? 90000 : 0);
+    }
+    twin_blocks(base, other, 200, &there);
+    twin_blocks(other, base, 200, &back);
+    assert_int_equal(there.count, SIGNED_RANK_MAX);
+    for (int i = 0; i < there.count; i++)
+        assert_true(there.value[i] == -back.value[i]);
+}
+
+static void a_turn_that_is_not_valid_on_one_side_is_left_out_of_both(void **state)
+{
+    float base[64], other[64];
+    struct gate_rounds blocks;
+    (void)state;
+    fill(base, 64, 1000);
+    fill(other, 64, 1100);
+    base[3] = NAN;
+    other[5] = NAN;
+    twin_blocks(base, other, 64, &blocks);
+    assert_int_equal(blocks.count, 62);
+    for (int i = 0; i < blocks.count; i++)
+        assert_true(fabs(blocks.value[i] - log(1.1)) < 1e-9);
+}
+
+static void a_rare_long_launch_moves_its_block_by_little(void **state)
+{
+    float base[6400], other[6400];
+    struct gate_rounds blocks;
+    (void)state;
+    for (int i = 0; i < 6400; i++)
+        base[i] = other[i] = 1000 + (float)(i % 100);
+    other[17] = 1e6;
+    twin_blocks(base, other, 6400, &blocks);
+    assert_true(blocks.value[0] > 0 && blocks.value[0] < 2e-3);
+}
+
+static void steps_of_the_clock_are_told_and_bound_what_is_found(void **state)
+{
+    float base[400], other[400];
+    (void)state;
+    for (int i = 0; i < 400; i++)
+        base[i] = other[i] = i % 3 ? 608 : 640;
+    double dithered = twin_quantum(base, other, 400);
+    assert_true(dithered > 0.004 && dithered < 0.007);
+    fill(base, 400, 608);
+    fill(other, 400, 640);
+    base[0] = other[0] = 608;
+    assert_true(twin_quantum(base, other, 400) > 0); /* two readings, half of them each */
+    for (int i = 0; i < 400; i++)
+        base[i] = other[i] = 50000 + (float)i;
+    assert_true(twin_quantum(base, other, 400) == 0);
+}
+
+/* --------------------------------------------------------------- verdicts -- */
+
+static void each_verdict_is_told(void **state)
+{
+    static const struct {
+        double change;
+        enum verdict verdict;
+    } changes[] = {{0, VERDICT_PASS}, {0.01, VERDICT_REGRESSED}, {-0.01, VERDICT_IMPROVED}};
+    struct gate *gate = gate_new(1024);
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 1);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        gate_draw(gate, &turn_models[0], changes[i].change, TWIN_THRESHOLD, 1, 1024, &rng);
+        assert_int_equal(gate->cases[0].verdict, changes[i].verdict);
+        assert_true(gate->cases[0].change.lo < changes[i].change);
+        assert_true(gate->cases[0].change.hi > changes[i].change);
+    }
+    gate_draw(gate, &turn_models[0], TWIN_THRESHOLD, TWIN_THRESHOLD, 1, 1024, &rng);
+    assert_int_equal(gate->cases[0].verdict, VERDICT_INCONCLUSIVE);
+    gate_free(gate);
+}
+
+static void a_copy_of_the_base_that_differs_voids_the_verdict(void **state)
+{
+    struct gate *gate = gate_new(1024);
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 2);
+    turns_draw(&turn_models[0], 0, 1024, &rng, gate->side[0]);
+    for (int i = 0; i < 1024; i++)
+        gate->side[0][SIM_BASE][i] *= 1.02F;
+    gate->cases[0] = (struct twin_case){.base_ns = gate->side[0][SIM_BASE],
+                                        .candidate_ns = gate->side[0][SIM_CANDIDATE],
+                                        .null_ns = gate->side[0][SIM_NULL],
+                                        .turns = 1024,
+                                        .threshold = TWIN_THRESHOLD};
+    twin_judge(gate->cases, 1);
+    assert_int_equal(gate->cases[0].verdict, VERDICT_UNSTABLE);
+    gate->cases[0].null_ns = NULL;
+    twin_judge(gate->cases, 1);
+    assert_int_equal(gate->cases[0].verdict, VERDICT_IMPROVED);
+    gate->cases[0].on_host = true;
+    twin_judge(gate->cases, 1);
+    assert_int_equal(gate->cases[0].verdict, VERDICT_UNSTABLE);
+    gate_free(gate);
+}
+
+/* Ten cases, whose copies of the base lie better or worse by 1 %. */
+static void what_copies_differ_by_is_a_floor(void **state)
+{
+    enum { CASES = 10, TURNS = 256 };
+    static float base[CASES][TURNS], candidate[CASES][TURNS], null[CASES][TURNS];
+    struct twin_case cases[CASES];
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 7);
+    for (int lies = 0; lies < 2; lies++) {
+        for (int i = 0; i < CASES; i++) {
+            float *side[] = {base[i], candidate[i], null[i]};
+            turns_draw(&turn_models[0], 0, TURNS, &rng, side);
+            for (int turn = 0; lies && turn < TURNS; turn++)
+                null[i][turn] *= i % 2 ? 1.01F : 0.99F;
+            cases[i] = (struct twin_case){.base_ns = base[i],
+                                          .candidate_ns = candidate[i],
+                                          .null_ns = null[i],
+                                          .turns = TURNS,
+                                          .threshold = TWIN_THRESHOLD};
+        }
+        twin_judge(cases, CASES);
+        if (lies)
+            assert_true(cases[0].layout > 0.02 && cases[0].floor == cases[0].layout);
+        else
+            assert_true(cases[0].layout < 0.001 && cases[0].floor == TWIN_THRESHOLD);
+    }
+}
+
+static void too_few_valid_turns_decide_nothing(void **state)
+{
+    float base[64], other[64];
+    struct twin_case one = {
+        .base_ns = base, .candidate_ns = other, .turns = 64, .threshold = TWIN_THRESHOLD};
+    (void)state;
+    fill(base, 64, 1000);
+    fill(other, 64, 2000);
+    fill(base, 50, NAN);
+    twin_judge(&one, 1);
+    assert_int_equal(one.verdict, VERDICT_INCONCLUSIVE);
+}
+
+static void turns_end_when_both_directions_are_decided(void **state)
+{
+    struct gate *gate = gate_new(4096);
+    struct rng rng;
+    struct twin_goal goal = {TWIN_THRESHOLD, twin_alpha_of(96)};
+    float **side = gate->side[0];
+    (void)state;
+    rng_seed(&rng, 3);
+    turns_draw(&turn_models[0], 0, 4096, &rng, side);
+    assert_true(twin_is_decided(side[SIM_BASE], side[SIM_CANDIDATE], 256, &goal));
+    turns_draw(&turn_models[0], 0.02, 4096, &rng, side);
+    assert_true(twin_is_decided(side[SIM_BASE], side[SIM_CANDIDATE], 64, &goal));
+    turns_draw(&turn_models[0], TWIN_THRESHOLD, 4096, &rng, side);
+    assert_false(twin_is_decided(side[SIM_BASE], side[SIM_CANDIDATE], 4096, &goal));
+    gate_free(gate);
+}
+
+/* ------------------------------------------------------------ error rates -- */
+
+/* Without a floor: any difference counts. Of gates of 3 cases, 1 in 100 may be wrong at most. */
+static void the_same_code_raises_no_alarm_in_any_model(void **state)
+{
+    enum { CASES = 3, TURNS = 150 };
+    struct gate *gate = gate_new(TURNS);
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 4);
+    for (int m = 0; m < TURN_MODELS; m++) {
+        int gates = trials(10), wrong = 0;
+        for (int i = 0; i < gates; i++) {
+            gate_draw(gate, &turn_models[m], 0, 0, CASES, TURNS, &rng);
+            int told = count_verdicts(gate, CASES, VERDICT_REGRESSED) +
+                       count_verdicts(gate, CASES, VERDICT_IMPROVED);
+            wrong += told > 0;
+        }
+        if (gates > 100) print_message("%s: %d of %d gates\n", turn_models[m].name, wrong, gates);
+        assert_true(wrong <= gates / 100);
+    }
+    gate_free(gate);
+}
+
+/* A tenth of a per cent, beyond a floor of half as much, at the error rate of a gate of 96. */
+static void a_change_of_a_tenth_of_a_per_cent_is_found(void **state)
+{
+    struct gate *gate = gate_new(MOST_TURNS);
+    struct rng rng;
+    int gates = trials(4), found = 0;
+    struct twin_goal goal = {0.0005, twin_alpha_of(96)};
+    (void)state;
+    rng_seed(&rng, 5);
+    for (int i = 0; i < gates; i++) {
+        bool is_found = false;
+        turns_draw(&turn_models[0], 0.001, MOST_TURNS, &rng, gate->side[0]);
+        for (int look = 2048; look <= MOST_TURNS && !is_found; look *= 2)
+            is_found =
+                twin_is_decided(gate->side[0][SIM_BASE], gate->side[0][SIM_CANDIDATE], look, &goal);
+        found += is_found;
+    }
+    if (gates > 100) print_message("found in %d of %d\n", found, gates);
+    assert_true(found >= gates * 95 / 100);
+    gate_free(gate);
+}
+
+static void the_interval_has_the_change_in_it(void **state)
+{
+    enum { TURNS = 128 };
+    struct gate *gate = gate_new(TURNS);
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 6);
+    for (int m = 0; m < TURN_MODELS; m++) {
+        int gates = trials(20), missed = 0;
+        double change = 0.01;
+        for (int i = 0; i < gates; i++) {
+            gate_draw(gate, &turn_models[m], change, TWIN_THRESHOLD, 1, TURNS, &rng);
+            struct interval found = gate->cases[0].change;
+            /* Readings of a coarse clock are not quite the constant times the base's. */
+            double coarse = turn_models[m].step_ns / turn_models[m].time_ns / 10;
+            missed += !(found.lo - coarse <= change && change <= found.hi + coarse);
+        }
+        if (gates > 100)
+            print_message("%s: missed in %d of %d\n", turn_models[m].name, missed, gates);
+        assert_true(missed <= gates / 20);
+    }
+    gate_free(gate);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(swapping_the_sides_negates_the_values),
+        cmocka_unit_test(a_turn_that_is_not_valid_on_one_side_is_left_out_of_both),
+        cmocka_unit_test(a_rare_long_launch_moves_its_block_by_little),
+        cmocka_unit_test(steps_of_the_clock_are_told_and_bound_what_is_found),
+        cmocka_unit_test(each_verdict_is_told),
+        cmocka_unit_test(a_copy_of_the_base_that_differs_voids_the_verdict),
+        cmocka_unit_test(what_copies_differ_by_is_a_floor),
+        cmocka_unit_test(too_few_valid_turns_decide_nothing),
+        cmocka_unit_test(turns_end_when_both_directions_are_decided),
+        cmocka_unit_test(the_same_code_raises_no_alarm_in_any_model),
+        cmocka_unit_test(a_change_of_a_tenth_of_a_per_cent_is_found),
+        cmocka_unit_test(the_interval_has_the_change_in_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
