@@ -341,7 +341,8 @@ static void make_rows(struct over *over, struct work *work, int total)
         work->first[at] = i;
         work->first[at + 1] = next;
         fill_row(over, row, entries, count, work->scratch);
-        work->cases[at] = (struct nodes_case){.threshold = row->threshold, .floor = row->floor};
+        work->cases[at] = (struct nodes_case){
+            .threshold = row->threshold, .floor = row->floor, .quantum = row->quantum};
         collect(over, &work->cases[at], entries, count, &work->nodes[i]);
     }
 }
