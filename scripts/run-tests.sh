@@ -29,6 +29,9 @@ trap stop EXIT
 trap 'exit 130' INT TERM
 # Tests speak for this tree alone, not for the caller's settings.
 unset ASSAY_DB ASSAY_LOAD_TIMEOUT_S NO_COLOR MAKEFLAGS MFLAGS MAKELEVEL
+# Nor are they processes of a job, whoever started them.
+# shellcheck disable=SC2046 # names
+unset $(compgen -e | grep -E '^(SLURM|OMPI|PMI|PMIX|PBS|MPI|PALS)_|^JOB_COMPLETION_INDEX$|^ASSAY_(SHARDS|JOB)$')
 export XDG_DATA_HOME=$scratch/none
 # Sizes follow from the cache, and a machine of two processors may show one of 480 MiB.
 export ASSAY_HOST_CACHE=32Mi

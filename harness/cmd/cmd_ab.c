@@ -36,6 +36,7 @@ static const struct command_option options[] = {
     {"twin", VALUE_FLAG, .at = AT(gating.gate.twin), .help = TWIN_HELP},
     {"no-extension", VALUE_NO_FLAG, .at = AT(gating.gate.extend),
      .help = "no further rounds for what stays open"},
+    {"no-proof", VALUE_NO_FLAG, .at = AT(gating.gate.proof), .help = NO_PROOF_HELP},
     {"resume", VALUE_FLAG, .at = AT(gating.gate.resume),
      .help = "go on with the suite's last gate that did not end; the other words as before"},
     {"make", VALUE_TEXT, "COMMAND", AT(make), .help = MAKE_HELP},

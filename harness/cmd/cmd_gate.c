@@ -1,6 +1,7 @@
 /* cmd_gate.c - `assay gate`: is the candidate slower, with known error rates. */
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cmd/gate_command.h"
@@ -46,6 +47,10 @@ static int check(void *given)
         return assay_error("--max-time and --fail-fast are for --base: against a stored run there "
                            "is one stage");
     gate->suite = arguments->given.word[0];
+    if (gate->counts && (gate->null || gate->pinned || gate->resume || gate->max_time_s ||
+                         strcmp(arguments->gating.metric, "time") != 0))
+        return assay_error("--counters takes no times: --metric, --null, --pinned, --resume and "
+                           "--max-time say nothing to it");
     return gate_command_check(&arguments->gating, given);
 }
 
@@ -87,6 +92,11 @@ static const struct command_option options[] = {
     {"twin", VALUE_FLAG, .at = AT(gating.gate.twin), .help = TWIN_HELP, .with = "base"},
     {"no-extension", VALUE_NO_FLAG, .at = AT(gating.gate.extend),
      .help = "no further rounds for what stays open", .with = "base"},
+    {"counters", VALUE_FLAG, .at = AT(gating.gate.counts),
+     .help = "compare what launches count (warp instructions, local memory, launches, resident "
+             "warps) in the place of times: quick, and on any GPU that is busy with other work",
+     .with = "base"},
+    {"no-proof", VALUE_NO_FLAG, .at = AT(gating.gate.proof), .help = NO_PROOF_HELP, .with = "base"},
     {"resume", VALUE_FLAG, .at = AT(gating.gate.resume),
      .help = "go on with the suite's last gate that did not end; the other options as before",
      .with = "base"},

@@ -59,11 +59,14 @@ static int run(void *given)
 static const struct command_option options[] = {
     OPTION_FILTER(VALUE_VARIANT, runner.plan.filter),
     {"counters", VALUE_TEXT, "LIST", AT(runner.counters),
-     .help = "sets (default, memory, compute, stalls, all, none) and metrics by NVIDIA's names "
-             "(dram__bytes_read.sum), a comma between",
-     .choices = "default memory compute stalls all none"},
+     .help =
+         "sets (default, memory, compute, stalls, work, all, none) and metrics by NVIDIA's names "
+         "(dram__bytes_read.sum), a comma between",
+     .choices = "default memory compute stalls work all none"},
     {"device", VALUE_DEVICE, "D", AT(runner.device),
      .help = "auto (default) or cuda:N; the host has nothing to profile by"},
+    {"no-times", VALUE_FLAG, .at = AT(runner.check_only),
+     .help = "check the answers and take launches apart, time nothing"},
     OPTION_FORMAT("table md json"),
     OPTION_LABEL,
     {"db", VALUE_DATABASE, "FILE", AT(runner.database), .help = OPTION_DB_HELP},

@@ -15,14 +15,15 @@ struct arguments {
 static int check(void *given)
 {
     const struct arguments *arguments = given;
-    if (arguments->schema)
-        return arguments->given.count > 0 ? assay_error("--schema stands alone") : 0;
-    if (arguments->given.count == 0)
-        return assay_error("to which central store? (postgres://HOST/DATABASE)");
-    return store_is_url(arguments->given.word[0])
-               ? 0
-               : assay_error("'%s' is no URL of a central store (postgres://HOST/DATABASE)",
-                             arguments->given.word[0]);
+    const char *url = arguments->given.word[0];
+    if (arguments->schema) return url ? assay_error("--schema stands alone") : 0;
+    if (!url) return assay_error("to which central store? (postgres://HOST/DATABASE)");
+    if (!store_is_url(url))
+        return assay_error("'%s' is no URL of a central store (postgres://HOST/DATABASE)", url);
+    if (store_is_url(arguments->db))
+        return assay_error(
+            "what is pushed comes from a file (--db FILE), not from a central store");
+    return 0;
 }
 
 static int find_runs(struct store *store, const struct given *given, char (*ids)[STORE_ID])

@@ -99,7 +99,7 @@ static int check(void *given)
     if (arguments->flush) runner->flush = flush_parse(arguments->flush);
     runner->use_events = strcmp(arguments->clock, "event") == 0;
     /* Where nothing is timed, nothing would be held against the ceilings. */
-    if (runner->check_only) runner->plan.with_ceilings = false;
+    if (runner->check_only || runner->fingerprints) runner->plan.with_ceilings = false;
     return run_command_check(runner, given);
 }
 
@@ -203,6 +203,9 @@ static const struct command_option options[] = {
      .with = "twin"},
     {"check", VALUE_FLAG, .at = AT(runner.check_only),
      .help = "check every answer once, time nothing"},
+    {"fingerprint", VALUE_FILE, "FILE", AT(runner.fingerprints),
+     .help = "write there what each case launches and with which machine code, by which assay gate "
+             "tells what is unchanged; check and time nothing"},
     {"dry-run", VALUE_FLAG, .at = AT(runner.dry_run), .help = "print what would be measured"},
     OPTIONS_OBJECT,
     {0},

@@ -99,6 +99,7 @@ static void offer_devices(struct completion *completion)
         if (access(name, R_OK) != 0) break;
         snprintf(name, sizeof name, "cuda:%d", i);
         offer(completion, name);
+        if (i == 1) offer(completion, "cuda:all");
     }
 }
 

@@ -17,7 +17,7 @@ struct gate_command {
 /* All the rounds that they need, half of the cases to be judged, the best device. */
 #define GATE_COMMAND_DEFAULTS                                                                      \
     .gate.threshold = NAN, .gate.least_judged = 0.5, .gate.extend = true, .gate.timeout_s = 3600,  \
-    .device = "auto", .format = "table", .metric = "time"
+    .gate.proof = true, .device = "auto", .format = "table", .metric = "time"
 
 /* Rows of a table of options, without a comma behind the last. */
 #define OPTIONS_GATE_DEVICES                                                                       \
@@ -78,6 +78,8 @@ struct gate_command {
         "seed", VALUE_SEED, "N", AT(gating.gate.seed),                                             \
             .help = "the seed of all launches (default: random)"                                   \
     }
+
+#define NO_PROOF_HELP "measure the cases that are proven unchanged too"
 
 #define MAKE_HELP                                                                                  \
     "what makes build/assay of a revision, in its folder (default: make -jN, with CUDA where "     \

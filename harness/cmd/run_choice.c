@@ -144,9 +144,9 @@ int run_choice_compare(struct comparison *comparison, const char *base, const ch
     struct known_noise known = {.metric = with_noise.speedup ? "speedup" : "time"};
     with_noise.noise = &known.noise;
     char path[PATH_MAX];
-    bool lacks = false, across = with_noise.across;
-    int status = read_timings(&left, &known, base, db, across, path, &lacks);
-    if (status == 0) status = read_timings(&right, &known, candidate, db, across, path, &lacks);
+    bool lacks = false, limits = with_noise.across;
+    int status = read_timings(&left, &known, base, db, limits, path, &lacks);
+    if (status == 0) status = read_timings(&right, &known, candidate, db, limits, path, &lacks);
     if (status == 0) status = compare_runs(comparison, &left, &right, &with_noise);
     if (status == 0 && (status = apply_acks(comparison, path, with_noise.fail_on)) != 0)
         comparison_release(comparison);

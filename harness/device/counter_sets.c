@@ -7,7 +7,7 @@
 #include "device/counter_sets.h"
 
 /* The sets that a counter belongs to, apart from `all`. */
-enum { DEFAULT = 1, MEMORY = 2, COMPUTE = 4, STALLS = 8 };
+enum { DEFAULT = 1, MEMORY = 2, COMPUTE = 4, STALLS = 8, WORK = 16 };
 
 /* The metrics are defined in the documentation of Nsight Compute ("Metrics Reference").
  * `default` includes only those stalls that decide between the rules. */
@@ -32,6 +32,9 @@ static const struct {
     {{COUNTER_CLOCK, "clock", COUNTER_HZ}, DEFAULT | COMPUTE},
     {{"l1tex__throughput.avg.pct_of_peak_sustained_active", "L1", COUNTER_PCT}, MEMORY},
     {{"l1tex__t_sector_hit_rate.pct", "L1 hits", COUNTER_PCT}, MEMORY},
+    {{COUNTER_INSTRUCTIONS, "warp instructions", COUNTER_PLAIN}, WORK},
+    {{COUNTER_LOCAL_LOADS, "local loads", COUNTER_PLAIN}, WORK},
+    {{COUNTER_LOCAL_STORES, "local stores", COUNTER_PLAIN}, WORK},
     {{COUNTER_STALL("long_scoreboard"), "memory", COUNTER_CYCLES}, DEFAULT | STALLS},
     {{COUNTER_STALL("short_scoreboard"), "shared memory", COUNTER_CYCLES}, DEFAULT | STALLS},
     {{COUNTER_STALL("barrier"), "barrier", COUNTER_CYCLES}, DEFAULT | STALLS},
@@ -56,9 +59,9 @@ enum { KNOWN = sizeof table / sizeof *table };
 static const struct {
     const char *name;
     int sets;
-} sets[] = {{"default", DEFAULT}, {"memory", MEMORY}, {"compute", COMPUTE},
-            {"stalls", STALLS},   {"all", ~0},        {"none", 0}};
-const char counter_set_names[] = "default, memory, compute, stalls, all, none";
+} sets[] = {{"default", DEFAULT}, {"memory", MEMORY}, {"compute", COMPUTE}, {"stalls", STALLS},
+            {"work", WORK},       {"all", ~0},        {"none", 0}};
+const char counter_set_names[] = "default, memory, compute, stalls, work, all, none";
 
 struct counter_label counter_label(const char *metric)
 {

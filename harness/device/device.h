@@ -11,6 +11,7 @@
 #include "case/result.h"
 
 struct device;          /* defined by each implementation */
+struct fingerprint;     /* case/fingerprint.h */
 struct measure_request; /* measure_request.h */
 struct profile;         /* profile.h */
 
@@ -22,6 +23,14 @@ struct device_options {
     bool try_counters; /* test whether hardware counters can be read and, if not, add a line
                         * to device_info.lost. The device cannot be timed with afterwards. */
     int32_t flush;     /* enum cache_flush; -1: the device's default */
+    bool trace;        /* what is launched is traced (device_ops.trace); nothing is timed */
+};
+
+/* What of a case is traced from here on. */
+enum trace_step {
+    TRACE_SETUP,
+    TRACE_LAUNCH, /* each time it is called another launch begins */
+    TRACE_END,
 };
 
 /* Whose launch a sample is, where several variants take turns in a block. */
@@ -143,6 +152,12 @@ struct device_ops {
      * (profile.h). If the counters are refused, the activities are still recorded; if
      * activity records are lost, the profile has none. NULL: not supported. */
     int (*profile)(struct device *device, const struct block *block, struct profile *profile);
+
+    /* Add to the fingerprint what was enqueued since the last step, which is done by then. NULL:
+     * the times of the device's variants are made by the host's code, and that is all that counts.
+     */
+    int (*trace)(struct device *device, enum trace_step step, const struct assay_variant *variant,
+                 struct fingerprint *print);
 };
 
 extern const struct device_ops device_cuda, device_host, device_sim;

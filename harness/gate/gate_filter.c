@@ -84,5 +84,20 @@ const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILT
           "measured at every shape\n",
           stderr);
     if (add_wanted(run, filter, variant_name)) return filter;
-    return run->options->filter;
+    return run->filter;
+}
+
+bool gate_filter_add(char filter[GATE_FILTER], const struct case_id *id)
+{
+    return add(filter, id, case_name);
+}
+
+bool gate_open_filter(const struct gate_run *run, char filter[GATE_FILTER])
+{
+    filter[0] = '\0';
+    for (int i = 0; i < run->plan.count; i++)
+        if (run->plan.cases[i].proof != PROOF_HOLDS &&
+            !add(filter, &run->plan.cases[i].id, case_name))
+            return false;
+    return true;
 }

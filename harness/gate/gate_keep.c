@@ -105,7 +105,7 @@ int gate_finish(struct gate_run *run)
     if (run->no_twins[0])
         comparison_note(comparison, "launched one after the other, not as twins: %s",
                         run->no_twins);
-    if (run->noise.count == 0 && !run->compare.twins)
+    if (run->noise.count == 0 && gate_measures(run) && !run->compare.twins && !options->counts)
         comparison_note(comparison,
                         "no noise floor is known for this device: assay calibrate "
                         "%.60s makes one",

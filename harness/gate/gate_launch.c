@@ -3,9 +3,16 @@
 
 #include "base/clock.h"
 #include "base/exit_code.h"
+#include "base/terminal.h"
 #include "gate/gate_run_state.h"
 
 enum { LEFT_TEXT = 64 };
+
+/* What is launched one after the other. */
+struct stage {
+    int to;             /* the last round; 0: it is one launch alone */
+    int launches, done; /* of all its rounds */
+};
 
 static int exit_of(enum launch_end end)
 {
@@ -34,26 +41,52 @@ static int check_objects(const struct timings *pool, const struct timings *timin
 
 /* " (of 16, about 40 s more)": behind the name of a launch; nothing in a calibration, which asks
  * for one pair at a time. */
-static void left_text(const struct gate_run *run, int round, int to, char out[LEFT_TEXT])
+static void left_text(const struct gate_run *run, const struct stage *stage, int round,
+                      char out[LEFT_TEXT])
 {
-    double left_s = run->round_s * (to - round);
+    double left_s = run->round_s * (stage->to - round);
     out[0] = '\0';
-    if (run->is_calibration) return;
+    if (!stage->to || run->is_calibration) return;
     if (left_s > 0)
-        snprintf(out, LEFT_TEXT, " (of %d, about %.0f s more)", to, left_s);
+        snprintf(out, LEFT_TEXT, " (of %d, about %.0f s more)", stage->to, left_s);
     else
-        snprintf(out, LEFT_TEXT, " (of %d)", to);
+        snprintf(out, LEFT_TEXT, " (of %d)", stage->to);
+}
+
+/* A terminal has a bar, which the next launch overwrites; elsewhere each launch is a line. */
+static void tell_launch(const struct gate_run *run, const struct stage *stage, enum arm arm,
+                        int round)
+{
+    enum { BAR = 20 };
+    char left[LEFT_TEXT], bar[BAR + 1];
+    left_text(run, stage, round, left);
+    if (!stage->to || run->is_calibration || !terminal_is_live(stderr)) {
+        fprintf(stderr, "assay: round %d, %s%s\n", round + 1, gate_arm_name(run, arm), left);
+        return;
+    }
+    for (int i = 0; i < BAR; i++)
+        bar[i] = i < BAR * stage->done / stage->launches ? '#' : '.';
+    bar[BAR] = '\0';
+    if (!terminal_is_quiet())
+        fprintf(stderr, "\r[%s] round %d, %s%s\033[K", bar, round + 1, gate_arm_name(run, arm),
+                left);
+}
+
+/* What is said next begins on a line of its own. */
+static void end_bar(const struct gate_run *run)
+{
+    if (!run->is_calibration && terminal_is_live(stderr)) fputs("\r\033[K", stderr);
 }
 
 static int launch(struct gate_run *run, enum arm arm, int round, const char *filter,
-                  const char *left)
+                  const struct stage *stage)
 {
     char label[GATE_LABEL];
     struct timings timings;
     struct program_call call = gate_call(run, arm, round, filter);
     gate_label(run, arm, round, label);
     call.label = label;
-    fprintf(stderr, "assay: round %d, %s%s\n", round + 1, gate_arm_name(run, arm), left);
+    tell_launch(run, stage, arm, round);
     enum launch_end end = program_launch(&call, run->store, &timings);
     if (end != LAUNCH_DONE) return exit_of(end);
     if (program_unchanged(&run->file[gate_program_of(run, arm)]) != 0) {
@@ -74,7 +107,7 @@ static int launch(struct gate_run *run, enum arm arm, int round, const char *fil
 
 int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter)
 {
-    return launch(run, arm, round, filter, "");
+    return launch(run, arm, round, filter, &(struct stage){0});
 }
 
 /* The first round is made in any case: without it there is nothing to judge. */
@@ -84,21 +117,30 @@ static bool is_out_of_time(const struct gate_run *run, int round)
     return limit_s > 0 && round > 0 && clock_s() - run->start_s + run->round_s > limit_s;
 }
 
+static int launch_round(struct gate_run *run, int round, bool with_null, const char *filter,
+                        struct stage *stage)
+{
+    double start_s = clock_s();
+    for (int turn = 0; turn < ARMS; turn++) {
+        enum arm arm = gate_arm_at(round, turn);
+        if (arm == ARM_NULL && !with_null) continue;
+        int code = launch(run, arm, round, filter, stage);
+        if (code != GATE_MADE) return code;
+        stage->done++;
+    }
+    run->round_s = clock_s() - start_s;
+    return GATE_MADE;
+}
+
 int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, const char *filter)
 {
-    for (int round = from; round < to; round++) {
-        char left[LEFT_TEXT];
-        double start_s = clock_s();
+    int code = GATE_MADE;
+    struct stage stage = {.to = to, .launches = (to - from) * (with_null ? ARMS : ARMS - 1)};
+    for (int round = from; round < to && code == GATE_MADE; round++) {
         run->out_of_time = is_out_of_time(run, round);
-        if (run->out_of_time) return GATE_MADE;
-        left_text(run, round, to, left);
-        for (int turn = 0; turn < ARMS; turn++) {
-            enum arm arm = gate_arm_at(round, turn);
-            if (arm == ARM_NULL && !with_null) continue;
-            int code = launch(run, arm, round, filter, left);
-            if (code != GATE_MADE) return code;
-        }
-        run->round_s = clock_s() - start_s;
+        if (run->out_of_time) break;
+        code = launch_round(run, round, with_null, filter, &stage);
     }
-    return GATE_MADE;
+    end_bar(run);
+    return code;
 }

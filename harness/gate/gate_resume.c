@@ -117,7 +117,7 @@ static int check_options(const struct gate_run *run, enum arm arm, const struct 
     const struct gate_options *options = run->options;
     const char *const told[][2] = {
         {"--device", arm == ARM_CANDIDATE ? options->candidate_device : options->base_device},
-        {"--filter", options->filter},
+        {"--filter", run->filter},
         {"--budget", options->budget ? options->budget : GATE_BUDGET_S},
         {"--precision", options->precision},
     };

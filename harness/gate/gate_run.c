@@ -7,7 +7,7 @@
 static int measure(struct gate_run *run, int from, int to)
 {
     char wanted[GATE_FILTER];
-    const char *filter = run->options->filter;
+    const char *filter = run->filter;
     bool is_screen = from < run->screen_rounds, with_null = !is_screen || run->options->null;
     int taken = gate_take_rounds(run, from, to, with_null);
     if (taken < 0) return EXIT_USAGE;
@@ -59,17 +59,11 @@ static void note_end(const struct gate_run *run)
                         rounds);
 }
 
-static int paired(struct gate_run *run)
+/* All that is not proven. */
+static int measure_all(struct gate_run *run)
 {
-    int suspects, open, code = GATE_MADE;
-    const char *pinned = run->options->pinned;
-    run->screen_rounds = GATE_SCREEN_ROUNDS;
-    if (run->options->resume && gate_resume(run) != 0) return EXIT_USAGE;
-    if (pinned) code = gate_read_baseline(run->store, pinned, &run->pinned, &run->pinned_sessions);
-    if (code != GATE_MADE) return code;
-    if (run->options->twin) code = gate_twins(run);
-    if (run->options->twin && code != TWINS_NONE)
-        return code == GATE_MADE && gate_finish(run) != 0 ? EXIT_USAGE : code;
+    int suspects, open, code = run->options->twin ? gate_twins(run) : TWINS_NONE;
+    if (code != TWINS_NONE) return code;
     fprintf(stderr,
             "assay: %d launches of each program screen all cases; 10 rounds or more of what then "
             "looks changed\n",
@@ -84,8 +78,21 @@ static int paired(struct gate_run *run)
     if (gate_keep_noise(run) != 0) return EXIT_USAGE;
     gate_note_resumed(run);
     note_end(run);
-    if (pinned && (code = gate_compare_pinned(run)) != GATE_MADE) return code;
-    return gate_finish(run) == 0 ? GATE_MADE : EXIT_USAGE;
+    return run->options->pinned ? gate_compare_pinned(run) : GATE_MADE;
+}
+
+static int paired(struct gate_run *run)
+{
+    int code = GATE_MADE;
+    const char *pinned = run->options->pinned;
+    run->screen_rounds = GATE_SCREEN_ROUNDS;
+    if (run->options->resume && gate_resume(run) != 0) return EXIT_USAGE;
+    if (pinned) code = gate_read_baseline(run->store, pinned, &run->pinned, &run->pinned_sessions);
+    if (code == GATE_MADE) code = gate_prove(run);
+    if (code == GATE_MADE && gate_measures(run))
+        code = run->options->counts ? gate_count(run) : measure_all(run);
+    if (code != GATE_MADE) return code;
+    return gate_add_proven(run) == 0 && gate_finish(run) == 0 ? GATE_MADE : EXIT_USAGE;
 }
 
 int gate_run(struct store *store, const struct gate_options *options, struct comparison *comparison)

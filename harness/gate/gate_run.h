@@ -30,6 +30,8 @@ struct gate_options {
     bool speedup;                            /* the ratio to the baseline, not the time */
     bool twin;        /* both builds in one process where that can be; paired mode */
     const char *self; /* this program, which measures them then; NULL: it has no file of its own */
+    bool counts;      /* what launches count, in the place of times (judge/counts.h); paired mode */
+    bool proof;       /* what is proven unchanged is not measured (judge/proof.h); paired mode */
     bool extend;
     bool resume; /* go on with the suite's newest gate that did not end; paired mode */
     bool allow_simulated, allow_stored;

@@ -8,6 +8,7 @@
 #include "gate/program_launch.h"
 #include "judge/compare.h"
 #include "judge/gate.h"
+#include "judge/proof.h"
 
 /* The null arm is the base once more, or options.null. */
 enum arm { ARM_BASE, ARM_CANDIDATE, ARM_NULL, ARMS };
@@ -40,6 +41,10 @@ struct gate_run {
     uint64_t seed;
     struct gate_case *cases; /* one a row of the comparison */
     char no_twins[512];      /* why builds that were to be twins are not; "" nothing */
+    struct proof_plan plan;  /* empty: nothing is proven */
+    struct comparison_side sides[ARM_NULL]; /* of the programs, as the proof found them */
+    const char *filter;                     /* of all launches: options.filter, or `unproven` */
+    char *unproven;                         /* owned; NULL: all is measured, or nothing */
 };
 
 /* What steps return that may end the gate: this, or the exit code of the failure. */
@@ -102,6 +107,11 @@ enum { GATE_FILTER = 1 << 16 }; /* Linux takes an argument of twice as much */
  * programs whether they know filters of shapes. */
 const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILTER]);
 
+/* Add a case to a filter that begins as "". false: it cannot be named, or there is no room. */
+bool gate_filter_add(char filter[GATE_FILTER], const struct case_id *id);
+/* The same of the cases that the proof left open or that audit it; false: they cannot be named. */
+bool gate_open_filter(const struct gate_run *run, char filter[GATE_FILTER]);
+
 /* ---- gate_twin.c: both builds in one process ---- */
 
 /* Measure and judge all cases in one process that has both builds' variants, and put it into the
@@ -109,6 +119,21 @@ const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILT
  * which is said in a note of the comparison that is made otherwise. */
 enum { TWINS_NONE = -2 };
 int gate_twins(struct gate_run *run);
+
+/* ---- gate_proof.c: what need not be measured ---- */
+
+/* Find what is proven unchanged, and say on standard error what the gate will do. Where nothing can
+ * be proven it says why, and all is measured. GATE_MADE, or an exit code. */
+int gate_prove(struct gate_run *run);
+/* Whether anything is to be launched. */
+bool gate_measures(const struct gate_run *run);
+/* Put the proven cases beside those that were judged. 0, or -1 with assay_error. */
+int gate_add_proven(struct gate_run *run);
+
+/* ---- gate_count.c: counters in the place of times; GATE_MADE, or an exit code ---- */
+
+/* Count all that is not proven, and what differs four times more; the comparison is made. */
+int gate_count(struct gate_run *run);
 
 /* ---- gate_resume.c: launches of a gate or a calibration that did not end ---- */
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "device/profile_counts.h"
 #include "gate/gate_run_state.h"
 #include "store/store_id.h"
 
@@ -17,6 +18,7 @@ int gate_begin(struct gate_run *run, struct store *store, const struct gate_opti
         .options = options,
         .comparison = comparison,
         .start_s = clock_s(),
+        .filter = options->filter,
         .compare = {.speedup = options->speedup,
                     .threshold = options->threshold,
                     .noise = &run->noise,
@@ -40,6 +42,8 @@ void gate_end(struct gate_run *run)
         timings_release(&run->pool[arm]);
     timings_release(&run->pinned);
     noise_release(&run->noise);
+    proof_plan_release(&run->plan);
+    free(run->unproven);
     free(run->cases);
 }
 
@@ -52,6 +56,7 @@ static uint64_t seed_of(const struct gate_run *run, enum arm arm, int round, con
 {
     if (strncmp(device, "sim", 3) == 0)
         return rng_mix(run->seed, ARMS * (uint64_t)round + (uint64_t)arm);
+    if (run->options->counts) round = 0; /* what is counted may depend on the inputs */
     return rng_mix(run->seed, 2 * (uint64_t)round + (arm == ARM_NULL));
 }
 
@@ -88,8 +93,11 @@ struct program_call gate_call(const struct gate_run *run, enum arm arm, int roun
         .objects = is_base ? options->base_objects : options->candidate_objects,
         .allow_load = options->allow_load,
         .filter = filter,
-        .budget = options->budget ? options->budget : GATE_BUDGET_S,
-        .precision = options->precision,
+        .counters = options->counts ? PROFILE_COUNTS_SET : NULL,
+        .budget = options->counts   ? NULL
+                  : options->budget ? options->budget
+                                    : GATE_BUDGET_S,
+        .precision = options->counts ? NULL : options->precision,
         .seed = seed_of(run, arm, round, device),
         .timeout_s = options->timeout_s,
     };

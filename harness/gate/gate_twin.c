@@ -84,7 +84,7 @@ static int launch(struct gate_run *run, const struct twin_objects *objects, char
     const struct gate_options *options = run->options;
     struct timings timings;
     char label[GATE_LABEL], floor[32];
-    struct program_call call = gate_call(run, ARM_CANDIDATE, 0, options->filter);
+    struct program_call call = gate_call(run, ARM_CANDIDATE, 0, run->filter);
     snprintf(label, sizeof label, "gate %.8s round 1, twins", run->session);
     snprintf(floor, sizeof floor, "%.9g", 100 * options->threshold);
     call.program = options->self;
@@ -177,7 +177,7 @@ static bool has_case(const struct timings *pool, const char *text)
  * behind one that is skipped; a count stands behind an empty line. */
 static int check_plan(const struct gate_run *run, enum arm arm)
 {
-    struct program_call call = gate_call(run, arm, 0, run->options->filter);
+    struct program_call call = gate_call(run, arm, 0, run->filter);
     char *plan, *rest, *line;
     int status = 0;
     if (!program_plans(&call, &plan) || !plan)
@@ -295,7 +295,7 @@ static int judge(struct gate_run *run, struct stored_run *stored)
         fill_row(&comparison->rows[row[i]], &cases[i]);
         doubt_choice(&comparison->rows[row[i]], stored);
     }
-    if (status == 0 && count > 0 && cases[0].layout > 0)
+    if (status == 0 && count >= GATE_LEAST_TWINS && cases[0].layout > 0)
         comparison_note(comparison,
                         "copies of the same code differ by up to %.2g %% here: no floor is below "
                         "that",

@@ -24,19 +24,24 @@
 
 enum { MOST_ARGUMENTS = 32 + 2 * OBJECTS_MOST };
 
-/* A folder for the database and the messages of one launch. */
+/* A folder for what one launch writes. */
 struct scratch {
     struct temp_folder folder;
-    char database[PATH_MAX], log[PATH_MAX];
+    char database[PATH_MAX], log[PATH_MAX], prints[PATH_MAX];
 };
+
+/* What a program is asked for. */
+enum request { ASK_TIMES, ASK_PLAN, ASK_PRINTS };
 
 static int scratch_make(struct scratch *scratch)
 {
     if (temp_folder_make(&scratch->folder, "launch") != 0) return -1;
     int database = snprintf(scratch->database, sizeof scratch->database, "%s/run.sqlite",
                             scratch->folder.path);
-    int log = snprintf(scratch->log, sizeof scratch->log, "%s/log", scratch->folder.path);
-    if (database < (int)sizeof scratch->database && log < (int)sizeof scratch->log) return 0;
+    int prints =
+        snprintf(scratch->prints, sizeof scratch->prints, "%s/prints", scratch->folder.path);
+    snprintf(scratch->log, sizeof scratch->log, "%s/log", scratch->folder.path);
+    if (database < (int)sizeof scratch->database && prints < (int)sizeof scratch->prints) return 0;
     assay_error("%s: the path is too long", scratch->folder.path);
     temp_folder_remove(&scratch->folder);
     return -1;
@@ -88,7 +93,7 @@ int program_unchanged(const struct program_file *file)
 /* ---------------------------------------------------------------- child -- */
 
 static void arguments(const struct program_call *call, const struct scratch *scratch,
-                      const char *seed, bool only_plan, const char **argv)
+                      const char *seed, enum request request, const char **argv)
 {
     const char *const pairs[][2] = {
         {"--db", scratch->database},
@@ -101,16 +106,20 @@ static void arguments(const struct program_call *call, const struct scratch *scr
         {"--precision", call->precision},
         {"--twin", call->twin},
         {"--twin-floor", call->twin_floor},
+        {"--fingerprint", request == ASK_PRINTS ? scratch->prints : NULL},
+        {"--counters", call->counters},
     };
     int count = 0;
     argv[count++] = call->program;
-    argv[count++] = "run";
+    argv[count++] = call->counters ? "profile" : "run";
     argv[count++] = call->suite;
-    argv[count++] = "--no-ceilings";
-    /* The whole suite, also where the gate is one process of a job (run/launcher.h). */
-    argv[count++] = "--shard";
-    argv[count++] = "1/1";
-    if (only_plan) argv[count++] = "--dry-run";
+    argv[count++] = call->counters ? "--no-times" : "--no-ceilings";
+    if (!call->counters) {
+        /* The whole suite, also where the gate is one process of a job (run/launcher.h). */
+        argv[count++] = "--shard";
+        argv[count++] = "1/1";
+    }
+    if (request == ASK_PLAN) argv[count++] = "--dry-run";
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (!pairs[i][1]) continue;
         argv[count++] = pairs[i][0];
@@ -132,16 +141,16 @@ static int open_plan(const struct scratch *scratch)
 }
 
 /* Standard output is of no use here but for a plan: the database has it all. */
-static int spawn(const struct program_call *call, const struct scratch *scratch, bool only_plan,
-                 pid_t *pid)
+static int spawn(const struct program_call *call, const struct scratch *scratch,
+                 enum request request, pid_t *pid)
 {
     const char *argv[MOST_ARGUMENTS];
     char seed[24];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)call->seed);
-    arguments(call, scratch, seed, only_plan, argv);
+    arguments(call, scratch, seed, request, argv);
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     int log = open(scratch->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    int plan = only_plan ? open_plan(scratch) : nothing;
+    int plan = request == ASK_PLAN ? open_plan(scratch) : nothing;
     const struct process_file files[] = {
         {nothing, STDIN_FILENO}, {plan, STDOUT_FILENO}, {log, STDERR_FILENO}};
     const struct process_start start = {
@@ -248,12 +257,13 @@ static enum launch_end take_over(const struct program_call *call, const struct s
     return LAUNCH_EMPTY;
 }
 
-static enum launch_end launch_in(const struct program_call *call, const struct scratch *scratch,
-                                 struct store *store, struct timings *timings)
+/* To its end; *code is its exit code. */
+static enum launch_end run_in(const struct program_call *call, const struct scratch *scratch,
+                              enum request request, int *code)
 {
     pid_t pid;
     int status;
-    if (spawn(call, scratch, false, &pid) != 0) return LAUNCH_REFUSED;
+    if (spawn(call, scratch, request, &pid) != 0) return LAUNCH_REFUSED;
     enum wait_end end_of_wait = program_wait(pid, 1000L * call->timeout_s, &status);
     if (end_of_wait != WAIT_ENDED) program_stop(pid, false);
     if (end_of_wait == WAIT_STOPPED) {
@@ -264,8 +274,46 @@ static enum launch_end launch_in(const struct program_call *call, const struct s
         assay_error("%s was still running after %d s (--timeout)", call->program, call->timeout_s);
         return LAUNCH_DIED;
     }
-    enum launch_end end = judge_end(call, scratch, status);
-    return end == LAUNCH_DONE ? take_over(call, scratch, WEXITSTATUS(status), store, timings) : end;
+    *code = WEXITSTATUS(status);
+    return judge_end(call, scratch, status);
+}
+
+static enum launch_end launch_in(const struct program_call *call, const struct scratch *scratch,
+                                 struct store *store, struct timings *timings)
+{
+    int code;
+    enum launch_end end = run_in(call, scratch, ASK_TIMES, &code);
+    return end == LAUNCH_DONE ? take_over(call, scratch, code, store, timings) : end;
+}
+
+/* Its run stays where it is: nothing of it was measured. */
+static int read_prints(const struct program_call *call, const struct scratch *scratch,
+                       struct fingerprints *prints, struct stored_run *run)
+{
+    struct store *store;
+    char id[STORE_ID];
+    if (find_run(scratch->database, call->label, id) != 0 ||
+        store_open(&store, scratch->database, STORE_READ) != 0)
+        return -1;
+    int status = store_read_run(store, id, false, run);
+    store_close(store);
+    if (status != 0) return -1;
+    status = fingerprints_read(prints, scratch->prints);
+    if (status != 0) stored_run_release(run);
+    return status;
+}
+
+enum launch_end program_fingerprint(const struct program_call *call, struct fingerprints *prints,
+                                    struct stored_run *run)
+{
+    struct scratch scratch;
+    int code;
+    interrupt_catch();
+    if (scratch_make(&scratch) != 0) return LAUNCH_FAILED;
+    enum launch_end end = run_in(call, &scratch, ASK_PRINTS, &code);
+    if (end == LAUNCH_DONE && read_prints(call, &scratch, prints, run) != 0) end = LAUNCH_REFUSED;
+    temp_folder_remove(&scratch.folder);
+    return end;
 }
 
 /* The file whole; NULL where it cannot be read. */
@@ -292,7 +340,7 @@ bool program_plans(const struct program_call *call, char **plan)
     bool ended = false;
     interrupt_catch();
     if (scratch_make(&scratch) != 0) return false;
-    if (spawn(call, &scratch, true, &pid) == 0) {
+    if (spawn(call, &scratch, ASK_PLAN, &pid) == 0) {
         ended = program_wait(pid, 1000L * call->timeout_s, &status) == WAIT_ENDED;
         if (!ended) program_stop(pid, false);
     }

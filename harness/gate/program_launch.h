@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "case/fingerprint.h"
 #include "judge/timings.h"
 
 struct store;
@@ -25,6 +26,7 @@ struct program_call {
     bool allow_load;            /* a suite may name some too */
     uint64_t seed;
     int timeout_s;
+    const char *counters; /* these are read, and nothing is timed; NULL: times */
 };
 
 enum launch_end {
@@ -50,6 +52,12 @@ int program_unchanged(const struct program_file *file);
 /* Whether the program would launch this: its --dry-run ends with 0. Nothing is measured. *plan is
  * what it printed, for free(3), or NULL; `plan` may be NULL. */
 bool program_plans(const struct program_call *call, char **plan);
+
+/* The fingerprints of the cases that it would launch, and the run that made them, without cases.
+ * Whatever is not DONE has its reason in assay_error; else fingerprints_release and
+ * stored_run_release free. */
+enum launch_end program_fingerprint(const struct program_call *call, struct fingerprints *prints,
+                                    struct stored_run *run);
 
 /* Whatever is not DONE has its reason in assay_error. timings_release frees. */
 enum launch_end program_launch(const struct program_call *call, struct store *store,

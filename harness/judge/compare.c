@@ -26,19 +26,6 @@ static void find_difference(struct comparing *comparing)
     if (strstr(out, "driver")) comparing->key_tags |= TAG_DRIVER;
 }
 
-bool compare_other_models(const struct timings *base, const struct timings *candidate)
-{
-    const struct timings *const sides[] = {base, candidate};
-    const char *model = NULL;
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < sides[side]->run.launch_count; i++) {
-            const char *name = sides[side]->run.launches[i].device.name;
-            if (model && strcmp(model, name) != 0) return true;
-            model = name;
-        }
-    return false;
-}
-
 /* The same over the launches that have the case. */
 static void find_case_difference(const struct comparing *comparing, const struct side_figures *base,
                                  const struct side_figures *candidate, char out[ASSAY_MAX_REASON])
@@ -64,6 +51,19 @@ const char *compare_difference(struct comparing *comparing, const struct side_fi
     if (!comparing->difference[0])
         snprintf(comparing->difference, sizeof comparing->difference, "%s", out);
     return out;
+}
+
+bool compare_other_models(const struct timings *base, const struct timings *candidate)
+{
+    const struct timings *const sides[] = {base, candidate};
+    const char *model = NULL;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < sides[side]->run.launch_count; i++) {
+            const char *name = sides[side]->run.launches[i].device.name;
+            if (model && strcmp(model, name) != 0) return true;
+            model = name;
+        }
+    return false;
 }
 
 /* ---------------------------------------------------------------- cases -- */

@@ -49,7 +49,7 @@ void comparison_side_of(struct comparison_side *side, const struct stored_run *r
                  run->run.objects[i].sha256);
     text_copy(side->command, sizeof side->command, run->run.command);
     text_copy(side->started_at, sizeof side->started_at, run->started_at);
-    side->launches = run->launch_count;
+    side->launches = stored_run_rounds(run); /* of each case */
     side->simulated = run->run.simulated;
     if (run->launch_count == 0) return;
     const struct device_info *device = &run->launches[0].device;
@@ -69,6 +69,7 @@ enum comparison_section comparison_section(const struct comparison_row *row)
         [VERDICT_UNSTABLE] = SECTION_OPEN,     [VERDICT_INCONCLUSIVE] = SECTION_OPEN,
         [VERDICT_INCOMPARABLE] = SECTION_OPEN, [VERDICT_IMPROVED] = SECTION_FASTER,
         [VERDICT_NEW] = SECTION_OPEN,          [VERDICT_PASS] = SECTION_SAME,
+        [VERDICT_UNCHANGED] = SECTION_SAME,
     };
     bool looks_faster = row->verdict == VERDICT_SUSPECT && (row->tags & TAG_FASTER);
     return looks_faster ? SECTION_FASTER : sections[row->verdict];

@@ -19,11 +19,12 @@ static const char *const names[VERDICTS] = {
     [VERDICT_IMPROVED] = "IMPROVED",
     [VERDICT_NEW] = "NEW",
     [VERDICT_PASS] = "PASS",
+    [VERDICT_UNCHANGED] = "UNCHANGED",
 };
 
-static const char *const tag_names[TAGS] = {"CLOCK",  "THROTTLE", "BIMODAL", "SAME-CODE",
-                                            "DRIVER", "ACK",      "FASTER",  "REDEFINED",
-                                            "STEPS",  "UNCHECKED"};
+static const char *const tag_names[TAGS] = {"CLOCK",  "THROTTLE",  "BIMODAL", "SAME-CODE",
+                                            "DRIVER", "ACK",       "FASTER",  "REDEFINED",
+                                            "STEPS",  "UNCHECKED", "AUDIT"};
 
 const char *verdict_name(enum verdict verdict)
 {
@@ -49,22 +50,23 @@ void tags_text(unsigned tags, char *out, int size)
         if (tags >> i & 1) text_add(out, (size_t)size, " ", "%s", tag_names[i]);
 }
 
-/* Verdicts for which both sides have a time. */
-static const enum verdict measured[] = {VERDICT_REGRESSED,    VERDICT_SUSPECT,  VERDICT_UNSTABLE,
-                                        VERDICT_INCONCLUSIVE, VERDICT_IMPROVED, VERDICT_PASS};
+/* Verdicts for which both sides have a time, or none is wanted. */
+static const enum verdict compared[] = {VERDICT_REGRESSED,    VERDICT_SUSPECT,  VERDICT_UNSTABLE,
+                                        VERDICT_INCONCLUSIVE, VERDICT_IMPROVED, VERDICT_PASS,
+                                        VERDICT_UNCHANGED};
 
 bool verdict_is_judged(enum verdict verdict)
 {
-    return verdict == VERDICT_PASS || verdict == VERDICT_IMPROVED || verdict == VERDICT_REGRESSED ||
-           verdict == VERDICT_SUSPECT;
+    return verdict == VERDICT_PASS || verdict == VERDICT_UNCHANGED || verdict == VERDICT_IMPROVED ||
+           verdict == VERDICT_REGRESSED || verdict == VERDICT_SUSPECT;
 }
 
 bool verdict_nothing_compared(const struct verdict_tally *tally)
 {
-    int compared = 0;
-    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
-        compared += tally->counts[measured[i]];
-    return compared == 0;
+    int count = 0;
+    for (size_t i = 0; i < sizeof compared / sizeof compared[0]; i++)
+        count += tally->counts[compared[i]];
+    return count == 0;
 }
 
 bool verdict_too_few_judged(const struct verdict_tally *tally)
@@ -98,7 +100,8 @@ int verdict_set_parse(const char *text, unsigned *set)
         int verdict = verdict_parse(word);
         if (strcasecmp(word, "any") == 0) {
             *set |= (1u << VERDICTS) - 1;
-            *set &= ~(1u << VERDICT_PASS | 1u << VERDICT_IMPROVED | 1u << VERDICT_NEW);
+            *set &= ~(1u << VERDICT_PASS | 1u << VERDICT_UNCHANGED | 1u << VERDICT_IMPROVED |
+                      1u << VERDICT_NEW);
             continue;
         }
         if (verdict < 0) {

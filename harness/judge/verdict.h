@@ -18,6 +18,7 @@ enum verdict {
     VERDICT_IMPROVED,     /* shown faster by more than the floor */
     VERDICT_NEW,          /* the candidate has it, the base does not */
     VERDICT_PASS,         /* shown not slower than the floor allows */
+    VERDICT_UNCHANGED,    /* proven to do the same, and not launched (proof.h) */
     VERDICTS,
 };
 
@@ -33,7 +34,8 @@ enum verdict_tag {
     TAG_REDEFINED = 128, /* for INCOMPARABLE: the candidate states other work or another input */
     TAG_STEPS = 256,     /* a short time: judged by means of samples, below the clock's steps */
     TAG_UNCHECKED = 512, /* nothing says whether the answer of a side is right */
-    TAGS = 10,
+    TAG_AUDIT = 1024,    /* proven unchanged, and measured all the same */
+    TAGS = 11,
 };
 
 const char *verdict_name(enum verdict verdict);
@@ -66,6 +68,6 @@ bool verdict_too_few_judged(const struct verdict_tally *tally);
  * Sides without a common case give 4. */
 int verdict_exit(const struct verdict_tally *tally, unsigned fail_on);
 
-/* Parse "REGRESSED,INCONCLUSIVE" into bits; "any" is all but PASS, IMPROVED and NEW. -1
+/* Parse "REGRESSED,INCONCLUSIVE" into bits; "any" is all but PASS, UNCHANGED, IMPROVED and NEW. -1
  * with assay_error. */
 int verdict_set_parse(const char *text, unsigned *set);

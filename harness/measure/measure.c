@@ -9,6 +9,7 @@
 #include "base/stats.h"
 #include "device/counter_sets.h"
 #include "device/nvtx.h"
+#include "measure/fingerprint_pass.h"
 #include "measure/measurement.h"
 #include "measure/renew.h"
 #include "measure/turns.h"
@@ -43,7 +44,7 @@ static int context_init(struct measure_context *context, const struct device_ops
     board_announce(context->board, -1, STEP_PREPARE);
     if (buffers_init(&context->buffers, ops, device, &request->shape, request->seed) < 0) return -1;
     board_announce(context->board, -1, STEP_PREPARE);
-    if (verifier_init(&context->verifier, &context->buffers) < 0) return -1;
+    if (!request->prints && verifier_init(&context->verifier, &context->buffers) < 0) return -1;
     ops->state(device, &context->state);
     return 0;
 }
@@ -261,6 +262,7 @@ static int profile_all(struct measure_context *context, struct measurement *meas
 static int run_group(struct measure_context *context, struct measurement *measurements,
                      int *culprit)
 {
+    if (context->request->prints) return fingerprint_group(context, measurements, culprit);
     if (prepare_all(context, measurements, culprit) < 0) return -1;
     bool timed = !context->request->check_only;
     if (!timed && renew_inputs(context, measurements, culprit) < 0) return -1;

@@ -111,7 +111,7 @@ int wire_receive(int fd, enum wire_type *type, void **data, size_t *bytes)
 /* ---------------------------------------------------------------- cases -- */
 
 /* The arrays of a case, in the order in which they are sent. */
-enum { SERIES = 9 };
+enum { SERIES = 10 };
 
 struct series {
     void **array;
@@ -129,6 +129,7 @@ static void list_series(struct wire_case *message, struct series out[SERIES])
     out[7] =
         (struct series){(void **)&samples->span, sizeof(struct stage_span), samples->span_count};
     out[8] = (struct series){(void **)&message->profile, sizeof(struct profile), 1};
+    out[9] = (struct series){(void **)&message->print, sizeof(struct fingerprint), 1};
 }
 
 int wire_send_case(int fd, const struct wire_case *message)
@@ -153,7 +154,9 @@ void wire_case_release(struct wire_case *message)
 {
     samples_release(&message->result.samples);
     free(message->profile);
+    free(message->print);
     message->profile = NULL;
+    message->print = NULL;
 }
 
 static bool ends(const char *text, size_t size)
@@ -196,6 +199,17 @@ static bool profile_is_sound(const struct profile *profile)
     return sound;
 }
 
+static bool print_is_sound(const struct fingerprint *print)
+{
+    const struct case_id *id = &print->id;
+    bool sound = ENDS(id->operation) && ENDS(id->variant) && ENDS(id->shape) &&
+                 ENDS(print->program) && ENDS(print->unknown) && ENDS(print->hash) &&
+                 print->count >= 0;
+    for (int i = 0; sound && i < FINGERPRINT_KEPT; i++)
+        sound = ENDS(print->fact[i]);
+    return sound;
+}
+
 /* The same of what came behind the case: only clocks that were not read have no array. */
 static bool arrays_are_sound(const struct wire_case *message)
 {
@@ -203,7 +217,8 @@ static bool arrays_are_sound(const struct wire_case *message)
     bool sound = (samples->count == 0 || (samples->time_ns && samples->round && samples->mark)) &&
                  (samples->wall_count == 0 || (samples->wall_ns && samples->wall_round)) &&
                  (samples->span_count == 0 || samples->span) &&
-                 (!message->profile || profile_is_sound(message->profile));
+                 (!message->profile || profile_is_sound(message->profile)) &&
+                 (!message->print || print_is_sound(message->print));
     for (int i = 0; sound && i < samples->span_count; i++)
         sound = ENDS(samples->span[i].name);
     return sound;

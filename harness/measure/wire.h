@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-#include "case/result.h"
+#include "case/fingerprint.h"
 #include "device/device.h"
 #include "device/measure_request.h"
 
@@ -24,7 +24,7 @@ enum wire_type {
     WIRE_READY,  /* struct device_info */
     WIRE_FAILED, /* text: the device did not open */
     WIRE_STATE,  /* struct device_state, before the first group, after the last, and to LOOK */
-    WIRE_CASE,   /* struct wire_case, then its sample arrays and its profile */
+    WIRE_CASE,   /* struct wire_case, then its sample arrays, its profile and its fingerprint */
     WIRE_BROKEN, /* struct measure_outcome: this worker cannot continue */
     WIRE_DONE,   /* nothing: the group is complete */
 };
@@ -39,13 +39,15 @@ struct wire_group {
     char variant[PLAN_MAX_VARIANTS][ASSAY_MAX_NAME];
     bool profile;                   /* profile a launch of every case */
     int32_t threads;                /* of the worker, for checks; 0: all that it can have */
+    bool fingerprint;               /* trace each case, and time nothing */
     struct measure_request request; /* but its pointers, which the worker finds by the names */
 };
 
 struct wire_case {
     int32_t index; /* into wire_group.variant */
     struct case_result result;
-    struct profile *profile; /* NULL: none */
+    struct profile *profile;   /* NULL: none */
+    struct fingerprint *print; /* NULL: none */
 };
 
 /* How a group ended. */

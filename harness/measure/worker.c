@@ -119,6 +119,7 @@ static int read_request(struct worker *worker, struct wire_group *group)
     request->profiles = NULL;
     int threads = group->threads > 0 ? group->threads : worker->most_threads;
     if (threads != omp_get_max_threads()) omp_set_num_threads(threads);
+    request->prints = NULL;
     request->shape.operation = registry_operation(group->operation);
     if (request->shape.operation == NULL)
         return assay_error("the worker knows no operation '%s'", group->operation);
@@ -133,6 +134,10 @@ static int read_request(struct worker *worker, struct wire_group *group)
         request->profiles = calloc((size_t)request->count + 1, sizeof *request->profiles);
         if (request->profiles == NULL) return assay_error("out of host memory for profiles");
     }
+    if (group->fingerprint) {
+        request->prints = calloc((size_t)request->count + 1, sizeof *request->prints);
+        if (request->prints == NULL) return assay_error("out of host memory for fingerprints");
+    }
     return worker->ops->stage ? worker->ops->stage(worker->device, request) : 0;
 }
 
@@ -144,6 +149,7 @@ static int send_results(struct worker *worker, const struct measure_request *req
         struct wire_case message = {.index = i, .result = results[i]};
         if (request->profiles && request->profiles[i].activities > 0)
             message.profile = &request->profiles[i];
+        if (request->prints && request->prints[i].count > 0) message.print = &request->prints[i];
         if (wire_send_case(worker->socket, &message) < 0) return -1;
     }
     return wire_send(worker->socket, WIRE_DONE, NULL, 0);
@@ -187,6 +193,7 @@ static int serve_group(struct worker *worker, struct wire_group *group)
         samples_release(&results[i].samples);
     free(results);
     free(request->profiles);
+    free(request->prints);
     return status;
 }
 

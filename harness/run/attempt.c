@@ -64,6 +64,7 @@ enum attempt_end ensure_child(struct runner *runner, bool use_events)
     struct device_options options = {.spec = found[0] ? found : runner->options->device,
                                      .pick = runner->pick,
                                      .use_events = use_events,
+                                     .trace = runner->options->fingerprints != NULL,
                                      .flush = runner->options->flush};
     if (child_start(&runner->child, &options) == 0) return ATTEMPT_DONE;
     return interrupt_signal() != 0 ? ATTEMPT_STOPPED : ATTEMPT_FAILED;
@@ -84,7 +85,8 @@ static void leave_child(struct runner *runner)
 static bool wants_events(const struct runner *runner, const struct attempt *attempt)
 {
     if (runner->options->use_events) return true;
-    if (runner->options->profile) return false; /* a profile needs the records */
+    if (runner->options->profile || runner->options->fingerprints)
+        return false; /* these need the records */
     if (runner->launch.device.place != ASSAY_CUDA) return false;
     for (int i = 0; i < attempt->count; i++)
         if (attempt->group->variant[attempt->index[i]]->clock != ASSAY_CLOCK_WALL) return false;
@@ -126,6 +128,9 @@ static int keep_all(struct runner *runner, const struct attempt *attempt)
         if (attempt->cases[i].profile)
             status = store_profile(runner->store, runner->launch.id, &attempt->cases[i].result.id,
                                    attempt->cases[i].profile);
+    for (int i = 0; i < attempt->count && status == 0; i++)
+        if (attempt->cases[i].print)
+            status = fingerprint_write(runner->prints.stream, attempt->cases[i].print);
     return status;
 }
 
@@ -241,7 +246,8 @@ enum attempt_end attempt_group(struct runner *runner, const struct group *group)
     enum attempt_end end = measure(runner, &attempt);
     drop_cases(&attempt);
     free(attempt.cases);
-    if (runner->options->profile && end == ATTEMPT_DONE) leave_child(runner);
+    if (runner->options->profile && !runner->options->check_only && end == ATTEMPT_DONE)
+        leave_child(runner);
     if (end != ATTEMPT_FAILED) progress_group_end(&runner->progress, clock_s() - start);
     return end;
 }

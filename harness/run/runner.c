@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "case/run_record.h"
+#include "device/device.h"
 #include "object/object.h"
 #include "run/device_lock.h"
 #include "run/interrupt.h"
@@ -194,6 +195,7 @@ static void say_losses(const struct device_info *device)
 
 static int check_profilable(const struct device_info *device)
 {
+    if (device->simulates_counters) return 0;
     if (device->simulated)
         return assay_error("a simulated device runs no kernels: there is nothing to profile");
     if (device->place != ASSAY_CUDA)
@@ -227,6 +229,23 @@ static int check_divisible(const struct runner_options *options)
     return 0;
 }
 
+/* The file of the fingerprints, where they are asked for. */
+static int begin_prints(struct runner *runner)
+{
+    const char *path = runner->options->fingerprints;
+    if (!path) return 0;
+    if (out_file_open(&runner->prints, path) < 0) return -1;
+    return fingerprints_write_head(runner->prints.stream);
+}
+
+/* Complete or not there at all: what is missing in it would pass for a case that is not there. */
+static enum runner_end end_prints(struct runner *runner, enum runner_end end)
+{
+    if (!runner->prints.stream) return end;
+    int status = out_file_close(&runner->prints, end == RUNNER_COMPLETE ? 0 : -1);
+    return end == RUNNER_COMPLETE && status != 0 ? RUNNER_FAILED : end;
+}
+
 static enum runner_end run(struct runner *runner)
 {
     int first = 1;
@@ -251,7 +270,7 @@ static enum runner_end run(struct runner *runner)
     }
     say_losses(&runner->child.device);
     if (runner->options->wait_quiet_s > 0 && quiet_wait(runner) != 0) return RUNNER_INTERRUPTED;
-    if (begin_run(runner, &first) < 0) {
+    if (begin_prints(runner) < 0 || begin_run(runner, &first) < 0) {
         runner->run.id[0] = '\0';
         return RUNNER_FAILED;
     }
@@ -272,10 +291,10 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
         return RUNNER_FAILED;
     }
     runner->options = options;
-    runner->pick = options->pick;
+    runner->pick = device_choice(options->device) == DEVICE_ALL ? 0 : options->pick;
     runner->known = &runner->ceilings;
     runner->child.socket = -1;
-    enum runner_end end = run(runner);
+    enum runner_end end = end_prints(runner, run(runner));
     snprintf(run_id, STORE_ID, "%s", runner->run.id);
     if (runner->child.pid > 0) child_reap(&runner->child, NULL, 0);
     if (runner->store) store_close(runner->store);

@@ -27,12 +27,13 @@ struct runner_options {
     bool replicate;    /* of all GPUs: each measures every case, in place of a part of them */
     bool side_by_side; /* of all GPUs: also what shares the host's link or its cores */
     bool use_events;
-    int32_t flush;        /* enum cache_flush; -1: the device's default */
-    bool check_only;      /* check every result, time nothing */
-    bool profile;         /* profile a launch of every case, with a new worker per group */
-    const char *counters; /* counter_list of counter_sets.h; NULL: its default */
-    double wait_quiet_s;  /* wait so long for other programs to end; 0: not at all */
-    bool dry_run;         /* print the plan on standard output, measure nothing */
+    int32_t flush;            /* enum cache_flush; -1: the device's default */
+    bool check_only;          /* check every result, time nothing */
+    const char *fingerprints; /* into this file, and time nothing; NULL: not wanted */
+    bool profile;             /* profile a launch of every case, with a new worker per group */
+    const char *counters;     /* counter_list of counter_sets.h; NULL: its default */
+    double wait_quiet_s;      /* wait so long for other programs to end; 0: not at all */
+    bool dry_run;             /* print the plan on standard output, measure nothing */
     uint64_t seed;
     /* The shared object whose variants are twins of those of the same names, measured in turns;
      * NULL: none. Turns end when a change is told from the floor, a fraction; 0: the suite's

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/out_file.h"
 #include "base/temp_folder.h"
 #include "case/ceiling.h"
 #include "case/surroundings.h"
@@ -28,6 +29,7 @@ struct runner {
     struct launch_info launch;
     struct machine_use use; /* when the launch began */
     struct progress progress;
+    struct out_file prints;   /* of options->fingerprints */
     struct ceilings ceilings; /* of the device, measured so far in this process */
     struct ceilings
         *known; /* those that results are held against: of this runner, or of all GPUs */

@@ -10,6 +10,13 @@
 
 enum { TICK_MS = 200 };
 
+/* Fingerprints are compared with those of a program that may plan other groups before this one. */
+static uint64_t group_seed(const struct runner *runner, const struct group *group)
+{
+    if (runner->options->fingerprints) return runner->launch.seed;
+    return rng_mix(runner->launch.seed, (uint64_t)(group - runner->plan.groups));
+}
+
 static int send_group(struct runner *runner, const struct attempt *attempt)
 {
     const struct group *group = attempt->group;
@@ -18,6 +25,7 @@ static int send_group(struct runner *runner, const struct attempt *attempt)
     if (message == NULL) return assay_error("out of memory for a group");
     message->profile = options->profile;
     message->threads = runner->threads;
+    message->fingerprint = options->fingerprints != NULL;
     message->request = (struct measure_request){
         .shape = group->shape,
         .temperature = group->temperature,
@@ -25,7 +33,7 @@ static int send_group(struct runner *runner, const struct attempt *attempt)
         .precision_pct = group->precision_pct,
         .energy_s = group->energy_s,
         .twins = group->twins,
-        .seed = rng_mix(runner->launch.seed, (uint64_t)(group - runner->plan.groups)),
+        .seed = group_seed(runner, group),
         .check_only = options->check_only,
         .launch = runner->launch.number,
         .launch_seed = runner->launch.seed,

@@ -69,13 +69,19 @@ static void changes(FILE *out, const struct comparison *comparison)
 
 /* ------------------------------------------------------------- the folds -- */
 
-/* Write the rows, except PASS, which is only counted. Returns how many were written. */
+/* Nothing is to be told of these but how many they are. */
+static bool is_fine(const struct comparison_row *row)
+{
+    return row->verdict == VERDICT_PASS || row->verdict == VERDICT_UNCHANGED;
+}
+
+/* Write the rows, except those that are fine. Returns how many were written. */
 static int rows(FILE *out, const struct comparison *comparison)
 {
     struct comparison_words words;
     int written = 0;
     for (int i = 0; i < comparison->count && written < MOST_ROWS; i++) {
-        if (comparison->rows[i].verdict == VERDICT_PASS) continue;
+        if (is_fine(&comparison->rows[i])) continue;
         if (ftell(out) > MOST_BYTES) break;
         if (written++ == 0)
             fprintf(out,
@@ -91,11 +97,13 @@ static int rows(FILE *out, const struct comparison *comparison)
 
 static void cases(FILE *out, const struct comparison *comparison)
 {
-    int count = comparison->count - comparison->tally.counts[VERDICT_PASS];
-    char summary[96];
+    const int *counts = comparison->tally.counts;
+    int count = comparison->count - counts[VERDICT_PASS] - counts[VERDICT_UNCHANGED];
+    char summary[112];
     if (count == 0) return;
-    snprintf(summary, sizeof summary, "The %d case%s that %s not PASS, with floors and reasons",
-             count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
+    snprintf(summary, sizeof summary, "The %d case%s that %s not PASS%s, with floors and reasons",
+             count, count == 1 ? "" : "s", count == 1 ? "is" : "are",
+             counts[VERDICT_UNCHANGED] ? " or UNCHANGED" : "");
     fold(out, summary);
     int left = count - rows(out, comparison);
     if (left > 0) fprintf(out, "\n%d more row%s left out.\n", left, left == 1 ? " is" : "s are");

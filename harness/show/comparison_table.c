@@ -130,6 +130,10 @@ static void heading(const struct layout *layout, const struct comparison_row *ro
                                                 [SECTION_FASTER] = ", faster",
                                                 [SECTION_SAME] = ", unchanged"};
     const char *word = words[comparison_section(row)];
+    if (row->verdict == VERDICT_UNCHANGED) word = ", by proof";
+    bool by_counts = strcmp(layout->comparison->metric, "counters") == 0;
+    if (by_counts && comparison_section(row) <= SECTION_FASTER)
+        word = comparison_section(row) == SECTION_SLOWER ? ", more work" : ", less work";
     bool failed = row->verdict < VERDICT_REGRESSED;
     char text[CELL_LINE];
     snprintf(text, sizeof text, "%s: %d%s%s", verdict_name(row->verdict), count,

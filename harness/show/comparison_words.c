@@ -143,6 +143,7 @@ const char *metric_text(const struct comparison *comparison)
 {
     const char *metric = comparison->metric ? comparison->metric : "time";
     if (strcmp(metric, "limits") == 0) return "change of time/limit";
+    if (strcmp(metric, "counters") == 0) return "change of instructions";
     return strcmp(metric, "speedup") == 0 ? "change of time/baseline" : "change of time";
 }
 

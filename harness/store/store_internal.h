@@ -36,6 +36,7 @@ enum need {
     NEED_NAMED,         /* runs with this label, or whose ids begin so */
     NEED_RUN,           /* all of the run with this id */
     NEED_LAUNCH,        /* the row of the launch with this id */
+    NEED_SHARES,        /* every run that is a share of its suite */
     NEED_LIST,          /* every run and launch, and how many cases they have */
     NEED_CASES,         /* every launch, and the cases that a pattern names */
     NEED_NOISE,         /* of this comparability key */

@@ -388,6 +388,6 @@ const struct store_step store_steps[] = {{4, schema},
                                          {8, unchecked},
                                          {9, floors},
                                          {10, store_schema_fleet},
-                                         {12, store_schema_health},
+                                         {11, store_schema_health},
                                          {0}};
-const int store_version = 12;
+const int store_version = 11;

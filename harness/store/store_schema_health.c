@@ -1,4 +1,4 @@
-/* store_schema_health.c - version 12: what a GPU says of its own health. */
+/* store_schema_health.c - version 11: what a GPU says of its own health. */
 #include "store/store_internal.h"
 
 const char store_schema_health[] = "ALTER TABLE launch ADD COLUMN link_width INTEGER;\n"

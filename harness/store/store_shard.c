@@ -88,6 +88,7 @@ int store_each_shard_job(struct store *store,
     struct reading reading = {0};
     struct query query;
     int status = 0;
+    if (store_need(store, NEED_SHARES, "") != 0) return -1;
     query_open(&query, store, "look for shares", shares);
     while (status == 0 && query_step(&query) == 1) {
         struct shard_job job = {0};

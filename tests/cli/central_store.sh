@@ -12,6 +12,7 @@ unset ASSAY_DB
 # ------------------------------------------------------------ without a server
 check "what is no URL is refused" exits 2 "$ASSAY" push http://host/db
 check "and what is missing is asked for" warns "to which central store?" "$ASSAY" push
+check "a store is not pushed into a store" warns "comes from a file" "$ASSAY" push postgres://a/b --db postgres://c/d
 check "a server that is not there is one line" one_line "$ASSAY" list runs --db postgres://127.0.0.1:1/x
 check "with exit code 2" exits 2 "$ASSAY" list runs --db postgres://127.0.0.1:1/x
 check "which does not have the password" fails warns hidden "$ASSAY" list runs --db postgres://me:hidden@127.0.0.1:1/x
@@ -51,6 +52,7 @@ odd="it's \"50 %\" \\ :run {a,b} ü"
 "$ASSAY" run smoke --device sim:seed=1 --launches 2 --label first --db one.sqlite >/dev/null 2>&1
 "$ASSAY" run smoke --device 'sim:seed=2,slow=int8_quantize/*:10' --label "$odd" --db one.sqlite >/dev/null 2>&1
 "$ASSAY" run smoke --device sim:seed=4 --launches 2 --db one.sqlite >/dev/null 2>&1
+"$ASSAY" run smoke --device sim:seed=5 --shard 2/3:job-1 --label share1 --db one.sqlite >/dev/null 2>&1
 "$ASSAY" calibrate "$ten" --device "$(calm 3)" --allow-simulated --rounds 5 --filter 'int8_quantize/*' --db one.sqlite >/dev/null 2>&1
 # What a profile, an object, stages, the host's clock and a gate would store.
 query one.sqlite "UPDATE sample SET wall_ns = time_ns, wall_round = round;
@@ -76,7 +78,7 @@ alike() {
     local code_file=$?
     "$ASSAY" "$@" --db "$reader" >server.out 2>server.err
     # But the command that would measure it again, which needs a file.
-    [ $? -eq $code_file ] && [ -s file.out ] && diff <(sed '/"next": "assay ab/d' file.out) <(sed '/"next": /d' server.out)
+    [ $? -eq $code_file ] && [ -s file.out ] && diff <(sed '/"next": /d' file.out) <(sed '/"next": /d' server.out)
 }
 for format in table json; do
     check "list is the same ($format)" alike list runs --format $format
@@ -90,6 +92,8 @@ check "a profile is the same" alike show first --profile
 check "of an id" alike show "$(query one.sqlite "SELECT substr(id, 1, 12) FROM run WHERE label = 'first'")"
 check "compare is the same" alike compare first "$odd" --format json
 check "and has its noise and its slowdown" grep -q '"REGRESSED"\|"SUSPECT"' server.out
+check "of shares too" alike compare first share1 --format json
+check "and it says what is missing" grep -qF "shares 1, 3 of 3 of job-1 are missing" server.err
 for cases in 'int8_quantize/*' '*' 'int8_quantize n=*' 'memory/memcpy, int8_quantize/*'; do
     check "history of $cases is the same" alike history "$cases" --format json
 done

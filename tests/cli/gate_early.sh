@@ -7,13 +7,18 @@
 slow=',slow=*_token/host_omp:10'
 check "a gate says first what it will do" exits 0 gate "$(calm 1)" "$(calm 2)"
 cp said.err calm.err
-check "in its first line" test "$(head -n 1 calm.err)" = \
-    "assay: 6 launches of each program screen all cases; 10 rounds or more of what then looks changed"
+check "in its first lines" test "$(sed 's/measured: .*/measured/;2q' calm.err)" = \
+    "assay: nothing is proven, and all is measured
+assay: 6 launches of each program screen all cases; 10 rounds or more of what then looks changed"
 check "each launch says which of how many" grep -q "^assay: round 1, base (of 6)$" calm.err
 check "and, from the second round on, how long it takes" grep -qE "^assay: round 3, base \(of 6, about [0-9]+ s more\)$" calm.err
 
 # Both sides of 2 %, so that the first look leaves a case open, and one far beyond it.
 open=',slow=int8_quantize/host_memcpy:2'
+script -qec "stty cols 80; $(printf '%q ' "$ASSAY" gate "$ten" --base "$ASSAY" --base-device "$(calm 1)" \
+    --cand-device "$(calm 2)" --allow-simulated --seed 1)" /dev/null >bar.out
+check "a terminal has a bar in their place" grep -qF "[########............] round 3, candidate (of 6, about " bar.out
+check "of one line" test "$(grep -c 'round [1-6], ' bar.out)" -le 2
 check "without --fail-fast what is open is measured on" exits 1 gate "$(calm 1)" "$(calm 2 "$slow$open")" --threshold 2
 cp said.err whole.err
 check "to round 26" grep -q "round 26, " whole.err

@@ -109,8 +109,11 @@ object after -O3
 ab() { "$ASSAY" ab "$1" "$2" "$HERE/object/twice.ini" --twin --json g.json --budget 0.2 "${@:3}"; }
 check "two objects" exits 0 ab before.so after.so --device sim:seed=1,noise=0.3 --allow-simulated
 check "are twins" gives turns all evidence
-check "on the host one case alone has no verdict" exits 4 ab before.so after.so --device host
-check "and says why" gives 1 rows "value ->> 'reason' LIKE 'too few cases%'"
+object same -O2 -DASSAY_OBJECT_COMMIT='"same"'
+check "on the host one case alone of the same code has no verdict" exits 4 ab before.so same.so --device host
+check "and says why" gives 1 rows "value ->> 'reason' LIKE 'too few cases%' OR value ->> 'reason' LIKE 'a second copy%'"
+object slow -DIN_LAUNCH='for (volatile int i = 0; i < 5000000; i++)'
+check "but what takes many times as long is slower there too" exits 1 ab before.so slow.so --device host
 if command -v clang >/dev/null; then
     CC=clang object clang
     check "another compiler's object" exits 0 ab before.so clang.so --device sim:seed=1,noise=0.3 --allow-simulated

@@ -66,6 +66,17 @@ static void slow_downs_of_one_case_multiply(void **state)
     assert_true(sim_spec_slowdown(&spec, "scale", "wide") == 1.1);
     assert_true(sim_spec_slowdown(&spec, "stream", "omp") == 0.8);
     assert_true(sim_spec_slowdown(&spec, "product", "loop") == 1);
+
+    char code[SIM_CODE], other[SIM_CODE];
+    spec = parsed("sim:code=7,slow=scale/*:10,bias=*/fast:50");
+    assert_true(spec.has_code);
+    assert_true(sim_spec_slowdown(&spec, "scale", "fast") == 1.1 * 1.5);
+    assert_true(sim_spec_work(&spec, "scale", "fast") == 1.1); /* a bias is no work */
+    sim_spec_code(&spec, "scale", "fast", code);
+    sim_spec_code(&spec, "scale", "wide", other);
+    assert_string_equal(code, other);
+    sim_spec_code(&spec, "stream", "fast", other);
+    assert_string_not_equal(code, other);
 }
 
 static void what_is_typed_wrong_gets_one_line_that_says_what_is_right(void **state)
@@ -76,7 +87,8 @@ static void what_is_typed_wrong_gets_one_line_that_says_what_is_right(void **sta
         {"sim:", "as in sim:seed=1"},
         {"sim:seed=1,", "KEY=VALUE is missing"},
         {"sim:nois=1", "did you mean 'noise'?"},
-        {"sim:colour=red", "(seed, noise, launch, drift, modes, throttle, step, gpus, gpu, slow, "},
+        {"sim:colour=red", "(seed, noise, launch, drift, modes, throttle, step, gpus, gpu, slow, "
+                           "bias, code, crash"},
         {"sim:noise", "noise=: it wants per cent"},
         {"sim:noise=", "noise=: it wants per cent"},
         {"sim:noise=abc", "noise=abc: it wants per cent from 0 to 100"},

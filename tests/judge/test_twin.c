@@ -180,6 +180,10 @@ static void a_copy_of_the_base_that_differs_voids_the_verdict(void **state)
     gate->cases[0].on_host = true;
     twin_judge(gate->cases, 1);
     assert_int_equal(gate->cases[0].verdict, VERDICT_UNSTABLE);
+    for (int i = 0; i < 1024; i++)
+        gate->side[0][SIM_CANDIDATE][i] *= 1.5F;
+    twin_judge(gate->cases, 1);
+    assert_int_equal(gate->cases[0].verdict, VERDICT_REGRESSED);
     gate_free(gate);
 }
 

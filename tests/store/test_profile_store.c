@@ -74,6 +74,7 @@ static void a_profile_travels_with_its_run(void **state)
     struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
     struct run_info run;
     struct launch_info launch;
+    struct merge_outcome merged;
     int rows = 0;
     store_it(a, &run, &launch);
     FILE *file = tmpfile();
@@ -88,10 +89,11 @@ static void a_profile_travels_with_its_run(void **state)
     store_close(a);
 
     struct store *c = fixture_open(state, "c.sqlite", STORE_WRITE);
-    FINE(store_merge(c, fixture_path(state, "a.sqlite"), &rows));
+    FINE(store_merge(c, fixture_path(state, "a.sqlite"), &merged));
     check_read(c, &launch);
-    FINE(store_merge(c, fixture_path(state, "b.sqlite"), &rows));
-    assert_int_equal(rows, 0);
+    FINE(store_merge(c, fixture_path(state, "b.sqlite"), &merged));
+    assert_int_equal(merged.added, 0);
+    assert_int_equal(merged.conflicts, 0);
     store_close(c);
     store_close(b);
 }

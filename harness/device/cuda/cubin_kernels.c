@@ -42,7 +42,6 @@ static bool next_attribute(const struct cubin_section *section, size_t *at,
 static void take_parameter(struct kernel_entry *kernel, const unsigned char *bytes)
 {
     int number = bytes[4] | bytes[5] << 8, size = (int)(word_at(bytes + 8) >> 18);
-    if (kernel->parameters < 0) kernel->parameters = 0;
     if (number >= KERNEL_MAX_PARAMETERS) return;
     if (number >= kernel->parameters) kernel->parameters = number + 1;
     kernel->parameter_bytes[number] = size;
@@ -61,7 +60,7 @@ static int threads_of(const unsigned char *bytes)
     return threads <= MOST_THREADS ? (int)threads : 0;
 }
 
-static void take_attributes(struct kernel_entry *kernel, const struct cubin_section *section)
+void cubin_read_kernel(struct kernel_entry *kernel, const struct cubin_section *section)
 {
     struct attribute attribute;
     size_t at = 0;
@@ -107,7 +106,7 @@ static int add_kernels(struct kernel_image *image, const struct cubin_sections *
         if (!name || kernel_of(image, name)) continue;
         struct kernel_entry *kernel = kernel_image_add(image, name, strlen(name));
         if (!kernel) return -1;
-        take_attributes(kernel, &section);
+        cubin_read_kernel(kernel, &section);
     }
     return 0;
 }

@@ -24,6 +24,19 @@ struct cupti_record {
     int32_t grid[3], block[3];    /* of a kernel; -1 otherwise */
 };
 
+/* Who is told of modules that are loaded, and of every call of the driver's interface before and
+ * after it is made: its name, its parameters (driver_calls.h), and of a launch the linker's name of
+ * the kernel. Not told of what it calls itself. */
+struct cupti_watcher {
+    void (*module)(void *context, const void *cubin, size_t size);
+    void (*call)(void *context, const char *name, bool has_ended, const void *parameters,
+                 const char *kernel);
+    void *context;
+};
+
+/* For the sessions that are opened from now on; NULL: nobody is told. */
+void cupti_watch(const struct cupti_watcher *watcher);
+
 /* Load CUPTI and start recording kernels, copies and memsets. Call it before the CUDA
  * context is created, so that module loads are seen. -1 with assay_error. */
 int cupti_open(void);

@@ -45,6 +45,7 @@ enum {
     each(cuptiSubscribe) \
     each(cuptiUnsubscribe) \
     each(cuptiEnableCallback) \
+    each(cuptiEnableDomain) \
     each(cuptiActivityRegisterCallbacks) \
     each(cuptiActivitySetAttribute) \
     each(cuptiActivityEnable) \
@@ -78,6 +79,8 @@ static struct {
     struct api api;
     CUpti_SubscriberHandle subscriber;
     bool is_subscribed, is_open;
+    struct cupti_watcher watcher;
+    pthread_mutex_t watch_lock; /* held while the watcher is told */
 
     pthread_mutex_t lock; /* protects all that follows */
     struct free_buffer *free;
@@ -85,7 +88,7 @@ static struct {
     struct record_list given;   /* what the last collect returned */
     int lost;
     struct symbols symbols;
-} session = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} session = {.lock = PTHREAD_MUTEX_INITIALIZER, .watch_lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --------------------------------------------------------------- records -- */
 
@@ -154,17 +157,41 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 
 /* The cubin is only valid during the callback, so its code is hashed here. Modules of vendor
  * libraries have tens of megabytes; the hash runs at the speed of memory. */
-static void CUPTIAPI resource_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                       const void *data)
+static void see_module(const CUpti_ModuleResourceData *module)
 {
-    (void)user;
-    if (domain != CUPTI_CB_DOMAIN_RESOURCE || id != CUPTI_CBID_RESOURCE_MODULE_LOADED || !data)
-        return;
-    const CUpti_ModuleResourceData *module = ((const CUpti_ResourceData *)data)->resourceDescriptor;
     if (!module || !module->pCubin || module->cubinSize == 0) return;
     pthread_mutex_lock(&session.lock);
     symbols_see_module(&session.symbols, module->pCubin, module->cubinSize);
     pthread_mutex_unlock(&session.lock);
+    if (!session.watcher.module) return;
+    pthread_mutex_lock(&session.watch_lock);
+    session.watcher.module(session.watcher.context, module->pCubin, module->cubinSize);
+    pthread_mutex_unlock(&session.watch_lock);
+}
+
+/* A module may be loaded within a call that is told, and the watcher makes calls itself: of these
+ * it is not told, so that its lock is not taken twice. */
+static void see_call(const CUpti_CallbackData *call)
+{
+    static _Thread_local bool is_telling;
+    if (is_telling || !session.watcher.call) return;
+    is_telling = true;
+    pthread_mutex_lock(&session.watch_lock);
+    session.watcher.call(session.watcher.context, call->functionName,
+                         call->callbackSite == CUPTI_API_EXIT, call->functionParams,
+                         call->symbolName);
+    pthread_mutex_unlock(&session.watch_lock);
+    is_telling = false;
+}
+
+static void CUPTIAPI see_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                  const void *data)
+{
+    (void)user;
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API && data)
+        see_call(data);
+    else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED && data)
+        see_module(((const CUpti_ResourceData *)data)->resourceDescriptor);
 }
 
 /* --------------------------------------------------------------- opening -- */
@@ -214,15 +241,18 @@ static int enable_all(bool on)
     return 0;
 }
 
-/* Subscribing comes first, as it is what fails when another tool uses CUPTI. Callbacks are
- * enabled only for the loading of modules, so launches are not slowed down. */
+/* Subscribing comes first, as it is what fails when another tool uses CUPTI. Where nobody watches,
+ * callbacks are enabled only for the loading of modules, so launches are not slowed down. */
 static int start(void)
 {
-    if (CALL(cuptiSubscribe, &session.subscriber, resource_callback, NULL)) return -1;
+    if (CALL(cuptiSubscribe, &session.subscriber, see_callback, NULL)) return -1;
     session.is_subscribed = true;
     if (CALL(cuptiEnableCallback, 1, session.subscriber, CUPTI_CB_DOMAIN_RESOURCE,
              CUPTI_CBID_RESOURCE_MODULE_LOADED) ||
         CALL(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed))
+        return -1;
+    if (session.watcher.call &&
+        CALL(cuptiEnableDomain, 1, session.subscriber, CUPTI_CB_DOMAIN_DRIVER_API))
         return -1;
     set_attributes();
     return enable_all(true);
@@ -251,6 +281,11 @@ static void release(void)
     session.lost = 0;
     symbols_release(&session.symbols);
     pthread_mutex_unlock(&session.lock);
+}
+
+void cupti_watch(const struct cupti_watcher *watcher)
+{
+    session.watcher = watcher ? *watcher : (struct cupti_watcher){0};
 }
 
 int cupti_open(void)
@@ -326,6 +361,11 @@ void cupti_code_hash(const char *kernel_name, char out[RESULT_MAX_HASH])
 }
 
 #else /* no CUPTI headers */
+
+void cupti_watch(const struct cupti_watcher *watcher)
+{
+    (void)watcher;
+}
 
 int cupti_open(void)
 {

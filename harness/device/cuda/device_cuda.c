@@ -133,6 +133,7 @@ static void cuda_close(struct device *device)
     cudaFree(device->found);
     if (device->stream) cudaStreamDestroy(device->stream);
     if (device->cupti) cupti_close();
+    cuda_trace_close(device);
     if (device->nvml) nvml_close();
     free(device);
 }
@@ -162,6 +163,7 @@ static int cuda_open(const struct device_options *options, struct device **out)
     device->event_floor_ns = device->kernel_floor_ns = NAN;
     device->flush_by_write = options->flush == FLUSH_WRITE;
 
+    if (options->trace && cuda_trace_open(device) < 0) lose(device, "traces of launches");
     /* CUPTI first: it must see the creation of the context and the loading of modules. */
     if (!options->use_events) device->cupti = cupti_open() == 0;
     device->recording = device->cupti;
@@ -174,7 +176,7 @@ static int cuda_open(const struct device_options *options, struct device **out)
     device->nvml = nvml_open(uuid) == 0;
     if (!device->nvml) lose(device, "clocks, power, energy (NVML)");
     if (make_resources(device) < 0 || find_card(device) < 0) goto fail;
-    if (open_clock(device) < 0) goto fail;
+    if (!options->trace && open_clock(device) < 0) goto fail;
     if (options->try_counters && cuda_try_counters(device) < 0) lose(device, "hardware counters");
     *out = device;
     return 0;
@@ -340,4 +342,5 @@ const struct device_ops device_cuda = {
     .energy = cuda_energy,
     .state = cuda_state,
     .profile = cuda_profile,
+    .trace = cuda_trace,
 };

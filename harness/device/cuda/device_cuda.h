@@ -31,8 +31,9 @@ struct device {
     float *hard;   /* for fills; on the device */
     void *found;   /* what the checks of whole outputs find; on the device */
     double event_floor_ns, kernel_floor_ns;
-    double worked_s; /* when the GPU was last busy for some time */
-    int launches;    /* launches of the variant in the current block */
+    double worked_s;            /* when the GPU was last busy for some time */
+    int launches;               /* launches of the variant in the current block */
+    struct launch_trace *trace; /* launch_trace.h; NULL: nothing is traced */
     char lost[4 * ASSAY_MAX_REASON];
 };
 
@@ -65,6 +66,12 @@ int cuda_energy(struct device *device, const struct block *block, double ns, int
                 double *energy_mj);
 
 int cuda_profile(struct device *device, const struct block *block, struct profile *profile);
+int cuda_trace(struct device *device, enum trace_step step, const struct assay_variant *variant,
+               struct fingerprint *print);
+
+/* Watch what the process has the GPU do. Before CUPTI is opened. -1 with assay_error. */
+int cuda_trace_open(struct device *device);
+void cuda_trace_close(struct device *device);
 
 /* 0 if cuda_profile can read counters on this machine, -1 with assay_error if not. */
 int cuda_try_counters(struct device *device);

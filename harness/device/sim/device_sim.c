@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "case/fingerprint.h"
 #include "case/registry.h"
 #include "case/shape.h"
+#include "device/counter_sets.h"
 #include "device/device.h"
 #include "device/host/host_memory.h"
 #include "device/measure_request.h"
@@ -26,6 +28,7 @@ static const uint64_t THERMAL_SLOWDOWN = 0x20; /* NVML's bit */
 struct role {
     struct assay_variant variant; /* first: a block's pointer to it is a pointer to the role */
     struct sim_case timing;
+    double fixed_ns;         /* without any variation */
     int64_t samples, blocks; /* taken so far */
 };
 
@@ -159,6 +162,7 @@ static void sim_describe(struct device *device, struct device_info *info)
     memset(info, 0, sizeof *info);
     info->place = ASSAY_HOST;
     info->simulated = true;
+    info->simulates_counters = device->spec.has_code;
     spec_text(device, info->spec);
     snprintf(info->name, sizeof info->name, "simulated device");
     info->peers = gpu_count(&device->spec);
@@ -203,7 +207,8 @@ static int sim_stage(struct device *device, struct measure_request *request)
         snprintf(id.operation, sizeof id.operation, "%s", variant->operation);
         snprintf(id.variant, sizeof id.variant, "%s", variant->name);
         *role = (struct role){.variant = stub_variant(variant, launch_fate(spec, &id)),
-                              .timing = sim_case_begin(spec, &launch, &id, &work)};
+                              .timing = sim_case_begin(spec, &launch, &id, &work),
+                              .fixed_ns = sim_fixed_ns(&id, &work)};
         request->variant[i] = &role->variant;
         request->lost[i] = sim_spec_has(spec, SIM_MISSING, id.operation, id.variant);
     }
@@ -253,6 +258,48 @@ static int sim_sample(struct device *device, const struct block *block, struct b
     return 0;
 }
 
+/* The launch of a stub, with the machine code that the spec speaks of. */
+static int sim_trace(struct device *device, enum trace_step step,
+                     const struct assay_variant *variant, struct fingerprint *print)
+{
+    char code[SIM_CODE];
+    if (step != TRACE_LAUNCH) return 0;
+    sim_spec_code(&device->spec, variant->operation, variant->name, code);
+    fingerprint_add(print, "launch: kernel %s; grid 1 1 1; block 16 1 1; code %s", variant->name,
+                    code);
+    if (!device->spec.has_code)
+        fingerprint_doubt(print, "this simulated device does not say which code it runs (code=N)");
+    return 0;
+}
+
+/* One kernel whose work is that of its time, in warp instructions; a case in the second mode of
+ * this launch does as much more. */
+static int sim_profile(struct device *device, const struct block *block, struct profile *profile)
+{
+    const struct role *role = (const struct role *)block->variant;
+    const struct assay_variant *variant = block->variant;
+    double work = role->fixed_ns * sim_spec_work(&device->spec, variant->operation, variant->name) *
+                  (role->timing.in_mode ? 1 + device->spec.mode_pct / 100 : 1);
+    struct profile_kernel *kernel = &profile->kernels[0];
+    *kernel = (struct profile_kernel){.activity = CUPTI_KERNEL,
+                                      .count = 1,
+                                      .grid = {100, 1, 1},
+                                      .block = {128, 1, 1},
+                                      .registers = 32,
+                                      .busy_ns = work,
+                                      .min_ns = work,
+                                      .max_ns = work};
+    snprintf(kernel->name, sizeof kernel->name, "%s", variant->name);
+    profile->activities = profile->kernel_count = profile->passes = 1;
+    profile->span_ns = profile->busy_ns = work;
+    profile->idle_ns = 0;
+    for (int i = 0; i < profile->counter_count; i++) {
+        bool counted = strcmp(profile->counter[i], COUNTER_INSTRUCTIONS) == 0;
+        profile->whole[i] = kernel->counter[i] = counted ? round(1000 * work) : 0;
+    }
+    return 0;
+}
+
 static void sim_state(struct device *device, struct device_state *state)
 {
     device_state_init(state);
@@ -272,4 +319,6 @@ const struct device_ops device_sim = {
     .warm_up = sim_warm_up,
     .sample = sim_sample,
     .state = sim_state,
+    .profile = sim_profile,
+    .trace = sim_trace,
 };

@@ -90,11 +90,23 @@ static int take_modes(struct sim_spec *spec, const struct sim_key *key, char *va
     return 0;
 }
 
-/* A glob; with SIM_SLOW, then a colon and a number. */
+static int take_code(struct sim_spec *spec, const struct sim_key *key, char *value)
+{
+    if (!parse_number(value, key->min, key->max, &spec->code)) return refuse(key, value);
+    spec->has_code = true;
+    return 0;
+}
+
+static bool has_size(enum sim_fate fate)
+{
+    return fate == SIM_SLOW || fate == SIM_BIAS;
+}
+
+/* A glob; with a fate that has a size, then a colon and a number. */
 static int take_rule(struct sim_spec *spec, const struct sim_key *key, char *value)
 {
     struct sim_rule rule = {.fate = key->fate};
-    if (key->fate == SIM_SLOW) {
+    if (has_size(key->fate)) {
         char *colon = strrchr(value, ':');
         if (colon == NULL || colon == value ||
             !parse_number(colon + 1, key->min, key->max, &rule.pct))
@@ -131,6 +143,9 @@ static const struct sim_key keys[] = {
     {"gpu", take_gpu, 0, 0, SIM_MAX_GPUS - 1, 0, "the number of one of them from 0, or all"},
     {"slow", take_rule, 0, -90, 10000, SIM_SLOW,
      "GLOB:PCT with per cent from -90 to 10000, as in int8_quantize/*:10"},
+    {"bias", take_rule, 0, -90, 10000, SIM_BIAS,
+     "GLOB:PCT with per cent from -90 to 10000, as in int8_quantize/*:3"},
+    {"code", take_code, 0, 0, 1e6, 0, "a number from 0 to 1e6"},
     {"crash", take_rule, 0, 0, 0, SIM_CRASH, GLOB},
     {"hang", take_rule, 0, 0, 0, SIM_HANG, GLOB},
     {"wrong", take_rule, 0, 0, 0, SIM_WRONG, GLOB},
@@ -218,11 +233,29 @@ bool sim_spec_has(const struct sim_spec *spec, enum sim_fate fate, const char *o
     return false;
 }
 
+/* The product of 1 + PCT / 100 over the rules that match, of one fate. */
+static double product(const struct sim_spec *spec, enum sim_fate fate, const char *operation,
+                      const char *variant)
+{
+    double product = 1;
+    for (int i = 0; i < spec->rule_count; i++)
+        if (spec->rules[i].fate == fate && matches(&spec->rules[i], operation, variant))
+            product *= 1 + spec->rules[i].pct / 100;
+    return product;
+}
+
+double sim_spec_work(const struct sim_spec *spec, const char *operation, const char *variant)
+{
+    return product(spec, SIM_SLOW, operation, variant);
+}
+
 double sim_spec_slowdown(const struct sim_spec *spec, const char *operation, const char *variant)
 {
-    double slowdown = 1;
-    for (int i = 0; i < spec->rule_count; i++)
-        if (spec->rules[i].fate == SIM_SLOW && matches(&spec->rules[i], operation, variant))
-            slowdown *= 1 + spec->rules[i].pct / 100;
-    return slowdown;
+    return sim_spec_work(spec, operation, variant) * product(spec, SIM_BIAS, operation, variant);
+}
+
+void sim_spec_code(const struct sim_spec *spec, const char *operation, const char *variant,
+                   char out[SIM_CODE])
+{
+    snprintf(out, SIM_CODE, "%.17g by %.17g", spec->code, sim_spec_work(spec, operation, variant));
 }

@@ -12,6 +12,7 @@ enum { SIM_MAX_RULES = 32, SIM_MAX_GLOB = 100, SIM_MAX_GPUS = 64 };
 /* What a rule does to the cases whose operation/variant matches its glob. */
 enum sim_fate {
     SIM_SLOW,
+    SIM_BIAS, /* slower too, with the same machine code */
     SIM_CRASH,
     SIM_HANG,
     SIM_WRONG,
@@ -22,7 +23,7 @@ enum sim_fate {
 struct sim_rule {
     enum sim_fate fate;
     char glob[SIM_MAX_GLOB];
-    double pct; /* for SIM_SLOW: how much longer; below 0 is faster */
+    double pct; /* for SIM_SLOW and SIM_BIAS: how much longer; below 0 is faster */
 };
 
 struct sim_spec {
@@ -36,6 +37,8 @@ struct sim_spec {
     int gpus;              /* of the machine; 0: it was not said, and there is one */
     int gpu;               /* which of them, from 0; -1: none is named, or all are (gpu=all) */
     double step_ns;        /* of the clock, which reads multiples of it; 0: any time */
+    bool has_code;         /* it says which machine code its cases run */
+    double code;           /* the number of the build that it is of */
     int rule_count;
     struct sim_rule rules[SIM_MAX_RULES];
 };
@@ -47,5 +50,14 @@ int sim_spec_parse(const char *text, struct sim_spec *spec);
 bool sim_spec_has(const struct sim_spec *spec, enum sim_fate fate, const char *operation,
                   const char *variant);
 
-/* The product of 1 + PCT / 100 over the SIM_SLOW rules that match. */
+/* The product over the SIM_SLOW rules alone: what a change of the code adds to its work. */
+double sim_spec_work(const struct sim_spec *spec, const char *operation, const char *variant);
+
+/* What the machine code of a case is made of, as text: the build, and the SIM_SLOW rules that
+ * match. */
+enum { SIM_CODE = 128 };
+void sim_spec_code(const struct sim_spec *spec, const char *operation, const char *variant,
+                   char out[SIM_CODE]);
+
+/* The product of 1 + PCT / 100 over the SIM_SLOW and SIM_BIAS rules that match. */
 double sim_spec_slowdown(const struct sim_spec *spec, const char *operation, const char *variant);

@@ -53,6 +53,7 @@ static const struct part heads[] = {
 };
 
 static const struct part launch[] = {{"launch", "WHERE id = :run", false}, {0}};
+static const struct part shares[] = {{"run", "WHERE shard_count > 1" IN_ORDER, true}, {0}};
 static const struct part counts[] = {{"counted", "", false}, {0}};
 
 /* The first letters of an operation are what its index can find. */
@@ -164,11 +165,17 @@ static int fetch_run(struct store *store, const char *id)
 
 /* What each need has, but NEED_RUN: the rows of an exchange. */
 static const struct part *const needs[][2] = {
-    [NEED_NEWEST] = {newest},        [NEED_NAMED] = {named},
-    [NEED_LAUNCH] = {launch},        [NEED_LIST] = {heads, counts},
-    [NEED_CASES] = {heads, cases},   [NEED_NOISE] = {noise},
-    [NEED_PAIRS] = {heads, pairs},   [NEED_NOISY_DEVICES] = {heads, all_noise},
-    [NEED_CARDS] = {heads, objects}, [NEED_TIMES] = {times},
+    [NEED_NEWEST] = {newest},
+    [NEED_NAMED] = {named},
+    [NEED_SHARES] = {shares},
+    [NEED_LAUNCH] = {launch},
+    [NEED_LIST] = {heads, counts},
+    [NEED_CASES] = {heads, cases},
+    [NEED_NOISE] = {noise},
+    [NEED_PAIRS] = {heads, pairs},
+    [NEED_NOISY_DEVICES] = {heads, all_noise},
+    [NEED_CARDS] = {heads, objects},
+    [NEED_TIMES] = {times},
     [NEED_VERDICTS] = {verdicts},
 };
 

@@ -6,7 +6,7 @@
  *
  * Texts compare by their bytes (COLLATE "C"), as in SQLite.
  */
-#include <string.h>
+#include <stdlib.h>
 
 #include "store/postgres/central.h"
 
@@ -194,6 +194,22 @@ static int write_table(FILE *out, struct store *store, const char *table)
     return status == 0 ? write_indexes(out, store, table) : -1;
 }
 
+/* A view whose SQL PostgreSQL takes too is SQLite's. */
+static int write_view(FILE *out, struct store *store, const char *name)
+{
+    struct query query;
+    query_ask(&query, store, "read the schema",
+              "SELECT replace(sql, 'CREATE VIEW', 'CREATE OR REPLACE VIEW') AS sql"
+              " FROM sqlite_schema WHERE type = 'view' AND name = :key",
+              name);
+    if (query_step(&query) == 1) {
+        char *sql = column_copy(&query, "sql");
+        if (sql) fprintf(out, "%s;\n", sql);
+        free(sql);
+    }
+    return query_close(&query);
+}
+
 int central_write_schema(FILE *out)
 {
     struct store *store;
@@ -214,6 +230,7 @@ int central_write_schema(FILE *out)
             status = write_table(out, store, table->table);
     fputs(own_tables, out);
     fputs(views, out);
+    if (status == 0) status = write_view(out, store, "beside");
     fprintf(out,
             "INSERT INTO schema_version (version) VALUES (%d)\n"
             "    ON CONFLICT (one) DO UPDATE SET version = excluded.version;\n"

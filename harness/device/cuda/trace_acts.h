@@ -1,0 +1,72 @@
+/*
+ * trace_acts.h - what a process had its GPU do, as lines in order that are the same in another
+ * process which does the same: addresses are told by their allocation, and handles by the order in
+ * which they came. Pure; launch_trace_cuda.c fills it from the driver's calls.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "case/fingerprint.h"
+#include "device/cuda/cubin.h"
+#include "device/device.h"
+
+/* The allocation that an address is in. */
+struct trace_range {
+    uint64_t begin, bytes;
+    bool on_host; /* or managed: the host may write it without a call */
+};
+/* false: it is no address of an allocation. */
+typedef bool trace_lookup(uint64_t address, struct trace_range *range);
+
+struct trace_acts;
+
+/* NULL when out of memory. */
+struct trace_acts *trace_acts_new(trace_lookup *lookup);
+void trace_acts_free(struct trace_acts *acts);
+
+/* Whether a case is being traced. */
+bool trace_acts_open(const struct trace_acts *acts);
+
+/* End the part of the trace that was, and begin the next; facts of what ended go to `print`.
+ * `kernels`: how many ran in it, by the records of the device; -1 not known. */
+void trace_acts_step(struct trace_acts *acts, enum trace_step step, int kernels,
+                     struct fingerprint *print);
+
+/* Something was enqueued, or changed what is enqueued later. */
+void trace_act(struct trace_acts *acts, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* So many kernels run for it. */
+void trace_acts_kernels(struct trace_acts *acts, int kernels);
+
+/* The host waited, or read what the device wrote: what it does behind that is its own doing. */
+void trace_acts_waited(struct trace_acts *acts);
+void trace_acts_host(struct trace_acts *acts);
+/* The host took the time of something: what is set up may follow from it. */
+void trace_acts_timed(struct trace_acts *acts);
+void trace_acts_doubt(struct trace_acts *acts, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The number of a handle (a stream, an event): 1 for the first that came in this case. */
+int trace_handle(struct trace_acts *acts, const void *handle);
+
+/* "range 2 of 4096 bytes + 128" of an address; "host" of one that is in no allocation. */
+enum { TRACE_ADDRESS = 96 };
+void trace_address(struct trace_acts *acts, uint64_t address, char out[TRACE_ADDRESS]);
+bool trace_is_device(struct trace_acts *acts, uint64_t address);
+/* A hash of bytes in which each aligned word that is an address counts as that. */
+struct code_hash trace_bytes(struct trace_acts *acts, const void *bytes, size_t size);
+
+/* A setting that holds until it is changed: number `id` of a handle (a kernel, a stream), or of the
+ * context (NULL). */
+void trace_set(struct trace_acts *acts, const void *handle, int id, const void *value, size_t size);
+/* A hash of all the settings of a handle. */
+uint64_t trace_settings(const struct trace_acts *acts, const void *handle);
+
+/* What is enqueued between these goes into a graph, and not to the device. */
+void trace_capture_begin(struct trace_acts *acts);
+void trace_capture_end(struct trace_acts *acts, const void *graph);
+void trace_graph_made(struct trace_acts *acts, const void *graph, const void *executable);
+void trace_graph_launched(struct trace_acts *acts, const void *executable, const void *stream);

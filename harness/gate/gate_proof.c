@@ -1,0 +1,224 @@
+/* gate_proof.c - what a gate need not measure: the cases in which both programs do the same
+ * (judge/proof.h), by one quick pass of each. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/exit_code.h"
+#include "gate/gate_run_state.h"
+
+/* A gate that is gone on with proves and audits what it did at first: of its session the first
+ * eight digits alone are stored (gate_label). */
+static uint64_t seed_of(const struct gate_run *run)
+{
+    char digits[9];
+    if (run->options->has_seed) return run->seed;
+    snprintf(digits, sizeof digits, "%.8s", run->session);
+    return strtoull(digits, NULL, 16);
+}
+
+/* ---------------------------------------------------------------- passes -- */
+
+static enum launch_end pass(struct gate_run *run, enum arm arm, struct fingerprints *prints)
+{
+    struct stored_run about;
+    struct program_call call = gate_call(run, arm, 0, run->options->filter);
+    call.counters = NULL;
+    call.label = "fingerprints";
+    call.seed = seed_of(run); /* both see the same inputs */
+    enum launch_end end = program_fingerprint(&call, prints, &about);
+    if (end != LAUNCH_DONE) return end;
+    comparison_side_of(&run->sides[arm], &about);
+    stored_run_release(&about);
+    if (!run->sides[arm].simulated || run->options->allow_simulated) return LAUNCH_DONE;
+    fingerprints_release(prints);
+    assay_error("the device is simulated: a gate of it proves nothing (--allow-simulated)");
+    return LAUNCH_REFUSED;
+}
+
+static int go_without(const char *why)
+{
+    fprintf(stderr, "assay: nothing is proven, and all is measured: %s\n", why);
+    return GATE_MADE;
+}
+
+/* --------------------------------------------------------------- the plan -- */
+
+/* About what the launches of the screen take: each starts as long as the pass took, and a case
+ * takes its budget and as long again for its checks. */
+static double screen_s(const struct gate_run *run, double pass_s)
+{
+    const char *budget = run->options->budget ? run->options->budget : GATE_BUDGET_S;
+    int cases = run->plan.open + run->plan.audited;
+    if (run->options->counts) return 2 * pass_s; /* and the checks */
+    return 2 * run->screen_rounds * (pass_s + 2 * cases * strtod(budget, NULL));
+}
+
+static void say_open(const struct gate_run *run)
+{
+    enum { MOST = 10 };
+    int said = 0;
+    for (int i = 0; i < run->plan.count && said < MOST; i++) {
+        const struct proven_case *one = &run->plan.cases[i];
+        char name[CASE_TEXT];
+        if (one->proof != PROOF_NONE) continue;
+        case_text(&one->id, name);
+        fprintf(stderr, "assay: to measure: %s: %s\n", name, one->why);
+        said++;
+    }
+    if (run->plan.open > said) fprintf(stderr, "assay: and %d more\n", run->plan.open - said);
+}
+
+static void say_plan(const struct gate_run *run, double both_s)
+{
+    const struct proof_plan *plan = &run->plan;
+    int to_measure = plan->open + plan->audited;
+    fprintf(stderr, "assay: %d of %d cases are proven unchanged (%.1f s)",
+            plan->proven + plan->audited, plan->count, both_s);
+    if (plan->audited > 0)
+        fprintf(stderr, ", of which %d %s measured all the same, to audit the proof", plan->audited,
+                plan->audited == 1 ? "is" : "are");
+    if (to_measure > 0)
+        fprintf(stderr, "; %d to measure, about %.0f s where none is suspect", to_measure,
+                screen_s(run, both_s / 2));
+    fputc('\n', stderr);
+    say_open(run);
+}
+
+static int make_plan(struct gate_run *run, struct fingerprints prints[ARM_NULL], double start_s)
+{
+    if (proof_plan_make(&run->plan, &prints[ARM_BASE], &prints[ARM_CANDIDATE], seed_of(run)) != 0)
+        return EXIT_USAGE;
+    if (run->plan.proven + run->plan.audited == 0)
+        return go_without(run->plan.count > 0 ? run->plan.cases[0].why : "no case was launched");
+    if (run->plan.proven > 0 && run->plan.open + run->plan.audited > 0) {
+        run->unproven = malloc(GATE_FILTER);
+        if (!run->unproven) {
+            assay_error("out of memory for a filter");
+            return EXIT_USAGE;
+        }
+        if (!gate_open_filter(run, run->unproven)) {
+            proof_plan_release(&run->plan);
+            return go_without("what is not proven cannot be named in a filter");
+        }
+        run->filter = run->unproven;
+    }
+    say_plan(run, clock_s() - start_s);
+    return GATE_MADE;
+}
+
+int gate_prove(struct gate_run *run)
+{
+    const struct gate_options *options = run->options;
+    struct fingerprints prints[ARM_NULL] = {{0}};
+    double start_s = clock_s();
+    int code = GATE_MADE;
+    if (!options->proof || options->speedup) return GATE_MADE;
+    enum launch_end end = LAUNCH_DONE;
+    for (int arm = ARM_BASE; arm <= ARM_CANDIDATE && end == LAUNCH_DONE; arm++)
+        end = pass(run, (enum arm)arm, &prints[arm]);
+    if (end == LAUNCH_STOPPED)
+        code = EXIT_INTERRUPTED;
+    else if (end == LAUNCH_DONE)
+        code = make_plan(run, prints, start_s);
+    else
+        code = go_without(assay_last_error());
+    for (int arm = ARM_BASE; arm <= ARM_CANDIDATE; arm++)
+        fingerprints_release(&prints[arm]);
+    return code;
+}
+
+/* --------------------------------------------------------------- verdicts -- */
+
+bool gate_measures(const struct gate_run *run)
+{
+    return run->plan.proven == 0 || run->plan.open + run->plan.audited > 0;
+}
+
+/* A change of what is proven is told as it was measured, and as what it is: one of the two is
+ * wrong. A verdict that says less than the proof gives way to it. */
+static void settle_audited(struct gate_run *run, struct comparison_row *row)
+{
+    char name[CASE_TEXT], change[64];
+    row->tags |= TAG_AUDIT;
+    if (row->verdict != VERDICT_REGRESSED && row->verdict != VERDICT_IMPROVED) {
+        if (gate_is_judged(row)) row->verdict = VERDICT_UNCHANGED;
+        return;
+    }
+    comparison_row_text(row, name);
+    comparison_ratio_text(row, change, sizeof change);
+    comparison_note(run->comparison,
+                    "THE PROOF IS CONTRADICTED: %.200s does the same in both programs by all that "
+                    "is known of them, and measures %s (--no-proof measures all cases)",
+                    name, change);
+    snprintf(row->reason, sizeof row->reason, "proven unchanged, and measured otherwise");
+}
+
+static void add_row(struct comparison *comparison, const struct case_id *id)
+{
+    comparison->rows[comparison->count++] = (struct comparison_row){
+        .id = *id,
+        .verdict = VERDICT_UNCHANGED,
+        .metric = comparison->metric,
+        .ratio = {NAN, NAN, NAN},
+        .base_value = NAN,
+        .candidate_value = NAN,
+        .base_ns = NAN,
+        .candidate_ns = NAN,
+        .p_slower = NAN,
+        .p_faster = NAN,
+        .p_least = NAN,
+        .threshold = NAN,
+        .floor = NAN,
+        .noise = NAN,
+        .quantum = NAN,
+        .fence = NAN,
+        .mde = NAN,
+    };
+}
+
+/* Of a gate that launched nothing the sides are those that the proof found. */
+static void begin_comparison(struct gate_run *run)
+{
+    struct comparison *comparison = run->comparison;
+    *comparison = (struct comparison){.mode = "paired", .metric = "time", .fdr = NAN};
+    comparison->threshold = run->compare.threshold > 0 ? run->compare.threshold : NAN;
+    comparison->base = run->sides[ARM_BASE];
+    comparison->candidate = run->sides[ARM_CANDIDATE];
+    comparison->base.id[0] = comparison->candidate.id[0] = '\0';
+    comparison->base.launches = comparison->candidate.launches = 0;
+    if (comparison->base.simulated || comparison->candidate.simulated)
+        comparison_note(comparison, "SIMULATED: no hardware was measured");
+}
+
+int gate_add_proven(struct gate_run *run)
+{
+    const struct proof_plan *plan = &run->plan;
+    struct comparison *comparison = run->comparison;
+    if (plan->proven + plan->audited == 0) return 0;
+    if (!gate_measures(run)) begin_comparison(run);
+    for (int i = 0; i < comparison->count; i++) {
+        const struct proven_case *one = proof_plan_find(plan, &comparison->rows[i].id);
+        if (one && one->proof != PROOF_NONE) settle_audited(run, &comparison->rows[i]);
+    }
+    size_t count = (size_t)(comparison->count + plan->proven);
+    struct comparison_row *rows = realloc(comparison->rows, (count + 1) * sizeof *rows);
+    if (!rows) return assay_error("out of memory for %d proven cases", plan->proven);
+    comparison->rows = rows;
+    int measured = comparison->count;
+    for (int i = 0; i < plan->count; i++) {
+        bool is_there = false;
+        for (int k = 0; k < measured && !is_there; k++)
+            is_there = case_id_order(&rows[k].id, &plan->cases[i].id) == 0;
+        if (plan->cases[i].proof == PROOF_HOLDS && !is_there)
+            add_row(comparison, &plan->cases[i].id);
+    }
+    comparison_note(comparison,
+                    "%d of %d cases are UNCHANGED by proof: both programs run the same code with "
+                    "the same launches, arguments, inputs and libraries; %d of them %s measured "
+                    "all the same (1 in %d)",
+                    plan->proven + plan->audited, plan->count, plan->audited,
+                    plan->audited == 1 ? "was" : "were", PROOF_AUDIT);
+    return 0;
+}

@@ -1,0 +1,116 @@
+/* test_program_code.c - the hash of a program's code: what changes it and what does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/program_code.h"
+#include "base/temp_folder.h"
+#include "base/error.h"
+
+static struct temp_folder folder;
+
+static void sh(const char *format, const char *text)
+{
+    char command[1024];
+    int used = snprintf(command, sizeof command, "cd %s && ", folder.path);
+    snprintf(command + used, sizeof command - (size_t)used, format, text);
+    assert_int_equal(system(command), 0);
+}
+
+/* Compile a program of this text; its hash. */
+static void hash_of(const char *text, const char *options, char out[PROGRAM_CODE])
+{
+    char path[5000], command[256];
+    snprintf(path, sizeof path, "%s/p.c", folder.path);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    snprintf(command, sizeof command, "cc -O2 %s -o p p.c", options);
+    sh("%s", command);
+    snprintf(path, sizeof path, "%s/p", folder.path);
+    assert_int_equal(program_code_of_file(path, out), 0);
+}
+
+#define FACT "__attribute__((section(\"assay_provenance\"), used)) const char fact[16] = "
+
+static void what_a_build_says_of_itself_is_left_out(void **state)
+{
+    char one[PROGRAM_CODE], other[PROGRAM_CODE];
+    (void)state;
+    hash_of(FACT "\"abc\"; int main(void) { return 3; }", "", one);
+    hash_of(FACT "\"defghi\"; int main(void) { return 3; }", "", other);
+    assert_string_equal(one, other);
+    hash_of("/* a comment */ " FACT "\"abc\";\n\nint main(void) { return 3; }", "-g", other);
+    assert_string_equal(one, other);
+}
+
+static void what_it_does_is_in_it(void **state)
+{
+    static const char *const others[] = {
+        "const int table[4] = {1, 2, 3, 4}; int main(void) { return table[0] + 1; }",
+        "const int table[4] = {1, 2, 3, 5}; int main(void) { return table[0]; }",
+        "int table[4] = {1, 2, 3, 4}; int main(void) { return table[0]; }",
+        "const int table[4] = {1, 2, 3, 4}; int more[9]; int main(void) { return table[0]; }",
+        "const int table[4] = {1, 2, 3, 4}; int mine(void) { return table[0]; }"
+        "int main(void) { return mine(); }"};
+    char one[PROGRAM_CODE], other[PROGRAM_CODE];
+    (void)state;
+    hash_of("const int table[4] = {1, 2, 3, 4}; int main(void) { return table[0]; }", "", one);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        hash_of(others[i], "", other);
+        assert_string_not_equal(one, other);
+    }
+}
+
+static void this_program_has_one(void **state)
+{
+    char one[PROGRAM_CODE], again[PROGRAM_CODE];
+    (void)state;
+    program_code(one);
+    program_code(again);
+    assert_int_equal(strlen(one), PROGRAM_CODE - 1);
+    assert_string_equal(one, again);
+    setenv("SHLVL", "17", 1);
+    program_code(again);
+    assert_string_equal(one, again);
+    setenv("OMP_NUM_THREADS", "17", 1);
+    program_code(again);
+    assert_string_not_equal(one, again);
+}
+
+static void what_is_no_program_is_refused(void **state)
+{
+    static const size_t sizes[] = {0, 4, 60, 64, 100, 1000};
+    char path[5000], out[PROGRAM_CODE];
+    (void)state;
+    hash_of("int main(void) { return 0; }", "", out);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        char command[64];
+        snprintf(command, sizeof command, "head -c %zu p >cut", sizes[i]);
+        sh("%s", command);
+        snprintf(path, sizeof path, "%s/cut", folder.path);
+        assert_int_equal(program_code_of_file(path, out), -1);
+        assert_string_equal(out, "");
+    }
+    assert_int_equal(program_code_of_file("/nowhere", out), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_build_says_of_itself_is_left_out),
+        cmocka_unit_test(what_it_does_is_in_it),
+        cmocka_unit_test(this_program_has_one),
+        cmocka_unit_test(what_is_no_program_is_refused),
+    };
+    if (temp_folder_make(&folder, "code") != 0) return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    temp_folder_remove(&folder);
+    return failed;
+}
