@@ -62,7 +62,7 @@ query one.sqlite "UPDATE sample SET wall_ns = time_ns, wall_round = round;
     INSERT INTO profile SELECT id, 1, 2.5, 2, 0.5, 0, NULL, 'none' FROM result WHERE purpose = 'case' LIMIT 2;
     INSERT INTO profile_kernel SELECT result_id, 1, 'set', '', 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, 1, 1 FROM profile;
     INSERT INTO profile_counter SELECT result_id, 0, 1, 'sm', 0.1 FROM profile"
-query one.sqlite "INSERT INTO gate SELECT substr(label, 6, 8) || 'aaaa', 'paired', suite, 'a', 'b', '', started_at, 1 FROM run
+query one.sqlite "INSERT INTO gate (id, mode, suite, base, candidate, comparability, judged_at, exit) SELECT substr(label, 6, 8) || 'aaaa', 'paired', suite, 'a', 'b', '', started_at, 1 FROM run
     WHERE label GLOB 'gate *' LIMIT 1; INSERT INTO verdict SELECT gate.id, operation, variant, kind, place, shape, temperature,
     'PASS', '', '', 1.01, 1, 1.02, NULL, 0.005, 5, NULL, NULL, NULL, NULL FROM gate, noise GROUP BY operation, variant, shape"
 check "there is a gate with noise" [ "$(query one.sqlite "SELECT (SELECT count(*) FROM gate) > 0 AND (SELECT count(*) FROM noise) > 0")" = 1 ]
