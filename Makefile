@@ -70,7 +70,7 @@ CFLAGS ?= $(if $(SANITIZE),-O1 -g1,-O2 -g)
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(PICFLAGS) $(SAN) $(CFLAGS)
 # The functions of assay.h that shared objects call are exported, nothing else.
-LDFLAGS_ALL = -Wl,--dynamic-list=harness/exports.list $(if $(FUZZ),-fsanitize=fuzzer,-fopenmp) $(SAN) $(LDFLAGS)
+LDFLAGS_ALL = $(LDFLAGS_CUDA) -Wl,--dynamic-list=harness/exports.list $(if $(FUZZ),-fsanitize=fuzzer,-fopenmp) $(SAN) $(LDFLAGS)
 # From its archive where there is one: a copied program needs a library less.
 archived = $(if $(wildcard /usr/lib/*/lib$(1).a),-l:lib$(1).a,-l$(1))
 LDLIBS_ALL = $(call archived,inih) $(if $(filter 1,$(ZSTD)),$(call archived,zstd)) \
@@ -102,6 +102,9 @@ CUDA_LIB := $(dir $(firstword $(wildcard $(CUDA_HOME)/targets/*/lib/libcudart_st
     $(CUDA_HOME)/lib64/libcudart_static.a /usr/lib/*/libcudart_static.a)))
 CPPFLAGS_ALL += -DASSAY_HAVE_CUDA=1 $(addprefix -isystem ,$(CUDA_INCLUDE) $(CUPTI_INCLUDE))
 LDLIBS_ALL += $(addprefix -L,$(CUDA_LIB)) -lcudart_static -lstdc++ -lrt
+# Machine code stands behind everything else, so that code of another size moves nothing of the host's:
+# program_code.h tells by that whether two programs do the same.
+LDFLAGS_CUDA := -Wl,--section-start=.nv_fatbin=0x10000000
 
 MACHINE := $(filter-out ptx,$(ARCH))
 PTX := $(if $(filter ptx,$(ARCH)),$(or $(lastword $(MACHINE)),80))

@@ -52,7 +52,7 @@ def draw(seed, count):
             shape = draw_once(rng)
         m, n, k, kind, bias = shape
         print(f"\n[group {number}]\noperation = linear\ndevice = cuda\nm = {m}\nn = {n}\nk = {k}")
-        print(f"type = {kind}\nbias = {bias}\nvariants = cublaslt, best, rows, *_wgmma, *_128")
+        print(f"type = {kind}\nbias = {bias}\nvariants = cublaslt, best, rows, skinny, fp32_tiles, *_wgmma, *_128")
 
 
 def times(document):

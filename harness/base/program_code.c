@@ -39,6 +39,32 @@ static bool is_left_out(const Elf64_Shdr *section, const char *name)
     return section->sh_type == SHT_NOTE || !(section->sh_flags & SHF_ALLOC);
 }
 
+/* Whether a relocation is of a section that is left out, which machine code of another size moves.
+ */
+static bool is_of_left_out(const struct elf *elf, const Elf64_Ehdr *head, const Elf64_Shdr *names,
+                           uint64_t address)
+{
+    for (int i = 0; i < head->e_shnum; i++) {
+        Elf64_Shdr section;
+        memcpy(&section, elf->bytes + head->e_shoff + (size_t)i * sizeof section, sizeof section);
+        if (section.sh_name >= names->sh_size || address - section.sh_addr >= section.sh_size)
+            continue;
+        const char *name = (const char *)elf->bytes + names->sh_offset + section.sh_name;
+        if (is_left_out(&section, name) && (section.sh_flags & SHF_ALLOC)) return true;
+    }
+    return false;
+}
+
+static void add_relocations(struct sha256 *hash, const struct elf *elf, const Elf64_Ehdr *head,
+                            const Elf64_Shdr *names, const Elf64_Shdr *section)
+{
+    Elf64_Rela one;
+    for (uint64_t at = 0; at + sizeof one <= section->sh_size; at += sizeof one) {
+        memcpy(&one, elf->bytes + section->sh_offset + at, sizeof one);
+        if (!is_of_left_out(elf, head, names, one.r_offset)) sha256_add(hash, &one, sizeof one);
+    }
+}
+
 static int refuse(const char *path)
 {
     return assay_error("%s: its sections cannot be read", path);
@@ -69,7 +95,10 @@ static int add_sections(struct sha256 *hash, const struct elf *elf, const char *
         if (is_left_out(&section, name)) continue;
         sha256_add(hash, name, strlen(name) + 1);
         sha256_add(hash, &section.sh_size, sizeof section.sh_size);
-        if (has_bytes) sha256_add(hash, elf->bytes + section.sh_offset, section.sh_size);
+        if (section.sh_type == SHT_RELA)
+            add_relocations(hash, elf, &head, &names, &section);
+        else if (has_bytes)
+            sha256_add(hash, elf->bytes + section.sh_offset, section.sh_size);
     }
     return 0;
 }

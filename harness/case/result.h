@@ -153,6 +153,7 @@ struct case_result {
 struct device_info {
     int32_t place; /* enum assay_place */
     bool simulated;
+    bool simulates_counters;        /* it has profiles though it is simulated; not stored */
     char spec[RESULT_MAX_SPEC];     /* what --device takes: cuda:0, host, sim:seed=1 */
     char name[RESULT_MAX_PROPERTY]; /* "NVIDIA H200" */
     char uuid[RESULT_MAX_PROPERTY];
@@ -168,16 +169,15 @@ struct device_info {
     int64_t memory_bytes;
     double sm_mhz_max, memory_mhz_max;
     double power_limit_w;
-    int32_t ecc, mig;        /* 1 on, 0 off, -1 unknown */
-    int32_t clock;           /* enum clock_source that times device variants */
-    int32_t flush;           /* enum cache_flush of cold samples */
-    double event_floor_ns;   /* time of an event pair around an empty kernel; NAN unknown */
-    double kernel_floor_ns;  /* time of the empty kernel itself, by CLOCK_CUPTI */
-    double clock_step_ns;    /* observed resolution of the clock */
-    double step_limit_s;     /* timeout of a step on this device; 0: only the suite's */
-    int32_t peers;           /* GPUs that its process sees, itself included; not stored */
-    struct assay_card card;  /* what it offers to kernels; for the plan, not stored */
-    bool simulates_counters; /* it has profiles though it is simulated; not stored */
+    int32_t ecc, mig;       /* 1 on, 0 off, -1 unknown */
+    int32_t clock;          /* enum clock_source that times device variants */
+    int32_t flush;          /* enum cache_flush of cold samples */
+    double event_floor_ns;  /* time of an event pair around an empty kernel; NAN unknown */
+    double kernel_floor_ns; /* time of the empty kernel itself, by CLOCK_CUPTI */
+    double clock_step_ns;   /* observed resolution of the clock */
+    double step_limit_s;    /* timeout of a step on this device; 0: only the suite's */
+    int32_t peers;          /* GPUs that its process sees, itself included; not stored */
+    struct assay_card card; /* what it offers to kernels; for the plan, not stored */
 };
 
 /* Empty result: strings "", figures NAN or -1, no samples, clock -1; the status is crashed

@@ -60,7 +60,8 @@ bool host_cpu_name(char *out, size_t size, const char *root);
 struct shard {
     int32_t index, count;            /* this one of so many, from 1; 0, 0: the run is whole */
     char group[RESULT_MAX_PROPERTY]; /* the job, alike in all its processes; "" it has no name */
-    char cut[STORE_ID]; /* hash of which groups the shares consist of: equal where they fit */
+    char cut[STORE_ID]; /* hash of the build, and of which groups the shares consist: equal where
+                           they fit */
 };
 
 struct run_info {
@@ -117,6 +118,8 @@ struct stored_run {
     struct launch_info *launches;
     int rounds; /* launches that a case was to be in: fewer than all where each GPU's launch had a
                  * part of the cases; 0: all */
+    int shares; /* of a job as one run (run.shard.index is 0): those that are there; 0: it is a run
+                 */
     int case_count;
     struct stored_case *cases; /* in the order measured */
     int expected_count;        /* cases that the plans of its launches contained */

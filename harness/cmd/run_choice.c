@@ -20,7 +20,7 @@ static int find(struct store **store, const char *spec, const char *db, char pat
     if (spec && !spec[0]) return assay_error("'' names no run (latest is the newest)");
     if (store_split_run(spec ? spec : "latest", db, path, PATH_MAX, &name)) return -1;
     if (store_open(store, path, STORE_READ)) return -1;
-    if (store_find_run(*store, name, id) == 0) return 0;
+    if (store_find_run_or_job(*store, name, id) == 0) return 0;
     store_close(*store);
     return -1;
 }
@@ -36,6 +36,8 @@ int run_choice_read(struct stored_run *run, struct profile ***profiles, const ch
         stored_run_release(run);
         failed = -1;
     }
+    bool lacks;
+    if (!failed && run->shares > 0) failed = shares_say(store, NULL, run->run.shard.group, &lacks);
     store_close(store);
     return failed;
 }

@@ -15,7 +15,8 @@ static int say(const struct shard_job *job, void *context)
 {
     struct saying *saying = context;
     if (!job->text[0] || (saying->job && strcmp(saying->job, job->group) != 0)) return 0;
-    fprintf(stderr, "assay %s: %s\n", saying->command, job->text);
+    fprintf(stderr, "assay%s%s: %s\n", saying->command ? " " : "",
+            saying->command ? saying->command : "", job->text);
     saying->lacks = true;
     return 0;
 }

@@ -3,6 +3,6 @@
 
 #include "store/store.h"
 
-/* Say on standard error what each job lacks whose name is `job`; NULL: any job. *lacks: whether
- * something was said. 0, or -1 with assay_error. */
+/* Say on standard error what each job lacks whose name is `job`; NULL: any job. `command` may be
+ * NULL. *lacks: whether something was said. 0, or -1 with assay_error. */
 int shares_say(struct store *store, const char *command, const char *job, bool *lacks);

@@ -34,19 +34,26 @@ static int add_run(const char *id, void *context)
     return status;
 }
 
+/* The cases of a share that is not there would go unjudged. */
+static bool lacks_shares(const struct stored_run *run, const char *name)
+{
+    const struct shard *shard = &run->run.shard;
+    int shares = run->shares > 0 ? run->shares : 1;
+    if (shard->count == 0 || shares == shard->count) return false;
+    assay_error("the baseline '%s' is %d share%s of %d: the cases of the others would go unjudged "
+                "(%s%s names all that are there)",
+                name, shares, shares == 1 ? "" : "s", shard->count,
+                shard->group[0] ? "--baseline " : "no name", shard->group);
+    return true;
+}
+
 int gate_read_baseline(struct store *store, const char *name, struct timings *pool, int *sessions)
 {
     struct base_reader reader = {.store = store, .pool = pool};
     char id[STORE_ID];
-    if (store_find_run(store, name, id) != 0) return EXIT_NOTHING;
+    if (store_find_run_or_job(store, name, id) != 0) return EXIT_NOTHING;
     if (add_run(id, &reader) != 0) return EXIT_USAGE;
-    const struct shard *shard = &pool->run.run.shard;
-    if (shard->count > 0) {
-        assay_error("the baseline '%s' is share %d of %d%s%s: the cases of the others would go "
-                    "unjudged (gate against a run of the whole suite)",
-                    name, shard->index, shard->count, shard->group[0] ? " of " : "", shard->group);
-        return EXIT_USAGE;
-    }
+    if (lacks_shares(&pool->run, name)) return EXIT_USAGE;
     if (pool->run.launch_count == 0) {
         assay_error("the baseline '%s' has no launch", name);
         return EXIT_NOTHING;

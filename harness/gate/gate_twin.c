@@ -297,8 +297,8 @@ static int judge(struct gate_run *run, struct stored_run *stored)
     }
     if (status == 0 && count >= GATE_LEAST_TWINS && cases[0].layout > 0)
         comparison_note(comparison,
-                        "copies of the same code differ by up to %.2g %% here: no floor is below "
-                        "that",
+                        "copies of the same code may differ by %.2g %% by where they lie: no floor "
+                        "is below that",
                         100 * cases[0].layout);
     free(cases);
     free(row);

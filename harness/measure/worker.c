@@ -117,7 +117,8 @@ static int read_request(struct worker *worker, struct wire_group *group)
     struct device_info info;
     worker->ops->describe(worker->device, &info);
     request->profiles = NULL;
-    int threads = group->threads > 0 ? group->threads : worker->most_threads;
+    int threads = worker->most_threads;
+    if (group->threads > 0 && group->threads < threads) threads = group->threads;
     if (threads != omp_get_max_threads()) omp_set_num_threads(threads);
     request->prints = NULL;
     request->shape.operation = registry_operation(group->operation);

@@ -49,6 +49,7 @@ struct lanes {
     int count;
     struct plan plan; /* of this round */
     int round;        /* from 1 */
+    int threads;      /* of each worker, for checks */
     struct unit *unit;
     int units, taken, busy;  /* taken: so far; busy: being measured now */
     int *owner;              /* of each group of the whole plan: the lane that had it; -1: none */
@@ -239,12 +240,11 @@ static enum attempt_end measure(struct lane *lane, struct unit *unit)
     struct runner *runner = &lane->runner;
     const struct launch_info *launch = &lanes->lane[0].runner.launch;
     bool is_alone = unit->stage == STAGE_CEILINGS_ALONE || unit->stage == STAGE_CASES_ALONE;
-    int cores = lanes->master->launch.around.processors / lanes->count;
     bool hands_over = lane->number > 0 && !lanes->master->options->replicate;
     if (hands_over && store_hand_over(runner->store, launch->id, runner->launch.id, unit->first,
                                       unit->group->variant_count) < 0)
         return ATTEMPT_FAILED;
-    runner->threads = is_alone || cores < 1 ? 0 : cores;
+    runner->threads = is_alone ? 0 : lanes->threads;
     runner->progress.group = lanes->taken - 1;
     enum attempt_end end = attempt_group(runner, unit->group);
     unit->state = UNIT_DONE;
@@ -307,9 +307,21 @@ static void run_round(struct lanes *lanes)
         if (lanes->lane[k].has_thread) pthread_join(lanes->lane[k].thread, NULL);
 }
 
+/* Workers do not check all of their time, nor all at the same time: each has twice its part of the
+ * cores, and leaves one to each of the others, which may be launching kernels then. */
+static int threads_of(int cores, int lanes)
+{
+    int most = cores - (lanes - 1), part = 2 * cores / lanes;
+    int threads = part < most ? part : most;
+    return threads > 1 ? threads : 1;
+}
+
 static void make_lanes(struct lanes *lanes)
 {
     struct runner *master = lanes->master;
+    struct host_info host;
+    host_describe(&host);
+    lanes->threads = threads_of(host.cores, lanes->count);
     for (int k = 0; k < lanes->count; k++) {
         struct lane *lane = &lanes->lane[k];
         *lane = (struct lane){.runner = *master, .lanes = lanes, .number = k};
@@ -320,8 +332,6 @@ static void make_lanes(struct lanes *lanes)
     }
     /* What later workers are compared with; the lanes' launches are their own. */
     master->launch.device = master->child.device;
-    machine_use_read(&master->use);
-    surroundings_between(&master->launch.around, &master->use, &master->use);
     master->child = (struct child){.socket = -1};
 }
 

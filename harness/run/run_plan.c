@@ -90,20 +90,42 @@ static int read_costs(const struct runner *runner, int64_t *cost_us)
     return status;
 }
 
-/* Two processes with the same one have divided the same plan in the same way. */
+/* What was built in another way, or has other objects loaded, measures something else. */
+static void hash_build(struct id_hash *hash)
+{
+    struct program_info program;
+    const struct object *objects;
+    int count = objects_loaded(&objects);
+    provenance_program(&program);
+    const char *const texts[] = {program.version,   program.commit, program.diff_hash,
+                                 program.compiler,  program.flags,  program.nvcc,
+                                 program.nvcc_flags};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        id_hash_text(hash, texts[i]);
+    for (int i = 0; i < count; i++)
+        id_hash_text(hash, objects[i].info.sha256);
+}
+
+static void hash_group(struct id_hash *hash, const struct group *group)
+{
+    for (int v = 0; v < group->variant_count; v++) {
+        struct case_id id;
+        char name[CASE_TEXT];
+        group_case_id(group, v, &id);
+        case_text(&id, name);
+        id_hash_text(hash, name);
+    }
+}
+
+/* Two processes with the same one are of one build, and have divided the same plan in the same way.
+ */
 static void name_cut(struct runner *runner, const int *share)
 {
     struct id_hash hash;
     id_hash_begin(&hash);
+    hash_build(&hash);
     for (int i = 0; i < runner->plan.count; i++) {
-        const struct group *group = &runner->plan.groups[i];
-        for (int v = 0; v < group->variant_count; v++) {
-            struct case_id id;
-            char name[CASE_TEXT];
-            group_case_id(group, v, &id);
-            case_text(&id, name);
-            id_hash_text(&hash, name);
-        }
+        hash_group(&hash, &runner->plan.groups[i]);
         id_hash_bytes(&hash, &share[i], sizeof share[i]);
     }
     id_hash_end(&hash, runner->run.shard.cut);

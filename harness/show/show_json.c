@@ -148,14 +148,16 @@ static void objects_member(struct json *json, const struct run_info *run)
     json_end(json);
 }
 
-static void shard_member(struct json *json, const struct shard *shard)
+static void shard_member(struct json *json, const struct stored_run *run)
 {
+    const struct shard *shard = &run->run.shard;
     if (shard->count == 0) {
         json_text_member(json, "shard", NULL);
         return;
     }
     json_object_member(json, "shard");
-    json_count_member(json, "index", shard->index);
+    json_count_member(json, "index", run->shares > 0 ? -1 : shard->index);
+    json_count_member(json, "shares", run->shares > 0 ? run->shares : 1);
     json_count_member(json, "count", shard->count);
     json_known_member(json, "job", shard->group);
     json_text_member(json, "cut", shard->cut);
@@ -176,7 +178,7 @@ static void run_member(struct json *json, const struct view *view)
     json_known_member(json, "ended_at", run->ended_at);
     json_count_member(json, "cases", run->case_count);
     json_count_member(json, "expected", run->expected_count);
-    shard_member(json, &run->run.shard);
+    shard_member(json, run);
     program_member(json, &run->program);
     objects_member(json, &run->run);
     host_member(json, &run->host);

@@ -129,7 +129,10 @@ static void head_run(const struct table *table)
     char text[LINE] = "", id[9], launches[48], share[RESULT_MAX_PROPERTY + 48] = "";
     snprintf(id, sizeof id, "%.8s", run->run.id);
     launches_text(run, launches);
-    if (shard->count > 0)
+    if (run->shares > 0)
+        snprintf(share, sizeof share, "%d of %d shares of %s", run->shares, shard->count,
+                 shard->group);
+    else if (shard->count > 0)
         snprintf(share, sizeof share, "share %d of %d%s%s", shard->index, shard->count,
                  shard->group[0] ? " of " : "", shard->group);
     text_part(text, LINE, "  ", "run %s", id);

@@ -337,6 +337,7 @@ int view_exit_code(const struct stored_run *run)
     if (run->case_count == 0) return EXIT_NOTHING;
     if (seen[STATUS_CRASHED] || seen[STATUS_TIMEOUT]) return EXIT_LOST;
     if (run->expected_count > run->case_count) return EXIT_LOST;
+    if (run->shares > 0 && run->shares < run->run.shard.count) return EXIT_LOST;
     if (surprises) return EXIT_REGRESSED;
     return seen[STATUS_OK] || seen[STATUS_UNCHECKED] || seen[STATUS_WRONG] ? EXIT_FINE
                                                                            : EXIT_NOTHING;

@@ -63,6 +63,10 @@ int store_has_case(struct store *store, const char *launch_id, const struct case
  * before a colon is the caller's business (store_split_run). */
 int store_find_run(struct store *store, const char *spec, char id[STORE_ID]);
 
+/* The same, or the name of a job: the id then stands for all of its shares that are complete and
+ * were cut from one plan, and store_read_run and store_read_timings have them as one run. */
+int store_find_run_or_job(struct store *store, const char *spec, char id[STORE_ID]);
+
 /* The id of the newest run, launches of gates and calibrations too. 0 or -1. */
 int store_find_newest(struct store *store, char id[STORE_ID]);
 int store_split_run(const char *spec, const char *default_path, char *path, size_t path_size,

@@ -118,6 +118,7 @@ static int not_found(struct store *store, const char *spec)
     if (store_need(store, NEED_NEWEST, "255") != 0) return -1;
     query_open(&query, store, "look for a run",
                "SELECT name FROM baseline UNION SELECT label AS name FROM run WHERE label != ''"
+               " UNION SELECT shard_group AS name FROM run WHERE shard_group != ''"
                " LIMIT 255");
     while (count < MAX_WORDS && query_step(&query) == 1) {
         char name[RESULT_MAX_PROPERTY];
@@ -131,7 +132,7 @@ static int not_found(struct store *store, const char *spec)
         status = nearest ? assay_error("%s: there is no run '%s' (did you mean '%s'?)", store->path,
                                        spec, nearest)
                          : assay_error("%s: there is no run '%s' (an id's first four digits or "
-                                       "more, a label, a baseline, latest or latest~N)",
+                                       "more, a label, a baseline, a job, latest or latest~N)",
                                        store->path, spec);
     }
     for (int i = 1; i < count; i++)
@@ -147,7 +148,19 @@ int store_find_label(struct store *store, const char *label, char id[STORE_ID])
     return find_one(store, by_label, label, id);
 }
 
-int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
+/* 1: found, 0: not, -1: reported. */
+static int find_job(struct store *store, const char *job, char id[STORE_ID])
+{
+    static const char by_job[] =
+        "SELECT id FROM run WHERE shard_group = :key AND :key != ''"
+        " AND status = 'complete'" STORE_NEWEST_FIRST("started_at") "rowid DESC LIMIT 1";
+    if (store_need(store, NEED_SHARES, "") != 0) return -1;
+    int found = find_one(store, by_job, job, id);
+    if (found == 1) snprintf(store->job_run, sizeof store->job_run, "%s", id);
+    return found;
+}
+
+static int find_run(struct store *store, const char *spec, bool or_job, char id[STORE_ID])
 {
     static const char by_baseline[] = "SELECT run_id AS id FROM baseline WHERE name = :key";
     int back;
@@ -157,8 +170,19 @@ int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
     int found = is_prefix(spec) ? find_prefix(store, spec, id) : 0;
     if (found == 0 && *spec) found = store_find_label(store, spec, id);
     if (found == 0) found = find_one(store, by_baseline, spec, id);
+    if (found == 0 && or_job) found = find_job(store, spec, id);
     if (found == 0) return not_found(store, spec);
     return found == 1 ? 0 : -1;
+}
+
+int store_find_run(struct store *store, const char *spec, char id[STORE_ID])
+{
+    return find_run(store, spec, false, id);
+}
+
+int store_find_run_or_job(struct store *store, const char *spec, char id[STORE_ID])
+{
+    return find_run(store, spec, true, id);
 }
 
 int store_find_newest(struct store *store, char id[STORE_ID])

@@ -130,7 +130,6 @@ static int read_cards(struct store *store, const struct fleet_choice *choice, st
 {
     struct query query;
     int status = 0;
-    if (store_need(store, NEED_CARDS, "") != 0) return -1;
     query_open(
         &query, store, "read the cards of a fleet",
         "SELECT launch.id AS launch_id, launch.run_id, launch.*, device.*, environment.*,"
@@ -206,7 +205,7 @@ static int read_values(struct store *store, const struct fleet_choice *choice,
     struct query query;
     struct case_id last = {0}, id;
     int status = 0, cases = 0;
-    if (store_need(store, NEED_TIMES, launches) != 0) return -1;
+    if (store_need(store, NEED_LAUNCHES, launches) != 0) return -1;
     query_open(&query, store, "read the times of a fleet", select_values);
     query_text(&query, ":launches", launches);
     while (status == 0 && query_step(&query) == 1) {
@@ -256,6 +255,7 @@ int store_read_fleet(struct store *store, const struct fleet_choice *choice, str
     *values = NULL;
     *count = 0;
     struct reader reader = {.fleet = fleet};
+    if (store_need(store, NEED_FLEET, "") != 0) return -1;
     if (store_exec(store, purpose, "BEGIN") != 0) return -1;
     int status = read_both(store, choice, &reader, values, count);
     status = store_finish(store, purpose, status);

@@ -42,7 +42,7 @@ int store_each_gate_node(struct store *store,
     struct query query;
     struct gate_node node = {0}, last;
     int status = 0;
-    if (store_need(store, NEED_CARDS, "") != 0) return -1;
+    if (store_need(store, NEED_FLEET, "") != 0) return -1;
     query_open(&query, store, "list the gates of nodes", select_nodes);
     while (status == 0 && query_step(&query) == 1) {
         last = node;

@@ -25,6 +25,7 @@ struct store {
     sqlite3 *db;
     char path[STORE_MAX_PATH];
     int timeout_ms;
+    char job_run[STORE_ID];  /* a run that stands for all shares of its job; "" none */
     struct central *central; /* of a URL, whose rows come into `db` as they are needed; else NULL */
 };
 
@@ -36,17 +37,19 @@ enum need {
     NEED_NAMED,         /* runs with this label, or whose ids begin so */
     NEED_RUN,           /* all of the run with this id */
     NEED_LAUNCH,        /* the row of the launch with this id */
-    NEED_SHARES,        /* every run that is a share of its suite */
+    NEED_SHARES,        /* runs that are shares of their suite; the key is a job's name, "" any */
     NEED_LIST,          /* every run and launch, and how many cases they have */
+    NEED_FLEET,         /* every launch, and what was loaded */
+    NEED_LAUNCHES,      /* plans and results of launches; the key is a JSON array of their ids */
     NEED_CASES,         /* every launch, and the cases that a pattern names */
     NEED_NOISE,         /* of this comparability key */
     NEED_NOISY_DEVICES, /* every launch, and all noise */
     NEED_PAIRS,         /* launches of gates with this comparability key */
-    NEED_CARDS,         /* every run, launch and gate, and the objects of runs */
-    NEED_TIMES,         /* plans and results of launches; the key is a JSON array of their ids */
     NEED_VERDICTS,      /* of the gate with this id */
 };
 int store_need(struct store *store, enum need need, const char *key);
+/* NEED_RUN, of each share where the run stands for its job. */
+int store_need_run(struct store *store, const char *run_id);
 
 /* A store in memory with the schema of this version, empty. */
 int store_open_memory(struct store **store);

@@ -56,6 +56,10 @@ int store_failed(struct store *store, int rc, const char *purpose)
     case SQLITE_LOCKED:
         return assay_error("%s: cannot %s: locked by another process (waited %.3g s)", path,
                            purpose, store->timeout_ms / 1000.0);
+    case SQLITE_AUTH: /* central_need.c */
+        return assay_error("%s: cannot %s from a central store: fetch the runs into a file (assay "
+                           "pull)",
+                           path, purpose);
     case SQLITE_NOTADB:
         return assay_error("%s is not a database", path);
     case SQLITE_CORRUPT:

@@ -8,6 +8,29 @@
 
 static const char what[] = "a stored run";
 
+/* Which launches are those of the run :key, or, where it stands for its job, of all shares that
+ * fit: of each the newest that is complete. Conditions on a row of launch. */
+#define OF_RUN "launch.run_id = :key"
+#define SHARES                                                                                     \
+    "(SELECT share.id FROM run AS named JOIN run AS share ON share.shard_group = "                 \
+    "named.shard_group"                                                                            \
+    "  AND share.suite = named.suite AND share.label = named.label"                                \
+    "  AND share.shard_count = named.shard_count AND share.shard_cut = named.shard_cut"            \
+    " WHERE named.id = :key AND share.status = 'complete' AND NOT EXISTS"                          \
+    "  (SELECT 1 FROM run AS newer WHERE newer.status = 'complete'"                                \
+    "   AND newer.shard_group = share.shard_group AND newer.suite = share.suite"                   \
+    "   AND newer.label = share.label AND newer.shard_count = share.shard_count"                   \
+    "   AND newer.shard_cut = share.shard_cut AND newer.shard_index = share.shard_index"           \
+    "   AND (newer.started_at, newer.id) > (share.started_at, share.id)))"
+#define OF_JOB "launch.run_id IN " SHARES
+/* Shares one after the other. */
+#define BY_SHARE "(SELECT shard_index FROM run WHERE run.id = launch.run_id), "
+
+static bool is_job(const struct store *store, const char *run_id)
+{
+    return strcmp(store->job_run, run_id) == 0;
+}
+
 /* ------------------------------------------------------------- samples -- */
 
 /* A copy of a BLOB column, NULL where it is NULL. The first of the series that belong together
@@ -116,13 +139,14 @@ static int read_case(struct query *query, bool with_samples, const struct stored
 static int read_cases(struct store *store, const char *run_id, bool with_samples,
                       struct stored_run *run)
 {
+#define CASES                                                                                      \
+    "SELECT result.*, launch.number FROM result JOIN launch ON launch.id = launch_id WHERE "
+    static const char *const sql[] = {CASES OF_RUN " ORDER BY launch.number, result.ordinal",
+                                      CASES OF_JOB " ORDER BY " BY_SHARE
+                                                   "launch.number, result.ordinal"};
     struct query query;
     int status = 0;
-    query_ask(&query, store, "read the cases of a run",
-              "SELECT result.*, launch.number FROM result"
-              " JOIN launch ON launch.id = result.launch_id"
-              " WHERE launch.run_id = :key ORDER BY launch.number, result.ordinal",
-              run_id);
+    query_ask(&query, store, "read the cases of a run", sql[is_job(store, run_id)], run_id);
     while (status == 0 && query_step(&query) == 1) {
         struct stored_case *stored = grow_add(&run->cases, &run->case_count, sizeof *stored, what);
         status = stored ? read_case(&query, with_samples, run, stored) : -1;
@@ -134,7 +158,7 @@ static int read_cases(struct store *store, const char *run_id, bool with_samples
 
 static const char select_launch[] =
     "SELECT launch.id AS launch_id, device.*, launch.*"
-    " FROM launch JOIN device ON device.id = launch.device_id WHERE launch.run_id = :run_id ";
+    " FROM launch JOIN device ON device.id = launch.device_id WHERE ";
 
 static void read_launch(struct query *query, struct launch_info *launch)
 {
@@ -151,11 +175,11 @@ static void read_launch(struct query *query, struct launch_info *launch)
 static int read_launches(struct store *store, const char *run_id, struct stored_run *run)
 {
     struct query query;
-    char sql[sizeof select_launch + 32];
+    char sql[sizeof select_launch + sizeof OF_JOB + sizeof BY_SHARE + 32];
     int status = 0;
-    snprintf(sql, sizeof sql, "%s ORDER BY launch.number", select_launch);
-    query_open(&query, store, "read the launches of a run", sql);
-    query_text(&query, ":run_id", run_id);
+    snprintf(sql, sizeof sql, "%s%s ORDER BY %slaunch.number", select_launch,
+             is_job(store, run_id) ? OF_JOB : OF_RUN, is_job(store, run_id) ? BY_SHARE : "");
+    query_ask(&query, store, "read the launches of a run", sql, run_id);
     while (status == 0 && query_step(&query) == 1) {
         struct launch_info *launch =
             grow_add(&run->launches, &run->launch_count, sizeof *launch, what);
@@ -174,7 +198,7 @@ int store_open_launch(struct store *store, const char *run_id, struct launch_inf
     char sql[sizeof select_launch + 1024];
     memset(launch, 0, sizeof *launch);
     snprintf(sql, sizeof sql,
-             "%s AND (launch.ended_at IS NULL OR EXISTS (SELECT 1 FROM expected"
+             "%s" OF_RUN " AND (launch.ended_at IS NULL OR EXISTS (SELECT 1 FROM expected"
              "  WHERE expected.launch_id = launch.id AND expected.skip = '' AND NOT EXISTS"
              "   (SELECT 1 FROM result WHERE result.launch_id = launch.id"
              "    AND result.operation = expected.operation"
@@ -183,8 +207,7 @@ int store_open_launch(struct store *store, const char *run_id, struct launch_inf
              "    AND result.temperature = expected.temperature)))"
              " ORDER BY launch.number DESC LIMIT 1",
              select_launch);
-    query_open(&query, store, "look for an incomplete launch", sql);
-    query_text(&query, ":run_id", run_id);
+    query_ask(&query, store, "look for an incomplete launch", sql, run_id);
     if (query_step(&query) == 1) read_launch(&query, launch);
     return query_close(&query);
 }
@@ -235,17 +258,58 @@ static int read_objects(struct store *store, const char *run_id, struct stored_r
     return query_close(&query) == 0 ? status : -1;
 }
 
-/* What an import has may have no plan. */
-static int read_rounds(struct store *store, const char *run_id, struct stored_run *run)
+/* How many rows of the plans there are, and launches of one case at most: an import may have none.
+ */
+static int read_plans(struct store *store, const char *run_id, struct stored_run *run)
 {
-    static const char most[] =
-        "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM expected JOIN launch"
-        " ON launch.id = expected.launch_id WHERE launch.run_id = :key GROUP BY purpose,"
-        " group_label, operation, variant, place, shape, temperature)";
-    int64_t rounds = 0;
-    if (run->launch_count < 2) return 0;
-    int status = store_integer(store, "count the launches of a case", most, run_id, &rounds);
+#define PLANS "FROM expected JOIN launch ON launch.id = expected.launch_id WHERE "
+#define MOST  "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n " PLANS
+#define CASE  " GROUP BY purpose, group_label, operation, variant, place, shape, temperature)"
+    static const char *const count[] = {"SELECT count(*) " PLANS OF_RUN,
+                                        "SELECT count(*) " PLANS OF_JOB};
+    static const char *const most[] = {MOST OF_RUN CASE, MOST OF_JOB CASE};
+    bool whole = is_job(store, run_id);
+    int64_t expected = 0, rounds = 0;
+    int status =
+        store_integer(store, "count the cases of the plan", count[whole], run_id, &expected);
+    if (status == 0 && run->launch_count > 1)
+        status = store_integer(store, "count the launches of a case", most[whole], run_id, &rounds);
+    run->expected_count = (int)expected;
     run->rounds = (int)rounds;
+    return status;
+}
+
+/* The run that stands for its job becomes the job. */
+static int read_job(struct store *store, const char *run_id, struct stored_run *run)
+{
+    int64_t shares = 0;
+    if (!is_job(store, run_id)) return 0;
+    int status = store_integer(store, "count shares",
+                               "SELECT count(*) FROM run WHERE id IN " SHARES, run_id, &shares);
+    run->shares = (int)shares;
+    run->run.shard.index = 0;
+    return status;
+}
+
+/* Of a central store all shares must be here. */
+int store_need_run(struct store *store, const char *run_id)
+{
+    struct query query;
+    char(*ids)[STORE_ID] = NULL;
+    int count = 0, status = 0;
+    if (!store->central || !is_job(store, run_id)) return store_need(store, NEED_RUN, run_id);
+    query_ask(&query, store, "look for shares", "SELECT id FROM run WHERE id IN " SHARES, run_id);
+    while (status == 0 && query_step(&query) == 1) {
+        char(*id)[STORE_ID] = grow_add(&ids, &count, sizeof *ids, "the shares of a job");
+        if (id)
+            column_text(&query, "id", *id, sizeof *id);
+        else
+            status = -1;
+    }
+    if (query_close(&query) != 0) status = -1;
+    for (int i = 0; i < count && status == 0; i++)
+        status = store_need(store, NEED_RUN, ids[i]);
+    free(ids);
     return status;
 }
 
@@ -254,24 +318,19 @@ int store_read_head(struct store *store, const char *run_id, struct stored_run *
     if (read_run_row(store, run_id, run) != 0) return -1;
     if (read_objects(store, run_id, run) != 0) return -1;
     if (read_launches(store, run_id, run) != 0) return -1;
-    return read_rounds(store, run_id, run);
+    if (read_plans(store, run_id, run) != 0) return -1;
+    return read_job(store, run_id, run);
 }
 
 /* One transaction, so that a run that is being measured is seen at one moment. */
 int store_read_run(struct store *store, const char *run_id, bool with_samples,
                    struct stored_run *run)
 {
-    static const char expected[] = "SELECT count(*) FROM expected JOIN launch"
-                                   " ON launch.id = expected.launch_id WHERE launch.run_id = :key";
-    int64_t count = 0;
     memset(run, 0, sizeof *run);
-    if (store_need(store, NEED_RUN, run_id) != 0) return -1;
+    if (store_need_run(store, run_id) != 0) return -1;
     if (store_exec(store, "read a run", "BEGIN") != 0) return -1;
     int status = store_read_head(store, run_id, run);
     if (status == 0) status = read_cases(store, run_id, with_samples, run);
-    if (status == 0)
-        status = store_integer(store, "count the cases of the plan", expected, run_id, &count);
-    run->expected_count = (int)count;
     status = store_finish(store, "read a run", status);
     if (status != 0) stored_run_release(run);
     return status;

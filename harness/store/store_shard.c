@@ -52,8 +52,8 @@ static void end_job(struct reading *reading)
                  job->missing > 1 ? "are" : "is", job->suite);
     else if (job->apart)
         snprintf(job->text, sizeof job->text,
-                 "the shares of %.80s do not fit together (suite %s): they were cut from different "
-                 "plans",
+                 "the shares of %.80s do not fit together (suite %s): they are of different plans "
+                 "or builds",
                  name, job->suite);
 }
 
@@ -176,7 +176,7 @@ static int refuse(struct store *store, const struct shard *shard, int other, boo
 {
     if (apart)
         return assay_error("share %d of %d of %s was cut from another plan than share %d, which is "
-                           "in %s: another GPU, program, suite or option, or other stored times",
+                           "in %s: another GPU, build, suite or option, or other stored times",
                            shard->index, shard->count, shard->group, other, store->path);
     return assay_error("%s: share %d of %s is being written to it: each process of a job needs a "
                        "path of its own",

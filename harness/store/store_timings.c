@@ -128,7 +128,7 @@ int store_read_timings(struct store *store, const char *run_id, struct timings *
 {
     static const char purpose[] = "read the times of a run";
     memset(timings, 0, sizeof *timings);
-    if (store_need(store, NEED_RUN, run_id) != 0) return -1;
+    if (store_need_run(store, run_id) != 0) return -1;
     if (store_exec(store, purpose, "BEGIN") != 0) return -1;
     int status = store_read_head(store, run_id, &timings->run);
     if (status == 0) status = read_rows(store, timings);

@@ -24,8 +24,9 @@ struct cuda_trial {
 int cuda_trial_open(struct cuda_trial *trial, const struct assay_call *call);
 void cuda_trial_close(struct cuda_trial *trial);
 
-/* Microseconds that `work` takes. INFINITY if it cannot be launched, or if its first launches take
- * far longer than `least_us`, the least so far. */
+/* Microseconds that `work` takes. INFINITY if it cannot be launched, or if single launches
+ * show that it takes far longer than `least_us`, the least so far; not the first, which may load
+ * the kernel. */
 double cuda_trial_us(const struct cuda_trial *trial, const struct cuda_work *work, double least_us);
 
 #ifdef __cplusplus

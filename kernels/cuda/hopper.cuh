@@ -119,6 +119,21 @@ static __device__ __forceinline__ void hopper_cluster_sync(void)
     asm volatile("barrier.cluster.arrive.release;\n barrier.cluster.wait.acquire;" ::: "memory");
 }
 
+/* Four numbers at this address in the shared memory of block `rank`. */
+static __device__ __forceinline__ float4 hopper_get_from(uint32_t at, uint32_t rank)
+{
+    float4 v;
+    asm volatile("{\n"
+                 " .reg .b32 remote;\n"
+                 " mapa.shared::cluster.u32 remote, %4, %5;\n"
+                 " ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [remote];\n"
+                 "}"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "r"(at), "r"(rank)
+                 : "memory");
+    return v;
+}
+
 /* ------------------------------------------------------------------ tiles -- */
 
 /* The box at (inner, outer) of the map's matrix, zeros outside it. */
@@ -138,6 +153,15 @@ static __device__ __forceinline__ void hopper_load(uint32_t to, const CUtensorMa
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
                  " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to),
                  "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(w)
+                 : "memory");
+}
+
+/* Bring the box to L2. */
+static __device__ __forceinline__ void hopper_prefetch_box(const CUtensorMap *map, int32_t inner,
+                                                           int32_t outer)
+{
+    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(map),
+                 "r"(inner), "r"(outer)
                  : "memory");
 }
 

@@ -68,6 +68,28 @@ static void what_it_does_is_in_it(void **state)
     }
 }
 
+#define FATBIN(size, at)                                                                           \
+    "__attribute__((section(\".nv_fatbin\"), used)) const char fat[" #size "] = {1};"              \
+    "__attribute__((section(\".nvFatBinSegment\"), used)) const void *volatile where = fat + " #at \
+    ";"
+#define TABLE(first, second)                                                                       \
+    "static int one(void) { return 1; } static int two(void) { return 2; }"                        \
+    "int (*const table[])(void) = {" #first ", " #second "};"                                      \
+    "int main(int count, char **words) { (void)words; return table[count](); }"
+
+/* As the program is linked: code of another size lies behind all else and moves nothing. */
+static void code_of_a_gpu_is_left_out(void **state)
+{
+    static const char options[] = "-Wl,--section-start=.nv_fatbin=0x10000000";
+    char one[PROGRAM_CODE], other[PROGRAM_CODE];
+    (void)state;
+    hash_of(FATBIN(1000, 0) TABLE(one, two), options, one);
+    hash_of(FATBIN(9000, 24) TABLE(one, two), options, other);
+    assert_string_equal(one, other);
+    hash_of(FATBIN(1000, 0) TABLE(two, one), options, other); /* by its relocations alone */
+    assert_string_not_equal(one, other);
+}
+
 static void this_program_has_one(void **state)
 {
     char one[PROGRAM_CODE], again[PROGRAM_CODE];
@@ -106,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_build_says_of_itself_is_left_out),
         cmocka_unit_test(what_it_does_is_in_it),
+        cmocka_unit_test(code_of_a_gpu_is_left_out),
         cmocka_unit_test(this_program_has_one),
         cmocka_unit_test(what_is_no_program_is_refused),
     };

@@ -97,6 +97,8 @@ check "and it says what is missing" grep -qF "shares 1, 3 of 3 of job-1 are miss
 for cases in 'int8_quantize/*' '*' 'int8_quantize n=*' 'memory/memcpy, int8_quantize/*'; do
     check "history of $cases is the same" alike history "$cases" --format json
 done
+check "the fleet is the same" alike fleet --allow-simulated --format json
+check "what cannot be read there says to pull" warns "assay pull" "$ASSAY" gate --over "$reader" one.sqlite
 check "claims are the same" alike claims --format json
 check "a fleet is the same" alike fleet --allow-simulated --format json
 check "the noise of devices is the same" alike calibrate --show --format json

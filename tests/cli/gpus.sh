@@ -126,9 +126,8 @@ check "a gate compares on one GPU" ends 2 "where it was asked for one" "$ASSAY" 
 check "doctor looks at one" ends 2 "one GPU at a time" "$ASSAY" doctor --device cuda:all
 rank() { SLURM_JOB_ID=$$ SLURM_PROCID=$1 SLURM_LOCALID=$1 SLURM_STEP_NUM_TASKS=2 all --no-ceilings --db ranks.sqlite; }
 check "a rank for each machine measures its share on all of its GPUs" exits 0 rank 0
-hold() { SLURM_JOB_ID=$$ SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_STEP_NUM_TASKS=2 "$ASSAY" run long.ini --shard none --no-ceilings \
-    --budget 2 --db hold.sqlite --device sim:gpus=4,gpu=all; }
-hold >/dev/null 2>&1 &
+SLURM_JOB_ID=$$ SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_STEP_NUM_TASKS=2 "$ASSAY" run long.ini --shard none --no-ceilings \
+    --budget 2 --db hold.sqlite --device sim:gpus=4,gpu=all >/dev/null 2>&1 &
 wait_for 20 has_some hold.0001.sqlite
 check "two of them on one machine are not" ends 2 "another process of a job measures on this GPU" rank 1
 kill -INT $!

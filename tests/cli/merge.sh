@@ -43,7 +43,7 @@ check "gives the same rows" same whole.sqlite turned.sqlite
 # Each kill comes a little later, until one merge comes to its end.
 kills=0
 broken=0
-for ((delay = 5; delay < 5000; delay += delay / 2)); do
+for ((delay = 10; delay < 5000; delay *= 2)); do
     "$ASSAY" merge shards/*.sqlite --db killed.sqlite 2>killed.err &
     merger=$!
     sleep "$(printf '0.%04d' $delay)"

@@ -42,9 +42,18 @@ cp all.sqlite filled.sqlite
 check "a comparison with one of them says so too" ends 5 "assay compare: share 2 of 4 of slurm-77.0 is missing" \
     "$ASSAY" compare latest latest --db all.sqlite
 "$ASSAY" baseline set one latest --db all.sqlite
-check "a gate does not take a share for the suite" ends 2 "is share 4 of 4 of slurm-77.0: the cases of the others would go unjudged" \
+check "the shares that are there are one run" ends 5 "assay: share 2 of 4 of slurm-77.0 is missing" "$ASSAY" show slurm-77.0 --db all.sqlite
+check "a job with a typo gets a suggestion" warns "did you mean 'slurm-77.0'?" "$ASSAY" show slurm-77.1 --db all.sqlite
+check "a gate does not take a share for the suite" ends 2 "is 1 share of 4: the cases of the others would go unjudged" \
     "$ASSAY" gate ten.ini --baseline one --device sim --allow-simulated --db all.sqlite
 check "the fourth makes it whole" exits 0 "$ASSAY" merge job.0002.sqlite --db all.sqlite
+check "the job is a run of all cases" says "20 ok" "$ASSAY" show slurm-77.0 --db all.sqlite
+check "as its head says" says "4 of 4 shares of slurm-77.0" "$ASSAY" show slurm-77.0 --db all.sqlite
+check "which is fine" exits 0 "$ASSAY" show slurm-77.0 --db all.sqlite --format json
+check "it is compared as one" exits 0 "$ASSAY" compare slurm-77.0 slurm-77.0 --db all.sqlite
+check "all of them with all" gives 20 bash -c '"$0" compare slurm-77.0 slurm-77.0 --db all.sqlite --format json |
+    grep -c "\"verdict\":"' "$ASSAY"
+check "a share by itself is what it was" says "share 4 of 4" "$ASSAY" show latest --db all.sqlite
 check "all cases are there, each once" gives "20|20|4" query all.sqlite \
     "SELECT count(*), count(DISTINCT shape || variant), count(DISTINCT launch_id) FROM result"
 check "no share has two of the large groups more than another" gives "1|2" query all.sqlite \
@@ -93,6 +102,13 @@ check "shares of different plans are told from those that fit" ends 5 "shares of
 check "nor is one measured beside another plan's" ends 2 "was cut from another plan than share 2" \
     "$ASSAY" run ten.ini --device sim --no-ceilings --db apart.sqlite --shard 1/2:slurm-80.0
 
+${CC:-cc} -shared -fPIC -O2 -I"$HERE/../harness" "$HERE/object/kernel.c" -o own.so
+JOB=82
+check "a rank" exits 0 rank 0 2 --db builds.sqlite
+check "and one that has other kernels loaded" exits 0 rank 1 2 --db builds.sqlite --load ./own.so
+check "do not fit, whatever they measured" ends 5 "shares of slurm-82.0 do not fit together" \
+    "$ASSAY" merge builds.000*.sqlite --db builds.all
+
 # ------------------------------------------------------------------- choices --
 
 JOB=81
@@ -117,11 +133,13 @@ check "more ranks than GPUs are refused" ends 2 "process 5 of the job on this ma
 check "unless one is named" exits 0 rank 4 5 --db many.sqlite --device sim:gpus=4,gpu=1
 # Ranks that see one GPU: each may be its own, so the second that takes it is refused.
 printf '[suite]\ntitle=t\n[group g]\noperation=memory\nmix=copy\nbytes=1Mi\n' >hang.ini
-hold() { SLURM_JOB_ID=$$ SLURM_PROCID=$1 SLURM_LOCALID=$1 SLURM_STEP_NUM_TASKS=2 \
-    "$ASSAY" run hang.ini --shard none --no-ceilings --db hold.sqlite --device "sim:gpus=1,hang=memory/memcpy"; }
-hold 0 >/dev/null 2>&1 &
+hold=(env SLURM_JOB_ID=$$ SLURM_STEP_NUM_TASKS=2 "$ASSAY" run hang.ini --shard none --no-ceilings --db hold.sqlite
+    --device "sim:gpus=1,hang=memory/memcpy")
+SLURM_PROCID=0 SLURM_LOCALID=0 "${hold[@]}" >/dev/null 2>&1 &
 check "the first of two has the GPU" wait_for 10 test -s hold.0001.sqlite
-check "the second is refused" ends 2 "another process of a job measures on this GPU" hold 1
+check "the second is refused" ends 2 "another process of a job measures on this GPU" \
+    env SLURM_PROCID=1 SLURM_LOCALID=1 "${hold[@]}"
+kill -INT $!
 wait
 index() { JOB_COMPLETION_INDEX=$1 ASSAY_SHARDS=$2 "$ASSAY" run ten.ini --device sim --no-ceilings --db k8s.sqlite; }
 check "an indexed job of Kubernetes" exits 0 index 1 2

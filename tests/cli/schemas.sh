@@ -97,6 +97,7 @@ done
 document show run "$ASSAY" run smoke --device sim:seed=3 --format json
 document show shown "$ASSAY" show --format json
 document show share "$ASSAY" run ./two.ini --device sim --shard 1/2:job --format json --db share.sqlite
+document show job "$ASSAY" show job --format json --db share.sqlite
 document show host "$ASSAY" run ./two.ini --device host --format json --db host.sqlite
 ${CC:-cc} -shared -fPIC -O2 -I"$HERE/../harness" "$HERE/object/kernel.c" -o own.so
 document show loaded "$ASSAY" run "$HERE/object/twice.ini" --device host --no-ceilings --load ./own.so --format json --db own.sqlite

@@ -1,7 +1,7 @@
 /*
  * linear_kernels.cu - every kernel of linear_wgmma.cuh as a variant of its own, in whole tiles and
- * with tiles divided along k, so that all of them can be checked at any shape and compared; `best`
- * shows one. Built into the program by hand:
+ * with tiles divided along k, and every division of linear_skinny.h, so that all of them can be
+ * checked at any shape and compared; `best` shows one. Built into the program by hand:
  *
  *   make EXTRA=tests/gpu/linear_kernels.cu BUILD=build/every
  *   build/every/assay run --check tests/gpu/odd_gpt_linear_kernels.ini
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "kernels/gpt/linear/linear.cuh"
+#include "kernels/gpt/linear/linear_skinny.h"
 #include "kernels/gpt/linear/linear_wgmma_kernels.h"
 
 struct state {
@@ -28,7 +29,7 @@ static const struct lwg_kernel *find(enum gpt_precision precision, int columns, 
     return NULL;
 }
 
-template <int COLUMNS, int CLUSTER, bool TURNS, bool DIVIDE>
+template <int COLUMNS, int CLUSTER, bool TURNS, enum linear_parts_how DIVIDE, int AHEAD>
 static int setup(struct assay_call *call)
 {
     enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
@@ -41,14 +42,13 @@ static int setup(struct assay_call *call)
         (void)assay_error("no such kernel of this type");
         return ASSAY_SKIP;
     }
-    int status = DIVIDE ? linear_wgmma_parts(&state->parts, call) : 0;
+    const struct lwg_how how = {DIVIDE, AHEAD, &state->parts};
+    int status = DIVIDE != LINEAR_WHOLE ? linear_wgmma_parts(&state->parts, call) : 0;
     if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    if (linear_wgmma_make(&state->product, kernel, &operands, LINEAR_PLAIN,
-                          DIVIDE ? &state->parts : NULL) < 0)
-        return -1;
-    if (!DIVIDE || linear_wgmma_divided(state->product)) return 0;
-    (void)assay_error("the tiles fill the device");
+    if (linear_wgmma_make(&state->product, kernel, &operands, LINEAR_PLAIN, &how) < 0) return -1;
+    if (DIVIDE == LINEAR_WHOLE || linear_wgmma_divided(state->product)) return 0;
+    (void)assay_error("nothing to divide");
     return ASSAY_SKIP;
 }
 
@@ -75,7 +75,56 @@ static const char *supports(const struct assay_shape *shape)
     return linear_unaligned(shape);
 }
 
+template <int DIVISION> static int setup_skinny(struct assay_call *call)
+{
+    enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
+    struct linear_skinny *product = (struct linear_skinny *)calloc(1, sizeof *product);
+    struct linear_operands operands;
+    call->state = product;
+    if (!product) return assay_error("out of memory");
+    if (linear_begin(call, NULL, &operands) < 0) return -1;
+    return linear_skinny_init(product, DIVISION, &operands, precision) ? ASSAY_SKIP : 0;
+}
+
+static int launch_skinny(struct assay_call *call)
+{
+    const struct linear_skinny *product = (const struct linear_skinny *)call->state;
+    if (linear_skinny_enqueue(product, (cudaStream_t)call->stream) < 0) return -1;
+    return linear_end(call);
+}
+
+static void teardown_skinny(struct assay_call *call)
+{
+    free(call->state);
+}
+
+static const char *supports_skinny(const struct assay_shape *shape)
+{
+    if (shape->value[LINEAR_PRECISION] == GPT_FP32) return "tf32 and bf16 only";
+    return shape->value[LINEAR_WEIGHT] == LINEAR_DIRECT ? NULL : "w as it lies only";
+}
+
+#define SKINNY(NAME, DIVISION)                                                                     \
+    static const struct assay_variant NAME = {                                                     \
+        .operation = "linear",                                                                     \
+        .name = #NAME,                                                                             \
+        .summary = "one division of linear_skinny.h",                                              \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        .min_sm = 80,                                                                              \
+        .supports = supports_skinny,                                                               \
+        .setup = setup_skinny<DIVISION>,                                                           \
+        .launch = launch_skinny,                                                                   \
+        .teardown = teardown_skinny,                                                               \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(NAME)
+
 #define KERNEL(NAME, COLUMNS, CLUSTER, TURNS, DIVIDE)                                              \
+    VARIANT(NAME, COLUMNS, CLUSTER, TURNS, DIVIDE, 0)
+#define AHEAD(NAME, COLUMNS, CLUSTER, DIVIDE)                                                      \
+    VARIANT(NAME, COLUMNS, CLUSTER, false, DIVIDE, LWG_AHEAD)
+#define VARIANT(NAME, COLUMNS, CLUSTER, TURNS, DIVIDE, STAGES)                                     \
     static const struct assay_variant NAME = {                                                     \
         .operation = "linear",                                                                     \
         .name = #NAME,                                                                             \
@@ -87,23 +136,55 @@ static const char *supports(const struct assay_shape *shape)
         .max_sm = 90,                                                                              \
         .arch_specific = true,                                                                     \
         .supports = supports,                                                                      \
-        .setup = setup<COLUMNS, CLUSTER, TURNS, DIVIDE>,                                           \
+        .setup = setup<COLUMNS, CLUSTER, TURNS, DIVIDE, STAGES>,                                   \
         .launch = launch,                                                                          \
         .teardown = teardown,                                                                      \
     };                                                                                             \
     ASSAY_REGISTER_VARIANT(NAME)
 
-KERNEL(k256_4, 256, 4, false, false);
-KERNEL(k256_4_divided, 256, 4, false, true);
-KERNEL(k256_2, 256, 2, false, false);
-KERNEL(k256_2_divided, 256, 2, false, true);
-KERNEL(k256_1, 256, 1, false, false);
-KERNEL(k256_1_divided, 256, 1, false, true);
-KERNEL(k192_2_turns, 192, 2, true, false);
-KERNEL(k192_1, 192, 1, false, false);
-KERNEL(k192_1_divided, 192, 1, false, true);
-KERNEL(k128_2_turns, 128, 2, true, false);
-KERNEL(k128_1, 128, 1, false, false);
-KERNEL(k128_1_divided, 128, 1, false, true);
-KERNEL(k64_1, 64, 1, false, false);
-KERNEL(k64_1_divided, 64, 1, false, true);
+KERNEL(k256_4, 256, 4, false, LINEAR_WHOLE);
+KERNEL(k256_4_alike, 256, 4, false, LINEAR_ALIKE);
+KERNEL(k256_4_divided, 256, 4, false, LINEAR_EVENLY);
+AHEAD(k256_4_ahead, 256, 4, LINEAR_WHOLE);
+AHEAD(k256_4_alike_ahead, 256, 4, LINEAR_ALIKE);
+KERNEL(k256_3, 256, 3, false, LINEAR_WHOLE);
+KERNEL(k256_3_alike, 256, 3, false, LINEAR_ALIKE);
+KERNEL(k256_3_divided, 256, 3, false, LINEAR_EVENLY);
+AHEAD(k256_2_ahead, 256, 2, LINEAR_WHOLE);
+AHEAD(k192_2_ahead, 192, 2, LINEAR_WHOLE);
+AHEAD(k192_3_ahead, 192, 3, LINEAR_WHOLE);
+KERNEL(k256_2, 256, 2, false, LINEAR_WHOLE);
+KERNEL(k256_2_alike, 256, 2, false, LINEAR_ALIKE);
+KERNEL(k256_2_divided, 256, 2, false, LINEAR_EVENLY);
+KERNEL(k256_1, 256, 1, false, LINEAR_WHOLE);
+KERNEL(k256_1_divided, 256, 1, false, LINEAR_EVENLY);
+KERNEL(k192_2_turns, 192, 2, true, LINEAR_WHOLE);
+KERNEL(k192_2, 192, 2, false, LINEAR_WHOLE);
+KERNEL(k192_2_alike, 192, 2, false, LINEAR_ALIKE);
+KERNEL(k192_2_divided, 192, 2, false, LINEAR_EVENLY);
+KERNEL(k192_3, 192, 3, false, LINEAR_WHOLE);
+KERNEL(k192_3_alike, 192, 3, false, LINEAR_ALIKE);
+KERNEL(k192_3_divided, 192, 3, false, LINEAR_EVENLY);
+KERNEL(k192_1, 192, 1, false, LINEAR_WHOLE);
+KERNEL(k192_1_divided, 192, 1, false, LINEAR_EVENLY);
+KERNEL(k128_2_turns, 128, 2, true, LINEAR_WHOLE);
+KERNEL(k128_2, 128, 2, false, LINEAR_WHOLE);
+KERNEL(k128_2_divided, 128, 2, false, LINEAR_EVENLY);
+KERNEL(k128_1, 128, 1, false, LINEAR_WHOLE);
+KERNEL(k128_1_alike, 128, 1, false, LINEAR_ALIKE);
+KERNEL(k128_1_divided, 128, 1, false, LINEAR_EVENLY);
+KERNEL(k64_1, 64, 1, false, LINEAR_WHOLE);
+KERNEL(k64_1_divided, 64, 1, false, LINEAR_EVENLY);
+
+SKINNY(ks16_1, 0);
+SKINNY(ks16_2, 1);
+SKINNY(ks16_4, 2);
+SKINNY(ks16_8, 3);
+SKINNY(ks32_1, 4);
+SKINNY(ks32_2, 5);
+SKINNY(ks32_4, 6);
+SKINNY(ks32_8, 7);
+SKINNY(ks64_1, 8);
+SKINNY(ks64_2, 9);
+SKINNY(ks64_4, 10);
+SKINNY(ks64_8, 11);

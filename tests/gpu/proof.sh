@@ -5,7 +5,11 @@
 #   HOST     the program with another host file, CHANGED one with two other kernels, div1 and
 #            token_twopass: what is measured of them is told too. Optional.
 #
-#     ASSAY=./A HOST=./B CHANGED=./C TMP=$(mktemp -d) FAULTS=x bash tests/gpu/proof.sh
+#   OUT      a folder: what was traced and decided is left there
+#
+#     ASSAY=$PWD/A HOST=$PWD/B CHANGED=$PWD/C TMP=$(mktemp -d) FAULTS=x bash tests/gpu/proof.sh
+#
+# Under two minutes: each gate that measures has an end (--max-time).
 . "$(dirname "$0")/../cli/lib.sh"
 # shellcheck source=tests/gpu/env.sh
 . "$HERE/gpu/env.sh"
@@ -21,10 +25,12 @@ seconds() { # COMMAND...: and how long it took, in `took`
     return $code
 }
 count() { grep -c "$1" "$2"; }
+[ -z "${OUT-}" ] || trap 'cp -- *.txt *.json *.err "$OUT"; exit $((checks_failed > 0))' EXIT
 
 # ------------------------------------------------------------------ traces
 
 check "a pass over core" seconds exits 0 "$ASSAY" run core --device cuda --seed 1 --fingerprint one.txt --quiet
+[ -s one.txt ] || { cat said.err; exit 1; }
 echo "# a pass took $took s for $(count ^case one.txt) cases"
 check "and once more" exits 0 "$ASSAY" run core --device cuda --seed 1 --fingerprint two.txt --quiet
 check "traces the same cases" test "$(grep ^case one.txt)" = "$(grep ^case two.txt)"
@@ -49,7 +55,7 @@ awk '/^case/ {n++} n == 1' one.txt | cut -c 1-260 | sed 's/^/#   /'
 
 tell() { # NAME
     echo "# $1: $took s, $(sqlite3 -batch :memory: "SELECT json_extract(readfile('$1.json'), '\$.counts')")"
-    grep -E '^assay: ([0-9]+ of|nothing|to measure|and [0-9]+ more)' "$1.err" | cut -c 1-220 | sed 's/^/#   /'
+    grep -E '^assay: ([0-9]+ of|[0-9]+ case|nothing|to measure|and [0-9]+ more)|^assay gate' "$1.err" | cut -c 1-220 | sed 's/^/#   /'
 }
 gate() { # NAME CANDIDATE OPTION...
     local name=$1 candidate=$2
@@ -75,4 +81,18 @@ if [ -n "${CHANGED-}" ]; then
     check "neither of them proven" test 0 -eq "$(sqlite3 -batch :memory: "SELECT count(*)
         FROM json_each(readfile('changed.json'), '\$.rows') WHERE value ->> 'verdict' = 'UNCHANGED'
         AND value ->> 'variant' IN ('div1', 'token_twopass', 'twopass')")"
+fi
+
+# ---------------------------------------------------------------- counters
+
+counters() { # NAME CANDIDATE FILTER
+    gate "$1" "$2" --counters --no-proof --filter "$3"
+}
+check "counters of unchanged code pass" counters counted ./same 'int8_quantize/*,int8_quantize_token/*'
+tell counted
+if [ -n "${CHANGED-}" ]; then
+    counters recounted "$CHANGED" 'int8_quantize/div1 cold,int8_quantize_token/token_twopass cold'
+    tell recounted
+    sqlite3 -batch :memory: "SELECT '#   ' || (value ->> 'variant') || ': ' || (value ->> 'verdict') || ' ' ||
+        coalesce(value ->> 'reason', '') FROM json_each(readfile('recounted.json'), '\$.rows')"
 fi

@@ -53,7 +53,8 @@ static const struct part heads[] = {
 };
 
 static const struct part launch[] = {{"launch", "WHERE id = :run", false}, {0}};
-static const struct part shares[] = {{"run", "WHERE shard_count > 1" IN_ORDER, true}, {0}};
+static const struct part shares[] = {
+    {"run", "WHERE shard_count > 1 AND (:run = '' OR shard_group = :run)" IN_ORDER, true}, {0}};
 static const struct part counts[] = {{"counted", "", false}, {0}};
 
 /* The first letters of an operation are what its index can find. */
@@ -68,6 +69,11 @@ static const struct part cases[] = {
     {0},
 };
 
+#define OF_LAUNCHES "WHERE launch_id = ANY (ARRAY(SELECT json_array_elements_text(:run)))"
+static const struct part objects[] = {{"object", "", false}, {0}};
+static const struct part launches[] = {
+    {"expected", OF_LAUNCHES, false}, {"result", OF_LAUNCHES, false}, {0}};
+
 static const struct part noise[] = {{"noise", "WHERE comparability = :run", false}, {0}};
 static const struct part all_noise[] = {{"noise", "", false}, {0}};
 
@@ -80,10 +86,6 @@ static const struct part pairs[] = {
     {0},
 };
 
-#define OF_LAUNCHES "WHERE launch_id IN (SELECT json_array_elements_text(CAST(:run AS json)))"
-static const struct part objects[] = {{"object", "", false}, {0}};
-static const struct part times[] = {
-    {"expected", OF_LAUNCHES, false}, {"result", OF_LAUNCHES, false}, {0}};
 static const struct part verdicts[] = {{"verdict", "WHERE gate_id = :run", false}, {0}};
 
 /* ---------------------------------------------------------------- fetching -- */
@@ -116,22 +118,26 @@ static void note_fetched(struct central *central, const char *table)
     text_add(central->fetched, sizeof central->fetched, "", "%s ", table);
 }
 
+/* Whether a table stands on the server, and not here alone or in SQLite itself. */
+static bool is_there(const char *table)
+{
+    const struct exchange *const lists[] = {exchange_tables, merged_tables};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (const struct exchange *exchange = lists[i]; exchange->table; exchange++)
+            if (strcmp(exchange->table, table) == 0) return true;
+    return strcmp(counted.name, table) == 0;
+}
+
 /* SQLite asks when a statement is prepared. A table of which nothing was fetched is not empty: it
  * is not known. So a function that has not said what it needs fails, where it would find nothing.
  */
 static int authorize(void *context, int action, const char *table, const char *column,
                      const char *database, const char *trigger)
 {
-    static const char local[] = " baseline ack ";
     const struct central *central = context;
-    char word[64];
-    (void)column, (void)trigger;
-    if (action != SQLITE_READ || central->is_fetching || !database ||
-        strncmp(table, "sqlite_", 7) == 0 || strncmp(table, "pragma_", 7) == 0 ||
-        strcmp(table, "json_each") == 0)
-        return SQLITE_OK;
-    snprintf(word, sizeof word, " %.60s ", table);
-    return strstr(local, word) || is_fetched(central, table) ? SQLITE_OK : SQLITE_DENY;
+    (void)column, (void)database, (void)trigger;
+    if (action != SQLITE_READ || central->is_fetching || !is_there(table)) return SQLITE_OK;
+    return is_fetched(central, table) ? SQLITE_OK : SQLITE_DENY;
 }
 
 static int fetch(struct store *store, const char *name, const char *rows, bool is_head,
@@ -165,6 +171,8 @@ static int fetch_run(struct store *store, const char *id)
 
 /* What each need has, but NEED_RUN: the rows of an exchange. */
 static const struct part *const needs[][2] = {
+    [NEED_FLEET] = {heads, objects},
+    [NEED_LAUNCHES] = {launches},
     [NEED_NEWEST] = {newest},
     [NEED_NAMED] = {named},
     [NEED_SHARES] = {shares},
@@ -174,8 +182,6 @@ static const struct part *const needs[][2] = {
     [NEED_NOISE] = {noise},
     [NEED_PAIRS] = {heads, pairs},
     [NEED_NOISY_DEVICES] = {heads, all_noise},
-    [NEED_CARDS] = {heads, objects},
-    [NEED_TIMES] = {times},
     [NEED_VERDICTS] = {verdicts},
 };
 

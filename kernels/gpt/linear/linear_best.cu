@@ -2,10 +2,11 @@
  * linear_best.cu - the fastest of our products for a shape, measured in setup, as the case will be
  * timed (cuda_trial.h). The note says which it was.
  *
- * Candidates: for any shape the products on the CUDA cores (few rows; fp32) and tf32_32; for k
- * whose rows are aligned to 16 bytes those of linear_128.cu and, on Hopper, every kernel of
- * linear_wgmma.cuh, in whole tiles and with tiles divided along k. Where k is not aligned, these
- * take copies of x and w with padded rows, which each launch makes.
+ * Candidates: for any shape the products on the CUDA cores (few rows; fp32), tf32_32, and for up to
+ * 1024 rows every division of linear_skinny.h; for k whose rows are aligned to 16 bytes those of
+ * linear_128.cu and, on Hopper, every kernel of linear_wgmma.cuh, in whole tiles and with tiles
+ * divided along k, cold also asking for operands ahead. Where k is not aligned, these take
+ * copies of x and w with padded rows, which each launch makes.
  *
  * Every candidate is timed once, those within CLOSE of the least again.
  */
@@ -16,9 +17,15 @@
 #include "linear.cuh"
 #include "linear_fp32.h"
 #include "linear_pad.h"
+#include "linear_skinny.h"
 #include "linear_wgmma_kernels.h"
 
-enum { CANDIDATES = 24, ROUNDS = 3 };
+enum {
+    WGMMA_MOST = 16, /* kernels of a type, at most; each in WGMMA_WAYS */
+    WGMMA_WAYS = 6,  /* whole or divided in two ways, cold also asking ahead */
+    CANDIDATES = 8 + LINEAR_FP32_TILINGS + LINEAR_SKINNY_DIVISIONS + WGMMA_WAYS * WGMMA_MOST,
+    ROUNDS = 3,
+};
 static const double CLOSE = 1.1;
 
 /* A product that needs no plan. */
@@ -52,13 +59,15 @@ static const struct plain plains[] = {
     {"smem32", GPT_FP32, 0, false, true, 0, linear_smem32},
 };
 
-/* One of `plain`, `tiles` and `product`. */
+/* One of `plain`, `tiles`, `skinny` and `product`. */
 struct candidate {
     const struct best *best;
     const struct plain *plain;
     struct linear_fp32 *tiles;
+    struct linear_skinny *skinny;
     const struct lwg_kernel *kernel;
     struct linear_wgmma *product;
+    struct lwg_how how;
     bool padded;
     double us;
 };
@@ -69,19 +78,23 @@ struct best {
     struct linear_parts parts;
     struct linear_operands operands;
     struct linear_fp32 tiles[LINEAR_FP32_TILINGS];
+    struct linear_skinny skinny[LINEAR_SKINNY_DIVISIONS];
     enum gpt_precision precision;
     struct candidate list[CANDIDATES], *chosen;
     int count;
 };
 
-static int enqueue(const void *what, void *stream)
+static int enqueue(const void *what, void *of)
 {
     const struct candidate *candidate = (const struct candidate *)what;
     const struct best *best = candidate->best;
-    if (candidate->padded && linear_pad_enqueue(&best->pad, (cudaStream_t)stream) < 0) return -1;
-    if (candidate->product) return linear_wgmma_enqueue(candidate->product, (cudaStream_t)stream);
+    cudaStream_t stream = (cudaStream_t)of;
+    if (candidate->padded && linear_pad_enqueue(&best->pad, stream) < 0) return -1;
+    if (candidate->product) return linear_wgmma_enqueue(candidate->product, stream);
+    if (candidate->tiles) return linear_fp32_enqueue(candidate->tiles, stream);
+    if (candidate->skinny) return linear_skinny_enqueue(candidate->skinny, stream);
     return candidate->plain->enqueue(candidate->padded ? &best->pad.padded : &best->operands,
-                                     (cudaStream_t)stream);
+                                     stream);
 }
 
 /* -------------------------------------------------------------- candidates -- */
@@ -125,17 +138,27 @@ static int add_fp32(struct best *best, struct assay_call *call)
     return status;
 }
 
+/* A division that the card or the shape has no room for is left out. */
+static void add_skinny(struct best *best)
+{
+    if (best->operands.m > LINEAR_SKINNY_MOST || assay_card()->sm < 80) return;
+    for (int i = 0; i < LINEAR_SKINNY_DIVISIONS; i++)
+        if (linear_skinny_init(&best->skinny[i], i, &best->operands, best->precision) == 0)
+            add(best)->skinny = &best->skinny[i];
+}
+
 /* A kernel whose clusters do not fit the card is left out; so is one that has nothing to divide. */
 static void add_kernel(struct best *best, const struct lwg_kernel *kernel,
-                       const struct linear_parts *parts)
+                       const struct lwg_how *how)
 {
     struct candidate *added = add(best);
     added->kernel = kernel;
+    added->how = *how;
     added->padded = !aligned(best);
     if (linear_wgmma_make(&added->product, kernel,
                           added->padded ? &best->pad.padded : &best->operands, LINEAR_PLAIN,
-                          parts) == 0 &&
-        linear_wgmma_divided(added->product) == (parts != NULL))
+                          how) == 0 &&
+        linear_wgmma_divided(added->product) == (how->divide != LINEAR_WHOLE))
         return;
     linear_wgmma_release(added->product);
     (void)cudaGetLastError(); /* or the next launch would report it */
@@ -145,11 +168,14 @@ static void add_kernel(struct best *best, const struct lwg_kernel *kernel,
 static int add_wgmma(struct best *best, struct assay_call *call)
 {
     const struct lwg_kernels kernels = lwg_kernels_of(best->precision);
+    const int ways = call->temperature == ASSAY_COLD ? WGMMA_WAYS : WGMMA_WAYS / 2;
     int status = linear_wgmma_parts(&best->parts, call);
-    for (int i = 0; i < kernels.count && !status; i++) {
-        add_kernel(best, &kernels.kernel[i], NULL);
-        add_kernel(best, &kernels.kernel[i], &best->parts);
-    }
+    for (int i = 0; i < kernels.count && i < WGMMA_MOST && !status; i++)
+        for (int way = 0; way < ways; way++) {
+            const struct lwg_how how = {(enum linear_parts_how)(way % 3), way / 3 * LWG_AHEAD,
+                                        &best->parts};
+            add_kernel(best, &kernels.kernel[i], &how);
+        }
     return status;
 }
 
@@ -157,6 +183,7 @@ static int add_tiles(struct best *best, struct assay_call *call)
 {
     if (best->operands.transposed) return 0;
     if (best->precision == GPT_FP32) return add_fp32(best, call);
+    add_skinny(best);
     return assay_card()->arch_specific ? add_wgmma(best, call) : 0;
 }
 
@@ -201,13 +228,16 @@ static void describe(const struct candidate *chosen, char *note, size_t size)
     char name[ASSAY_MAX_NOTE];
     if (chosen->product)
         lwg_kernel_name(chosen->kernel, name, sizeof name);
+    else if (chosen->skinny)
+        linear_skinny_name(chosen->skinny, name, sizeof name);
     else if (chosen->tiles)
         (void)snprintf(name, sizeof name, "fp32 %s", linear_fp32_name(chosen->tiles->tiling));
     else
         (void)snprintf(name, sizeof name, "%s", chosen->plain->name);
-    (void)snprintf(note, size, "%s%s%s, of %d", name,
-                   chosen->product && linear_wgmma_divided(chosen->product) ? ", k divided" : "",
-                   chosen->padded ? ", padded" : "", chosen->best->count);
+    static const char *const divided[] = {"", ", k divided", ", k divided alike"};
+    (void)snprintf(note, size, "%s%s%s%s, of %d", name, divided[chosen->how.divide],
+                   chosen->how.ahead ? ", ahead" : "", chosen->padded ? ", padded" : "",
+                   chosen->best->count);
 }
 
 static int setup(struct assay_call *call)

@@ -31,6 +31,7 @@ enum {
 /* Tiles of ROWS x COLUMNS, the lanes of a warp LANES deep. */
 template <int ROWS_, int COLUMNS_, int LANES_> struct fp32_tile {
     static constexpr int ROWS = ROWS_, COLUMNS = COLUMNS_, LANES = LANES_;
+    static_assert(LANES == 4 || LANES == 8, "lanes");
     static constexpr int WARP_ROWS = LANES * FP32_EACH, WARP_COLUMNS = 32 / LANES * FP32_EACH;
     static constexpr int WARPS_DOWN = ROWS / WARP_ROWS, WARPS_ACROSS = COLUMNS / WARP_COLUMNS;
     static constexpr int WARPS = WARPS_DOWN * WARPS_ACROSS, THREADS = 32 * WARPS;
@@ -48,11 +49,22 @@ template <int ROWS> struct fp32_stage {
 template <int ROWS, int THREADS> struct fp32_share {
     static constexpr int CHUNKS = ROWS * FP32_DEPTH / 4 / THREADS;
     static constexpr int WHOLE = FP32_DEPTH / 4;
+    static constexpr int OWN = THREADS >= ROWS ? 1 : ROWS / THREADS; /* rows of a thread */
+    const float *from[OWN];
     float4 chunk[CHUNKS];
 
     static __device__ __forceinline__ int row(int i)
     {
         return THREADS >= ROWS ? threadIdx.x % ROWS : threadIdx.x + i / WHOLE * THREADS;
+    }
+    /* Rows outside are loaded as the last one: their outputs are not stored. */
+    __device__ __forceinline__ void start(const void *matrix, int64_t row0, int64_t rows, int64_t k)
+    {
+#pragma unroll
+        for (int i = 0; i < OWN; i++) {
+            from[i] = (const float *)matrix + min(row0 + row(i * WHOLE), rows - 1) * k;
+            asm volatile("" : "+l"(from[i])); /* or it is computed again at every stage */
+        }
     }
     static __device__ __forceinline__ int step(int i)
     {
@@ -76,17 +88,13 @@ static __device__ __forceinline__ float4 fp32_chunk(const float *row, int k0, in
     return chunk;
 }
 
-/* Rows outside are loaded as the last one: their outputs are not stored. */
 template <bool ALIGNED, int ROWS, int THREADS>
-static __device__ __forceinline__ void fp32_load(fp32_share<ROWS, THREADS> &share,
-                                                 const float *from, int64_t row0, int64_t rows,
-                                                 int k0, int k)
+static __device__ __forceinline__ void fp32_load(fp32_share<ROWS, THREADS> &share, int k0, int k)
 {
 #pragma unroll
-    for (int i = 0; i < share.CHUNKS; i++) {
-        int64_t row = min(row0 + share.row(i), rows - 1);
-        share.chunk[i] = fp32_chunk<ALIGNED>(from + row * k, k0 + 4 * share.step(i), k);
-    }
+    for (int i = 0; i < share.CHUNKS; i++)
+        share.chunk[i] = fp32_chunk<ALIGNED>(share.from[share.OWN == 1 ? 0 : i / share.WHOLE],
+                                             k0 + 4 * share.step(i), k);
 }
 
 template <int ROWS, int THREADS>
@@ -111,17 +119,30 @@ static __device__ __forceinline__ void fp32_read(float (&to)[FP32_EACH], const f
     *(float4 *)(to + 4) = *(const float4 *)(from + next);
 }
 
+/* A lane's place among those of its warp, LANES deep. Lanes that differ in bit 1 read the same
+ * rows, in bit 0 the same columns: reads of 16 bytes then take half as long, because shared memory
+ * serves such pairs together. */
+template <int LANES> static __device__ __forceinline__ int fp32_lane_row(int lane)
+{
+    return (lane & 1) | (lane >> 1 & (LANES == 8 ? 6 : 2));
+}
+
+template <int LANES> static __device__ __forceinline__ int fp32_lane_column(int lane)
+{
+    return (lane >> 1 & 1) | (LANES == 8 ? lane >> 3 & 2 : lane >> 2 & 6);
+}
+
 /* Where a thread's outputs begin in the tile; four more are `LANES * 4` below, or beside. */
 template <typename TILE> static __device__ __forceinline__ int fp32_row(void)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    return warp / TILE::WARPS_ACROSS * TILE::WARP_ROWS + lane % TILE::LANES * 4;
+    return warp / TILE::WARPS_ACROSS * TILE::WARP_ROWS + fp32_lane_row<TILE::LANES>(lane) * 4;
 }
 
 template <typename TILE> static __device__ __forceinline__ int fp32_column(void)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    return warp % TILE::WARPS_ACROSS * TILE::WARP_COLUMNS + lane / TILE::LANES * 4;
+    return warp % TILE::WARPS_ACROSS * TILE::WARP_COLUMNS + fp32_lane_column<TILE::LANES>(lane) * 4;
 }
 
 template <typename TILE>
@@ -156,13 +177,12 @@ static __device__ __forceinline__ void fp32_sum(float (&sum)[FP32_SUMS],
                                                 int64_t row0, int64_t column0, int begin, int end,
                                                 fp32_memory<TILE> &memory, int &half)
 {
-    const float *x = (const float *)operands.x, *w = (const float *)operands.w;
     const int k = (int)operands.k;
     fp32_share<TILE::ROWS, TILE::THREADS> of_x;
     fp32_share<TILE::COLUMNS, TILE::THREADS> of_w;
     auto load = [&](int step) {
-        fp32_load<ALIGNED>(of_x, x, row0, operands.m, step * FP32_DEPTH, k);
-        fp32_load<ALIGNED>(of_w, w, column0, operands.n, step * FP32_DEPTH, k);
+        fp32_load<ALIGNED>(of_x, step * FP32_DEPTH, k);
+        fp32_load<ALIGNED>(of_w, step * FP32_DEPTH, k);
     };
     auto keep = [&](int where) {
         fp32_keep(memory.x[where], of_x);
@@ -171,6 +191,8 @@ static __device__ __forceinline__ void fp32_sum(float (&sum)[FP32_SUMS],
 #pragma unroll
     for (int i = 0; i < FP32_SUMS; i++)
         sum[i] = 0;
+    of_x.start(operands.x, row0, operands.m, k);
+    of_w.start(operands.w, column0, operands.n, k);
     load(begin);
     keep(half);
     __syncthreads();
@@ -221,8 +243,7 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
 {
     __shared__ fp32_memory<TILE> memory;
     const int shares = (int)gridDim.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    struct linear_walk walk = linear_walk_of(shares - 1 - (int)blockIdx.x, shares,
-                                             plan.bands * plan.columns, plan.split, plan.depth);
+    struct linear_walk walk = linear_walk_of(shares - 1 - (int)blockIdx.x, &plan.division);
     struct linear_unit unit;
     int half = 0;
     auto writer = [&](int share) { return (shares - 1 - share) * TILE::WARPS + warp; };
@@ -236,10 +257,11 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
             linear_part_put(plan.parts, writer(walk.share), sum, lane);
             continue;
         }
-        int end = linear_walk_end(&walk, unit.tile);
-        for (int share = walk.share + 1;
-             unit.end < plan.depth && linear_walk_begin(&walk, share) < end; share++)
-            linear_part_add(plan.parts, writer(share), sum, lane);
+        int other;
+        for (int i = 0; unit.end < plan.division.depth &&
+                        (other = linear_walk_other(&walk, unit.tile, i)) >= 0;
+             i++)
+            linear_part_add(plan.parts, writer(other), sum, lane);
         fp32_store<TILE>(plan.operands, sum[0], row0, column0);
     }
 }
@@ -297,13 +319,13 @@ int linear_fp32_init(struct linear_fp32 *product, int tiling,
     const int most = FP32_WARPS * 32 / of->threads; /* the parts have room for so many */
     fit = (fit < most ? fit : most) * assay_card()->multiprocessors;
     if (fit <= 0) return assay_error("no block fits");
-    *product = {*operands, *parts, tiling, 0, 0, 0, 0, fit};
+    *product = {*operands, *parts, tiling, 0, 0, {}, fit};
     product->bands = (int)gpt_blocks(operands->m, of->rows);
     product->columns = (int)gpt_blocks(operands->n, of->columns);
-    product->depth = (int)gpt_blocks(operands->k, FP32_DEPTH);
+    const int depth = (int)gpt_blocks(operands->k, FP32_DEPTH);
     const int tiles = product->bands * product->columns;
-    product->split = linear_parts_split(tiles, fit);
-    product->blocks = linear_parts_shares(tiles, product->split, product->depth, fit);
+    product->division = linear_division_of(LINEAR_EVENLY, tiles, depth, fit);
+    product->blocks = product->division.shares;
     return 0;
 }
 

@@ -13,7 +13,8 @@ struct linear_fp32 {
     struct linear_operands operands;
     struct linear_parts parts;
     int tiling;
-    int bands, columns, depth, split; /* tiles, stages of k, tiles that are divided */
+    int bands, columns; /* tiles */
+    struct linear_division division;
     int blocks;
 };
 

@@ -2,14 +2,14 @@
  * linear_parts.h - tiles that several blocks compute, each a part of k: the division of the work. A
  * stage is a step of k of one tile, the unit of time. Pure, for the host too.
  *
- * The stages of the first `split` tiles are cut into equal shares, one per block (or cluster),
- * wherever that falls; every other tile belongs to one block. So a share begins or ends within a
- * tile. The block that has a tile's first stages is the one that stores it; it adds the sums of the
- * blocks that go on with the tile, in the order of k, so that the result does not depend on
- * who is first. The others have begun with that tile, at the time when the one that stores it was
- * elsewhere, and have mostly finished it long ago. ("Stream-K": Osama, Merrill, Cecka, Garland and
- * Owens, "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on
- * the GPU", PPoPP 2023, section 4.)
+ * Evenly: the stages of the first `split` tiles are cut into equal shares, one per block (or
+ * cluster), wherever that falls; every other tile belongs to one block. So a share begins or ends
+ * within a tile. The block that has a tile's first stages is the one that stores it; it adds the
+ * sums of the blocks that go on with the tile, in the order of k, so that the result does not
+ * depend on who is first. The others have begun with that tile, at the time when the one that
+ * stores it was elsewhere, and have mostly finished it long ago. ("Stream-K": Osama, Merrill,
+ * Cecka, Garland and Owens, "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix
+ * Multiplication on the GPU", PPoPP 2023, section 4.)
  *
  * All blocks must be on the device at the same time.
  */
@@ -29,38 +29,63 @@ struct linear_unit {
     int tile, begin, end;
 };
 
-/* Where a share is. */
-struct linear_walk {
-    int share, shares;
-    int tiles, split, depth; /* of all shares; stages in a tile */
-    int at, end;             /* stages of the divided tiles */
-    int whole;               /* the next tile that is not divided */
+/* How the stages of a product's tiles are shared: only whole tiles; those that do not fill the
+ * device cut into equal shares; or each of the rest cut into as many parts as there is room for,
+ * alike, so that blocks at the same place of k share operands in L2, but a share more or less may
+ * be left over. */
+enum linear_parts_how { LINEAR_WHOLE, LINEAR_EVENLY, LINEAR_ALIKE };
+
+struct linear_division {
+    int tiles, depth; /* stages in a tile */
+    int split;        /* so many tiles, the first, are divided */
+    int ways;         /* each into so many parts; 0: evenly */
+    int shares;
 };
 
-/* The first stage of a share, counted over all divided tiles. */
-LINEAR_PARTS_FUNCTION int linear_walk_begin(const struct linear_walk *walk, int share)
+/* Where a share is. */
+struct linear_walk {
+    const struct linear_division *of; /* outlives the walk */
+    int share;
+    int at, end; /* stages of the divided tiles */
+    int whole;   /* the next tile that is not divided */
+};
+
+/* Evenly: the first stage of a share, counted over all divided tiles: their stages times share /
+ * shares. In 32 bits: a division in 64 takes as long as a stage. */
+LINEAR_PARTS_FUNCTION int linear_walk_begin(const struct linear_division *of, int share)
 {
-    return (int)((int64_t)walk->split * walk->depth * share / walk->shares);
+    int stages = of->split * of->depth, each = stages / of->shares;
+    return each * share + (stages - each * of->shares) * share / of->shares;
 }
 
-/* The end of a divided tile, counted so too. */
-LINEAR_PARTS_FUNCTION int linear_walk_end(const struct linear_walk *walk, int tile)
+LINEAR_PARTS_FUNCTION struct linear_walk linear_walk_of(int share, const struct linear_division *of)
 {
-    return (tile + 1) * walk->depth;
-}
-
-LINEAR_PARTS_FUNCTION struct linear_walk linear_walk_of(int share, int shares, int tiles, int split,
-                                                        int depth)
-{
-    struct linear_walk walk = {share, shares, tiles, split, depth, 0, 0, split + share};
-    walk.at = linear_walk_begin(&walk, share);
-    walk.end = linear_walk_begin(&walk, share + 1);
+    struct linear_walk walk = {of, share, 0, 0, of->split + share};
+    if (of->split == 0) return walk; /* no division before the first load */
+    if (of->ways == 0) {
+        walk.at = linear_walk_begin(of, share);
+        walk.end = linear_walk_begin(of, share + 1);
+    } else if (share < of->split * of->ways) {
+        int part = share / of->split, first = share % of->split * of->depth;
+        walk.at = first + of->depth * part / of->ways;
+        walk.end = first + of->depth * (part + 1) / of->ways;
+    }
     return walk;
+}
+
+/* The share that goes on with a tile after the one that begins it, and after so many others; -1:
+ * none. */
+LINEAR_PARTS_FUNCTION int linear_walk_other(const struct linear_walk *walk, int tile, int others)
+{
+    const struct linear_division *of = walk->of;
+    if (of->ways > 0) return others + 1 < of->ways ? walk->share + (others + 1) * of->split : -1;
+    int share = walk->share + 1 + others;
+    return linear_walk_begin(of, share) < (tile + 1) * of->depth ? share : -1;
 }
 
 LINEAR_PARTS_FUNCTION bool linear_walk_more(const struct linear_walk *walk)
 {
-    return walk->at < walk->end || walk->whole < walk->tiles;
+    return walk->at < walk->end || walk->whole < walk->of->tiles;
 }
 
 /* The next unit of the share; false at its end. */
@@ -68,36 +93,45 @@ LINEAR_PARTS_FUNCTION bool linear_walk_next(struct linear_walk *walk, struct lin
 {
     if (!linear_walk_more(walk)) return false;
     if (walk->at < walk->end) {
-        int tile = walk->at / walk->depth, begin = walk->at % walk->depth;
-        int left = walk->end - walk->at, rest = walk->depth - begin;
+        int tile = walk->at / walk->of->depth, begin = walk->at % walk->of->depth;
+        int left = walk->end - walk->at, rest = walk->of->depth - begin;
         int stages = left < rest ? left : rest;
         *unit = (struct linear_unit){tile, begin, begin + stages};
         walk->at += stages;
     } else {
-        *unit = (struct linear_unit){walk->whole, 0, walk->depth};
-        walk->whole += walk->shares;
+        *unit = (struct linear_unit){walk->whole, 0, walk->of->depth};
+        walk->whole += walk->of->shares;
     }
     return true;
 }
 
-/* How many tiles to divide among `shares`, so that all have equally many stages. With more tiles
- * than shares, the last whole round is divided with the rest, so that a share never has less than a
- * tile's stages and its sums are exchanged once. */
-LINEAR_PARTS_FUNCTION int linear_parts_split(int tiles, int shares)
-{
-    int rest = tiles % shares;
-    if (rest == 0) return 0;
-    return tiles < shares ? tiles : shares + rest;
-}
+enum {
+    LINEAR_PARTS_LEAST = 4, /* fewer stages are not worth the exchange of their sums */
+    LINEAR_PARTS_WAYS = 8,  /* of a tile that is divided alike: one block adds them all */
+};
 
-/* Fewer stages than this are not worth the exchange of their sums. */
-enum { LINEAR_PARTS_LEAST = 4 };
-
-/* How many shares there are, where `fit` blocks are on the device at a time: at least one per tile,
- * as far as they fit, and each with a stage. */
-LINEAR_PARTS_FUNCTION int linear_parts_shares(int tiles, int split, int depth, int fit)
+/* Where `fit` blocks (or clusters) are on the device at a time. Evenly: with more tiles than that
+ * the last whole round is divided with the rest, so that a share never has less than a tile's
+ * stages and its sums are exchanged once; with fewer, each share has LINEAR_PARTS_LEAST stages at
+ * least. Nothing is divided where nothing is left over, or there is no room. */
+LINEAR_PARTS_FUNCTION struct linear_division linear_division_of(enum linear_parts_how how,
+                                                                int tiles, int depth, int fit)
 {
-    int64_t worth = (int64_t)split * depth / LINEAR_PARTS_LEAST;
-    int64_t most = worth > tiles ? worth : tiles;
-    return fit < most ? fit : (int)most;
+    struct linear_division of = {tiles, depth, 0, 0, tiles < fit ? tiles : fit};
+    const int rest = tiles % fit;
+    if (how == LINEAR_WHOLE || rest == 0) return of;
+    if (how == LINEAR_EVENLY) {
+        of.split = tiles < fit ? tiles : fit + rest;
+        int64_t worth = (int64_t)of.split * depth / LINEAR_PARTS_LEAST;
+        if (of.shares < worth) of.shares = worth < fit ? (int)worth : fit;
+        return of;
+    }
+    int ways = fit / rest, worth = depth / LINEAR_PARTS_LEAST;
+    if (ways > worth) ways = worth;
+    if (ways > LINEAR_PARTS_WAYS) ways = LINEAR_PARTS_WAYS;
+    if (ways < 2) return of;
+    of.split = rest;
+    of.ways = ways;
+    if (tiles < fit) of.shares = rest * ways;
+    return of;
 }

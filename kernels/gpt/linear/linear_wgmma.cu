@@ -91,28 +91,30 @@ int linear_wgmma_parts(struct linear_parts *parts, struct assay_call *call)
 
 int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *kernel,
                       const struct linear_operands *operands, enum linear_finish finish,
-                      const struct linear_parts *parts)
+                      const struct lwg_how *how)
 {
     struct linear_wgmma *made = (struct linear_wgmma *)aligned_alloc(alignof(struct linear_wgmma),
                                                                      sizeof(struct linear_wgmma));
     *product = made;
     if (!made) return assay_error("out of memory");
     made->kernel = kernel;
-    return kernel->prepare(&made->plan, operands, finish, parts);
+    made->plan.ahead = how->ahead;
+    return kernel->prepare(&made->plan, operands, finish, how);
 }
 
 int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operands *operands,
                       enum gpt_precision precision, enum linear_finish finish)
 {
     const struct lwg_kernel *kernel = choose(operands, precision, assay_card()->multiprocessors);
+    const struct lwg_how whole = {LINEAR_WHOLE, 0, NULL};
     *product = NULL;
     if (!kernel) return assay_error("no product by wgmma of this type");
-    return linear_wgmma_make(product, kernel, operands, finish, NULL);
+    return linear_wgmma_make(product, kernel, operands, finish, &whole);
 }
 
 bool linear_wgmma_divided(const struct linear_wgmma *product)
 {
-    return product->plan.split > 0;
+    return product->plan.division.split > 0;
 }
 
 int linear_wgmma_enqueue(const struct linear_wgmma *product, cudaStream_t stream)

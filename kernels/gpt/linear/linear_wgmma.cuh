@@ -14,7 +14,7 @@
  * are stored by linear_store.cuh.
  *
  * Tiles that do not fill the device a whole number of times may be divided along k instead
- * (lwg_plan.split; linear_parts.cuh), so that every block has equally many stages; not in turns,
+ * (lwg_plan.division; linear_parts.cuh); not in turns,
  * which hold twice as many sums.
  *
  * The two warpgroups that multiply either share a tile, 64 rows each, or take turns (TURNS): each
@@ -65,6 +65,10 @@ template <typename T, int COLUMNS_, int CLUSTER_, bool TURNS_> struct lwg_config
     static constexpr int DEPTH = WGMMA_ROW_BYTES / sizeof(T);               /* of k, per stage */
     static constexpr int X_BYTES = LWG_ROWS * WGMMA_ROW_BYTES;
     static constexpr int W_BYTES = COLUMNS * WGMMA_ROW_BYTES;
+    /* Rows of w that each block of a cluster fetches, in whole swizzles. Where the blocks do not
+     * divide the rows, the last one fetches some that another fetches too. */
+    static constexpr int PART = (COLUMNS / CLUSTER + 7) / 8 * 8;
+    static constexpr int PARTS_BYTES = CLUSTER * PART * WGMMA_ROW_BYTES;
     static constexpr int STAGE_BYTES = X_BYTES + W_BYTES;
     static constexpr int BUFFER_BYTES = LWG_WARPS * LINEAR_STORE_BYTES; /* one per warp */
     static constexpr int ROOM_BYTES = LWG_BLOCK_BYTES - LWG_ALIGN - LWG_BARRIER_BYTES;
@@ -84,9 +88,9 @@ struct lwg_plan {
     int bands;   /* tiles of CLUSTER x 128 rows */
     int columns; /* tiles of columns */
     int group;   /* bands before the next tile of columns */
-    int depth;   /* stages of k */
     int x_rows;  /* of a box of x */
-    int split;   /* so many tiles, the first, are divided along k; then there are `parts` */
+    int ahead;   /* stages that are brought to L2 before there is room for them; 0: none */
+    struct linear_division division; /* along k, in clusters; where it divides, there are `parts` */
     struct linear_parts parts;
     unsigned blocks;
 };
@@ -136,8 +140,10 @@ template <typename CONFIG>
 static __device__ __forceinline__ struct linear_walk lwg_walk_of(const struct lwg_plan &plan)
 {
     const int shares = (int)gridDim.x / CONFIG::CLUSTER;
-    return linear_walk_of(shares - 1 - (int)blockIdx.x / CONFIG::CLUSTER, shares,
-                          plan.bands * plan.columns, CONFIG::TURNS ? 0 : plan.split, plan.depth);
+    struct linear_walk walk =
+        linear_walk_of(shares - 1 - (int)blockIdx.x / CONFIG::CLUSTER, &plan.division);
+    if (CONFIG::TURNS) walk.at = walk.end = 0; /* as it is, but now the compiler knows */
+    return walk;
 }
 
 /* One thread: fill the ring with the operands of every tile of this block. */
@@ -145,14 +151,15 @@ template <typename CONFIG>
 static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, uint32_t full,
                                    uint32_t empty)
 {
-    const int part = CONFIG::COLUMNS / CONFIG::CLUSTER;
     const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
-    const uint32_t bytes = plan.x_rows * WGMMA_ROW_BYTES + CONFIG::W_BYTES;
+    const int part = min(rank * CONFIG::PART, CONFIG::COLUMNS - CONFIG::PART);
+    const uint32_t bytes = plan.x_rows * WGMMA_ROW_BYTES + CONFIG::PARTS_BYTES;
     struct lwg_cursor at = {0, 1}; /* the first round finds every stage free */
     struct linear_walk walk = lwg_walk_of<CONFIG>(plan);
     struct linear_unit unit;
     while (linear_walk_next(&walk, &unit)) {
         struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, unit.tile, rank);
+        int asked = unit.begin + CONFIG::STAGES;
         for (int step = unit.begin; step < unit.end; step++) {
             uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES, w = x + CONFIG::X_BYTES;
             uint32_t arrived = full + 8 * at.stage;
@@ -162,9 +169,14 @@ static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, u
             if (CONFIG::CLUSTER == 1)
                 hopper_load(w, &plan.w, step * CONFIG::DEPTH, tile.column, arrived);
             else
-                hopper_load_to(w + rank * part * WGMMA_ROW_BYTES, &plan.w, step * CONFIG::DEPTH,
-                               tile.column + rank * part, arrived, (1 << CONFIG::CLUSTER) - 1);
+                hopper_load_to(w + part * WGMMA_ROW_BYTES, &plan.w, step * CONFIG::DEPTH,
+                               tile.column + part, arrived, (1 << CONFIG::CLUSTER) - 1);
             lwg_advance<CONFIG>(at);
+            if (step < unit.begin + CONFIG::STAGES - 1) continue; /* the ring first */
+            for (; asked < min(unit.end, step + 1 + plan.ahead); asked++) {
+                hopper_prefetch_box(&plan.x, asked * CONFIG::DEPTH, tile.row);
+                hopper_prefetch_box(&plan.w, asked * CONFIG::DEPTH, tile.column + part);
+            }
         }
     }
 }
@@ -254,16 +266,17 @@ static __device__ __forceinline__ bool lwg_join(const struct lwg_plan &plan,
                                                 int warp, int lane)
 {
     auto writer = [&](int share) {
-        int block = (walk.shares - 1 - share) * CONFIG::CLUSTER + (int)blockIdx.x % CONFIG::CLUSTER;
+        int block =
+            (walk.of->shares - 1 - share) * CONFIG::CLUSTER + (int)blockIdx.x % CONFIG::CLUSTER;
         return block * LWG_WARPS + warp;
     };
     if (unit.begin > 0) {
         linear_part_put(plan.parts, writer(walk.share), sum, lane);
         return false;
     }
-    int end = linear_walk_end(&walk, unit.tile);
-    for (int share = walk.share + 1; linear_walk_begin(&walk, share) < end; share++)
-        linear_part_add(plan.parts, writer(share), sum, lane);
+    int other;
+    for (int i = 0; (other = linear_walk_other(&walk, unit.tile, i)) >= 0; i++)
+        linear_part_add(plan.parts, writer(other), sum, lane);
     return true;
 }
 
@@ -304,7 +317,7 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
                              CONFIG::TURNS && linear_walk_more(&walk) ? other : 0, lane);
         const int first = tile.row + row + warp % 4 * LINEAR_STORE_ROWS;
         if (first >= plan.operands.m) continue;
-        if (!CONFIG::TURNS && stages < plan.depth &&
+        if (!CONFIG::TURNS && stages < plan.division.depth &&
             !lwg_join<CONFIG>(plan, walk, unit, sum, warp, lane))
             continue;
         lwg_store<CONFIG>(plan, sum, bias, first, tile.column, out, lane);

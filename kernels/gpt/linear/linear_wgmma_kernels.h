@@ -10,13 +10,22 @@
 
 struct lwg_plan;
 
+enum { LWG_AHEAD = 8 };
+
+struct lwg_how {
+    enum linear_parts_how divide;
+    int ahead; /* stages of k on their way to L2 before the ring has room for them: LWG_AHEAD, or 0
+                */
+    const struct linear_parts *parts; /* where tiles are divided */
+};
+
 struct lwg_kernel {
     int columns, cluster;
     bool turns;
     double rate; /* of its products, against the tensor cores'; 0: not known */
-    /* In setup; `parts` NULL: whole tiles only. 0, or -1 also where no cluster fits the card. */
+    /* In setup. 0, or -1 also where no cluster fits the card. */
     int (*prepare)(struct lwg_plan *plan, const struct linear_operands *operands,
-                   enum linear_finish finish, const struct linear_parts *parts);
+                   enum linear_finish finish, const struct lwg_how *how);
     int (*enqueue)(const struct lwg_plan *plan, cudaStream_t stream);
 };
 
@@ -30,10 +39,10 @@ struct lwg_kernels lwg_kernels_tf32(void);
 /* Of a type; none in fp32. */
 struct lwg_kernels lwg_kernels_of(enum gpt_precision precision);
 
-/* linear_wgmma_init with a given kernel, dividing tiles along k where there are `parts`. */
+/* linear_wgmma_init with a given kernel and in a given way. */
 int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *kernel,
                       const struct linear_operands *operands, enum linear_finish finish,
-                      const struct linear_parts *parts);
+                      const struct lwg_how *how);
 
 /* Whether tiles are divided. */
 bool linear_wgmma_divided(const struct linear_wgmma *product);

@@ -10,19 +10,19 @@
 
 /* Which tiles are divided, and how many blocks work, of those that fit. */
 template <typename CONFIG>
-static void lwg_divide(struct lwg_plan *plan, const struct linear_parts *parts)
+static void lwg_divide(struct lwg_plan *plan, int depth, const struct lwg_how *how)
 {
     const int tiles = plan->bands * plan->columns, fit = (int)plan->blocks / CONFIG::CLUSTER;
-    plan->split = parts && !CONFIG::TURNS ? linear_parts_split(tiles, fit) : 0;
-    if (plan->split > 0) plan->parts = *parts;
-    plan->blocks =
-        (unsigned)linear_parts_shares(tiles, plan->split, plan->depth, fit) * CONFIG::CLUSTER;
+    plan->division =
+        linear_division_of(CONFIG::TURNS ? LINEAR_WHOLE : how->divide, tiles, depth, fit);
+    if (plan->division.split > 0) plan->parts = *how->parts;
+    plan->blocks = (unsigned)plan->division.shares * CONFIG::CLUSTER;
 }
 
 /* In setup: the plan of a product; `operands` as they will be in every launch. */
 template <typename CONFIG>
 static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *operands,
-                       enum linear_finish finish, const struct linear_parts *parts)
+                       enum linear_finish finish, const struct lwg_how *how)
 {
     using T = typename CONFIG::type;
     const int bytes = sizeof(T);
@@ -34,13 +34,12 @@ static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *oper
     plan->columns = (int)gpt_blocks(operands->n, CONFIG::COLUMNS);
     plan->x_rows = operands->m < LWG_ROWS ? (int)operands->m : LWG_ROWS;
     plan->group = LWG_GROUP;
-    plan->depth = (int)gpt_blocks(operands->k, CONFIG::DEPTH);
     if (cluster_fit((const void *)linear_wgmma<CONFIG>, CONFIG::CLUSTER, LWG_THREADS,
                     CONFIG::SHARED_BYTES, &plan->blocks) < 0)
         return -1;
-    lwg_divide<CONFIG>(plan, parts);
+    lwg_divide<CONFIG>(plan, (int)gpt_blocks(operands->k, CONFIG::DEPTH), how);
     if (tensor_map_init(&plan->x, &x, plan->x_rows) < 0) return -1;
-    if (tensor_map_init(&plan->w, &w, CONFIG::COLUMNS / CONFIG::CLUSTER) < 0) return -1;
+    if (tensor_map_init(&plan->w, &w, CONFIG::PART) < 0) return -1;
     return linear_store_init<T>(&plan->y, operands);
 }
 
@@ -48,6 +47,7 @@ template <typename CONFIG> static int lwg_enqueue(const struct lwg_plan *plan, c
 {
     struct cluster_launch launch(CONFIG::CLUSTER, dim3(plan->blocks), LWG_THREADS,
                                  CONFIG::SHARED_BYTES, stream);
+    if (CONFIG::CLUSTER == 1) launch.config.numAttrs = 0; /* plain launches start sooner */
     return assay_cuda(cudaLaunchKernelEx(&launch.config, linear_wgmma<CONFIG>, *plan), "launch");
 }
 

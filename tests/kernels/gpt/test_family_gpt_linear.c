@@ -95,9 +95,9 @@ static void the_order_goes_down_a_group_before_the_next_column(void **state)
 
 /* The part of a divided tile whose sums a share hands over, in stages from the tile's first: one
  * that its tile does not begin with, the first of the share. */
-static struct linear_unit handed_over(int share, int shares, int tiles, int split, int depth)
+static struct linear_unit handed_over(int share, const struct linear_division *of)
 {
-    struct linear_walk walk = linear_walk_of(share, shares, tiles, split, depth);
+    struct linear_walk walk = linear_walk_of(share, of);
     struct linear_unit unit, none = {-1, 0, 0};
     return linear_walk_next(&walk, &unit) && unit.begin > 0 ? unit : none;
 }
@@ -106,26 +106,37 @@ static struct linear_unit handed_over(int share, int shares, int tiles, int spli
  */
 static void check_join(const struct linear_walk *walk, struct linear_unit first)
 {
-    int reached = first.end, end = linear_walk_end(walk, first.tile);
-    for (int share = walk->share + 1; linear_walk_begin(walk, share) < end; share++) {
-        struct linear_unit part =
-            handed_over(share, walk->shares, walk->tiles, walk->split, walk->depth);
+    int reached = first.end, other;
+    for (int i = 0; (other = linear_walk_other(walk, first.tile, i)) >= 0; i++) {
+        struct linear_unit part = handed_over(other, walk->of);
         assert_int_equal(part.tile, first.tile);
         assert_int_equal(part.begin, reached);
         reached = part.end;
     }
-    assert_int_equal(reached, walk->depth);
+    assert_int_equal(reached, walk->of->depth);
+}
+
+/* A share's stages are equally many where tiles are divided evenly, and never more than the whole
+ * rounds and a part where they are divided alike. */
+static void check_stages(const struct linear_division *of, int fit, int stages)
+{
+    if (of->split == 0) return;
+    int each = of->tiles * of->depth / of->shares;
+    if (of->ways == 0)
+        assert_in_range(stages, each, each + 1);
+    else
+        assert_in_range(stages, 1, of->tiles / fit * of->depth + of->depth / of->ways + 1);
 }
 
 /* Every stage of every tile is in one unit; a share hands over one part at most, its first. */
-static void check_division(int tiles, int depth, int fit)
+static void check_division(enum linear_parts_how how, int tiles, int depth, int fit)
 {
-    int split = linear_parts_split(tiles, fit);
-    int shares = linear_parts_shares(tiles, split, depth, fit);
+    const struct linear_division of = linear_division_of(how, tiles, depth, fit);
     int *seen = calloc((size_t)(tiles * depth), sizeof *seen);
     assert_non_null(seen);
-    for (int share = 0; share < shares; share++) {
-        struct linear_walk walk = linear_walk_of(share, shares, tiles, split, depth);
+    assert_in_range(of.shares, 1, fit);
+    for (int share = 0; share < of.shares; share++) {
+        struct linear_walk walk = linear_walk_of(share, &of);
         struct linear_unit unit;
         int units = 0, stages = 0;
         for (; linear_walk_next(&walk, &unit); units++) {
@@ -137,7 +148,7 @@ static void check_division(int tiles, int depth, int fit)
             if (unit.begin == 0 && unit.end < depth) check_join(&walk, unit);
         }
         assert_true(units > 0 && !linear_walk_more(&walk));
-        if (split > 0) assert_in_range(stages, tiles * depth / shares, tiles * depth / shares + 1);
+        check_stages(&of, fit, stages);
     }
     for (int i = 0; i < tiles * depth; i++)
         assert_int_equal(seen[i], 1);
@@ -151,7 +162,21 @@ static void divided_tiles_are_whole_again(void **state)
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         for (int tiles = 1; tiles <= 3 * shares[i] && tiles < 140; tiles++)
             for (int depth = 1; depth <= 80; depth += depth < 4 ? 1 : 19)
-                check_division(tiles, depth, shares[i]);
+                for (int how = LINEAR_WHOLE; how <= LINEAR_ALIKE; how++)
+                    check_division(how, tiles, depth, shares[i]);
+}
+
+static void tiles_divided_alike_end_together(void **state)
+{
+    (void)state;
+    /* 80 tiles on 32 clusters: two rounds, and 16 in halves. */
+    struct linear_division of = linear_division_of(LINEAR_ALIKE, 80, 216, 32);
+    assert_int_equal(of.split, 16);
+    assert_int_equal(of.ways, 2);
+    assert_int_equal(of.shares, 32);
+    /* 20 on 44: halves of each; 30 on 44: no room. */
+    assert_int_equal(linear_division_of(LINEAR_ALIKE, 20, 216, 44).shares, 40);
+    assert_int_equal(linear_division_of(LINEAR_ALIKE, 30, 216, 44).split, 0);
 }
 
 int main(void)
@@ -163,6 +188,7 @@ int main(void)
         cmocka_unit_test(every_tile_is_taken_once),
         cmocka_unit_test(the_order_goes_down_a_group_before_the_next_column),
         cmocka_unit_test(divided_tiles_are_whole_again),
+        cmocka_unit_test(tiles_divided_alike_end_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
