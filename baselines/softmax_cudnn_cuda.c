@@ -1,11 +1,21 @@
 /*
  * softmax_cudnn_cuda.c - softmax by cuDNN's cudnnSoftmaxForward, which takes the largest element of
- * a row off: what one calls without a compiler of one's own. Sums are in fp32 for both types.
+ * a row off: what one calls without a compiler of one's own.
+ *
+ * In bf16, rows of more than some hundred columns are not computed as the operation is defined. On
+ * an H200 (cuDNN 9.14) 22 to 26 % of the outputs are off by more than half a unit in the last
+ * place, and none by more than a whole one, at each of 22 shapes from 1021 to 1048576 columns with
+ * data=plain; up to 257 columns all are right. A quarter is what two roundings to bf16 give, of the
+ * exponential and of the quotient: each error is even between half a unit down and up, and their
+ * sum is beyond half a unit in a quarter of all cases. Such rows are skipped: the bound is that of
+ * one rounding, as in all other variants.
  */
 #include <stdlib.h>
 
 #include "cudnn_api.h"
 #include "kernels/gpt/norms/norms.h"
+
+enum { EXACT_COLUMNS = 257 }; /* in bf16 */
 
 struct session {
     const struct cudnn *api;
@@ -50,6 +60,13 @@ static int setup(struct assay_call *call)
     return status ? status : enqueue(call); /* says whether it takes this shape */
 }
 
+static const char *supports(const struct assay_shape *shape)
+{
+    if (shape->value[SOFTMAX_TYPE] == NORMS_BF16 && shape->value[SOFTMAX_COLUMNS] > EXACT_COLUMNS)
+        return "cuDNN rounds exponentials to bf16 too";
+    return NULL;
+}
+
 static int launch(struct assay_call *call)
 {
     return enqueue(call) ? -1 : 0;
@@ -65,12 +82,13 @@ static void teardown(struct assay_call *call)
 }
 
 static const struct assay_variant cudnn = {
-    .operation = "softmax",
+    .operation = "row_softmax",
     .name = "cudnn",
     .summary = "cudnnSoftmaxForward",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
+    .supports = supports,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,

@@ -146,6 +146,16 @@ static __device__ __forceinline__ void hopper_load(uint32_t to, const CUtensorMa
                  : "memory");
 }
 
+/* Copy `bytes`, a multiple of 16, from memory aligned to 16 bytes. */
+static __device__ __forceinline__ void hopper_load_bytes(uint32_t to, const void *from,
+                                                         uint32_t bytes, uint32_t barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
 /* The box at (x, y, z, w) of a map of four dimensions, innermost first. */
 static __device__ __forceinline__ void hopper_load(uint32_t to, const CUtensorMap *map,
                                                    uint32_t barrier, int x, int y, int z, int w)

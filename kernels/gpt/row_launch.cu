@@ -8,9 +8,12 @@
 #include "kernels/cuda/cuda_trial.h"
 
 enum {
-    FEW_WARPS = 8,    /* of a block, where that is enough: several blocks share a multiprocessor */
-    MANY_ROWS = 4096, /* fill the device with a warp or two each */
-    CANDIDATES = 32,
+    FEW_WARPS = 8,     /* of a block, where that is enough: several blocks share a multiprocessor */
+    MANY_ROWS = 4096,  /* fill the device with a warp or two each */
+    RING_PIECES = 256, /* of a row that is worth a ring */
+    RING_SHARE = 4096, /* pieces of a block's share, at most, by rule: 64 KiB */
+    RESERVED = 1024,   /* bytes of shared memory that the driver keeps of each block */
+    CANDIDATES = 48,
 };
 
 static int ceil_div(int64_t a, int64_t b)
@@ -26,8 +29,8 @@ static bool divide(const struct row_job *job, int log_cluster, int kernel, struc
 {
     int lane_pieces = 1 << kernel, cluster = 1 << log_cluster;
     int lanes = ceil_div(job->pieces, (int64_t)lane_pieces * cluster);
-    struct row_team team = {log_cluster, ceil_div(lanes, 32), 1};
-    if (team.warps > ROW_WARPS) return false;
+    struct row_team team = {log_cluster, ceil_div(lanes, 32), 1, 0, 0};
+    if (team.warps > job->most_warps[kernel]) return false;
     if (kernel > 0 && ceil_div(job->pieces, (int64_t)lane_pieces / 2 * cluster) <= 32) return false;
     if (cluster == 1 && team.warps == 1) {
         team.rows = ROW_TEAM_WARPS;
@@ -40,6 +43,52 @@ static bool divide(const struct row_job *job, int log_cluster, int kernel, struc
     plan->blocks = (unsigned)(ceil_div(job->rows, team.rows) * cluster);
     plan->threads = 32 * team.warps * team.rows;
     plan->shared_bytes = cluster * team.warps * job->part_bytes;
+    plan->lane_pieces = lane_pieces;
+    return true;
+}
+
+/* Rows of at most four pieces in each of 8 << narrow lanes. */
+static bool divide_warp(const struct row_job *job, int narrow, struct row_plan *plan)
+{
+    const int lanes = 8 << narrow, pieces = 4;
+    if (!job->aligned || job->pieces > pieces * lanes || job->pieces <= pieces * lanes / 2)
+        return false;
+    *plan = (struct row_plan){};
+    plan->kernel = job->narrow[narrow];
+    plan->team = (struct row_team){0, 1, ROW_TEAM_WARPS * 32 / lanes, 0, 0};
+    plan->blocks = (unsigned)ceil_div(job->rows, plan->team.rows);
+    plan->threads = 32 * ROW_TEAM_WARPS;
+    plan->lane_pieces = pieces;
+    return true;
+}
+
+/* A ring of at least two rows, or of a cluster's shares of them, in the shared memory of as many
+ * blocks as registers allow; of fewer where they would have too little. */
+static bool divide_ring(const struct row_job *job, int log_cluster, int kernel,
+                        struct row_plan *plan)
+{
+    const struct assay_card *card = assay_card();
+    int lane_pieces = 1 << kernel, cluster = 1 << log_cluster;
+    int share = ceil_div(job->pieces, cluster), warps = ceil_div(share, 32 * lane_pieces);
+    int rest = ROW_RING_HEAD + (job->aligned ? job->gains : 0) * share * 16 +
+               2 * cluster * warps * job->part_bytes;
+    int slots = 0;
+    if (!job->ring[kernel] || job->pieces < RING_PIECES || warps > job->most_warps[kernel])
+        return false;
+    int blocks = job->most_warps[kernel] / warps;
+    for (; blocks > 0 && slots < 2; blocks -= slots < 2) {
+        int64_t room = card->shared_sm_bytes / blocks - RESERVED;
+        if (room > card->shared_bytes) room = card->shared_bytes;
+        slots = room > rest ? (int)((room - rest) / (16 * share)) : 0;
+    }
+    if (slots < 2) return false;
+    if (slots > ROW_SLOTS) slots = ROW_SLOTS;
+    *plan = (struct row_plan){};
+    plan->kernel = job->ring[kernel];
+    plan->team = (struct row_team){log_cluster, warps, 1, slots, share};
+    plan->blocks = (unsigned)job->rows * cluster;
+    plan->threads = 32 * warps;
+    plan->shared_bytes = rest + slots * share * 16;
     plan->lane_pieces = lane_pieces;
     return true;
 }
@@ -66,6 +115,8 @@ extern "C" const char *row_plan_stream(const struct row_job *job, struct row_pla
 extern "C" const char *row_plan_block(const struct row_job *job, struct row_plan *plan)
 {
     bool found = false;
+    for (int narrow = 0; job->rows >= MANY_ROWS && narrow < ROW_NARROW; narrow++)
+        if (divide_warp(job, narrow, plan)) return NULL;
     for (int kernel = job->rows < MANY_ROWS ? 0 : 2; kernel < ROW_KERNELS; kernel++) {
         found |= divide(job, 0, kernel, plan);
         if (found && plan->team.warps <= FEW_WARPS) return NULL;
@@ -88,46 +139,109 @@ extern "C" const char *row_plan_cluster(const struct row_job *job, struct row_pl
     return found ? NULL : "a row is longer than a cluster's registers";
 }
 
+/* The smallest cluster whose blocks have RING_SHARE of a row, with as few warps as hold it. */
+extern "C" const char *row_plan_ring(const struct row_job *job, struct row_plan *plan)
+{
+    if (job->pieces < RING_PIECES) return "a row is too short for a ring";
+    if (!job->ring[0]) return "a ring has no residual";
+    for (int log_cluster = 0; log_cluster <= ROW_LOG_CLUSTER; log_cluster++) {
+        if (ceil_div(job->pieces, 1 << log_cluster) > RING_SHARE) continue;
+        for (int kernel = ROW_KERNELS - 1; kernel >= 0; kernel--)
+            if (divide_ring(job, log_cluster, kernel, plan)) return NULL;
+    }
+    return "a row is longer than a cluster's shared memory";
+}
+
 /* -------------------------------------------------------------- launches -- */
 
-extern "C" int row_plan_allow(const struct row_plan *plan)
+/* `config` points to `cluster`. */
+static void configure(const struct row_plan *plan, cudaLaunchConfig_t *config,
+                      cudaLaunchAttribute *cluster)
 {
-    if (plan->team.log_cluster <= 3) return 0; /* which every card with clusters has */
-    return assay_cuda(
-        cudaFuncSetAttribute(plan->kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
-        "clusters of 16 blocks");
+    *config = (cudaLaunchConfig_t){};
+    *cluster = (cudaLaunchAttribute){};
+    cluster->id = cudaLaunchAttributeClusterDimension;
+    cluster->val.clusterDim.x = 1u << plan->team.log_cluster;
+    cluster->val.clusterDim.y = cluster->val.clusterDim.z = 1;
+    config->gridDim = dim3(plan->blocks);
+    config->blockDim = dim3((unsigned)plan->threads);
+    config->dynamicSmemBytes = (size_t)plan->shared_bytes;
+    config->attrs = cluster;
+    config->numAttrs = plan->team.log_cluster > 0 ? 1 : 0;
+}
+
+/* Give a ring shared memory, and one round of blocks. */
+static int allow_ring(struct row_plan *plan)
+{
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute cluster;
+    int fit = 0, status = assay_cuda(
+                     cudaFuncSetAttribute(plan->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          (int)assay_card()->shared_bytes),
+                     "shared memory");
+    if (status == 0)
+        status = assay_cuda(cudaFuncSetAttribute(plan->kernel,
+                                                 cudaFuncAttributePreferredSharedMemoryCarveout,
+                                                 cudaSharedmemCarveoutMaxShared),
+                            "shared memory");
+    if (status) return status;
+    configure(plan, &config, &cluster);
+    if (plan->team.log_cluster > 0) {
+        status = assay_cuda(cudaOccupancyMaxActiveClusters(&fit, plan->kernel, &config),
+                            "clusters at a time");
+    } else {
+        status = assay_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                &fit, plan->kernel, plan->threads, config.dynamicSmemBytes),
+                            "blocks at a time");
+        fit *= assay_card()->multiprocessors;
+    }
+    if (status) return status;
+    if (fit == 0) return assay_error("no block of %d bytes fits", plan->shared_bytes);
+    unsigned most = (unsigned)fit << plan->team.log_cluster;
+    if (plan->blocks > most) plan->blocks = most;
+    return 0;
+}
+
+extern "C" int row_plan_allow(struct row_plan *plan)
+{
+    if (plan->team.log_cluster > 3 && /* eight every card with clusters has */
+        assay_cuda(
+            cudaFuncSetAttribute(plan->kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+            "clusters of 16 blocks"))
+        return -1;
+    return plan->team.slots > 0 ? allow_ring(plan) : 0;
 }
 
 extern "C" int row_plan_launch(const struct row_job *job, const struct row_plan *plan, void *stream)
 {
-    cudaLaunchConfig_t config = {};
-    cudaLaunchAttribute cluster = {};
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute cluster;
     void *args[] = {(void *)job->args, (void *)&plan->team};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = 1u << plan->team.log_cluster;
-    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-    config.gridDim = dim3(plan->blocks);
-    config.blockDim = dim3((unsigned)plan->threads);
-    config.dynamicSmemBytes = (size_t)plan->shared_bytes;
+    configure(plan, &config, &cluster);
     config.stream = (cudaStream_t)stream;
-    config.attrs = &cluster;
-    config.numAttrs = plan->team.log_cluster > 0 ? 1 : 0;
     return assay_cuda(cudaLaunchKernelExC(&config, plan->kernel, args), "launch");
 }
 
 /* ------------------------------------------------------------------ best -- */
 
-/* The rule's plan first, which the others must beat; where clusters are, rows among them too; at
- * the end two passes. */
+/* The rule's plan first, which the others must beat; on Hopper rows among the blocks of a cluster
+ * and rings too; at the end two passes. */
 static int candidates(const struct row_job *job, struct row_plan out[CANDIDATES])
 {
-    int count = 0, most = assay_card()->sm >= 90 ? ROW_LOG_CLUSTER : 0;
+    bool hopper = assay_card()->sm >= 90;
+    int count = 0, most = hopper ? ROW_LOG_CLUSTER : 0;
     if (!row_plan_block(job, &out[count])) count++;
+    for (int narrow = 0; narrow < ROW_NARROW; narrow++)
+        if (divide_warp(job, narrow, &out[count])) count++;
     for (int log_cluster = 0; log_cluster <= most; log_cluster++)
-        for (int kernel = 0; kernel < ROW_KERNELS; kernel++)
+        for (int kernel = 0; kernel < ROW_KERNELS; kernel++) {
             if (divide(job, log_cluster, kernel, &out[count]) &&
                 (log_cluster == 0 || out[count].team.warps >= 4))
                 count++;
+            if (hopper && divide_ring(job, log_cluster, kernel, &out[count]) &&
+                out[count].team.warps >= 4)
+                count++;
+        }
     if (!row_plan_stream(job, &out[count])) count++;
     return count;
 }
@@ -145,14 +259,19 @@ static int enqueue(const void *what, void *stream)
 
 static void write_note(const struct row_plan *plan, struct assay_call *call)
 {
-    if (plan->lane_pieces == 0)
+    if (plan->lane_pieces == 0) {
         snprintf(call->note, sizeof call->note, "streamed");
-    else if (plan->team.rows > 1)
-        snprintf(call->note, sizeof call->note, "a warp per row, %d pieces per lane",
-                 plan->lane_pieces);
-    else
-        snprintf(call->note, sizeof call->note, "%d x %d warps per row, %d pieces per lane",
-                 1 << plan->team.log_cluster, plan->team.warps, plan->lane_pieces);
+    } else if (plan->team.rows > 1) {
+        snprintf(call->note, sizeof call->note, "%d lanes per row, %d pieces per lane",
+                 plan->threads / plan->team.rows, plan->lane_pieces);
+    } else {
+        int length =
+            snprintf(call->note, sizeof call->note, "%d x %d warps per row, %d pieces per lane",
+                     1 << plan->team.log_cluster, plan->team.warps, plan->lane_pieces);
+        if (plan->team.slots > 0)
+            snprintf(call->note + length, sizeof call->note - (size_t)length, ", ring of %d",
+                     plan->team.slots);
+    }
 }
 
 extern "C" int row_plan_best(const struct row_job *job, struct assay_call *call,

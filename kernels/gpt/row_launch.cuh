@@ -8,16 +8,30 @@
 
 #include "row.cuh"
 
-enum { ROW_ARGS_BYTES = 96, ROW_KERNELS = 4 }; /* with 1, 2, 4 and 8 pieces per lane */
+enum {
+    ROW_ARGS_BYTES = 96,
+    ROW_KERNELS = 4, /* with 1, 2, 4 and 8 pieces per lane */
+    ROW_NARROW = 2,  /* with four pieces in each of 8 or 16 lanes */
+};
 
 /* A call as the kernels see it. */
 struct row_job {
     int64_t rows, columns;
-    int pieces;     /* of a row, at most */
-    int part_bytes; /* of what a warp tells the others */
-    const void *registers[ROW_KERNELS], *stream, *naive;
+    int pieces;                  /* of a row, at most */
+    int part_bytes;              /* of what a warp tells the others */
+    int gains;                   /* arrays of weights */
+    bool aligned;                /* whether a row has no edge */
+    int most_warps[ROW_KERNELS]; /* of a block */
+    const void *registers[ROW_KERNELS], *ring[ROW_KERNELS], *narrow[ROW_NARROW], *stream, *naive;
     char args[ROW_ARGS_BYTES]; /* their first argument */
 };
+
+template <class OP, int PIECES> static inline void row_job_kernels(struct row_job *job, int at)
+{
+    job->most_warps[at] = row_most_warps<OP, PIECES>();
+    job->registers[at] = (const void *)row_registers<OP, PIECES, 32>;
+    if constexpr (!OP::ADDS) job->ring[at] = (const void *)row_ring<OP, PIECES>;
+}
 
 template <class OP>
 static inline void row_job_init(struct row_job *job, const typename OP::args &args)
@@ -29,10 +43,14 @@ static inline void row_job_init(struct row_job *job, const typename OP::args &ar
     job->columns = args.columns;
     job->pieces = args.columns / width > 0 ? args.columns / width : 1;
     job->part_bytes = sizeof(typename OP::part);
-    job->registers[0] = (const void *)row_registers<OP, 1>;
-    job->registers[1] = (const void *)row_registers<OP, 2>;
-    job->registers[2] = (const void *)row_registers<OP, 4>;
-    job->registers[3] = (const void *)row_registers<OP, 8>;
+    job->gains = OP::GAINS;
+    job->aligned = args.columns % width == 0;
+    row_job_kernels<OP, 1>(job, 0);
+    row_job_kernels<OP, 2>(job, 1);
+    row_job_kernels<OP, 4>(job, 2);
+    row_job_kernels<OP, 8>(job, 3);
+    job->narrow[0] = (const void *)row_registers<OP, 4, 8>;
+    job->narrow[1] = (const void *)row_registers<OP, 4, 16>;
     job->stream = (const void *)row_stream<OP>;
     if constexpr (!OP::ADDS) job->naive = (const void *)row_naive<OP>; /* layernorm has its own */
     memcpy(job->args, &args, sizeof args);
@@ -42,7 +60,7 @@ static inline void row_job_init(struct row_job *job, const typename OP::args &ar
 struct row_plan {
     const void *kernel;
     struct row_team team;
-    unsigned blocks;
+    unsigned blocks; /* of a ring: at most, one round of them */
     int threads, shared_bytes;
     int lane_pieces; /* 0: streamed */
 };
@@ -56,9 +74,11 @@ const char *row_plan_naive(const struct row_job *job, struct row_plan *plan);
 const char *row_plan_stream(const struct row_job *job, struct row_plan *plan);
 const char *row_plan_block(const struct row_job *job, struct row_plan *plan);
 const char *row_plan_cluster(const struct row_job *job, struct row_plan *plan);
+const char *row_plan_ring(const struct row_job *job, struct row_plan *plan);
 
-/* In setup: let the plan's kernel have its clusters. 0, or -1 with assay_error. */
-int row_plan_allow(const struct row_plan *plan);
+/* In setup: let the plan's kernel have its clusters and its shared memory, and a ring as many
+ * blocks as fit at a time. 0, or -1 with assay_error. */
+int row_plan_allow(struct row_plan *plan);
 
 /* 0, or -1 with assay_error. */
 int row_plan_launch(const struct row_job *job, const struct row_plan *plan, void *stream);
@@ -94,36 +114,22 @@ static const char *row_supports(const struct assay_shape *shape)
     return PLANNER(&job, &plan);
 }
 
-template <row_job_of *JOB, row_planner *PLANNER, row_check *CHECK>
+/* The plan is the call's state. */
+template <row_job_of *JOB, row_planner *PLANNER, row_check *CHECK, bool MEASURED>
 static int row_setup(struct assay_call *call)
 {
     struct row_job job;
-    struct row_plan plan;
-    JOB(call, &job);
-    PLANNER(&job, &plan);
-    return CHECK(call) ? -1 : row_plan_allow(&plan);
-}
-
-template <row_job_of *JOB, row_planner *PLANNER> static int row_launch(struct assay_call *call)
-{
-    struct row_job job;
-    struct row_plan plan;
-    JOB(call, &job);
-    PLANNER(&job, &plan);
-    return row_plan_launch(&job, &plan, call->stream);
-}
-
-template <row_job_of *JOB, row_check *CHECK> static int row_setup_best(struct assay_call *call)
-{
-    struct row_job job;
     if (CHECK(call)) return -1;
-    call->state = malloc(sizeof(struct row_plan));
-    if (!call->state) return assay_error("out of memory");
+    struct row_plan *plan = (struct row_plan *)malloc(sizeof *plan);
+    call->state = plan;
+    if (!plan) return assay_error("out of memory");
     JOB(call, &job);
-    return row_plan_best(&job, call, (struct row_plan *)call->state);
+    if (MEASURED) return row_plan_best(&job, call, plan);
+    PLANNER(&job, plan);
+    return row_plan_allow(plan);
 }
 
-template <row_job_of *JOB> static int row_launch_best(struct assay_call *call)
+template <row_job_of *JOB> static int row_launch(struct assay_call *call)
 {
     struct row_job job;
     JOB(call, &job);
@@ -136,8 +142,9 @@ static inline void row_teardown(struct assay_call *call)
     call->state = NULL;
 }
 
-/* A variant of `operation` that divides its rows by PLANNER. */
-template <row_job_of *JOB, row_planner *PLANNER, row_check *CHECK = row_unchecked>
+/* A variant of `operation` that divides its rows by PLANNER, or measures in setup how. */
+template <row_job_of *JOB, row_planner *PLANNER, row_check *CHECK = row_unchecked,
+          bool MEASURED = false>
 static constexpr struct assay_variant row_variant(const char *operation, const char *name,
                                                   const char *summary, int min_sm = 0)
 {
@@ -150,24 +157,16 @@ static constexpr struct assay_variant row_variant(const char *operation, const c
     variant.clock = ASSAY_CLOCK_DEVICE;
     variant.min_sm = min_sm;
     variant.supports = row_supports<JOB, PLANNER>;
-    variant.setup = row_setup<JOB, PLANNER, CHECK>;
-    variant.launch = row_launch<JOB, PLANNER>;
+    variant.setup = row_setup<JOB, PLANNER, CHECK, MEASURED>;
+    variant.launch = row_launch<JOB>;
+    variant.teardown = row_teardown;
     return variant;
 }
 
-/* The one that measures in setup how to divide them. */
+/* The one that measures; any row may be streamed. */
 template <row_job_of *JOB, row_check *CHECK = row_unchecked>
 static constexpr struct assay_variant row_variant_best(const char *operation, const char *name)
 {
-    struct assay_variant variant = {};
-    variant.operation = operation;
-    variant.name = name;
-    variant.summary = "a row per warp, block or cluster, in registers: the fastest in setup";
-    variant.kind = ASSAY_KERNEL;
-    variant.place = ASSAY_CUDA;
-    variant.clock = ASSAY_CLOCK_DEVICE;
-    variant.setup = row_setup_best<JOB, CHECK>;
-    variant.launch = row_launch_best<JOB>;
-    variant.teardown = row_teardown;
-    return variant;
+    return row_variant<JOB, row_plan_stream, CHECK, true>(
+        operation, name, "a row per warp, block or cluster, read once: the fastest in setup");
 }

@@ -56,7 +56,8 @@ check "so is --least-judged 100" exits 0 proved "$(coded 1)" "$(coded 2)" --leas
 check "--no-proof measures them" exits 0 proved "$(coded 1)" "$(coded 2)" --no-proof
 check "all of them" gives 10 json '$.counts.PASS'
 check "without a pass" fails grep -q -e --fingerprint launched
-check "a speed-up is not proven" exits 0 proved "$(coded 1)" "$(coded 2)" --metric speedup
+# Where it is enough that something is measured, one round is.
+check "a speed-up is not proven" warns "assay: round 1, base" proved "$(coded 1)" "$(coded 2)" --metric speedup --max-time 1
 check "but measured" gives 0 json '$.counts.UNCHANGED'
 
 # -------------------------------------------------------------- some changed
@@ -89,15 +90,15 @@ check "one in which it crashes is an ERROR" exits 5 proved "$(coded 1)" "$(coded
 check "alone" gives 1 verdicts ERROR "value ->> 'reason' LIKE 'crashed: %'"
 check "one that the base lost is NEW" exits 0 proved "$(coded 1 ',missing=*_token/host_omp')" "$(coded 2)"
 check "alone" gives 1 verdicts NEW
-side=old check "a base without fingerprints is measured" exits 0 proved "$(coded 1)" "$(coded 2)"
+side=old check "a base without fingerprints is measured" warns "assay: round 1, base" proved "$(coded 1)" "$(coded 2)" --max-time 1
 cp said.err old.err
-check "as before" gives 10 json '$.counts.PASS'
+check "as before" gives 10 rows "value ->> 'ratio' > 0"
 check "and says so first" grep -q "^assay: nothing is proven, and all is measured: ./old ended with 2: assay run: there is no option --fingerprint$" old.err
 side=dying check "so is one that dies in its pass" warns "assay: nothing is proven, and all is measured: ./dying died: signal 9" \
-    proved "$(coded 1)" "$(coded 2)"
+    proved "$(coded 1)" "$(coded 2)" --max-time 1
 side=slow check "so is one whose pass does not end" warns "./slow was still running after 1 s" \
-    proved "$(coded 1)" "$(coded 2)" --timeout 1
-check "and all of it is measured" gives 10 json '$.counts.PASS'
+    proved "$(coded 1)" "$(coded 2)" --timeout 1 --max-time 1
+check "and all of it is measured" gives 10 rows "value ->> 'ratio' > 0"
 check "a device that does not say its code proves nothing" warns "does not say which code it runs (code=N)" \
     proved "$(calm 1)" "$(calm 2)" --max-time 1
 check "a simulated device must be allowed" exits 2 "$ASSAY" gate "$ten" --base ./new --device sim:code=1
@@ -105,7 +106,7 @@ check "a simulated device must be allowed" exits 2 "$ASSAY" gate "$ten" --base .
 # --------------------------------------------------------------- the audit
 
 check "no audit and no change: the bias of a build is not seen" exits 0 proved "$(coded 1)" "$(coded 2 ',bias=*_token/host_omp:10')"
-seed=25 check "one gate in twenty measures what it proved" exits 0 proved "$(coded 1)" "$(coded 2)"
+seed=25 check "one gate in twenty measures what it proved" exits 0 proved "$(coded 1)" "$(coded 2)" --max-time 1
 cp said.err audit.err
 check "and says so" grep -q "proven unchanged .*, of which 10 are measured all the same, to audit the proof; 10 to measure" audit.err
 check "they stay UNCHANGED" gives 10 json '$.counts.UNCHANGED'
@@ -117,7 +118,7 @@ check "the verdict is that of the measurement" gives 1 verdicts REGRESSED "value
 # Beside a case that is measured each of the others is drawn by itself.
 drawn=0
 for seed in 1 2 3; do
-    proved "$(coded 1)" "$(coded 2 ',slow=*_token/host_omp:0.1')" --no-extension >/dev/null 2>&1
+    proved "$(coded 1)" "$(coded 2 ',slow=*_token/host_omp:0.1')" --max-time 1 >/dev/null 2>&1
     drawn=$((drawn + $(rows "value ->> 'tags' LIKE '%AUDIT%'")))
 done
 check "some are drawn beside what is measured" test $drawn -ge 1 -a $drawn -le 6

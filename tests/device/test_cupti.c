@@ -80,6 +80,7 @@ static struct {
     int (*kinds)(void);
     int (*dirty)(void);
     void (*module)(const char *cubin, size_t bytes);
+    int (*call)(const char *name, int site, const void *parameters, const char *symbol);
 } fake;
 
 static void find(const char *name, void *function)
@@ -104,6 +105,7 @@ static int make_library(void **state)
     find("fake_kinds", &fake.kinds);
     find("fake_dirty", &fake.dirty);
     find("fake_module", &fake.module);
+    find("fake_call", &fake.call);
     return 0;
 }
 
@@ -288,6 +290,43 @@ static void a_module_that_cannot_be_read_is_passed_over(void **state)
     collect(1, 0);
 }
 
+/* What a watcher was told, as text. */
+static char told[256];
+
+static void hear_module(void *context, const void *cubin, size_t size)
+{
+    (void)cubin;
+    snprintf(told + strlen(told), sizeof told - strlen(told), "%s module %zu;", (char *)context,
+             size);
+}
+
+/* Asks for something itself, of which it is not told. */
+static void hear_call(void *context, const char *name, bool has_ended, const void *parameters,
+                      const char *kernel)
+{
+    snprintf(told + strlen(told), sizeof told - strlen(told), "%s %s %s %s %d;", (char *)context,
+             has_ended ? "after" : "before", name, kernel ? kernel : "-", *(const int *)parameters);
+    fake.call("cuPointerGetAttributes", 0, parameters, NULL);
+}
+
+static void who_watches_is_told(void **state)
+{
+    static char me[] = "me";
+    int parameters = 7;
+    (void)state;
+    assert_int_equal(fake.call("cuInit", 0, &parameters, NULL), 0); /* nobody does */
+    cupti_close();
+    cupti_watch(&(struct cupti_watcher){hear_module, hear_call, me});
+    assert_int_equal(cupti_open(), 0);
+    told[0] = '\0';
+    fake.call("cuLaunchKernel", 0, &parameters, "_Z4fillPf");
+    fake.module("not a cubin", 11);
+    fake.call("cuLaunchKernel", 1, &parameters, NULL);
+    assert_string_equal(told, "me before cuLaunchKernel _Z4fillPf 7;me module 11;"
+                              "me after cuLaunchKernel - 7;");
+    cupti_watch(NULL);
+}
+
 static void a_closed_session_records_nothing_and_opens_again(void **state)
 {
     (void)state;
@@ -326,6 +365,7 @@ int main(void)
         WITH_SESSION(what_is_lost_is_counted),
         WITH_SESSION(the_code_of_a_loaded_kernel_has_a_hash),
         WITH_SESSION(a_module_that_cannot_be_read_is_passed_over),
+        WITH_SESSION(who_watches_is_told),
         WITH_SESSION(a_closed_session_records_nothing_and_opens_again),
     };
     failed += cmocka_run_group_tests_name("session", session, make_library, remove_library);

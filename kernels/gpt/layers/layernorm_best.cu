@@ -1,5 +1,6 @@
 /*
- * layernorm_best.cu - layernorm with the row in registers, of a warp or of a block.
+ * layernorm_best.cu - layernorm with the row in registers, of a warp or of a block; rows that begin
+ * at no float4, or that are longer, by the kernels of layernorm_rows.cu.
  *
  * Bytes per element: 4 read, 4 written (8 and 8 with a residual), the minimum.
  *
@@ -12,7 +13,8 @@
  *                         With 4096 columns that is 256 threads, and eight blocks per
  *                         multiprocessor: while some compute sums, the loads of others keep the
  *                         memory busy
- *   not a multiple of 4   one block per row, single floats
+ *   not a multiple of 4   as layernorm_rows.cu does it, and so above 32768 columns: divided as is
+ *                         fastest in setup
  *
  * weight and bias come from L1 and L2.
  *
@@ -22,6 +24,7 @@
  * figures by warps are of the published run of 2026-11-21, before this change.)
  */
 #include "layernorm.cuh"
+#include "layernorm_rows.cuh"
 
 enum {
     WARPS = 4,
@@ -48,13 +51,11 @@ static layernorm_kernel *choose(int64_t rows, int64_t columns, int64_t *blocks, 
     static layernorm_kernel *const by_warp[] = {
         warp_row<ADD, 1>, warp_row<ADD, 2>, warp_row<ADD, 4>, warp_row<ADD, 6>, warp_row<ADD, 8>};
     static const int warp_columns[] = {128, 256, 512, 768, WARP_COLUMNS};
-    static layernorm_kernel *const by_block[] = {
-        layernorm_block_row<ADD, 4, 4, THREADS>, layernorm_block_row<ADD, 4, 8, THREADS>,
-        layernorm_block_row<ADD, 1, 4, THREADS>, layernorm_block_row<ADD, 1, 8, THREADS>};
-    bool vectors = columns % 4 == 0;
+    static layernorm_kernel *const by_block[] = {layernorm_block_row<ADD, 4, 4, THREADS>,
+                                                 layernorm_block_row<ADD, 4, 8, THREADS>,
+                                                 layernorm_block_row<ADD, 1, 4, THREADS>};
+    bool vectors = !(columns > FEW_COLUMNS && columns <= WARP_COLUMNS && (ADD || rows < MANY_ROWS));
     *blocks = rows;
-    if (columns > FEW_COLUMNS && columns <= WARP_COLUMNS && (ADD || rows < MANY_ROWS))
-        vectors = false;
     if (vectors && columns <= WARP_COLUMNS) {
         int index = 0;
         while (columns > warp_columns[index])
@@ -70,12 +71,16 @@ static layernorm_kernel *choose(int64_t rows, int64_t columns, int64_t *blocks, 
     return by_block[(vectors ? 0 : 2) + eight];
 }
 
-static const char *supports(const struct assay_shape *shape)
+static bool in_registers(const struct assay_shape *shape)
 {
     int64_t columns = shape->value[LAYERNORM_COLUMNS];
-    if (columns > (columns % 4 == 0 ? 4 : 1) * THREADS * PIECES_MAX)
-        return "a row is longer than a block's registers";
-    return NULL;
+    return columns % 4 == 0 && columns <= 4 * THREADS * PIECES_MAX;
+}
+
+static int setup(struct assay_call *call)
+{
+    if (in_registers(call->shape)) return 0;
+    return row_setup<layernorm_rows_job, row_plan_stream, row_unchecked, true>(call);
 }
 
 static int launch(struct assay_call *call)
@@ -83,6 +88,7 @@ static int launch(struct assay_call *call)
     int64_t rows = call->shape->value[LAYERNORM_ROWS], blocks;
     int64_t columns = call->shape->value[LAYERNORM_COLUMNS];
     int threads;
+    if (!in_registers(call->shape)) return row_launch<layernorm_rows_job>(call);
     /* Which one holds a row, a warp or a block, may differ with the residual. */
     layernorm_kernel *kernel = layernorm_adds(call->shape)
                                    ? choose<true>(rows, columns, &blocks, &threads)
@@ -97,7 +103,8 @@ static const struct assay_variant variant = {
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
-    .supports = supports,
+    .setup = setup,
     .launch = launch,
+    .teardown = row_teardown,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -8,8 +8,8 @@
  *
  * Bytes per element: 4 read, 4 written (8 and 8 with a residual), the minimum.
  */
-#include "kernels/gpt/row_launch.cuh"
 #include "layernorm.cuh"
+#include "layernorm_rows.cuh"
 
 struct layernorm_part {
     float count, mean, squares; /* squared deviations from the mean */
@@ -19,6 +19,8 @@ template <bool ADD> struct layernorm_rows {
     typedef float element;
     typedef layernorm_part part;
     typedef layernorm args;
+    struct hint {
+    };
     struct state {
     };
     struct gain {
@@ -27,7 +29,7 @@ template <bool ADD> struct layernorm_rows {
     struct closed {
         float mean, scale;
     };
-    enum { ADDS = ADD, WRITES = 1 };
+    enum { ADDS = ADD, WRITES = 1, KEEPS = 0, GAINS = 2 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -44,19 +46,27 @@ template <bool ADD> struct layernorm_rows {
         float off = b.mean - a.mean, share = __fdividef(b.count, count);
         return {count, a.mean + off * share, a.squares + b.squares + off * off * a.count * share};
     }
-    template <class Each> static __device__ __forceinline__ part measure(Each each)
+    template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
     {
         float count = 0.0f, sum = 0.0f, squares = 0.0f;
-        each([&](float x) {
+        each([&](float &x) {
             count += 1.0f;
             sum += x;
         });
-        count = gpt_warp_sum(count);
-        float mean = gpt_warp_sum(sum) / fmaxf(count, 1.0f);
-        each([&](float x) { squares += (x - mean) * (x - mean); });
-        return {count, mean, gpt_warp_sum(squares)};
+        count = row_sum<LANES>(count);
+        float mean = row_sum<LANES>(sum) / fmaxf(count, 1.0f);
+        each([&](float &x) { squares += (x - mean) * (x - mean); });
+        return {count, mean, row_sum<LANES>(squares)};
     }
-    static __device__ __forceinline__ state open(const args &, int64_t)
+    static __device__ __forceinline__ float kept(float x, part)
+    {
+        return x;
+    }
+    static __device__ __forceinline__ hint hints(const args &, int64_t)
+    {
+        return {};
+    }
+    static __device__ __forceinline__ state open(const args &, int64_t, hint)
     {
         return {};
     }
@@ -68,18 +78,33 @@ template <bool ADD> struct layernorm_rows {
         row_floats(gain.bias, args.bias + column, count, aligned);
         return gain;
     }
-    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part whole,
-                                                   bool)
+    static __device__ __forceinline__ const float *gain_array(const args &args, int which)
+    {
+        return which ? args.bias : args.weight;
+    }
+    static __device__ __forceinline__ gain gain_of(const uint4 *pieces)
+    {
+        gain gain;
+        row_unpack<float>(gain.weight, pieces[0]);
+        row_unpack<float>(gain.bias, pieces[1]);
+        return gain;
+    }
+    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part,
+                                                   part whole, bool)
     {
         return {whole.mean, layernorm_scale(whole.squares / (float)args.columns)};
     }
-    static __device__ __forceinline__ float out(closed row, const gain &gain, int i, float x, int)
+    static __device__ __forceinline__ float out(closed row, const gain &gain, int i, float x)
     {
         return (x - row.mean) * row.scale * gain.weight[i] + gain.bias[i];
     }
+    template <int COUNT>
+    static __device__ __forceinline__ void finish(closed, float (&)[COUNT], int)
+    {
+    }
 };
 
-static void job(const struct assay_call *call, struct row_job *out)
+extern "C" void layernorm_rows_job(const struct assay_call *call, struct row_job *out)
 {
     if (layernorm_adds(call->shape))
         row_job_init<layernorm_rows<true>>(out, layernorm_args(call));
@@ -87,5 +112,10 @@ static void job(const struct assay_call *call, struct row_job *out)
         row_job_init<layernorm_rows<false>>(out, layernorm_args(call));
 }
 
-static constexpr struct assay_variant rows = row_variant_best<job>("layernorm", "rows");
+static constexpr struct assay_variant ring = row_variant<layernorm_rows_job, row_plan_ring>(
+    "layernorm", "ring", "one row per block or cluster that stays, the next ones fetched by TMA",
+    90);
+static constexpr struct assay_variant rows =
+    row_variant_best<layernorm_rows_job>("layernorm", "rows");
+ASSAY_REGISTER_VARIANT(ring);
 ASSAY_REGISTER_VARIANT(rows);

@@ -6,6 +6,8 @@
  *   stream   one row per block, of any length; read twice
  *   block    one row per warp or block, in registers; read once
  *   cluster  one row per cluster of 2 to 16 blocks, in registers; read once
+ *   ring     one row per block or cluster that stays on its multiprocessor; the next ones are
+ *            fetched into shared memory by TMA
  *   best     the fastest of all divisions of a row that fit, measured in setup
  *
  * Bytes per element: one read, and one written with the gradient, the minimum; with it naive and
@@ -25,7 +27,9 @@ template <typename T, bool GRADIENT> struct cross_entropy {
         float *loss;
         int64_t rows;
         int columns;
+        float share; /* of a row in the mean loss */
     };
+    typedef int hint; /* the target */
     struct state {
         int target;
         float x; /* of the target */
@@ -33,10 +37,10 @@ template <typename T, bool GRADIENT> struct cross_entropy {
     struct gain {
     };
     struct closed {
-        float most, scale, share;
+        float scale, share; /* of exponentials; what the target has less */
         int target;
     };
-    enum { ADDS = 0, WRITES = GRADIENT };
+    enum { ADDS = 0, WRITES = GRADIENT, KEEPS = 1, GAINS = 0 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -50,29 +54,51 @@ template <typename T, bool GRADIENT> struct cross_entropy {
     {
         return softmax_join(a, b);
     }
-    template <class Each> static __device__ __forceinline__ part measure(Each each)
+    template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
     {
-        return softmax_measure(each);
+        return softmax_measure<LANES>(each);
     }
-    static __device__ __forceinline__ state open(const args &args, int64_t row)
+    static __device__ __forceinline__ float kept(float x, part of)
     {
-        int target = __ldg(args.target + row);
+        return row_power(x, of.most);
+    }
+    static __device__ __forceinline__ hint hints(const args &args, int64_t row)
+    {
+        return __ldg(args.target + row);
+    }
+    static __device__ __forceinline__ state open(const args &args, int64_t row, hint target)
+    {
         return {target, gpt_float(__ldg(args.x + row * args.columns + target))};
     }
     static __device__ __forceinline__ gain gains(const args &, int, int, bool)
     {
         return {};
     }
+    static __device__ __forceinline__ const T *gain_array(const args &, int)
+    {
+        return nullptr;
+    }
+    static __device__ __forceinline__ gain gain_of(const uint4 *)
+    {
+        return {};
+    }
     static __device__ __forceinline__ closed close(const args &args, int64_t row, state state,
-                                                   part whole, bool leader)
+                                                   part own, part whole, bool leader)
     {
         if (leader) args.loss[row] = logf(whole.sum) + (whole.most - state.x);
-        return {whole.most, 1.0f / whole.sum, 1.0f / (float)args.rows, state.target};
+        return {softmax_scale(own, whole) * args.share, args.share, state.target};
     }
-    static __device__ __forceinline__ float out(closed row, const gain &, int, float x, int column)
+    static __device__ __forceinline__ float out(closed row, const gain &, int, float power)
     {
-        float y = row_power(x, row.most) * row.scale;
-        return (column == row.target ? y - 1.0f : y) * row.share;
+        return power * row.scale;
+    }
+    template <int COUNT>
+    static __device__ __forceinline__ void finish(closed row, float (&out)[COUNT], int column)
+    {
+        if ((unsigned)(row.target - column) >= COUNT) return;
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            if (column + i == row.target) out[i] -= row.share;
     }
 };
 
@@ -85,7 +111,8 @@ static void job_of(const struct assay_call *call, struct row_job *out)
                                                       (T *)call->buffer[CROSS_DX],
                                                       (float *)call->buffer[CROSS_LOSS],
                                                       value[CROSS_ROWS],
-                                                      (int)value[CROSS_COLUMNS]};
+                                                      (int)value[CROSS_COLUMNS],
+                                                      1.0f / (float)value[CROSS_ROWS]};
     row_job_init<cross_entropy<T, GRADIENT>>(out, args);
 }
 
@@ -120,10 +147,14 @@ static constexpr struct assay_variant block = row_variant<job, row_plan_block, c
     "cross_entropy", "block", "one row per warp or block, in registers, read once");
 static constexpr struct assay_variant cluster = row_variant<job, row_plan_cluster, check>(
     "cross_entropy", "cluster", "one row per cluster of blocks, in registers, read once", 90);
+static constexpr struct assay_variant ring = row_variant<job, row_plan_ring, check>(
+    "cross_entropy", "ring",
+    "one row per block or cluster that stays, the next ones fetched by TMA", 90);
 static constexpr struct assay_variant best = row_variant_best<job, check>("cross_entropy", "best");
 
 ASSAY_REGISTER_VARIANT(naive);
 ASSAY_REGISTER_VARIANT(stream);
 ASSAY_REGISTER_VARIANT(block);
 ASSAY_REGISTER_VARIANT(cluster);
+ASSAY_REGISTER_VARIANT(ring);
 ASSAY_REGISTER_VARIANT(best);

@@ -200,7 +200,7 @@ static int rope_launch(struct assay_call *call)
 /* --------------------------------------------------------------- variants -- */
 
 static const struct assay_variant softmax = {
-    .operation = "softmax",
+    .operation = "row_softmax",
     .name = "host_omp",
     .summary = "one row per core, exponentials computed once",
     .kind = ASSAY_KERNEL,

@@ -108,7 +108,7 @@ static int rope_launch(struct assay_call *call)
 }
 
 static const struct assay_variant softmax = {
-    .operation = "softmax",
+    .operation = "row_softmax",
     .name = "host_scalar",
     .summary = "one row at a time on one core, sums in double",
     .kind = ASSAY_REFERENCE,

@@ -10,7 +10,8 @@
  *   sum       Parts of a row have a largest element of their own, and are scaled when they are
  *             joined: some 20 times at most, 6 u each, with the same |d| in all. A sum of C terms
  *             in any order is off by 4 sqrt(C) u (Higham and Mary, as in layernorm.c).
- *   quotient  4 u for a reciprocal and a product.
+ *   quotient  4 u for a reciprocal and a product; and 5 u, since exp(d) may be the product of
+ *             exp(x - m') and exp(m' - m), with m' the largest element of a part.
  *
  * A value below FLT_MIN may be flushed to zero.
  */
@@ -59,7 +60,7 @@ struct norms_softmax norms_softmax_of(const void *x, int64_t type, int64_t begin
 double norms_softmax_value(const struct norms_softmax *row, double x, double *error)
 {
     double value = power(x, row->most, error) / row->sum;
-    *error += row->sum_error + 4 * GPT_UNIT_FP32;
+    *error += row->sum_error + 9 * GPT_UNIT_FP32;
     return value;
 }
 

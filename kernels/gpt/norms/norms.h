@@ -1,7 +1,7 @@
 /*
  * norms.h - dims and buffers of the operations on rows of a GPT, and of the rotary embedding.
  *
- *   softmax        y = exp(x - max) / sum exp(x - max), by row
+ *   row_softmax    y = exp(x - max) / sum exp(x - max), by row
  *   rmsnorm        y = x / sqrt(mean(x^2) + 1e-5) w, by row
  *   cross_entropy  loss = log(sum exp(x)) - x[target] of each row, and the gradient of its mean
  *   rope           pairs of channels turned by an angle of their position

@@ -5,6 +5,8 @@
  *   stream   one row per block, of any length; read twice
  *   block    one row per warp or block, in registers; read once
  *   cluster  one row per cluster of 2 to 16 blocks, in registers; read once
+ *   ring     one row per block or cluster that stays on its multiprocessor; the next ones are
+ *            fetched into shared memory by TMA
  *   best     the fastest of all divisions of a row that fit, measured in setup
  *
  * Bytes per element: one read and one written, the minimum; naive and stream read twice, the second
@@ -22,13 +24,15 @@ template <typename T> struct rmsnorm {
         int64_t rows;
         int columns;
     };
+    struct hint {
+    };
     struct state {
     };
     struct gain {
         float weight[row_piece<T>::WIDTH];
     };
     typedef float closed; /* 1 / root mean square */
-    enum { ADDS = 0, WRITES = 1 };
+    enum { ADDS = 0, WRITES = 1, KEEPS = 0, GAINS = 1 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -42,13 +46,21 @@ template <typename T> struct rmsnorm {
     {
         return a + b;
     }
-    template <class Each> static __device__ __forceinline__ part measure(Each each)
+    template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
     {
         float squares = 0.0f;
-        each([&](float x) { squares += x * x; });
-        return gpt_warp_sum(squares);
+        each([&](float &x) { squares += x * x; });
+        return row_sum<LANES>(squares);
     }
-    static __device__ __forceinline__ state open(const args &, int64_t)
+    static __device__ __forceinline__ float kept(float x, part)
+    {
+        return x;
+    }
+    static __device__ __forceinline__ hint hints(const args &, int64_t)
+    {
+        return {};
+    }
+    static __device__ __forceinline__ state open(const args &, int64_t, hint)
     {
         return {};
     }
@@ -59,14 +71,28 @@ template <typename T> struct rmsnorm {
         row_floats(gain.weight, args.weight + column, count, aligned);
         return gain;
     }
-    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part squares,
-                                                   bool)
+    static __device__ __forceinline__ const T *gain_array(const args &args, int)
     {
-        return rsqrtf(squares / (float)args.columns + NORMS_RMSNORM_EPSILON);
+        return args.weight;
     }
-    static __device__ __forceinline__ float out(closed scale, const gain &gain, int i, float x, int)
+    static __device__ __forceinline__ gain gain_of(const uint4 *pieces)
+    {
+        gain gain;
+        row_unpack<T>(gain.weight, pieces[0]);
+        return gain;
+    }
+    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part,
+                                                   part squares, bool)
+    {
+        return rsqrtf(__fdividef(squares, (float)args.columns) + NORMS_RMSNORM_EPSILON);
+    }
+    static __device__ __forceinline__ float out(closed scale, const gain &gain, int i, float x)
     {
         return x * scale * gain.weight[i];
+    }
+    template <int COUNT>
+    static __device__ __forceinline__ void finish(closed, float (&)[COUNT], int)
+    {
     }
 };
 
@@ -95,10 +121,13 @@ static constexpr struct assay_variant block = row_variant<job, row_plan_block>(
     "rmsnorm", "block", "one row per warp or block, in registers, read once");
 static constexpr struct assay_variant cluster = row_variant<job, row_plan_cluster>(
     "rmsnorm", "cluster", "one row per cluster of blocks, in registers, read once", 90);
+static constexpr struct assay_variant ring = row_variant<job, row_plan_ring>(
+    "rmsnorm", "ring", "one row per block or cluster that stays, the next ones fetched by TMA", 90);
 static constexpr struct assay_variant best = row_variant_best<job>("rmsnorm", "best");
 
 ASSAY_REGISTER_VARIANT(naive);
 ASSAY_REGISTER_VARIANT(stream);
 ASSAY_REGISTER_VARIANT(block);
 ASSAY_REGISTER_VARIANT(cluster);
+ASSAY_REGISTER_VARIANT(ring);
 ASSAY_REGISTER_VARIANT(best);

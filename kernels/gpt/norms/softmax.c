@@ -64,7 +64,7 @@ static int64_t reference_run(const struct assay_shape *shape)
 static const char *const baselines[] = {"cudnn", "stream", "host_scalar", NULL};
 
 static const struct assay_operation operation = {
-    .name = "softmax",
+    .name = "row_softmax",
     .summary = "y = exp(x - max) / sum exp(x - max) by row",
     .dims = {[SOFTMAX_ROWS] = {.name = "rows",
                                .summary = "rows (batch times tokens)",

@@ -28,11 +28,22 @@ static __device__ __forceinline__ softmax_part softmax_join(softmax_part a, soft
     return {most, a.sum * row_power(a.most, most) + b.sum * row_power(b.most, most)};
 }
 
-template <class Each> static __device__ __forceinline__ softmax_part softmax_measure(Each each)
+/* Leaves exponentials in place of the elements. */
+template <int LANES, class Each>
+static __device__ __forceinline__ softmax_part softmax_measure(Each each)
 {
     float most = -FLT_MAX, sum = 0.0f;
-    each([&](float x) { most = fmaxf(most, x); });
-    most = row_warp_max(most);
-    each([&](float x) { sum += row_power(x, most); });
-    return {most, gpt_warp_sum(sum)};
+    each([&](float &x) { most = fmaxf(most, x); });
+    most = row_max<LANES>(most);
+    each([&](float &x) {
+        x = row_power(x, most);
+        sum += x;
+    });
+    return {most, row_sum<LANES>(sum)};
+}
+
+/* What turns the exponentials of `own` into the row's softmax. */
+static __device__ __forceinline__ float softmax_scale(softmax_part own, softmax_part whole)
+{
+    return __fdividef(row_power(own.most, whole.most), whole.sum);
 }

@@ -5,6 +5,8 @@
  *   stream   one row per block, of any length; read twice
  *   block    one row per warp or block, in registers; read once
  *   cluster  one row per cluster of 2 to 16 blocks, in registers; read once
+ *   ring     one row per block or cluster that stays on its multiprocessor; the next ones are
+ *            fetched into shared memory by TMA
  *   best     the fastest of all divisions of a row that fit, measured in setup
  *
  * Bytes per element: one read and one written, the minimum; naive and stream read twice, the second
@@ -22,14 +24,14 @@ template <typename T> struct softmax {
         int64_t rows;
         int columns;
     };
+    struct hint {
+    };
     struct state {
     };
     struct gain {
     };
-    struct closed {
-        float most, scale;
-    };
-    enum { ADDS = 0, WRITES = 1 };
+    typedef float closed; /* what exponentials are multiplied by */
+    enum { ADDS = 0, WRITES = 1, KEEPS = 1, GAINS = 0 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -43,11 +45,19 @@ template <typename T> struct softmax {
     {
         return softmax_join(a, b);
     }
-    template <class Each> static __device__ __forceinline__ part measure(Each each)
+    template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
     {
-        return softmax_measure(each);
+        return softmax_measure<LANES>(each);
     }
-    static __device__ __forceinline__ state open(const args &, int64_t)
+    static __device__ __forceinline__ float kept(float x, part of)
+    {
+        return row_power(x, of.most);
+    }
+    static __device__ __forceinline__ hint hints(const args &, int64_t)
+    {
+        return {};
+    }
+    static __device__ __forceinline__ state open(const args &, int64_t, hint)
     {
         return {};
     }
@@ -55,13 +65,26 @@ template <typename T> struct softmax {
     {
         return {};
     }
-    static __device__ __forceinline__ closed close(const args &, int64_t, state, part whole, bool)
+    static __device__ __forceinline__ const T *gain_array(const args &, int)
     {
-        return {whole.most, 1.0f / whole.sum};
+        return nullptr;
     }
-    static __device__ __forceinline__ float out(closed row, const gain &, int, float x, int)
+    static __device__ __forceinline__ gain gain_of(const uint4 *)
     {
-        return row_power(x, row.most) * row.scale;
+        return {};
+    }
+    static __device__ __forceinline__ closed close(const args &, int64_t, state, part own,
+                                                   part whole, bool)
+    {
+        return softmax_scale(own, whole);
+    }
+    static __device__ __forceinline__ float out(closed scale, const gain &, int, float power)
+    {
+        return power * scale;
+    }
+    template <int COUNT>
+    static __device__ __forceinline__ void finish(closed, float (&)[COUNT], int)
+    {
     }
 };
 
@@ -83,17 +106,20 @@ static inline void job(const struct assay_call *call, struct row_job *out)
 }
 
 static constexpr struct assay_variant naive =
-    row_variant<job, row_plan_naive>("softmax", "naive", "one row per thread, two passes");
+    row_variant<job, row_plan_naive>("row_softmax", "naive", "one row per thread, two passes");
 static constexpr struct assay_variant stream =
-    row_variant<job, row_plan_stream>("softmax", "stream", "one row per block, read twice");
+    row_variant<job, row_plan_stream>("row_softmax", "stream", "one row per block, read twice");
 static constexpr struct assay_variant block = row_variant<job, row_plan_block>(
-    "softmax", "block", "one row per warp or block, in registers, read once");
+    "row_softmax", "block", "one row per warp or block, in registers, read once");
 static constexpr struct assay_variant cluster = row_variant<job, row_plan_cluster>(
-    "softmax", "cluster", "one row per cluster of blocks, in registers, read once", 90);
-static constexpr struct assay_variant best = row_variant_best<job>("softmax", "best");
+    "row_softmax", "cluster", "one row per cluster of blocks, in registers, read once", 90);
+static constexpr struct assay_variant ring = row_variant<job, row_plan_ring>(
+    "row_softmax", "ring", "one row per block or cluster that stays, the next ones fetched by TMA", 90);
+static constexpr struct assay_variant best = row_variant_best<job>("row_softmax", "best");
 
 ASSAY_REGISTER_VARIANT(naive);
 ASSAY_REGISTER_VARIANT(stream);
 ASSAY_REGISTER_VARIANT(block);
 ASSAY_REGISTER_VARIANT(cluster);
+ASSAY_REGISTER_VARIANT(ring);
 ASSAY_REGISTER_VARIANT(best);

@@ -19,7 +19,7 @@ static void every_variant_is_right_on_rows_of_any_length(void **state)
         for (int64_t type = 0; type < 2; type++)
             for (int64_t choice = 0; choice < 2; choice++) {
                 int64_t rows = lengths[i][0], columns = lengths[i][1];
-                bench_all(SHAPE("softmax", rows, columns, type, choice), "host_scalar host_omp");
+                bench_all(SHAPE("row_softmax", rows, columns, type, choice), "host_scalar host_omp");
                 bench_all(SHAPE("rmsnorm", rows, columns, type), "host_scalar host_omp");
                 for (int64_t gradient = 0; gradient < 2; gradient++)
                     bench_all(SHAPE("cross_entropy", rows, columns, type, choice, gradient),
@@ -104,7 +104,7 @@ static void a_softmax_without_its_largest_element_is_wrong(void **state)
         for (int64_t data = NORMS_PLAIN; data <= NORMS_SHIFTED; data++)
             for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++) {
                 struct bench bench;
-                bench_init(&bench, SHAPE("softmax", 16, columns[c], NORMS_FP32, data));
+                bench_init(&bench, SHAPE("row_softmax", 16, columns[c], NORMS_FP32, data));
                 for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
                     if (ways[w].anyway && data == NORMS_PLAIN) continue; /* right there */
                     softmax_by(&bench, &ways[w]);
@@ -119,8 +119,8 @@ static void a_softmax_in_bf16_that_is_cut_off_is_wrong(void **state)
     (void)state;
     struct bench bench;
     const int64_t rows = 64, columns = 768;
-    bench_init(&bench, SHAPE("softmax", rows, columns, NORMS_BF16, NORMS_PLAIN));
-    bench_launch(&bench, bench_variant("softmax", "host_scalar"));
+    bench_init(&bench, SHAPE("row_softmax", rows, columns, NORMS_BF16, NORMS_PLAIN));
+    bench_launch(&bench, bench_variant("row_softmax", "host_scalar"));
     assert_true(bench_judge(&bench).reason[0] == '\0');
     uint16_t *y = bench.buffers.data[SOFTMAX_Y];
     for (int64_t i = 0; i < rows * columns; i++)
