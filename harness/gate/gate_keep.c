@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/exit_code.h"
+#include "base/text.h"
 #include "gate/gate_run_state.h"
 #include "show/comparison_formats.h"
 #include "store/store_gate.h"
@@ -100,6 +101,9 @@ int gate_finish(struct gate_run *run)
              options->baseline ? "" : options->base);
     snprintf(comparison->candidate.program, sizeof comparison->candidate.program, "%s",
              options->candidate);
+    struct host_info here;
+    host_describe(&here);
+    text_copy(comparison->base.host, sizeof comparison->base.host, here.hostname);
     comparison->candidate.label[0] = '\0'; /* each launch had its own */
     if (!options->baseline) comparison->base.label[0] = '\0';
     if (run->no_twins[0])

@@ -145,8 +145,27 @@ static void drop(struct over *over, int at, const char *why)
     over->count--;
 }
 
+static bool has_rounds(const struct member *member)
+{
+    return member->run.pool[ARM_CANDIDATE].run.launch_count >= GATE_LEAST_ROUNDS;
+}
+
+/* Whether its gate had nothing to measure: all cases are proven. */
+static bool is_proven(const struct member *member)
+{
+    for (int i = 0; i < member->count; i++)
+        if (member->rows[i].verdict != VERDICT_UNCHANGED) return false;
+    return member->count > 0;
+}
+
+/* Of a gate without launches the commits are known alone. */
 static bool is_alike(const struct member *one, const struct member *other)
 {
+    if (!has_rounds(one) || !has_rounds(other)) {
+        const struct gate_node *a = &one->about, *b = &other->about;
+        return strcmp(a->suite, b->suite) == 0 && strcmp(a->build[0], b->build[0]) == 0 &&
+               strcmp(a->build[1], b->build[1]) == 0;
+    }
     for (int arm = 0; arm < 2; arm++)
         if (!gate_is_same_build(&one->run.pool[arm].run.program,
                                 &other->run.pool[arm].run.program) ||
@@ -175,7 +194,7 @@ static void drop_useless(struct over *over)
         const struct member *member = &over->members[i];
         if (!member->about.gate[0])
             drop(over, i, "its gate did not end");
-        else if (member->run.pool[ARM_CANDIDATE].run.launch_count < GATE_LEAST_ROUNDS)
+        else if (!has_rounds(member) && !is_proven(member))
             drop(over, i, "its rounds are not in the database");
     }
     struct member usual = {0};
@@ -214,8 +233,19 @@ static void settle(const struct over *over, struct comparison_row *row, const st
 {
     const struct entry *worst = entries;
     char name[2 * RESULT_MAX_PROPERTY];
-    for (int i = 1; i < count; i++)
+    int proven = 0;
+    for (int i = 0; i < count; i++) {
         if (entries[i].row->verdict < worst->row->verdict) worst = &entries[i];
+        proven += entries[i].row->verdict == VERDICT_UNCHANGED;
+    }
+    if (proven > 0 && worst->row->verdict > VERDICT_MISSING) { /* it is of the builds alone */
+        row->verdict = VERDICT_UNCHANGED;
+        row->launches = proven;
+        if (proven < over->count)
+            snprintf(row->reason, sizeof row->reason, "proven on %d of %d nodes", proven,
+                     over->count);
+        return;
+    }
     bool has_ratio = !isnan(worst->row->ratio.mid);
     name_of(&over->members[worst->member].about, name);
     row->verdict = has_ratio ? VERDICT_INCOMPARABLE : worst->row->verdict;
@@ -341,7 +371,8 @@ static void make_rows(struct over *over, struct work *work, int total)
         work->first[at] = i;
         work->first[at + 1] = next;
         fill_row(over, row, entries, count, work->scratch);
-        work->cases[at] = (struct nodes_case){.threshold = row->threshold, .floor = row->floor};
+        work->cases[at] = (struct nodes_case){
+            .threshold = row->threshold, .floor = row->floor, .quantum = row->quantum};
         collect(over, &work->cases[at], entries, count, &work->nodes[i]);
     }
 }
@@ -369,16 +400,21 @@ static int judge(struct over *over)
 
 static void fill_side(const struct over *over, struct comparison_side *side, enum arm arm)
 {
-    const char *device = over->members[0].run.pool[arm].run.launches[0].device.name;
+    const struct stored_run *first = NULL;
     bool is_one_model = true;
-    comparison_side_of(side, &over->members[0].run.pool[arm].run);
+    for (int i = 0; i < over->count && !first; i++)
+        if (has_rounds(&over->members[i])) first = &over->members[i].run.pool[arm].run;
+    if (first) comparison_side_of(side, first);
+    text_copy(side->suite, sizeof side->suite, over->members[0].about.suite);
     side->launches = 0;
     side->label[0] = side->uuid[0] = side->spec[0] = side->command[0] = '\0';
     for (int i = 0; i < over->count; i++) {
         const struct stored_run *run = &over->members[i].run.pool[arm].run;
         side->launches += run->launch_count;
-        side->simulated |= run->run.simulated;
-        is_one_model &= strcmp(run->launches[0].device.name, device) == 0;
+        side->simulated |= over->members[i].about.simulated;
+        if (run->launch_count > 0)
+            is_one_model &=
+                strcmp(run->launches[0].device.name, first->launches[0].device.name) == 0;
     }
     if (is_one_model) return;
     snprintf(side->device, sizeof side->device, "several models");

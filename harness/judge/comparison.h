@@ -76,8 +76,9 @@ struct comparison_side {
     char uuid[RESULT_MAX_PROPERTY];
     char driver[RESULT_MAX_PROPERTY];
     char started_at[32];
-    char spec[RESULT_MAX_SPEC]; /* of the device, as --device takes it */
-    char command[512];          /* that measured it, as typed */
+    char host[RESULT_MAX_PROPERTY]; /* that measured it */
+    char spec[RESULT_MAX_SPEC];     /* of the device, as --device takes it */
+    char command[512];              /* that measured it, as typed */
     int launches;
     bool simulated;
 };

@@ -10,6 +10,8 @@
 static const double CONFIDENCE = 0.95;
 /* Variance of the Hodges-Lehmann estimate of normal values, over that of their mean. */
 static const double HODGES_LEHMANN = M_PI / 3;
+/* As in gate.c. */
+static const double MOST_NOISE = 2.5;
 /* Rounds without any spread, as of a simulated device without noise. */
 static const double LEAST_VARIANCE = 1e-16;
 
@@ -45,6 +47,19 @@ static void settle(struct nodes_case *one, enum verdict verdict, const char *rea
     one->reason = reason;
 }
 
+/* As a gate has it: a floor that noise or the clock raised too far is none to pass by. */
+static void settle_unchanged(struct nodes_case *one, bool within)
+{
+    if (one->floor > MOST_NOISE * one->threshold && !(one->floor <= one->quantum))
+        settle(one, VERDICT_UNSTABLE, "unchanged code varies by more than 2.5 times the threshold");
+    else if (!within)
+        settle(one, VERDICT_INCONCLUSIVE, "the interval over nodes straddles the floor");
+    else if (one->quantum > one->threshold)
+        settle(one, VERDICT_INCONCLUSIVE, "the clock's steps are coarser than the threshold");
+    else
+        settle(one, VERDICT_PASS, "");
+}
+
 /* `tests`: how many cases the smallest p-value must pass. */
 static void pool_case(struct nodes_case *one, struct node_effect *effects, double alpha, int tests)
 {
@@ -58,10 +73,7 @@ static void pool_case(struct nodes_case *one, struct node_effect *effects, doubl
     one->p_faster = pooled_p_below(&pooled, -floor);
     double limit = student_t_exceeded(alpha / tests, one->count - 1);
     one->mde = expm1(floor + (limit + power_80) * pooled.error);
-    if (pooled_p_below(&pooled, floor) <= alpha)
-        settle(one, VERDICT_PASS, "");
-    else
-        settle(one, VERDICT_INCONCLUSIVE, "the interval over nodes straddles the floor");
+    settle_unchanged(one, pooled_p_below(&pooled, floor) <= alpha);
 }
 
 static void find_changes(struct nodes_case *cases, int count, double alpha, bool slower,

@@ -7,9 +7,10 @@
  * them (random_effects.h), so that a verdict holds for the next one too, and not only for these.
  *
  * A case is REGRESSED or IMPROVED if the common change passes Holm's procedure over all cases at
- * `alpha`, against its floor; PASS if it is shown to be less than the floor. The floor of a case is
- * the largest that any node's own gate had. A node disagrees if its own gate says otherwise and it
- * lies apart from the others by more than chance among as many nodes allows; that needs four nodes.
+ * `alpha`, against its floor; PASS if it is shown to be less than the floor, and that is one to
+ * pass by, as in gate.h. The floor of a case is the largest that any node's own gate had. A node
+ * disagrees if its own gate says otherwise and it lies apart from the others by more than chance
+ * among as many nodes allows; that needs four nodes.
  */
 #pragma once
 
@@ -32,6 +33,7 @@ struct nodes_case {
     struct node_case *nodes; /* those with GATE_LEAST_ROUNDS or more */
     int count;
     double threshold, floor; /* fractions */
+    double quantum;          /* the part of the floor that is the clock's steps; 0 or NAN unknown */
     bool settled;            /* has its verdict: a node lost it, say */
     /* found */
     enum verdict verdict;

@@ -23,7 +23,7 @@ static void heading(FILE *out, const struct fleet_cohort *cohort, int width)
              cohort->driver[0] ? ", driver " : "", cohort->driver, cohort->version, COMMIT,
              cohort->commit, cohort->cards, cohort->cards == 1 ? "" : "s");
     if (cohort->judged == 0)
-        text_add(line, sizeof line, "; ", "too few to be judged (%d)", FLEET_LEAST_CARDS);
+        text_add(line, sizeof line, "; ", "no case was measured on %d of them", FLEET_LEAST_CARDS);
     else
         text_add(line, sizeof line, "; ",
                  "their times are %s apart: one that is %s slower is found",

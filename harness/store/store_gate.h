@@ -77,7 +77,9 @@ struct gate_node {
     char gate[STORE_ID];    /* its id; "": it did not come to an end */
     char suite[ASSAY_MAX_NAME];
     char host[RESULT_MAX_PROPERTY], card[RESULT_MAX_PROPERTY]; /* a UUID, else what --device took */
-    char started_at[32];
+    char started_at[32]; /* of one that launched nothing, when it was judged */
+    /* Commit and changes of base and candidate; "" not known. */
+    char build[2][RESULT_MAX_PROPERTY + RESULT_MAX_HASH + 1];
     bool simulated;
 };
 int store_each_gate_node(struct store *store,

@@ -11,27 +11,39 @@ static void read_node(struct query *query, struct gate_node *node)
     column_text(query, "hostname", node->host, sizeof node->host);
     column_text(query, "card", node->card, sizeof node->card);
     column_text(query, "started_at", node->started_at, sizeof node->started_at);
+    column_text(query, "base_build", node->build[0], sizeof node->build[0]);
+    column_text(query, "candidate_build", node->build[1], sizeof node->build[1]);
     node->simulated = column_integer(query, "simulated") != 0;
 }
 
-/* A gate is known by its first launch from the moment that this was stored. */
+/* A gate is known by its first launch from the moment that this was stored, and one that proved all
+ * its cases unchanged, without a launch, by its own row. */
+static const char select_nodes[] =
+    "SELECT * FROM (SELECT substr(run.label, 6, 8) AS session, gate.id AS gate_id, run.suite, "
+    "run.started_at,"
+    " run.simulated, environment.hostname, iif(device.uuid = '', launch.spec, device.uuid) AS card,"
+    " coalesce(gate.base_build, '') AS base_build,"
+    " coalesce(gate.candidate_build, '') AS candidate_build"
+    " FROM run JOIN launch ON launch.run_id = run.id JOIN device ON device.id = launch.device_id"
+    " JOIN environment ON environment.id = run.environment_id"
+    " LEFT JOIN gate ON substr(gate.id, 1, 8) = substr(run.label, 6, 8)"
+    " WHERE run.label GLOB 'gate ???????? round 1, base'"
+    " UNION ALL"
+    " SELECT substr(id, 1, 8), id, suite, judged_at, simulated, hostname, card, base_build,"
+    " candidate_build FROM gate"
+    " WHERE mode = 'paired' AND hostname IS NOT NULL AND NOT EXISTS"
+    " (SELECT 1 FROM run WHERE run.label = 'gate ' || substr(gate.id, 1, 8) || ' round 1, base')"
+    ") ORDER BY hostname, card, started_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
+    " started_at DESC";
+
 int store_each_gate_node(struct store *store,
                          int (*each)(const struct gate_node *node, void *context), void *context)
 {
     struct query query;
     struct gate_node node = {0}, last;
     int status = 0;
-    query_open(&query, store, "list the gates of nodes",
-               "SELECT substr(run.label, 6, 8) AS session, gate.id AS gate_id, run.suite,"
-               " run.started_at, run.simulated, environment.hostname,"
-               " iif(device.uuid = '', launch.spec, device.uuid) AS card"
-               " FROM run JOIN launch ON launch.run_id = run.id"
-               " JOIN device ON device.id = launch.device_id"
-               " JOIN environment ON environment.id = run.environment_id"
-               " LEFT JOIN gate ON substr(gate.id, 1, 8) = substr(run.label, 6, 8)"
-               " WHERE run.label GLOB 'gate ???????? round 1, base' ORDER BY hostname, card,"
-               " run.started_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), run.started_at DESC,"
-               " run.rowid DESC");
+    if (store_need(store, NEED_FLEET, "") != 0) return -1;
+    query_open(&query, store, "list the gates of nodes", select_nodes);
     while (status == 0 && query_step(&query) == 1) {
         last = node;
         read_node(&query, &node);
@@ -46,6 +58,7 @@ int store_read_verdicts(struct store *store, const char *gate, struct comparison
 {
     struct query query;
     int status = 0;
+    if (store_need(store, NEED_VERDICTS, gate) != 0) return -1;
     query_ask(&query, store, "read the verdicts of a gate",
               "SELECT * FROM verdict WHERE gate_id = :key", gate);
     while (status == 0 && query_step(&query) == 1) {

@@ -45,6 +45,7 @@ enum need {
     NEED_NOISE,         /* of this comparability key */
     NEED_NOISY_DEVICES, /* every launch, and all noise */
     NEED_PAIRS,         /* launches of gates with this comparability key */
+    NEED_VERDICTS,      /* of the gate with this id */
 };
 int store_need(struct store *store, enum need need, const char *key);
 /* NEED_RUN, of each share where the run stands for its job. */
@@ -217,7 +218,7 @@ struct store_step {
 extern const struct store_step store_steps[];
 extern const int store_version; /* of the last step */
 extern const char store_schema_noisy[], store_schema_object[], store_schema_fleet[],
-    store_schema_health[];
+    store_schema_health[], store_schema_gate[];
 
 /* Bring the open database to the version of the last step, in one transaction. */
 int store_migrate(struct store *store, const struct store_step *steps);

@@ -389,5 +389,6 @@ const struct store_step store_steps[] = {{4, schema},
                                          {9, floors},
                                          {10, store_schema_fleet},
                                          {11, store_schema_health},
+                                         {12, store_schema_gate},
                                          {0}};
-const int store_version = 11;
+const int store_version = 12;

@@ -8,9 +8,17 @@ static const char *side_name(const struct comparison_side *side)
     return side->program[0] ? side->program : side->id;
 }
 
+/* "1a2b3c4d 5e6f": the commit, and what is not committed. */
+static void build_text(const struct comparison_side *side, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s%s", side->commit, side->diff_hash[0] ? " " : "", side->diff_hash);
+}
+
 static int gate_write(struct store *store, const char *id, const char *comparability,
                       const struct comparison *comparison)
 {
+    const struct comparison_side *base = &comparison->base;
+    char build[RESULT_MAX_PROPERTY + RESULT_MAX_HASH + 1];
     struct query query;
     row_open(&query, store, "store a gate", "gate", "");
     query_text(&query, ":id", id);
@@ -21,6 +29,13 @@ static int gate_write(struct store *store, const char *id, const char *comparabi
     query_text(&query, ":comparability", comparability);
     query_now(&query, ":judged_at");
     query_integer(&query, ":exit", comparison->exit);
+    query_text(&query, ":hostname", base->host);
+    query_text(&query, ":card", base->uuid[0] ? base->uuid : base->spec);
+    query_integer(&query, ":simulated", base->simulated);
+    build_text(base, build, sizeof build);
+    query_text(&query, ":base_build", build);
+    build_text(&comparison->candidate, build, sizeof build);
+    query_text(&query, ":candidate_build", build);
     return query_run(&query);
 }
 

@@ -93,7 +93,7 @@ sweep f.sqlite 16
 query f.sqlite "UPDATE launch SET driver = '590' WHERE device_id IN ('d0', 'd1');
     UPDATE result SET time_ns = 2 * time_ns WHERE launch_id IN (SELECT id FROM launch WHERE driver = '590')"
 check "another driver is another fleet" exits 0 fleet
-check "which is said" says "driver 590, assay 1 c0ffee: 2 cards; too few to be judged (6)" fleet
+check "which is said" says "driver 590, assay 1 c0ffee: 2 cards; no case was measured on 6 of them" fleet
 sweep f.sqlite 16
 query f.sqlite "UPDATE result SET time_ns = 2 * time_ns WHERE launch_id = (SELECT id FROM launch WHERE device_id = 'd3');
     UPDATE run SET label = 'gate 12345678 round 1, base' WHERE id = (SELECT run_id FROM launch WHERE device_id = 'd3')"
@@ -115,3 +115,19 @@ for wrong in "--days 0" "--threshold -1" "--format xml" "GPU-0001"; do
     # shellcheck disable=SC2086 # two words
     check "$wrong is a usage error" exits 2 fleet $wrong
 done
+
+# All GPUs of a machine in one run: each is a card.
+cat >two.ini <<'INI'
+[suite]
+title = two sizes
+budget = 0.01
+[group sizes]
+operation = int8_quantize
+n = 100k, 1M
+variants = host_scalar, host_omp
+INI
+all() { "$ASSAY" run ./two.ini --device sim:gpus=8,gpu=all,launch=0.1 --no-ceilings "$@"; }
+check "eight GPUs of one machine, each with all cases" exits 0 all --replicate --label each --db gpus.sqlite
+check "are eight cards" says "8 cards: 0 with a finding, 8 judged" "$ASSAY" fleet --db gpus.sqlite --allow-simulated
+check "a run that they shared out" exits 0 all --db shared.sqlite
+check "says nothing of a card" says "8 cards; no case was measured on 6 of them" "$ASSAY" fleet --db shared.sqlite --allow-simulated

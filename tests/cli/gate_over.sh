@@ -61,6 +61,20 @@ node 4 "UPDATE result SET time_ns = 1.25 * time_ns WHERE variant = 'host_scalar'
 check "a node that disagrees is named" says "node4 sim:launch=0.2 disagrees: +2" over n[1-6].sqlite
 check "and makes no regression of its own" fails says 'REGRESSED: 2' over n[1-6].sqlite
 
+# A gate that proves all its cases launches nothing.
+proven() { # N: a node with such a gate
+    "$ASSAY" gate ./two.ini --base "$ASSAY" --device sim:code=1 --allow-simulated --seed "$1" --db "p$1.sqlite" >/dev/null 2>&1
+    query "p$1.sqlite" "UPDATE gate SET hostname = 'node$1'"
+}
+for n in 2 3 4; do proven $n; done
+check "nothing was launched" gives 0 query p2.sqlite "SELECT count(*) FROM run"
+check "what all prove is unchanged for all: 0" exits 0 over p[234].sqlite --nodes 3
+cp said.out proven.txt
+check "each case" [ "$(grep -c '^UNCHANGED .*int8_quantize' proven.txt)" -eq 2 ]
+query p4.sqlite "UPDATE gate SET candidate_build = 'another'"
+check "of another build it says nothing: 5" exits 5 over p[234].sqlite
+check "which is named" says "node4 sim:code=1: it gated other builds" over p[234].sqlite
+
 # Shares that are missing.
 node 4 "DELETE FROM gate"
 check "a gate that did not end: 5" exits 5 over n[1-6].sqlite

@@ -67,7 +67,7 @@ case_columns="'copy','b','kernel','host','n=10','cold'"
 brings forges "INSERT INTO noise SELECT 'n' || value, (SELECT comparability FROM launch), 's' || value % 9, 'calibrate',
     $case_columns, 'time', 10, 50000, 0.5, 0.5, '' FROM generate_series(1, 40);
     INSERT INTO ack VALUES ('copy/*', 'mine', '', NULL, '2099-01-01', '');
-    INSERT INTO gate VALUES ('forged', 'paired', 'tiny', 'a', 'b', 'k', '2099-01-01', 0);
+    INSERT INTO gate (id, mode, suite, base, candidate, comparability, judged_at, exit) VALUES ('forged', 'paired', 'tiny', 'a', 'b', 'k', '2099-01-01', 0);
     INSERT INTO baseline SELECT 'mine', id, '', '' FROM run;
     INSERT INTO run (id, environment_id, suite, label, command, suite_text, simulated, status, started_at, ended_at) SELECT 'forged', environment_id, suite, 'mine', '', '', 0, 'complete', '2099-01-01', NULL FROM run"
 check "a launch that brings noise of its own does not hide a slowdown" exits 1 gate plain forges --db taken.sqlite

@@ -148,6 +148,23 @@ static void a_node_that_lacks_a_regression_is_told_apart(void **state)
     assert_false(gates.nodes[2][0].disagrees || gates.nodes[3][1].disagrees);
 }
 
+static void a_floor_that_noise_raised_is_none_to_pass_by(void **state)
+{
+    (void)state;
+    struct gates gates;
+    measure(&gates, 8, 0.001, 0, 7);
+    gates.cases[0].floor = 0.06;
+    gates.cases[1].floor = gates.cases[1].quantum = 0.06;
+    gates.cases[2].floor = gates.cases[2].quantum = 0.03;
+    gates.cases[3].floor = 0.04;
+    gates.cases[3].quantum = NAN;
+    judge(&gates);
+    assert_int_equal(gates.cases[0].verdict, VERDICT_UNSTABLE);
+    assert_int_equal(gates.cases[1].verdict, VERDICT_INCONCLUSIVE);
+    assert_int_equal(gates.cases[2].verdict, VERDICT_INCONCLUSIVE);
+    assert_int_equal(gates.cases[3].verdict, VERDICT_PASS);
+}
+
 static void one_node_makes_no_verdict(void **state)
 {
     (void)state;
@@ -180,6 +197,7 @@ int main(void)
         cmocka_unit_test(a_program_that_is_slower_everywhere_is_found),
         cmocka_unit_test(a_node_that_disagrees_is_told_apart),
         cmocka_unit_test(a_node_that_lacks_a_regression_is_told_apart),
+        cmocka_unit_test(a_floor_that_noise_raised_is_none_to_pass_by),
         cmocka_unit_test(one_node_makes_no_verdict),
         cmocka_unit_test(rounds_without_any_noise_are_no_reason_to_divide_by_nothing),
     };

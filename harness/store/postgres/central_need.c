@@ -86,6 +86,8 @@ static const struct part pairs[] = {
     {0},
 };
 
+static const struct part verdicts[] = {{"verdict", "WHERE gate_id = :run", false}, {0}};
+
 /* ---------------------------------------------------------------- fetching -- */
 
 static const struct copy_table counted = {
@@ -180,6 +182,7 @@ static const struct part *const needs[][2] = {
     [NEED_NOISE] = {noise},
     [NEED_PAIRS] = {heads, pairs},
     [NEED_NOISY_DEVICES] = {heads, all_noise},
+    [NEED_VERDICTS] = {verdicts},
 };
 
 /* What every case that a pattern names begins with (case_name.h); "" where that is not known. */
