@@ -114,7 +114,8 @@ static constexpr struct assay_variant block = row_variant<job, row_plan_block>(
 static constexpr struct assay_variant cluster = row_variant<job, row_plan_cluster>(
     "row_softmax", "cluster", "one row per cluster of blocks, in registers, read once", 90);
 static constexpr struct assay_variant ring = row_variant<job, row_plan_ring>(
-    "row_softmax", "ring", "one row per block or cluster that stays, the next ones fetched by TMA", 90);
+    "row_softmax", "ring", "one row per block or cluster that stays, the next ones fetched by TMA",
+    90);
 static constexpr struct assay_variant best = row_variant_best<job>("row_softmax", "best");
 
 ASSAY_REGISTER_VARIANT(naive);

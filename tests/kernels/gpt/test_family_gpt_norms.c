@@ -19,7 +19,8 @@ static void every_variant_is_right_on_rows_of_any_length(void **state)
         for (int64_t type = 0; type < 2; type++)
             for (int64_t choice = 0; choice < 2; choice++) {
                 int64_t rows = lengths[i][0], columns = lengths[i][1];
-                bench_all(SHAPE("row_softmax", rows, columns, type, choice), "host_scalar host_omp");
+                bench_all(SHAPE("row_softmax", rows, columns, type, choice),
+                          "host_scalar host_omp");
                 bench_all(SHAPE("rmsnorm", rows, columns, type), "host_scalar host_omp");
                 for (int64_t gradient = 0; gradient < 2; gradient++)
                     bench_all(SHAPE("cross_entropy", rows, columns, type, choice, gradient),
