@@ -44,7 +44,7 @@ static int model(const struct assay_shape *shape, const void *const in[], int bu
 }
 
 static const struct assay_variant softmax = {
-    .operation = "softmax",
+    .operation = "row_softmax",
     .name = "device_copy",
     .summary = "cudaMemcpyAsync of x to y",
     .kind = ASSAY_BOUND,
