@@ -125,8 +125,10 @@ static int row_setup(struct assay_call *call)
     if (!plan) return assay_error("out of memory");
     JOB(call, &job);
     if (MEASURED) return row_plan_best(&job, call, plan);
-    PLANNER(&job, plan);
-    return row_plan_allow(plan);
+    const char *reason = PLANNER(&job, plan);
+    if (!reason) return row_plan_allow(plan);
+    assay_error("%s", reason);
+    return ASSAY_SKIP;
 }
 
 template <row_job_of *JOB> static int row_launch(struct assay_call *call)
