@@ -166,15 +166,6 @@ static __device__ __forceinline__ void hopper_load(uint32_t to, const CUtensorMa
                  : "memory");
 }
 
-/* Bring the box to L2. */
-static __device__ __forceinline__ void hopper_prefetch_box(const CUtensorMap *map, int32_t inner,
-                                                           int32_t outer)
-{
-    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(map),
-                 "r"(inner), "r"(outer)
-                 : "memory");
-}
-
 /* Copy a box of a matrix to each block of the cluster whose bit is set, at this address and with
  * this barrier of that block. */
 static __device__ __forceinline__ void hopper_load_to(uint32_t to, const CUtensorMap *map,

@@ -29,7 +29,7 @@ static const struct lwg_kernel *find(enum gpt_precision precision, int columns, 
     return NULL;
 }
 
-template <int COLUMNS, int CLUSTER, bool TURNS, enum linear_parts_how DIVIDE, int AHEAD>
+template <int COLUMNS, int CLUSTER, bool TURNS, enum linear_parts_how DIVIDE>
 static int setup(struct assay_call *call)
 {
     enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
@@ -42,7 +42,7 @@ static int setup(struct assay_call *call)
         (void)assay_error("no such kernel of this type");
         return ASSAY_SKIP;
     }
-    const struct lwg_how how = {DIVIDE, AHEAD, &state->parts};
+    const struct lwg_how how = {DIVIDE, &state->parts};
     int status = DIVIDE != LINEAR_WHOLE ? linear_wgmma_parts(&state->parts, call) : 0;
     if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
@@ -121,10 +121,6 @@ static const char *supports_skinny(const struct assay_shape *shape)
     ASSAY_REGISTER_VARIANT(NAME)
 
 #define KERNEL(NAME, COLUMNS, CLUSTER, TURNS, DIVIDE)                                              \
-    VARIANT(NAME, COLUMNS, CLUSTER, TURNS, DIVIDE, 0)
-#define AHEAD(NAME, COLUMNS, CLUSTER, DIVIDE)                                                      \
-    VARIANT(NAME, COLUMNS, CLUSTER, false, DIVIDE, LWG_AHEAD)
-#define VARIANT(NAME, COLUMNS, CLUSTER, TURNS, DIVIDE, STAGES)                                     \
     static const struct assay_variant NAME = {                                                     \
         .operation = "linear",                                                                     \
         .name = #NAME,                                                                             \
@@ -136,7 +132,7 @@ static const char *supports_skinny(const struct assay_shape *shape)
         .max_sm = 90,                                                                              \
         .arch_specific = true,                                                                     \
         .supports = supports,                                                                      \
-        .setup = setup<COLUMNS, CLUSTER, TURNS, DIVIDE, STAGES>,                                   \
+        .setup = setup<COLUMNS, CLUSTER, TURNS, DIVIDE>,                                           \
         .launch = launch,                                                                          \
         .teardown = teardown,                                                                      \
     };                                                                                             \
@@ -145,14 +141,9 @@ static const char *supports_skinny(const struct assay_shape *shape)
 KERNEL(k256_4, 256, 4, false, LINEAR_WHOLE);
 KERNEL(k256_4_alike, 256, 4, false, LINEAR_ALIKE);
 KERNEL(k256_4_divided, 256, 4, false, LINEAR_EVENLY);
-AHEAD(k256_4_ahead, 256, 4, LINEAR_WHOLE);
-AHEAD(k256_4_alike_ahead, 256, 4, LINEAR_ALIKE);
 KERNEL(k256_3, 256, 3, false, LINEAR_WHOLE);
 KERNEL(k256_3_alike, 256, 3, false, LINEAR_ALIKE);
 KERNEL(k256_3_divided, 256, 3, false, LINEAR_EVENLY);
-AHEAD(k256_2_ahead, 256, 2, LINEAR_WHOLE);
-AHEAD(k192_2_ahead, 192, 2, LINEAR_WHOLE);
-AHEAD(k192_3_ahead, 192, 3, LINEAR_WHOLE);
 KERNEL(k256_2, 256, 2, false, LINEAR_WHOLE);
 KERNEL(k256_2_alike, 256, 2, false, LINEAR_ALIKE);
 KERNEL(k256_2_divided, 256, 2, false, LINEAR_EVENLY);

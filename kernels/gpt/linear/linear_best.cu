@@ -5,7 +5,7 @@
  * Candidates: for any shape the products on the CUDA cores (few rows; fp32), tf32_32, and for up to
  * 1024 rows every division of linear_skinny.h; for k whose rows are aligned to 16 bytes those of
  * linear_128.cu and, on Hopper, every kernel of linear_wgmma.cuh, in whole tiles and with tiles
- * divided along k, cold also asking for operands ahead. Where k is not aligned, these take
+ * divided along k. Where k is not aligned, these take
  * copies of x and w with padded rows, which each launch makes.
  *
  * Every candidate is timed once, those within CLOSE of the least again.
@@ -22,7 +22,7 @@
 
 enum {
     WGMMA_MOST = 16, /* kernels of a type, at most; each in WGMMA_WAYS */
-    WGMMA_WAYS = 6,  /* whole or divided in two ways, cold also asking ahead */
+    WGMMA_WAYS = 3,  /* whole, or divided in two ways */
     CANDIDATES = 8 + LINEAR_FP32_TILINGS + LINEAR_SKINNY_DIVISIONS + WGMMA_WAYS * WGMMA_MOST,
     ROUNDS = 3,
 };
@@ -168,12 +168,10 @@ static void add_kernel(struct best *best, const struct lwg_kernel *kernel,
 static int add_wgmma(struct best *best, struct assay_call *call)
 {
     const struct lwg_kernels kernels = lwg_kernels_of(best->precision);
-    const int ways = call->temperature == ASSAY_COLD ? WGMMA_WAYS : WGMMA_WAYS / 2;
     int status = linear_wgmma_parts(&best->parts, call);
     for (int i = 0; i < kernels.count && i < WGMMA_MOST && !status; i++)
-        for (int way = 0; way < ways; way++) {
-            const struct lwg_how how = {(enum linear_parts_how)(way % 3), way / 3 * LWG_AHEAD,
-                                        &best->parts};
+        for (int way = 0; way < WGMMA_WAYS; way++) {
+            const struct lwg_how how = {(enum linear_parts_how)way, &best->parts};
             add_kernel(best, &kernels.kernel[i], &how);
         }
     return status;
@@ -235,9 +233,8 @@ static void describe(const struct candidate *chosen, char *note, size_t size)
     else
         (void)snprintf(name, sizeof name, "%s", chosen->plain->name);
     static const char *const divided[] = {"", ", k divided", ", k divided alike"};
-    (void)snprintf(note, size, "%s%s%s%s, of %d", name, divided[chosen->how.divide],
-                   chosen->how.ahead ? ", ahead" : "", chosen->padded ? ", padded" : "",
-                   chosen->best->count);
+    (void)snprintf(note, size, "%s%s%s, of %d", name, divided[chosen->how.divide],
+                   chosen->padded ? ", padded" : "", chosen->best->count);
 }
 
 static int setup(struct assay_call *call)

@@ -98,7 +98,6 @@ int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *ke
     *product = made;
     if (!made) return assay_error("out of memory");
     made->kernel = kernel;
-    made->plan.ahead = how->ahead;
     return kernel->prepare(&made->plan, operands, finish, how);
 }
 
@@ -106,7 +105,7 @@ int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operand
                       enum gpt_precision precision, enum linear_finish finish)
 {
     const struct lwg_kernel *kernel = choose(operands, precision, assay_card()->multiprocessors);
-    const struct lwg_how whole = {LINEAR_WHOLE, 0, NULL};
+    const struct lwg_how whole = {LINEAR_WHOLE, NULL};
     *product = NULL;
     if (!kernel) return assay_error("no product by wgmma of this type");
     return linear_wgmma_make(product, kernel, operands, finish, &whole);

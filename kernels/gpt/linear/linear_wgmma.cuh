@@ -85,11 +85,10 @@ struct lwg_plan {
     struct linear_store y;
     struct linear_operands operands;
     enum linear_finish finish;
-    int bands;   /* tiles of CLUSTER x 128 rows */
-    int columns; /* tiles of columns */
-    int group;   /* bands before the next tile of columns */
-    int x_rows;  /* of a box of x */
-    int ahead;   /* stages that are brought to L2 before there is room for them; 0: none */
+    int bands;                       /* tiles of CLUSTER x 128 rows */
+    int columns;                     /* tiles of columns */
+    int group;                       /* bands before the next tile of columns */
+    int x_rows;                      /* of a box of x */
     struct linear_division division; /* along k, in clusters; where it divides, there are `parts` */
     struct linear_parts parts;
     unsigned blocks;
@@ -159,7 +158,6 @@ static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, u
     struct linear_unit unit;
     while (linear_walk_next(&walk, &unit)) {
         struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, unit.tile, rank);
-        int asked = unit.begin + CONFIG::STAGES;
         for (int step = unit.begin; step < unit.end; step++) {
             uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES, w = x + CONFIG::X_BYTES;
             uint32_t arrived = full + 8 * at.stage;
@@ -172,11 +170,6 @@ static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, u
                 hopper_load_to(w + part * WGMMA_ROW_BYTES, &plan.w, step * CONFIG::DEPTH,
                                tile.column + part, arrived, (1 << CONFIG::CLUSTER) - 1);
             lwg_advance<CONFIG>(at);
-            if (step < unit.begin + CONFIG::STAGES - 1) continue; /* the ring first */
-            for (; asked < min(unit.end, step + 1 + plan.ahead); asked++) {
-                hopper_prefetch_box(&plan.x, asked * CONFIG::DEPTH, tile.row);
-                hopper_prefetch_box(&plan.w, asked * CONFIG::DEPTH, tile.column + part);
-            }
         }
     }
 }

@@ -10,12 +10,8 @@
 
 struct lwg_plan;
 
-enum { LWG_AHEAD = 8 };
-
 struct lwg_how {
     enum linear_parts_how divide;
-    int ahead; /* stages of k on their way to L2 before the ring has room for them: LWG_AHEAD, or 0
-                */
     const struct linear_parts *parts; /* where tiles are divided */
 };
 
