@@ -11,6 +11,7 @@ struct imma_output {
     int stages_of_k; /* K in steps of IMMA_K, rounded up */
     int shift;       /* C = (sum >> shift) unit */
     float unit;
+    int unused; /* no bytes without a value: a gate compares arguments whole */
 };
 
 /* Two neighbours of C. */

@@ -28,6 +28,7 @@ enum { ATTENTION_SQUEEZE = 4, ATTENTION_MOST_CHANNELS = 256 };
 struct attention_job {
     int64_t leaves;
     int channels, hidden, voxels;
+    int unused; /* no bytes without a value: a gate compares arguments whole */
     const float *x, *s, *s_bias, *e, *e_bias;
     float *y;
 };
@@ -36,6 +37,7 @@ static inline struct attention_job attention_job(const struct assay_call *call)
 {
     const int64_t *value = call->shape->value;
     struct attention_job job;
+    job.unused = 0;
     job.leaves = value[ATTENTION_LEAVES];
     job.channels = (int)value[ATTENTION_CHANNELS];
     job.hidden = job.channels / ATTENTION_SQUEEZE;

@@ -13,6 +13,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "linear_wgmma.cuh"
 #include "linear_wgmma_kernels.h"
@@ -97,6 +98,8 @@ int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *ke
                                                                      sizeof(struct linear_wgmma));
     *product = made;
     if (!made) return assay_error("out of memory");
+    memset(made, 0,
+           sizeof *made); /* a gate compares arguments whole, the gaps between members too */
     made->kernel = kernel;
     return kernel->prepare(&made->plan, operands, finish, how);
 }
