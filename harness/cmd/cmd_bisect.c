@@ -190,7 +190,7 @@ const struct command cmd_bisect = {
         "much, and the lines before it what differs in each case that is not proven unchanged.\n"
         "Programs are built as `assay ab` builds them, each once.\n",
     .examples = "assay bisect --good v0.1.0 --bad main\n"
-                "assay bisect --good v0.1.0 --bad main int8 --filter 'int8_quantize/best*'",
+                "assay bisect --good v0.1.0 --bad main int8 --filter 'int8_quantize/*'",
     .exit = "0 BAD is not slower, 1 the commit is named, 2 usage, or GOOD or BAD does not build, "
             "3 undecided, 130 interrupted.",
     .size = sizeof(struct arguments),
