@@ -1,5 +1,6 @@
 /*
- * softmax.c - operation softmax: y = exp(x - m) / sum exp(x - m), m the largest element of the row.
+ * softmax.c - operation row_softmax: y = exp(x - m) / sum exp(x - m), m the largest element of the
+ * row.
  *
  * Bytes per element: one read and one written, 4 in fp32 and 2 in bf16. Operations per element: 5,
  * of which one is an exponential. Limited by memory.
