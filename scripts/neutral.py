@@ -100,10 +100,14 @@ def table(document):
 
 def main():
     arguments = sys.argv[1:]
-    if arguments[:1] == ["draw"] and len(arguments) in (2, 3):
+    numbers = all(text.isdecimal() for text in arguments[1:])
+    if arguments[:1] == ["draw"] and len(arguments) in (2, 3) and numbers:
         draw(int(arguments[1]), int(arguments[2]) if len(arguments) == 3 else 60)
     elif arguments == ["table"]:
-        table(json.load(sys.stdin))
+        document = json.load(sys.stdin)
+        if "rows" not in document:
+            sys.exit("neutral.py: the input has no rows; it is what `assay show --format json` writes")
+        table(document)
     else:
         sys.exit(__doc__)
 

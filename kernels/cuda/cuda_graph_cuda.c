@@ -130,5 +130,6 @@ double cuda_graph_time_us(const struct cuda_work *work, void *stream, double lea
         us = time_us(&watch, work, least_us);
     if (watch.begin) cudaEventDestroy(watch.begin);
     if (watch.end) cudaEventDestroy(watch.end);
+    if (isinf(us)) cudaGetLastError(); /* clears it, for the next launch */
     return us;
 }

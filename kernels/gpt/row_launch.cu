@@ -285,7 +285,10 @@ extern "C" int row_plan_best(const struct row_job *job, struct assay_call *call,
     int count = candidates(job, list), found = -1;
     int status = cuda_trial_open(&trial, call);
     for (int i = 0; status == 0 && i < count; i++) {
-        if (row_plan_allow(&list[i])) continue;
+        if (row_plan_allow(&list[i])) {
+            cudaGetLastError(); /* clears it, for the next launch */
+            continue;
+        }
         struct attempt attempt = {job, &list[i]};
         struct cuda_work work = {enqueue, &attempt};
         double us = cuda_trial_us(&trial, &work, least_us);

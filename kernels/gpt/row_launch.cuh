@@ -16,7 +16,7 @@ enum {
 
 /* A call as the kernels see it. */
 struct row_job {
-    int64_t rows, columns;
+    int64_t rows;
     int pieces;                  /* of a row, at most */
     int part_bytes;              /* of what a warp tells the others */
     int gains;                   /* arrays of weights */
@@ -40,7 +40,6 @@ static inline void row_job_init(struct row_job *job, const typename OP::args &ar
     const int width = row_piece<typename OP::element>::WIDTH;
     *job = (struct row_job){};
     job->rows = args.rows;
-    job->columns = args.columns;
     job->pieces = args.columns / width > 0 ? args.columns / width : 1;
     job->part_bytes = sizeof(typename OP::part);
     job->gains = OP::GAINS;

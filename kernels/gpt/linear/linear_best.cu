@@ -5,8 +5,8 @@
  * Candidates: for any shape the products on the CUDA cores (few rows; fp32), tf32_32, and for up to
  * 1024 rows every division of linear_skinny.h; for k whose rows are aligned to 16 bytes those of
  * linear_128.cu and, on Hopper, every kernel of linear_wgmma.cuh, in whole tiles and with tiles
- * divided along k. Where k is not aligned, these take
- * copies of x and w with padded rows, which each launch makes.
+ * divided along k. Where k is not aligned, these take copies of x and w with padded rows, which
+ * each launch makes.
  *
  * Every candidate is timed once, those within CLOSE of the least again.
  */

@@ -16,6 +16,7 @@ struct linear_fp32 {
     int bands, columns; /* tiles */
     struct linear_division division;
     int blocks;
+    int unused; /* no bytes without a value: a gate compares arguments whole */
 };
 
 /* "128 x 128" */

@@ -26,7 +26,6 @@
 enum {
     SKINNY_ROWS = 64,        /* of a block, at most */
     SKINNY_CHUNK_BYTES = 64, /* of k */
-    SKINNY_PARTS = 8,        /* of k, at most: blocks of a cluster */
     SKINNY_LANE_LOADS = 8,   /* of 16 bytes of w or of x that are under way */
 };
 

@@ -16,6 +16,7 @@ struct linear_operands {
     int64_t m, n, k;
     int64_t leading; /* elements from one row of w to the next */
     bool transposed;
+    char unused[7]; /* no bytes without a value: a gate compares arguments whole */
 };
 
 #ifdef __cplusplus

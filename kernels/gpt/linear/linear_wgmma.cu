@@ -20,7 +20,8 @@
 
 /* Rates relative to each other on an H200. Those of 256 columns, and of bf16 in turns, are
  * from the cycles between a tile's first product and its last at k = 768; those of 64 columns from
- * 4096^3; the others are chosen to give the times of 8192 x 2304 x 768 and 8192^3. */
+ * 4096^3; the others are chosen to give the times of 8192 x 2304 x 768 and 8192^3. A rate of 0 is
+ * not known: `best` times such a kernel, `choose` does not take it. */
 
 struct linear_wgmma {
     struct lwg_plan plan;
@@ -98,8 +99,8 @@ int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *ke
                                                                      sizeof(struct linear_wgmma));
     *product = made;
     if (!made) return assay_error("out of memory");
-    memset(made, 0,
-           sizeof *made); /* a gate compares arguments whole, the gaps between members too */
+    /* A gate compares arguments whole, the gaps between members too. */
+    memset(made, 0, sizeof *made);
     made->kernel = kernel;
     return kernel->prepare(&made->plan, operands, finish, how);
 }

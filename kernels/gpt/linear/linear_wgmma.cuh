@@ -14,8 +14,7 @@
  * are stored by linear_store.cuh.
  *
  * Tiles that do not fill the device a whole number of times may be divided along k instead
- * (lwg_plan.division; linear_parts.cuh); not in turns,
- * which hold twice as many sums.
+ * (lwg_plan.division; linear_parts.cuh); not in turns, which hold twice as many sums.
  *
  * The two warpgroups that multiply either share a tile, 64 rows each, or take turns (TURNS): each
  * has every other tile to itself, all 128 rows, and writes its sums while the other multiplies.

@@ -12,7 +12,7 @@ template <typename T> struct rope {
     T *y;
     int64_t groups; /* batch times tokens */
     int tokens, heads, half;
-    bool neighbours;
+    int neighbours; /* no bool: a gate compares arguments whole, the bytes behind it too */
 };
 
 template <typename T> static inline struct rope<T> rope_args(const struct assay_call *call) {

@@ -1,8 +1,9 @@
 /*
- * softmax.c - operation softmax: y = exp(x - m) / sum exp(x - m), m the largest element of the row.
+ * softmax.c - operation row_softmax: y = exp(x - m) / sum exp(x - m), m the largest element of the
+ * row.
  *
  * Bytes per element: one read and one written, 4 in fp32 and 2 in bf16. Operations per element: 5,
- * of which one is an exponential. Limited by memory.
+ * one an exponential. Limited by memory.
  *
  * data=shifted has mean 1000: a variant that does not take the largest element off overflows. In
  * the first rows of at least 64 columns one element in sixteen is minus infinity (a masked token),

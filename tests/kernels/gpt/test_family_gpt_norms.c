@@ -245,6 +245,7 @@ static void a_target_outside_of_the_row_is_refused_before_the_launch(void **stat
     bench_runs(&group, "host_scalar host_omp");
     for (int v = 0; v < group.variant_count; v++) {
         if (group.skip[v][0]) continue;
+        assert_non_null(group.variant[v]->setup);
         for (int i = 0; i < 4; i++) {
             ((int32_t *)bench.buffers.data[CROSS_TARGET])[2] = outside[i];
             struct assay_call call = bench_call(&bench);
