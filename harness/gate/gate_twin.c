@@ -15,8 +15,6 @@
 #include "object/object_family.h"
 #include "store/store_gate.h"
 
-/* Sampling time of a case, at most: turns end when they have decided. */
-#define TWIN_BUDGET_S "2"
 /* A threshold that nobody said is raised so far, where no less can be told. */
 #define TWIN_MOST_USUAL COMPARE_STEADY_THRESHOLD
 
