@@ -167,7 +167,9 @@ $(call obj,$(VARIANTS_C)): $(BUILD)/provenance.inc
 $(BUILD)/base.a: $(VARIANTS_BASE)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(BUILD)/libassay_variants.so: $(call obj,$(VARIANTS_C)) $(FAMILY_O) $(BUILD)/family.o $(BUILD)/base.a
+# Without those of tests, which may call what only the program has.
+$(BUILD)/libassay_variants.so: $(call obj,$(VARIANTS_C)) $(filter-out $(BUILD)/tests/%,$(FAMILY_O)) \
+        $(BUILD)/family.o $(BUILD)/base.a
 	$(call say,LD,$@)
 	$(Q)echo '{ global: assay_object; local: *; };' >$(BUILD)/variants.map
 	$(Q)$(CC) -shared -Wl,--version-script=$(BUILD)/variants.map $(LDFLAGS) -o $@ $^ $(LDLIBS_ALL) -fopenmp

@@ -77,19 +77,25 @@ static int conclude(const struct gate_command *command, const char *name, int co
     return code;
 }
 
-int gate_command_run(const struct gate_command *command, const struct given *given)
+int gate_command_compare(const struct gate_command *command, struct comparison *comparison)
 {
     const struct gate_options *gate = &command->gate;
     struct gate_options with_self = command->gate;
     char itself[PATH_MAX];
     struct store *store;
-    struct comparison comparison;
     /* A stored run is in a database that is there, and so is what is gone on with. */
     bool reads = gate->baseline || gate->pinned || gate->resume;
-    if (store_open(&store, command->db, reads ? STORE_CHANGE : STORE_WRITE) != 0) return -1;
+    if (store_open(&store, command->db, reads ? STORE_CHANGE : STORE_WRITE) != 0) return EXIT_USAGE;
     if (gate->twin && program_itself(itself, sizeof itself) == 0) with_self.self = itself;
-    int code = gate_run(store, &with_self, &comparison);
+    int code = gate_run(store, &with_self, comparison);
     store_close(store);
+    return code;
+}
+
+int gate_command_run(const struct gate_command *command, const struct given *given)
+{
+    struct comparison comparison;
+    int code = gate_command_compare(command, &comparison);
     return conclude(command, given->command->name, code, &comparison);
 }
 
@@ -118,6 +124,13 @@ bool gate_command_is_object(const char *word)
     return text_ends(word, ".so");
 }
 
+enum build_end gate_command_build(const char *word, const char *make, char path[PATH_MAX])
+{
+    char usual[128];
+    program_make_command("build", usual, sizeof usual);
+    return program_of(word, make ? make : usual, path);
+}
+
 /* A side that is an object is this program with that object, and with those of --load. */
 static enum build_end find_side(const struct given *given, const char *word, const char *make,
                                 const char *objects[OBJECTS_MOST + 2], char path[PATH_MAX])
@@ -126,9 +139,7 @@ static enum build_end find_side(const struct given *given, const char *word, con
     if (is_object) *objects++ = word;
     memcpy(objects, given->object, sizeof given->object);
     if (is_object) return program_itself(path, PATH_MAX) == 0 ? BUILD_DONE : BUILD_FAILED;
-    char usual[128];
-    program_make_command("build", usual, sizeof usual);
-    return program_of(word, make ? make : usual, path);
+    return gate_command_build(word, make, path);
 }
 
 int gate_command_ab(struct gate_command *command, const struct given *given,

@@ -5,6 +5,7 @@
 
 #include "cmd/commands.h"
 #include "gate/gate_run.h"
+#include "gate/program_build.h"
 
 /* The member `gating` of their struct arguments. */
 struct gate_command {
@@ -117,6 +118,12 @@ int gate_command_ab(struct gate_command *command, const struct given *given,
 /* The verdict over gates that were made, and the reports. The exit code, or -1. */
 int gate_command_over(const struct gate_command *command, const struct given *given,
                       const struct over_options *over);
+
+/* The program of a revision (program_of), built by `make`; NULL: as this program was built. */
+enum build_end gate_command_build(const char *word, const char *make, char path[PATH_MAX]);
+
+/* Gate alone: as gate_run, in the command's database. */
+int gate_command_compare(const struct gate_command *command, struct comparison *comparison);
 
 /* Gate and report, in the name of the command that was given. The exit code, or -1. */
 int gate_command_run(const struct gate_command *command, const struct given *given);

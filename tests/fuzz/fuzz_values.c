@@ -70,11 +70,12 @@ static void device(const char *text)
 {
     struct sim_spec sim;
     struct card_spec card, again;
-    char written[64], spec[80];
+    char written[64], spec[80], index[16] = "all";
     if (sim_spec_parse(text, &sim) == 0) sim_spec_slowdown(&sim, "scale", "fast");
     if (card_spec_parse(text, &card) != 0) return;
     card_limits_text(&card, written, sizeof written);
-    snprintf(spec, sizeof spec, "cuda:%d%s%s", card.index, written[0] ? "," : "", written);
+    if (!card.is_any) snprintf(index, sizeof index, "%d", card.index);
+    snprintf(spec, sizeof spec, "cuda:%s%s%s", index, written[0] ? "," : "", written);
     fuzz_check(card_spec_parse(spec, &again) == 0 && !memcmp(&card, &again, sizeof card),
                "a card survives its text");
 }

@@ -22,7 +22,7 @@ struct conv_job {
     int64_t leaves;
     int in, out, side, kernel, stride;
     int result, pad; /* edge of a result's leaf; zeros before an edge */
-    int unused; /* no bytes without a value: a gate compares arguments whole */
+    int unused;      /* no bytes without a value: a gate compares arguments whole */
 };
 
 static inline struct conv_job conv_job_of(int64_t leaves, int in, int out, int side, int kernel,

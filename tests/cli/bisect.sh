@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# `assay bisect`: which of some commits made a program slower.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/gate/paced.sh
+. "$HERE/cli/gate/paced.sh"
+export ASSAY_DB=$PWD/bisect.sqlite OMP_NUM_THREADS=1 HOME=$PWD XDG_CACHE_HOME=$PWD/cache
+
+paced_suite few.ini
+paced_program base 200
+git init -q repository && cd repository || exit 1
+git config user.email a@example.org && git config user.name a
+# Nine commits: the fourth does not build, the sixth is slower by a quarter.
+number=0
+for pace in 200 200 200 none 200 250 250 250 250; do
+    number=$((number + 1))
+    cp ../base program && sed -i "s/FAULT_PACE=200/FAULT_PACE=$pace/" program && echo "# $number" >>program
+    [ "$pace" != none ] || rm program
+    git add -A && git commit -qm "number $number"
+done
+make="mkdir -p build && cp program build/assay && echo built >>'$PWD/../made'"
+bisect() { "$ASSAY" bisect ../few.ini --device host --make "$make" "$@"; }
+
+check "the commit is found" exits 1 bisect --good HEAD~8 --bad HEAD
+cp said.out found.out
+cp said.err found.err
+check "and named" grep -q "^the first slower commit: [0-9a-f]* number 6$" found.out
+check "with what it did to its parent" grep -qE 'REGRESSED +\+2[0-9]' found.out
+check "what was looked at is told" grep -q "number 5: not slower" found.err
+check "not every commit was built" [ "$(sort ../made | uniq -c | awk '{print $1}')" -lt 9 ]
+check "no worktree is left" gives 1 sh -c "git worktree list | wc -l"
+check "nor a bisection of the user's" fails sh -c "git bisect log 2>/dev/null"
+check "the tree is as it was" gives "" git status --porcelain -uno
+
+check "one that does not build is skipped, and the next one found" says "number 6" \
+    bisect --good HEAD~7 --bad HEAD~3 --fail-fast
+check "where nothing is slower it says so" warns "is not slower than HEAD~2" bisect --good HEAD~2 --bad HEAD
+check "and ends with 0" exits 0 bisect --good HEAD~2 --bad HEAD
+
+# Bad input: one line, exit 2.
+bad() { exits 2 bisect "$@" && [ "$(grep -c "^assay bisect: " said.err)" -eq 1 ]; }
+check "no revisions" bad
+check "one alone" bad --good HEAD
+check "what is no revision" bad --good nowhere --bad HEAD
+check "which is said" warns "'nowhere' is neither a program nor a revision" bisect --good nowhere --bad HEAD
+check "what does not build" bad --good HEAD~5 --bad HEAD
+check "two suites" bad ../few.ini --good HEAD~8 --bad HEAD
