@@ -20,7 +20,7 @@ static const char program[] =
     "file, folder, wanted = sys.argv[1], sys.argv[2], int(sys.argv[3])\n"
     "inputs, outputs, sizes = [], [], {}\n"
     "def read(name, kind):\n"
-    "    path = os.path.join(folder, name)\n"
+    "    path = os.path.join(folder, 'in.' + name)\n"
     "    if kind == 'bf16':\n"
     "        return (np.fromfile(path, 'u2').astype('u4') << 16).view('f4').astype('f8')\n"
     "    return np.fromfile(path, kind).astype('f8' if kind[0] == 'f' else 'i8')\n"
@@ -87,9 +87,11 @@ static int write_inputs(const struct assay_shape *shape, const void *const in[],
         if (spec->role == ASSAY_SCRATCH) continue;
         fprintf(what, "%s %s %s %lld\n", spec->role == ASSAY_IN ? "in" : "out", spec->name,
                 kinds[spec->type], (long long)spec->count);
+        char file[ASSAY_MAX_NAME + 4]; /* apart from the other files, whatever it is called */
+        snprintf(file, sizeof file, "in.%s", spec->name);
         if (spec->role == ASSAY_IN)
-            status = write_file(folder, spec->name, in[b],
-                                (size_t)spec->count * assay_type_bytes(spec->type));
+            status =
+                write_file(folder, file, in[b], (size_t)spec->count * assay_type_bytes(spec->type));
         output += spec->role == ASSAY_OUT && b < buffer;
     }
     if (fclose(what) != 0 && status == 0) status = assay_error("out of memory for a reference");

@@ -47,10 +47,12 @@ static int check(void *given)
         return assay_error("--max-time and --fail-fast are for --base: against a stored run there "
                            "is one stage");
     gate->suite = arguments->given.word[0];
-    if (gate->counts && (gate->null || gate->pinned || gate->resume || gate->max_time_s ||
-                         strcmp(arguments->gating.metric, "time") != 0))
-        return assay_error("--counters takes no times: --metric, --null, --pinned, --resume and "
-                           "--max-time say nothing to it");
+    const char *timing =
+        strcmp(arguments->gating.metric, "time") != 0
+            ? "metric"
+            : option_given(&arguments->given, "null pinned resume max-time twin threshold");
+    if (gate->counts && timing)
+        return assay_error("--counters takes no times: --%s says nothing to it", timing);
     return gate_command_check(&arguments->gating, given);
 }
 

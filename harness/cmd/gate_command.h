@@ -31,7 +31,7 @@ struct gate_command {
 
 #define TWIN_HELP                                                                                  \
     "have both builds in one process where that can be, and launch them in turns: finds half a "   \
-    "per cent in seconds"
+    "per cent in about a second per case"
 
 #define OPTIONS_GATE_MEASURE                                                                       \
     OPTION_FILTER(VALUE_VARIANT, gating.gate.filter),                                              \

@@ -2,6 +2,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/exit_code.h"
 #include "base/grow.h"
@@ -89,7 +90,8 @@ static const char *differing_filter(const struct counting *counting, char filter
 
 /* ----------------------------------------------------------------- verdicts -- */
 
-/* Rows that failed, are new or missing were settled by comparing. */
+/* Rows that failed, are new or missing, or are not comparable for more than the times that were not
+ * taken (other work, another device), were settled by comparing. */
 static void judge_rows(const struct counting *counting)
 {
     struct comparison *comparison = counting->run->comparison;
@@ -98,9 +100,9 @@ static void judge_rows(const struct counting *counting)
         const struct counted_case *one = NULL;
         for (int k = 0; k < counting->count && !one; k++)
             if (case_id_order(&counting->cases[k].id, &row->id) == 0) one = &counting->cases[k];
-        bool is_settled = row->verdict == VERDICT_ERROR || row->verdict == VERDICT_MISSING ||
-                          row->verdict == VERDICT_NEW;
-        if (!one || is_settled) continue;
+        bool is_untimed =
+            row->verdict == VERDICT_INCOMPARABLE && strcmp(row->reason, COMPARE_NO_TIME) == 0;
+        if (!one || !is_untimed) continue;
         row->verdict = counts_judge(one, row->reason);
         row->launches = one->rounds[ARM_BASE];
         row->confirmed = row->launches > 1;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/exit_code.h"
+#include "base/grow.h"
 #include "gate/gate_run_state.h"
 
 /* A gate that is gone on with proves and audits what it did at first: of its session the first
@@ -20,17 +21,44 @@ static uint64_t seed_of(const struct gate_run *run)
 
 /* ---------------------------------------------------------------- passes -- */
 
+/* A case that failed or was lost has no facts: one that it was for both programs would else be in
+ * neither list, and nobody would miss it. */
+static int add_failed(struct fingerprints *prints, const struct case_id *id, const char *why)
+{
+    struct fingerprint *print =
+        grow_add(&prints->list, &prints->count, sizeof *print, "fingerprints");
+    if (!print) return -1;
+    fingerprint_begin(print, id);
+    fingerprint_doubt(print, "%s in its pass", why);
+    return 0;
+}
+
+static int add_all_failed(struct fingerprints *prints, const struct timings *pass)
+{
+    for (int i = 0; i < pass->count; i++) {
+        int status = pass->rows[i].status;
+        bool failed = !status_has_time(status) && status != STATUS_SKIPPED;
+        if (failed && add_failed(prints, &pass->rows[i].id, status_name((enum case_status)status)))
+            return -1;
+    }
+    for (int i = 0; i < pass->lost_count; i++)
+        if (add_failed(prints, &pass->lost[i].id, "it was lost")) return -1;
+    return 0;
+}
+
 static enum launch_end pass(struct gate_run *run, enum arm arm, struct fingerprints *prints)
 {
-    struct stored_run about;
+    struct timings about;
     struct program_call call = gate_call(run, arm, 0, run->options->filter);
     call.counters = NULL;
     call.label = "fingerprints";
     call.seed = seed_of(run); /* both see the same inputs */
     enum launch_end end = program_fingerprint(&call, prints, &about);
     if (end != LAUNCH_DONE) return end;
-    comparison_side_of(&run->sides[arm], &about);
-    stored_run_release(&about);
+    comparison_side_of(&run->sides[arm], &about.run);
+    if (add_all_failed(prints, &about) != 0) end = LAUNCH_FAILED;
+    timings_release(&about);
+    if (end != LAUNCH_DONE) return end;
     if (!run->sides[arm].simulated || run->options->allow_simulated) return LAUNCH_DONE;
     fingerprints_release(prints);
     assay_error("the device is simulated: a gate of it proves nothing (--allow-simulated)");
@@ -46,12 +74,17 @@ static int go_without(const char *why)
 /* --------------------------------------------------------------- the plan -- */
 
 /* About what the launches of the screen take: each starts as long as the pass took, and a case
- * takes its budget and as long again for its checks. */
+ * takes its budget and as long again for its checks. Twins are one launch, and take a third of
+ * theirs (97 cases of an H200: 65 s). */
 static double screen_s(const struct gate_run *run, double pass_s)
 {
-    const char *budget = run->options->budget ? run->options->budget : GATE_BUDGET_S;
+    const struct gate_options *options = run->options;
+    const char *budget = options->budget ? options->budget
+                         : options->twin ? TWIN_BUDGET_S
+                                         : GATE_BUDGET_S;
     int cases = run->plan.open + run->plan.audited;
-    if (run->options->counts) return 2 * pass_s; /* and the checks */
+    if (options->counts) return 2 * pass_s; /* and the checks */
+    if (options->twin) return pass_s + cases * strtod(budget, NULL) / 3;
     return 2 * run->screen_rounds * (pass_s + 2 * cases * strtod(budget, NULL));
 }
 

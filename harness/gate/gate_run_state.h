@@ -118,6 +118,8 @@ bool gate_open_filter(const struct gate_run *run, char filter[GATE_FILTER]);
  * comparison. GATE_MADE; the exit code of a failure; or TWINS_NONE: these two cannot be twins,
  * which is said in a note of the comparison that is made otherwise. */
 enum { TWINS_NONE = -2 };
+/* Sampling time of a case, at most: turns end when they have decided. */
+#define TWIN_BUDGET_S "2"
 int gate_twins(struct gate_run *run);
 
 /* ---- gate_proof.c: what need not be measured ---- */

@@ -15,9 +15,7 @@
 #include "object/object_family.h"
 #include "store/store_gate.h"
 
-/* Sampling time of a case, at most: turns end when they have decided. */
-#define TWIN_BUDGET_S "2"
-/* A threshold that nobody said is raised so far, for times that the clock cannot tell finer. */
+/* A threshold that nobody said is raised so far, where no less can be told. */
 #define TWIN_MOST_USUAL COMPARE_STEADY_THRESHOLD
 
 /* --------------------------------------------------------------- objects -- */
@@ -228,6 +226,11 @@ static const float *times_of(const struct case_result *result, int turns)
 
 /* --------------------------------------------------------------- judging -- */
 
+static bool allocates(const struct case_result *result)
+{
+    return result && result->workspace_bytes > 0;
+}
+
 static void fill_case(const struct gate_run *run, struct twin_case *one, struct comparison_row *row,
                       const struct stored_run *stored)
 {
@@ -236,6 +239,7 @@ static void fill_case(const struct gate_run *run, struct twin_case *one, struct 
     *one = (struct twin_case){
         .threshold = row->threshold,
         .on_host = row->id.place == ASSAY_HOST && !gate_is_simulated(run),
+        .has_memory = row->id.place != ASSAY_HOST && (allocates(base) || allocates(candidate)),
     };
     if (!gate_is_judged(row) || !base || !candidate) return;
     int turns = turns_of(base), other = turns_of(candidate);
@@ -246,7 +250,8 @@ static void fill_case(const struct gate_run *run, struct twin_case *one, struct 
     one->turns = one->base_ns && one->candidate_ns ? turns : 0;
     one->quantum = twin_quantum(one->base_ns, one->candidate_ns, one->turns);
     bool is_usual = !(run->options->threshold > 0) && row->threshold == TWIN_THRESHOLD;
-    if (is_usual) one->threshold = fmax(row->threshold, fmin(one->quantum, TWIN_MOST_USUAL));
+    double told = one->has_memory ? fmax(one->quantum, TWIN_MEMORY) : one->quantum;
+    if (is_usual) one->threshold = fmax(row->threshold, fmin(told, TWIN_MOST_USUAL));
 }
 
 static void fill_row(struct comparison_row *row, const struct twin_case *one)
@@ -284,22 +289,29 @@ static int judge(struct gate_run *run, struct stored_run *stored)
 {
     struct comparison *comparison = run->comparison;
     struct twin_case *cases = calloc((size_t)comparison->count + 1, sizeof *cases);
-    int *row = calloc((size_t)comparison->count + 1, sizeof *row), count = 0;
+    int *row = calloc((size_t)comparison->count + 1, sizeof *row), count = 0, with_memory = 0;
+    double layout = NAN;
     int status = cases && row ? 0 : assay_error("out of memory for %d cases", comparison->count);
     for (int i = 0; status == 0 && i < comparison->count; i++) {
         fill_case(run, &cases[count], &comparison->rows[i], stored);
         if (gate_is_judged(&comparison->rows[i])) row[count++] = i;
     }
-    if (status == 0) twin_judge(cases, count);
+    if (status == 0) layout = twin_judge(cases, count);
     for (int i = 0; status == 0 && i < count; i++) {
+        with_memory += cases[i].has_memory;
         fill_row(&comparison->rows[row[i]], &cases[i]);
         doubt_choice(&comparison->rows[row[i]], stored);
     }
-    if (status == 0 && count >= GATE_LEAST_TWINS && cases[0].layout > 0)
+    if (layout > 0)
         comparison_note(comparison,
                         "copies of the same code may differ by %.2g %% by where they lie: no floor "
                         "is below that",
-                        100 * cases[0].layout);
+                        100 * layout);
+    if (with_memory > 0)
+        comparison_note(comparison,
+                        "%d case%s with memory of their own, which lies elsewhere for each copy: "
+                        "no floor of these is below %.2g %%",
+                        with_memory, with_memory == 1 ? "" : "s", 100 * TWIN_MEMORY);
     free(cases);
     free(row);
     return status;

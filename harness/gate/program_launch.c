@@ -288,30 +288,30 @@ static enum launch_end launch_in(const struct program_call *call, const struct s
 
 /* Its run stays where it is: nothing of it was measured. */
 static int read_prints(const struct program_call *call, const struct scratch *scratch,
-                       struct fingerprints *prints, struct stored_run *run)
+                       struct fingerprints *prints, struct timings *pass)
 {
     struct store *store;
     char id[STORE_ID];
     if (find_run(scratch->database, call->label, id) != 0 ||
         store_open(&store, scratch->database, STORE_READ) != 0)
         return -1;
-    int status = store_read_run(store, id, false, run);
+    int status = store_read_timings(store, id, pass);
     store_close(store);
     if (status != 0) return -1;
     status = fingerprints_read(prints, scratch->prints);
-    if (status != 0) stored_run_release(run);
+    if (status != 0) timings_release(pass);
     return status;
 }
 
 enum launch_end program_fingerprint(const struct program_call *call, struct fingerprints *prints,
-                                    struct stored_run *run)
+                                    struct timings *pass)
 {
     struct scratch scratch;
     int code;
     interrupt_catch();
     if (scratch_make(&scratch) != 0) return LAUNCH_FAILED;
     enum launch_end end = run_in(call, &scratch, ASK_PRINTS, &code);
-    if (end == LAUNCH_DONE && read_prints(call, &scratch, prints, run) != 0) end = LAUNCH_REFUSED;
+    if (end == LAUNCH_DONE && read_prints(call, &scratch, prints, pass) != 0) end = LAUNCH_REFUSED;
     temp_folder_remove(&scratch.folder);
     return end;
 }

@@ -53,11 +53,11 @@ int program_unchanged(const struct program_file *file);
  * what it printed, for free(3), or NULL; `plan` may be NULL. */
 bool program_plans(const struct program_call *call, char **plan);
 
-/* The fingerprints of the cases that it would launch, and the run that made them, without cases.
- * Whatever is not DONE has its reason in assay_error; else fingerprints_release and
- * stored_run_release free. */
+/* The fingerprints of the cases that it would launch, and the run that made them, which has no
+ * times. Whatever is not DONE has its reason in assay_error; else fingerprints_release and
+ * timings_release free. */
 enum launch_end program_fingerprint(const struct program_call *call, struct fingerprints *prints,
-                                    struct stored_run *run);
+                                    struct timings *pass);
 
 /* Whatever is not DONE has its reason in assay_error. timings_release frees. */
 enum launch_end program_launch(const struct program_call *call, struct store *store,

@@ -21,6 +21,9 @@ enum compare_presence {
     PRESENT_IN_PAIRS, /* launches with the same number are a pair: both sides or neither */
 };
 
+/* The reason of a row that could be compared, had its sides been timed. */
+#define COMPARE_NO_TIME "no time"
+
 /* All zero: what `assay compare` does without options. NAN means the same as 0. */
 struct compare_options {
     const char *filter;        /* these cases only (case/case_name.h); NULL: all */

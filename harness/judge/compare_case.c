@@ -247,7 +247,7 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
         return set(row, VERDICT_INCOMPARABLE, "",
                    comparing->by_limits          ? "no baseline of its group, and no ceiling"
                    : comparing->options->speedup ? "no baseline of its group"
-                                                 : "no time");
+                                                 : COMPARE_NO_TIME);
     int least = comparing->options->least_launches;
     if (row->launches >= least) return VERDICTS;
     snprintf(row->reason, sizeof row->reason, "%d launch%s, and this needs %d on each side",

@@ -117,7 +117,8 @@ static void merge(struct proof_plan *plan, const struct fingerprints *base,
             snprintf(why, sizeof why, "it has more than one fingerprint");
         if (order < 0) snprintf(why, sizeof why, "the candidate has no fingerprint of it");
         if (order > 0) snprintf(why, sizeof why, "the base has no fingerprint of it");
-        add(plan, order <= 0 ? &one->id : &other->id, order == 0, why);
+        bool in_both = order == 0 && one->count > 0 && other->count > 0;
+        add(plan, order <= 0 ? &one->id : &other->id, in_both, why);
         b += order <= 0;
         c += order >= 0;
     }

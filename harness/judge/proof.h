@@ -26,7 +26,7 @@ enum proof {
 struct proven_case {
     struct case_id id;
     enum proof proof;
-    bool in_both;               /* programs */
+    bool in_both;               /* programs, neither of which failed in it */
     char why[ASSAY_MAX_REASON]; /* of PROOF_NONE */
 };
 

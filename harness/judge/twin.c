@@ -187,7 +187,11 @@ static void judge_case(struct twin_case *one, double alpha)
         settle(one, VERDICT_UNSTABLE,
                "too few cases to know what the place of code in memory does");
     else if (one->layout > MOST_LAYOUT * one->threshold)
-        settle(one, VERDICT_UNSTABLE, "copies of the same code differ by more than the threshold");
+        settle(one, VERDICT_UNSTABLE,
+               one->has_memory
+                   ? "it has memory of its own, which lies elsewhere for each copy (without --twin "
+                     "it is told by launches)"
+                   : "copies of the same code differ by more than the threshold");
     else if (!slower.excluded)
         settle(one, VERDICT_INCONCLUSIVE, "the time for its turns does not tell it from the floor");
     else if (one->quantum > one->threshold)
@@ -251,12 +255,14 @@ static double find_layout(const struct twin_case *cases, int count)
     return expm1(layout * normal_quantile(1 - TWIN_ALPHA / count));
 }
 
-void twin_judge(struct twin_case *cases, int count)
+double twin_judge(struct twin_case *cases, int count)
 {
     double layout = find_layout(cases, count);
     for (int i = 0; i < count; i++) {
         cases[i].layout = cases[i].on_host && isnan(layout) ? HOST_PLACE : layout;
+        if (cases[i].has_memory) cases[i].layout = fmax(cases[i].layout, TWIN_MEMORY);
         cases[i].floor = fmax(cases[i].threshold, fmax(cases[i].quantum, cases[i].layout));
         judge_case(&cases[i], twin_alpha_of(count));
     }
+    return layout;
 }

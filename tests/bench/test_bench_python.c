@@ -53,6 +53,22 @@ static void inputs_are_float64_and_int64_and_sizes_go_by_name(void **state)
     assert_true(expected[0] == 3);
 }
 
+static void an_input_may_be_called_as_a_file_of_ours(void **state)
+{
+    (void)state;
+    const struct bench *bench = load(
+        "names", "def reference(what, said, expected, in_): return what + said + expected + in_\n",
+        "kernel = wide\narg what = in f32[1]\narg said = in f32[1]\n"
+        "arg expected = in f32[1]\narg in_ = in f32[1]\narg y = out f32[1]\n");
+    struct assay_shape shape = shape_default(&bench->operation);
+    float one = 1, two = 2, four = 4, eight = 8;
+    const void *in[] = {&one, &two, &four, &eight, NULL};
+    double expected = 0, bound;
+    if (bench->operation.reference(&shape, in, 4, 0, 1, &expected, &bound))
+        fail_msg("%s", assay_last_error());
+    assert_true(expected == 15);
+}
+
 static void what_python_says_last_is_the_error(void **state)
 {
     (void)state;
@@ -92,6 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inputs_are_float64_and_int64_and_sizes_go_by_name),
+        cmocka_unit_test(an_input_may_be_called_as_a_file_of_ours),
         cmocka_unit_test(what_python_says_last_is_the_error),
     };
     return cmocka_run_group_tests(tests, find_numpy, fixture_remove);

@@ -37,11 +37,20 @@ check "a wrong answer is 5" exits 5 counted "$(coded 1 1)" "$(coded 2 1 ',wrong=
 check "ERROR" gives 1 json '$.counts.ERROR'
 check "so is one that is missing" exits 5 counted "$(coded 1 1)" "$(coded 2 1 ',missing=*_token/host_omp')"
 check "MISSING" gives 1 json '$.counts.MISSING'
+cat >restated <<END
+#!/usr/bin/env bash
+"$ASSAY" "\$@" || exit
+for i in \$(seq \$#); do [ "\${!i}" != --db ] || { next=\$((i + 1)); db=\${!next}; }; done
+sqlite3 "\$db" "UPDATE result SET read_bytes = read_bytes + 1 WHERE variant = 'host_omp'"
+END
+chmod +x restated
+check "work that is restated is no yes: 4" exits 4 counted "$(coded 1 1)" "$(coded 2 1)" --cand ./restated --least-judged 1
+check "it is not judged by its counts" gives 3 rows "value ->> 'verdict' = 'INCOMPARABLE' AND value ->> 'reason' LIKE 'the definition%'"
 check "what is proven is not counted" exits 1 gate "$(coded 1 1)" "$(coded 2 1 ',slow=*_token/host_omp:5')" --counters
 check "but UNCHANGED" gives 9 json '$.counts.UNCHANGED'
 check "the table says more work" says "REGRESSED: 1, more work" counted "$(coded 1 1)" "$(coded 2 1 ',slow=*_token/host_omp:5')"
 check "where nothing can be counted that is said" warns "there is nothing to profile" counted "$(calm 1)" "$(calm 2)"
-for option in "--metric speedup" "--null x" "--pinned x" "--resume" "--max-time 9"; do
+for option in "--metric speedup" "--null x" "--pinned x" "--resume" "--max-time 9" "--twin" "--threshold 1"; do
     # shellcheck disable=SC2086
     check "it is not for $option" warns "--counters takes no times" counted "$(coded 1 1)" "$(coded 2 1)" $option
 done

@@ -88,6 +88,13 @@ check "beside what is proven" gives 9 json '$.counts.UNCHANGED'
 check "one of which is measured, or a launch would have nothing to do" more_than_none "value ->> 'tags' LIKE '%AUDIT%'"
 check "one in which it crashes is an ERROR" exits 5 proved "$(coded 1)" "$(coded 2 ',crash=*_token/host_omp')"
 check "alone" gives 1 verdicts ERROR "value ->> 'reason' LIKE 'crashed: %'"
+for both in crash missing; do
+    check "one of both programs ($both) is no yes" exits 5 \
+        proved "$(coded 1 ",$both=*_token/host_omp")" "$(coded 2 ",$both=*_token/host_omp")" --max-time 1
+    check "beside what is proven" gives "1 9" query :memory: \
+        "SELECT sum(value ->> 'verdict' IN ('ERROR', 'MISSING')) || ' ' || sum(value ->> 'verdict' = 'UNCHANGED')
+         FROM json_each(readfile('g.json'), '$.rows')"
+done
 check "one that the base lost is NEW" exits 0 proved "$(coded 1 ',missing=*_token/host_omp')" "$(coded 2)"
 check "alone" gives 1 verdicts NEW
 side=old check "a base without fingerprints is measured" warns "assay: round 1, base" proved "$(coded 1)" "$(coded 2)" --max-time 1

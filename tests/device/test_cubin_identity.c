@@ -274,6 +274,29 @@ static void damage_is_refused_or_changes_the_hash(void **state)
     }
 }
 
+/* More than 4 KiB of parameters are told in another form. */
+static void large_parameters_are_found_too(void **state)
+{
+    static const char large[] =
+        ".version 8.1\n.target sm_80\n.address_size 64\n"
+        ".visible .entry large(.param .align 8 .b8 table[6000], .param .u32 n)\n{ ret; }\n";
+    unsigned char *bytes;
+    struct module_kernel kernel;
+    (void)state;
+    if (!has_tool("ptxas")) skip();
+    struct module_set *set = module_set_new();
+    assert_non_null(set);
+    ptx_identity(large);
+    size_t size = read_file("k.cubin", &bytes);
+    assert_int_equal(module_set_add(set, bytes, size), 0);
+    free(bytes);
+    assert_int_equal(module_set_find(set, "large", &kernel), 0);
+    assert_int_equal(kernel.parameters, 2);
+    assert_int_equal(kernel.parameter_bytes[0], 6000);
+    assert_int_equal(kernel.parameter_bytes[1], 4);
+    module_set_free(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +305,7 @@ int main(void)
         cmocka_unit_test(another_folder_is_no_change),
         cmocka_unit_test(a_local_name_loses_its_number),
         cmocka_unit_test(a_kernel_is_found_with_its_parameters),
+        cmocka_unit_test(large_parameters_are_found_too),
         cmocka_unit_test(damage_is_refused_or_changes_the_hash),
     };
     if (temp_folder_make(&folder, "cubin") != 0) return 1;

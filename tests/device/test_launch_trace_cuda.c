@@ -534,6 +534,32 @@ static void what_the_host_does_needs_the_program(void **state)
     assert_string_equal(timed.fact[0], "setup: chooses by time");
 }
 
+/* The host may write other bytes there until the graph is launched. */
+static void a_graph_that_copies_from_the_host_needs_the_program(void **state)
+{
+    static const char host[64];
+    CUgraph graph = handle(21);
+    struct capture_call capture = {handle(20), &graph};
+    struct copy_call in = {0, (uint64_t)(uintptr_t)host, sizeof host, handle(20)};
+    (void)state;
+    for (int captured = 0; captured < 2; captured++) {
+        struct case_id id = {.place = ASSAY_CUDA};
+        struct fingerprint print;
+        struct launch_trace *trace = launch_trace_new(find_range, find_name);
+        fingerprint_begin(&print, &id);
+        trace_acts_step(launch_trace_acts(trace), TRACE_SETUP, 0, &print);
+        if (captured) call(trace, "cuStreamBeginCapture_v2", &capture, NULL);
+        in.to = world.begin[0];
+        call(trace, "cuMemcpyHtoDAsync_v2", &in, NULL);
+        if (captured) call(trace, "cuStreamEndCapture", &capture, NULL);
+        trace_acts_step(launch_trace_acts(trace), TRACE_LAUNCH, 0, &print);
+        trace_acts_step(launch_trace_acts(trace), TRACE_END, 0, &print);
+        assert_string_equal(print.unknown, "");
+        assert_int_equal(print.needs_program, captured);
+        launch_trace_free(trace);
+    }
+}
+
 /* ------------------------------------------------------------------- main -- */
 
 static const char ptx[] =
@@ -571,6 +597,7 @@ int main(void)
         cmocka_unit_test(what_is_not_followed_is_in_doubt),
         cmocka_unit_test(a_kernel_of_no_module_is_in_doubt),
         cmocka_unit_test(what_the_host_does_needs_the_program),
+        cmocka_unit_test(a_graph_that_copies_from_the_host_needs_the_program),
     };
     struct temp_folder folder;
     if (temp_folder_make(&folder, "trace") != 0) return 1;

@@ -9,8 +9,8 @@
 /* Forms of an attribute: with a value of 16 bits, or with so many bytes behind it. */
 enum { FORM_BYTES = 4, HEAD_BYTES = 4 };
 /* Attributes, by the names that cuobjdump prints: EIATTR_MAX_THREADS, EIATTR_KPARAM_INFO,
- * EIATTR_REGCOUNT. */
-enum { MAX_THREADS = 0x05, PARAMETER = 0x17, REGISTERS = 0x2f };
+ * EIATTR_REGCOUNT, and EIATTR_KPARAM_INFO_V2 of a kernel with more than 4 KiB of parameters. */
+enum { MAX_THREADS = 0x05, PARAMETER = 0x17, REGISTERS = 0x2f, LARGE_PARAMETER = 0x45 };
 
 struct attribute {
     int form, id;
@@ -38,10 +38,13 @@ static bool next_attribute(const struct cubin_section *section, size_t *at,
     return true;
 }
 
-/* Four words: an index, the number of the parameter and its offset, and flags with its size. */
-static void take_parameter(struct kernel_entry *kernel, const unsigned char *bytes)
+/* Three words: an index, the number of the parameter and its offset, and its size, which in the
+ * first form has flags below it. */
+static void take_parameter(struct kernel_entry *kernel, const struct attribute *attribute)
 {
-    int number = bytes[4] | bytes[5] << 8, size = (int)(word_at(bytes + 8) >> 18);
+    const unsigned char *bytes = attribute->bytes;
+    int number = bytes[4] | bytes[5] << 8;
+    int size = (int)(word_at(bytes + 8) >> (attribute->id == PARAMETER ? 18 : 0));
     if (number >= KERNEL_MAX_PARAMETERS) return;
     if (number >= kernel->parameters) kernel->parameters = number + 1;
     kernel->parameter_bytes[number] = size;
@@ -67,7 +70,8 @@ void cubin_read_kernel(struct kernel_entry *kernel, const struct cubin_section *
     kernel->parameters = 0; /* it says all that it has */
     while (next_attribute(section, &at, &attribute)) {
         if (attribute.size < 12) continue;
-        if (attribute.id == PARAMETER) take_parameter(kernel, attribute.bytes);
+        if (attribute.id == PARAMETER || attribute.id == LARGE_PARAMETER)
+            take_parameter(kernel, &attribute);
         if (attribute.id == MAX_THREADS) kernel->max_threads = threads_of(attribute.bytes);
     }
 }

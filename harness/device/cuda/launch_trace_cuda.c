@@ -85,6 +85,7 @@ static struct code_hash content_of(struct launch_trace *trace, const struct copy
     bool reads =
         source == FROM_HOST || (source == FROM_EITHER && !trace_is_device(trace->acts, call->from));
     if (!reads) return (struct code_hash){{0, 0}};
+    trace_acts_read(trace->acts);
     if (is_readable(call->from, call->bytes))
         return trace_bytes(trace->acts, (const void *)(uintptr_t)call->from, call->bytes);
     trace_acts_doubt(trace->acts, "it copies from where the trace cannot read");

@@ -220,6 +220,11 @@ void trace_acts_host(struct trace_acts *acts)
     acts->needs_program = true;
 }
 
+void trace_acts_read(struct trace_acts *acts)
+{
+    if (acts->is_capturing) acts->needs_program = true;
+}
+
 void trace_acts_timed(struct trace_acts *acts)
 {
     acts->is_timed = true;

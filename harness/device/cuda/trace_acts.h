@@ -44,6 +44,8 @@ void trace_acts_kernels(struct trace_acts *acts, int kernels);
 /* The host waited, or read what the device wrote: what it does behind that is its own doing. */
 void trace_acts_waited(struct trace_acts *acts);
 void trace_acts_host(struct trace_acts *acts);
+/* Bytes of the host are copied: a graph copies what they are by the time it is launched. */
+void trace_acts_read(struct trace_acts *acts);
 /* The host took the time of something: what is set up may follow from it. */
 void trace_acts_timed(struct trace_acts *acts);
 void trace_acts_doubt(struct trace_acts *acts, const char *format, ...)
