@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "gate/gate_run_state.h"
 #include "judge/gate_nodes.h"
+#include "store/store_central.h"
 #include "store/store_gate.h"
 
 static const double ALPHA = 0.05;
@@ -38,10 +39,11 @@ struct over {
     int lost_count;
 };
 
+/* "node4 GPU-1a: its gate did not end"; an error of the store names its file itself. */
 static void lose(struct over *over, const char *name, const char *why)
 {
     over->lost_count++;
-    text_add(over->lost, sizeof over->lost, "; ", "%.60s: %.120s", name, why);
+    text_add(over->lost, sizeof over->lost, "; ", "%.60s%s%.180s", name, *name ? ": " : "", why);
 }
 
 static void name_of(const struct gate_node *node, char out[2 * RESULT_MAX_PROPERTY])
@@ -123,14 +125,16 @@ static int take_node(const struct gate_node *node, void *context)
 /* A file that cannot be read is the share of a node, as one is that a node never wrote. */
 static int read_file(struct over *over, const char *path)
 {
+    char shown[STORE_SHOWN];
     over->has_gate = false;
     if (store_open(&over->store, path, STORE_READ) != 0) {
-        lose(over, path, assay_last_error());
+        lose(over, "", assay_last_error());
         return 0;
     }
     int status = store_each_gate_node(over->store, take_node, over);
     store_close(over->store);
-    if (status == 0 && !over->has_gate) lose(over, path, "no gate of two programs is in it");
+    if (status == 0 && !over->has_gate)
+        lose(over, store_shown(path, shown), "no gate of two programs is in it");
     return status;
 }
 

@@ -17,6 +17,10 @@ check "a server that is not there is one line" one_line "$ASSAY" list runs --db 
 check "with exit code 2" exits 2 "$ASSAY" list runs --db postgres://127.0.0.1:1/x
 check "which does not have the password" fails warns hidden "$ASSAY" list runs --db postgres://me:hidden@127.0.0.1:1/x
 check "nor where it is a parameter" fails warns hidden "$ASSAY" list runs --db 'postgres://127.0.0.1:1/x?password=hidden'
+check "nor where it has a ?" fails warns hidden "$ASSAY" list runs --db 'postgres://me:hid?hidden@127.0.0.1:1/x'
+check "nor in a gate over nodes" fails warns hidden "$ASSAY" gate --over postgres://me:hidden@127.0.0.1:1/x
+check "nor as a file to merge" fails warns hidden "$ASSAY" merge postgres://me:hidden@127.0.0.1:1/x --db all.sqlite
+check "which says what to do" warns "come by assay pull" "$ASSAY" merge postgres://127.0.0.1:1/x --db all.sqlite
 check "a library that is not there is one line" warns "libpq5" env ASSAY_LIBPQ=none.so "$ASSAY" list runs --db postgres://x/x
 has_server || exit
 
