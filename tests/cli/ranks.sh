@@ -79,6 +79,10 @@ check "it goes on where it was" exits 0 rank 1 4 --db job.sqlite --resume
 check "as the share that it was" gives "2|4|slurm-77.0" of job.0002.sqlite
 check "another share is not resumed" warns "is share 2 of 4, and not share 2 of 3" \
     bash -c "$(declare -f rank); sqlite3 job.0002.sqlite \"UPDATE run SET status = 'running'\"; JOB=78 rank 1 3 --db job.sqlite --resume"
+cp job.0002.sqlite whole.0002.sqlite
+query whole.0002.sqlite "UPDATE run SET shard_index = NULL, shard_count = NULL"
+check "nor a run of all as a share" ends 2 "is the whole suite, and not share 2 of 4: resume it with --shard none" \
+    rank 1 4 --db whole.sqlite --resume
 
 # ------------------------------------------------------------- stored times --
 
