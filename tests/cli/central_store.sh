@@ -20,7 +20,9 @@ check "nor where it is a parameter" fails warns hidden "$ASSAY" list runs --db '
 check "nor where it has a ?" fails warns hidden "$ASSAY" list runs --db 'postgres://me:hid?hidden@127.0.0.1:1/x'
 check "nor in a gate over nodes" fails warns hidden "$ASSAY" gate --over postgres://me:hidden@127.0.0.1:1/x
 check "nor as a file to merge" fails warns hidden "$ASSAY" merge postgres://me:hidden@127.0.0.1:1/x --db all.sqlite
-check "which says what to do" warns "come by assay pull" "$ASSAY" merge postgres://127.0.0.1:1/x --db all.sqlite
+check "nor as the database of a rank" fails warns hidden env SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 \
+    "$ASSAY" run smoke --device sim --db postgres://me:hidden@127.0.0.1:1/x
+check "a merge says what to do" warns "come by assay pull" "$ASSAY" merge postgres://127.0.0.1:1/x --db all.sqlite
 check "a library that is not there is one line" warns "libpq5" env ASSAY_LIBPQ=none.so "$ASSAY" list runs --db postgres://x/x
 has_server || exit
 
