@@ -231,18 +231,30 @@ static double median_ns(const struct over *over, const struct entry *entries, in
     return stats_median(scratch, times);
 }
 
-/* The verdict that one node is enough for: it lost the case there, or never had a ratio. */
+/* On how many nodes the case is proven unchanged. A proof is of the builds, so it holds on all
+ * nodes; but where one measured a change it ran other machine code, or the proof is wrong: 0. */
+static int proven_on(const struct entry *entries, int count)
+{
+    int proven = 0;
+    for (int i = 0; i < count; i++) {
+        enum verdict verdict = entries[i].row->verdict;
+        if (verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED) return 0;
+        proven += verdict == VERDICT_UNCHANGED;
+    }
+    return proven;
+}
+
+/* The verdict that one node is enough for: it lost the case there, or proved it; or there are too
+ * few with a ratio. */
 static void settle(const struct over *over, struct comparison_row *row, const struct entry *entries,
                    int count)
 {
     const struct entry *worst = entries;
     char name[2 * RESULT_MAX_PROPERTY];
-    int proven = 0;
-    for (int i = 0; i < count; i++) {
+    int proven = proven_on(entries, count);
+    for (int i = 0; i < count; i++)
         if (entries[i].row->verdict < worst->row->verdict) worst = &entries[i];
-        proven += entries[i].row->verdict == VERDICT_UNCHANGED;
-    }
-    if (proven > 0 && worst->row->verdict > VERDICT_MISSING) { /* it is of the builds alone */
+    if (proven > 0 && worst->row->verdict > VERDICT_MISSING) {
         row->verdict = VERDICT_UNCHANGED;
         row->launches = proven;
         if (proven < over->count)
@@ -282,6 +294,7 @@ static void collect(const struct over *over, struct nodes_case *one, const struc
                     int count, struct node_case *space)
 {
     one->nodes = space;
+    one->settled = proven_on(entries, count) > 0;
     for (int i = 0; i < count; i++) {
         const struct member *member = &over->members[entries[i].member];
         struct node_case *node = &space[one->count];
