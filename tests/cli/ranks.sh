@@ -44,6 +44,11 @@ check "a comparison with one of them says so too" ends 5 "assay compare: share 2
 "$ASSAY" baseline set one latest --db all.sqlite
 check "the shares that are there are one run" ends 5 "assay: share 2 of 4 of slurm-77.0 is missing" "$ASSAY" show slurm-77.0 --db all.sqlite
 check "a job with a typo gets a suggestion" warns "did you mean 'slurm-77.0'?" "$ASSAY" show slurm-77.1 --db all.sqlite
+check "what takes one run says that a job is none" warns "'slurm-77.0' is a job: this takes one run" \
+    "$ASSAY" export slurm-77.0 --db all.sqlite
+sqlite3 all.sqlite "VACUUM INTO 'none.whole'"
+query none.whole "UPDATE run SET status = 'running'"
+check "a job without a complete share is told" warns "no share of the job 'slurm-77.0' is complete" "$ASSAY" show slurm-77.0 --db none.whole
 check "a gate does not take a share for the suite" ends 2 "is 1 share of 4: the cases of the others would go unjudged" \
     "$ASSAY" gate ten.ini --baseline one --device sim --allow-simulated --db all.sqlite
 check "the fourth makes it whole" exits 0 "$ASSAY" merge job.0002.sqlite --db all.sqlite
