@@ -336,7 +336,7 @@ static void finish_row(const struct over *over, struct comparison_row *row,
 /* What is allocated for the cases of all nodes. */
 struct work {
     struct entry *entries;
-    struct nodes_case *cases; /* one a row of the comparison */
+    struct nodes_case *cases; /* one per row of the comparison */
     struct node_case *nodes;
     double *scratch;
     int *first; /* the entries of row i begin here, and end where those of the next do */
