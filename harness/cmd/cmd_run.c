@@ -13,6 +13,7 @@
 #include "device/device.h"
 #include "run/launcher.h"
 #include "show/view.h"
+#include "store/store_central.h"
 
 enum { MOST_SHARDS = 1000000 };
 
@@ -54,6 +55,7 @@ static int own_path(struct arguments *arguments, int rank)
 static int join_job(struct arguments *arguments, const struct rank *rank)
 {
     struct runner_options *runner = &arguments->runner;
+    char shown[STORE_SHOWN];
     runner->is_own_job = true;
     runner->pick = rank->local + 1;
     snprintf(runner->shard.group, sizeof runner->shard.group, "%s", rank->job);
@@ -64,7 +66,7 @@ static int join_job(struct arguments *arguments, const struct rank *rank)
     }
     fprintf(stderr, "assay run: %s: %s%s, into %s\n", rank->how,
             arguments->shard ? "the whole suite" : "its share", runner->resume ? " resumed" : "",
-            runner->database);
+            store_shown(runner->database, shown));
     return 0;
 }
 

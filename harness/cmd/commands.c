@@ -14,7 +14,7 @@
 #include "cmd/help.h"
 #include "cmd/options.h"
 #include "measure/worker.h"
-#include "store/store.h"
+#include "store/store_central.h"
 
 static const struct command hidden_worker = {"worker", .raw = cmd_worker};
 static const struct command hidden_complete = {"complete", .raw = complete_command};
@@ -108,9 +108,14 @@ int files_take(struct given *given, const char *db,
 {
     struct store *store;
     int status = 0;
-    for (int i = 0; i < given->count; i++)
+    for (int i = 0; i < given->count; i++) {
+        char shown[STORE_SHOWN];
+        if (store_is_url(given->word[i]))
+            return assay_error("%s: the runs of a central store come by assay pull",
+                               store_shown(given->word[i], shown));
         if (strcmp(given->word[i], "-") && access(given->word[i], R_OK))
             return assay_error("%s: cannot be read: %s", given->word[i], strerror(errno));
+    }
     if (store_open(&store, db, STORE_WRITE) != 0) return -1;
     for (int i = 0; i < given->count && status == 0; i++)
         status = take(store, given->word[i], given);

@@ -53,12 +53,12 @@ void run_choice_say_next(const struct stored_run *run, const char *spec, const c
                          bool had_best)
 {
     bool usual = strcmp(db, database_default(NULL)) == 0;
-    char where[STORE_SHOWN + 16] = "", shown[STORE_SHOWN], id[9];
+    char where[STORE_SHOWN + 16] = "", shown[STORE_SHOWN], named[STORE_SHOWN], id[9];
     if (!isatty(STDOUT_FILENO) || terminal_is_quiet()) return;
     fflush(stdout); /* both are one terminal */
     snprintf(id, sizeof id, "%.8s", run->run.id);
     if (!usual) snprintf(where, sizeof where, " --db %s", store_shown(db, shown));
-    if (!spec) spec = id;
+    spec = store_shown(spec ? spec : id, named);
     fputs("next: ", stderr);
     if (!had_best) fprintf(stderr, "assay show %s --best%s\n      ", spec, where);
     fprintf(stderr, "assay report %s -o %s.html%s\n", spec, run->run.suite, where);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "gate/gate_run_state.h"
 #include "judge/gate_nodes.h"
+#include "store/store_central.h"
 #include "store/store_gate.h"
 
 static const double ALPHA = 0.05;
@@ -38,10 +39,11 @@ struct over {
     int lost_count;
 };
 
+/* "node4 GPU-1a: its gate did not end"; an error of the store names its file itself. */
 static void lose(struct over *over, const char *name, const char *why)
 {
     over->lost_count++;
-    text_add(over->lost, sizeof over->lost, "; ", "%.60s: %.120s", name, why);
+    text_add(over->lost, sizeof over->lost, "; ", "%.60s%s%.180s", name, *name ? ": " : "", why);
 }
 
 static void name_of(const struct gate_node *node, char out[2 * RESULT_MAX_PROPERTY])
@@ -123,14 +125,16 @@ static int take_node(const struct gate_node *node, void *context)
 /* A file that cannot be read is the share of a node, as one is that a node never wrote. */
 static int read_file(struct over *over, const char *path)
 {
+    char shown[STORE_SHOWN];
     over->has_gate = false;
     if (store_open(&over->store, path, STORE_READ) != 0) {
-        lose(over, path, assay_last_error());
+        lose(over, "", assay_last_error());
         return 0;
     }
     int status = store_each_gate_node(over->store, take_node, over);
     store_close(over->store);
-    if (status == 0 && !over->has_gate) lose(over, path, "no gate of two programs is in it");
+    if (status == 0 && !over->has_gate)
+        lose(over, store_shown(path, shown), "no gate of two programs is in it");
     return status;
 }
 
@@ -227,18 +231,30 @@ static double median_ns(const struct over *over, const struct entry *entries, in
     return stats_median(scratch, times);
 }
 
-/* The verdict that one node is enough for: it lost the case there, or never had a ratio. */
+/* On how many nodes the case is proven unchanged. A proof is of the builds, so it holds on all
+ * nodes; but where one measured a change it ran other machine code, or the proof is wrong: 0. */
+static int proven_on(const struct entry *entries, int count)
+{
+    int proven = 0;
+    for (int i = 0; i < count; i++) {
+        enum verdict verdict = entries[i].row->verdict;
+        if (verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED) return 0;
+        proven += verdict == VERDICT_UNCHANGED;
+    }
+    return proven;
+}
+
+/* The verdict that one node is enough for: it lost the case there, or proved it; or there are too
+ * few with a ratio. */
 static void settle(const struct over *over, struct comparison_row *row, const struct entry *entries,
                    int count)
 {
     const struct entry *worst = entries;
     char name[2 * RESULT_MAX_PROPERTY];
-    int proven = 0;
-    for (int i = 0; i < count; i++) {
+    int proven = proven_on(entries, count);
+    for (int i = 0; i < count; i++)
         if (entries[i].row->verdict < worst->row->verdict) worst = &entries[i];
-        proven += entries[i].row->verdict == VERDICT_UNCHANGED;
-    }
-    if (proven > 0 && worst->row->verdict > VERDICT_MISSING) { /* it is of the builds alone */
+    if (proven > 0 && worst->row->verdict > VERDICT_MISSING) {
         row->verdict = VERDICT_UNCHANGED;
         row->launches = proven;
         if (proven < over->count)
@@ -278,6 +294,7 @@ static void collect(const struct over *over, struct nodes_case *one, const struc
                     int count, struct node_case *space)
 {
     one->nodes = space;
+    one->settled = proven_on(entries, count) > 0;
     for (int i = 0; i < count; i++) {
         const struct member *member = &over->members[entries[i].member];
         struct node_case *node = &space[one->count];
@@ -319,7 +336,7 @@ static void finish_row(const struct over *over, struct comparison_row *row,
 /* What is allocated for the cases of all nodes. */
 struct work {
     struct entry *entries;
-    struct nodes_case *cases; /* one a row of the comparison */
+    struct nodes_case *cases; /* one per row of the comparison */
     struct node_case *nodes;
     double *scratch;
     int *first; /* the entries of row i begin here, and end where those of the next do */

@@ -77,7 +77,7 @@ static int by_cohort_and_card(const struct fleet *fleet, const struct fleet_valu
     return a != b ? (a > b) - (a < b) : (x->card > y->card) - (x->card < y->card);
 }
 
-/* The values of a case are few: a card has one a launch. */
+/* The values of a case are few: a card has one per launch. */
 static void sort_case(const struct fleet *fleet, struct fleet_value *values, int count)
 {
     for (int gap = count / 2; gap > 0; gap /= 2)

@@ -95,7 +95,8 @@ static bool contradicts(enum verdict own, enum verdict all)
 {
     bool changed = own == VERDICT_REGRESSED || own == VERDICT_IMPROVED;
     bool all_changed = all == VERDICT_REGRESSED || all == VERDICT_IMPROVED;
-    return (changed && own != all) || (all_changed && own == VERDICT_PASS);
+    bool same = own == VERDICT_PASS || own == VERDICT_UNCHANGED;
+    return (changed && own != all) || (all_changed && same);
 }
 
 static void find_strangers(struct nodes_case *one, struct node_effect *effects, double alpha)

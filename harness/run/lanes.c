@@ -52,6 +52,7 @@ struct lanes {
     int threads;      /* of each worker, for checks */
     struct unit *unit;
     int units, taken, busy;  /* taken: so far; busy: being measured now */
+    int opening;             /* lanes whose worker is not there yet */
     int *owner;              /* of each group of the whole plan: the lane that had it; -1: none */
     struct group_past *past; /* of each group likewise, from earlier runs */
     bool has_begun;          /* the launch of the first lane, in this round */
@@ -144,25 +145,27 @@ static void deal_begin(struct lanes *lanes)
     }
 }
 
-/* The first that this lane may measure now. NULL: it must wait, or (*waits) has nothing left. */
+/* The first that this lane may measure now. NULL: none, and (*waits) one may come. Lanes wait for
+ * each other at the beginning and at the end of a round: a worker that comes or goes loads the
+ * host, beside which nothing is to be measured. */
 static struct unit *find_unit(struct lanes *lanes, int number, bool *waits)
 {
     enum stage stage = STAGE_CASES_ALONE;
     *waits = false;
-    for (int i = 0; i < lanes->units; i++)
-        if (lanes->unit[i].state != UNIT_DONE && lanes->unit[i].stage < stage)
-            stage = lanes->unit[i].stage;
+    for (int i = 0; i < lanes->units; i++) {
+        if (lanes->unit[i].state == UNIT_DONE) continue;
+        if (lanes->unit[i].stage < stage) stage = lanes->unit[i].stage;
+        *waits = true;
+    }
     bool is_alone = stage == STAGE_CEILINGS_ALONE || stage == STAGE_CASES_ALONE;
+    if (lanes->opening > 0 || (is_alone && lanes->busy > 0)) return NULL;
     struct unit *found = NULL;
     for (int i = 0; i < lanes->units; i++) {
         struct unit *unit = &lanes->unit[i];
-        if (unit->state != UNIT_OPEN || (unit->lane >= 0 && unit->lane != number)) continue;
-        if (unit->stage != stage || (is_alone && lanes->busy > 0))
-            *waits = true;
-        else if (unit->home < 0 || unit->home == number)
-            return unit;
-        else
-            found = unit; /* from the end, where their own lane comes last */
+        if (unit->state != UNIT_OPEN || unit->stage != stage) continue;
+        if (unit->lane >= 0 && unit->lane != number) continue;
+        if (unit->home < 0 || unit->home == number) return unit;
+        found = unit; /* from the end, where their own lane comes last */
     }
     return found;
 }
@@ -260,6 +263,8 @@ static enum attempt_end run_lane(struct lane *lane)
     enum attempt_end end = open_worker(lane);
     if (end == ATTEMPT_DONE) end = begin(lane);
     if (end != ATTEMPT_DONE) return end;
+    lanes->opening--;
+    pthread_cond_broadcast(&lanes->changed);
     snprintf(lane->where, sizeof lane->where, "%s", runner->launch.device.spec);
     progress_begin(&runner->progress, stderr, lanes->units, run_plan_cases(&lanes->plan));
     runner->progress.where = lane->where;
@@ -291,6 +296,7 @@ static void *lane_main(void *given)
 static void run_round(struct lanes *lanes)
 {
     lanes->has_begun = false;
+    lanes->opening = lanes->count;
     deal_begin(lanes);
     for (int k = 1; k < lanes->count; k++) {
         struct lane *lane = &lanes->lane[k];

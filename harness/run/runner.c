@@ -107,6 +107,21 @@ static int take_over_run(struct runner *runner)
     return status;
 }
 
+static const char *share_text(const struct shard *shard, char out[64])
+{
+    snprintf(out, 64, shard->count > 0 ? "share %d of %d" : "the whole suite", shard->index,
+             shard->count);
+    return out;
+}
+
+static int refuse_share(const char *run_id, const struct shard *then, const struct shard *now)
+{
+    char was[64], is[64], option[64];
+    snprintf(option, sizeof option, then->count > 0 ? "%d/%d" : "none", then->index, then->count);
+    return assay_error("run %.8s is %s, and not %s: resume it with --shard %s", run_id,
+                       share_text(then, was), share_text(now, is), option);
+}
+
 /* Before the plan is made: which run is resumed, and which share it is of which job. */
 static int find_resumed(struct runner *runner)
 {
@@ -116,13 +131,11 @@ static int find_resumed(struct runner *runner)
     int status = store_find_unfinished(store, runner->run.suite, runner->resumed);
     if (status == 0) status = store_read_shard(store, runner->resumed, &then, runner->began);
     store_close(store);
-    if (status == 0 && (then.count != now->count || then.index != now->index))
-        status = assay_error("run %.8s is share %d of %d, and not share %d of %d: resume it with "
-                             "--shard %d/%d",
-                             runner->resumed, then.index, then.count, now->index, now->count,
-                             then.index, then.count);
-    if (status == 0) *now = then;
-    return status;
+    if (status != 0) return -1;
+    if (then.count != now->count || then.index != now->index)
+        return refuse_share(runner->resumed, &then, now);
+    *now = then;
+    return 0;
 }
 
 /* The run that was found, and its unfinished launch. */

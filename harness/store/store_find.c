@@ -109,7 +109,24 @@ static int find_prefix(struct store *store, const char *spec, char id[STORE_ID])
                        count > MAX_LISTED ? ", ..." : "");
 }
 
-static int not_found(struct store *store, const char *spec)
+/* Labels and baselines are found by their names: what has this one and is not found is a job. */
+static int say_nearest(const struct store *store, const char *spec, const char *nearest,
+                       bool or_job)
+{
+    if (!nearest)
+        return assay_error("%s: there is no run '%s' (an id's first four digits or more, a label, "
+                           "a baseline, a job, latest or latest~N)",
+                           store->path, spec);
+    if (strcmp(nearest, spec) != 0)
+        return assay_error("%s: there is no run '%s' (did you mean '%s'?)", store->path, spec,
+                           nearest);
+    if (or_job) return assay_error("%s: no share of the job '%s' is complete", store->path, spec);
+    return assay_error("%s: '%s' is a job: this takes one run, a share of it by its id (assay list "
+                       "runs)",
+                       store->path, spec);
+}
+
+static int not_found(struct store *store, const char *spec, bool or_job)
 {
     static const char latest[] = "latest";
     const char *words[MAX_WORDS] = {latest};
@@ -127,14 +144,7 @@ static int not_found(struct store *store, const char *spec)
         if (words[count]) count++;
     }
     int status = query_close(&query);
-    if (status == 0) {
-        const char *nearest = text_nearest(spec, words, count);
-        status = nearest ? assay_error("%s: there is no run '%s' (did you mean '%s'?)", store->path,
-                                       spec, nearest)
-                         : assay_error("%s: there is no run '%s' (an id's first four digits or "
-                                       "more, a label, a baseline, a job, latest or latest~N)",
-                                       store->path, spec);
-    }
+    if (status == 0) status = say_nearest(store, spec, text_nearest(spec, words, count), or_job);
     for (int i = 1; i < count; i++)
         free((char *)words[i]);
     return status;
@@ -171,7 +181,7 @@ static int find_run(struct store *store, const char *spec, bool or_job, char id[
     if (found == 0 && *spec) found = store_find_label(store, spec, id);
     if (found == 0) found = find_one(store, by_baseline, spec, id);
     if (found == 0 && or_job) found = find_job(store, spec, id);
-    if (found == 0) return not_found(store, spec);
+    if (found == 0) return not_found(store, spec, or_job);
     return found == 1 ? 0 : -1;
 }
 

@@ -24,7 +24,6 @@ struct reader {
     /* Suites of the last card, and the run that was taken of each. */
     char (*suites)[2][ASSAY_MAX_NAME];
     int suite_count;
-    bool other_cohort; /* the last launch is of one that its card's newest run is not of */
 };
 
 /* ------------------------------------------------------------------ cards -- */

@@ -17,7 +17,8 @@ static void read_node(struct query *query, struct gate_node *node)
 }
 
 /* A gate is known by its first launch from the moment that this was stored, and one that proved all
- * its cases unchanged, without a launch, by its own row. */
+ * its cases unchanged, without a launch, by its own row. Those of twins and of counters have
+ * launches of another kind, which say nothing here. */
 static const char select_nodes[] =
     "SELECT * FROM (SELECT substr(run.label, 6, 8) AS session, gate.id AS gate_id, run.suite, "
     "run.started_at,"
@@ -28,11 +29,13 @@ static const char select_nodes[] =
     " JOIN environment ON environment.id = run.environment_id"
     " LEFT JOIN gate ON substr(gate.id, 1, 8) = substr(run.label, 6, 8)"
     " WHERE run.label GLOB 'gate ???????? round 1, base'"
+    " AND run.command NOT GLOB 'assay profile *'"
     " UNION ALL"
     " SELECT substr(id, 1, 8), id, suite, judged_at, simulated, hostname, card, base_build,"
     " candidate_build FROM gate"
     " WHERE mode = 'paired' AND hostname IS NOT NULL AND NOT EXISTS"
-    " (SELECT 1 FROM run WHERE run.label = 'gate ' || substr(gate.id, 1, 8) || ' round 1, base')"
+    " (SELECT 1 FROM run WHERE run.label IN ('gate ' || substr(gate.id, 1, 8) || ' round 1, base',"
+    " 'gate ' || substr(gate.id, 1, 8) || ' round 1, twins'))"
     ") ORDER BY hostname, card, started_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
     " started_at DESC";
 

@@ -17,6 +17,12 @@ check "a server that is not there is one line" one_line "$ASSAY" list runs --db 
 check "with exit code 2" exits 2 "$ASSAY" list runs --db postgres://127.0.0.1:1/x
 check "which does not have the password" fails warns hidden "$ASSAY" list runs --db postgres://me:hidden@127.0.0.1:1/x
 check "nor where it is a parameter" fails warns hidden "$ASSAY" list runs --db 'postgres://127.0.0.1:1/x?password=hidden'
+check "nor where it has a ?" fails warns hidden "$ASSAY" list runs --db 'postgres://me:hid?hidden@127.0.0.1:1/x'
+check "nor in a gate over nodes" fails warns hidden "$ASSAY" gate --over postgres://me:hidden@127.0.0.1:1/x
+check "nor as a file to merge" fails warns hidden "$ASSAY" merge postgres://me:hidden@127.0.0.1:1/x --db all.sqlite
+check "nor as the database of a rank" fails warns hidden env SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 \
+    "$ASSAY" run smoke --device sim --db postgres://me:hidden@127.0.0.1:1/x
+check "a merge says what to do" warns "come by assay pull" "$ASSAY" merge postgres://127.0.0.1:1/x --db all.sqlite
 check "a library that is not there is one line" warns "libpq5" env ASSAY_LIBPQ=none.so "$ASSAY" list runs --db postgres://x/x
 has_server || exit
 
@@ -157,6 +163,7 @@ check "a reader pulls" warns ": $runs runs fetched, 0 were here" "$ASSAY" pull "
 check "every bit" diff <(content one.sqlite) <(content pulled.sqlite)
 check "once" warns ": 0 runs fetched, $runs were here; 0 new rows" "$ASSAY" pull "$reader" --db pulled.sqlite
 check "one by its name" warns ": 1 runs fetched" "$ASSAY" pull "$reader" "$odd" --db named.sqlite
+check "once, too" warns ": 0 runs fetched, 1 were here" "$ASSAY" pull "$reader" "$odd" --db named.sqlite
 check "alone" gives 1 query named.sqlite "SELECT count(*) FROM run"
 check "one run is pushed by its name" exits 0 "$ASSAY" push "$writer" latest --db one.sqlite
 

@@ -75,6 +75,29 @@ query p4.sqlite "UPDATE gate SET candidate_build = 'another'"
 check "of another build it says nothing: 5" exits 5 over p[234].sqlite
 check "which is named" says "node4 sim:code=1: it gated other builds" over p[234].sqlite
 
+# What one node proved, and another measured.
+proof() { query "n$1.sqlite" "UPDATE verdict SET verdict = 'UNCHANGED', tags = 'AUDIT' ${3:-} WHERE variant = '$2'"; }
+proof 1 host_scalar
+proof 2 host_scalar
+over n[1-3].sqlite >proof.txt 2>&1
+check "what was audited on two nodes is still proven" grep -qE '^UNCHANGED .*int8_quantize/host_scalar' proof.txt
+check "on as many as proved it" grep -qF 'proven on 2 of 3 nodes' proof.txt
+proof 1 host_omp ', ratio = NULL'
+proof 2 host_omp ', ratio = NULL'
+over n[1-3].sqlite >proof.txt 2>&1
+check "a change on another node is not proven away" grep -qE '^INCOMPARABLE .*int8_quantize/host_omp' proof.txt
+node 1
+node 2
+
+# Gates of another kind, beside the one that counts.
+cp n1.sqlite counted.sqlite
+"$ASSAY" gate ./two.ini --base "$ASSAY" --base-device sim:code=1 --cand-device sim:code=1 --counters --no-proof \
+    --allow-simulated --db counted.sqlite >/dev/null 2>&1
+check "there is a gate by counters" gives 2 query counted.sqlite "SELECT count(*) FROM gate"
+check "which is not taken: 1" exits 1 over counted.sqlite n2.sqlite n3.sqlite --nodes 3
+query counted.sqlite "UPDATE run SET label = replace(label, 'base', 'twins'), command = 'assay run' WHERE command LIKE 'assay profile%'"
+check "nor is one of twins: 1" exits 1 over counted.sqlite n2.sqlite n3.sqlite --nodes 3
+
 # Shares that are missing.
 node 4 "DELETE FROM gate"
 check "a gate that did not end: 5" exits 5 over n[1-6].sqlite

@@ -35,6 +35,9 @@ check "more than one measures cases" gives 1 query a.sqlite "SELECT count(DISTIN
 check "groups are beside others" gives 1 query a.sqlite "SELECT count(*) > 0 FROM beside"
 check "what crosses the link is beside nothing" gives 0 query a.sqlite \
     "SELECT count(*) FROM beside JOIN result ON id IN (result_id, beside_id) WHERE operation = 'transfer'"
+check "no worker comes or goes while it is measured" gives 1 query a.sqlite \
+    "SELECT (SELECT max(started_at) FROM launch) <= min(begun_at) AND max(measured_at) <= (SELECT min(ended_at) FROM launch)
+     FROM result WHERE operation = 'transfer'"
 check "ceilings come before what is held against them" gives 1 query a.sqlite \
     "SELECT max(iif(purpose = 'ceiling', measured_at, '')) <= min(iif(purpose = 'case', begun_at, '9')) FROM result"
 check "the table's head says so" says "4 launches on 4 GPUs" "$ASSAY" show --db a.sqlite

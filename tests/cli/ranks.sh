@@ -44,6 +44,11 @@ check "a comparison with one of them says so too" ends 5 "assay compare: share 2
 "$ASSAY" baseline set one latest --db all.sqlite
 check "the shares that are there are one run" ends 5 "assay: share 2 of 4 of slurm-77.0 is missing" "$ASSAY" show slurm-77.0 --db all.sqlite
 check "a job with a typo gets a suggestion" warns "did you mean 'slurm-77.0'?" "$ASSAY" show slurm-77.1 --db all.sqlite
+check "what takes one run says that a job is none" warns "'slurm-77.0' is a job: this takes one run" \
+    "$ASSAY" export slurm-77.0 --db all.sqlite
+sqlite3 all.sqlite "VACUUM INTO 'none.whole'"
+query none.whole "UPDATE run SET status = 'running'"
+check "a job without a complete share is told" warns "no share of the job 'slurm-77.0' is complete" "$ASSAY" show slurm-77.0 --db none.whole
 check "a gate does not take a share for the suite" ends 2 "is 1 share of 4: the cases of the others would go unjudged" \
     "$ASSAY" gate ten.ini --baseline one --device sim --allow-simulated --db all.sqlite
 check "the fourth makes it whole" exits 0 "$ASSAY" merge job.0002.sqlite --db all.sqlite
@@ -79,6 +84,10 @@ check "it goes on where it was" exits 0 rank 1 4 --db job.sqlite --resume
 check "as the share that it was" gives "2|4|slurm-77.0" of job.0002.sqlite
 check "another share is not resumed" warns "is share 2 of 4, and not share 2 of 3" \
     bash -c "$(declare -f rank); sqlite3 job.0002.sqlite \"UPDATE run SET status = 'running'\"; JOB=78 rank 1 3 --db job.sqlite --resume"
+cp job.0002.sqlite whole.0002.sqlite
+query whole.0002.sqlite "UPDATE run SET shard_index = NULL, shard_count = NULL"
+check "nor a run of all as a share" ends 2 "is the whole suite, and not share 2 of 4: resume it with --shard none" \
+    rank 1 4 --db whole.sqlite --resume
 
 # ------------------------------------------------------------- stored times --
 

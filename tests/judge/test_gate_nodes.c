@@ -146,6 +146,9 @@ static void a_node_that_lacks_a_regression_is_told_apart(void **state)
     assert_int_equal(gates.cases[2].verdict, VERDICT_REGRESSED);
     assert_true(gates.nodes[2][1].disagrees);
     assert_false(gates.nodes[2][0].disagrees || gates.nodes[3][1].disagrees);
+    gates.nodes[2][1].own = VERDICT_UNCHANGED; /* proven, audited */
+    judge(&gates);
+    assert_true(gates.nodes[2][1].disagrees);
 }
 
 static void a_floor_that_noise_raised_is_none_to_pass_by(void **state)

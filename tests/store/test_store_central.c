@@ -20,6 +20,7 @@ static void a_url_is_shown_without_its_password(void **state)
     } cases[] = {
         {"postgres://me:secret@host:5432/db", "postgres://me@host:5432/db"},
         {"postgres://me:@host/db", "postgres://me@host/db"},
+        {"postgres://me:se?cret@host/db", "postgres://me@host/db"},
         {"postgres://host:5432/db", "postgres://host:5432/db"},
         {"postgres://me@host/db?sslmode=verify-full", "postgres://me@host/db?sslmode=verify-full"},
         {"postgres://host/db?password=secret&user=me", "postgres://host/db"},

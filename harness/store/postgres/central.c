@@ -21,7 +21,7 @@ const char *store_shown(const char *path, char out[STORE_SHOWN])
     text_printable(out, STORE_SHOWN, path, "");
     if (!store_is_url(path)) return out;
     char *host = strstr(out, "://") + 3;
-    char *at = memchr(host, '@', strcspn(host, "/?"));
+    char *at = memchr(host, '@', strcspn(host, "/")); /* as libpq: '?' may be in a password */
     char *colon = at ? memchr(host, ':', (size_t)(at - host)) : NULL;
     if (colon) memmove(colon, at, strlen(at) + 1);
     char *secret = strstr(out, "password=");

@@ -83,13 +83,26 @@ static int pull_all(struct puller *puller)
     return status == 0 ? pull_tables(puller, merged_tables, "") : -1;
 }
 
-/* A state of "" is that of no run here: it is taken. */
+/* By its id, the run in the state in which it was pushed last. */
+static int pull_id(struct puller *puller, const char *id)
+{
+    static const struct copy_table pushed = {"pushed", 1, {{"state", 'T'}}};
+    struct central *central = puller->remote->central;
+    char *sql = copy_select(central, &pushed, NULL, "WHERE run_id = :run", id);
+    struct pg_result *found = sql ? central_ask(central, "look for runs", sql, PQ_ROWS) : NULL;
+    sqlite3_free(sql);
+    if (!found) return -1;
+    /* A state that no run here has: it is taken. */
+    int status = pull_run(puller, id, pq.rows(found) > 0 ? pq.value(found, 0, 0) : "?");
+    pq.clear(found);
+    return status;
+}
+
 static int pull_named(struct puller *puller, char *const *runs, int count)
 {
     for (int i = 0; i < count; i++) {
         char id[STORE_ID];
-        if (store_find_run(puller->remote, runs[i], id) != 0) return -1;
-        if (pull_run(puller, id, "?") != 0) return -1;
+        if (store_find_run(puller->remote, runs[i], id) != 0 || pull_id(puller, id) != 0) return -1;
     }
     return 0;
 }
