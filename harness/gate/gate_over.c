@@ -5,208 +5,17 @@
 
 #include "base/error.h"
 #include "base/exit_code.h"
-#include "base/grow.h"
 #include "base/text.h"
-#include "gate/gate_run_state.h"
+#include "gate/gate_over_nodes.h"
 #include "judge/gate_nodes.h"
-#include "store/store_central.h"
-#include "store/store_gate.h"
 
 static const double ALPHA = 0.05;
-
-/* A node with a gate. */
-struct member {
-    struct gate_node about;
-    struct gate_run run; /* its launches in the pool, for gate_collect */
-    struct comparison_row *rows;
-    int count;
-};
 
 /* A case on a node. */
 struct entry {
     const struct comparison_row *row;
     int member;
 };
-
-struct over {
-    const struct gate_options *options;
-    struct comparison *comparison;
-    struct store *store; /* that is being read */
-    bool has_gate;       /* there is one in it */
-    struct member *members;
-    int count;
-    char lost[COMPARISON_NOTE]; /* the nodes without a share */
-    int lost_count;
-};
-
-/* "node4 GPU-1a: its gate did not end"; an error of the store names its file itself. */
-static void lose(struct over *over, const char *name, const char *why)
-{
-    over->lost_count++;
-    text_add(over->lost, sizeof over->lost, "; ", "%.60s%s%.180s", name, *name ? ": " : "", why);
-}
-
-static void name_of(const struct gate_node *node, char out[2 * RESULT_MAX_PROPERTY])
-{
-    snprintf(out, 2 * RESULT_MAX_PROPERTY, "%s%s%s", node->host, node->host[0] ? " " : "",
-             node->card);
-}
-
-static void lose_node(struct over *over, const struct gate_node *node, const char *why)
-{
-    char name[2 * RESULT_MAX_PROPERTY];
-    name_of(node, name);
-    lose(over, name, why);
-}
-
-static void release(struct member *member)
-{
-    for (int arm = 0; arm < ARMS; arm++)
-        timings_release(&member->run.pool[arm]);
-    free(member->rows);
-    *member = (struct member){0};
-}
-
-/* ---------------------------------------------------------------- reading -- */
-
-/* Both launches of a round. 1: they are there, 0: not, -1 with assay_error. */
-static int read_round(struct member *member, struct store *store, int round)
-{
-    struct timings launch[2] = {0};
-    int found = 1;
-    for (enum arm arm = ARM_BASE; arm <= ARM_CANDIDATE && found == 1; arm++) {
-        char label[GATE_LABEL], id[STORE_ID];
-        gate_label(&member->run, arm, round, label);
-        found = store_find_label(store, label, id);
-        if (found == 1 && store_read_timings(store, id, &launch[arm]) != 0) found = -1;
-    }
-    for (int arm = 0; arm < 2; arm++) {
-        if (found == 1 && timings_append(&member->run.pool[arm], &launch[arm]) != 0) found = -1;
-        timings_release(&launch[arm]);
-    }
-    return found;
-}
-
-static int read_member(struct over *over, struct member *member)
-{
-    static const struct gate_options no_null = {0};
-    int found = 1;
-    member->run.options = &no_null;
-    member->run.compare.speedup = over->options->speedup;
-    snprintf(member->run.session, sizeof member->run.session, "%s", member->about.session);
-    for (int round = 0; round < GATE_SCREEN_ROUNDS && found == 1; round++)
-        found = read_round(member, over->store, round);
-    if (found < 0) return -1;
-    return store_read_verdicts(over->store, member->about.gate, &member->rows, &member->count);
-}
-
-/* One node may be in several files: its newest gate counts. */
-static struct member *member_of(struct over *over, const struct gate_node *node)
-{
-    for (int i = 0; i < over->count; i++)
-        if (strcmp(over->members[i].about.host, node->host) == 0 &&
-            strcmp(over->members[i].about.card, node->card) == 0)
-            return &over->members[i];
-    return grow_add(&over->members, &over->count, sizeof *over->members, "the gates of nodes");
-}
-
-static int take_node(const struct gate_node *node, void *context)
-{
-    struct over *over = context;
-    over->has_gate = true;
-    struct member *member = member_of(over, node);
-    if (!member) return -1;
-    if (strcmp(member->about.started_at, node->started_at) >= 0) return 0;
-    release(member);
-    member->about = *node;
-    return node->gate[0] ? read_member(over, member) : 0;
-}
-
-/* A file that cannot be read is the share of a node, as one is that a node never wrote. */
-static int read_file(struct over *over, const char *path)
-{
-    char shown[STORE_SHOWN];
-    over->has_gate = false;
-    if (store_open(&over->store, path, STORE_READ) != 0) {
-        lose(over, "", assay_last_error());
-        return 0;
-    }
-    int status = store_each_gate_node(over->store, take_node, over);
-    store_close(over->store);
-    if (status == 0 && !over->has_gate)
-        lose(over, store_shown(path, shown), "no gate of two programs is in it");
-    return status;
-}
-
-/* -------------------------------------------------------- who is compared -- */
-
-static void drop(struct over *over, int at, const char *why)
-{
-    lose_node(over, &over->members[at].about, why);
-    release(&over->members[at]);
-    memmove(&over->members[at], &over->members[at + 1],
-            (size_t)(over->count - at - 1) * sizeof *over->members);
-    over->count--;
-}
-
-static bool has_rounds(const struct member *member)
-{
-    return member->run.pool[ARM_CANDIDATE].run.launch_count >= GATE_LEAST_ROUNDS;
-}
-
-/* Whether its gate had nothing to measure: all cases are proven. */
-static bool is_proven(const struct member *member)
-{
-    for (int i = 0; i < member->count; i++)
-        if (member->rows[i].verdict != VERDICT_UNCHANGED) return false;
-    return member->count > 0;
-}
-
-/* Of a gate without launches the commits are known alone. */
-static bool is_alike(const struct member *one, const struct member *other)
-{
-    if (!has_rounds(one) || !has_rounds(other)) {
-        const struct gate_node *a = &one->about, *b = &other->about;
-        return strcmp(a->suite, b->suite) == 0 && strcmp(a->build[0], b->build[0]) == 0 &&
-               strcmp(a->build[1], b->build[1]) == 0;
-    }
-    for (int arm = 0; arm < 2; arm++)
-        if (!gate_is_same_build(&one->run.pool[arm].run.program,
-                                &other->run.pool[arm].run.program) ||
-            !gate_is_same_suite(&one->run.pool[arm], &other->run.pool[arm]))
-            return false;
-    return true;
-}
-
-/* The node whose programs and suite most others have. */
-static int most_usual(const struct over *over)
-{
-    int best = 0, most = 0;
-    for (int i = 0; i < over->count; i++) {
-        int alike = 0;
-        for (int j = 0; j < over->count; j++)
-            alike += is_alike(&over->members[i], &over->members[j]);
-        if (alike > most) best = i;
-        if (alike > most) most = alike;
-    }
-    return best;
-}
-
-static void drop_useless(struct over *over)
-{
-    for (int i = over->count - 1; i >= 0; i--) {
-        const struct member *member = &over->members[i];
-        if (!member->about.gate[0])
-            drop(over, i, "its gate did not end");
-        else if (!has_rounds(member) && !is_proven(member))
-            drop(over, i, "its rounds are not in the database");
-    }
-    struct member usual = {0};
-    if (over->count > 0) usual = over->members[most_usual(over)];
-    for (int i = over->count - 1; i >= 0; i--)
-        if (!is_alike(&over->members[i], &usual))
-            drop(over, i, "it gated other builds, or another text of the suite");
-}
 
 /* ------------------------------------------------------------------ cases -- */
 
@@ -263,7 +72,7 @@ static void settle(const struct over *over, struct comparison_row *row, const st
         return;
     }
     bool has_ratio = !isnan(worst->row->ratio.mid);
-    name_of(&over->members[worst->member].about, name);
+    over_name(&over->members[worst->member].about, name);
     row->verdict = has_ratio ? VERDICT_INCOMPARABLE : worst->row->verdict;
     snprintf(row->reason, sizeof row->reason, "%.100s: %.140s", name,
              has_ratio ? "of no other node there are rounds" : worst->row->reason);
@@ -313,7 +122,7 @@ static void say_strangers(const struct over *over, struct comparison_row *row,
     for (int i = 0; i < one->count; i++) {
         char name[2 * RESULT_MAX_PROPERTY], change[UNITS_MAX];
         if (!one->nodes[i].disagrees) continue;
-        name_of(&over->members[one->nodes[i].node].about, name);
+        over_name(&over->members[one->nodes[i].node].about, name);
         comparison_change_text(exp(one->nodes[i].change), change);
         text_add(row->reason, sizeof row->reason, "; ", "%.80s disagrees: %s", name, change);
     }
@@ -420,7 +229,7 @@ static void fill_side(const struct over *over, struct comparison_side *side, enu
     const struct stored_run *first = NULL;
     bool is_one_model = true;
     for (int i = 0; i < over->count && !first; i++)
-        if (has_rounds(&over->members[i])) first = &over->members[i].run.pool[arm].run;
+        if (over_has_rounds(&over->members[i])) first = &over->members[i].run.pool[arm].run;
     if (first) comparison_side_of(side, first);
     text_copy(side->suite, sizeof side->suite, over->members[0].about.suite);
     side->launches = 0;
@@ -512,13 +321,11 @@ int gate_over(const struct gate_options *options, const struct over_options *ove
     int code = GATE_MADE;
     memset(comparison, 0, sizeof *comparison);
     for (int i = 0; over->files[i] && code == GATE_MADE; i++)
-        if (read_file(&all, over->files[i]) != 0) code = EXIT_USAGE;
-    if (code == GATE_MADE) drop_useless(&all);
+        if (over_read(&all, over->files[i]) != 0) code = EXIT_USAGE;
+    if (code == GATE_MADE) over_drop_useless(&all);
     if (code == GATE_MADE) code = check(&all);
     if (code == GATE_MADE && compare_nodes(&all, over) != 0) code = EXIT_USAGE;
     if (code != GATE_MADE) comparison_release(comparison);
-    for (int i = 0; i < all.count; i++)
-        release(&all.members[i]);
-    free(all.members);
+    over_release(&all);
     return code;
 }
