@@ -58,8 +58,8 @@ check "a comparison of noisy runs says so, with the cause" says "noisy: load 9.0
 check "and leaves none of them open" gives 1 query :memory: "SELECT sum(verdict = 'UNSTABLE') > 0
     AND sum(verdict IN ('PASS', 'INCONCLUSIVE')) = 0 FROM (SELECT value ->> 'verdict' AS verdict
     FROM json_each(readfile('both.json'), '\$.rows'))"
-gate_of() { # NOISE OPTION...: of the simulated device, with the noise of a launch
-    "$ASSAY" gate short.ini --base "$ASSAY" --base-device "sim:seed=1,noise=$1" \
+gate_of() { # NOISE OPTION...: of the simulated device, with the noise of a launch, one draw of it
+    "$ASSAY" gate short.ini --seed 1 --base "$ASSAY" --base-device "sim:seed=1,noise=$1" \
         --cand-device "sim:seed=2,noise=$1" --allow-simulated "${@:2}"
 }
 check "a gate of noisy launches judges nothing" exits 4 gate_of 80 --budget 0.00001 --json gate.json
