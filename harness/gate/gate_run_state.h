@@ -72,6 +72,11 @@ struct program_call gate_call(const struct gate_run *run, enum arm arm, int roun
 /* Which arm is launched as number `turn` of a round. */
 enum arm gate_arm_at(int round, int turn);
 
+/* On a terminal: how far it is, in a line that the next one overwrites; and its end, so that what
+ * is said next has a line of its own. */
+void gate_draw_bar(int done, int all, const char *text);
+void gate_end_bar(void);
+
 /* ---- gate_judge.c: from times to verdicts ---- */
 
 /* Judge everything measured so far from the beginning; *suspects and *open as the
