@@ -27,6 +27,7 @@ struct program_call {
     uint64_t seed;
     int timeout_s;
     const char *counters; /* these are read, and nothing is timed; NULL: times */
+    bool times_too;       /* beside counters */
 };
 
 enum launch_end {

@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-
 const char *account_term_name(int term)
 {
     static const char *const names[ACCOUNT_TERMS] = {"launches", "gaps",         "clock",
@@ -94,8 +93,7 @@ static void divide_work(struct account *account, const struct account_facts *bas
 
 /* ------------------------------------------------------------------- whole -- */
 
-struct account account_make(const struct account_facts *base,
-                            const struct account_facts *candidate)
+struct account account_make(const struct account_facts *base, const struct account_facts *candidate)
 {
     struct account account = {.difference_ns = candidate->time_ns - base->time_ns};
     double start_ns = start_of(base, candidate), work_ns[2];
@@ -103,8 +101,8 @@ struct account account_make(const struct account_facts *base,
     for (int i = 0; i < ACCOUNT_TERMS; i++)
         account.term_ns[i] = NAN;
     for (int i = 0; i < 2; i++)
-        work_ns[i] = sides[i]->time_ns - known(sides[i]->gaps_ns) -
-                     known(sides[i]->launches) * start_ns;
+        work_ns[i] =
+            sides[i]->time_ns - known(sides[i]->gaps_ns) - known(sides[i]->launches) * start_ns;
     if (!(work_ns[0] > 0 && work_ns[1] > 0) && start_ns > 0) {
         /* Launches that overlap do not each take the time of an empty one. */
         for (int i = 0; i < 2; i++)

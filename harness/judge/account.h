@@ -24,7 +24,7 @@ enum account_term {
     TERM_CLOCK,        /* of the multiprocessors */
     TERM_BYTES,        /* to and from memory */
     TERM_INSTRUCTIONS, /* of warps */
-    TERM_WAITS,        /* slots without an instruction; where memory binds, time without a transfer */
+    TERM_WAITS, /* slots without an instruction; where memory binds, time without a transfer */
     ACCOUNT_TERMS,
 };
 const char *account_term_name(int term);
@@ -43,7 +43,7 @@ struct account_facts {
 };
 
 struct account {
-    double difference_ns; /* candidate less base */
+    double difference_ns;          /* candidate less base */
     double term_ns[ACCOUNT_TERMS]; /* NAN: a fact that it takes is not known */
     double unexplained_ns;         /* the difference less the terms that are known */
 };
