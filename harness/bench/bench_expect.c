@@ -14,7 +14,8 @@
 double bench_share(enum assay_type type)
 {
     static const double share[ASSAY_TYPES] = {
-        [ASSAY_F32] = 1e-5, [ASSAY_F64] = 1e-12, [ASSAY_F16] = 2e-3, [ASSAY_BF16] = 1.6e-2};
+        [ASSAY_F32] = 1e-5,    [ASSAY_F64] = 1e-12,  [ASSAY_F16] = 2e-3,
+        [ASSAY_BF16] = 1.6e-2, [ASSAY_E4M3] = 0.125, [ASSAY_E5M2] = 0.25};
     return share[type];
 }
 

@@ -167,8 +167,8 @@ static void write_shape(const struct assay_shape *shape, char out[WORD_SIZE])
 static void write_buffers(const struct assay_shape *shape, char out[WORD_SIZE])
 {
     static const char *const roles[] = {"in", "out", "scratch"};
-    static const char *const types[ASSAY_TYPES] = {"f32", "f64", "f16", "bf16", "i8",
-                                                   "u8",  "i16", "i32", "u32",  "i64"};
+    static const char *const types[ASSAY_TYPES] = {"f32", "f64", "f16", "bf16", "i8",   "u8",
+                                                   "i16", "i32", "u32", "i64",  "e4m3", "e5m2"};
     struct assay_buffer buffers[ASSAY_MAX_BUFFERS];
     int count = shape->operation->buffers(shape, buffers);
     for (int i = 0; i < count; i++)

@@ -270,6 +270,8 @@ static const struct {
     {"arg x = in i32[n]\n", "an input of i32 says its range"},
     {"arg x = in u8[n] integer 0 256\n", "0 to 256 do not fit into u8"},
     {"arg x = in f16[n] value 65520\n", "65520 to 65520 do not fit into f16"},
+    {"arg x = in e4m3[n] uniform -448 449\n", "-448 to 449 do not fit into e4m3"},
+    {"arg x = in e5m2[n] value 57345\n", "57345 to 57345 do not fit into e5m2"},
     {"arg x = in i32[n] uniform\n", "an input of i32 says its range"},
     {"arg x = in i32[n] integer 5 1\n", "the smaller number comes first"},
     {"arg x = in i32[n] normal\n", "normal is of floats"},
