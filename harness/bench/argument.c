@@ -222,7 +222,7 @@ int argument_bytes(const struct argument *argument)
     return argument->kind == ARGUMENT_NUMBER ? types[argument->type].bytes : (int)sizeof(void *);
 }
 
-/* Of a float: the double, rounded to the type. */
+/* The value of a float: the double, rounded to the type. */
 static int float_value(const struct argument *argument, const struct expression_size *sizes,
                        int count, union argument_value *value)
 {

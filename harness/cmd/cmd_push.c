@@ -67,7 +67,7 @@ const struct command cmd_push = {
     .about = "Sends the runs of a database, or those that are named, to a PostgreSQL server:\n"
              "postgres://USER@HOST/DATABASE, as libpq reads it, with its password file and\n"
              "its TLS. What is there already is not sent again, so a push that was cut off\n"
-             "is made again and goes on. Of two rows with one id and different contents the\n"
+             "is made again and goes on. Where two rows have one id and different contents the\n"
              "one on the server stays, and that is reported. With all runs go the noise and\n"
              "the verdicts of gates; baselines and acks stay behind. docs/fleet.md has the\n"
              "rights that its role needs.\n",
