@@ -155,17 +155,30 @@ static int search(struct arguments *arguments)
     return code;
 }
 
+/* GOOD or BAD does not build, or is not there. */
+static int refuse(void)
+{
+    char why[ASSAY_MAX_REASON];
+    snprintf(why, sizeof why, "%s", assay_last_error());
+    return revision_is_shallow()
+               ? assay_error("%s (this clone is shallow: git fetch --unshallow)", why)
+               : -1;
+}
+
 static int run(void *given)
 {
     struct arguments *arguments = given;
     char good[PATH_MAX], bad[PATH_MAX], filter[4096];
     struct comparison comparison;
     if (gate_command_try(&arguments->gating) != 0) return -1;
+    if (revision_is_dirty())
+        fputs("assay bisect: what is not committed is in no revision, and is not looked at\n",
+              stderr);
     const char *const words[] = {arguments->good, arguments->bad};
     char *const paths[] = {good, bad};
     for (int i = 0; i < 2; i++) {
         enum build_end end = gate_command_build(words[i], arguments->make, paths[i]);
-        if (end == BUILD_FAILED) return -1;
+        if (end == BUILD_FAILED) return refuse();
         if (end == BUILD_STOPPED) return without(end, words[i]);
     }
     arguments->gating.gate.base = good;

@@ -29,13 +29,23 @@ ordinary() { # NUMBER
     esac
 }
 
-# The plant's commit is not beside the two that are broken: what is between skipped ones nobody can tell.
+place_away_from() { # PLANTED: $place is not beside it
+    place=$1
+    while [ $((place - $1)) -ge -2 ] && [ $((place - $1)) -le 2 ]; do
+        place=$((RANDOM % (COMMITS - 2) + 2))
+    done
+}
+
+# One commit does not build and one crashes when it is loaded. The plant's is not beside them: what is
+# between skipped ones nobody can tell. A short history has no room for them.
 history() { # FOLDER PLANT
     local planted broken crashes number
     planted=$((RANDOM % (COMMITS - 1) + 2))
-    broken=$planted crashes=$planted
-    while [ $((broken - planted)) -ge -2 ] && [ $((broken - planted)) -le 2 ]; do broken=$((RANDOM % (COMMITS - 2) + 2)); done
-    while [ $((crashes - planted)) -ge -2 ] && [ $((crashes - planted)) -le 2 ]; do crashes=$((RANDOM % (COMMITS - 2) + 2)); done
+    broken=0 crashes=0
+    if [ "$COMMITS" -ge 12 ]; then
+        place_away_from "$planted" && broken=$place
+        place_away_from "$planted" && crashes=$place
+    fi
     cp -r "$HERE/project" "$1" && cd "$1" || exit 2
     printf 'build/\n' >.gitignore
     git init -q . && git config user.email a@example.org && git config user.name a

@@ -3,6 +3,7 @@
 # plant_names lists them; plant_cause NAME gives the function that is slower and, as an extended regular
 # expression, what the line about that function must say. Stated before any search was run.
 
+# shellcheck disable=SC2034 # planted.sh reads it
 plant_names="scalar double division malloc passes borders modulo pointer atomic order branches fminf sqrt
 bytes mutex unoptimised getenv clock memset powf"
 
