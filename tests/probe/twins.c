@@ -97,6 +97,7 @@ TWIN(memory_alloc, check);
 TWIN(mlp, NULL);
 TWIN(pixel_shuffle, NULL);
 TWIN(quantized_linear, NULL);
+TWIN(quantized_mlp, NULL);
 TWIN(residual_add, NULL);
 TWIN(sigmoid, NULL);
 TWIN(transfer, check);
