@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "assay.h"
+#include "kernels/half.h"
 
 enum fp8_dim { FP8_ROWS, FP8_COLUMNS, FP8_INPUT, FP8_FORMAT, FP8_SCALE, FP8_DATA };
 enum fp8_input { FP8_FP32, FP8_BF16, FP8_FP16 };
@@ -48,7 +49,8 @@ static inline enum assay_type fp8_input_type(int64_t input)
 /* Columns of a group of this shape, and groups of a row. */
 static inline int64_t fp8_group(const struct assay_shape *shape)
 {
-    return shape->value[FP8_SCALE] == FP8_PER_128 ? FP8_BLOCK : shape->value[FP8_COLUMNS];
+    bool is_token = shape->value[FP8_SCALE] == FP8_PER_TOKEN;
+    return is_token ? shape->value[FP8_COLUMNS] : (int64_t)FP8_BLOCK;
 }
 
 static inline int64_t fp8_groups(const struct assay_shape *shape)
@@ -74,18 +76,6 @@ static inline float fp8_float(uint32_t bits)
 static inline float fp8_widen_bf16(uint16_t half)
 {
     return fp8_float((uint32_t)half << 16);
-}
-
-/* Of a normal number the exponent's bias changes, from 15 to 127. A denormal is a whole number of
- * 2^-24: as a denormal of fp32, to be multiplied, it would cost a processor 150 cycles. */
-static inline float fp8_widen_fp16(uint16_t half)
-{
-    uint32_t magnitude = half & 0x7fff;
-    uint32_t normal = (magnitude << 13) + (112u << 23);
-    uint32_t small = fp8_bits((float)(int32_t)magnitude * 0x1p-24f);
-    uint32_t bits = magnitude < 0x0400 ? small : normal;
-    uint32_t infinite = magnitude >= 0x7c00 ? 0x7f800000u : 0;
-    return fp8_float(bits | infinite | (uint32_t)(half & 0x8000) << 16);
 }
 
 /* The magnitude of a finite number as the integer of its bits, which orders like it; 0 for

@@ -47,13 +47,13 @@ static inline float as_it_is(float x)
 
 SEARCH(largest_fp32, float, as_it_is)
 SEARCH(largest_bf16, uint16_t, fp8_widen_bf16)
-SEARCH(largest_fp16, uint16_t, fp8_widen_fp16)
+SEARCH(largest_fp16, uint16_t, half_widen)
 ENCODER(fp32_e4m3, float, as_it_is, 448.0f, 3, 7)
 ENCODER(bf16_e4m3, uint16_t, fp8_widen_bf16, 448.0f, 3, 7)
-ENCODER(fp16_e4m3, uint16_t, fp8_widen_fp16, 448.0f, 3, 7)
+ENCODER(fp16_e4m3, uint16_t, half_widen, 448.0f, 3, 7)
 ENCODER(fp32_e5m2, float, as_it_is, 57344.0f, 2, 15)
 ENCODER(bf16_e5m2, uint16_t, fp8_widen_bf16, 57344.0f, 2, 15)
-ENCODER(fp16_e5m2, uint16_t, fp8_widen_fp16, 57344.0f, 2, 15)
+ENCODER(fp16_e5m2, uint16_t, half_widen, 57344.0f, 2, 15)
 
 typedef uint32_t search(const void *x, int64_t n);
 typedef void encoder(const void *restrict x, uint8_t *restrict y, int64_t n, float multiplier);
