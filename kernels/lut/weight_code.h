@@ -27,38 +27,48 @@
 
 enum { WEIGHT_CODES = 1 << 16, WEIGHT_TABLE_BYTES = 2 * WEIGHT_CODES };
 
-/* Bits of `a` where `mask` has ones, else of `b`: one instruction. */
+/* Constants of which instructions need one more than they have space for. The compiler leaves them
+ * in registers if they come as arguments of the kernel. */
+struct weight_constants {
+    uint32_t field_1, field_3, offset; /* 128, 32 and -134 as bf16, twice */
+    uint32_t two, upper;               /* factors instead of shifts, for the pipe with less to do */
+};
+
+#define WEIGHT_CONSTANTS                                                                           \
+    {                                                                                              \
+        0x43004300u, 0x42004200u, 0xc306c306u, 2, 1u << 16                                         \
+    }
+
+/* Bits of `a` where `mask` has ones, else of `b`: one instruction, for which the compiler would
+ * take two. */
 LUT_FUNCTION uint32_t weight_merge(uint32_t mask, uint32_t a, uint32_t b)
 {
+#ifdef __CUDA_ARCH__
+    uint32_t merged;
+    asm("lop3.b32 %0, %1, %2, %3, 0xe4;" : "=r"(merged) : "r"(a), "r"(b), "r"(mask));
+    return merged;
+#else
     return (a & mask) | (b & ~mask);
-}
-
-/* The bf16 of 128 or 32 plus a field, in both halves, from a word whose field is at bit 1 or 3. */
-LUT_FUNCTION uint32_t weight_field_1(uint32_t word)
-{
-    return (word & 0x000e000eu) | 0x43004300u;
-}
-
-LUT_FUNCTION uint32_t weight_field_3(uint32_t word)
-{
-    return (word & 0x00380038u) | 0x42004200u;
+#endif
 }
 
 /* The fields of two numbers and their entries: out[i] is coordinate i of both, as a bf16 that is
  * too large by 134 + o (i = 0 or odd) or 38 + o (the others). */
-LUT_FUNCTION void weight_fields(uint32_t numbers, uint32_t entries, uint32_t out[8])
+LUT_FUNCTION void weight_fields(const struct weight_constants *constants, uint32_t numbers,
+                                uint32_t entries, uint32_t out[8])
 {
-    uint32_t t = numbers ^ (numbers >> 2 & 0x0aaa0aaau);
+    uint32_t t = numbers ^ (numbers >> 2 & 0x0aaa0aaau), at_1 = 0x000e000eu, at_3 = 0x00380038u;
+    uint32_t first = weight_merge(0xccccccccu, entries << 2, numbers);
     uint32_t odd = weight_merge(0xccccccccu, entries, t);
     uint32_t even = weight_merge(0x33333333u, entries, t);
-    out[0] = weight_field_1(weight_merge(0xccccccccu, entries << 2, numbers));
-    out[1] = weight_field_1(odd);
-    out[2] = weight_field_3(even);
-    out[3] = weight_field_1(odd >> 4);
-    out[4] = weight_field_3(even >> 4);
-    out[5] = weight_field_1(odd >> 8);
-    out[6] = weight_field_3(even >> 8);
-    out[7] = weight_field_1(odd >> 12);
+    out[0] = (first & at_1) | constants->field_1;
+    out[1] = (odd & at_1) | constants->field_1;
+    out[2] = (even & at_3) | constants->field_3;
+    out[3] = (odd >> 4 & at_1) | constants->field_1;
+    out[4] = (even >> 4 & at_3) | constants->field_3;
+    out[5] = (odd >> 8 & at_1) | constants->field_1;
+    out[6] = (even >> 8 & at_3) | constants->field_3;
+    out[7] = (odd >> 12 & at_1) | constants->field_1;
 }
 
 /* Whether coordinate i is too large by 134 + o. */
@@ -68,9 +78,9 @@ LUT_FUNCTION bool weight_is_high(int i)
 }
 
 /* Minus (134 + o) as bf16, for both numbers. */
-LUT_FUNCTION uint32_t weight_offset(uint32_t numbers)
+LUT_FUNCTION uint32_t weight_offset(const struct weight_constants *constants, uint32_t numbers)
 {
-    return (numbers & 0x00010001u) | 0xc306c306u;
+    return (numbers & 0x00010001u) | constants->offset;
 }
 
 /* ------------------------------------------------------- making the table -- */

@@ -8,6 +8,7 @@
 #include "kernels/lut/weight_only.h"
 #include "kernels/lut/weight_tiles.h"
 
+static const struct weight_constants constants = WEIGHT_CONSTANTS;
 static uint16_t number[WEIGHT_CODES], entry[WEIGHT_CODES], next[WEIGHT_CODES];
 
 static const int8_t *points(void)
@@ -28,9 +29,9 @@ static int bf16_half(uint32_t word, int half)
 /* Coordinates of two numbers: out[i][0] of the lower one, out[i][1] of the upper one. */
 static void coordinates(uint32_t numbers, int out[8][2])
 {
-    uint32_t fields[8], offset = weight_offset(numbers);
+    uint32_t fields[8], offset = weight_offset(&constants, numbers);
     uint32_t entries = entry[numbers & 0xffff] | (uint32_t)entry[numbers >> 16] << 16;
-    weight_fields(numbers, entries, fields);
+    weight_fields(&constants, numbers, entries, fields);
     for (int i = 0; i < 8; i++)
         for (int half = 0; half < 2; half++)
             out[i][half] =
