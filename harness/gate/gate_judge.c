@@ -68,9 +68,8 @@ bool gate_is_simulated(const struct gate_run *run)
 static void fill_p(struct comparison_row *row, const struct gate_case *one)
 {
     const struct gate_rounds *rounds = row->confirmed ? &one->confirm : &one->screen;
-    double floor = log1p(one->floor);
-    row->p_slower = signed_rank_p(rounds->value, rounds->count, floor, SIDE_GREATER);
-    row->p_faster = signed_rank_p(rounds->value, rounds->count, -floor, SIDE_LESS);
+    row->p_slower = rounds_p_changed(rounds, one->floor, SIDE_GREATER);
+    row->p_faster = rounds_p_changed(rounds, one->floor, SIDE_LESS);
 }
 
 static void fill_row(struct comparison_row *row, const struct gate_case *one, bool confirmed)
