@@ -113,7 +113,8 @@ static void arguments(const struct program_call *call, const struct scratch *scr
     argv[count++] = call->program;
     argv[count++] = call->counters ? "profile" : "run";
     argv[count++] = call->suite;
-    argv[count++] = call->counters ? "--no-times" : "--no-ceilings";
+    if (!call->counters || !call->times_too)
+        argv[count++] = call->counters ? "--no-times" : "--no-ceilings";
     if (!call->counters) {
         /* The whole suite, also where the gate is one process of a job (run/launcher.h). */
         argv[count++] = "--shard";

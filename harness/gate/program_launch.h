@@ -30,6 +30,7 @@ struct program_call {
     uint64_t seed;
     int timeout_s;
     const char *counters; /* these are read, and nothing is timed; NULL: times */
+    bool times_too;       /* beside counters */
     /* Asked twice a second, once there is a run; where it says no the program is ended, and what it
      * stored counts as the launch. NULL: to its end. */
     launch_watch *watch;
