@@ -27,6 +27,8 @@ const char *const type_names[] = {[ASSAY_F32] = "f32",
                                   [ASSAY_I32] = "i32",
                                   [ASSAY_U32] = "u32",
                                   [ASSAY_I64] = "i64",
+                                  [ASSAY_E4M3] = "e4m3",
+                                  [ASSAY_E5M2] = "e5m2",
                                   NULL};
 _Static_assert(sizeof type_names / sizeof *type_names == ASSAY_TYPES + 1, "one name for each type");
 

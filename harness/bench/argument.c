@@ -15,12 +15,14 @@ static const struct {
     const char *name;
     int bytes, element;
     bool is_float;
-    double least, most; /* of a whole number */
+    double least, most; /* of a whole number, and of a float that saturates */
 } types[] = {
     {"f32", 4, ASSAY_F32, true, 0, 0},
     {"f64", 8, ASSAY_F64, true, 0, 0},
     {"f16", 2, ASSAY_F16, true, 0, 0},
     {"bf16", 2, ASSAY_BF16, true, 0, 0},
+    {"e4m3", 1, ASSAY_E4M3, true, -448, 448},
+    {"e5m2", 1, ASSAY_E5M2, true, -57344, 57344},
     {"i8", 1, ASSAY_I8, false, -0x1p7, 0x1p7},
     {"u8", 1, ASSAY_U8, false, 0, 0x1p8},
     {"i16", 2, ASSAY_I16, false, -0x1p15, 0x1p15},
@@ -96,6 +98,7 @@ static bool is_held(int type, double value)
 {
     unsigned char bytes[8];
     if (!types[type].is_float) return value >= types[type].least && value < types[type].most;
+    if (types[type].most > 0) return fabs(value) <= types[type].most;
     assay_store((enum assay_type)types[type].element, bytes, 0, value);
     return isfinite(assay_load((enum assay_type)types[type].element, bytes, 0));
 }

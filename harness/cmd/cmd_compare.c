@@ -60,7 +60,11 @@ static int report(const struct arguments *arguments, const struct comparison *co
     if (comparison->exit == EXIT_NOTHING) {
         char why[WORDS_LINE];
         nothing_text(comparison, why);
-        fprintf(stderr, "assay compare: nothing of the two runs can be compared: %s\n", why);
+        const char *apart = comparison->difference; /* and not beside another cause */
+        bool helps =
+            !arguments->compare.across && *apart && strncmp(why, apart, strlen(apart)) == 0;
+        fprintf(stderr, "assay compare: nothing of the two runs can be compared: %s%s\n", why,
+                helps ? "; --across compares them all the same" : "");
     }
     return comparison->exit;
 }

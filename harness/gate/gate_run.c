@@ -19,7 +19,7 @@ static int measure(struct gate_run *run, int from, int to)
 /* Whether there is no use in, or no time for, the stage that would come. */
 static bool ends_early(struct gate_run *run)
 {
-    run->final = !run->out_of_time && gate_is_final(run);
+    run->final = !run->out_of_time && gate_is_final(run, true);
     return run->out_of_time || run->final;
 }
 

@@ -181,10 +181,14 @@ conflict() {
     shift
     exits 1 "$@" && grep -qF "2 rows differ from those with the same id $where, which stay as they are: 2 of result" said.err
 }
-check "what differs under one id is reported" conflict there "$ASSAY" push "$writer" --db one.sqlite
+for again in "" ", and again"; do
+    check "what differs under one id is reported$again" conflict there "$ASSAY" push "$writer" --db one.sqlite
+done
 check "and stays" [ "$(owner "SELECT count(*) FROM assay.result WHERE time_ns = 7")" = 0 ]
 query one.sqlite "UPDATE run SET ended_at = '2099-01-01' WHERE label = 'first'"
-check "by a pull too" conflict here "$ASSAY" pull "$reader" --db one.sqlite
+for again in "" ", and again"; do check "by a pull too$again" conflict here "$ASSAY" pull "$reader" --db one.sqlite; done
+check "what was pushed with it is pulled" exits 0 "$ASSAY" pull "$reader" --db with.sqlite
+check "all of it" gives "$runs" query with.sqlite "SELECT count(*) FROM run"
 
 # Three at a time, two of them with the same runs.
 clones 12 twelve.sqlite

@@ -87,13 +87,13 @@ mkdir later
 sed 's/ASSAY_ABI_MAJOR = 1/ASSAY_ABI_MAJOR = 2/' "$HERE/../harness/assay.h" >later/assay.h
 later() { ${CC:-cc} -shared -fPIC -Ilater "$HERE/object/kernel.c" -o "$1.so"; }
 later major
-check "another major version" refused "major.so was compiled for version 2\.0 of assay.h, and this program is of version 1\.0" --load ./major.so
-sed 's/ASSAY_ABI_MINOR = 0/ASSAY_ABI_MINOR = 1/; s/^    const char \*const \*baselines;/&\n    void *added;/' "$HERE/../harness/assay.h" >later/assay.h
+check "another major version" refused "major.so was compiled for version 2\.1 of assay.h, and this program is of version 1\.1" --load ./major.so
+sed 's/ASSAY_ABI_MINOR = 1/ASSAY_ABI_MINOR = 2/; s/^    const char \*const \*baselines;/&\n    void *added;/' "$HERE/../harness/assay.h" >later/assay.h
 later minor
-check "a later minor version, with more fields" refused "minor.so was compiled for version 1\.1" --load ./minor.so
+check "a later minor version, with more fields" refused "minor.so was compiled for version 1\.2" --load ./minor.so
 sed 's/^    const char \*const \*baselines;/&\n    void *added;/' "$HERE/../harness/assay.h" >later/assay.h
 later edited
-check "other sizes under the same version" refused "edited.so says that it is of version 1\.0 .* other sizes" --load ./edited.so
+check "other sizes under the same version" refused "edited.so says that it is of version 1\.1 .* other sizes" --load ./edited.so
 make_object taken -DOPERATION=memory
 check "a name that the program has" refused "taken.so: the operation memory is already there: this program has it" --load ./taken.so
 make_object again -DVARIANT=again

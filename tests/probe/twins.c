@@ -104,3 +104,4 @@ TWIN(sigmoid, NULL);
 TWIN(transfer, check);
 TWIN(vq_gather, NULL);
 TWIN(vq_search, NULL);
+TWIN(weight_only_linear, NULL);

@@ -57,6 +57,9 @@ static int pull_tables(struct puller *puller, const struct exchange *exchange, c
     return status;
 }
 
+/* A state that no run has: one whose state is not noted is taken. */
+#define NOT_NOTED "?"
+
 static int pull_run(struct puller *puller, const char *id, const char *state)
 {
     char here[CENTRAL_STATE];
@@ -73,8 +76,11 @@ static int pull_run(struct puller *puller, const char *id, const char *state)
 static int pull_all(struct puller *puller)
 {
     struct central *central = puller->remote->central;
-    struct pg_result *runs = central_ask(
-        central, "look for runs", "SELECT run_id, state FROM pushed ORDER BY run_id", PQ_ROWS);
+    struct pg_result *runs = central_ask(central, "look for runs",
+                                         "SELECT id, coalesce(state, '" NOT_NOTED
+                                         "') FROM run LEFT JOIN pushed ON run_id = id"
+                                         " ORDER BY id",
+                                         PQ_ROWS);
     if (!runs) return -1;
     int status = 0, count = pq.rows(runs);
     for (int i = 0; status == 0 && i < count; i++)
@@ -92,8 +98,7 @@ static int pull_id(struct puller *puller, const char *id)
     struct pg_result *found = sql ? central_ask(central, "look for runs", sql, PQ_ROWS) : NULL;
     sqlite3_free(sql);
     if (!found) return -1;
-    /* A state that no run here has: it is taken. */
-    int status = pull_run(puller, id, pq.rows(found) > 0 ? pq.value(found, 0, 0) : "?");
+    int status = pull_run(puller, id, pq.rows(found) > 0 ? pq.value(found, 0, 0) : NOT_NOTED);
     pq.clear(found);
     return status;
 }

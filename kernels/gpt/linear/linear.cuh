@@ -59,6 +59,11 @@ static __device__ __forceinline__ void linear_put_pair(uint16_t *y, float2 pair)
     *(uint32_t *)y = gpt_pack(pair.x, pair.y);
 }
 
+static __device__ __forceinline__ void linear_put_pair(__half *y, float2 pair)
+{
+    *(__half2 *)y = __floats2half2_rn(pair.x, pair.y);
+}
+
 static __device__ __forceinline__ void linear_put_pair(float *y, float2 pair)
 {
     *(float2 *)y = pair;
@@ -130,6 +135,7 @@ static __device__ __forceinline__ void linear_load_tile(float (&x)[SIDE][PITCH],
 static inline const char *linear_unaligned(const struct assay_shape *shape)
 {
     int64_t k = shape->value[LINEAR_K];
-    if (shape->value[LINEAR_PRECISION] == GPT_BF16) return k % 8 ? "k is no multiple of 8" : NULL;
+    if (gpt_bytes(shape->value[LINEAR_PRECISION]) == 2)
+        return k % 8 ? "k is no multiple of 8" : NULL;
     return k % 4 ? "k is no multiple of 4" : NULL;
 }
