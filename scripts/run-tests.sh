@@ -79,7 +79,8 @@ tell() {
         sed -n 's/^# skipped: /          left out: /p' "$log"
     else
         printf '  FAIL  %-32s %4d of %d failed (%s)\n' "$name" "$bad" $((good + bad)) "$why"
-        sed 's/^/        | /' "$log"
+        # What failed comes first: a record that is cut off keeps its top.
+        { grep -v '^ok ' "$log"; grep '^ok ' "$log"; } | sed 's/^/        | /'
     fi
     rm -rf "$scratch/$name.tmp"
 }
