@@ -90,8 +90,8 @@ static bool names_case(const char *plan, const char *line, size_t length)
 
 static int read_plan(const struct program_call *call, char **plan)
 {
-    if (program_plans(call, plan) && *plan) return 0;
-    return assay_error("%s does not tell what it would measure", call->program);
+    if (!program_plans(call, plan)) return -1;
+    return *plan ? 0 : assay_error("the plan of %s cannot be read", call->program);
 }
 
 /* What a build would measure and `plan` has not would be lost unseen. A count stands behind the
