@@ -107,7 +107,7 @@ int gate_command_over(const struct gate_command *command, const struct given *gi
     return conclude(command, given->command->name, code, &comparison);
 }
 
-/* Of one device: on two, what is measured is how they differ. */
+/* Refuse one program on one device; on two devices it is measured how these differ. */
 static int refuse_same(const struct gate_options *gate, const char *const word[2])
 {
     bool of_objects = gate_command_is_object(word[0]) && gate_command_is_object(word[1]);

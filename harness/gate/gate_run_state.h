@@ -72,6 +72,9 @@ struct program_call gate_call(const struct gate_run *run, enum arm arm, int roun
 /* Which arm is launched as number `turn` of a round. */
 enum arm gate_arm_at(int round, int turn);
 
+/* A gate that did not measure all that it could says so: it made so many rounds, or cases. */
+void gate_note_end(const struct gate_run *run, int made, const char *what);
+
 /* On a terminal: how far it is, in a line that the next one overwrites; and its end, so that what
  * is said next has a line of its own. */
 void gate_draw_bar(int done, int all, const char *text);

@@ -122,3 +122,16 @@ void gate_end_bar(void)
 {
     if (terminal_is_live(stderr)) fputs("\r\033[K", stderr);
 }
+
+void gate_note_end(const struct gate_run *run, int made, const char *what)
+{
+    if (run->out_of_time)
+        comparison_note(run->comparison,
+                        "ended by --max-time %d after %d %s: what these do not decide is "
+                        "INCONCLUSIVE",
+                        run->options->max_time_s, made, what);
+    else if (run->final)
+        comparison_note(run->comparison,
+                        "ended after %d %s (--fail-fast): further ones could not make it pass",
+                        made, what);
+}

@@ -192,19 +192,6 @@ static int measure(struct gate_run *run, char id[STORE_ID], enum launch_end *end
     return 0;
 }
 
-static void note_end(const struct gate_run *run)
-{
-    int measured = run->pool[ARM_CANDIDATE].count;
-    if (run->out_of_time)
-        comparison_note(run->comparison,
-                        "ended by --max-time %d after %d cases: the others are INCONCLUSIVE",
-                        run->options->max_time_s, measured);
-    else if (run->final)
-        comparison_note(run->comparison,
-                        "ended after %d cases (--fail-fast): further ones could not make it pass",
-                        measured);
-}
-
 int gate_twins(struct gate_run *run)
 {
     char id[STORE_ID];
@@ -213,7 +200,7 @@ int gate_twins(struct gate_run *run)
         double layout;
         bool judged =
             run->final || gate_judge_twins(run, run->store, id, !run->out_of_time, &layout) == 0;
-        if (judged) note_end(run);
+        if (judged) gate_note_end(run, run->pool[ARM_CANDIDATE].count, "cases");
         return judged ? GATE_MADE : EXIT_USAGE;
     }
     if (end == LAUNCH_STOPPED) return EXIT_INTERRUPTED;
