@@ -124,7 +124,7 @@ static int said(const struct bench *bench, const struct temp_folder *folder)
         if (line[strspn(line, " \n")]) memcpy(last, line, sizeof last);
     if (in) fclose(in);
     last[strcspn(last, "\n")] = '\0';
-    return assay_error("%s: %s", bench->python, last);
+    return assay_error("%s: %s", bench->reference_file, last);
 }
 
 static int run_python(const struct bench *bench, const struct temp_folder *folder, int output)
@@ -135,7 +135,7 @@ static int run_python(const struct bench *bench, const struct temp_folder *folde
     int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (to < 0) return assay_error("%s: cannot be written: %s", path, strerror(errno));
     const char *named = getenv("ASSAY_PYTHON"), *python = named && *named ? named : "python3";
-    const char *argv[] = {python, "-c", program, bench->python, folder->path, number, NULL};
+    const char *argv[] = {python, "-c", program, bench->reference_file, folder->path, number, NULL};
     const struct process_file files[] = {{to, STDOUT_FILENO}, {to, STDERR_FILENO}};
     struct process_start start = {.program = python, .argv = argv, .files = files, .file_count = 2};
     pid_t pid;

@@ -338,14 +338,19 @@ static void a_kernel_that_changes_is_another(void **state)
     char path[256];
     const struct object *objects;
     fixture_write("edited.ptx", fixture_ptx);
-    strcpy(path, fixture_write("edited.bench.ini", "[bench edited]\nfile = edited.ptx\n"
-                                                   "kernel = plain\narg y = out f32[8]\n"
-                                                   "grid = 1\nblock = 8\n"));
+    fixture_write("edited.py", "def reference(): return [1] * 8\n");
+    strcpy(path, fixture_write("edited.bench.ini",
+                               "[bench edited]\nfile = edited.ptx\nkernel = plain\n"
+                               "arg y = out f32[8]\ngrid = 1\nblock = 8\nexpect = edited.py\n"));
     const char *const paths[] = {path};
     objects_describe(BENCH_ENDING, bench_load, bench_digest);
     if (objects_load(paths, 1)) fail_msg("%s", assay_last_error());
     assert_int_equal(objects_loaded(&objects), 1);
     assert_int_equal(strlen(objects[0].info.sha256), SHA256_TEXT - 1);
+    assert_int_equal(objects_unchanged(), 0);
+    fixture_write("edited.py", "def reference(): return [2] * 8\n");
+    assert_int_equal(objects_unchanged(), -1);
+    fixture_write("edited.py", "def reference(): return [1] * 8\n");
     assert_int_equal(objects_unchanged(), 0);
     fixture_write("edited.ptx", strchr(fixture_ptx, '\n')); /* without its version */
     assert_int_equal(objects_unchanged(), -1);
