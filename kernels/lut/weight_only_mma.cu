@@ -22,8 +22,8 @@
  *   shifts and logic  Machine code for sm_90 has 23 instructions per number for up to 8 rows (1453
  *                     for 64 numbers; 24 with M = 2). 12 of them are shifts and logic, whose pipe
  *                     takes one every other cycle: 20 us at 1.98 GHz for M = 1, 41 us for M = 2.
- *   shared memory     A lookup is at an address as good as random and takes 3.5 cycles for 32
- * lanes: 12 and 25 us. X takes 28 us for 64 rows: 8 cycles per 8 rows, 32 columns and 64 entries.
+ *   shared memory     A lookup is at an address as good as random: 3.5 cycles for 32 lanes, 12
+ *                     and 25 us. 8 rows of X take 3.5 us, 64 rows 28 us.
  *   tensor cores      64 rows are 30 GFLOP, 30 us at the full rate, and mma.sync has less.
  *   device memory     58.7 MB per level take 12.5 us at 4.70 TB/s.
  *
