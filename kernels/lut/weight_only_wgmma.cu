@@ -28,8 +28,9 @@
 
 enum { CHUNK_BYTES = 2 * WEIGHT_CHUNK }; /* of a row of X */
 
-/* Sums of NT tiles of 8 columns += A in four registers times B's rows, at a descriptor. */
 #ifdef HOPPER_CODE
+
+/* Sums of NT tiles of 8 columns += A in four registers times B's rows, at a descriptor. */
 #define PRODUCT(NT, N, SUMS, OUT, A0, A1, A2, A3, B)                                               \
     static __device__ __forceinline__ void product(float(&d)[4 * NT], const uint32_t *a,           \
                                                    uint64_t b)                                     \
@@ -44,12 +45,6 @@ enum { CHUNK_BYTES = 2 * WEIGHT_CHUNK }; /* of a row of X */
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                          \
                      : "memory");                                                                  \
     }
-#else
-#define PRODUCT(NT, N, SUMS, OUT, A0, A1, A2, A3, B)                                               \
-    static __device__ __forceinline__ void product(float(&)[4 * NT], const uint32_t *, uint64_t)   \
-    {                                                                                              \
-    }
-#endif
 
 #define SUMS_4  "%0, %1, %2, %3"
 #define SUMS_8  SUMS_4 ", %4, %5, %6, %7"
@@ -175,6 +170,9 @@ template <int M, int NT> struct warpgroup_team {
     }
 };
 
+#endif
+
+/* Other machine code has an empty kernel, which nobody launches: the variant is arch_specific. */
 template <int M, int NT, int TEAMS>
 static __global__ void __launch_bounds__(WGMMA_THREADS *TEAMS, 1)
     weight_only_wgmma(struct weight_args args)
