@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "case/result.h"
 
 /* Types of numbers and elements. `element` -1: of no buffer. */
 static const struct {
@@ -33,9 +34,6 @@ static const struct {
     {"u64", 8, -1, false, 0, 0x1p64},
 };
 enum { TYPES = sizeof types / sizeof *types };
-
-static const char *const roles[] = {"in", "out", "scratch"};
-enum { ROLES = sizeof roles / sizeof *roles };
 
 /* ----------------------------------------------------------------- words -- */
 
@@ -192,9 +190,9 @@ int argument_parse(struct argument *argument, const char *text)
     if (text_copy(copy, sizeof copy, text)) return assay_error("it is too long");
     char *word = next_word(&rest);
     if (!word) return assay_error("it is empty (in f32[n], out f32[n], i32 n, null)");
-    for (int i = 0; i < ROLES; i++) {
-        if (strcmp(roles[i], word)) continue;
-        argument->role = (enum assay_role)i;
+    int role = words_find(&role_words, word);
+    if (role >= 0) {
+        argument->role = (enum assay_role)role;
         return read_buffer(argument, rest);
     }
     if (!strcmp(word, "inout"))
@@ -222,7 +220,7 @@ int argument_bytes(const struct argument *argument)
     return argument->kind == ARGUMENT_NUMBER ? types[argument->type].bytes : (int)sizeof(void *);
 }
 
-/* Of a float: the double, rounded to the type. */
+/* The value of a float: the double, rounded to the type. */
 static int float_value(const struct argument *argument, const struct expression_size *sizes,
                        int count, union argument_value *value)
 {
@@ -257,6 +255,6 @@ void argument_text(const struct argument *argument, char *out, size_t size)
     else if (argument->kind == ARGUMENT_NUMBER)
         snprintf(out, size, "%s %s", types[argument->type].name, argument->expression);
     else
-        snprintf(out, size, "%s %s[%s]", roles[argument->role], types[argument->type].name,
+        snprintf(out, size, "%s %s[%s]", role_name(argument->role), types[argument->type].name,
                  argument->expression);
 }

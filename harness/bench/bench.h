@@ -144,7 +144,7 @@ int bench_sizes(const struct assay_shape *shape, struct expression_size out[ASSA
 int bench_launch_of(const struct bench_kernel *kernel, const struct expression_size *sizes,
                     int count, struct kernel_launch *launch);
 
-/* Of all kernels; check is against the oracle. */
+/* What every kernel's variant has; `check` holds it against the oracle. */
 int bench_setup(struct assay_call *call);
 int bench_launch(struct assay_call *call);
 int bench_check(struct assay_call *call);

@@ -6,10 +6,12 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/text.h"
+#include "cmd/explain_side.h"
 #include "cmd/gate_command.h"
 #include "device/code_read.h"
 #include "gate/revision_search.h"
 #include "show/code_show.h"
+#include "show/explanation.h"
 
 struct arguments {
     struct given given;
@@ -109,6 +111,40 @@ static void tell_code(FILE *out, const char *before, const char *program)
     code_difference_release(&difference);
 }
 
+/* What the difference of the times is made of, where the device counts what launches do. */
+static void tell_account(FILE *out, const struct arguments *arguments, const char *program)
+{
+    const struct gate_options *gate = &arguments->gating.gate;
+    const char *const programs[] = {gate->base, program};
+    const char *const devices[] = {gate->base_device, gate->candidate_device};
+    struct explain_side sides[2] = {{.is_read = false}};
+    struct explanation explanation;
+    int code = EXIT_FINE;
+    for (int i = 0; i < 2 && code == EXIT_FINE; i++) {
+        const struct explain_request request = {.suite = gate->suite,
+                                                .device = devices[i],
+                                                .cases = gate->filter,
+                                                .objects = arguments->given.object,
+                                                .allow_load = arguments->given.allow_load,
+                                                .seed = gate->seed,
+                                                .timeout_s = gate->timeout_s,
+                                                .counted_only = true};
+        code = explain_side_measure(&sides[i], programs[i], &request, arguments->gating.db);
+    }
+    if (code == EXIT_FINE) {
+        const struct stored_run *const runs[] = {&sides[0].run, &sides[1].run};
+        struct profile *const *const profiles[] = {sides[0].profiles, sides[1].profiles};
+        if (explanation_make(&explanation, runs, profiles, gate->filter) == 0 &&
+            explanation_says(&explanation)) {
+            fputs("\nwhat the difference is made of (assay explain):\n", out);
+            (void)explanation_write(out, &explanation, "table");
+        }
+        explanation_release(&explanation);
+    }
+    for (int i = 0; i < 2; i++)
+        explain_side_release(&sides[i]);
+}
+
 /* What the commit did: it against its parent, or where that does not build against the good one. */
 static int report(struct arguments *arguments, const char *commit)
 {
@@ -127,6 +163,7 @@ static int report(struct arguments *arguments, const char *commit)
     fflush(out);
     arguments->gating.gate.candidate = program;
     int code = gate_command_run(&arguments->gating, &arguments->given);
+    if (code >= 0 && code != EXIT_INTERRUPTED) tell_account(out, arguments, program);
     return code < 0 || code == EXIT_INTERRUPTED ? code : EXIT_REGRESSED;
 }
 

@@ -14,6 +14,7 @@
 #include "base/out_file.h"
 #include "base/text.h"
 #include "case/registry.h"
+#include "case/result.h"
 #include "case/shape.h"
 #include "cmd/options.h"
 
@@ -166,14 +167,12 @@ static void write_shape(const struct assay_shape *shape, char out[WORD_SIZE])
 
 static void write_buffers(const struct assay_shape *shape, char out[WORD_SIZE])
 {
-    static const char *const roles[] = {"in", "out", "scratch"};
-    static const char *const types[ASSAY_TYPES] = {"f32", "f64", "f16", "bf16", "i8",   "u8",
-                                                   "i16", "i32", "u32", "i64",  "e4m3", "e5m2"};
     struct assay_buffer buffers[ASSAY_MAX_BUFFERS];
     int count = shape->operation->buffers(shape, buffers);
     for (int i = 0; i < count; i++)
-        text_add(out, WORD_SIZE, "\n", " *   %2d  %-7s  %s  %s[%lld]", i, roles[buffers[i].role],
-                 buffers[i].name, types[buffers[i].type], (long long)buffers[i].count);
+        text_add(out, WORD_SIZE, "\n", " *   %2d  %-7s  %s  %s[%lld]", i,
+                 role_name(buffers[i].role), buffers[i].name, type_name(buffers[i].type),
+                 (long long)buffers[i].count);
 }
 
 static int describe_operation(void *argument)

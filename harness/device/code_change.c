@@ -101,12 +101,18 @@ int code_change_align(const struct code_change *change, struct code_pair **pairs
 
 /* ----------------------------------------------------------------- changes -- */
 
-/* For qsort: by name, then by architecture. */
-static int by_name(const void *a, const void *b)
+static int by_name(const struct code_function *x, const struct code_function *y)
 {
-    const struct code_function *x = a, *y = b;
     int order = strcmp(x->name, y->name);
     return order ? order : (x->arch > y->arch) - (x->arch < y->arch);
+}
+
+/* For qsort. */
+static int by_name_and_place(const void *a, const void *b)
+{
+    const struct code_function *x = a, *y = b;
+    int order = by_name(x, y);
+    return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
 static int by_size(const void *a, const void *b)
@@ -183,23 +189,75 @@ static int add_change(struct code_changes *changes, const struct code_function *
     return count_differing(change);
 }
 
+static void sort(struct code_listing *listing)
+{
+    if (listing->count > 0)
+        qsort(listing->functions, (size_t)listing->count, sizeof *listing->functions,
+              by_name_and_place);
+}
+
+/* The functions of one name, as static ones of several files are. */
+struct namesakes {
+    const struct code_function *list;
+    int count;
+};
+
+static struct namesakes namesakes_of(const struct code_listing *listing, int from,
+                                     const struct code_function *one)
+{
+    struct namesakes found = {listing->functions + from, 0};
+    while (from + found.count < listing->count && by_name(&found.list[found.count], one) == 0)
+        found.count++;
+    return found;
+}
+
+/* The first function from *at on that has none of the other side's for itself: of three that are
+ * the same, where there are two of them, one is left. NULL: none is. */
+static const struct code_function *next_left(const struct namesakes *own,
+                                             const struct namesakes *other, int *at)
+{
+    for (; *at < own->count; ++*at) {
+        const struct code_function *one = &own->list[*at];
+        int before = 0, there = 0;
+        for (int i = 0; i < *at; i++)
+            before += is_same(&own->list[i], one);
+        for (int i = 0; i < other->count; i++)
+            there += is_same(&other->list[i], one);
+        if (before >= there) return &own->list[(*at)++];
+    }
+    return NULL;
+}
+
+/* Those that are left on both sides, in their order. */
+static int add_left(struct code_changes *changes, const struct namesakes *base,
+                    const struct namesakes *candidate)
+{
+    int b = 0, c = 0;
+    for (;;) {
+        const struct code_function *one = next_left(base, candidate, &b);
+        const struct code_function *other = next_left(candidate, base, &c);
+        if (!one && !other) return 0;
+        if (add_change(changes, one, other) != 0) return -1;
+    }
+}
+
 int code_changes_make(struct code_changes *changes, struct code_listing *base,
                       struct code_listing *candidate)
 {
     int b = 0, c = 0, status = 0;
     *changes = (struct code_changes){0};
-    if (base->count) qsort(base->functions, (size_t)base->count, sizeof *base->functions, by_name);
-    if (candidate->count)
-        qsort(candidate->functions, (size_t)candidate->count, sizeof *candidate->functions,
-              by_name);
+    sort(base);
+    sort(candidate);
     while (status == 0 && (b < base->count || c < candidate->count)) {
         const struct code_function *one = b < base->count ? &base->functions[b] : NULL;
         const struct code_function *other = c < candidate->count ? &candidate->functions[c] : NULL;
-        int order = !one ? 1 : !other ? -1 : by_name(one, other);
-        if (order != 0 || !is_same(one, other))
-            status = add_change(changes, order <= 0 ? one : NULL, order >= 0 ? other : NULL);
-        b += order <= 0;
-        c += order >= 0;
+        const struct code_function *first =
+            !one || (other && by_name(one, other) > 0) ? other : one;
+        struct namesakes left = namesakes_of(base, b, first);
+        struct namesakes right = namesakes_of(candidate, c, first);
+        status = add_left(changes, &left, &right);
+        b += left.count;
+        c += right.count;
     }
     if (status != 0) code_changes_release(changes);
     if (changes->count > 0)

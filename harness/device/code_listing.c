@@ -244,7 +244,13 @@ static struct code_function *add_function(struct code_listing *listing, const ch
         grow_add(&listing->functions, &listing->count, sizeof *function, "functions of a listing");
     if (!function) return NULL;
     *function = (struct code_function){
-        .name = name, .arch = arch, .registers = -1, .stack_bytes = -1, .shared_bytes = -1};
+        .name = name,
+        .arch = arch,
+        .place = listing->count,
+        .registers = -1,
+        .stack_bytes = -1,
+        .shared_bytes = -1,
+    };
     return function;
 }
 
@@ -328,7 +334,9 @@ struct reading {
 static int begin_function(struct code_listing *listing, struct reading *reading, char *name,
                           int arch)
 {
-    reading->is_skipped = strstr(name, "@plt") || strcmp(name, ".plt") == 0;
+    /* What only jumps to a library; and what says of which commit the program was built. */
+    reading->is_skipped = strstr(name, "@plt") || strcmp(name, ".plt") == 0 ||
+                          strcmp(name, "provenance_program") == 0;
     return reading->is_skipped || add_function(listing, name, arch) ? 0 : -1;
 }
 

@@ -23,7 +23,8 @@ struct code_line {
 
 struct code_function {
     const char *name;
-    int arch; /* of sm_90: 90; 0: of the host */
+    int arch;  /* of sm_90: 90; 0: of the host */
+    int place; /* in its listing */
     struct code_line *lines;
     int count;
     int registers, stack_bytes, shared_bytes; /* of a kernel; -1: not known */

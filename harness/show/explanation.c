@@ -162,6 +162,14 @@ int explanation_make(struct explanation *explanation, const struct stored_run *c
     return explanation->cases ? 0 : assay_error("out of memory for an explanation");
 }
 
+bool explanation_says(const struct explanation *explanation)
+{
+    for (int i = 0; i < explanation->count; i++)
+        for (int term = 0; term < ACCOUNT_TERMS; term++)
+            if (!isnan(explanation->cases[i].account.term_ns[term])) return true;
+    return false;
+}
+
 void explanation_release(struct explanation *explanation)
 {
     free(explanation->cases);

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "judge/account.h"
@@ -42,6 +43,9 @@ struct explanation {
 int explanation_make(struct explanation *explanation, const struct stored_run *const run[2],
                      struct profile *const *const profiles[2], const char *pattern);
 void explanation_release(struct explanation *explanation);
+
+/* Whether a term of any case is known. */
+bool explanation_says(const struct explanation *explanation);
 
 /* Format table, md or json, whose names are a public contract. 0, or -1 with assay_error. */
 int explanation_write(FILE *out, const struct explanation *explanation, const char *format);

@@ -40,6 +40,40 @@ check "and ends with 0" exits 0 bisect --good HEAD~2 --bad HEAD
 check "a planted regression is found, and its cause" says "1 right commits and 1 right causes of 1" \
     env COMMITS=4 SEED=2 PLANTS=malloc "$HERE/history/planted.sh"
 
+# A device that counts what launches do says what the difference is made of: here a simulated one, of which
+# each commit's program has its own.
+mkdir ../simulated && cd ../simulated && git init -q . || exit 1
+git config user.email a@example.org && git config user.name a
+cat >two.ini <<'INI'
+[suite]
+title = two
+budget = 0.02
+[group sizes]
+operation = int8_quantize
+n = 100k
+variants = host_scalar, host_omp
+INI
+number=0
+for code in 'code=1' 'code=1' 'code=2,slow=int8_quantize/host_omp:40' 'code=2,slow=int8_quantize/host_omp:40'; do
+    number=$((number + 1))
+    cat >program <<SH
+#!/bin/sh
+# number $number
+for word; do
+    shift
+    case \$word in sim*) word='sim:$code' ;; esac
+    set -- "\$@" "\$word"
+done
+exec "$ASSAY" "\$@"
+SH
+    chmod +x program && git add -A && git commit -qm "number $number"
+done
+check "the commit that does more work is found" says "the first slower commit: $(git log -1 --format='%h %s' HEAD~1)" \
+    "$ASSAY" bisect ./two.ini --good HEAD~3 --bad HEAD --device sim:code=1 --allow-simulated --seed 1 --make "$make"
+cp said.out found.out
+check "and what its time is made of" grep -qE "^instructions +[+][0-9.]+ us +100 %" found.out
+cd ../repository || exit 1
+
 # What is changed and not committed is in no revision; a clone that lacks commits is told of.
 echo "# more" >>program
 check "a dirty tree is told of" warns "what is not committed is in no revision" bisect --good nowhere --bad HEAD

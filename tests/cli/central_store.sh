@@ -163,6 +163,8 @@ check "a reader pulls" warns ": $runs runs fetched, 0 were here" "$ASSAY" pull "
 check "every bit" diff <(content one.sqlite) <(content pulled.sqlite)
 check "once" warns ": 0 runs fetched, $runs were here; 0 new rows" "$ASSAY" pull "$reader" --db pulled.sqlite
 check "one by its name" warns ": 1 runs fetched" "$ASSAY" pull "$reader" "$odd" --db named.sqlite
+check "one that is not there is said" warns "there is no run 'nosuch'" "$ASSAY" pull "$reader" latest nosuch --db new.sqlite
+check "before anything is made" fails test -e new.sqlite
 check "once, too" warns ": 0 runs fetched, 1 were here" "$ASSAY" pull "$reader" "$odd" --db named.sqlite
 check "alone" gives 1 query named.sqlite "SELECT count(*) FROM run"
 check "one run is pushed by its name" exits 0 "$ASSAY" push "$writer" latest --db one.sqlite

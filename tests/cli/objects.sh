@@ -146,7 +146,8 @@ mkdir sub && cp other.so sub/
 check "a suite may not load" exits 2 "$ASSAY" run ./loads.ini --device host
 check "it says how it may" warns "assay run: ./loads.ini:2: load = ./good.so: an object is code and runs as you; --allow-load" \
     "$ASSAY" run ./loads.ini --device host
-check "where it is let, it loads what is beside it" exits 0 "$ASSAY" run ./loads.ini --device host --allow-load --db l.sqlite
+check "where it is let, it loads what is beside it" exits 0 "$ASSAY" run ./loads.ini --device host --allow-load \
+    --no-ceilings --db l.sqlite
 mkdir from && cd from || exit 1
 check "from any folder" exits 0 "$ASSAY" run ../loads.ini --device host --allow-load --dry-run
 cd .. || exit 1
@@ -191,7 +192,6 @@ cp good.so same.so
 ab() { "$ASSAY" ab "$@" "$suite" --device host --budget 0.01 --db ab.sqlite; }
 named_slower() { exits 1 ab ./good.so ./slow.so && grep -q "good.so" said.out && grep -q "slow.so" said.out; }
 check "an object that became slower is named" named_slower
-check "one that did not" exits 0 ab ./slow.so ./good.so
 check "one against itself is nothing" warns "same program, byte for byte" ab ./good.so ./same.so
 check "objects are compared by a suite" warns "which suite?" "$ASSAY" ab ./good.so ./slow.so
 check "a gate loads on both sides" exits 0 "$ASSAY" gate "$suite" --base "$ASSAY" --load ./good.so \

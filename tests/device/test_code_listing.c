@@ -157,6 +157,37 @@ static void calls_are_named(void **state)
     code_listing_release(&candidate);
 }
 
+/* Static functions of several files have one name: each finds the one that it was. */
+static void namesakes_are_told_apart(void **state)
+{
+    static const char one[] = "0000 <launch>:\n  1:\tpush %rbp\n";
+    static const char two[] = "0010 <launch>:\n  1:\tret\n";
+    static const char three[] = "0020 <launch>:\n  1:\tleave\n";
+    static const char four[] = "0020 <launch>:\n  1:\tint3\n";
+    static const struct {
+        const char *base[3], *candidate[3];
+        int changes;
+    } cases[] = {
+        {{one, two, three}, {three, one, two}, 0}, {{one, two, three}, {one, three, ""}, 1},
+        {{one, two, ""}, {three, one, two}, 1},    {{one, two, three}, {four, two, one}, 1},
+        {{one, one, one}, {one, one, ""}, 1},      {{one, one, two}, {one, two, two}, 1},
+        {{one, two, ""}, {three, four, ""}, 2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct code_listing base = {0}, candidate = {0};
+        struct code_changes changes;
+        for (int k = 0; k < 3; k++) {
+            assert_int_equal(code_listing_add(&base, strdup(cases[i].base[k])), 0);
+            assert_int_equal(code_listing_add(&candidate, strdup(cases[i].candidate[k])), 0);
+        }
+        assert_int_equal(code_changes_make(&changes, &base, &candidate), 0);
+        assert_int_equal(changes.count, cases[i].changes);
+        code_changes_release(&changes);
+        code_listing_release(&base);
+        code_listing_release(&candidate);
+    }
+}
+
 /* Every line of both sides is in the alignment, in its order, and pairs are alike. */
 static void lines_stand_side_by_side(void **state)
 {
@@ -218,6 +249,7 @@ int main(void)
         cmocka_unit_test(what_only_moved_is_the_same),
         cmocka_unit_test(what_differs_is_counted),
         cmocka_unit_test(calls_are_named),
+        cmocka_unit_test(namesakes_are_told_apart),
         cmocka_unit_test(lines_stand_side_by_side),
         cmocka_unit_test(what_is_no_listing_is_empty),
     };

@@ -85,6 +85,7 @@ TWIN(int8_quantize, NULL);
 TWIN(int8_quantize_token, NULL);
 TWIN(lattice_decode, NULL);
 TWIN(lattice_encode, NULL);
+TWIN(lattice_encode_adaptive, NULL);
 TWIN(lattice_roundtrip, NULL);
 TWIN(launch_overhead, NULL);
 TWIN(layernorm, NULL);

@@ -103,23 +103,14 @@ static int pull_id(struct puller *puller, const char *id)
     return status;
 }
 
-static int pull_named(struct puller *puller, char *const *runs, int count)
-{
-    for (int i = 0; i < count; i++) {
-        char id[STORE_ID];
-        if (store_find_run(puller->remote, runs[i], id) != 0 || pull_id(puller, id) != 0) return -1;
-    }
-    return 0;
-}
-
-int central_pull(struct store *store, const char *url, char *const *runs, int count,
+int central_pull(struct store *store, struct store *remote, const char (*ids)[STORE_ID], int count,
                  struct central_outcome *outcome)
 {
-    struct puller puller = {.store = store, .outcome = outcome};
+    struct puller puller = {.store = store, .remote = remote, .outcome = outcome};
     *outcome = (struct central_outcome){0};
-    if (store_open(&puller.remote, url, STORE_READ) != 0) return -1;
     int status = stage_all(store);
-    if (status == 0) status = count > 0 ? pull_named(&puller, runs, count) : pull_all(&puller);
-    store_close(puller.remote);
+    if (status == 0 && count == 0) status = pull_all(&puller);
+    for (int i = 0; status == 0 && i < count; i++)
+        status = pull_id(&puller, ids[i]);
     return status;
 }

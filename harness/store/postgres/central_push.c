@@ -179,7 +179,7 @@ static int note_states(struct pusher *pusher)
                         NULL);
 }
 
-/* Of one moment here: a run may be measured meanwhile. */
+/* Reads one moment of the file: a run may be measured meanwhile. */
 static int in_transaction(struct pusher *pusher, int (*work)(struct pusher *pusher))
 {
     static const char purpose[] = "push";
