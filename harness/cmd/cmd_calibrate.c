@@ -51,7 +51,7 @@ static void tell(const struct calibration *made)
 {
     if (made->pairs == 0) return;
     fprintf(stderr, "assay calibrate: %d pair%s of launches", made->pairs, plural(made->pairs));
-    if (made->resumed > 0) fprintf(stderr, ", of which %d before", made->resumed);
+    if (made->resumed > 0) fprintf(stderr, ", %d of them before", made->resumed);
     if (made->blocks > 0)
         fprintf(stderr, "; %d block%s of noise, %d case%s", made->blocks, plural(made->blocks),
                 made->cases, plural(made->cases));

@@ -1,9 +1,11 @@
 #!/bin/bash
-# The figures of docs/fleet.md: a server of its own, as Debian sets one up, and how long pushing and reading takes.
+# The figures of docs/fleet.md: a server of its own, as Debian sets one up, how long pushing and reading takes, and how
+# long merging 1,000 files of 200 cases does.
 #
 #   ASSAY=build/assay tests/cli/central/figures.sh [RUNS...]
 #
-# Each run has 205 cases of 90 samples. Without RUNS: 56, 300 and 1000 (1.0, 5.6 and 18.5 million samples).
+# Each run has 205 cases of 90 samples. Without RUNS: 56, 300 and 1000 (1.0, 5.6 and 18.5 million samples); with 0 the
+# merge alone.
 ASSAY=$(realpath "${ASSAY:-build/assay}") TMP=$(mktemp -d)
 export ASSAY TMP FAULTS=$ASSAY
 here=$(realpath "$(dirname "$0")")
@@ -25,8 +27,13 @@ seconds() {
     shift
     printf '%-28s %s s\n' "$what" "$({ time "$@" >/dev/null 2>took.err; } 2>&1)"
 }
-[ $# -gt 0 ] || set -- 56 300 1000
+[ $# -gt 0 ] || set -- 56 300 1000 0
 for runs; do
+    if [ "$runs" -eq 0 ]; then
+        shards 1000 100
+        seconds "merge of 1,000 files" "$ASSAY" merge shards/*.sqlite --db merged.sqlite
+        continue
+    fi
     rm -f big.sqlite
     clones "$runs" big.sqlite
     query big.sqlite "SELECT count(DISTINCT launch_id) || ' runs, ' || count(*) || ' cases, ' ||
