@@ -130,14 +130,16 @@ const struct command cmd_explain = {
              "is printed)",
     .only = "two sides and one case only (quote a case that has blanks)",
     .synopsis = "BASE CAND CASE [options]",
-    .about = "Divides the difference of the two times into terms: more launches, longer gaps\n"
-             "between them, the clock, bytes of memory, instructions, waits. They are arithmetic\n"
-             "on what is stored; what no fact accounts for is shown as unexplained, and all of\n"
-             "them add up to the difference.\n"
-             "\n"
-             "BASE and CAND are each a stored run (an id, a label, a named baseline, latest), or\n"
-             "a program, an object or a revision as assay ab takes them, which is measured with\n"
-             "its counters. CASE is a case or a pattern of cases, as --filter takes them.\n",
+    .about =
+        "Divides the difference of the two times into terms: more launches, longer gaps\n"
+        "between them, the clock, bytes of memory, instructions, waits. They are arithmetic\n"
+        "on what is stored; what no fact accounts for is shown as unexplained, and all of\n"
+        "them add up to the difference.\n"
+        "\n"
+        "BASE and CAND are each a stored run (an id, a label, a named baseline, latest), or\n"
+        "a program, an object or a revision as assay ab takes them, which is measured with\n"
+        "its counters; a file goes before a run of the same name. CASE is a case or a pattern\n"
+        "of cases, as --filter takes them.\n",
     .notes = "Launches, gaps and clock are known of every run on a GPU. Bytes, instructions and\n"
              "waits take a profile: where a run has none, the last line is the command that\n"
              "stores one.\n",

@@ -23,7 +23,7 @@
  * These are 28 us (M = 1) and 40 us (M = 2) at 1.98 GHz, if all overlaps. Predicted, as no card has
  * run it: 40 and 55 us for 64 rows; few rows as by mma.sync.
  */
-#include "kernels/gpt/wgmma.cuh"
+#include "kernels/cuda/wgmma.cuh"
 #include "weight.cuh"
 
 enum { CHUNK_BYTES = 2 * WEIGHT_CHUNK }; /* of a row of X */

@@ -68,9 +68,9 @@ history() { # FOLDER PLANT
 right_commits=0 right_causes=0 tried=0 slowest=0
 for name in $PLANTS; do
     tried=$((tried + 1))
-    RANDOM=$((SEED * 1000 + $(printf %s "$name" | cksum | cut -d' ' -f1) % 1000))
     folder=$where/$name
-    (history "$folder" "$name") >"$where/$name.history" 2>&1 || { cat "$where/$name.history" >&2; exit 2; }
+    # In the subshell, which else has random numbers of its own.
+    (RANDOM=$((SEED * 1000 + $(printf %s "$name" | cksum | cut -d' ' -f1) % 1000)) && history "$folder" "$name") >"$where/$name.history" 2>&1 || { cat "$where/$name.history" >&2; exit 2; }
     before=$SECONDS
     (
         cd "$folder" || exit 2
