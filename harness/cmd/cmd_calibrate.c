@@ -38,7 +38,7 @@ static int check(void *given)
     if (calibrate->blocks == 0) calibrate->blocks = calibrate->limit_s ? MOST_BLOCKS : 1;
     arguments->gate.suite = suite;
     arguments->gate.speedup = strcmp(arguments->metric, "speedup") == 0;
-    return 0;
+    return gate_refuse_all(arguments->device);
 }
 
 static const char *plural(int count)

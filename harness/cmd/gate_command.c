@@ -31,6 +31,7 @@ int gate_command_check(struct gate_command *command, const struct given *given)
     gate->has_seed = option_given(given, "seed") != NULL;
     if (!gate->base_device) gate->base_device = command->device;
     if (!gate->candidate_device) gate->candidate_device = command->device;
+    if (gate_refuse_all(gate->base_device) || gate_refuse_all(gate->candidate_device)) return -1;
     bool simulated = is_simulated(gate->candidate_device) ||
                      (!gate->baseline && is_simulated(gate->base_device));
     if (simulated && !gate->allow_simulated)

@@ -1,6 +1,13 @@
 /* gate_run.c - a gate from its programs to a comparison, stage by stage. */
 #include "base/exit_code.h"
+#include "device/device.h"
 #include "gate/gate_run_state.h"
+
+int gate_refuse_all(const char *device)
+{
+    if (!device || device_choice(device) != DEVICE_ALL) return 0;
+    return assay_error("launches are compared on one GPU, not on --device %s", device);
+}
 
 /* Rounds [from, to): those that are stored are taken from there, the rest is launched. Where all
  * are stored the programs are not asked which filters they know. */

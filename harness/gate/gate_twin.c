@@ -71,6 +71,60 @@ static int find_objects(const struct gate_run *run, struct twin_objects *objects
     return 0;
 }
 
+/* ----------------------------------------------------------------- plans -- */
+
+/* The case that a line of a plan names ends there: two blanks stand behind one that is skipped. */
+static size_t case_length(const char *line)
+{
+    size_t length = strcspn(line, "\n");
+    const char *skipped = strstr(line, "  ");
+    return skipped && skipped < line + length ? (size_t)(skipped - line) : length;
+}
+
+static bool names_case(const char *plan, const char *line, size_t length)
+{
+    for (const char *at = plan; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (case_length(at) == length && strncmp(at, line, length) == 0) return true;
+    return false;
+}
+
+static int read_plan(const struct program_call *call, char **plan)
+{
+    if (!program_plans(call, plan)) return -1;
+    return *plan ? 0 : assay_error("the plan of %s cannot be read", call->program);
+}
+
+/* What a build would measure and `plan` has not would be lost unseen. A count stands behind the
+ * cases, without a slash. */
+static int check_plan(const struct gate_run *run, enum arm arm, const char *plan)
+{
+    struct program_call call = gate_call(run, arm, 0, run->filter);
+    char *own;
+    int status = read_plan(&call, &own);
+    if (status != 0) return -1;
+    for (char *rest = own, *line; status == 0 && (line = strsep(&rest, "\n"));)
+        if (strchr(line, '/') && !strstr(line, "  ") && !names_case(plan, line, strlen(line)))
+            status = assay_error("%s would measure '%s', which the suite here has not",
+                                 call.program, line);
+    free(own);
+    return status;
+}
+
+/* The twins' suite is this program's: where a build's own has more, the builds have to be launched.
+ */
+static int check_plans(const struct gate_run *run, const struct twin_objects *objects)
+{
+    struct program_call call = gate_call(run, ARM_CANDIDATE, 0, run->filter);
+    char *plan;
+    call.program = run->options->self;
+    call.objects = objects->candidate;
+    if (read_plan(&call, &plan) != 0) return -1;
+    int status = check_plan(run, ARM_BASE, plan);
+    if (status == 0) status = check_plan(run, ARM_CANDIDATE, plan);
+    free(plan);
+    return status;
+}
+
 /* --------------------------------------------------------------- measure -- */
 
 struct watched {
@@ -143,53 +197,15 @@ static int launch(struct gate_run *run, const struct twin_objects *objects, char
     return 0;
 }
 
-/* ----------------------------------------------------------------- plans -- */
-
-static bool has_case(const struct timings *pool, const char *text)
-{
-    char name[CASE_TEXT];
-    for (int i = 0; i < pool->count; i++) {
-        case_text(&pool->rows[i].id, name);
-        if (strcmp(name, text) == 0) return true;
-    }
-    for (int i = 0; i < pool->lost_count; i++) {
-        case_text(&pool->lost[i].id, name);
-        if (strcmp(name, text) == 0) return true;
-    }
-    return false;
-}
-
-/* The twins' suite is this program's. What a build of its own would measure beyond that would be
- * lost unseen: then the builds have to be launched. A line of a plan is a case, or has two blanks
- * behind one that is skipped; a count stands behind an empty line. */
-static int check_plan(const struct gate_run *run, enum arm arm)
-{
-    struct program_call call = gate_call(run, arm, 0, run->filter);
-    char *plan, *rest, *line;
-    int status = 0;
-    if (!program_plans(&call, &plan) || !plan)
-        return assay_error("%s does not tell what it would measure", call.program);
-    rest = plan;
-    while (status == 0 && (line = strsep(&rest, "\n"))) {
-        if (!strchr(line, '/') || strstr(line, "  ") || has_case(&run->pool[arm], line)) continue;
-        status =
-            assay_error("%s would measure '%s', which the suite here has not", call.program, line);
-    }
-    free(plan);
-    return status;
-}
-
 /* 0, or -1 with assay_error. */
 static int measure(struct gate_run *run, char id[STORE_ID], enum launch_end *end)
 {
     struct twin_objects objects;
     *end = LAUNCH_REFUSED;
-    if (find_objects(run, &objects) != 0 || launch(run, &objects, id, end) != 0) return -1;
-    if (run->final) return 0;
-    if (gate_read_twins(run, run->store, id) != 0) return -1;
-    for (int arm = ARM_BASE; arm <= ARM_CANDIDATE; arm++)
-        if (check_plan(run, (enum arm)arm) != 0) return -1;
-    return 0;
+    if (find_objects(run, &objects) != 0 || check_plans(run, &objects) != 0 ||
+        launch(run, &objects, id, end) != 0)
+        return -1;
+    return run->final ? 0 : gate_read_twins(run, run->store, id);
 }
 
 int gate_twins(struct gate_run *run)

@@ -381,6 +381,11 @@ bool program_plans(const struct program_call *call, char **plan)
     }
     bool fine = ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
     if (plan) *plan = fine ? read_plan(&scratch) : NULL;
+    char words[256];
+    last_words(&scratch, words, sizeof words);
+    if (!fine)
+        assay_error("%s does not tell what it would measure%s%s", call->program,
+                    words[0] ? ": " : "", words);
     temp_folder_remove(&scratch.folder);
     return fine;
 }

@@ -58,7 +58,8 @@ int program_find(const char *program, struct program_file *file);
 int program_unchanged(const struct program_file *file);
 
 /* Whether the program would launch this: its --dry-run ends with 0. Nothing is measured. *plan is
- * what it printed, for free(3), or NULL; `plan` may be NULL. */
+ * what it printed, for free(3), or NULL; `plan` may be NULL. false has its reason in assay_error.
+ */
 bool program_plans(const struct program_call *call, char **plan);
 
 /* The fingerprints of the cases that it would launch, and the run that made them, which has no

@@ -1,8 +1,9 @@
 /*
- * test_family_lut_weight.c - what weight_only_linear's kernel by mma.sync does on the GPU, followed
- * on the host: codewords as pairs of bf16, and the order of codes and activations.
+ * test_family_lut_weight.c - what weight_only_linear's kernels on tensor cores do, followed on the
+ * host: codewords as pairs of bf16, and the order of codes and activations. And the operation's
+ * bounds: every order of a sum passes, and nothing that loses terms or cuts C off.
  */
-#include "tests/kernels/bench.h"
+#include "tests/kernels/arithmetics.h"
 
 #include "kernels/lut/weight_code.h"
 #include "kernels/lut/weight_only.h"
@@ -150,6 +151,59 @@ static void pieces_of_x_have_places_of_their_own(void **state)
     }
 }
 
+/* ---------------------------------------------------------------- bounds -- */
+
+static double operands(const struct bench *bench, int64_t at, double *left, double *right)
+{
+    struct lut_geometry geometry = lut_geometry(&bench->shape);
+    struct lut_codes w = lut_codes(&geometry, bench->in[WEIGHT_ONLY_W], geometry.columns);
+    int64_t first = at / geometry.columns * geometry.k;
+    const struct codebook *codebook = lut_codebook(&bench->shape);
+    int point[CODEBOOK_MAX_D];
+    for (int64_t i = 0; i < geometry.k; i++) {
+        if (i % 8 == 0)
+            lut_decode_block(codebook, &geometry, &w, false, at % geometry.columns, i / 8, point);
+        left[i] = assay_load(ASSAY_BF16, bench->in[WEIGHT_ONLY_X], first + i);
+        right[i] = point[i % 8] * (double)weight_only_scale(&geometry);
+    }
+    return 0;
+}
+
+/* k, and how many seeds. */
+static const int sizes[][2] = {{8, 20}, {512, 1}, {2048, 1}};
+
+static struct assay_shape shape_of(int64_t k, int code)
+{
+    return SHAPE("weight_only_linear", 4, k, 32, CODEBOOK_E8, code, LUT_PACKED);
+}
+
+static void every_order_of_a_sum_passes(void **state)
+{
+    (void)state;
+    static const struct arithmetic right[] = {RIGHT_FP32, RIGHT_TENSOR};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+            struct emulated plain = {"weight_only_linear", "q4m2", WEIGHT_ONLY_C, sizes[s][0],
+                                     operands};
+            assert_passes(shape_of(sizes[s][0], 5), &plain, &right[i], seeds_of(sizes[s][1]));
+        }
+}
+
+static void fewer_terms_and_outputs_that_are_cut_off_are_wrong(void **state)
+{
+    (void)state;
+    static const struct arithmetic wrong[] = {
+        {"last term dropped", as_it_is, sum_without_last, NULL, NULL},
+        {"cut off", as_it_is, sum_blocks_of_16, NULL, bf16_cut}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+            for (int code = 4; code <= 5; code++) {
+                struct emulated plain = {"weight_only_linear", lut_code_names[code], WEIGHT_ONLY_C,
+                                         sizes[s][0], operands};
+                assert_refused(shape_of(sizes[s][0], code), &plain, &wrong[i], 1);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +211,8 @@ int main(void)
         cmocka_unit_test(a_class_of_too_many_codewords_is_an_error),
         cmocka_unit_test(packed_words_add_up_to_the_exact_sum),
         cmocka_unit_test(pieces_of_x_have_places_of_their_own),
+        cmocka_unit_test(every_order_of_a_sum_passes),
+        cmocka_unit_test(fewer_terms_and_outputs_that_are_cut_off_are_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

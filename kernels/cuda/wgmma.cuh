@@ -6,7 +6,7 @@
  * A tile is rows of 128 bytes of k, 1024-byte aligned, its 16-byte chunks swizzled by
  * the row's lowest three bits as TMA writes them (CU_TENSOR_MAP_SWIZZLE_128B,
  * mma_swizzle of mma_layout.h). Eight such rows are the 1024 bytes from one core-matrix row
- * to the next. One step of k is 32 bytes: 16 bf16 or fp16, or 8 tf32.
+ * to the next. One step of k is 32 bytes: 32 e4m3, 16 bf16 or fp16, or 8 tf32.
  *
  * A warp holds rows 16 w to 16 w + 15 of d; of each 8 columns, d[4 j .. 4 j + 3] lie as
  * those of mma.sync (mma_row, mma_column).
@@ -158,6 +158,11 @@ WGMMA_TF32(32, "64", "%32", "%33", "%34")
 WGMMA_TF32(64, "128", "%64", "%65", "%66")
 WGMMA_TF32(96, "192", "%96", "%97", "%98")
 WGMMA_TF32(128, "256", "%128", "%129", "%130")
+
+/* Of e4m3. The sums have 14 bits here: after 128 terms they should be added elsewhere. */
+struct wgmma_e4m3 {
+};
+WGMMA_STEP(struct wgmma_e4m3, 64, "m64n128k32.f32.e4m3.e4m3", "1, 1", "%64", "%65", "%66")
 
 /* The same of bf16 with b across (wgmma_tile_across). */
 struct wgmma_bf16_across {
