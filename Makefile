@@ -349,6 +349,10 @@ check-probe: ## check, with the operation and the variants of tests/probe/ linke
 check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes); docs/gate-statistics.md has them
 	@$(BENCH_O:.c.o=)
 
+.PHONY: check-proof
+check-proof: $(call named,test_code_mutants test_launch_trace_cuda test_program_code test_proof,$(UNIT_TESTS)) ## 500 changes of kernels and 660 of what is launched, which no gate may call UNCHANGED (a minute)
+	@CODE_MUTANTS=500 CODE_KERNELS="$(wildcard kernels/int8/*.cu)" TEST_TIMEOUT=600 $(RUN_TESTS) $^
+
 .PHONY: check-gpu
 check-gpu: $(BUILD)/assay $(BUILD)/assay-faults ## tests that need a GPU
 	@. tests/gpu/env.sh && export PATH LD_LIBRARY_PATH && TEST_TIMEOUT=3600 TEST_JOBS=1 \
