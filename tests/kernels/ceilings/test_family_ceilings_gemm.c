@@ -101,11 +101,6 @@ static double operands(const struct bench *bench, int64_t at, double *left, doub
     return 0;
 }
 
-static double fp16_cut(double value)
-{
-    return cut_off(value, 11);
-}
-
 static struct emulated emulated_gemm(int type, int k)
 {
     return (struct emulated){"gemm", gemm_types[type], GEMM_C, k, operands};

@@ -73,10 +73,9 @@ static void several_layers_are_exact_on_the_host(void **state)
 {
     (void)state;
     for (int code = 0; lut_code_names[code]; code++)
-        for (int data = MLP_GAUSSIAN; data <= MLP_EXTREME; data++) {
-            expect_exact(SHAPE("quantized_mlp", 5, 67, 1, code, data), "host_scalar host_omp");
-            expect_exact(SHAPE("quantized_mlp", 3, 64, 4, code, data), "host_scalar host_omp");
-        }
+        expect_exact(SHAPE("quantized_mlp", 3, 67, 3, code, code % 3), "host_scalar host_omp");
+    for (int data = MLP_GAUSSIAN; data <= MLP_EXTREME; data++)
+        expect_exact(SHAPE("quantized_mlp", 5, 64, 1, 0, data), "host_scalar host_omp");
 }
 
 /* X and W of one layer are those of quantized_linear, and so is C. */
