@@ -24,7 +24,7 @@ static int check(void *given)
     const struct arguments *arguments = given;
     if (strncmp(arguments->device, "sim", 3) == 0 && !arguments->allow_simulated)
         return assay_error("a simulated device explains nothing (--allow-simulated)");
-    return 0;
+    return gate_refuse_all(arguments->device);
 }
 
 static bool is_file(const char *word)
@@ -140,9 +140,9 @@ const struct command cmd_explain = {
         "a program, an object or a revision as assay ab takes them, which is measured with\n"
         "its counters; a file goes before a run of the same name. CASE is a case or a pattern\n"
         "of cases, as --filter takes them.\n",
-    .notes = "Launches, gaps and clock are known of every run on a GPU. Bytes, instructions and\n"
-             "waits take a profile: where a run has none, the last line is the command that\n"
-             "stores one.\n",
+    .notes = "Launches, gaps and clock are known of runs on a GPU that CUPTI timed. Bytes,\n"
+             "instructions and waits take a profile: where a run has none, the last line is\n"
+             "the command that stores one.\n",
     .examples = "assay explain latest~1 latest 'int8_quantize/*'\n"
                 "assay explain v0.1.0 build/assay 'int8_quantize/host_*' --suite smoke",
     .exit = "0 explained, 2 usage, or a side that is neither a run nor a program, 4 no time of the "

@@ -125,7 +125,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Of x86; of another processor all but calls and jumps is arithmetic. */
+/* Written for x86: on another processor all but calls and jumps is arithmetic. */
 static int kind_of_host(const char *text)
 {
     char word[24];
@@ -334,7 +334,7 @@ struct reading {
 static int begin_function(struct code_listing *listing, struct reading *reading, char *name,
                           int arch)
 {
-    /* What only jumps to a library; and what says of which commit the program was built. */
+    /* What only jumps to a library; and what says which commit was built. */
     reading->is_skipped = strstr(name, "@plt") || strcmp(name, ".plt") == 0 ||
                           strcmp(name, "provenance_program") == 0;
     return reading->is_skipped || add_function(listing, name, arch) ? 0 : -1;

@@ -5,7 +5,7 @@
  * It reads what `cuobjdump -sass` and `-res-usage` (CUDA Binary Utilities) and `objdump -d
  * --no-show-raw-insn` (GNU binutils) print. Instructions are compared without what changes when
  * anything before them does: addresses, targets within the function, numbers of registers. A
- * function of which only these differ is the same. The order of instructions is aligned by their
+ * function in which only these differ is the same. The order of instructions is aligned by their
  * longest common subsequence.
  */
 #pragma once

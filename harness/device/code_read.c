@@ -1,6 +1,7 @@
 #include "device/code_read.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -234,13 +235,31 @@ static void kernels_release(struct kernels *kernels)
     temp_folder_remove(&kernels->folder);
 }
 
+/* Whether nvcc's section with machine code of GPUs is there. Its name alone says nothing: whoever
+ * looks for the section has it, too. */
+static bool has_kernels(const char *path)
+{
+    static const char section[] = ".nv_fatbin";
+    size_t size = 0;
+    char *bytes = kernel_file_read(path, &size);
+    Elf64_Ehdr head = {.e_shoff = 0};
+    Elf64_Shdr names = {.sh_size = 0};
+    if (bytes && size >= sizeof head) memcpy(&head, bytes, sizeof head);
+    uint64_t at = head.e_shoff + (uint64_t)head.e_shstrndx * sizeof names;
+    if (head.e_shoff < size && at + sizeof names <= size) memcpy(&names, bytes + at, sizeof names);
+    bool found = names.sh_size < size && names.sh_offset <= size - names.sh_size &&
+                 memmem(bytes + names.sh_offset, names.sh_size, section, sizeof section) != NULL;
+    free(bytes);
+    return found;
+}
+
 static int add_gpu(struct code_difference *difference, const char *const path[2])
 {
     struct kernels kernels[2] = {{.folder.lock = -1}, {.folder.lock = -1}};
     int status = 0;
     for (int i = 0; i < 2 && status == 0; i++) {
         status = temp_folder_make(&kernels[i].folder, "code");
-        if (status == 0) status = read_kernels(&kernels[i], path[i]);
+        if (status == 0 && has_kernels(path[i])) status = read_kernels(&kernels[i], path[i]);
     }
     if (status == 0) {
         mark_differing(&kernels[0], &kernels[1]);
@@ -250,17 +269,6 @@ static int add_gpu(struct code_difference *difference, const char *const path[2]
     for (int i = 0; i < 2; i++)
         kernels_release(&kernels[i]);
     return status;
-}
-
-/* The section in which nvcc puts machine code of GPUs. */
-static bool has_kernels(const char *path)
-{
-    static const char section[] = ".nv_fatbin";
-    size_t size;
-    char *bytes = kernel_file_read(path, &size);
-    bool found = bytes && memmem(bytes, size, section, sizeof section) != NULL;
-    free(bytes);
-    return found;
 }
 
 /* ------------------------------------------------------------------- whole -- */

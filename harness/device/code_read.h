@@ -13,8 +13,8 @@ struct code_difference {
     char lacks[ASSAY_MAX_REASON]; /* what could not be read, and why; "" nothing */
 };
 
-/* Of two files each: a program or a shared object. Of a program that is a script, its variants
- * (libassay_variants.so beside it). Of kernels only those are disassembled whose bytes differ.
+/* Each file is a program or a shared object; for a script its variants are read
+ * (libassay_variants.so beside it). Only kernels whose bytes differ are disassembled.
  * 0, or -1 with assay_error; code_difference_release frees. */
 int code_difference_read(struct code_difference *difference, const char *base,
                          const char *candidate);

@@ -111,6 +111,9 @@ struct account account_make(const struct account_facts *base, const struct accou
     }
     account.term_ns[TERM_LAUNCHES] = (candidate->launches - base->launches) * start_ns;
     divide_gaps(&account, base, candidate);
+    /* Neither a start nor a gap is known of those that are more. */
+    if (candidate->launches != base->launches && start_ns == 0 && isnan(account.term_ns[TERM_GAPS]))
+        account.term_ns[TERM_LAUNCHES] = NAN;
     if (work_ns[0] > 0 && work_ns[1] > 0)
         divide_work(&account, base, candidate, work_ns[0], work_ns[1]);
     account.unexplained_ns = account.difference_ns;

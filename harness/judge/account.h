@@ -29,7 +29,7 @@ enum account_term {
 };
 const char *account_term_name(int term);
 
-/* Of one side. NAN: not known. */
+/* The facts of one side. NAN: not known. */
 struct account_facts {
     double time_ns;
     double launches; /* kernels, copies and fills of one launch of the case */

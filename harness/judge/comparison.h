@@ -115,7 +115,7 @@ struct comparison {
     int exit;
 };
 
-/* Add the row of a case, of which nothing is known yet; there is room for it in `rows`. */
+/* Add the row of a case, with nothing known yet; there is room for it in `rows`. */
 struct comparison_row *comparison_add_row(struct comparison *comparison, const struct case_id *id);
 
 /* Add a sentence, once. */

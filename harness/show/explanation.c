@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------------- facts -- */
 
-/* Of the case in any launch: what is counted is the same in all of them. NULL: none. */
+/* The case's profile in any launch: what is counted is the same in all of them. NULL: none. */
 static const struct profile *profile_of(const struct stored_run *run,
                                         struct profile *const *profiles, const struct case_id *id)
 {
@@ -59,7 +59,7 @@ static struct account_facts facts_of(const struct view_row *row, const struct st
                                   .issue_share = NAN,
                                   .memory_share = NAN};
     if (profile) add_counted(&facts, profile);
-    /* Not counted: of its least bytes, in measured bandwidth. */
+    /* Not counted: its least bytes per second, as a share of the measured bandwidth. */
     if (isnan(facts.memory_share) && row->ceiling[0] && view_arithmetic(row->ceiling) < 0)
         facts.memory_share = row->ceiling_fraction;
     return facts;

@@ -38,8 +38,9 @@ struct explanation {
     char next[512];
 };
 
-/* Of the cases that the pattern names (case_matches) and that both runs have a time of; profiles as
- * store_read_profiles has them. 0, or -1 with assay_error; explanation_release frees. */
+/* Explains the cases that the pattern names (case_matches) and that both runs have a time of;
+ * profiles as store_read_profiles has them. 0, or -1 with assay_error; explanation_release frees.
+ */
 int explanation_make(struct explanation *explanation, const struct stored_run *const run[2],
                      struct profile *const *const profiles[2], const char *pattern);
 void explanation_release(struct explanation *explanation);

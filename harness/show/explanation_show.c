@@ -37,7 +37,7 @@ static double fact(const struct explained_case *one, int side, int term)
 
 enum { CELL = 96 };
 
-/* "1980 MHz", "39.0 % of issue slots; for memory 34.4". */
+/* "1980 MHz", "39.0 % issued, memory 34.4 %, barrier 2.1 cycles". */
 static void fact_text(const struct explained_case *one, int side, int term, char out[CELL])
 {
     double value = fact(one, side, term);
@@ -66,6 +66,9 @@ static void fact_text(const struct explained_case *one, int side, int term, char
         snprintf(out, CELL, "%s issued", units_percent(text, value));
         break;
     }
+    const struct account_facts *counted = &one->facts[side];
+    if (term == TERM_WAITS && !isnan(counted->bytes) && !isnan(counted->memory_share))
+        text_add(out, CELL, ", ", "memory %s", units_percent(text, counted->memory_share));
     if (term == TERM_WAITS && one->wait[side].what[0])
         text_add(out, CELL, ", ", "%s %.1f cycles", one->wait[side].what, one->wait[side].cycles);
 }

@@ -40,8 +40,8 @@ check "and ends with 0" exits 0 bisect --good HEAD~2 --bad HEAD
 check "a planted regression is found, and its cause" says "1 right commits and 1 right causes of 1" \
     env COMMITS=4 SEED=2 PLANTS=malloc "$HERE/history/planted.sh"
 
-# A device that counts what launches do says what the difference is made of: here a simulated one, of which
-# each commit's program has its own.
+# A device that counts what launches do says what the difference is made of: here a simulated one, another
+# for each commit's program.
 mkdir ../simulated && cd ../simulated && git init -q . || exit 1
 git config user.email a@example.org && git config user.name a
 cat >two.ini <<'INI'

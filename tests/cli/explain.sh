@@ -78,6 +78,7 @@ gpu wide "time_ns = 60000, lo_ns = 59900, hi_ns = 60100, kernels = 1, sm_mhz = 1
 profile narrow 200e6
 profile wide 240e6
 check "bytes, where the memory is busy, whatever the clock" gives 100 share bytes "$ASSAY" explain narrow wide "$omp"
+check "waits have both shares that they are of" says "10.0 % issued, memory 90.0 %" "$ASSAY" explain narrow wide "$omp"
 check "nothing else is to be counted" sh -c '! "$0" explain narrow wide "$1" | grep -q "not counted"' "$ASSAY" "$omp"
 check "Markdown has a table" says "| bytes | +10.0 us | 100 % | 200 MB | 240 MB |" \
     "$ASSAY" explain narrow wide "$omp" --format md

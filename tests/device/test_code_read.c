@@ -2,6 +2,7 @@
  * script here, which hands out two cubins: of their two kernels one differs. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,15 +37,22 @@ static void write_file(const char *name, const void *bytes, size_t size, const c
     assert_int_equal(chmod(in_folder(name), 0755), 0);
 }
 
-/* A program of this machine; `more` stands behind what the loader looks at. */
-static void write_program(const char *name, const char *more)
+/* A program of this machine, with a section for kernels; or one that only names it. */
+static void write_program(const char *name, bool has_kernels)
 {
     static unsigned char bytes[1 << 20];
     FILE *file = fopen("/bin/true", "r");
     assert_non_null(file);
     size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
-    write_file(name, bytes, size, more);
+    /* The names of sections come last. */
+    static const char usual[] = ".init_array", section[sizeof usual] = ".nv_fatbin";
+    unsigned char *at = NULL, *next = bytes;
+    while ((next = memmem(next, size - (size_t)(next - bytes), usual, sizeof usual)) != NULL)
+        at = next++;
+    assert_non_null(at);
+    if (has_kernels) memcpy(at, section, sizeof section);
+    write_file(name, bytes, size, has_kernels ? NULL : section);
 }
 
 static const char cuobjdump[] =
@@ -71,9 +79,9 @@ static int begin(void **state)
     write_file("base.cubin", cubin, synthetic_cubin(cubin, base, 2), NULL);
     write_file("candidate.cubin", cubin, synthetic_cubin(cubin, candidate, 2), NULL);
     write_file("cuobjdump", cuobjdump, sizeof cuobjdump - 1, NULL);
-    write_program("plain", NULL);
-    write_program("base", ".nv_fatbin");
-    write_program("candidate", ".nv_fatbin");
+    write_program("plain", false);
+    write_program("base", true);
+    write_program("candidate", true);
     return 0;
 }
 
@@ -126,6 +134,17 @@ static void the_kernel_that_differs_is_read(void **state)
     code_difference_release(&difference);
 }
 
+static void kernels_of_one_side_are_new(void **state)
+{
+    struct code_difference difference;
+    (void)state;
+    use_tools("/usr/bin:/bin");
+    assert_int_equal(read_two(&difference, "plain", "candidate"), 0);
+    assert_int_equal(difference.changes.count, 2);
+    assert_null(difference.changes.list[0].base);
+    code_difference_release(&difference);
+}
+
 static void a_tool_that_lacks_is_named(void **state)
 {
     struct code_difference difference;
@@ -150,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_is_what_it_is),
         cmocka_unit_test(the_kernel_that_differs_is_read),
+        cmocka_unit_test(kernels_of_one_side_are_new),
         cmocka_unit_test(what_has_no_code_is_refused),
         cmocka_unit_test(a_tool_that_lacks_is_named),
     };

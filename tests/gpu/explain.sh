@@ -33,7 +33,7 @@ check "nor by bytes" within -5 5 bytes
 check "nor by waits" within -10 10 waits
 check "and little is unexplained" within -10 10 unexplained
 
-# Of any suite: what is unexplained, of the time. A/A, so the difference itself is small.
+# The same code twice: the difference is small, and so is what is unexplained beside the time.
 for run in 1 2; do
     check "run $run of int8" exits 0 "$ASSAY" profile int8 --filter 'int8_quantize n=50000000' --counters default,work \
         --label "explain $run"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# planted.sh - histories of COMMITS commits of the project beside it, of which one has a regression of
+# planted.sh - histories of COMMITS commits of the project beside it, one of them with a regression of
 # plants.sh at a seeded place; `assay bisect` looks for each. Prints a line per history and what was right
 # of how many, and ends with 0 where all were. $ASSAY is the program (build/assay), $PLANTS the kinds,
 # $KEEP a folder where the histories and what bisect said stay.
@@ -83,7 +83,7 @@ for name in $PLANTS; do
     found=$(sed -n 's/^the first slower commit: [0-9a-f]* //p' "$where/$name.out")
     case $found in "planted: "*) commit=right right_commits=$((right_commits + 1)) ;; esac
     read -r function says <<<"$(plant_cause "$name")"
-    # Of all functions that the report names, the one that is slower is first, and says so.
+    # The function that is slower is the first that the report names, and its line says so.
     line=$(grep -m 1 -E '^  [A-Za-z_]+: ' "$where/$name.out")
     if [ "$commit" = right ] && grep -qE "^  $function: .*$says" <<<"$line"; then
         cause=right right_causes=$((right_causes + 1))

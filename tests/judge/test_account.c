@@ -153,6 +153,21 @@ static void what_is_not_known_is_unexplained(void **state)
     is_near(account.unexplained_ns, 500);
 }
 
+/* 0 would say that a launch more takes no time. */
+static void a_launch_more_whose_start_is_not_known_is_unexplained(void **state)
+{
+    struct account_facts a = unknown(1000), b = unknown(1500);
+    (void)state;
+    a.launches = 1;
+    b.launches = 2;
+    struct account account = account_make(&a, &b);
+    assert_true(isnan(account.term_ns[TERM_LAUNCHES]));
+    is_near(account.unexplained_ns, 500);
+    a.gaps_ns = 0;
+    b.gaps_ns = 500;
+    is_near(account_make(&a, &b).term_ns[TERM_LAUNCHES], 500);
+}
+
 /* Launches that overlap, whose starts alone would be more than the time. */
 static void starts_are_no_more_than_the_time(void **state)
 {
@@ -220,6 +235,7 @@ int main(void)
         cmocka_unit_test(one_launch_that_becomes_two_has_its_gap),
         cmocka_unit_test(memory_that_binds_has_its_own_clock),
         cmocka_unit_test(what_is_not_known_is_unexplained),
+        cmocka_unit_test(a_launch_more_whose_start_is_not_known_is_unexplained),
         cmocka_unit_test(starts_are_no_more_than_the_time),
         cmocka_unit_test(it_adds_up_whatever_the_facts),
     };
