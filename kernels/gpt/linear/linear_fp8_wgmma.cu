@@ -116,7 +116,7 @@ template <bool BY_BLOCK> struct scale_source {
     }
 };
 
-/* Of each 4 sums, two are of the first row and two of the second. */
+/* Two sums in each 4 belong to the first row and two to the second. */
 static __device__ __forceinline__ void add_scaled(float (&sum)[COLUMNS / 2],
                                                   const float (&part)[COLUMNS / 2], float2 scale)
 {
