@@ -4,8 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of a normal number the exponent's bias changes, from 15 to 127. A denormal is a whole number of
- * 2^-24: as a denormal of fp32, to be multiplied, it would cost a processor 150 cycles. */
+/* A normal number keeps its fields, but for the exponent's bias: 127 in place of 15. A denormal is
+ * a whole number of 2^-24: as a denormal of fp32, to be multiplied, it would cost a processor 150
+ * cycles. */
 static inline float half_widen(uint16_t half)
 {
     uint32_t magnitude = half & 0x7fff;

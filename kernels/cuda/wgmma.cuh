@@ -159,7 +159,7 @@ WGMMA_TF32(64, "128", "%64", "%65", "%66")
 WGMMA_TF32(96, "192", "%96", "%97", "%98")
 WGMMA_TF32(128, "256", "%128", "%129", "%130")
 
-/* Of e4m3. The sums have 14 bits here: after 128 terms they should be added elsewhere. */
+/* The same for e4m3. Its sums have 14 bits: after 128 terms they should be added elsewhere. */
 struct wgmma_e4m3 {
 };
 WGMMA_STEP(struct wgmma_e4m3, 64, "m64n128k32.f32.e4m3.e4m3", "1, 1", "%64", "%65", "%66")

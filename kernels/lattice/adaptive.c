@@ -22,7 +22,8 @@ static const float hard[] = {
     -8.5f,    20.0f,     -20.0f, 1e9f, -1e9f, 3e38f, -3e38f, 0.5f,    -0.5f,
 };
 
-struct lattice_job adaptive_job(const struct assay_shape *shape)
+/* The same tensor for lattice_encode. */
+static struct assay_shape encode_shape(const struct assay_shape *shape)
 {
     struct assay_shape encode = {.operation = &lattice_encode};
     const int64_t *value = shape->value;
@@ -34,6 +35,12 @@ struct lattice_job adaptive_job(const struct assay_shape *shape)
     encode.value[DIM_OVERLOAD] = OVERLOAD_OFF;
     encode.value[DIM_TYPE] = TYPE_PACKED;
     encode.value[DIM_DATA] = DATA_GAUSSIAN;
+    return encode;
+}
+
+struct lattice_job adaptive_job(const struct assay_shape *shape)
+{
+    const struct assay_shape encode = encode_shape(shape);
     return lattice_job(&encode);
 }
 
@@ -81,14 +88,11 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 
 static struct assay_work work(const struct assay_shape *shape)
 {
-    const struct lattice_job job = adaptive_job(shape);
-    double entries = (double)job.rows * (double)job.columns;
-    struct assay_work work = {.read_bytes = 4.0 * entries,
-                              .write_bytes = (double)job.blocks * job.block_elements + 4.0};
-    /* Of the encoder, as lattice_work counts it. */
-    static const double closest[] = {6.0, 14.0, 20.0, 130.0};
-    work.ops[ASSAY_FP32] =
-        (double)job.blocks * job.levels * (closest[job.lattice] + job.d) + 2.0 * entries;
+    const struct assay_shape encode = encode_shape(shape);
+    struct assay_work work = lattice_work(&encode);
+    work.write_bytes += 4.0; /* r */
+    work.ops[ASSAY_FP32] +=
+        2.0 * (double)(shape->value[ADAPTIVE_ROWS] * shape->value[ADAPTIVE_COLUMNS]);
     return work;
 }
 

@@ -93,8 +93,8 @@ static struct weight_kernel kernel_for(const struct lut_geometry *geometry,
     return kernels[chosen];
 }
 
-/* How long so many slices take, about, in ns on an H200: the units of the busiest block, of which a
- * column takes 1 ns; what a warp waits for in each of its tiles, where others do not fill it; and
+/* How long so many slices take, about, in ns on an H200: 1 ns per unit and column of the busiest
+ * block; what a warp waits for in each of its tiles, where others do not fill it; and
  * the sums' way to memory and back. An estimate that no card has confirmed. */
 static double cost(const struct plan *plan, const struct lut_geometry *geometry, int slices)
 {

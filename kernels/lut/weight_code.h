@@ -27,8 +27,8 @@
 
 enum { WEIGHT_CODES = 1 << 16, WEIGHT_TABLE_BYTES = 2 * WEIGHT_CODES };
 
-/* Constants of which instructions need one more than they have space for. The compiler leaves them
- * in registers if they come as arguments of the kernel. */
+/* Instructions have space for one constant and need two of these. The compiler leaves them in
+ * registers if they come as arguments of the kernel. */
 struct weight_constants {
     uint32_t field_1, field_3, offset; /* 128, 32 and -134 as bf16, twice */
     uint32_t two, upper;               /* factors instead of shifts, for the pipe with less to do */

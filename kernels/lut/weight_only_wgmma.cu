@@ -12,8 +12,8 @@
  *
  * Bytes and operations: those of weight_only_mma.cu.
  *
- * What bounds it, by count as there, in cycles per chunk of 64 columns and 64 rows, 434 of which an
- * SM has at 8192 x 28672:
+ * What bounds it, by count as there, in cycles per chunk of 64 columns and 64 rows; an SM has 434
+ * chunks at 8192 x 28672:
  *
  *   tensor cores      128, at their full rate
  *   shared memory     120 (M = 1) and 176: X 64, lookups 56 per level

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Other cards, tried on the one at hand: each suite checked (no times) as five classes of card would
+# Other cards, tried on the one at hand: each suite checked (no times) as six classes of card would
 # run it, by limits on what the card shows and by code that was built for less.
 #
 #   ASSAY=build/90/assay ASSAY_PTX=build/80ptx/assay TMP=FOLDER tests/gpu/cards.sh [SUITE ...]
@@ -18,7 +18,7 @@ set -u
 card=${CARD:-cuda:0}
 if [ $# -eq 0 ]; then
     set -- smoke core # with one program, as in make check-gpu: minutes
-    [ -z "${ASSAY_PTX:-}" ] || set -- "$@" int8 lattice lut gpt gpt-models codec codec-long ceilings copies transfers
+    [ -z "${ASSAY_PTX:-}" ] || set -- "$@" int8 fp8 lattice lut decode gpt norms gpt-models codec codec-long ceilings copies transfers
 fi
 
 # Name, program, limits. From sm=90 without its own code: TMA and clusters, no wgmma, which is what

@@ -45,7 +45,7 @@
 
 static const char *const scales[] = {"tensor", "block", NULL};
 
-/* Of the sum of a group, as a share of D. */
+/* The standard deviation of the sum of a group, as a share of D. */
 static const double GROUP_SIGMA = 0x1p-13;
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])

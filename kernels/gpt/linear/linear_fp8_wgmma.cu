@@ -2,8 +2,8 @@
  * linear_fp8_wgmma.cu - `linear_fp8` on Hopper's tensor cores: tiles of 128 x 128 outputs, operands
  * by TMA, products of e4m3 by wgmma, scales of either kind.
  *
- * The parts are those of linear_wgmma.cuh: a block of three warpgroups on each multiprocessor, one
- * of which keeps a ring of stages full, the two others multiply 64 rows of the tile each; blocks go
+ * The parts are those of linear_wgmma.cuh: a block of three warpgroups on each multiprocessor; one
+ * keeps a ring of stages full, the two others multiply 64 rows of the tile each; blocks go
  * through tiles in the order of linear_order.h. A stage is 128 bytes of k, which is 128 e4m3 and
  * one group of scales. wgmma's sums have 14 bits for e4m3, so the four products of a stage begin
  * with zero, and what they add up to is added to fp32 sums with its scale. That takes two sets of
@@ -95,8 +95,8 @@ static __device__ __forceinline__ void multiply(float (&part)[COLUMNS / 2], uint
     wgmma_commit();
 }
 
-/* Scales of the thread's two rows, of which group 0 is at `x` and so many further, times that of w.
- */
+/* Scales of the thread's two rows, times that of w. Those of group 0 are at `x` and `further`
+ * behind it. */
 template <bool BY_BLOCK> struct scale_source {
     const float *x, *w;
     int further;
@@ -116,7 +116,7 @@ template <bool BY_BLOCK> struct scale_source {
     }
 };
 
-/* Of each 4 sums, two are of the first row and two of the second. */
+/* Two sums in each 4 belong to the first row and two to the second. */
 static __device__ __forceinline__ void add_scaled(float (&sum)[COLUMNS / 2],
                                                   const float (&part)[COLUMNS / 2], float2 scale)
 {

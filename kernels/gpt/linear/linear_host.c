@@ -66,7 +66,7 @@ WIDEST static float dot_fp16(const uint16_t *a, const uint16_t *b, int64_t n)
     return sum;
 }
 
-/* Of row `i` of a and row `j` of b, n long. */
+/* The dot product of row `i` of a and row `j` of b, n long. */
 static float dot(const void *a, int64_t i, const void *b, int64_t j, int64_t n, int64_t precision)
 {
     if (precision == GPT_BF16)

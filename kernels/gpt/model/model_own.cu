@@ -158,7 +158,7 @@ static int decode_product(void *self, const struct model_step *step, void *strea
 
 /* -------------------------------------------------------------- variants -- */
 
-/* Of one sequence, whose first t tokens lie as a sequence of t does. */
+/* All tokens of one sequence, whose first t lie as a sequence of t does. */
 static int enqueue_tokens(const struct own *own, void *stream)
 {
     const struct model *model = &own->run.model;

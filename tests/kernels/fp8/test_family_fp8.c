@@ -31,7 +31,7 @@ static void check_code(int64_t choice, float q)
                      stored(format.type, q));
 }
 
-/* Of every upper half of an fp32: the value, its neighbours, and the middle to the next. */
+/* Every upper half of an fp32: the value, its neighbours, and the middle to the next. */
 static void the_vector_conversion_is_that_of_the_element_table(void **state)
 {
     (void)state;

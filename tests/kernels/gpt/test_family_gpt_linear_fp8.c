@@ -65,7 +65,7 @@ static double element(const struct bench *bench, const struct cores *cores, int6
     return (double)sum;
 }
 
-/* Of so many seeds, those with which it is refused. */
+/* How many of the seeds it is refused with. */
 static int refused_seeds(struct assay_shape shape, const struct cores *cores, int seeds)
 {
     int found = 0;
