@@ -156,6 +156,7 @@ struct Warp {
 
 struct Barrier {
     int arrived = 0, phase = 0, value = 0, result = 0;
+    bool all = false; /* waits for every warp of the block that lives */
 };
 
 struct Cluster {

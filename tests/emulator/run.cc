@@ -129,7 +129,7 @@ static void end_warp(Warp &w)
     Block &b = *w.block;
     b.live_warps--;
     for (Barrier &barrier : b.barriers) /* those that wait for all of the block wait for one warp less */
-        if (barrier.arrived && barrier.arrived == b.live_warps) {
+        if (barrier.all && barrier.arrived && barrier.arrived == b.live_warps) {
             barrier.arrived = 0;
             barrier.phase++;
             barrier.result = barrier.value;

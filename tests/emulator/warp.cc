@@ -285,6 +285,7 @@ Run block_sync(Warp &w, const Ins &i, uint32_t m)
             each(m, [&](int l) { (w.u32(i.s[2])[l] != (uint32_t)i.kind ? yes : no)++; });
             b.value += i.mode == 3 ? no : yes;
         }
+        b.all = i.s[1] < 0;
         arrive(b, expected(w, i, m));
     }
     if (i.mode == 1 || b.phase != w.barrier_phase) {
