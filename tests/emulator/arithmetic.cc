@@ -9,9 +9,11 @@
 
 #include "emulator.h"
 
-namespace emu {
+namespace emu
+{
 
-namespace {
+namespace
+{
 
 std::map<string, Op> &table()
 {
@@ -47,12 +49,14 @@ template <class T> void put(uint32_t *p, int lane, T v)
 
 template <class F, class Signature> struct Lanes;
 template <class F, class D, class... A> struct Lanes<F, D (F::*)(A...) const> {
-    template <size_t... I> static void all(Warp &w, const Ins &i, uint32_t m, std::index_sequence<I...>)
+    template <size_t... I>
+    static void all(Warp &w, const Ins &i, uint32_t m, std::index_sequence<I...>)
     {
         uint32_t *d = w.regs + i.s[0];
         const uint32_t *a[] = {w.regs + i.s[I + 1]...};
         if (m == ~0u)
-            for (int l = 0; l < LANES; l++) put<D>(d, l, F{}(get<A>(a[I], l)...));
+            for (int l = 0; l < LANES; l++)
+                put<D>(d, l, F{}(get<A>(a[I], l)...));
         else
             for (int l = 0; l < LANES; l++)
                 if (m >> l & 1) put<D>(d, l, F{}(get<A>(a[I], l)...));
@@ -62,7 +66,10 @@ template <class F, class D, class... A> struct Lanes<F, D (F::*)(A...) const> {
         all(w, i, m, std::index_sequence_for<A...>{});
         return NEXT;
     }
-    static Op op() { return {run, 1 + (int)sizeof...(A), {sizeof(D) == 8, (sizeof(A) == 8)...}}; }
+    static Op op()
+    {
+        return {run, 1 + (int)sizeof...(A), {sizeof(D) == 8, (sizeof(A) == 8)...}};
+    }
 };
 
 template <class F> void def(const string &name, F)
@@ -74,14 +81,17 @@ template <class T> using U = std::make_unsigned_t<T>;
 
 template <class T> void integers(const string &t)
 {
-    using W = std::conditional_t<sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>,
-                                 std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+    using W =
+        std::conditional_t<sizeof(T) == 8,
+                           std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>,
+                           std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
     def("add." + t, [](T a, T b) -> T { return (T)((U<T>)a + (U<T>)b); });
     def("sub." + t, [](T a, T b) -> T { return (T)((U<T>)a - (U<T>)b); });
     def("mul." + t, [](T a, T b) -> T { return (T)((W)a * (W)b); });
     def("mul.hi." + t, [](T a, T b) -> T { return (T)(((W)a * (W)b) >> (8 * sizeof(T))); });
     def("mad." + t, [](T a, T b, T c) -> T { return (T)((W)((W)a * (W)b) + (W)c); });
-    def("mad.hi." + t, [](T a, T b, T c) -> T { return (T)((((W)a * (W)b) >> (8 * sizeof(T))) + (W)c); });
+    def("mad.hi." + t,
+        [](T a, T b, T c) -> T { return (T)((((W)a * (W)b) >> (8 * sizeof(T))) + (W)c); });
     def("div." + t, [](T a, T b) -> T {
         if (b == 0) return (T)-1;
         if (std::is_signed_v<T> && b == (T)-1) return (T)(0 - (U<T>)a);
@@ -105,7 +115,8 @@ template <class T> void integers(const string &t)
             at &= 255, n &= 255;
             T out = 0;
             const uint32_t top = 8 * sizeof(T) - 1;
-            bool sign = std::is_signed_v<T> && n ? a >> (at + n - 1 < top ? at + n - 1 : top) & 1 : false;
+            bool sign =
+                std::is_signed_v<T> && n ? a >> (at + n - 1 < top ? at + n - 1 : top) & 1 : false;
             for (uint32_t k = 0; k <= top; k++) {
                 bool bit = k < n && at + k <= top ? a >> (at + k) & 1 : sign;
                 out |= (T)((U<T>)bit << k);
@@ -114,10 +125,14 @@ template <class T> void integers(const string &t)
         });
     def("setp.eq." + t, [](T a, T b) -> bool { return a == b; });
     def("setp.ne." + t, [](T a, T b) -> bool { return a != b; });
-    for (const char *n : {"lt", "lo"}) def("setp." + string(n) + "." + t, [](T a, T b) -> bool { return a < b; });
-    for (const char *n : {"le", "ls"}) def("setp." + string(n) + "." + t, [](T a, T b) -> bool { return a <= b; });
-    for (const char *n : {"gt", "hi"}) def("setp." + string(n) + "." + t, [](T a, T b) -> bool { return a > b; });
-    for (const char *n : {"ge", "hs"}) def("setp." + string(n) + "." + t, [](T a, T b) -> bool { return a >= b; });
+    for (const char *n : {"lt", "lo"})
+        def("setp." + string(n) + "." + t, [](T a, T b) -> bool { return a < b; });
+    for (const char *n : {"le", "ls"})
+        def("setp." + string(n) + "." + t, [](T a, T b) -> bool { return a <= b; });
+    for (const char *n : {"gt", "hi"})
+        def("setp." + string(n) + "." + t, [](T a, T b) -> bool { return a > b; });
+    for (const char *n : {"ge", "hs"})
+        def("setp." + string(n) + "." + t, [](T a, T b) -> bool { return a >= b; });
     def("mov." + t, [](T a) -> T { return a; });
     def("selp." + t, [](T a, T b, bool c) -> T { return c ? a : b; });
 }
@@ -125,7 +140,8 @@ template <class T> void integers(const string &t)
 template <class T, class Wide> void widening(const string &t)
 {
     def("mul.wide." + t, [](T a, T b) -> Wide { return (Wide)a * (Wide)b; });
-    def("mad.wide." + t, [](T a, T b, Wide c) -> Wide { return (Wide)((U<Wide>)((Wide)a * (Wide)b) + (U<Wide>)c); });
+    def("mad.wide." + t,
+        [](T a, T b, Wide c) -> Wide { return (Wide)((U<Wide>)((Wide)a * (Wide)b) + (U<Wide>)c); });
 }
 
 template <class T> void bits(const string &t)
@@ -144,11 +160,13 @@ template <class T> void bits(const string &t)
     if constexpr (sizeof(T) >= 4) {
         def("popc." + t, [](T a) -> uint32_t { return (uint32_t)__builtin_popcountll(a); });
         def("clz." + t, [](T a) -> uint32_t {
-            return a ? (uint32_t)__builtin_clzll(a) - (64 - 8 * (uint32_t)sizeof(T)) : 8 * (uint32_t)sizeof(T);
+            return a ? (uint32_t)__builtin_clzll(a) - (64 - 8 * (uint32_t)sizeof(T))
+                     : 8 * (uint32_t)sizeof(T);
         });
         def("brev." + t, [](T a) -> T {
             T out = 0;
-            for (size_t k = 0; k < 8 * sizeof(T); k++) out |= (a >> k & 1) << (8 * sizeof(T) - 1 - k);
+            for (size_t k = 0; k < 8 * sizeof(T); k++)
+                out |= (a >> k & 1) << (8 * sizeof(T) - 1 - k);
             return out;
         });
         def("bfi." + t, [](T a, T b, uint32_t at, uint32_t n) -> T {
@@ -214,22 +232,38 @@ template <class T> void floats(const string &t)
     def("testp.number." + t, [](T a) -> bool { return a == a; });
     def("add.sat." + t, [](T a, T b) -> T { return std::fmin((T)1, std::fmax((T)0, a + b)); });
     def("mul.sat." + t, [](T a, T b) -> T { return std::fmin((T)1, std::fmax((T)0, a * b)); });
-    def("fma.sat." + t, [](T a, T b, T c) -> T { return std::fmin((T)1, std::fmax((T)0, std::fma(a, b, c))); });
-#define MODED(SUFFIX, MODE)                                                                            \
-    def("add." SUFFIX "." + t, [](T a, T b) -> T {                                                     \
-        return rounded<T>(MODE, [&] { volatile T x = a, y = b; return x + y; });                       \
-    });                                                                                                \
-    def("sub." SUFFIX "." + t, [](T a, T b) -> T {                                                     \
-        return rounded<T>(MODE, [&] { volatile T x = a, y = b; return x - y; });                       \
-    });                                                                                                \
-    def("mul." SUFFIX "." + t, [](T a, T b) -> T {                                                     \
-        return rounded<T>(MODE, [&] { volatile T x = a, y = b; return x * y; });                       \
-    });                                                                                                \
-    def("div." SUFFIX "." + t, [](T a, T b) -> T {                                                     \
-        return rounded<T>(MODE, [&] { volatile T x = a, y = b; return x / y; });                       \
-    });                                                                                                \
-    def("fma." SUFFIX "." + t, [](T a, T b, T c) -> T {                                                \
-        return rounded<T>(MODE, [&] { volatile T x = a, y = b, z = c; return std::fma(x, y, z); });    \
+    def("fma.sat." + t,
+        [](T a, T b, T c) -> T { return std::fmin((T)1, std::fmax((T)0, std::fma(a, b, c))); });
+#define MODED(SUFFIX, MODE)                                                                        \
+    def("add." SUFFIX "." + t, [](T a, T b) -> T {                                                 \
+        return rounded<T>(MODE, [&] {                                                              \
+            volatile T x = a, y = b;                                                               \
+            return x + y;                                                                          \
+        });                                                                                        \
+    });                                                                                            \
+    def("sub." SUFFIX "." + t, [](T a, T b) -> T {                                                 \
+        return rounded<T>(MODE, [&] {                                                              \
+            volatile T x = a, y = b;                                                               \
+            return x - y;                                                                          \
+        });                                                                                        \
+    });                                                                                            \
+    def("mul." SUFFIX "." + t, [](T a, T b) -> T {                                                 \
+        return rounded<T>(MODE, [&] {                                                              \
+            volatile T x = a, y = b;                                                               \
+            return x * y;                                                                          \
+        });                                                                                        \
+    });                                                                                            \
+    def("div." SUFFIX "." + t, [](T a, T b) -> T {                                                 \
+        return rounded<T>(MODE, [&] {                                                              \
+            volatile T x = a, y = b;                                                               \
+            return x / y;                                                                          \
+        });                                                                                        \
+    });                                                                                            \
+    def("fma." SUFFIX "." + t, [](T a, T b, T c) -> T {                                            \
+        return rounded<T>(MODE, [&] {                                                              \
+            volatile T x = a, y = b, z = c;                                                        \
+            return std::fma(x, y, z);                                                              \
+        });                                                                                        \
     });
     MODED("rm", FE_DOWNWARD)
     MODED("rp", FE_UPWARD)
@@ -248,29 +282,29 @@ template <const Format &F> float small(uint16_t bits)
     return (float)decode(F, bits);
 }
 
-/* Sums and products of two 16-bit numbers are exact in double; so is a fused product but for sums of
- * far numbers, where the second rounding shows once in millions. */
+/* Sums and products of two 16-bit numbers are exact in double; so is a fused product but for sums
+ * of far numbers, where the second rounding shows once in millions. */
 template <const Format &F> void halves(const string &t)
 {
-#define PAIRED(NAME, ARGS1, CALL, ARGS2, LOW, HIGH)                                                    \
-    def(NAME "." + t, [] ARGS1 -> uint16_t { return (uint16_t)(CALL); });                              \
-    def(NAME "." + t + "x2", [] ARGS2 -> uint32_t {                                                    \
-        auto one = [] ARGS1 -> uint32_t { return (uint16_t)(CALL); };                                  \
-        return one LOW | one HIGH << 16;                                                               \
+#define PAIRED(NAME, ARGS1, CALL, ARGS2, LOW, HIGH)                                                \
+    def(NAME "." + t, [] ARGS1 -> uint16_t { return (uint16_t)(CALL); });                          \
+    def(NAME "." + t + "x2", [] ARGS2 -> uint32_t {                                                \
+        auto one = [] ARGS1 -> uint32_t { return (uint16_t)(CALL); };                              \
+        return one LOW | one HIGH << 16;                                                           \
     });
 #define V(x) decode(F, x)
-#define A1 (uint16_t a)
-#define A2 (uint16_t a, uint16_t b)
-#define A3 (uint16_t a, uint16_t b, uint16_t c)
-#define P1 (uint32_t a)
-#define P2 (uint32_t a, uint32_t b)
-#define P3 (uint32_t a, uint32_t b, uint32_t c)
-#define L1 ((uint16_t)a)
-#define L2 ((uint16_t)a, (uint16_t)b)
-#define L3 ((uint16_t)a, (uint16_t)b, (uint16_t)c)
-#define H1 ((uint16_t)(a >> 16))
-#define H2 ((uint16_t)(a >> 16), (uint16_t)(b >> 16))
-#define H3 ((uint16_t)(a >> 16), (uint16_t)(b >> 16), (uint16_t)(c >> 16))
+#define A1   (uint16_t a)
+#define A2   (uint16_t a, uint16_t b)
+#define A3   (uint16_t a, uint16_t b, uint16_t c)
+#define P1   (uint32_t a)
+#define P2   (uint32_t a, uint32_t b)
+#define P3   (uint32_t a, uint32_t b, uint32_t c)
+#define L1   ((uint16_t)a)
+#define L2   ((uint16_t)a, (uint16_t)b)
+#define L3   ((uint16_t)a, (uint16_t)b, (uint16_t)c)
+#define H1   ((uint16_t)(a >> 16))
+#define H2   ((uint16_t)(a >> 16), (uint16_t)(b >> 16))
+#define H3   ((uint16_t)(a >> 16), (uint16_t)(b >> 16), (uint16_t)(c >> 16))
     PAIRED("add", A2, encode(F, V(a) + V(b)), P2, L2, H2)
     PAIRED("sub", A2, encode(F, V(a) - V(b)), P2, L2, H2)
     PAIRED("mul", A2, encode(F, V(a) * V(b)), P2, L2, H2)
@@ -295,8 +329,10 @@ template <const Format &F> void halves(const string &t)
     def("cvt.f64." + t, [](uint16_t a) -> double { return V(a); });
     def("cvt." + t + ".f32", [](float a) -> uint16_t { return (uint16_t)encode(F, a); });
     def("cvt." + t + ".f64", [](double a) -> uint16_t { return (uint16_t)encode(F, a); });
-    def("cvt.rz." + t + ".f32", [](float a) -> uint16_t { return (uint16_t)encode(F, a, TO_ZERO); });
-    def("cvt.relu." + t + ".f32", [](float a) -> uint16_t { return (uint16_t)encode(F, std::fmax(0.0f, a)); });
+    def("cvt.rz." + t + ".f32",
+        [](float a) -> uint16_t { return (uint16_t)encode(F, a, TO_ZERO); });
+    def("cvt.relu." + t + ".f32",
+        [](float a) -> uint16_t { return (uint16_t)encode(F, std::fmax(0.0f, a)); });
     def("cvt." + t + ".u32", [](uint32_t a) -> uint16_t { return (uint16_t)encode(F, a); });
     def("cvt." + t + ".s32", [](int32_t a) -> uint16_t { return (uint16_t)encode(F, a); });
     def("cvt." + t + ".u16", [](uint16_t a) -> uint16_t { return (uint16_t)encode(F, a); });
@@ -306,9 +342,11 @@ template <const Format &F> void halves(const string &t)
     def("cvt.rni.s32." + t, [](uint16_t a) -> int32_t { return (int32_t)std::nearbyint(V(a)); });
     def("cvt.rzi.s32." + t, [](uint16_t a) -> int32_t { return (int32_t)V(a); });
     /* The first operand is the upper half. */
-    def("cvt." + t + "x2.f32", [](float a, float b) -> uint32_t { return encode(F, a) << 16 | encode(F, b); });
-    def("cvt.rz." + t + "x2.f32",
-        [](float a, float b) -> uint32_t { return encode(F, a, TO_ZERO) << 16 | encode(F, b, TO_ZERO); });
+    def("cvt." + t + "x2.f32",
+        [](float a, float b) -> uint32_t { return encode(F, a) << 16 | encode(F, b); });
+    def("cvt.rz." + t + "x2.f32", [](float a, float b) -> uint32_t {
+        return encode(F, a, TO_ZERO) << 16 | encode(F, b, TO_ZERO);
+    });
     def("cvt.relu." + t + "x2.f32", [](float a, float b) -> uint32_t {
         return encode(F, std::fmax(0.0f, a)) << 16 | encode(F, std::fmax(0.0f, b));
     });
@@ -316,8 +354,9 @@ template <const Format &F> void halves(const string &t)
 
 template <const Format &F> void eighths(const string &t)
 {
-    def("cvt.satfinite." + t + "x2.f32",
-        [](float a, float b) -> uint16_t { return (uint16_t)(encode(F, a, TO_EVEN, true) << 8 | encode(F, b, TO_EVEN, true)); });
+    def("cvt.satfinite." + t + "x2.f32", [](float a, float b) -> uint16_t {
+        return (uint16_t)(encode(F, a, TO_EVEN, true) << 8 | encode(F, b, TO_EVEN, true));
+    });
     def("cvt.satfinite." + t + "x2.f16x2", [](uint32_t a) -> uint16_t {
         return (uint16_t)(encode(F, decode(F16, a >> 16), TO_EVEN, true) << 8 |
                           encode(F, decode(F16, a & 0xffff), TO_EVEN, true));
@@ -347,7 +386,8 @@ template <class D, class S> void convert(const string &d, const string &s)
     if constexpr (std::is_integral_v<D> && std::is_integral_v<S>) {
         def("cvt." + name, [](S a) -> D { return (D)a; });
         def("cvt.sat." + name, [](S a) -> D { return clamp<D, S>(a); });
-    } else if constexpr (std::is_integral_v<D>) { /* out of range: the nearest, as the hardware has it */
+    } else if constexpr (std::is_integral_v<D>) { /* out of range: the nearest, as the hardware has
+                                                     it */
         def("cvt.rni." + name, [](S a) -> D { return clamp<D, S>(std::nearbyint(a)); });
         def("cvt.rzi." + name, [](S a) -> D { return clamp<D, S>(std::trunc(a)); });
         def("cvt.rmi." + name, [](S a) -> D { return clamp<D, S>(std::floor(a)); });
@@ -356,9 +396,24 @@ template <class D, class S> void convert(const string &d, const string &s)
         def("cvt.rzi.sat." + name, [](S a) -> D { return clamp<D, S>(std::trunc(a)); });
     } else {
         def("cvt." + name, [](S a) -> D { return (D)a; });
-        def("cvt.rz." + name, [](S a) -> D { return rounded<D>(FE_TOWARDZERO, [&] { volatile S x = a; return (D)x; }); });
-        def("cvt.rm." + name, [](S a) -> D { return rounded<D>(FE_DOWNWARD, [&] { volatile S x = a; return (D)x; }); });
-        def("cvt.rp." + name, [](S a) -> D { return rounded<D>(FE_UPWARD, [&] { volatile S x = a; return (D)x; }); });
+        def("cvt.rz." + name, [](S a) -> D {
+            return rounded<D>(FE_TOWARDZERO, [&] {
+                volatile S x = a;
+                return (D)x;
+            });
+        });
+        def("cvt.rm." + name, [](S a) -> D {
+            return rounded<D>(FE_DOWNWARD, [&] {
+                volatile S x = a;
+                return (D)x;
+            });
+        });
+        def("cvt.rp." + name, [](S a) -> D {
+            return rounded<D>(FE_UPWARD, [&] {
+                volatile S x = a;
+                return (D)x;
+            });
+        });
     }
 }
 
@@ -386,14 +441,16 @@ uint32_t permute(uint32_t a, uint32_t b, uint32_t how)
 template <class A, class B> int32_t dot4(uint32_t a, uint32_t b, int32_t c)
 {
     for (int k = 0; k < 4; k++)
-        c = (int32_t)((uint32_t)c + (uint32_t)((int32_t)(A)(a >> (8 * k)) * (int32_t)(B)(b >> (8 * k))));
+        c = (int32_t)((uint32_t)c +
+                      (uint32_t)((int32_t)(A)(a >> (8 * k)) * (int32_t)(B)(b >> (8 * k))));
     return c;
 }
 
 template <class A, class B> int32_t dot2(uint32_t a, uint32_t b, int32_t c, int half)
 {
     for (int k = 0; k < 2; k++)
-        c = (int32_t)((uint32_t)c + (uint32_t)((int32_t)(A)(a >> (16 * k)) * (int32_t)(B)(b >> (8 * (k + half)))));
+        c = (int32_t)((uint32_t)c + (uint32_t)((int32_t)(A)(a >> (16 * k)) *
+                                               (int32_t)(B)(b >> (8 * (k + half)))));
     return c;
 }
 
@@ -412,8 +469,10 @@ Fill::Fill()
     floats<float>("f32"), floats<double>("f64");
     halves<F16>("f16"), halves<BF16>("bf16");
     eighths<E4M3>("e4m3"), eighths<E5M2>("e5m2");
-    convert_to<uint8_t>("u8"), convert_to<int8_t>("s8"), convert_to<uint16_t>("u16"), convert_to<int16_t>("s16");
-    convert_to<uint32_t>("u32"), convert_to<int32_t>("s32"), convert_to<uint64_t>("u64"), convert_to<int64_t>("s64");
+    convert_to<uint8_t>("u8"), convert_to<int8_t>("s8"), convert_to<uint16_t>("u16"),
+        convert_to<int16_t>("s16");
+    convert_to<uint32_t>("u32"), convert_to<int32_t>("s32"), convert_to<uint64_t>("u64"),
+        convert_to<int64_t>("s64");
     convert_to<float>("f32"), convert_to<double>("f64");
 
     def("and.pred", [](bool a, bool b) -> bool { return a && b; });
@@ -432,8 +491,10 @@ Fill::Fill()
     def("cvt.rzi.f64.f64", [](double a) -> double { return std::trunc(a); });
     def("cvt.rmi.f64.f64", [](double a) -> double { return std::floor(a); });
     def("cvt.rpi.f64.f64", [](double a) -> double { return std::ceil(a); });
-    def("cvt.rna.tf32.f32", [](float a) -> uint32_t { return a != a ? 0x7fffffff : encode(TF32, a, AWAY) << 13; });
-    def("cvt.tf32.f32", [](float a) -> uint32_t { return a != a ? 0x7fffffff : encode(TF32, a) << 13; });
+    def("cvt.rna.tf32.f32",
+        [](float a) -> uint32_t { return a != a ? 0x7fffffff : encode(TF32, a, AWAY) << 13; });
+    def("cvt.tf32.f32",
+        [](float a) -> uint32_t { return a != a ? 0x7fffffff : encode(TF32, a) << 13; });
     def("cvt.pack.sat.s8.s32.b32", [](int32_t a, int32_t b, uint32_t c) -> uint32_t {
         return c << 16 | (uint32_t)(uint8_t)clamp<int8_t>(a) << 8 | (uint8_t)clamp<int8_t>(b);
     });
@@ -445,7 +506,8 @@ Fill::Fill()
     });
 
     def("ex2.f32", [](float a) -> float { return (float)std::exp2((double)a); });
-    def("ex2.approx.ftz.f32", [](float a) -> float { return flush((float)std::exp2((double)flush(a))); });
+    def("ex2.approx.ftz.f32",
+        [](float a) -> float { return flush((float)std::exp2((double)flush(a))); });
     def("lg2.f32", [](float a) -> float { return (float)std::log2((double)a); });
     def("lg2.approx.ftz.f32", [](float a) -> float { return (float)std::log2((double)flush(a)); });
     def("sin.f32", [](float a) -> float { return (float)std::sin((double)a); });
@@ -454,7 +516,8 @@ Fill::Fill()
     def("rcp.approx.ftz.f32", [](float a) -> float { return flush(1 / flush(a)); });
     def("rcp.approx.ftz.f64", [](double a) -> double { return 1 / a; });
 
-    def("prmt.b32", [](uint32_t a, uint32_t b, uint32_t c) -> uint32_t { return permute(a, b, c); });
+    def("prmt.b32",
+        [](uint32_t a, uint32_t b, uint32_t c) -> uint32_t { return permute(a, b, c); });
     def("lop3.b32", [](uint32_t a, uint32_t b, uint32_t c, uint32_t f) -> uint32_t {
         uint32_t out = 0;
         for (uint32_t k = 0; k < 8; k++)
@@ -473,16 +536,35 @@ Fill::Fill()
     def("shf.r.clamp.b32", [](uint32_t a, uint32_t b, uint32_t n) -> uint32_t {
         return (uint32_t)(((uint64_t)b << 32 | a) >> (n < 32 ? n : 32));
     });
-    def("dp4a.s32.s32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t { return dot4<int8_t, int8_t>(a, b, c); });
-    def("dp4a.u32.u32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t { return dot4<uint8_t, uint8_t>(a, b, c); });
-    def("dp4a.s32.u32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t { return dot4<int8_t, uint8_t>(a, b, c); });
-    def("dp4a.u32.s32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t { return dot4<uint8_t, int8_t>(a, b, c); });
-    def("dp2a.lo.u32.u32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t { return dot2<uint16_t, uint8_t>(a, b, c, 0); });
-    def("dp2a.hi.u32.u32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t { return dot2<uint16_t, uint8_t>(a, b, c, 2); });
-    def("dp2a.lo.s32.s32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t { return dot2<int16_t, int8_t>(a, b, c, 0); });
-    def("dp2a.hi.s32.s32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t { return dot2<int16_t, int8_t>(a, b, c, 2); });
-    def("sad.s32", [](int32_t a, int32_t b, uint32_t c) -> uint32_t { return c + (uint32_t)(a > b ? a - b : b - a); });
-    def("bfind.u32", [](uint32_t a) -> uint32_t { return a ? 31 - (uint32_t)__builtin_clz(a) : ~0u; });}
+    def("dp4a.s32.s32",
+        [](uint32_t a, uint32_t b, int32_t c) -> int32_t { return dot4<int8_t, int8_t>(a, b, c); });
+    def("dp4a.u32.u32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t {
+        return dot4<uint8_t, uint8_t>(a, b, c);
+    });
+    def("dp4a.s32.u32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t {
+        return dot4<int8_t, uint8_t>(a, b, c);
+    });
+    def("dp4a.u32.s32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t {
+        return dot4<uint8_t, int8_t>(a, b, c);
+    });
+    def("dp2a.lo.u32.u32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t {
+        return dot2<uint16_t, uint8_t>(a, b, c, 0);
+    });
+    def("dp2a.hi.u32.u32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t {
+        return dot2<uint16_t, uint8_t>(a, b, c, 2);
+    });
+    def("dp2a.lo.s32.s32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t {
+        return dot2<int16_t, int8_t>(a, b, c, 0);
+    });
+    def("dp2a.hi.s32.s32", [](uint32_t a, uint32_t b, int32_t c) -> int32_t {
+        return dot2<int16_t, int8_t>(a, b, c, 2);
+    });
+    def("sad.s32", [](int32_t a, int32_t b, uint32_t c) -> uint32_t {
+        return c + (uint32_t)(a > b ? a - b : b - a);
+    });
+    def("bfind.u32",
+        [](uint32_t a) -> uint32_t { return a ? 31 - (uint32_t)__builtin_clz(a) : ~0u; });
+}
 
 } // namespace
 

@@ -1,15 +1,17 @@
 /*
- * async.cc - mbarriers, and copies that land later: cp.async, bulk copies and TMA. Loads land when run.cc draws
- * them; stores and cp.async happen at once or when they are waited for, as is drawn.
+ * async.cc - mbarriers, and copies that land later: cp.async, bulk copies and TMA. Loads land when
+ * run.cc draws them; stores and cp.async happen at once or when they are waited for, as is drawn.
  */
 #include <cstring>
 
 #include "emulator.h"
 #include "tensor_map.h"
 
-namespace emu {
+namespace emu
+{
 
-namespace {
+namespace
+{
 
 template <class F> void each(uint32_t mask, F f)
 {
@@ -75,7 +77,9 @@ Run barrier(Warp &w, const Ins &i, uint32_t m)
         if (i.mode == COMPLETE) s.bytes -= count;
         if (i.mode == ARRIVE || i.mode == ARRIVE_EXPECT || i.mode == ARRIVE_DROP) {
             uint32_t arrivals = i.mode == ARRIVE ? count : 1;
-            if (s.pending < arrivals) fault("%u arrivals at an mbarrier that waits for %u more", arrivals, (unsigned)s.pending);
+            if (s.pending < arrivals)
+                fault("%u arrivals at an mbarrier that waits for %u more", arrivals,
+                      (unsigned)s.pending);
             s.pending -= arrivals;
             if (i.mode == ARRIVE_DROP) s.expected--;
         }
@@ -84,7 +88,8 @@ Run barrier(Warp &w, const Ins &i, uint32_t m)
     return NEXT;
 }
 
-/* s: predicate, state or parity; mode: parity; mode2: may wait. A warp of which no lane is done waits. */
+/* s: predicate, state or parity; mode: parity; mode2: may wait. A warp of which no lane is done
+ * waits. */
 Run barrier_wait(Warp &w, const Ins &i, uint32_t m)
 {
     bool any = false;
@@ -122,8 +127,13 @@ bool build_barrier(Builder &b)
         return true;
     }
     bool result = what == "arrive" || what == "arrive_drop";
-    i.mode = what == "init" ? INIT : what == "inval" ? INVAL : what == "arrive_drop" ? ARRIVE_DROP
-             : what == "arrive" ? (b.has("expect_tx") ? ARRIVE_EXPECT : ARRIVE) : what == "expect_tx" ? EXPECT : what == "complete_tx" ? COMPLETE : -1;
+    i.mode = what == "init"          ? INIT
+             : what == "inval"       ? INVAL
+             : what == "arrive_drop" ? ARRIVE_DROP
+             : what == "arrive"      ? (b.has("expect_tx") ? ARRIVE_EXPECT : ARRIVE)
+             : what == "expect_tx"   ? EXPECT
+             : what == "complete_tx" ? COMPLETE
+                                     : -1;
     if (i.mode < 0) return false;
     if (result && b.args[0].kind == Arg::MEM) result = false;
     if (result && b.args[0].name != "_") i.s[0] = b.slot(0, true);
@@ -141,16 +151,19 @@ void copy_now(Warp &w, const Copy &c)
     (void)w;
 }
 
-/* bytes: 4, 8, 16; s[0]: bytes of the source, or -1; vec2[0]: slot of the source; mode: 8 bytes; s[1]: ignored where. */
+/* bytes: 4, 8, 16; s[0]: bytes of the source, or -1; vec2[0]: slot of the source; mode: 8 bytes;
+ * s[1]: ignored where. */
 Run copy_async(Warp &w, const Ins &i, uint32_t m)
 {
     each(m, [&](int l) {
         uint8_t *to = resolve(w, l, SHARED, address_of(w, i, l), i.bytes, i.bytes, true);
-        uint64_t address = (i.mode ? w.u64(i.vec2[0])[l] : w.u32(i.vec2[0])[l]) + (uint64_t)(int64_t)i.mode2;
+        uint64_t address =
+            (i.mode ? w.u64(i.vec2[0])[l] : w.u32(i.vec2[0])[l]) + (uint64_t)(int64_t)i.mode2;
         int64_t n = i.s[0] < 0 ? i.bytes : (int64_t)w.u32(i.s[0])[l];
         if (i.s[1] >= 0 && w.u32(i.s[1])[l]) n = 0;
         if (n > i.bytes) fault("cp.async of %lld bytes into %d", (long long)n, i.bytes);
-        if (address % i.bytes) fault("lane %d: misaligned: cp.async from %#llx", l, (unsigned long long)address);
+        if (address % i.bytes)
+            fault("lane %d: misaligned: cp.async from %#llx", l, (unsigned long long)address);
         const uint8_t *from = n ? device_memory(address, n, false) : to;
         Copy c = {to, from, i.bytes, (int)n, l, w.copy_group[l]};
         if (w.block->grid->chance(2))
@@ -181,7 +194,8 @@ Run copy_arrive(Warp &w, const Ins &i, uint32_t m)
     each(m, [&](int l) { w.copy_group[l]++; });
     finish_copies(w, m, 0);
     each(m, [&](int l) {
-        uint8_t *at = resolve(w, l, i.space == GENERIC ? SHARED : i.space, address_of(w, i, l), 8, 8, true);
+        uint8_t *at =
+            resolve(w, l, i.space == GENERIC ? SHARED : i.space, address_of(w, i, l), 8, 8, true);
         State s = read_state(at);
         if (!i.mode) s.pending++;
         if (!s.pending) fault("too many arrivals at an mbarrier");
@@ -195,7 +209,7 @@ Run copy_arrive(Warp &w, const Ins &i, uint32_t m)
 
 enum { FROM_GLOBAL, TO_GLOBAL, TO_CLUSTER };
 
-struct Part { /* of a tensor's box: a run of bytes */
+struct Part {        /* of a tensor's box: a run of bytes */
     uint8_t *memory; /* NULL: outside */
     int64_t shared;
     int64_t bytes;
@@ -212,7 +226,8 @@ std::vector<Part> box_parts(const TensorMap &t, const int32_t *at, int64_t share
 {
     std::vector<Part> parts;
     int64_t count = 1;
-    for (int d = 1; d < t.rank; d++) count *= t.box[d];
+    for (int d = 1; d < t.rank; d++)
+        count *= t.box[d];
     const int64_t element = (int64_t)t.stride[0], row_bytes = t.box[0] * element;
     for (int64_t n = 0; n < count; n++) {
         int64_t rest = n, base = (int64_t)t.base;
@@ -224,12 +239,15 @@ std::vector<Part> box_parts(const TensorMap &t, const int32_t *at, int64_t share
             base += x * (int64_t)t.stride[d];
         }
         for (int64_t k = 0; k < row_bytes;) {
-            int64_t here = shared + n * row_bytes + k, bytes = std::min<int64_t>(16 - here % 16, row_bytes - k);
+            int64_t here = shared + n * row_bytes + k,
+                    bytes = std::min<int64_t>(16 - here % 16, row_bytes - k);
             int64_t x = at[0] + k / element;
             bool in = inside && x >= 0 && x < (int64_t)t.size[0];
-            if (!in || x + bytes / element > (int64_t)t.size[0]) bytes = element; /* at the edge: one by one */
+            if (!in || x + bytes / element > (int64_t)t.size[0])
+                bytes = element; /* at the edge: one by one */
             uint64_t address = (uint64_t)(base + at[0] * element + k);
-            parts.push_back({in ? device_memory(address, bytes, write) : nullptr, swizzled(t.swizzle, here), bytes});
+            parts.push_back({in ? device_memory(address, bytes, write) : nullptr,
+                             swizzled(t.swizzle, here), bytes});
             k += bytes;
         }
     }
@@ -275,8 +293,9 @@ void put_bytes(const Ins &i, uint8_t *to, const uint8_t *from, int64_t bytes)
     }
 }
 
-/* Operands: vec: coordinates (tensor); `address`: the map or, of a bulk copy, the memory; s[0]: slot of the address in shared
- * memory; s[1]: bytes; s[2]: mbarrier; s[3]: mask of blocks or -1; mode: direction; mode2: tensor. */
+/* Operands: vec: coordinates (tensor); `address`: the map or, of a bulk copy, the memory; s[0]:
+ * slot of the address in shared memory; s[1]: bytes; s[2]: mbarrier; s[3]: mask of blocks or -1;
+ * mode: direction; mode2: tensor. */
 Run load_bulk(Warp &w, const Ins &i, uint32_t m)
 {
     each(m, [&](int l) {
@@ -288,17 +307,24 @@ Run load_bulk(Warp &w, const Ins &i, uint32_t m)
         if (i.mode2) {
             const TensorMap &t = tensor_map(w, i, l);
             int32_t at[5];
-            if (i.vec.size() != t.rank) fault("%zu coordinates of a tensor map of %d dimensions", i.vec.size(), t.rank);
-            for (int d = 0; d < t.rank; d++) at[d] = (int32_t)w.u32(i.vec[(size_t)d])[l];
+            if (i.vec.size() != t.rank)
+                fault("%zu coordinates of a tensor map of %d dimensions", i.vec.size(), t.rank);
+            for (int d = 0; d < t.rank; d++)
+                at[d] = (int32_t)w.u32(i.vec[(size_t)d])[l];
             if (to % 128) fault("TMA to shared memory that is not aligned to 128 bytes");
             parts = box_parts(t, at, to & 0xffffff, false);
             bytes = (int64_t)t.stride[0];
-            for (int d = 0; d < t.rank; d++) bytes *= t.box[d];
+            for (int d = 0; d < t.rank; d++)
+                bytes *= t.box[d];
         } else {
             bytes = w.u32(i.s[1])[l];
             uint64_t from = address_of(w, i, l);
-            if (bytes % 16 || from % 16 || to % 16) fault("a bulk copy of %lld bytes from %#llx to %#x: all to be multiples of 16", (long long)bytes, (unsigned long long)from, to);
-            uint8_t *memory = bytes ? resolve(w, l, i.mode == TO_CLUSTER ? SHARED : GENERIC, from, bytes, 16, false) : nullptr;
+            if (bytes % 16 || from % 16 || to % 16)
+                fault("a bulk copy of %lld bytes from %#llx to %#x: all to be multiples of 16",
+                      (long long)bytes, (unsigned long long)from, to);
+            uint8_t *memory = bytes ? resolve(w, l, i.mode == TO_CLUSTER ? SHARED : GENERIC, from,
+                                              bytes, 16, false)
+                                    : nullptr;
             if (i.mode == TO_CLUSTER) async_reads(w, i, self, memory, bytes);
             parts.push_back({memory, to & 0xffffff, bytes});
         }
@@ -319,7 +345,8 @@ Run load_bulk(Warp &w, const Ins &i, uint32_t m)
                         memcpy(shared + p.shared, p.memory, (size_t)p.bytes);
                     else
                         memset(shared + p.shared, 0, (size_t)p.bytes);
-                    for (int64_t k = p.shared / 16; k <= (p.shared + p.bytes - 1) / 16; k++) target->unfenced[(size_t)k] = 0;
+                    for (int64_t k = p.shared / 16; k <= (p.shared + p.bytes - 1) / 16; k++)
+                        target->unfenced[(size_t)k] = 0;
                 }
                 complete_bytes(arrives, bytes);
             });
@@ -337,19 +364,24 @@ Run store_bulk(Warp &w, const Ins &i, uint32_t m)
         if (i.mode2) {
             const TensorMap &t = tensor_map(w, i, l);
             int32_t at[5];
-            for (int d = 0; d < t.rank; d++) at[d] = (int32_t)w.u32(i.vec[(size_t)d])[l];
+            for (int d = 0; d < t.rank; d++)
+                at[d] = (int32_t)w.u32(i.vec[(size_t)d])[l];
             if (from % 128) fault("TMA from shared memory that is not aligned to 128 bytes");
             parts = box_parts(t, at, from & 0xffffff, true);
             bytes = (int64_t)t.stride[0];
-            for (int d = 0; d < t.rank; d++) bytes *= t.box[d];
+            for (int d = 0; d < t.rank; d++)
+                bytes *= t.box[d];
         } else {
             bytes = w.u32(i.s[1])[l];
             uint64_t to = address_of(w, i, l);
-            if (bytes % 16 || from % 16 || to % 16) fault("a bulk copy of %lld bytes from %#x to %#llx: all to be multiples of 16", (long long)bytes, from, (unsigned long long)to);
+            if (bytes % 16 || from % 16 || to % 16)
+                fault("a bulk copy of %lld bytes from %#x to %#llx: all to be multiples of 16",
+                      (long long)bytes, from, (unsigned long long)to);
             if (!bytes) return;
             parts.push_back({device_memory(to, bytes, true), from & 0xffffff, bytes});
         }
-        uint8_t *first = resolve(w, l, SHARED, from, bytes, 16, false), *shared = first - (from & 0xffffff);
+        uint8_t *first = resolve(w, l, SHARED, from, bytes, 16, false),
+                *shared = first - (from & 0xffffff);
         async_reads(w, i, w.block, first, bytes);
         const Ins *ins = &i;
         auto run = [=] {
@@ -375,7 +407,8 @@ Run bulk_wait(Warp &w, const Ins &i, uint32_t m)
     each(m, [&](int l) {
         auto &queue = w.stores[l];
         while ((int64_t)queue.size() - 1 > i.offset) {
-            for (auto &run : queue.front()) run();
+            for (auto &run : queue.front())
+                run();
             queue.pop_front();
         }
     });
@@ -417,21 +450,28 @@ bool build_bulk(Builder &b)
         i.count = b.has("add") ? 1 : b.has("min") ? 2 : b.has("max") ? 3 : 9;
         if (i.count == 9) return false;
         const string &type = b.part.back();
-        if (!i.mode2) i.kind = type.find("f16") == 0 ? 'h' : type.find("bf16") == 0 ? 'g' : type[0], i.bytes = (uint8_t)type_bytes(type);
+        if (!i.mode2)
+            i.kind = type.find("f16") == 0    ? 'h'
+                     : type.find("bf16") == 0 ? 'g'
+                                              : type[0],
+            i.bytes = (uint8_t)type_bytes(type);
         if (i.mode2) return false;
     }
     auto coordinates = [&](int arg) {
-        for (Arg &a : b.args[(size_t)arg].vec) i.vec.push_back(b.slot_of(a, false));
+        for (Arg &a : b.args[(size_t)arg].vec)
+            i.vec.push_back(b.slot_of(a, false));
     };
     auto shared_slot = [&](int arg) {
         Arg &a = b.args[(size_t)arg];
-        if (a.kind != Arg::MEM || a.value || a.slot < 0) fault("address not handled: %s", i.text.c_str());
+        if (a.kind != Arg::MEM || a.value || a.slot < 0)
+            fault("address not handled: %s", i.text.c_str());
         if (!a.wide) return a.slot;
         fault("a 64-bit address in shared memory is not handled: %s", i.text.c_str());
     };
     /* .DESTINATION.SOURCE */
     size_t d = 0;
-    while (d < b.part.size() && b.part[d] != "global" && b.part[d].find("shared") != 0) d++;
+    while (d < b.part.size() && b.part[d] != "global" && b.part[d].find("shared") != 0)
+        d++;
     if (d + 1 >= b.part.size()) return false;
     if (b.part[d] == "global") {
         i.mode = TO_GLOBAL;
@@ -445,8 +485,10 @@ bool build_bulk(Builder &b)
     i.mode = b.part[d + 1] == "global" ? FROM_GLOBAL : TO_CLUSTER;
     i.s[0] = shared_slot(0);
     b.address(1);
-    if (i.mode2) coordinates(1);
-    else i.s[1] = b.slot(2, false);
+    if (i.mode2)
+        coordinates(1);
+    else
+        i.s[1] = b.slot(2, false);
     int bar = i.mode2 ? 2 : 3;
     i.s[2] = shared_slot(bar);
     if (b.has("multicast::cluster")) i.s[3] = b.slot(bar + 1, false);
@@ -499,7 +541,8 @@ bool build_async(Builder &b)
         i.mode2 = (int)source.value;
         i.bytes = (uint8_t)b.args[2].value;
         if (b.args.size() > 3 && b.has("ignore-src")) return false;
-        if (b.args.size() > 3 && !(b.has("L2::cache_hint") && b.args.size() == 4)) i.s[0] = b.slot(3, false);
+        if (b.args.size() > 3 && !(b.has("L2::cache_hint") && b.args.size() == 4))
+            i.s[0] = b.slot(3, false);
         i.run = copy_async;
     }
     return true;

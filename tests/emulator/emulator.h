@@ -1,14 +1,14 @@
 /*
  * emulator.h - PTX run on the host, for correctness: what the parts of the emulator share.
  *
- * A kernel is read from the PTX in the program (parse.cc) into instructions, each with the function that
- * runs it for the lanes of a warp. Registers lie as 32 lanes side by side, of 4 or 8 bytes each: a "slot"
- * is the offset of a register from the warp's `regs`, in words of 4 bytes. Immediates and special
- * registers have slots too, filled before a warp starts.
+ * A kernel is read from the PTX in the program (parse.cc) into instructions, each with the function
+ * that runs it for the lanes of a warp. Registers lie as 32 lanes side by side, of 4 or 8 bytes
+ * each: a "slot" is the offset of a register from the warp's `regs`, in words of 4 bytes.
+ * Immediates and special registers have slots too, filled before a warp starts.
  *
- * Addresses: device memory is memory of this process. The other spaces have a tag in the highest byte of a generic
- * address. An address in the shared window is (rank + 1) << 24 | offset, or the offset alone for
- * the block's own.
+ * Addresses: device memory is memory of this process. The other spaces have a tag in the highest
+ * byte of a generic address. An address in the shared window is (rank + 1) << 24 | offset, or the
+ * offset alone for the block's own.
  */
 #pragma once
 
@@ -22,7 +22,8 @@
 #include <string>
 #include <vector>
 
-namespace emu {
+namespace emu
+{
 
 using std::string;
 
@@ -94,9 +95,10 @@ struct Kernel {
     int64_t shared_bytes = 0, local_bytes = 0;
     int max_threads = 1024, min_blocks = 0;
     int cluster[3] = {0, 0, 0};
-    int max_dynamic = 48 << 10;                         /* set by attribute */
-    std::vector<std::pair<int, string>> specials;       /* slot, name without % */
-    std::vector<std::pair<int, uint64_t>> constants;    /* slot, bits; wide where the sign of slot says */
+    int max_dynamic = 48 << 10;                   /* set by attribute */
+    std::vector<std::pair<int, string>> specials; /* slot, name without % */
+    std::vector<std::pair<int, uint64_t>>
+        constants; /* slot, bits; wide where the sign of slot says */
     std::vector<std::pair<int, uint64_t>> wide_constants;
     int dynamic_offset = RESERVED; /* of dynamic shared memory */
 };
@@ -148,10 +150,22 @@ struct Warp {
     int copy_group[LANES] = {};
     std::deque<std::vector<Wgmma>> products; /* groups; the last is open */
     std::deque<std::vector<std::function<void()>>> stores[LANES];
-    Group &group() { return groups[current]; }
-    uint32_t *u32(int slot) { return regs + slot; }
-    uint64_t *u64(int slot) { return (uint64_t *)(regs + slot); }
-    float *f32(int slot) { return (float *)(regs + slot); }
+    Group &group()
+    {
+        return groups[current];
+    }
+    uint32_t *u32(int slot)
+    {
+        return regs + slot;
+    }
+    uint64_t *u64(int slot)
+    {
+        return (uint64_t *)(regs + slot);
+    }
+    float *f32(int slot)
+    {
+        return (float *)(regs + slot);
+    }
 };
 
 struct Barrier {
@@ -173,7 +187,8 @@ struct Block {
     int rank; /* in the cluster */
     int id[3];
     std::vector<uint8_t> shared;
-    std::vector<uint16_t> unfenced; /* per 16 bytes: warp + 1 whose writes TMA and wgmma need not see yet */
+    std::vector<uint16_t>
+        unfenced; /* per 16 bytes: warp + 1 whose writes TMA and wgmma need not see yet */
     std::vector<Warp> warps;
     std::vector<uint32_t> regs;
     std::vector<uint8_t> local;
@@ -240,7 +255,7 @@ struct Builder {
     std::vector<Arg> args;
     string opcode;
     bool has(const char *p) const;
-    int slot(int arg, bool wide);      /* of a register or immediate */
+    int slot(int arg, bool wide); /* of a register or immediate */
     int slot_of(Arg &arg, bool wide);
     std::vector<int> slots(int arg, bool wide); /* of a vector, or of one */
     void address(int arg);

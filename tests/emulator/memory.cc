@@ -1,6 +1,7 @@
 /*
- * memory.cc - where addresses lead, and the ordinary accesses. Device memory is known by allocation, each with
- * a gap behind it: an access that no allocation has whole is a fault, and so is a misaligned one.
+ * memory.cc - where addresses lead, and the ordinary accesses. Device memory is known by
+ * allocation, each with a gap behind it: an access that no allocation has whole is a fault, and so
+ * is a misaligned one.
  */
 #include <algorithm>
 #include <cstdlib>
@@ -8,11 +9,13 @@
 
 #include "emulator.h"
 
-namespace emu {
+namespace emu
+{
 
 /* ------------------------------------------------------------- allocations -- */
 
-namespace {
+namespace
+{
 
 struct Allocation {
     size_t bytes;
@@ -36,8 +39,9 @@ void *memory_alloc(size_t bytes, bool host)
     const size_t gap = 4096;
     char *at = (char *)malloc(bytes + 2 * gap);
     if (!at) return nullptr;
-    char *begin = (char *)((((uintptr_t)at + gap) & ~(uintptr_t)511) | 256); /* no more aligned than CUDA says */
-    memset(begin, 0xff, bytes); /* NaN, should anyone read it before it is written */
+    char *begin = (char *)((((uintptr_t)at + gap) & ~(uintptr_t)511) |
+                           256); /* no more aligned than CUDA says */
+    memset(begin, 0xff, bytes);  /* NaN, should anyone read it before it is written */
     allocations()[(uintptr_t)begin] = {bytes, at, host ? "host memory" : "memory"};
     used += bytes;
     return begin;
@@ -72,17 +76,20 @@ uint8_t *device_memory(uint64_t address, int64_t bytes, bool write)
             return (uint8_t *)address;
         }
         fault("%s of %lld bytes, %lld bytes after the begin of an allocation of %zu bytes",
-              write ? "write" : "read", (long long)bytes, (long long)(address - at->first), at->second.bytes);
+              write ? "write" : "read", (long long)bytes, (long long)(address - at->first),
+              at->second.bytes);
     }
-    fault("%s of %lld bytes at %#llx, below all allocations", write ? "write" : "read", (long long)bytes,
-          (unsigned long long)address);
+    fault("%s of %lld bytes at %#llx, below all allocations", write ? "write" : "read",
+          (long long)bytes, (unsigned long long)address);
 }
 
 /* ---------------------------------------------------------------- addresses -- */
 
 uint64_t address_of(Warp &w, const Ins &i, int lane)
 {
-    uint64_t base = i.address < 0 ? 0 : i.address_wide ? w.u64(i.address)[lane] : w.u32(i.address)[lane];
+    uint64_t base = i.address < 0    ? 0
+                    : i.address_wide ? w.u64(i.address)[lane]
+                                     : w.u32(i.address)[lane];
     return base + (uint64_t)i.offset;
 }
 
@@ -92,9 +99,11 @@ static uint8_t *shared(Warp &w, uint64_t address, int64_t bytes, Block **block)
     Block *b = w.block;
     if (rank) {
         if (rank > b->cluster->blocks.size())
-            fault("shared memory of block %u in a cluster of %zu", rank - 1, b->cluster->blocks.size());
+            fault("shared memory of block %u in a cluster of %zu", rank - 1,
+                  b->cluster->blocks.size());
         b = b->cluster->blocks[rank - 1];
-        if (b->live_warps == 0) fault("shared memory of block %u of the cluster, which has ended", rank - 1);
+        if (b->live_warps == 0)
+            fault("shared memory of block %u of the cluster, which has ended", rank - 1);
     }
     if (offset < RESERVED || offset + bytes > (int64_t)b->shared.size())
         fault("shared memory at %lld of %lld bytes", (long long)offset - RESERVED,
@@ -103,10 +112,12 @@ static uint8_t *shared(Warp &w, uint64_t address, int64_t bytes, Block **block)
     return b->shared.data() + offset;
 }
 
-uint8_t *resolve(Warp &w, int lane, Space space, uint64_t address, int64_t bytes, int align, bool write)
+uint8_t *resolve(Warp &w, int lane, Space space, uint64_t address, int64_t bytes, int align,
+                 bool write)
 {
     if (address & (uint64_t)(align - 1))
-        fault("lane %d: misaligned: address %#llx, to be a multiple of %d", lane, (unsigned long long)address, align);
+        fault("lane %d: misaligned: address %#llx, to be a multiple of %d", lane,
+              (unsigned long long)address, align);
     if (space == GENERIC)
         for (Space s : {SHARED, LOCAL, PARAM})
             if ((address ^ tag(s)) >> 56 == 0) space = s;
@@ -121,12 +132,14 @@ uint8_t *resolve(Warp &w, int lane, Space space, uint64_t address, int64_t bytes
         case LOCAL: {
             uint64_t offset = address & 0xffffffff;
             int64_t size = w.block->grid->kernel->local_bytes;
-            if ((int64_t)offset + bytes > size) fault("local memory at %llu of %lld", (unsigned long long)offset, (long long)size);
+            if ((int64_t)offset + bytes > size)
+                fault("local memory at %llu of %lld", (unsigned long long)offset, (long long)size);
             return w.local + lane * size + offset;
         }
         case PARAM: {
             uint64_t offset = address & 0xffffffff;
-            if (offset + (uint64_t)bytes > w.block->grid->params.size()) fault("parameters at %llu", (unsigned long long)offset);
+            if (offset + (uint64_t)bytes > w.block->grid->params.size())
+                fault("parameters at %llu", (unsigned long long)offset);
             if (write) fault("a write to parameters");
             return w.block->grid->params.data() + offset;
         }
@@ -138,11 +151,13 @@ uint8_t *resolve(Warp &w, int lane, Space space, uint64_t address, int64_t bytes
     }
 }
 
-/* What TMA and wgmma read must have been fenced by the warp that wrote it (PTX ISA, "Async proxy"). */
+/* What TMA and wgmma read must have been fenced by the warp that wrote it (PTX ISA, "Async proxy").
+ */
 void wrote_shared(Warp &w, Block *block, const uint8_t *at, int64_t bytes)
 {
     int64_t first = at - block->shared.data();
-    for (int64_t k = first / 16; k <= (first + bytes - 1) / 16; k++) block->unfenced[k] = (uint16_t)(w.index + 1);
+    for (int64_t k = first / 16; k <= (first + bytes - 1) / 16; k++)
+        block->unfenced[k] = (uint16_t)(w.index + 1);
 }
 
 void async_reads(Warp &w, const Ins &i, Block *block, const uint8_t *at, int64_t bytes)
@@ -150,7 +165,9 @@ void async_reads(Warp &w, const Ins &i, Block *block, const uint8_t *at, int64_t
     int64_t first = at - block->shared.data();
     for (int64_t k = first / 16; k <= (first + bytes - 1) / 16; k++)
         if (block->unfenced[k]) {
-            finding(w, i, say("reads shared memory that warp %d wrote without a fence.proxy.async since", block->unfenced[k] - 1));
+            finding(w, i,
+                    say("reads shared memory that warp %d wrote without a fence.proxy.async since",
+                        block->unfenced[k] - 1));
             return;
         }
 }
@@ -163,7 +180,8 @@ void fence_async(Warp &w)
 
 /* ------------------------------------------------------------ loads, stores -- */
 
-namespace {
+namespace
+{
 
 void spread(uint32_t *to, int lane, const uint8_t *from, int bytes, char kind, bool wide)
 {
@@ -183,7 +201,8 @@ Run load(Warp &w, const Ins &i, uint32_t m)
     for (int l = 0; l < LANES; l++) {
         if (!(m >> l & 1)) continue;
         const uint8_t *from = resolve(w, l, i.space, address_of(w, i, l), all, all, false);
-        for (int k = 0; k < i.count; k++) spread(w.regs + i.vec[k], l, from + k * i.bytes, i.bytes, i.kind, i.mode);
+        for (int k = 0; k < i.count; k++)
+            spread(w.regs + i.vec[k], l, from + k * i.bytes, i.bytes, i.kind, i.mode);
     }
     return NEXT;
 }
@@ -208,20 +227,29 @@ enum { ADD, MIN, MAX, AND, OR, XOR, EXCH, CAS, INC, DEC };
 
 template <class T> T combine(int op, T old, T a, T b)
 {
-    if constexpr (std::is_integral_v<T>)
-        switch (op) {
-        case AND: return old & a;
-        case OR: return old | a;
-        case XOR: return old ^ a;
-        case INC: return old >= a ? 0 : old + 1;
-        case DEC: return old == 0 || old > a ? a : old - 1;
+    if constexpr (std::is_integral_v<T>) switch (op) {
+        case AND:
+            return old & a;
+        case OR:
+            return old | a;
+        case XOR:
+            return old ^ a;
+        case INC:
+            return old >= a ? 0 : old + 1;
+        case DEC:
+            return old == 0 || old > a ? a : old - 1;
         }
     switch (op) {
-    case ADD: return (T)(old + a);
-    case MIN: return std::min(old, a);
-    case MAX: return std::max(old, a);
-    case CAS: return old == a ? b : old;
-    default: return a;
+    case ADD:
+        return (T)(old + a);
+    case MIN:
+        return std::min(old, a);
+    case MAX:
+        return std::max(old, a);
+    case CAS:
+        return old == a ? b : old;
+    default:
+        return a;
     }
 }
 
@@ -243,15 +271,21 @@ uint64_t combined(const Ins &i, uint64_t old, uint64_t a, uint64_t b)
     };
     const Format &half = i.kind == 'h' ? F16 : BF16;
     switch (i.kind) {
-    case 's': return i.bytes == 8 ? as((int64_t)0) : as((int32_t)0);
-    case 'f': return i.bytes == 8 ? as(0.0) : as(0.0f);
-    case 'h': case 'g': {
+    case 's':
+        return i.bytes == 8 ? as((int64_t)0) : as((int32_t)0);
+    case 'f':
+        return i.bytes == 8 ? as(0.0) : as(0.0f);
+    case 'h':
+    case 'g': {
         if (i.mode == EXCH) return a;
         uint64_t out = combine_half(half, i.mode, (uint16_t)old, (uint16_t)a);
-        if (i.bytes == 4) out |= (uint64_t)combine_half(half, i.mode, (uint16_t)(old >> 16), (uint16_t)(a >> 16)) << 16;
+        if (i.bytes == 4)
+            out |= (uint64_t)combine_half(half, i.mode, (uint16_t)(old >> 16), (uint16_t)(a >> 16))
+                   << 16;
         return out;
     }
-    default: return i.bytes == 8 ? as((uint64_t)0) : i.bytes == 2 ? as((uint16_t)0) : as((uint32_t)0);
+    default:
+        return i.bytes == 8 ? as((uint64_t)0) : i.bytes == 2 ? as((uint16_t)0) : as((uint32_t)0);
     }
 }
 
@@ -301,7 +335,9 @@ Run map_address(Warp &w, const Ins &i, uint32_t m)
         if (!(m >> l & 1)) continue;
         uint64_t a = i.mode ? w.u64(i.s[1])[l] : w.u32(i.s[1])[l];
         uint64_t rank = w.u32(i.s[2])[l];
-        if (rank >= w.block->cluster->blocks.size()) fault("mapa: rank %llu in a cluster of %zu", (unsigned long long)rank, w.block->cluster->blocks.size());
+        if (rank >= w.block->cluster->blocks.size())
+            fault("mapa: rank %llu in a cluster of %zu", (unsigned long long)rank,
+                  w.block->cluster->blocks.size());
         a = (a & ~(uint64_t)0xff000000) | (rank + 1) << 24;
         if (i.mode)
             w.u64(i.s[0])[l] = a;
@@ -311,13 +347,15 @@ Run map_address(Warp &w, const Ins &i, uint32_t m)
     return NEXT;
 }
 
-/* vec: parts; s[0]: the whole; bytes: of a part; mode: the whole has 8 bytes; mode2: the parts too. */
+/* vec: parts; s[0]: the whole; bytes: of a part; mode: the whole has 8 bytes; mode2: the parts too.
+ */
 Run pack(Warp &w, const Ins &i, uint32_t m)
 {
     for (int l = 0; l < LANES; l++) {
         if (!(m >> l & 1)) continue;
         uint64_t v = 0;
-        for (size_t k = i.vec.size(); k-- > 0;) v = v << (8 * i.bytes) | (w.u32(i.vec[k])[l] & ((1ull << (8 * i.bytes)) - 1));
+        for (size_t k = i.vec.size(); k-- > 0;)
+            v = v << (8 * i.bytes) | (w.u32(i.vec[k])[l] & ((1ull << (8 * i.bytes)) - 1));
         if (i.mode)
             w.u64(i.s[0])[l] = v;
         else
@@ -331,7 +369,8 @@ Run unpack(Warp &w, const Ins &i, uint32_t m)
     for (int l = 0; l < LANES; l++) {
         if (!(m >> l & 1)) continue;
         uint64_t v = i.mode ? w.u64(i.s[0])[l] : w.u32(i.s[0])[l];
-        for (size_t k = 0; k < i.vec.size(); k++) w.u32(i.vec[k])[l] = (uint32_t)(v >> (8 * i.bytes * k) & ((1ull << (8 * i.bytes)) - 1));
+        for (size_t k = 0; k < i.vec.size(); k++)
+            w.u32(i.vec[k])[l] = (uint32_t)(v >> (8 * i.bytes * k) & ((1ull << (8 * i.bytes)) - 1));
     }
     return NEXT;
 }
@@ -385,7 +424,8 @@ bool build_memory(Builder &b)
 {
     Ins &i = b.ins;
     const string &name = b.part[0];
-    static const std::vector<string> ignored = {"prefetch", "prefetchu", "discard", "applypriority", "membar"};
+    static const std::vector<string> ignored = {"prefetch", "prefetchu", "discard", "applypriority",
+                                                "membar"};
     if (std::count(ignored.begin(), ignored.end(), name)) {
         i.run = nothing;
         return true;
@@ -415,14 +455,17 @@ bool build_memory(Builder &b)
         return true;
     }
     if (name == "atom" || name == "red") {
-        static const char *const names[] = {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"};
+        static const char *const names[] = {"add", "min",  "max", "and", "or",
+                                            "xor", "exch", "cas", "inc", "dec"};
         i.mode = -1;
         for (int k = 0; k < 10; k++)
             if (b.has(names[k])) i.mode = k;
         if (i.mode < 0 || b.has("async")) return false;
         const string &type = b.part.back();
         i.space = b.space();
-        i.kind = type[0] == 'f' && type.find("f16") == 0 ? 'h' : type.find("bf16") == 0 ? 'g' : type[0];
+        i.kind = type[0] == 'f' && type.find("f16") == 0 ? 'h'
+                 : type.find("bf16") == 0                ? 'g'
+                                                         : type[0];
         i.bytes = (uint8_t)type_bytes(type);
         bool wide = i.bytes == 8, atom = name == "atom";
         if (atom) i.s[0] = b.slot(0, wide);

@@ -3,7 +3,8 @@
 
 #include "emulator.h"
 
-namespace emu {
+namespace emu
+{
 
 const Format F16 = {5, 10, true}, BF16 = {8, 7, true}, E4M3 = {4, 3, false}, E5M2 = {5, 2, true},
              TF32 = {8, 10, true};
@@ -41,8 +42,9 @@ uint32_t encode(const Format &f, double value, Rounding rounding, bool finite)
     if (a == 0 || exponent < 1 - bias(f)) exponent = 1 - bias(f);
     double steps = std::ldexp(a, f.fraction_bits - exponent); /* exact: a double has 53 bits */
     double whole = std::floor(steps), rest = steps - whole;
-    if (rounding == AWAY ? rest >= 0.5
-                         : rounding == TO_EVEN && (rest > 0.5 || (rest == 0.5 && std::fmod(whole, 2) == 1)))
+    if (rounding == AWAY
+            ? rest >= 0.5
+            : rounding == TO_EVEN && (rest > 0.5 || (rest == 0.5 && std::fmod(whole, 2) == 1)))
         whole++;
     /* A carry into the next exponent comes out right by adding. */
     uint32_t bits = (uint32_t)whole + ((uint32_t)(exponent + bias(f) - 1) << f.fraction_bits);

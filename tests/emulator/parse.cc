@@ -6,7 +6,8 @@
 
 #include "emulator.h"
 
-namespace emu {
+namespace emu
+{
 
 string say(const char *format, ...)
 {
@@ -79,7 +80,8 @@ static void strip_comments(string &text)
         }
         if (text[i] != '/') continue;
         if (text[i + 1] == '/')
-            while (i < text.size() && text[i] != '\n') text[i++] = ' ';
+            while (i < text.size() && text[i] != '\n')
+                text[i++] = ' ';
         else if (text[i + 1] == '*')
             for (; i < text.size(); i++) {
                 bool end = text[i] == '*' && text[i + 1] == '/';
@@ -190,7 +192,8 @@ static void scan(Module &m)
             size_t semicolon = t.find(';', i);
             if (semicolon == string::npos) break;
             string statement = t.substr(i, semicolon - i), initial;
-            if (statement.find(".shared") != string::npos || statement.find(".global") != string::npos ||
+            if (statement.find(".shared") != string::npos ||
+                statement.find(".global") != string::npos ||
                 statement.find(".const") != string::npos) {
                 Variable v = variable(statement, &initial);
                 if (v.space == GLOBAL) {
@@ -208,7 +211,8 @@ static void scan(Module &m)
 
 /* ------------------------------------------------------------------- bodies -- */
 
-namespace {
+namespace
+{
 
 struct Register {
     int slot;
@@ -228,7 +232,7 @@ struct Parser {
     int scope_count = 0;
     std::map<string, Variable> locals;
     std::map<string, int64_t> placed;
-    std::map<string, int> labels;                          /* "scope:name" */
+    std::map<string, int> labels;                           /* "scope:name" */
     std::vector<std::pair<int, std::vector<string>>> jumps; /* instruction, keys from the inside */
     std::map<string, int> special;
     std::map<std::pair<uint64_t, bool>, int> constant;
@@ -243,7 +247,8 @@ struct Parser {
     bool find_register(const string &name, Register *out)
     {
         string prefix = name;
-        while (!prefix.empty() && isdigit((unsigned char)prefix.back())) prefix.pop_back();
+        while (!prefix.empty() && isdigit((unsigned char)prefix.back()))
+            prefix.pop_back();
         for (size_t s = scopes.size(); s-- > 0;) {
             Scope &scope = scopes[s];
             auto known = scope.registers.find(name);
@@ -352,7 +357,8 @@ struct Parser {
             a.name = "_";
             return a;
         }
-        if (text[0] == '0' && text.size() > 2 && (text[1] == 'f' || text[1] == 'F' || text[1] == 'd' || text[1] == 'D')) {
+        if (text[0] == '0' && text.size() > 2 &&
+            (text[1] == 'f' || text[1] == 'F' || text[1] == 'd' || text[1] == 'D')) {
             a.value = (int64_t)strtoull(text.c_str() + 2, nullptr, 16);
             return a;
         }
@@ -434,7 +440,8 @@ struct Parser {
             for (const string &operand : split(rest.substr(space)))
                 b.args.push_back(argument(operand));
         current = this;
-        if (!build_warp(b) && !build_memory(b) && !build_async(b) && !build_product(b) && !arithmetic(b))
+        if (!build_warp(b) && !build_memory(b) && !build_async(b) && !build_product(b) &&
+            !arithmetic(b))
             fault("instruction not handled: %s", ins.text.c_str());
         if (!b.args.empty() && b.part[0] == "bra") {
             std::vector<string> keys;
@@ -443,6 +450,17 @@ struct Parser {
             jumps.push_back({(int)kernel.code.size(), keys});
         }
         kernel.code.push_back(std::move(ins));
+    }
+
+    /* cvt may read the lower part of a register of 8 bytes: the slot of a copy of it. */
+    int narrowed(const Ins &of, int slot)
+    {
+        Ins copy = of;
+        copy.run = find_op("cvt.u32.u64")->run;
+        copy.s[0] = allocate(false);
+        copy.s[1] = slot;
+        kernel.code.push_back(copy);
+        return copy.s[0];
     }
 
     bool arithmetic(Builder &b);
@@ -489,7 +507,8 @@ std::vector<int> Builder::slots(int arg, bool wide)
 {
     std::vector<int> out;
     if (args[arg].kind != Arg::VEC) return {slot(arg, wide)};
-    for (Arg &a : args[arg].vec) out.push_back(slot_of(a, wide));
+    for (Arg &a : args[arg].vec)
+        out.push_back(slot_of(a, wide));
     return out;
 }
 
@@ -527,22 +546,28 @@ bool Parser::arithmetic(Builder &b)
     }
     if (!op) return false;
     if ((int)b.args.size() != op->args) return false;
+    const bool converts = b.part[0] == "cvt";
     for (int i = 0; i < op->args; i++) {
-        if (b.args[i].negated) fault("negated operand not handled: %s", b.ins.text.c_str());
-        b.ins.s[i] = b.slot(i, op->wide[i]);
+        Arg &a = b.args[i];
+        if (a.negated) fault("negated operand not handled: %s", b.ins.text.c_str());
+        if (converts && i > 0 && a.kind == Arg::REG && a.wide && !op->wide[i])
+            b.ins.s[i] = narrowed(b.ins, a.slot);
+        else
+            b.ins.s[i] = b.slot(i, op->wide[i]);
     }
     b.ins.run = op->run;
     return true;
 }
 
-/* setp.CMP[.BOOL].TYPE p[|q], a, b[, c]; set is not handled. */
 void Parser::body(size_t i)
 {
     const string &t = module.text;
     int line = 1, source = 0, file = 0;
-    for (size_t k = 0; k < i; k++) line += t[k] == '\n';
+    for (size_t k = 0; k < i; k++)
+        line += t[k] == '\n';
     auto advance = [&](size_t to) {
-        for (; i < to; i++) line += t[i] == '\n';
+        for (; i < to; i++)
+            line += t[i] == '\n';
     };
     do {
         if (isspace((unsigned char)t[i])) {
@@ -571,9 +596,11 @@ void Parser::body(size_t i)
             i++;
         } else {
             size_t k = i;
-            while (k < t.size() && name_char(t[k])) k++;
+            while (k < t.size() && name_char(t[k]))
+                k++;
             if (t[k] == ':' && t[k + 1] != ':') {
-                labels[std::to_string(scopes.back().id) + ":" + t.substr(i, k - i)] = (int)kernel.code.size();
+                labels[std::to_string(scopes.back().id) + ":" + t.substr(i, k - i)] =
+                    (int)kernel.code.size();
                 advance(k + 1);
             } else {
                 size_t end = t.find(';', i);
@@ -595,7 +622,8 @@ static void directives(Kernel &k, const string &text)
             to[i] = (int)strtol(p, &end, 10);
             p = *end == ',' ? end + 1 : end;
             if (*end != ',') {
-                for (int j = i + 1; j < count; j++) to[j] = 1;
+                for (int j = i + 1; j < count; j++)
+                    to[j] = 1;
                 break;
             }
         }
@@ -657,9 +685,11 @@ Kernel *Module::kernel(const string &name)
         parser.locals[v.name] = v;
         parser.symbol(v.name, &value, &space);
     }
-    kernel->dynamic_offset = (int)((RESERVED + kernel->shared_bytes + dynamic_align - 1) / dynamic_align * dynamic_align);
+    kernel->dynamic_offset = (int)((RESERVED + kernel->shared_bytes + dynamic_align - 1) /
+                                   dynamic_align * dynamic_align);
     for (auto &v : variables)
-        if (v.second.space == SHARED && v.second.dynamic) parser.placed[v.first] = kernel->dynamic_offset;
+        if (v.second.space == SHARED && v.second.dynamic)
+            parser.placed[v.first] = kernel->dynamic_offset;
     try {
         parser.body(body);
     } catch (const Fault &f) {
@@ -674,7 +704,9 @@ Kernel *Module::kernel(const string &name)
             found = true;
             break;
         }
-        if (!found) fault("kernel %s: no label for %s", name.c_str(), kernel->code[jump.first].text.c_str());
+        if (!found)
+            fault("kernel %s: no label for %s", name.c_str(),
+                  kernel->code[jump.first].text.c_str());
     }
     return (kernels[name] = std::move(kernel)).get();
 }

@@ -1,7 +1,7 @@
 /*
- * run.cc - a grid, one warp at a time, on one thread. As many blocks live together as the emulated card
- * holds. Which warp goes next, for how long, which of its diverged lanes first, and when an asynchronous copy
- * lands is drawn from EMULATOR_SEED, so that other seeds are other orders.
+ * run.cc - a grid, one warp at a time, on one thread. As many blocks live together as the emulated
+ * card holds. Which warp goes next, for how long, which of its diverged lanes first, and when an
+ * asynchronous copy lands is drawn from EMULATOR_SEED, so that other seeds are other orders.
  */
 #include <algorithm>
 #include <cstdlib>
@@ -9,7 +9,8 @@
 
 #include "emulator.h"
 
-namespace emu {
+namespace emu
+{
 
 int multiprocessors(void)
 {
@@ -20,7 +21,8 @@ int multiprocessors(void)
 static string place(const Kernel &k, const Ins &i)
 {
     auto file = k.module->files.find(i.file);
-    return say("%s\n    PTX line %d: %s\n    source %s:%d", k.name.c_str(), i.line, i.text.substr(0, 160).c_str(),
+    return say("%s\n    PTX line %d: %s\n    source %s:%d", k.name.c_str(), i.line,
+               i.text.substr(0, 160).c_str(),
                file == k.module->files.end() ? "?" : file->second.c_str(), i.source);
 }
 
@@ -29,7 +31,8 @@ void finding(Warp &w, const Ins &i, const string &text)
     static std::set<string> said;
     const Kernel &k = *w.block->grid->kernel;
     if (!said.insert(k.name + std::to_string(i.line)).second) return;
-    fprintf(stderr, "emulator: FOUND: %s\n    block %d, warp %d of %s\n", text.c_str(), w.block->id[0], w.index, place(k, i).c_str());
+    fprintf(stderr, "emulator: FOUND: %s\n    block %d, warp %d of %s\n", text.c_str(),
+            w.block->id[0], w.index, place(k, i).c_str());
 }
 
 /* ------------------------------------------------------------------- blocks -- */
@@ -38,10 +41,15 @@ static uint32_t special(const Block &b, int thread, const string &n)
 {
     const Grid &g = *b.grid;
     auto axis = [&](const char *name) { /* "tid" of "tid.y": 1 */
-        size_t length = strlen(name);
-        return n.size() == length + 2 && n.compare(0, length, name) == 0 && n[length] == '.' ? n[length + 1] - 'x' : -1;
+                                        size_t length = strlen(name);
+                                        return n.size() == length + 2 &&
+                                                       n.compare(0, length, name) == 0 &&
+                                                       n[length] == '.'
+                                                   ? n[length + 1] - 'x'
+                                                   : -1;
     };
-    int t[3] = {thread % g.block[0], thread / g.block[0] % g.block[1], thread / (g.block[0] * g.block[1])};
+    int t[3] = {thread % g.block[0], thread / g.block[0] % g.block[1],
+                thread / (g.block[0] * g.block[1])};
     int a, lane = thread % LANES;
     if ((a = axis("tid")) >= 0) return (uint32_t)t[a];
     if ((a = axis("ntid")) >= 0) return (uint32_t)g.block[a];
@@ -65,7 +73,8 @@ static uint32_t special(const Block &b, int thread, const string &n)
     if (n == "lanemask_ge") return ~((1u << lane) - 1);
     if (n == "dynamic_smem_size") return (uint32_t)g.dynamic_bytes;
     if (n == "total_smem_size") return (uint32_t)b.shared.size();
-    if (n == "clock" || n == "clock_hi" || n == "clock64" || n == "globaltimer" || n == "gridid") return 0;
+    if (n == "clock" || n == "clock_hi" || n == "clock64" || n == "globaltimer" || n == "gridid")
+        return 0;
     fault("special register %%%s is not handled", n.c_str());
 }
 
@@ -105,11 +114,15 @@ static void fill_registers(Block &b)
         w.live = lanes == LANES ? ~0u : (1u << lanes) - 1;
         w.groups = {{0, w.live, false}};
         w.products.emplace_back();
-        for (auto &queue : w.stores) queue.emplace_back();
-        for (auto &c : k.constants) std::fill_n(w.u32(c.first), LANES, (uint32_t)c.second);
-        for (auto &c : k.wide_constants) std::fill_n(w.u64(c.first), LANES, c.second);
+        for (auto &queue : w.stores)
+            queue.emplace_back();
+        for (auto &c : k.constants)
+            std::fill_n(w.u32(c.first), LANES, (uint32_t)c.second);
+        for (auto &c : k.wide_constants)
+            std::fill_n(w.u64(c.first), LANES, c.second);
         for (auto &s : k.specials)
-            for (int l = 0; l < LANES; l++) w.u32(s.first)[l] = special(b, (int)n * LANES + l, s.second);
+            for (int l = 0; l < LANES; l++)
+                w.u32(s.first)[l] = special(b, (int)n * LANES + l, s.second);
     }
 }
 
@@ -119,16 +132,19 @@ static void end_warp(Warp &w)
 {
     finish_copies(w, ~0u, 0);
     if (w.products.size() > 1 || !w.products[0].empty()) {
-        finding(w, w.block->grid->kernel->code.back(), "ends with products of wgmma that it has not waited for");
+        finding(w, w.block->grid->kernel->code.back(),
+                "ends with products of wgmma that it has not waited for");
         w.products.emplace_back();
         finish_products(w, 0);
     }
     for (auto &queue : w.stores)
         for (auto &group : queue)
-            for (auto &run : group) run();
+            for (auto &run : group)
+                run();
     Block &b = *w.block;
     b.live_warps--;
-    for (Barrier &barrier : b.barriers) /* those that wait for all of the block wait for one warp less */
+    for (Barrier &barrier :
+         b.barriers) /* those that wait for all of the block wait for one warp less */
         if (barrier.all && barrier.arrived && barrier.arrived == b.live_warps) {
             barrier.arrived = 0;
             barrier.phase++;
@@ -142,7 +158,8 @@ static void end_warp(Warp &w)
     }
 }
 
-/* The diverged lanes that go on: those at the lowest place, which is where others join them; now and then any. */
+/* The diverged lanes that go on: those at the lowest place, which is where others join them; now
+ * and then any. */
 static bool choose(Warp &w)
 {
     for (size_t a = 0; a < w.groups.size(); a++)
@@ -155,7 +172,8 @@ static bool choose(Warp &w)
                 b++;
     size_t best = w.groups.size();
     for (size_t a = 0; a < w.groups.size(); a++)
-        if (!w.groups[a].stuck && (best == w.groups.size() || w.groups[a].pc < w.groups[best].pc)) best = a;
+        if (!w.groups[a].stuck && (best == w.groups.size() || w.groups[a].pc < w.groups[best].pc))
+            best = a;
     if (best == w.groups.size()) return false;
     w.current = best;
     return true;
@@ -168,7 +186,8 @@ static bool run_warp(Warp &w, int steps)
     const Ins *code = g.kernel->code.data();
     const int size = (int)g.kernel->code.size();
     bool moved = false, any = g.chance(8) == 0;
-    for (Group &group : w.groups) group.stuck = false;
+    for (Group &group : w.groups)
+        group.stuck = false;
     w.current = 0;
     if (any && w.groups.size() > 1) w.current = g.chance((uint32_t)w.groups.size());
     while (steps-- > 0) {
@@ -180,7 +199,8 @@ static bool run_warp(Warp &w, int steps)
         if (i.guard >= 0) {
             const uint32_t *p = w.u32(i.guard);
             uint32_t yes = 0;
-            for (int l = 0; l < LANES; l++) yes |= (uint32_t)(p[l] != 0) << l;
+            for (int l = 0; l < LANES; l++)
+                yes |= (uint32_t)(p[l] != 0) << l;
             mask &= i.guard_not ? ~yes : yes;
             if (!mask) {
                 group.pc++;
@@ -192,7 +212,9 @@ static bool run_warp(Warp &w, int steps)
         try {
             result = i.run(w, i, mask);
         } catch (const Fault &f) {
-            throw Fault(say("%s\n    block (%d, %d, %d), warp %d of ", f.what(), w.block->id[0], w.block->id[1], w.block->id[2], w.index) + place(*g.kernel, i));
+            throw Fault(say("%s\n    block (%d, %d, %d), warp %d of ", f.what(), w.block->id[0],
+                            w.block->id[1], w.block->id[2], w.index) +
+                        place(*g.kernel, i));
         }
         if (result == BLOCKED) {
             w.groups[w.current].stuck = true;
@@ -201,7 +223,8 @@ static bool run_warp(Warp &w, int steps)
             continue;
         }
         moved = true;
-        if (result == NEXT) w.groups[w.current].pc++;
+        if (result == NEXT)
+            w.groups[w.current].pc++;
         else if (w.groups.empty()) {
             end_warp(w);
             return true;
@@ -224,7 +247,8 @@ static int blocks_per_sm(const Kernel &k, int threads, int64_t dynamic_bytes)
 
 int occupancy(const Kernel &k, int threads, int64_t dynamic_bytes)
 {
-    return k.dynamic_offset + dynamic_bytes > 228 << 10 ? 0 : blocks_per_sm(k, threads, dynamic_bytes);
+    return k.dynamic_offset + dynamic_bytes > 228 << 10 ? 0
+                                                        : blocks_per_sm(k, threads, dynamic_bytes);
 }
 
 [[noreturn]] static void deadlock(const std::vector<Block *> &alive)
@@ -235,7 +259,9 @@ int occupancy(const Kernel &k, int threads, int64_t dynamic_bytes)
         for (Warp &w : b->warps)
             for (Group &g : w.groups)
                 if (said++ < 12)
-                    text += say("\n    block %d, warp %d, lanes %08x wait at ", b->id[0], w.index, g.mask) + place(*b->grid->kernel, b->grid->kernel->code[(size_t)g.pc]);
+                    text += say("\n    block %d, warp %d, lanes %08x wait at ", b->id[0], w.index,
+                                g.mask) +
+                            place(*b->grid->kernel, b->grid->kernel->code[(size_t)g.pc]);
     throw Fault(text);
 }
 
@@ -245,12 +271,15 @@ void launch(Grid &g)
     g.random = seed ? strtoull(seed, nullptr, 0) * 77 + 1 : 1;
     for (int a = 0; a < 3; a++) {
         if (!g.cluster[a]) g.cluster[a] = 1;
-        if (g.dim[a] % g.cluster[a]) fault("kernel %s: a grid that is no multiple of its clusters", g.kernel->name.c_str());
+        if (g.dim[a] % g.cluster[a])
+            fault("kernel %s: a grid that is no multiple of its clusters", g.kernel->name.c_str());
     }
     const int threads = g.block[0] * g.block[1] * g.block[2];
     const int64_t cluster_size = (int64_t)g.cluster[0] * g.cluster[1] * g.cluster[2];
     const int64_t clusters = (int64_t)g.dim[0] * g.dim[1] * g.dim[2] / cluster_size;
-    const int64_t room = std::max<int64_t>(1, multiprocessors() * (int64_t)occupancy(*g.kernel, threads, g.dynamic_bytes) / cluster_size);
+    const int64_t room = std::max<int64_t>(
+        1,
+        multiprocessors() * (int64_t)occupancy(*g.kernel, threads, g.dynamic_bytes) / cluster_size);
     std::vector<std::unique_ptr<Cluster>> live_clusters;
     std::vector<std::unique_ptr<Block>> blocks;
     int64_t next = 0;
@@ -258,15 +287,19 @@ void launch(Grid &g)
         while (next < clusters && (int64_t)live_clusters.size() < room) {
             auto cluster = std::make_unique<Cluster>();
             int64_t across[3] = {g.dim[0] / g.cluster[0], g.dim[1] / g.cluster[1], 0};
-            int64_t at[3] = {next % across[0], next / across[0] % across[1], next / across[0] / across[1]};
+            int64_t at[3] = {next % across[0], next / across[0] % across[1],
+                             next / across[0] / across[1]};
             size_t first = blocks.size();
             for (int r = 0; r < cluster_size; r++) {
-                int in[3] = {r % g.cluster[0], r / g.cluster[0] % g.cluster[1], r / (g.cluster[0] * g.cluster[1])};
+                int in[3] = {r % g.cluster[0], r / g.cluster[0] % g.cluster[1],
+                             r / (g.cluster[0] * g.cluster[1])};
                 int id[3];
-                for (int a = 0; a < 3; a++) id[a] = (int)at[a] * g.cluster[a] + in[a];
+                for (int a = 0; a < 3; a++)
+                    id[a] = (int)at[a] * g.cluster[a] + in[a];
                 blocks.push_back(make_block(g, cluster.get(), r, id));
             }
-            for (size_t b = first; b < blocks.size(); b++) fill_registers(*blocks[b]);
+            for (size_t b = first; b < blocks.size(); b++)
+                fill_registers(*blocks[b]);
             live_clusters.push_back(std::move(cluster));
             next++;
         }
@@ -277,7 +310,8 @@ void launch(Grid &g)
             size_t from = g.chance((uint32_t)b.warps.size());
             for (size_t k = 0; k < b.warps.size(); k++) {
                 Warp &w = b.warps[(from + k) % b.warps.size()];
-                if (!w.groups.empty()) moved |= run_warp(w, 1 + (int)g.chance(g.chance(4) ? 64 : 1024));
+                if (!w.groups.empty())
+                    moved |= run_warp(w, 1 + (int)g.chance(g.chance(4) ? 64 : 1024));
             }
         }
         /* Copies land in any order. */
@@ -291,7 +325,8 @@ void launch(Grid &g)
                 n++;
         if (!moved) {
             std::vector<Block *> alive;
-            for (auto &b : blocks) alive.push_back(b.get());
+            for (auto &b : blocks)
+                alive.push_back(b.get());
             deadlock(alive);
         }
         for (size_t c = 0; c < live_clusters.size();) {
@@ -300,11 +335,14 @@ void launch(Grid &g)
                 continue;
             }
             if (!g.pending.empty()) {
-                for (auto &run : g.pending) run();
+                for (auto &run : g.pending)
+                    run();
                 g.pending.clear();
             }
             Cluster *dead = live_clusters[c].get();
-            blocks.erase(std::remove_if(blocks.begin(), blocks.end(), [&](auto &b) { return b->cluster == dead; }), blocks.end());
+            blocks.erase(std::remove_if(blocks.begin(), blocks.end(),
+                                        [&](auto &b) { return b->cluster == dead; }),
+                         blocks.end());
             live_clusters.erase(live_clusters.begin() + (long)c);
         }
     }

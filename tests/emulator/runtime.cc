@@ -1,8 +1,8 @@
 /*
- * runtime.cc - the part of the CUDA runtime that the project uses, in place of libcudart_static.a: one card of
- * compute capability 9.0 whose memory is this process's, whose streams do everything at once and in order, and
- * whose kernels are run by run.cc. What a kernel may not do is told on stderr, and leaves the card in the error that
- * CUDA would.
+ * runtime.cc - the part of the CUDA runtime that the project uses, in place of libcudart_static.a:
+ * one card of compute capability 9.0 whose memory is this process's, whose streams do everything at
+ * once and in order, and whose kernels are run by run.cc. What a kernel may not do is told on
+ * stderr, and leaves the card in the error that CUDA would.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +27,8 @@ struct CUstream_st {
     CUgraph_st *capture;
 };
 
-namespace emu {
+namespace emu
+{
 
 int occupancy(const Kernel &k, int threads, int64_t dynamic_bytes);
 
@@ -115,13 +116,14 @@ static string ptx_of(const void *fatbin)
 /* The harness's own kernels, whose blocks stride over the whole: a few do the same as thousands. */
 static bool strides(const string &name)
 {
-    for (const char *known : {"assay_checksum", "assay_poison", "assay_unwritten", "assay_fill_elements", "assay_flush"})
+    for (const char *known : {"assay_checksum", "assay_poison", "assay_unwritten",
+                              "assay_fill_elements", "assay_flush"})
         if (name.find(known) != string::npos) return true;
     return false;
 }
 
-static cudaError_t run(const void *function, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream,
-                       const int cluster[3])
+static cudaError_t run(const void *function, dim3 grid, dim3 block, void **args, size_t shared,
+                       cudaStream_t stream, const int cluster[3])
 {
     if (broken) return broken;
     try {
@@ -142,13 +144,21 @@ static cudaError_t run(const void *function, dim3 grid, dim3 block, void **args,
         }
         g.dynamic_bytes = (int64_t)shared;
         if (strides(k->name)) g.dim[0] = std::min(g.dim[0], 2 * multiprocessors());
-        if (total > 1024 || total > k->max_threads) return fail(total > 1024 ? cudaErrorInvalidConfiguration : cudaErrorLaunchOutOfResources);
+        if (total > 1024 || total > k->max_threads)
+            return fail(total > 1024 ? cudaErrorInvalidConfiguration
+                                     : cudaErrorLaunchOutOfResources);
         if ((int64_t)shared > k->max_dynamic) return fail(cudaErrorInvalidValue);
-        if (k->dynamic_offset - RESERVED + (int64_t)shared > 227 << 10) return fail(cudaErrorInvalidValue);
+        if (k->dynamic_offset - RESERVED + (int64_t)shared > 227 << 10)
+            return fail(cudaErrorInvalidValue);
         return enqueue(stream, [g]() mutable {
             if (broken) return;
             double start = now_ms();
-            if (tracing()) fprintf(stderr, "emulator: %s <<<(%d, %d, %d), (%d, %d, %d), %lld>>> cluster (%d, %d, %d)", g.kernel->name.c_str(), g.dim[0], g.dim[1], g.dim[2], g.block[0], g.block[1], g.block[2], (long long)g.dynamic_bytes, g.cluster[0], g.cluster[1], g.cluster[2]);
+            if (tracing())
+                fprintf(stderr,
+                        "emulator: %s <<<(%d, %d, %d), (%d, %d, %d), %lld>>> cluster (%d, %d, %d)",
+                        g.kernel->name.c_str(), g.dim[0], g.dim[1], g.dim[2], g.block[0],
+                        g.block[1], g.block[2], (long long)g.dynamic_bytes, g.cluster[0],
+                        g.cluster[1], g.cluster[2]);
             try {
                 launch(g);
             } catch (const Fault &f) {
@@ -184,15 +194,22 @@ void **__cudaRegisterFatBinary(void *fatbin)
     return (void **)m;
 }
 
-void __cudaRegisterFatBinaryEnd(void **) {}
-void __cudaUnregisterFatBinary(void **) {}
+void __cudaRegisterFatBinaryEnd(void **)
+{
+}
+void __cudaUnregisterFatBinary(void **)
+{
+}
 
-void __cudaRegisterFunction(void **handle, const char *host, char *, const char *name, int, void *, void *, void *, void *, int *)
+void __cudaRegisterFunction(void **handle, const char *host, char *, const char *name, int, void *,
+                            void *, void *, void *, int *)
 {
     functions()[host] = {(Module *)handle, name};
 }
 
-void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int) {}
+void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int)
+{
+}
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st *stream)
 {
@@ -215,12 +232,14 @@ cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *function)
 
 static const int no_cluster[3] = {0, 0, 0};
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream)
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
+                               size_t shared, cudaStream_t stream)
 {
     return run((const void *)kernel, grid, block, args, shared, stream, no_cluster);
 }
 
-cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream)
+cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared,
+                             cudaStream_t stream)
 {
     return run(f, grid, block, args, shared, stream, no_cluster);
 }
@@ -250,7 +269,8 @@ cudaError_t cudaFuncSetAttribute(const void *f, cudaFuncAttribute attribute, int
     try {
         Kernel *k = kernel_of(f);
         if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
-            if (value < 0 || k->dynamic_offset - RESERVED + value > 227 << 10) return fail(cudaErrorInvalidValue);
+            if (value < 0 || k->dynamic_offset - RESERVED + value > 227 << 10)
+                return fail(cudaErrorInvalidValue);
             k->max_dynamic = value;
         }
         return cudaSuccess;
@@ -260,7 +280,8 @@ cudaError_t cudaFuncSetAttribute(const void *f, cudaFuncAttribute attribute, int
     }
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *f, int threads, size_t shared)
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *f, int threads,
+                                                          size_t shared)
 {
     try {
         *count = occupancy(*kernel_of(f), threads, (int64_t)shared);
@@ -271,7 +292,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void
     }
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, const void *f, int threads, size_t shared, unsigned)
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, const void *f,
+                                                                   int threads, size_t shared,
+                                                                   unsigned)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(count, f, threads, shared);
 }
@@ -281,7 +304,8 @@ cudaError_t cudaOccupancyMaxActiveClusters(int *count, const void *f, const cuda
     int cluster[3], blocks;
     cluster_of(c, cluster);
     int size = cluster[0] ? cluster[0] * cluster[1] * cluster[2] : 1;
-    cudaError_t e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, (int)(c->blockDim.x * c->blockDim.y * c->blockDim.z), c->dynamicSmemBytes);
+    cudaError_t e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, f, (int)(c->blockDim.x * c->blockDim.y * c->blockDim.z), c->dynamicSmemBytes);
     *count = blocks * multiprocessors() / size;
     return e;
 }
@@ -362,10 +386,13 @@ static bool checked(const void *at, size_t bytes, bool device, bool write)
     }
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream)
 {
-    if (!checked(to, bytes, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice, true) ||
-        !checked(from, bytes, kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice, false))
+    if (!checked(to, bytes, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice,
+                 true) ||
+        !checked(from, bytes, kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice,
+                 false))
         return fail(cudaErrorInvalidValue);
     return enqueue(stream, [=] { memmove(to, from, bytes); });
 }
@@ -375,10 +402,12 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind 
     return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
 }
 
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind)
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind)
 {
     for (size_t row = 0; row < height; row++) {
-        cudaError_t e = cudaMemcpy((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, kind);
+        cudaError_t e = cudaMemcpy((char *)to + row * to_pitch,
+                                   (const char *)from + row * from_pitch, width, kind);
         if (e) return e;
     }
     return broken;
@@ -451,7 +480,8 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t)
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream)
 {
     return enqueue(stream, [graph] {
-        for (auto &node : graph->nodes) node();
+        for (auto &node : graph->nodes)
+            node();
     });
 }
 
@@ -551,12 +581,23 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int)
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
     switch (attribute) {
-    case cudaDevAttrL2CacheSize: *value = 1 << 20; break;
-    case cudaDevAttrMultiProcessorCount: *value = multiprocessors(); break;
-    case cudaDevAttrComputeCapabilityMajor: *value = 9; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = 227 << 10; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = 228 << 10; break;
-    default: *value = 0;
+    case cudaDevAttrL2CacheSize:
+        *value = 1 << 20;
+        break;
+    case cudaDevAttrMultiProcessorCount:
+        *value = multiprocessors();
+        break;
+    case cudaDevAttrComputeCapabilityMajor:
+        *value = 9;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+        *value = 227 << 10;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+        *value = 228 << 10;
+        break;
+    default:
+        *value = 0;
     }
     return cudaSuccess;
 }
@@ -599,14 +640,22 @@ cudaError_t cudaPeekAtLastError(void)
 const char *cudaGetErrorString(cudaError_t e)
 {
     switch (e) {
-    case cudaSuccess: return "no error";
-    case cudaErrorInvalidValue: return "invalid argument";
-    case cudaErrorMemoryAllocation: return "out of memory";
-    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
-    case cudaErrorLaunchOutOfResources: return "too many resources requested for launch";
-    case cudaErrorIllegalAddress: return "the emulator found a fault in a kernel (see its message)";
-    case cudaErrorIllegalInstruction: return "the emulator cannot run a kernel (see its message)";
-    default: return "an error";
+    case cudaSuccess:
+        return "no error";
+    case cudaErrorInvalidValue:
+        return "invalid argument";
+    case cudaErrorMemoryAllocation:
+        return "out of memory";
+    case cudaErrorInvalidConfiguration:
+        return "invalid configuration argument";
+    case cudaErrorLaunchOutOfResources:
+        return "too many resources requested for launch";
+    case cudaErrorIllegalAddress:
+        return "the emulator found a fault in a kernel (see its message)";
+    case cudaErrorIllegalInstruction:
+        return "the emulator cannot run a kernel (see its message)";
+    default:
+        return "an error";
     }
 }
 
@@ -618,9 +667,11 @@ const char *cudaGetErrorName(cudaError_t)
 /* ---------------------------------------------------------------- tensor maps -- */
 
 /* With the driver's rules for tiled maps. */
-static CUresult encode_tiled(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank, void *base, const cuuint64_t *size,
-                             const cuuint64_t *stride, const cuuint32_t *box, const cuuint32_t *step, CUtensorMapInterleave interleave,
-                             CUtensorMapSwizzle swizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill outside)
+static CUresult encode_tiled(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank,
+                             void *base, const cuuint64_t *size, const cuuint64_t *stride,
+                             const cuuint32_t *box, const cuuint32_t *step,
+                             CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                             CUtensorMapL2promotion, CUtensorMapFloatOOBfill outside)
 {
     static const int bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
     static const int widths[] = {0, 32, 64, 128};
@@ -628,7 +679,9 @@ static CUresult encode_tiled(CUtensorMap *out, CUtensorMapDataType type, cuuint3
         fprintf(stderr, "emulator: cuTensorMapEncodeTiled: %s\n", why);
         return CUDA_ERROR_INVALID_VALUE;
     };
-    if (rank < 1 || rank > 5 || (unsigned)type > 12 || interleave != CU_TENSOR_MAP_INTERLEAVE_NONE || (unsigned)swizzle > 3) return refuse("a kind that is not handled");
+    if (rank < 1 || rank > 5 || (unsigned)type > 12 ||
+        interleave != CU_TENSOR_MAP_INTERLEAVE_NONE || (unsigned)swizzle > 3)
+        return refuse("a kind that is not handled");
     TensorMap t{};
     t.magic = TENSOR_MAP;
     t.base = (uint64_t)base;
@@ -642,19 +695,23 @@ static CUresult encode_tiled(CUtensorMap *out, CUtensorMapDataType type, cuuint3
         t.stride[d] = d ? stride[d - 1] : (uint64_t)bytes[type];
         t.box[d] = (uint16_t)box[d];
         if (!size[d] || size[d] > 1ull << 32) return refuse("a size of 0 or over 2^32");
-        if (d && (t.stride[d] % 16 || t.stride[d] >= 1ull << 40)) return refuse("a stride that is no multiple of 16, or over 2^40");
+        if (d && (t.stride[d] % 16 || t.stride[d] >= 1ull << 40))
+            return refuse("a stride that is no multiple of 16, or over 2^40");
         if (!box[d] || box[d] > 256) return refuse("a box of 0 or over 256");
         if (step[d] != 1) return refuse("an element stride other than 1 is not handled");
     }
     int64_t inner = (int64_t)box[0] * bytes[type];
     if (inner % 16) return refuse("a box whose rows are no multiple of 16 bytes");
-    if (t.swizzle && inner > t.swizzle) return refuse("a box whose rows are wider than the swizzle");
+    if (t.swizzle && inner > t.swizzle)
+        return refuse("a box whose rows are wider than the swizzle");
     memset(out, 0, sizeof *out);
     memcpy(out, &t, sizeof t);
     return CUDA_SUCCESS;
 }
 
-cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned, unsigned long long, cudaDriverEntryPointQueryResult *found)
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned,
+                                             unsigned long long,
+                                             cudaDriverEntryPointQueryResult *found)
 {
     bool known = string(name) == "cuTensorMapEncodeTiled";
     *out = known ? (void *)encode_tiled : nullptr;
@@ -662,7 +719,8 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **out, unsig
     return cudaSuccess;
 }
 
-cudaError_t cudaGetDriverEntryPoint(const char *name, void **out, unsigned long long flags, cudaDriverEntryPointQueryResult *found)
+cudaError_t cudaGetDriverEntryPoint(const char *name, void **out, unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult *found)
 {
     return cudaGetDriverEntryPointByVersion(name, out, 0, flags, found);
 }

@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-namespace emu {
+namespace emu
+{
 
 struct TensorMap {
     uint64_t magic;

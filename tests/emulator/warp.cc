@@ -3,14 +3,16 @@
 
 #include "emulator.h"
 
-namespace emu {
+namespace emu
+{
 
 bool whole(Warp &w, uint32_t mask, uint32_t members)
 {
     return (mask & members & w.live) == (members & w.live);
 }
 
-namespace {
+namespace
+{
 
 template <class F> void each(uint32_t mask, F f)
 {
@@ -81,8 +83,8 @@ Run clock_now(Warp &w, const Ins &i, uint32_t m)
     return NEXT;
 }
 
-/* setp with a second destination (s[1]) or combined with a predicate (s[4]) by mode: `inner` leaves the comparison
- * in s[0] of a copy. */
+/* setp with a second destination (s[1]) or combined with a predicate (s[4]) by mode: `inner` leaves
+ * the comparison in s[0] of a copy. */
 Run compare(Warp &w, const Ins &i, uint32_t m)
 {
     Ins plain = i;
@@ -91,8 +93,11 @@ Run compare(Warp &w, const Ins &i, uint32_t m)
     plain.s[2] = i.s[3];
     i.inner(w, plain, m);
     each(m, [&](int l) {
-        bool is = w.u32(i.mode2)[l], with = i.s[4] >= 0 ? w.u32(i.s[4])[l] != (uint32_t)i.kind : true;
-        auto join = [&](bool v) { return i.mode == 0 ? v && with : i.mode == 1 ? v || with : v != with; };
+        bool is = w.u32(i.mode2)[l],
+             with = i.s[4] >= 0 ? w.u32(i.s[4])[l] != (uint32_t)i.kind : true;
+        auto join = [&](bool v) {
+            return i.mode == 0 ? v && with : i.mode == 1 ? v || with : v != with;
+        };
         w.u32(i.s[0])[l] = join(is);
         if (i.s[1] >= 0) w.u32(i.s[1])[l] = join(!is);
     });
@@ -106,7 +111,8 @@ bool build_compare(Builder &b)
     string name = "setp";
     i.mode = b.has("or") ? 1 : b.has("xor") ? 2 : 0;
     for (size_t k = 1; k < b.part.size(); k++)
-        if (b.part[k] != "and" && b.part[k] != "or" && b.part[k] != "xor" && b.part[k] != "ftz") name += "." + b.part[k];
+        if (b.part[k] != "and" && b.part[k] != "or" && b.part[k] != "xor" && b.part[k] != "ftz")
+            name += "." + b.part[k];
     const Op *op = find_op(name);
     if (!op) return false;
     i.inner = op->run;
@@ -139,13 +145,21 @@ Run shuffle(Warp &w, const Ins &i, uint32_t m)
         int high = (l & segment) | (clamp & ~segment), low = l & segment, from;
         bool in;
         switch (i.mode) {
-        case 0: from = l - b, in = from >= high; break; /* up */
-        case 1: from = l + b, in = from <= high; break; /* down */
-        case 2: from = l ^ b, in = from <= high; break; /* bfly */
-        default: from = low | (b & ~segment), in = from <= high;
+        case 0:
+            from = l - b, in = from >= high;
+            break; /* up */
+        case 1:
+            from = l + b, in = from <= high;
+            break; /* down */
+        case 2:
+            from = l ^ b, in = from <= high;
+            break; /* bfly */
+        default:
+            from = low | (b & ~segment), in = from <= high;
         }
         if (!in) from = l;
-        if (!(m >> from & 1)) finding(w, i, say("lane %d takes the value of lane %d, which is not there", l, from));
+        if (!(m >> from & 1))
+            finding(w, i, say("lane %d takes the value of lane %d, which is not there", l, from));
         out[l] = w.u32(i.s[1])[from];
         ok[l] = in;
     });
@@ -163,7 +177,10 @@ Run vote(Warp &w, const Ins &i, uint32_t m)
     if (!whole(w, m, members)) return BLOCKED;
     each(m, [&](int l) { yes |= (uint32_t)((w.u32(i.s[1])[l] != 0) != (bool)i.kind) << l; });
     uint32_t all = m & members;
-    uint32_t out = i.mode == 0 ? yes != 0 : i.mode == 1 ? yes == all : i.mode == 2 ? yes == 0 || yes == all : yes;
+    uint32_t out = i.mode == 0   ? yes != 0
+                   : i.mode == 1 ? yes == all
+                   : i.mode == 2 ? yes == 0 || yes == all
+                                 : yes;
     each(m, [&](int l) { w.u32(i.s[0])[l] = out; });
     return NEXT;
 }
@@ -175,7 +192,8 @@ Run match(Warp &w, const Ins &i, uint32_t m)
     if (!whole(w, m, members)) return BLOCKED;
     auto value = [&](int l) { return i.bytes == 8 ? w.u64(i.s[1])[l] : w.u32(i.s[1])[l]; };
     uint32_t same[LANES] = {};
-    each(m, [&](int l) { each(m, [&](int o) { same[l] |= (uint32_t)(value(l) == value(o)) << o; }); });
+    each(m,
+         [&](int l) { each(m, [&](int o) { same[l] |= (uint32_t)(value(l) == value(o)) << o; }); });
     each(m, [&](int l) {
         bool all = same[l] == (m & members);
         w.u32(i.s[0])[l] = i.mode ? (all ? members : 0) : same[l];
@@ -198,12 +216,23 @@ Run reduce(Warp &w, const Ins &i, uint32_t m)
             return;
         }
         switch (i.mode) {
-        case 0: out += v; break;
-        case 1: out = i.kind == 's' ? (uint32_t)std::min((int32_t)out, (int32_t)v) : std::min(out, v); break;
-        case 2: out = i.kind == 's' ? (uint32_t)std::max((int32_t)out, (int32_t)v) : std::max(out, v); break;
-        case 3: out &= v; break;
-        case 4: out |= v; break;
-        default: out ^= v;
+        case 0:
+            out += v;
+            break;
+        case 1:
+            out = i.kind == 's' ? (uint32_t)std::min((int32_t)out, (int32_t)v) : std::min(out, v);
+            break;
+        case 2:
+            out = i.kind == 's' ? (uint32_t)std::max((int32_t)out, (int32_t)v) : std::max(out, v);
+            break;
+        case 3:
+            out &= v;
+            break;
+        case 4:
+            out |= v;
+            break;
+        default:
+            out ^= v;
         }
     });
     each(m, [&](int l) { w.u32(i.s[0])[l] = out; });
@@ -238,7 +267,9 @@ Run warp_sync(Warp &w, const Ins &i, uint32_t m)
         if (w.block->grid->kernel->code[(size_t)g.pc].run == warp_sync) here |= g.mask;
     if (!whole(w, here, members)) return BLOCKED;
     for (Group &g : w.groups)
-        if (&g != &w.group() && w.block->grid->kernel->code[(size_t)g.pc].run == warp_sync && (g.mask & members)) g.pc++;
+        if (&g != &w.group() && w.block->grid->kernel->code[(size_t)g.pc].run == warp_sync &&
+            (g.mask & members))
+            g.pc++;
     return NEXT;
 }
 
@@ -250,7 +281,8 @@ int expected(Warp &w, const Ins &i, uint32_t m)
     if (i.s[1] < 0) return w.block->live_warps;
     uint32_t threads = uniform(w, i, i.s[1], m);
     if (threads == 0 || threads % LANES) fault("a barrier of %u threads", threads);
-    if (threads > (uint32_t)(w.block->threads + LANES - 1) / LANES * LANES) fault("a barrier of %u threads in a block of %d", threads, w.block->threads);
+    if (threads > (uint32_t)(w.block->threads + LANES - 1) / LANES * LANES)
+        fault("a barrier of %u threads in a block of %d", threads, w.block->threads);
     return (int)threads / LANES;
 }
 
@@ -290,7 +322,12 @@ Run block_sync(Warp &w, const Ins &i, uint32_t m)
     }
     if (i.mode == 1 || b.phase != w.barrier_phase) {
         w.barrier = -1;
-        if (i.mode >= 2) each(m, [&](int l) { w.u32(i.s[3])[l] = i.mode == 2 ? (uint32_t)b.result : i.mode == 3 ? b.result == 0 : b.result != 0; });
+        if (i.mode >= 2)
+            each(m, [&](int l) {
+                w.u32(i.s[3])[l] = i.mode == 2   ? (uint32_t)b.result
+                                   : i.mode == 3 ? b.result == 0
+                                                 : b.result != 0;
+            });
         return NEXT;
     }
     return BLOCKED;
@@ -371,23 +408,27 @@ bool build_warp(Builder &b)
         i.run = leave;
     } else if (name == "trap") {
         i.run = trap;
-    } else if (name == "nanosleep" || name == "setmaxnreg" || name == "griddepcontrol" || name == "pmevent") {
+    } else if (name == "nanosleep" || name == "setmaxnreg" || name == "griddepcontrol" ||
+               name == "pmevent") {
         i.run = nothing;
     } else if (name == "activemask") {
         i.s[0] = b.slot(0, false);
         i.run = active;
-    } else if (name == "mov" && (b.args[1].name == "clock" || b.args[1].name == "clock64" || b.args[1].name == "globaltimer")) {
+    } else if (name == "mov" && (b.args[1].name == "clock" || b.args[1].name == "clock64" ||
+                                 b.args[1].name == "globaltimer")) {
         i.mode = type_bytes(b.part.back()) == 8;
         i.s[0] = b.slot(0, i.mode);
         i.run = clock_now;
     } else if (name == "shfl") {
         i.mode = pick({"up", "down", "bfly", "idx"});
-        for (int k = 0; k < 5; k++) i.s[k] = b.slot(k, false);
+        for (int k = 0; k < 5; k++)
+            i.s[k] = b.slot(k, false);
         i.target = b.args[0].second;
         i.run = shuffle;
     } else if (name == "vote") {
         i.mode = pick({"any", "all", "uni", "ballot"});
-        for (int k = 0; k < 3; k++) i.s[k] = b.slot(k, false);
+        for (int k = 0; k < 3; k++)
+            i.s[k] = b.slot(k, false);
         i.kind = b.args[1].negated;
         i.run = vote;
     } else if (name == "match") {
@@ -399,7 +440,8 @@ bool build_warp(Builder &b)
     } else if (name == "redux") {
         i.mode = pick({"add", "min", "max", "and", "or", "xor"});
         i.kind = b.part.back()[0];
-        for (int k = 0; k < 3; k++) i.s[k] = b.slot(k, false);
+        for (int k = 0; k < 3; k++)
+            i.s[k] = b.slot(k, false);
         i.run = reduce;
     } else if (name == "elect") {
         i.s[0] = b.slot(0, false), i.s[2] = b.slot(1, false);
