@@ -391,27 +391,20 @@ Run store_bulk(Warp &w, const Ins &i, uint32_t m)
         if (w.block->grid->chance(2))
             run();
         else
-            w.stores[l].back().push_back(run);
+            w.stores.push_back({l, w.store_group[l], run});
     });
     return NEXT;
 }
 
 Run bulk_commit(Warp &w, const Ins &, uint32_t m)
 {
-    each(m, [&](int l) { w.stores[l].emplace_back(); });
+    each(m, [&](int l) { w.store_group[l]++; });
     return NEXT;
 }
 
 Run bulk_wait(Warp &w, const Ins &i, uint32_t m)
 {
-    each(m, [&](int l) {
-        auto &queue = w.stores[l];
-        while ((int64_t)queue.size() - 1 > i.offset) {
-            for (auto &run : queue.front())
-                run();
-            queue.pop_front();
-        }
-    });
+    finish_stores(w, m, (int)i.offset);
     return NEXT;
 }
 
@@ -507,6 +500,18 @@ void finish_copies(Warp &w, uint32_t mask, int but_last)
         else
             w.copies[kept++] = c;
     w.copies.resize(kept);
+}
+
+/* but_last of -1: those of the group that is open too. */
+void finish_stores(Warp &w, uint32_t mask, int but_last)
+{
+    std::vector<Store> kept;
+    for (Store &s : w.stores)
+        if ((mask >> s.lane & 1) && s.group < w.store_group[s.lane] - but_last)
+            s.run();
+        else
+            kept.push_back(std::move(s));
+    w.stores = std::move(kept);
 }
 
 bool build_async(Builder &b)

@@ -16,7 +16,7 @@ endif
 
 .PHONY: all
 all: $(LIB)/libcudart_static.a
-	+$(MAKE) -f Makefile $(ARGUMENTS) $(BUILD)/assay
+	+@$(MAKE) -f Makefile $(ARGUMENTS) $(BUILD)/assay
 
 $(LIB)/libcudart_static.a: $(OBJECTS)
 	rm -f $@ $(BUILD)/assay && ar rcs $@ $^

@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -95,10 +94,9 @@ struct Kernel {
     int64_t shared_bytes = 0, local_bytes = 0;
     int max_threads = 1024, min_blocks = 0;
     int cluster[3] = {0, 0, 0};
-    int max_dynamic = 48 << 10;                   /* set by attribute */
-    std::vector<std::pair<int, string>> specials; /* slot, name without % */
-    std::vector<std::pair<int, uint64_t>>
-        constants; /* slot, bits; wide where the sign of slot says */
+    int max_dynamic = 48 << 10;                      /* set by attribute */
+    std::vector<std::pair<int, string>> specials;    /* slot, name without % */
+    std::vector<std::pair<int, uint64_t>> constants; /* slot, bits */
     std::vector<std::pair<int, uint64_t>> wide_constants;
     int dynamic_offset = RESERVED; /* of dynamic shared memory */
 };
@@ -129,6 +127,11 @@ struct Copy { /* cp.async, of one lane */
     int bytes, source_bytes, lane, group;
 };
 
+struct Store { /* a bulk copy out of shared memory, of one lane */
+    int lane, group;
+    std::function<void()> run;
+};
+
 struct Wgmma {
     const Ins *ins;
     uint64_t a, b;
@@ -148,8 +151,9 @@ struct Warp {
     uint32_t arrived = 0; /* lanes at barrier.cluster */
     std::vector<Copy> copies;
     int copy_group[LANES] = {};
-    std::deque<std::vector<Wgmma>> products; /* groups; the last is open */
-    std::deque<std::vector<std::function<void()>>> stores[LANES];
+    std::vector<std::vector<Wgmma>> products; /* groups; the last is open */
+    std::vector<Store> stores;
+    int store_group[LANES] = {};
     Group &group()
     {
         return groups[current];
@@ -202,6 +206,7 @@ struct Grid {
     std::vector<uint8_t> params;
     int dim[3], block[3], cluster[3];
     int64_t dynamic_bytes;
+    std::vector<uint32_t> image;                /* of a warp's registers when it starts */
     std::vector<std::function<void()>> pending; /* asynchronous copies that have not landed */
     uint64_t random;
     uint32_t chance(uint32_t n) /* 0 to n - 1 */
@@ -236,6 +241,7 @@ bool whole(Warp &w, uint32_t mask, uint32_t members);
 
 void launch(Grid &grid); /* throws Fault */
 void finish_copies(Warp &w, uint32_t mask, int but_last);
+void finish_stores(Warp &w, uint32_t mask, int but_last);
 void finish_products(Warp &w, size_t but_last);
 
 /* ------------------------------------------------------------ instructions -- */

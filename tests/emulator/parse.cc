@@ -226,6 +226,9 @@ struct Scope {
 };
 
 struct Parser {
+    Parser(Module &m, Kernel &k) : module(m), kernel(k)
+    {
+    }
     Module &module;
     Kernel &kernel;
     std::vector<Scope> scopes;
@@ -657,7 +660,7 @@ Kernel *Module::kernel(const string &name)
         }
         directives(*kernel, text.substr(close, body - close));
     }
-    Parser parser{*this, *kernel};
+    Parser parser(*this, *kernel);
     /* Where dynamic shared memory begins depends on all static variables: place those first. */
     size_t end = body;
     for (int depth = 0; end < text.size(); end++) {

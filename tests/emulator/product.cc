@@ -381,7 +381,7 @@ void finish_products(Warp &w, size_t but_last)
     while (w.products.size() - 1 > but_last) {
         for (const Wgmma &p : w.products.front())
             multiply(w, p);
-        w.products.pop_front();
+        w.products.erase(w.products.begin());
     }
 }
 

@@ -91,7 +91,7 @@ static std::unique_ptr<Block> make_block(Grid &g, Cluster *cluster, int rank, co
     b->unfenced.assign((size_t)bytes / 16 + 1, 0);
     b->threads = g.block[0] * g.block[1] * g.block[2];
     int warps = (b->threads + LANES - 1) / LANES;
-    b->regs.assign((size_t)warps * (size_t)k.words, 0xcdcdcdcd);
+    b->regs.resize((size_t)warps * (size_t)k.words);
     b->local.assign((size_t)(warps * LANES * k.local_bytes), 0xff);
     b->warps.resize((size_t)warps);
     b->live_warps = warps;
@@ -114,15 +114,15 @@ static void fill_registers(Block &b)
         w.live = lanes == LANES ? ~0u : (1u << lanes) - 1;
         w.groups = {{0, w.live, false}};
         w.products.emplace_back();
-        for (auto &queue : w.stores)
-            queue.emplace_back();
-        for (auto &c : k.constants)
-            std::fill_n(w.u32(c.first), LANES, (uint32_t)c.second);
-        for (auto &c : k.wide_constants)
-            std::fill_n(w.u64(c.first), LANES, c.second);
-        for (auto &s : k.specials)
-            for (int l = 0; l < LANES; l++)
+        std::copy(b.grid->image.begin(), b.grid->image.end(), w.regs);
+        for (auto &s : k.specials) {
+            /* Others are the same in all lanes. */
+            bool of_lane =
+                s.second.compare(0, 3, "tid") == 0 || s.second.compare(0, 4, "lane") == 0;
+            std::fill_n(w.u32(s.first), LANES, special(b, (int)n * LANES, s.second));
+            for (int l = 1; of_lane && l < LANES; l++)
                 w.u32(s.first)[l] = special(b, (int)n * LANES + l, s.second);
+        }
     }
 }
 
@@ -130,17 +130,14 @@ static void fill_registers(Block &b)
 
 static void end_warp(Warp &w)
 {
-    finish_copies(w, ~0u, 0);
+    finish_copies(w, ~0u, -1);
     if (w.products.size() > 1 || !w.products[0].empty()) {
         finding(w, w.block->grid->kernel->code.back(),
                 "ends with products of wgmma that it has not waited for");
         w.products.emplace_back();
         finish_products(w, 0);
     }
-    for (auto &queue : w.stores)
-        for (auto &group : queue)
-            for (auto &run : group)
-                run();
+    finish_stores(w, ~0u, -1);
     Block &b = *w.block;
     b.live_warps--;
     for (Barrier &barrier :
@@ -280,6 +277,11 @@ void launch(Grid &g)
     const int64_t room = std::max<int64_t>(
         1,
         multiprocessors() * (int64_t)occupancy(*g.kernel, threads, g.dynamic_bytes) / cluster_size);
+    g.image.assign((size_t)g.kernel->words, 0xcdcdcdcd);
+    for (auto &c : g.kernel->constants)
+        std::fill_n(&g.image[(size_t)c.first], LANES, (uint32_t)c.second);
+    for (auto &c : g.kernel->wide_constants)
+        std::fill_n((uint64_t *)&g.image[(size_t)c.first], LANES, c.second);
     std::vector<std::unique_ptr<Cluster>> live_clusters;
     std::vector<std::unique_ptr<Block>> blocks;
     int64_t next = 0;
