@@ -388,6 +388,13 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.c.o $(PARTS_O) $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
+# --------------------------------------------------------------- emulator --
+
+.PHONY: emulate
+emulate: ## every kernel run on the host, emulated, at odd shapes: needs nvcc, no GPU (tests/emulator/README.md)
+	+@$(MAKE) --no-print-directory -f tests/emulator/emulate.mk BUILD=$(BUILD)/emulator
+	@tests/emulator/run.sh $(BUILD)/emulator/assay
+
 # ---------------------------------------------------------------- mutants --
 
 # Known mistakes, put into the real kernels, and known ways to cheat (tests/mutants/README.md). The
