@@ -183,10 +183,28 @@ void fence_async(Warp &w)
 namespace
 {
 
+/* memcpy of a size that the compiler knows. */
+void copy_element(void *to, const void *from, int bytes)
+{
+    switch (bytes) {
+    case 1:
+        memcpy(to, from, 1);
+        break;
+    case 2:
+        memcpy(to, from, 2);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    default:
+        memcpy(to, from, (size_t)bytes);
+    }
+}
+
 void spread(uint32_t *to, int lane, const uint8_t *from, int bytes, char kind, bool wide)
 {
     uint64_t v = 0;
-    memcpy(&v, from, bytes);
+    copy_element(&v, from, bytes);
     if (kind == 's' && bytes < 8 && v >> (8 * bytes - 1) & 1) v |= ~0ull << (8 * bytes);
     if (wide)
         ((uint64_t *)to)[lane] = v;
@@ -215,7 +233,7 @@ Run store(Warp &w, const Ins &i, uint32_t m)
         uint8_t *to = resolve(w, l, i.space, address_of(w, i, l), all, all, true);
         for (int k = 0; k < i.count; k++) {
             const void *from = i.mode ? (void *)&w.u64(i.vec[k])[l] : (void *)&w.u32(i.vec[k])[l];
-            memcpy(to + k * i.bytes, from, i.bytes);
+            copy_element(to + k * i.bytes, from, i.bytes);
         }
     }
     return NEXT;
