@@ -138,8 +138,9 @@ TEST_O    := $(call obj,$(call buildable,tests,test_*.c))
 TESTS     := $(TEST_O:.c.o=)
 BENCH_O   := $(call obj,$(call files,tests,gate_bench.c))
 FUZZ_O    := $(call obj,$(wildcard tests/fuzz/fuzz_*.c))
-# What a unit test may call: all of the harness but its main.
+# What a unit test may call: all of the harness but its main, or with ROOMS these folders of it alone.
 PARTS_O   := $(filter-out %/main.c.o,$(HARNESS_O))
+PARTS_O   := $(if $(ROOMS),$(filter $(ROOMS:%=$(BUILD)/harness/%/%),$(PARTS_O)),$(PARTS_O))
 # $(call named,NAMES,FILES): the files of these names, wherever they are.
 named = $(foreach file,$(2),$(if $(filter $(1),$(basename $(notdir $(file)))),$(file)))
 
@@ -348,6 +349,10 @@ check-probe: ## check, with the operation and the variants of tests/probe/ linke
 check-stats: $(BENCH_O:.c.o=) ## error rates of the gate, by simulation (minutes); docs/gate-statistics.md has them
 	@$(BENCH_O:.c.o=)
 
+.PHONY: check-proof
+check-proof: $(call named,test_code_mutants test_launch_trace_cuda test_program_code test_proof,$(UNIT_TESTS)) ## 500 changes of kernels and 660 of what is launched, which no gate may call UNCHANGED (a minute)
+	@CODE_MUTANTS=500 CODE_KERNELS="$(wildcard kernels/int8/*.cu)" TEST_TIMEOUT=600 $(RUN_TESTS) $^
+
 .PHONY: check-gpu
 check-gpu: $(BUILD)/assay $(BUILD)/assay-faults ## tests that need a GPU
 	@. tests/gpu/env.sh && export PATH LD_LIBRARY_PATH && TEST_TIMEOUT=3600 TEST_JOBS=1 \
@@ -364,9 +369,11 @@ SANITIZED = ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_abort=0:$(ASAN_MEM
 check-sanitize: ## most unit and some command tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@+$(SANITIZED) check BUILD=$(BUILD)/sanitize CUDA=0
 
-# What a build without CUDA leaves out of these tests, and no GPU is needed for.
+# What a build without CUDA leaves out of these tests, and no GPU is needed for. No other room is
+# compiled for them: they stand on these alone.
+CUPTI_ROOMS = measure judge bench device suite object case base
 check-sanitize-cuda: ## the tests of CUPTI under the same (needs nvcc)
-	@+$(SANITIZED) check-cupti BUILD=$(BUILD)/sanitize-cuda CUDA=1 ARCH=90
+	@+$(SANITIZED) check-cupti BUILD=$(BUILD)/sanitize-cuda CUDA=1 ARCH=90 ROOMS="$(CUPTI_ROOMS)"
 
 CUPTI_TESTS = $(call named,test_cupti %_cuda,$(UNIT_TESTS))
 check-cupti: $(CUPTI_TESTS)

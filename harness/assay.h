@@ -56,6 +56,8 @@ enum assay_type {
     ASSAY_I32,
     ASSAY_U32,
     ASSAY_I64,
+    ASSAY_E4M3,  /* 8-bit floats of the OCP (OFP8): 448 is the largest, no infinity */
+    ASSAY_E5M2,  /* 57344 is the largest */
     ASSAY_TYPES, /* how many there are */
 };
 
@@ -66,7 +68,8 @@ size_t assay_type_bytes(enum assay_type type);
 double assay_load(enum assay_type type, const void *base, int64_t index);
 
 /* Store `value` as element `index`: floats round to nearest even, integers
- * truncate and must be in range. */
+ * truncate and must be in range. The 8-bit floats saturate: what is beyond the largest
+ * number, infinities too, becomes it. NaN stays NaN. */
 void assay_store(enum assay_type type, void *base, int64_t index, double value);
 
 /* --------------------------------------------------------------- shapes -- */
@@ -158,8 +161,8 @@ struct assay_work {
 
 /* The result of checking one element. NEAR is a difference that the operation allows on
  * a share of elements, such as a rounding tie that two correct formulas resolve
- * differently. Where there is a near_share and no `match`, so is a BF16 or F16 within its
- * bound that is not the nearest to what is expected. */
+ * differently. Where there is a near_share and no `match`, so is a float of 16 or 8 bits
+ * within its bound that is not the nearest to what is expected. */
 enum assay_match { ASSAY_EXACT, ASSAY_NEAR, ASSAY_WRONG };
 
 struct assay_tolerance {
@@ -401,7 +404,7 @@ struct assay_library {
  * fields at the end of operation, variant, library, call and object, and values at the end of
  * enumerations that count nothing. A program loads objects of its own major version, and of its
  * minor version or an older one. */
-enum { ASSAY_ABI_MAJOR = 1, ASSAY_ABI_MINOR = 0 };
+enum { ASSAY_ABI_MAJOR = 1, ASSAY_ABI_MINOR = 1 };
 
 /* The sizes of what may not grow within a major version, as one number. */
 enum {

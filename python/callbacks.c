@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "case/result.h"
+
 /* Not in the limited interface before 3.11. */
 #ifndef PyBUF_READ
 #define PyBUF_READ  0x100
@@ -71,8 +73,8 @@ static PyObject *buffers_of(const struct assay_call *call, bool is_host)
     int count = call->shape->operation->buffers(call->shape, buffer);
     PyObject *all = PyTuple_New(count);
     for (int i = 0; all && i < count; i++) {
-        PyObject *one = Py_BuildValue("(sssLN)", buffer[i].name, role_names[buffer[i].role],
-                                      type_names[buffer[i].type], (long long)buffer[i].count,
+        PyObject *one = Py_BuildValue("(sssLN)", buffer[i].name, role_name(buffer[i].role),
+                                      type_name(buffer[i].type), (long long)buffer[i].count,
                                       memory_of(&buffer[i], call->buffer[i], is_host, PyBUF_WRITE));
         if (!one || PyTuple_SetItem(all, i, one) < 0) Py_CLEAR(all);
     }
@@ -200,7 +202,7 @@ static PyObject *inputs_of(const struct instance *instance, const void *const in
     for (int b = 0; inputs && b < instance->buffers; b++) {
         const struct assay_buffer *buffer = &instance->buffer[b];
         if (buffer->role != ASSAY_IN) continue;
-        PyObject *one = Py_BuildValue("(ssN)", buffer->name, type_names[buffer->type],
+        PyObject *one = Py_BuildValue("(ssN)", buffer->name, type_name(buffer->type),
                                       memory_of(buffer, in[b], true, PyBUF_READ));
         if (!one || PyList_Append(inputs, one) < 0) Py_CLEAR(inputs);
         Py_XDECREF(one);
@@ -255,7 +257,7 @@ int callback_fill(const struct assay_shape *shape, int buffer, uint64_t seed, vo
     PyGILState_STATE held = PyGILState_Ensure();
     PyObject *sizes = sizes_of(shape);
     PyObject *done = sizes ? PyObject_CallMethod(host, "fill", "OssKN", sizes, spec->name,
-                                                 type_names[spec->type], (unsigned long long)seed,
+                                                 type_name(spec->type), (unsigned long long)seed,
                                                  memory_of(spec, memory, true, PyBUF_WRITE))
                            : NULL;
     if (!done) raised();

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "case/result.h"
+
 struct definition {
     struct assay_operation operation;
     struct instance *instance;
@@ -14,21 +16,6 @@ static struct {
     struct definition *definition;
     int count;
 } known;
-
-const char *const role_names[] = {
-    [ASSAY_IN] = "in", [ASSAY_OUT] = "out", [ASSAY_SCRATCH] = "scratch", NULL};
-const char *const type_names[] = {[ASSAY_F32] = "f32",
-                                  [ASSAY_F64] = "f64",
-                                  [ASSAY_F16] = "f16",
-                                  [ASSAY_BF16] = "bf16",
-                                  [ASSAY_I8] = "i8",
-                                  [ASSAY_U8] = "u8",
-                                  [ASSAY_I16] = "i16",
-                                  [ASSAY_I32] = "i32",
-                                  [ASSAY_U32] = "u32",
-                                  [ASSAY_I64] = "i64",
-                                  NULL};
-_Static_assert(sizeof type_names / sizeof *type_names == ASSAY_TYPES + 1, "one name for each type");
 
 /* ---------------------------------------------------------------- tables -- */
 
@@ -81,11 +68,14 @@ static int64_t whole(const struct assay_shape *shape)
 
 /* --------------------------------------------------------------- reading -- */
 
-static int index_of(const char *name, const char *const *names, int *index)
+WORDS(fill, [ASSAY_FILL_UNIFORM] = "uniform", [ASSAY_FILL_NORMAL] = "normal",
+      [ASSAY_FILL_INTEGER] = "integer", [ASSAY_FILL_CUSTOM] = "custom");
+
+static int index_of(const char *word, const struct words *words, int *index)
 {
-    for (*index = 0; names[*index]; ++*index)
-        if (strcmp(names[*index], name) == 0) return 0;
-    PyErr_Format(PyExc_ValueError, "unknown word '%s'", name);
+    *index = words_find(words, word);
+    if (*index >= 0) return 0;
+    PyErr_Format(PyExc_ValueError, "unknown %s '%s'", words->what, word);
     return -1;
 }
 
@@ -93,19 +83,15 @@ static int index_of(const char *name, const char *const *names, int *index)
 static int read_buffer(PyObject *from, struct assay_buffer *buffer,
                        struct assay_tolerance *tolerance)
 {
-    static const char *const fills[] = {[ASSAY_FILL_UNIFORM] = "uniform",
-                                        [ASSAY_FILL_NORMAL] = "normal",
-                                        [ASSAY_FILL_INTEGER] = "integer",
-                                        [ASSAY_FILL_CUSTOM] = "custom",
-                                        NULL};
     const char *role, *type, *kind;
     int role_index, type_index, kind_index, constant;
     long long count;
     if (!PyArg_ParseTuple(from, "sssLsddpdd", &buffer->name, &role, &type, &count, &kind,
                           &buffer->fill.a, &buffer->fill.b, &constant, &tolerance->abs,
                           &tolerance->rel) ||
-        index_of(role, role_names, &role_index) < 0 ||
-        index_of(type, type_names, &type_index) < 0 || index_of(kind, fills, &kind_index) < 0)
+        index_of(role, &role_words, &role_index) < 0 ||
+        index_of(type, &type_words, &type_index) < 0 ||
+        index_of(kind, &fill_words, &kind_index) < 0)
         return -1;
     buffer->role = (enum assay_role)role_index;
     buffer->type = (enum assay_type)type_index;

@@ -28,10 +28,6 @@ const struct assay_object *described_read(PyObject *described);
 /* The instance of a shape; NULL: the operation was not described for it. */
 const struct instance *described_find(const struct assay_shape *shape);
 
-/* What tensors are in Python: "in", "f32". Ended by NULL; an index is an enum assay_role or
- * assay_type. */
-extern const char *const role_names[], *const type_names[];
-
 /* Whose methods are called back; borrowed for the life of the process. */
 void callbacks_use(PyObject *host);
 

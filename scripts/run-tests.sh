@@ -9,7 +9,7 @@
 # The last line is "N passed, N failed"; exit 1 on any failure or no test.
 #
 # Half as many again as there are processors run at a time (TEST_JOBS): many wait for a device or for
-# each other's processes. A line is printed when a test ends.
+# each other's processes, the longest first (tests/longest.txt). A line is printed when a test ends.
 #
 # Environment for the scripts: ASSAY, FAULTS (programs), TMP (a fresh folder).
 set -u
@@ -79,7 +79,8 @@ tell() {
         sed -n 's/^# skipped: /          left out: /p' "$log"
     else
         printf '  FAIL  %-32s %4d of %d failed (%s)\n' "$name" "$bad" $((good + bad)) "$why"
-        sed 's/^/        | /' "$log"
+        # What failed comes first: a record that is cut off keeps its top.
+        { grep -v '^ok ' "$log"; grep '^ok ' "$log"; } | sed 's/^/        | /'
     fi
     rm -rf "$scratch/$name.tmp"
 }
@@ -93,11 +94,23 @@ end_one() {
     unset "running[$process]" "begun[$process]"
 }
 
+# longest_first TEST...: those of the list in its order, then the others as they came.
+declare -A place=()
+while read -r name; do
+    [[ $name == \#* ]] || place[$name]=${#place[@]}
+done <"$(dirname "$0")/../tests/longest.txt"
+longest_first() {
+    local test
+    for test; do printf '%d %s\n' "${place[${test##*/}]-${#place[@]}}" "$test"; done | sort -s -n -k1,1 | cut -d ' ' -f 2-
+}
+
 # run_by JOBS TEST...: so many at a time.
 run_by() {
     local at_once=$1 test
     shift
-    for test; do
+    [ $# -gt 0 ] || return
+    mapfile -t tests < <(longest_first "$@")
+    for test in "${tests[@]}"; do
         [ "${#running[@]}" -lt "$at_once" ] || end_one
         begin "$test"
     done

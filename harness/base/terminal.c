@@ -36,6 +36,15 @@ bool terminal_has_colour(FILE *out)
     return terminal_is_live(out) && !(no_colour && no_colour[0]);
 }
 
+void terminal_bar(int done, int all, char out[TERMINAL_BAR])
+{
+    enum { CELLS = TERMINAL_BAR - 3 };
+    int full = all > 0 ? CELLS * done / all : 0;
+    if (full > CELLS) full = CELLS;
+    snprintf(out, TERMINAL_BAR, "[%.*s%.*s]", full, "####################", CELLS - full,
+             "....................");
+}
+
 int terminal_width(FILE *out, int otherwise)
 {
     struct winsize size;

@@ -12,6 +12,10 @@ bool terminal_is_live(FILE *out);
 /* Whether to use colour: such a terminal, and NO_COLOR is not set. */
 bool terminal_has_colour(FILE *out);
 
+/* "[#####...............]": how far something is. */
+enum { TERMINAL_BAR = 23 };
+void terminal_bar(int done, int all, char out[TERMINAL_BAR]);
+
 /* Columns of the terminal; `otherwise` if it is none. */
 int terminal_width(FILE *out, int otherwise);
 

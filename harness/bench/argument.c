@@ -9,18 +9,21 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "case/result.h"
 
 /* Types of numbers and elements. `element` -1: of no buffer. */
 static const struct {
     const char *name;
     int bytes, element;
     bool is_float;
-    double least, most; /* of a whole number */
+    double least, most; /* of a whole number, and of a float that saturates */
 } types[] = {
     {"f32", 4, ASSAY_F32, true, 0, 0},
     {"f64", 8, ASSAY_F64, true, 0, 0},
     {"f16", 2, ASSAY_F16, true, 0, 0},
     {"bf16", 2, ASSAY_BF16, true, 0, 0},
+    {"e4m3", 1, ASSAY_E4M3, true, -448, 448},
+    {"e5m2", 1, ASSAY_E5M2, true, -57344, 57344},
     {"i8", 1, ASSAY_I8, false, -0x1p7, 0x1p7},
     {"u8", 1, ASSAY_U8, false, 0, 0x1p8},
     {"i16", 2, ASSAY_I16, false, -0x1p15, 0x1p15},
@@ -31,9 +34,6 @@ static const struct {
     {"u64", 8, -1, false, 0, 0x1p64},
 };
 enum { TYPES = sizeof types / sizeof *types };
-
-static const char *const roles[] = {"in", "out", "scratch"};
-enum { ROLES = sizeof roles / sizeof *roles };
 
 /* ----------------------------------------------------------------- words -- */
 
@@ -96,6 +96,7 @@ static bool is_held(int type, double value)
 {
     unsigned char bytes[8];
     if (!types[type].is_float) return value >= types[type].least && value < types[type].most;
+    if (types[type].most > 0) return fabs(value) <= types[type].most;
     assay_store((enum assay_type)types[type].element, bytes, 0, value);
     return isfinite(assay_load((enum assay_type)types[type].element, bytes, 0));
 }
@@ -189,9 +190,9 @@ int argument_parse(struct argument *argument, const char *text)
     if (text_copy(copy, sizeof copy, text)) return assay_error("it is too long");
     char *word = next_word(&rest);
     if (!word) return assay_error("it is empty (in f32[n], out f32[n], i32 n, null)");
-    for (int i = 0; i < ROLES; i++) {
-        if (strcmp(roles[i], word)) continue;
-        argument->role = (enum assay_role)i;
+    int role = words_find(&role_words, word);
+    if (role >= 0) {
+        argument->role = (enum assay_role)role;
         return read_buffer(argument, rest);
     }
     if (!strcmp(word, "inout"))
@@ -219,7 +220,7 @@ int argument_bytes(const struct argument *argument)
     return argument->kind == ARGUMENT_NUMBER ? types[argument->type].bytes : (int)sizeof(void *);
 }
 
-/* Of a float: the double, rounded to the type. */
+/* The value of a float: the double, rounded to the type. */
 static int float_value(const struct argument *argument, const struct expression_size *sizes,
                        int count, union argument_value *value)
 {
@@ -254,6 +255,6 @@ void argument_text(const struct argument *argument, char *out, size_t size)
     else if (argument->kind == ARGUMENT_NUMBER)
         snprintf(out, size, "%s %s", types[argument->type].name, argument->expression);
     else
-        snprintf(out, size, "%s %s[%s]", roles[argument->role], types[argument->type].name,
+        snprintf(out, size, "%s %s[%s]", role_name(argument->role), types[argument->type].name,
                  argument->expression);
 }

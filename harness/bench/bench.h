@@ -62,7 +62,7 @@ struct bench {
     /* The same as a function of a shared object; NULL: none. */
     int (*reference)(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound);
-    char python[PATH_MAX]; /* where that function is in a file of Python; "": it is not */
+    char reference_file[PATH_MAX]; /* where that function is; "": there is none */
     const char *baselines[2];
     bool has_tolerance; /* else bench_share says what an output may differ by */
     /* What is registered. */
@@ -75,8 +75,8 @@ struct bench {
  * that has file and line. What is registered stays. */
 int bench_load(const char *path, const char *name);
 
-/* The SHA-256 of a description that was loaded and of the kernels' files that it names. -1 with
- * assay_error. */
+/* The SHA-256 of a description that was loaded and of the files that it names: kernels, and what
+ * says what is right. -1 with assay_error. */
 int bench_digest(const char *path, char sha256[SHA256_TEXT]);
 
 /* The description that an operation came from, NULL: from none. */
@@ -107,8 +107,8 @@ int bench_take_triton(struct bench_kernel *kernel);
 /* What `expect` says is right. -1 with assay_error. */
 int bench_take_expect(struct bench *bench, const char *expect);
 
-/* The function `reference` of bench->python, as assay_operation has it, and its reference_run: all
- * of an output at once. -1 with assay_error, which has what Python said last. */
+/* The function `reference` of a file of Python, as assay_operation has it, and its reference_run:
+ * all of an output at once. -1 with assay_error, which has what Python said last. */
 int bench_python_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                            int64_t begin, int64_t end, double *expected, double *bound);
 int64_t bench_python_run(const struct assay_shape *shape);
@@ -144,7 +144,7 @@ int bench_sizes(const struct assay_shape *shape, struct expression_size out[ASSA
 int bench_launch_of(const struct bench_kernel *kernel, const struct expression_size *sizes,
                     int count, struct kernel_launch *launch);
 
-/* Of all kernels; check is against the oracle. */
+/* What every kernel's variant has; `check` holds it against the oracle. */
 int bench_setup(struct assay_call *call);
 int bench_launch(struct assay_call *call);
 int bench_check(struct assay_call *call);

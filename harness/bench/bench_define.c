@@ -103,7 +103,7 @@ int bench_launch_of(const struct bench_kernel *kernel, const struct expression_s
 
 /* ------------------------------------------------------------------ work -- */
 
-/* Of all variants alike: the least that moves, and what is computed. */
+/* The work of all variants: the least that moves, and what is computed. */
 static int bytes_of(const struct bench *bench, const struct expression_size *sizes, int count,
                     struct assay_work *work)
 {

@@ -14,7 +14,8 @@
 double bench_share(enum assay_type type)
 {
     static const double share[ASSAY_TYPES] = {
-        [ASSAY_F32] = 1e-5, [ASSAY_F64] = 1e-12, [ASSAY_F16] = 2e-3, [ASSAY_BF16] = 1.6e-2};
+        [ASSAY_F32] = 1e-5,    [ASSAY_F64] = 1e-12,  [ASSAY_F16] = 2e-3,
+        [ASSAY_BF16] = 1.6e-2, [ASSAY_E4M3] = 0.125, [ASSAY_E5M2] = 0.25};
     return share[type];
 }
 
@@ -33,16 +34,22 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     return 0;
 }
 
+static int find_file(struct bench *bench, const char *file)
+{
+    char path[PATH_MAX];
+    if (bench_path(file, bench->path, path)) return -1;
+    if (!realpath(path, bench->reference_file))
+        return assay_error("expect = %s: cannot be read: %s", file, strerror(errno));
+    return 0;
+}
+
 /* NAME_reference of a shared object, and where it is there NAME_reference_cost: functions as
  * assay_operation has them. The object stays loaded. */
 static int use_object(struct bench *bench, const char *file)
 {
-    char path[PATH_MAX], symbol[ASSAY_MAX_NAME + 32];
-    if (bench_path(file, bench->path, path)) return -1;
-    char *real = realpath(path, NULL); /* without a slash it would be looked for elsewhere */
-    if (!real) return assay_error("expect = %s: cannot be read: %s", file, strerror(errno));
-    void *library = dlopen(real, RTLD_NOW | RTLD_LOCAL);
-    free(real);
+    char symbol[ASSAY_MAX_NAME + 32];
+    if (find_file(bench, file)) return -1;
+    void *library = dlopen(bench->reference_file, RTLD_NOW | RTLD_LOCAL);
     if (!library) return assay_error("expect = %s: cannot be loaded: %s", file, dlerror());
     snprintf(symbol, sizeof symbol, "%s_reference", bench->name);
     void *function = dlsym(library, symbol);
@@ -59,10 +66,7 @@ static int use_object(struct bench *bench, const char *file)
  * of the sizes that it has parameters for; returns the output, or a tuple of them. */
 static int use_python(struct bench *bench, const char *file)
 {
-    char path[PATH_MAX];
-    if (bench_path(file, bench->path, path)) return -1;
-    if (!realpath(path, bench->python))
-        return assay_error("expect = %s: cannot be read: %s", file, strerror(errno));
+    if (find_file(bench, file)) return -1;
     bench->reference = bench_python_reference;
     bench->operation.reference = reference;
     bench->operation.reference_run = bench_python_run;

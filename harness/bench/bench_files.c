@@ -73,6 +73,7 @@ int bench_digest(const char *path, char sha256[SHA256_TEXT])
             failed = add_file(&all, bench->kernel[k].file);
         if (!failed && bench->oracle == &bench->oracle_of_file)
             failed = add_file(&all, bench->oracle->file);
+        if (!failed && bench->reference_file[0]) failed = add_file(&all, bench->reference_file);
     }
     sha256_end(&all, sha256);
     return failed;

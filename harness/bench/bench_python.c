@@ -20,10 +20,8 @@ static const char program[] =
     "file, folder, wanted = sys.argv[1], sys.argv[2], int(sys.argv[3])\n"
     "inputs, outputs, sizes = [], [], {}\n"
     "def read(name, kind):\n"
-    "    path = os.path.join(folder, 'in.' + name)\n"
-    "    if kind == 'bf16':\n"
-    "        return (np.fromfile(path, 'u2').astype('u4') << 16).view('f4').astype('f8')\n"
-    "    return np.fromfile(path, kind).astype('f8' if kind[0] == 'f' else 'i8')\n"
+    "    data = np.fromfile(os.path.join(folder, 'in.' + name), kind)\n"
+    "    return data.astype('f8' if kind[0] == 'f' else 'i8')\n"
     "for line in open(os.path.join(folder, 'what')):\n"
     "    role, name, kind, count = line.split()\n"
     "    if role == 'size': sizes[name] = int(count)\n"
@@ -44,11 +42,16 @@ static const char program[] =
     "if answer.size != count: sys.exit(f'{name} has {answer.size} elements, not {count}')\n"
     "answer.tofile(os.path.join(folder, 'expected'))\n";
 
-/* NumPy's names; it has no bf16. */
+/* NumPy's names. Floats that it does not have travel as doubles. */
 static const char *const kinds[ASSAY_TYPES] = {
-    [ASSAY_F32] = "f4", [ASSAY_F64] = "f8", [ASSAY_F16] = "f2", [ASSAY_BF16] = "bf16",
-    [ASSAY_I8] = "i1",  [ASSAY_U8] = "u1",  [ASSAY_I16] = "i2", [ASSAY_I32] = "i4",
-    [ASSAY_U32] = "u4", [ASSAY_I64] = "i8"};
+    [ASSAY_F32] = "f4", [ASSAY_F64] = "f8", [ASSAY_F16] = "f2",
+    [ASSAY_I8] = "i1",  [ASSAY_U8] = "u1",  [ASSAY_I16] = "i2",
+    [ASSAY_I32] = "i4", [ASSAY_U32] = "u4", [ASSAY_I64] = "i8"};
+
+static const char *kind_of(enum assay_type type)
+{
+    return kinds[type] ? kinds[type] : kinds[ASSAY_F64];
+}
 
 /* A file of the folder. -1 with assay_error. */
 static int file_path(const struct temp_folder *folder, const char *name, char out[PATH_MAX + 64])
@@ -66,6 +69,20 @@ static int write_file(const struct temp_folder *folder, const char *name, const 
     bool written = out && fwrite(bytes, 1, size, out) == size;
     if (out && fclose(out) != 0) written = false;
     return written ? 0 : assay_error("%s: cannot be written: %s", path, strerror(errno));
+}
+
+static int write_input(const struct temp_folder *folder, const char *name,
+                       const struct assay_buffer *spec, const void *in)
+{
+    if (kinds[spec->type])
+        return write_file(folder, name, in, (size_t)spec->count * assay_type_bytes(spec->type));
+    double *wide = malloc((size_t)spec->count * sizeof *wide);
+    if (!wide) return assay_error("out of memory for a reference");
+    for (int64_t i = 0; i < spec->count; i++)
+        wide[i] = assay_load(spec->type, in, i);
+    int status = write_file(folder, name, wide, (size_t)spec->count * sizeof *wide);
+    free(wide);
+    return status;
 }
 
 /* Sizes, inputs and what the outputs are. Returns which of the outputs `buffer` is, -1 with
@@ -86,12 +103,10 @@ static int write_inputs(const struct assay_shape *shape, const void *const in[],
         const struct assay_buffer *spec = &buffers[b];
         if (spec->role == ASSAY_SCRATCH) continue;
         fprintf(what, "%s %s %s %lld\n", spec->role == ASSAY_IN ? "in" : "out", spec->name,
-                kinds[spec->type], (long long)spec->count);
+                kind_of(spec->type), (long long)spec->count);
         char file[ASSAY_MAX_NAME + 4]; /* apart from the other files, whatever it is called */
         snprintf(file, sizeof file, "in.%s", spec->name);
-        if (spec->role == ASSAY_IN)
-            status =
-                write_file(folder, file, in[b], (size_t)spec->count * assay_type_bytes(spec->type));
+        if (spec->role == ASSAY_IN) status = write_input(folder, file, spec, in[b]);
         output += spec->role == ASSAY_OUT && b < buffer;
     }
     if (fclose(what) != 0 && status == 0) status = assay_error("out of memory for a reference");
@@ -109,7 +124,7 @@ static int said(const struct bench *bench, const struct temp_folder *folder)
         if (line[strspn(line, " \n")]) memcpy(last, line, sizeof last);
     if (in) fclose(in);
     last[strcspn(last, "\n")] = '\0';
-    return assay_error("%s: %s", bench->python, last);
+    return assay_error("%s: %s", bench->reference_file, last);
 }
 
 static int run_python(const struct bench *bench, const struct temp_folder *folder, int output)
@@ -120,7 +135,7 @@ static int run_python(const struct bench *bench, const struct temp_folder *folde
     int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (to < 0) return assay_error("%s: cannot be written: %s", path, strerror(errno));
     const char *named = getenv("ASSAY_PYTHON"), *python = named && *named ? named : "python3";
-    const char *argv[] = {python, "-c", program, bench->python, folder->path, number, NULL};
+    const char *argv[] = {python, "-c", program, bench->reference_file, folder->path, number, NULL};
     const struct process_file files[] = {{to, STDOUT_FILENO}, {to, STDERR_FILENO}};
     struct process_start start = {.program = python, .argv = argv, .files = files, .file_count = 2};
     pid_t pid;

@@ -1,8 +1,12 @@
 /*
  * element.c - converts elements of buffers to double and back (assay.h).
  *
- * The 16-bit floats are rounded from the bits of the double in one step: going through
+ * Floats of 16 and 8 bits are rounded from the bits of the double in one step: going through
  * float would round some values twice, to the wrong neighbour.
+ *
+ * The 8-bit formats are those of the "OCP 8-bit Floating Point Specification (OFP8)", revision 1.0:
+ * e5m2 follows IEEE 754; e4m3 uses the codes of infinity and all but one of NaN for numbers. They
+ * saturate, as a conversion of CUDA does that is told __NV_SATFINITE.
  */
 #include "assay.h"
 
@@ -10,8 +14,9 @@
 #include <string.h>
 
 static const size_t type_bytes[ASSAY_TYPES] = {
-    [ASSAY_F32] = 4, [ASSAY_F64] = 8, [ASSAY_F16] = 2, [ASSAY_BF16] = 2, [ASSAY_I8] = 1,
-    [ASSAY_U8] = 1,  [ASSAY_I16] = 2, [ASSAY_I32] = 4, [ASSAY_U32] = 4,  [ASSAY_I64] = 8,
+    [ASSAY_F32] = 4, [ASSAY_F64] = 8, [ASSAY_F16] = 2,  [ASSAY_BF16] = 2,
+    [ASSAY_I8] = 1,  [ASSAY_U8] = 1,  [ASSAY_I16] = 2,  [ASSAY_I32] = 4,
+    [ASSAY_U32] = 4, [ASSAY_I64] = 8, [ASSAY_E4M3] = 1, [ASSAY_E5M2] = 1,
 };
 
 size_t assay_type_bytes(enum assay_type type)
@@ -19,31 +24,36 @@ size_t assay_type_bytes(enum assay_type type)
     return type_bytes[type];
 }
 
-/* A 16-bit float with sign, exponent and fraction, by the rules of IEEE 754. */
-struct half_format {
+/* A float of 16 or 8 bits: sign, exponent, fraction. Magnitudes are codes without the sign. */
+struct narrow_format {
+    uint16_t sign; /* its bit */
     int fraction_bits;
     int least_exponent;   /* of normal numbers: 1 - bias */
-    uint16_t infinity;    /* bits of infinity: the exponent all ones */
+    uint16_t infinity;    /* its magnitude; 0: there is none */
+    uint16_t least_nan;   /* this magnitude and those above it are NaN */
+    uint16_t beyond;      /* what is too large becomes */
     double double_factor; /* 2^(bias of double - bias of this format) */
 };
 
-static const struct half_format f16 = {10, -14, 0x7c00, 0x1p1008};
-static const struct half_format bf16 = {7, -126, 0x7f80, 0x1p896};
+static const struct narrow_format f16 = {0x8000, 10, -14, 0x7c00, 0x7c01, 0x7c00, 0x1p1008};
+static const struct narrow_format bf16 = {0x8000, 7, -126, 0x7f80, 0x7f81, 0x7f80, 0x1p896};
+static const struct narrow_format e4m3 = {0x80, 3, -6, 0, 0x7f, 0x7e, 0x1p1016};
+static const struct narrow_format e5m2 = {0x80, 2, -14, 0x7c, 0x7d, 0x7b, 0x1p1008};
 
 enum { DOUBLE_FRACTION_BITS = 52, DOUBLE_BIAS = 1023 };
 
 /* Shifted into the fields of a double, the bits are right except for the bias of the
  * exponent, which one exact multiplication corrects; this works for subnormals too. */
-static double half_load(const struct half_format *format, uint16_t half)
+static double narrow_load(const struct narrow_format *format, uint16_t code)
 {
-    uint16_t magnitude = half & 0x7fff;
+    uint16_t magnitude = code & (format->sign - 1);
     uint64_t bits = (uint64_t)magnitude << (DOUBLE_FRACTION_BITS - format->fraction_bits);
     double value;
     memcpy(&value, &bits, sizeof value);
     value *= format->double_factor;
-    if (magnitude == format->infinity) value = INFINITY;
-    if (magnitude > format->infinity) value = NAN;
-    return half & 0x8000 ? -value : value;
+    if (format->infinity && magnitude == format->infinity) value = INFINITY;
+    if (magnitude >= format->least_nan) value = NAN;
+    return code & format->sign ? -value : value;
 }
 
 /* significand / 2^drop rounded to an integer, ties to even. */
@@ -57,13 +67,13 @@ static uint64_t round_off(uint64_t significand, int drop)
     return whole + (rest > half || (rest == half && whole % 2 == 1));
 }
 
-static uint16_t half_round(const struct half_format *format, double value)
+static uint16_t narrow_round(const struct narrow_format *format, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
-    if (isnan(value)) return sign | 0x7fff;
-    if (isinf(value)) return sign | format->infinity;
+    uint16_t sign = signbit(value) ? format->sign : 0;
+    if (isnan(value)) return sign | (format->sign - 1);
+    if (isinf(value)) return sign | format->beyond;
 
     const uint64_t hidden_bit = UINT64_C(1) << DOUBLE_FRACTION_BITS;
     int exponent = (int)(bits >> DOUBLE_FRACTION_BITS & 0x7ff) - DOUBLE_BIAS;
@@ -75,9 +85,9 @@ static uint16_t half_round(const struct half_format *format, double value)
         above = 0;
     }
     /* The hidden bit adds one to the exponent field, and so does a carry: the largest
-     * subnormal rounds up to the smallest normal, the largest normal to infinity. */
+     * subnormal rounds up to the smallest normal, the largest normal to what is beyond. */
     uint64_t magnitude = ((uint64_t)above << format->fraction_bits) + round_off(significand, drop);
-    if (magnitude > format->infinity) magnitude = format->infinity;
+    if (magnitude > format->beyond) magnitude = format->beyond;
     return (uint16_t)(sign | magnitude);
 }
 
@@ -89,9 +99,9 @@ double assay_load(enum assay_type type, const void *base, int64_t index)
     case ASSAY_F64:
         return ((const double *)base)[index];
     case ASSAY_F16:
-        return half_load(&f16, ((const uint16_t *)base)[index]);
+        return narrow_load(&f16, ((const uint16_t *)base)[index]);
     case ASSAY_BF16:
-        return half_load(&bf16, ((const uint16_t *)base)[index]);
+        return narrow_load(&bf16, ((const uint16_t *)base)[index]);
     case ASSAY_I8:
         return ((const int8_t *)base)[index];
     case ASSAY_U8:
@@ -104,6 +114,10 @@ double assay_load(enum assay_type type, const void *base, int64_t index)
         return ((const uint32_t *)base)[index];
     case ASSAY_I64:
         return (double)((const int64_t *)base)[index];
+    case ASSAY_E4M3:
+        return narrow_load(&e4m3, ((const uint8_t *)base)[index]);
+    case ASSAY_E5M2:
+        return narrow_load(&e5m2, ((const uint8_t *)base)[index]);
     case ASSAY_TYPES:
         break;
     }
@@ -120,10 +134,10 @@ void assay_store(enum assay_type type, void *base, int64_t index, double value)
         ((double *)base)[index] = value;
         return;
     case ASSAY_F16:
-        ((uint16_t *)base)[index] = half_round(&f16, value);
+        ((uint16_t *)base)[index] = narrow_round(&f16, value);
         return;
     case ASSAY_BF16:
-        ((uint16_t *)base)[index] = half_round(&bf16, value);
+        ((uint16_t *)base)[index] = narrow_round(&bf16, value);
         return;
     case ASSAY_I8:
         ((int8_t *)base)[index] = (int8_t)value;
@@ -142,6 +156,12 @@ void assay_store(enum assay_type type, void *base, int64_t index, double value)
         return;
     case ASSAY_I64:
         ((int64_t *)base)[index] = (int64_t)value;
+        return;
+    case ASSAY_E4M3:
+        ((uint8_t *)base)[index] = (uint8_t)narrow_round(&e4m3, value);
+        return;
+    case ASSAY_E5M2:
+        ((uint8_t *)base)[index] = (uint8_t)narrow_round(&e5m2, value);
         return;
     case ASSAY_TYPES:
         break;

@@ -10,6 +10,9 @@ WORDS(flush, "read", "write", "lines");
 WORDS(kind, "kernel", "baseline", "bound", "reference");
 WORDS(place, "host", "cuda");
 WORDS(temperature, "cold", "hot");
+WORDS(role, "in", "out", "scratch");
+WORDS(type, "f32", "f64", "f16", "bf16", "i8", "u8", "i16", "i32", "u32", "i64", "e4m3", "e5m2");
+_Static_assert(sizeof type_list / sizeof *type_list == ASSAY_TYPES, "a word for each type");
 WORDS(arithmetic, "fp32", "tf32", "bf16", "fp16", "int8", "fp64");
 
 static void forget_work(struct assay_work *work)

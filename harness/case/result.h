@@ -212,13 +212,15 @@ static inline void **series_array(struct samples *samples, const struct sample_s
 
 /* The words of tables, the store and JSON, and back (words_name, words_find in text.h). */
 extern const struct words status_words, clock_words, flush_words, kind_words, place_words,
-    temperature_words, arithmetic_words;
+    temperature_words, role_words, type_words, arithmetic_words;
 #define status_name(status)           words_name(&status_words, (int)(status))
 #define clock_name(clock)             words_name(&clock_words, (int)(clock))
 #define flush_name(flush)             words_name(&flush_words, (int)(flush))
 #define kind_name(kind)               words_name(&kind_words, (int)(kind))
 #define place_name(place)             words_name(&place_words, (int)(place))
 #define temperature_name(temperature) words_name(&temperature_words, (int)(temperature))
+#define role_name(role)               words_name(&role_words, (int)(role))
+#define type_name(type)               words_name(&type_words, (int)(type))
 #define arithmetic_name(arithmetic)   words_name(&arithmetic_words, (int)(arithmetic))
 #define status_parse(word)            words_find(&status_words, word)
 #define clock_parse(word)             words_find(&clock_words, word)

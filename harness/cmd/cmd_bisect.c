@@ -6,8 +6,12 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/text.h"
+#include "cmd/explain_side.h"
 #include "cmd/gate_command.h"
+#include "device/code_read.h"
 #include "gate/revision_search.h"
+#include "show/code_show.h"
+#include "show/explanation.h"
 
 struct arguments {
     struct given given;
@@ -92,6 +96,55 @@ static int judge(struct arguments *arguments, const char *commit)
 
 /* -------------------------------------------------------------------- whole -- */
 
+/* What differs in the machine code. Where it cannot be read that is said, and is no failure. */
+static void tell_code(FILE *out, const char *before, const char *program)
+{
+    enum { FUNCTIONS = 6, LINES = 24 };
+    struct code_difference difference;
+    fputs("what it changed in the machine code:\n", out);
+    if (code_difference_read(&difference, before, program) != 0) {
+        fprintf(out, "  not compared: %s\n\n", assay_last_error());
+        return;
+    }
+    code_show(out, &difference, FUNCTIONS, LINES);
+    fputc('\n', out);
+    code_difference_release(&difference);
+}
+
+/* What the difference of the times is made of, where the device counts what launches do. */
+static void tell_account(FILE *out, const struct arguments *arguments, const char *program)
+{
+    const struct gate_options *gate = &arguments->gating.gate;
+    const char *const programs[] = {gate->base, program};
+    const char *const devices[] = {gate->base_device, gate->candidate_device};
+    struct explain_side sides[2] = {{.is_read = false}};
+    struct explanation explanation;
+    int code = EXIT_FINE;
+    for (int i = 0; i < 2 && code == EXIT_FINE; i++) {
+        const struct explain_request request = {.suite = gate->suite,
+                                                .device = devices[i],
+                                                .cases = gate->filter,
+                                                .objects = arguments->given.object,
+                                                .allow_load = arguments->given.allow_load,
+                                                .seed = gate->seed,
+                                                .timeout_s = gate->timeout_s,
+                                                .counted_only = true};
+        code = explain_side_measure(&sides[i], programs[i], &request, arguments->gating.db);
+    }
+    if (code == EXIT_FINE) {
+        const struct stored_run *const runs[] = {&sides[0].run, &sides[1].run};
+        struct profile *const *const profiles[] = {sides[0].profiles, sides[1].profiles};
+        if (explanation_make(&explanation, runs, profiles, gate->filter) == 0 &&
+            explanation_says(&explanation)) {
+            fputs("\nwhat the difference is made of (assay explain):\n", out);
+            (void)explanation_write(out, &explanation, "table");
+        }
+        explanation_release(&explanation);
+    }
+    for (int i = 0; i < 2; i++)
+        explain_side_release(&sides[i]);
+}
+
 /* What the commit did: it against its parent, or where that does not build against the good one. */
 static int report(struct arguments *arguments, const char *commit)
 {
@@ -99,14 +152,18 @@ static int report(struct arguments *arguments, const char *commit)
     snprintf(parent, sizeof parent, "%s^", commit);
     if (revision_title(commit, title, sizeof title) != 0) return EXIT_USAGE;
     bool is_table = !arguments->gating.output && strcmp(arguments->gating.format, "table") == 0;
-    fprintf(is_table ? stdout : stderr, "the first slower commit: %s\n\n", title);
+    FILE *out = is_table ? stdout : stderr;
+    fprintf(out, "the first slower commit: %s\n\n", title);
     enum build_end end = gate_command_build(parent, arguments->make, before);
     if (end == BUILD_DONE) arguments->gating.gate.base = before;
     if (end != BUILD_DONE && without(end, parent) != EXIT_FINE) return EXIT_INTERRUPTED;
     end = gate_command_build(commit, arguments->make, program);
     if (end != BUILD_DONE) return without(end, title) == EXIT_FINE ? EXIT_USAGE : EXIT_INTERRUPTED;
+    tell_code(out, arguments->gating.gate.base, program);
+    fflush(out);
     arguments->gating.gate.candidate = program;
     int code = gate_command_run(&arguments->gating, &arguments->given);
+    if (code >= 0 && code != EXIT_INTERRUPTED) tell_account(out, arguments, program);
     return code < 0 || code == EXIT_INTERRUPTED ? code : EXIT_REGRESSED;
 }
 
@@ -135,17 +192,30 @@ static int search(struct arguments *arguments)
     return code;
 }
 
+/* GOOD or BAD does not build, or is not there. */
+static int refuse(void)
+{
+    char why[ASSAY_MAX_REASON];
+    snprintf(why, sizeof why, "%s", assay_last_error());
+    return revision_is_shallow()
+               ? assay_error("%s (this clone is shallow: git fetch --unshallow)", why)
+               : -1;
+}
+
 static int run(void *given)
 {
     struct arguments *arguments = given;
     char good[PATH_MAX], bad[PATH_MAX], filter[4096];
     struct comparison comparison;
     if (gate_command_try(&arguments->gating) != 0) return -1;
+    if (revision_is_dirty())
+        fputs("assay bisect: what is not committed is in no revision, and is not looked at\n",
+              stderr);
     const char *const words[] = {arguments->good, arguments->bad};
     char *const paths[] = {good, bad};
     for (int i = 0; i < 2; i++) {
         enum build_end end = gate_command_build(words[i], arguments->make, paths[i]);
-        if (end == BUILD_FAILED) return -1;
+        if (end == BUILD_FAILED) return refuse();
         if (end == BUILD_STOPPED) return without(end, words[i]);
     }
     arguments->gating.gate.base = good;
@@ -186,8 +256,11 @@ const struct command cmd_bisect = {
         "and gated against GOOD, in the cases that are slower in BAD alone. One that does not\n"
         "build or run, or comes to no verdict, is skipped.\n"
         "\n"
-        "In the end the commit is named and gated against its parent: that report says by how\n"
-        "much, and the lines before it what differs in each case that is not proven unchanged.\n"
+        "In the end the commit is named, with the functions and kernels whose machine code it\n"
+        "changed: instructions by kind, registers, stack, calls, and the two listings side by\n"
+        "side (by objdump, and cuobjdump of the CUDA Toolkit). Then it is gated against its\n"
+        "parent: that report says by how much, and the lines before it what differs in each\n"
+        "case that is not proven unchanged.\n"
         "Programs are built as `assay ab` builds them, each once.\n",
     .examples = "assay bisect --good v0.1.0 --bad main\n"
                 "assay bisect --good v0.1.0 --bad main int8 --filter 'int8_quantize/*'",

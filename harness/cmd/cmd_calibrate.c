@@ -38,7 +38,7 @@ static int check(void *given)
     if (calibrate->blocks == 0) calibrate->blocks = calibrate->limit_s ? MOST_BLOCKS : 1;
     arguments->gate.suite = suite;
     arguments->gate.speedup = strcmp(arguments->metric, "speedup") == 0;
-    return 0;
+    return gate_refuse_all(arguments->device);
 }
 
 static const char *plural(int count)
@@ -51,7 +51,7 @@ static void tell(const struct calibration *made)
 {
     if (made->pairs == 0) return;
     fprintf(stderr, "assay calibrate: %d pair%s of launches", made->pairs, plural(made->pairs));
-    if (made->resumed > 0) fprintf(stderr, ", of which %d before", made->resumed);
+    if (made->resumed > 0) fprintf(stderr, ", %d of them before", made->resumed);
     if (made->blocks > 0)
         fprintf(stderr, "; %d block%s of noise, %d case%s", made->blocks, plural(made->blocks),
                 made->cases, plural(made->cases));

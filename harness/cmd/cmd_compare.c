@@ -60,7 +60,11 @@ static int report(const struct arguments *arguments, const struct comparison *co
     if (comparison->exit == EXIT_NOTHING) {
         char why[WORDS_LINE];
         nothing_text(comparison, why);
-        fprintf(stderr, "assay compare: nothing of the two runs can be compared: %s\n", why);
+        const char *apart = comparison->difference; /* and not beside another cause */
+        bool helps =
+            !arguments->compare.across && *apart && strncmp(why, apart, strlen(apart)) == 0;
+        fprintf(stderr, "assay compare: nothing of the two runs can be compared: %s%s\n", why,
+                helps ? "; --across compares them all the same" : "");
     }
     return comparison->exit;
 }
@@ -138,9 +142,9 @@ const struct command cmd_compare = {
     .only = "two runs only",
     .about = "Compares two stored runs: slower cases first, then faster, undecided, unchanged\n"
              "ones. A change is of the time: +2.4 % is slower. With four or more launches per\n"
-             "side its interval is a 95 % confidence interval over launches. Of runs with\n"
-             "fewer the last line is the assay ab that would come to a verdict, and --measure\n"
-             "does that at once where both programs can be had.\n"
+             "side its interval is a 95 % confidence interval over launches. With fewer the\n"
+             "last line is the assay ab that would come to a verdict, and --measure does that\n"
+             "at once where both programs can be had.\n"
              "\n"
              "BASE and CANDIDATE are an id or its beginning, a label, a named baseline, latest\n"
              "or latest~N; FILE.sqlite:RUN takes a run from another database.\n",

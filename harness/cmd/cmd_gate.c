@@ -47,10 +47,11 @@ static int check(void *given)
         return assay_error("--max-time and --fail-fast are for --base: against a stored run there "
                            "is one stage");
     gate->suite = arguments->given.word[0];
-    const char *timing =
-        strcmp(arguments->gating.metric, "time") != 0
-            ? "metric"
-            : option_given(&arguments->given, "null pinned resume max-time twin threshold");
+    const char *timing = strcmp(arguments->gating.metric, "time") != 0
+                             ? "metric"
+                             : option_given(&arguments->given,
+                                            "null pinned resume max-time fail-fast twin threshold "
+                                            "budget precision");
     if (gate->counts && timing)
         return assay_error("--counters takes no times: --%s says nothing to it", timing);
     return gate_command_check(&arguments->gating, given);

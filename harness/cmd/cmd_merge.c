@@ -63,7 +63,7 @@ const struct command cmd_merge = {
     .which = "which databases?",
     .about = "Takes every run of other databases into the one that --db names. Rows keep\n"
              "their ids, so merging twice, or in another order, makes no difference, and a\n"
-             "merge that was killed is made again. Of two rows with one id and different\n"
+             "merge that was killed is made again. Where two rows have one id and different\n"
              "contents the one that is here stays, and that is reported. Baselines and acks\n"
              "stay behind.\n",
     .exit = "0 fine, 1 rows that differ under one id, 2 usage, or a file that cannot be merged,\n"

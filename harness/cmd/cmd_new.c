@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/datadir.h"
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "base/out_file.h"
 #include "base/text.h"
 #include "case/registry.h"
+#include "case/result.h"
 #include "case/shape.h"
 #include "cmd/options.h"
 
@@ -165,14 +167,12 @@ static void write_shape(const struct assay_shape *shape, char out[WORD_SIZE])
 
 static void write_buffers(const struct assay_shape *shape, char out[WORD_SIZE])
 {
-    static const char *const roles[] = {"in", "out", "scratch"};
-    static const char *const types[ASSAY_TYPES] = {"f32", "f64", "f16", "bf16", "i8",
-                                                   "u8",  "i16", "i32", "u32",  "i64"};
     struct assay_buffer buffers[ASSAY_MAX_BUFFERS];
     int count = shape->operation->buffers(shape, buffers);
     for (int i = 0; i < count; i++)
-        text_add(out, WORD_SIZE, "\n", " *   %2d  %-7s  %s  %s[%lld]", i, roles[buffers[i].role],
-                 buffers[i].name, types[buffers[i].type], (long long)buffers[i].count);
+        text_add(out, WORD_SIZE, "\n", " *   %2d  %-7s  %s  %s[%lld]", i,
+                 role_name(buffers[i].role), buffers[i].name, type_name(buffers[i].type),
+                 (long long)buffers[i].count);
 }
 
 static int describe_operation(void *argument)
@@ -230,15 +230,23 @@ static int plan_make(struct plan *plan, const struct arguments *arguments, const
                        operation, operation);
 }
 
+enum { PATH_SIZE = 2 * PATH_MAX };
+
+static void path_of(const struct plan *plan, const char *folder, int file, char out[PATH_SIZE])
+{
+    char name[PATH_MAX];
+    name_of(plan, files[file].name, name);
+    snprintf(out, PATH_SIZE, "%s/%s", folder, name);
+}
+
 static int write_file(const struct plan *plan, const char *folder, int file)
 {
-    char from[PATH_MAX], name[PATH_MAX], to[2 * PATH_MAX];
+    char from[PATH_MAX], to[PATH_SIZE];
     struct out_file out;
     if (datadir_find("templates", files[file].template, from, sizeof from)) return -1;
     FILE *in = fopen(from, "re");
     if (!in) return assay_error("cannot read %s: %s", from, strerror(errno));
-    name_of(plan, files[file].name, name);
-    snprintf(to, sizeof to, "%s/%s", folder, name);
+    path_of(plan, folder, file, to);
     int status = out_file_open(&out, to);
     if (status == 0) {
         char line[WORD_SIZE];
@@ -248,6 +256,23 @@ static int write_file(const struct plan *plan, const char *folder, int file)
         status = out_file_close(&out, status);
     }
     fclose(in);
+    return status;
+}
+
+/* All of it, or nothing: a folder that is there could not be made again. */
+static int write_folder(const struct plan *plan, const char *folder)
+{
+    int status = 0;
+    if (mkdir(folder, 0777) != 0) return assay_error("%s: %s", folder, strerror(errno));
+    for (int i = 0; i < FILES && status == 0; i++)
+        if (is_wanted(plan, i)) status = write_file(plan, folder, i);
+    if (status == 0) return 0;
+    for (int i = 0; i < FILES; i++) {
+        char path[PATH_SIZE];
+        path_of(plan, folder, i, path);
+        unlink(path);
+    }
+    rmdir(folder);
     return status;
 }
 
@@ -267,10 +292,7 @@ static int run(void *given)
     static struct plan plan;
     if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
         return assay_error("'%s': a name is made of a-z, 0-9 and _", name);
-    if (plan_make(&plan, arguments, name)) return -1;
-    if (mkdir(folder, 0777) != 0) return assay_error("%s: %s", folder, strerror(errno));
-    for (int i = 0; i < FILES; i++)
-        if (is_wanted(&plan, i) && write_file(&plan, folder, i)) return -1;
+    if (plan_make(&plan, arguments, name) || write_folder(&plan, folder)) return -1;
     printf("%s: %s and the suite %s.ini\nnext: make -C %s run\n", folder, plan.words[SOURCES].text,
            name, folder);
     return EXIT_FINE;

@@ -1,5 +1,6 @@
 /* cmd_pull.c - `assay pull`: runs from a central store. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/exit_code.h"
@@ -17,6 +18,16 @@ static int check(void *given)
     return store_is_url(url)
                ? 0
                : assay_error("'%s' is no URL of a central store (postgres://HOST/DATABASE)", url);
+}
+
+int central_find(struct store *store, const struct given *given, char (**ids)[STORE_ID])
+{
+    *ids = calloc((size_t)given->count, sizeof **ids);
+    int status = *ids ? 0 : assay_error("out of memory for the names of runs");
+    for (int i = 1; i < given->count && status == 0; i++)
+        status = store_find_run(store, given->word[i], (*ids)[i - 1]);
+    if (status != 0) free(*ids);
+    return status;
 }
 
 int central_say(const struct given *given, const struct central_outcome *outcome, int status)
@@ -40,16 +51,33 @@ int central_say(const struct given *given, const struct central_outcome *outcome
     return assay_error("%s; assay %s again goes on from there", failure, name);
 }
 
+/* The store comes last: it is made where it is not there. */
+static int pull(const struct arguments *arguments, struct store *remote)
+{
+    const struct given *given = &arguments->given;
+    struct central_outcome outcome = {0};
+    struct store *store;
+    char(*ids)[STORE_ID];
+    if (central_find(remote, given, &ids) != 0) return -1;
+    int code = store_open(&store, arguments->db, STORE_WRITE);
+    if (code == 0) {
+        code =
+            central_pull(store, remote, (const char(*)[STORE_ID])ids, given->count - 1, &outcome);
+        store_close(store);
+        code = central_say(given, &outcome, code);
+    }
+    free(ids);
+    return code;
+}
+
 static int run(void *given)
 {
     const struct arguments *arguments = given;
-    const struct given *words = &arguments->given;
-    struct central_outcome outcome = {0};
-    struct store *store;
-    if (store_open(&store, arguments->db, STORE_WRITE) != 0) return -1;
-    int status = central_pull(store, words->word[0], words->word + 1, words->count - 1, &outcome);
-    store_close(store);
-    return central_say(words, &outcome, status);
+    struct store *remote;
+    if (store_open(&remote, arguments->given.word[0], STORE_READ) != 0) return -1;
+    int code = pull(arguments, remote);
+    store_close(remote);
+    return code;
 }
 
 static const struct command_option options[] = {

@@ -26,22 +26,13 @@ static int check(void *given)
     return 0;
 }
 
-static int find_runs(struct store *store, const struct given *given, char (*ids)[STORE_ID])
-{
-    for (int i = 1; i < given->count; i++)
-        if (store_find_run(store, given->word[i], ids[i - 1]) != 0) return -1;
-    return 0;
-}
-
 static int push(const struct arguments *arguments, struct store *store)
 {
     const struct given *given = &arguments->given;
     struct central_outcome outcome = {0};
-    char(*ids)[STORE_ID] = calloc((size_t)given->count, sizeof *ids);
-    if (!ids) return assay_error("out of memory for the runs to push");
-    int status = find_runs(store, given, ids);
-    if (status == 0)
-        status = central_push(store, given->word[0], (const char(*)[STORE_ID])ids, given->count - 1,
+    char(*ids)[STORE_ID];
+    if (central_find(store, given, &ids) != 0) return -1;
+    int status = central_push(store, given->word[0], (const char(*)[STORE_ID])ids, given->count - 1,
                               &outcome);
     free(ids);
     return central_say(given, &outcome, status);
@@ -76,7 +67,7 @@ const struct command cmd_push = {
     .about = "Sends the runs of a database, or those that are named, to a PostgreSQL server:\n"
              "postgres://USER@HOST/DATABASE, as libpq reads it, with its password file and\n"
              "its TLS. What is there already is not sent again, so a push that was cut off\n"
-             "is made again and goes on. Of two rows with one id and different contents the\n"
+             "is made again and goes on. Where two rows have one id and different contents the\n"
              "one on the server stays, and that is reported. With all runs go the noise and\n"
              "the verdicts of gates; baselines and acks stay behind. docs/fleet.md has the\n"
              "rights that its role needs.\n",

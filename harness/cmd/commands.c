@@ -21,11 +21,12 @@ static const struct command hidden_complete = {"complete", .raw = complete_comma
 
 /* In the order that help has. */
 const struct command *const commands[] = {
-    &cmd_run,    &cmd_bench,  &cmd_show,   &cmd_profile,   &cmd_time,        &cmd_compare,
-    &cmd_ab,     &cmd_bisect, &cmd_watch,  &cmd_gate,      &cmd_calibrate,   &cmd_baseline,
-    &cmd_ack,    &cmd_fleet,  &cmd_list,   &cmd_new,       &cmd_plot,        &cmd_history,
-    &cmd_claims, &cmd_report, &cmd_export, &cmd_import,    &cmd_merge,       &cmd_push,
-    &cmd_pull,   &cmd_doctor, &cmd_help,   &hidden_worker, &hidden_complete, NULL,
+    &cmd_run,      &cmd_bench,  &cmd_show,    &cmd_profile, &cmd_time,      &cmd_compare,
+    &cmd_ab,       &cmd_bisect, &cmd_explain, &cmd_watch,   &cmd_gate,      &cmd_calibrate,
+    &cmd_baseline, &cmd_ack,    &cmd_fleet,   &cmd_list,    &cmd_new,       &cmd_plot,
+    &cmd_history,  &cmd_claims, &cmd_report,  &cmd_export,  &cmd_import,    &cmd_merge,
+    &cmd_push,     &cmd_pull,   &cmd_doctor,  &cmd_help,    &hidden_worker, &hidden_complete,
+    NULL,
 };
 
 const struct command *command_find(const char *name, bool hidden_too)

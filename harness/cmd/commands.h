@@ -155,9 +155,9 @@ struct command {
 };
 
 extern const struct command cmd_ab, cmd_ack, cmd_baseline, cmd_bench, cmd_bisect, cmd_calibrate,
-    cmd_claims, cmd_compare, cmd_doctor, cmd_export, cmd_fleet, cmd_gate, cmd_help, cmd_history,
-    cmd_import, cmd_list, cmd_merge, cmd_new, cmd_plot, cmd_profile, cmd_pull, cmd_push, cmd_report,
-    cmd_run, cmd_show, cmd_time, cmd_watch;
+    cmd_claims, cmd_compare, cmd_doctor, cmd_explain, cmd_export, cmd_fleet, cmd_gate, cmd_help,
+    cmd_history, cmd_import, cmd_list, cmd_merge, cmd_new, cmd_plot, cmd_profile, cmd_pull,
+    cmd_push, cmd_report, cmd_run, cmd_show, cmd_time, cmd_watch;
 extern const struct command *const commands[]; /* ended by NULL */
 
 /* The program itself: its options are those that stand before a command. */
@@ -183,6 +183,10 @@ int files_take(struct given *given, const char *db,
 /* The path of this very program, which a wheel for Python has not always. 0, or -1 with
  * assay_error. */
 int program_itself(char *path, size_t size);
+
+/* The ids of the runs that are named behind the URL of a push or pull; free *ids. 0, or -1 with
+ * assay_error. */
+int central_find(struct store *store, const struct given *given, char (**ids)[STORE_ID]);
 
 /* Say what a push or pull came to, which ended with `status`: an exit code, or -1 with assay_error.
  */

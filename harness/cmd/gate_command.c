@@ -31,6 +31,7 @@ int gate_command_check(struct gate_command *command, const struct given *given)
     gate->has_seed = option_given(given, "seed") != NULL;
     if (!gate->base_device) gate->base_device = command->device;
     if (!gate->candidate_device) gate->candidate_device = command->device;
+    if (gate_refuse_all(gate->base_device) || gate_refuse_all(gate->candidate_device)) return -1;
     bool simulated = is_simulated(gate->candidate_device) ||
                      (!gate->baseline && is_simulated(gate->base_device));
     if (simulated && !gate->allow_simulated)
@@ -107,7 +108,7 @@ int gate_command_over(const struct gate_command *command, const struct given *gi
     return conclude(command, given->command->name, code, &comparison);
 }
 
-/* Of one device: on two, what is measured is how they differ. */
+/* Refuse one program on one device; on two devices it is measured how these differ. */
 static int refuse_same(const struct gate_options *gate, const char *const word[2])
 {
     bool of_objects = gate_command_is_object(word[0]) && gate_command_is_object(word[1]);
@@ -131,9 +132,8 @@ enum build_end gate_command_build(const char *word, const char *make, char path[
     return program_of(word, make ? make : usual, path);
 }
 
-/* A side that is an object is this program with that object, and with those of --load. */
-static enum build_end find_side(const struct given *given, const char *word, const char *make,
-                                const char *objects[OBJECTS_MOST + 2], char path[PATH_MAX])
+enum build_end gate_command_side(const struct given *given, const char *word, const char *make,
+                                 const char *objects[OBJECTS_MOST + 2], char path[PATH_MAX])
 {
     bool is_object = gate_command_is_object(word);
     if (is_object) *objects++ = word;
@@ -149,7 +149,7 @@ int gate_command_ab(struct gate_command *command, const struct given *given,
     const char *objects[2][OBJECTS_MOST + 2] = {{NULL}};
     if (gate_command_try(command) != 0) return -1;
     for (int i = 0; i < 2; i++) {
-        enum build_end end = find_side(given, word[i], make, objects[i], path[i]);
+        enum build_end end = gate_command_side(given, word[i], make, objects[i], path[i]);
         if (end == BUILD_FAILED) return -1;
         if (end == BUILD_DONE) continue;
         fprintf(stderr, "assay %s: %s\n", given->command->name, assay_last_error());

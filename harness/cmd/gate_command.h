@@ -115,6 +115,11 @@ bool gate_command_is_object(const char *word);
 int gate_command_ab(struct gate_command *command, const struct given *given,
                     const char *const word[2], const char *make);
 
+/* The program of one such word, and the objects that it loads, those of --load too; NULL behind the
+ * last. */
+enum build_end gate_command_side(const struct given *given, const char *word, const char *make,
+                                 const char *objects[OBJECTS_MOST + 2], char path[PATH_MAX]);
+
 /* The verdict over gates that were made, and the reports. The exit code, or -1. */
 int gate_command_over(const struct gate_command *command, const struct given *given,
                       const struct over_options *over);

@@ -39,7 +39,7 @@ static void print_version(FILE *out)
     struct program_info build;
     char text[512], why[512];
     provenance_program(&build);
-    /* Of an unpacked archive neither the commit nor what changed since is known. */
+    /* An unpacked archive says neither its commit nor what changed since. */
     bool known = strcmp(build.commit, "unknown") != 0;
     fprintf(out, "assay %s (commit %s%s)\n", build.version, build.commit,
             known && build.diff_hash[0] ? ", modified" : "");

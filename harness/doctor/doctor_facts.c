@@ -133,11 +133,12 @@ static void find_host(struct doctor_facts *facts, const char *root)
 
 /* --------------------------------------------------------------- database -- */
 
-/* The folder of `path`, or the nearest existing one above it. -1 with errno when that is not
- * a folder. */
+/* The folder of `path`, or the nearest existing one above it: how many are missing. -1 with errno
+ * when that is not a folder. */
 static int existing_folder(const char *path, char folder[PATH_MAX])
 {
     struct stat info = {0};
+    int missing = -1;
     snprintf(folder, PATH_MAX, "%s", path);
     do {
         char *slash = strrchr(folder, '/');
@@ -147,8 +148,9 @@ static int existing_folder(const char *path, char folder[PATH_MAX])
             folder[1] = '\0';
         else
             *slash = '\0';
+        missing++;
     } while (stat(folder, &info) && strcmp(folder, ".") && strcmp(folder, "/"));
-    if (S_ISDIR(info.st_mode)) return 0;
+    if (S_ISDIR(info.st_mode)) return missing;
     errno = ENOTDIR;
     return -1;
 }
@@ -176,12 +178,16 @@ static void find_database(struct doctor_facts *facts, const char *path)
     snprintf(facts->database, sizeof facts->database, "%s", path);
     facts->database_exists = access(path, F_OK) == 0;
     facts->free_bytes = NAN;
-    bool is_writable = existing_folder(path, folder) == 0 && access(folder, W_OK) == 0;
+    int missing = existing_folder(path, folder);
+    bool is_writable = missing >= 0 && access(folder, W_OK) == 0;
     if (path[0] == '\0')
         snprintf(facts->database_error, sizeof facts->database_error, "its path is empty");
     else if (!is_writable)
         snprintf(facts->database_error, sizeof facts->database_error, "%.200s: %s", folder,
                  strerror(errno));
+    else if (missing > 1)
+        snprintf(facts->database_error, sizeof facts->database_error,
+                 "%.200s: its folder would be made, and not those above it", path);
     else if (facts->database_exists && access(path, R_OK | W_OK))
         snprintf(facts->database_error, sizeof facts->database_error, "%.200s: %s", path,
                  strerror(errno));

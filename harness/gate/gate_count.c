@@ -15,10 +15,18 @@ struct counting {
     int count;
 };
 
-static struct counted_case *case_of(struct counting *counting, const struct case_id *id)
+/* NULL: it was not counted. */
+static struct counted_case *find_case(const struct counting *counting, const struct case_id *id)
 {
     for (int i = 0; i < counting->count; i++)
         if (case_id_order(&counting->cases[i].id, id) == 0) return &counting->cases[i];
+    return NULL;
+}
+
+static struct counted_case *case_of(struct counting *counting, const struct case_id *id)
+{
+    struct counted_case *known = find_case(counting, id);
+    if (known) return known;
     struct counted_case *added =
         grow_add(&counting->cases, &counting->count, sizeof *added, "counted cases");
     if (added) added->id = *id;
@@ -97,9 +105,7 @@ static void judge_rows(const struct counting *counting)
     struct comparison *comparison = counting->run->comparison;
     for (int i = 0; i < comparison->count; i++) {
         struct comparison_row *row = &comparison->rows[i];
-        const struct counted_case *one = NULL;
-        for (int k = 0; k < counting->count && !one; k++)
-            if (case_id_order(&counting->cases[k].id, &row->id) == 0) one = &counting->cases[k];
+        const struct counted_case *one = find_case(counting, &row->id);
         bool is_untimed =
             row->verdict == VERDICT_INCOMPARABLE && strcmp(row->reason, COMPARE_NO_TIME) == 0;
         if (!one || !is_untimed) continue;

@@ -72,9 +72,11 @@ static void note_coverage(struct comparison *comparison)
         unjudged_text(comparison, why);
         comparison_note(comparison, "%.390s", why);
     } else if (tally->judged < tally->cases) {
-        comparison_note(comparison, "only %d of %d cases %s judged; of the others most: %.300s",
-                        tally->judged, tally->cases, tally->judged == 1 ? "was" : "were",
-                        reason_of_most(comparison, true));
+        const char *reason =
+            reason_of_most(comparison, true); /* those that are missing have rows */
+        comparison_note(comparison, "only %d of %d cases %s judged%s%.300s", tally->judged,
+                        tally->cases, tally->judged == 1 ? "was" : "were",
+                        reason[0] ? "; of the others most: " : "", reason);
     }
 }
 

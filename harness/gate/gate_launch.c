@@ -57,25 +57,13 @@ static void left_text(const struct gate_run *run, const struct stage *stage, int
 static void tell_launch(const struct gate_run *run, const struct stage *stage, enum arm arm,
                         int round)
 {
-    enum { BAR = 20 };
-    char left[LEFT_TEXT], bar[BAR + 1];
+    char left[LEFT_TEXT], text[2 * LEFT_TEXT];
     left_text(run, stage, round, left);
-    if (!stage->to || run->is_calibration || !terminal_is_live(stderr)) {
-        fprintf(stderr, "assay: round %d, %s%s\n", round + 1, gate_arm_name(run, arm), left);
-        return;
-    }
-    for (int i = 0; i < BAR; i++)
-        bar[i] = i < BAR * stage->done / stage->launches ? '#' : '.';
-    bar[BAR] = '\0';
-    if (!terminal_is_quiet())
-        fprintf(stderr, "\r[%s] round %d, %s%s\033[K", bar, round + 1, gate_arm_name(run, arm),
-                left);
-}
-
-/* What is said next begins on a line of its own. */
-static void end_bar(const struct gate_run *run)
-{
-    if (!run->is_calibration && terminal_is_live(stderr)) fputs("\r\033[K", stderr);
+    snprintf(text, sizeof text, "round %d, %s%s", round + 1, gate_arm_name(run, arm), left);
+    if (!stage->to || run->is_calibration || !terminal_is_live(stderr))
+        fprintf(stderr, "assay: %s\n", text);
+    else
+        gate_draw_bar(stage->done, stage->launches, text);
 }
 
 static int launch(struct gate_run *run, enum arm arm, int round, const char *filter,
@@ -141,6 +129,6 @@ int gate_launch_rounds(struct gate_run *run, int from, int to, bool with_null, c
         if (run->out_of_time) break;
         code = launch_round(run, round, with_null, filter, &stage);
     }
-    end_bar(run);
+    if (!run->is_calibration) gate_end_bar();
     return code;
 }

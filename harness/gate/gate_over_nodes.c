@@ -70,7 +70,28 @@ static int read_member(struct over *over, struct member *member)
     return store_read_verdicts(over->store, member->about.gate, &member->rows, &member->count);
 }
 
-/* One node may be in several files: its newest gate counts. */
+bool over_has_rounds(const struct member *member)
+{
+    return member->run.pool[ARM_CANDIDATE].run.launch_count >= GATE_LEAST_ROUNDS;
+}
+
+/* Whether its gate had nothing to measure: all cases are proven. */
+static bool is_proven(const struct member *member)
+{
+    for (int i = 0; i < member->count; i++)
+        if (member->rows[i].verdict != VERDICT_UNCHANGED) return false;
+    return member->count > 0;
+}
+
+/* NULL: it has all that a verdict needs. */
+static const char *why_useless(const struct member *member)
+{
+    if (!member->about.gate[0]) return "its gate did not end";
+    if (!over_has_rounds(member) && !is_proven(member)) return "its rounds are not in the database";
+    return NULL;
+}
+
+/* One node may be in several files. */
 static struct member *member_of(struct over *over, const struct gate_node *node)
 {
     for (int i = 0; i < over->count; i++)
@@ -80,13 +101,16 @@ static struct member *member_of(struct over *over, const struct gate_node *node)
     return grow_add(&over->members, &over->count, sizeof *over->members, "the gates of nodes");
 }
 
+/* The newest counts; of two copies of one gate that which is whole: the other was made meanwhile.
+ */
 static int take_node(const struct gate_node *node, void *context)
 {
     struct over *over = context;
     over->has_gate = true;
     struct member *member = member_of(over, node);
     if (!member) return -1;
-    if (strcmp(member->about.started_at, node->started_at) >= 0) return 0;
+    int later = strcmp(node->started_at, member->about.started_at);
+    if (later < 0 || (later == 0 && !why_useless(member))) return 0;
     release(member);
     member->about = *node;
     return node->gate[0] ? read_member(over, member) : 0;
@@ -117,19 +141,6 @@ static void drop(struct over *over, int at, const char *why)
     memmove(&over->members[at], &over->members[at + 1],
             (size_t)(over->count - at - 1) * sizeof *over->members);
     over->count--;
-}
-
-bool over_has_rounds(const struct member *member)
-{
-    return member->run.pool[ARM_CANDIDATE].run.launch_count >= GATE_LEAST_ROUNDS;
-}
-
-/* Whether its gate had nothing to measure: all cases are proven. */
-static bool is_proven(const struct member *member)
-{
-    for (int i = 0; i < member->count; i++)
-        if (member->rows[i].verdict != VERDICT_UNCHANGED) return false;
-    return member->count > 0;
 }
 
 /* Of a gate without launches the commits are known alone. */
@@ -165,11 +176,8 @@ static int most_usual(const struct over *over)
 void over_drop_useless(struct over *over)
 {
     for (int i = over->count - 1; i >= 0; i--) {
-        const struct member *member = &over->members[i];
-        if (!member->about.gate[0])
-            drop(over, i, "its gate did not end");
-        else if (!over_has_rounds(member) && !is_proven(member))
-            drop(over, i, "its rounds are not in the database");
+        const char *why = why_useless(&over->members[i]);
+        if (why) drop(over, i, why);
     }
     struct member usual = {0};
     if (over->count > 0) usual = over->members[most_usual(over)];

@@ -188,29 +188,6 @@ static void settle_audited(struct gate_run *run, struct comparison_row *row)
     snprintf(row->reason, sizeof row->reason, "proven unchanged, and measured otherwise");
 }
 
-static void add_row(struct comparison *comparison, const struct case_id *id)
-{
-    comparison->rows[comparison->count++] = (struct comparison_row){
-        .id = *id,
-        .verdict = VERDICT_UNCHANGED,
-        .metric = comparison->metric,
-        .ratio = {NAN, NAN, NAN},
-        .base_value = NAN,
-        .candidate_value = NAN,
-        .base_ns = NAN,
-        .candidate_ns = NAN,
-        .p_slower = NAN,
-        .p_faster = NAN,
-        .p_least = NAN,
-        .threshold = NAN,
-        .floor = NAN,
-        .noise = NAN,
-        .quantum = NAN,
-        .fence = NAN,
-        .mde = NAN,
-    };
-}
-
 /* Of a gate that launched nothing the sides are those that the proof found. */
 static void begin_comparison(struct gate_run *run)
 {
@@ -245,7 +222,7 @@ int gate_add_proven(struct gate_run *run)
         for (int k = 0; k < measured && !is_there; k++)
             is_there = case_id_order(&rows[k].id, &plan->cases[i].id) == 0;
         if (plan->cases[i].proof == PROOF_HOLDS && !is_there)
-            add_row(comparison, &plan->cases[i].id);
+            comparison_add_row(comparison, &plan->cases[i].id)->verdict = VERDICT_UNCHANGED;
     }
     comparison_note(comparison,
                     "%d of %d cases are UNCHANGED by proof: both programs run the same code with "

@@ -1,6 +1,13 @@
 /* gate_run.c - a gate from its programs to a comparison, stage by stage. */
 #include "base/exit_code.h"
+#include "device/device.h"
 #include "gate/gate_run_state.h"
+
+int gate_refuse_all(const char *device)
+{
+    if (!device || device_choice(device) != DEVICE_ALL) return 0;
+    return assay_error("launches are compared on one GPU, not on --device %s", device);
+}
 
 /* Rounds [from, to): those that are stored are taken from there, the rest is launched. Where all
  * are stored the programs are not asked which filters they know. */
@@ -19,7 +26,7 @@ static int measure(struct gate_run *run, int from, int to)
 /* Whether there is no use in, or no time for, the stage that would come. */
 static bool ends_early(struct gate_run *run)
 {
-    run->final = !run->out_of_time && gate_is_final(run);
+    run->final = !run->out_of_time && gate_is_final(run, true);
     return run->out_of_time || run->final;
 }
 
@@ -44,21 +51,6 @@ static int second_stage(struct gate_run *run, int suspects)
     return gate_judge(run, &suspects, &open) == 0 ? GATE_MADE : EXIT_USAGE;
 }
 
-/* A gate that did not measure all that it could says so. */
-static void note_end(const struct gate_run *run)
-{
-    int rounds = run->pool[ARM_BASE].run.launch_count;
-    if (run->out_of_time)
-        comparison_note(run->comparison,
-                        "ended by --max-time %d after %d rounds: what these do not decide is "
-                        "INCONCLUSIVE",
-                        run->options->max_time_s, rounds);
-    else if (run->final)
-        comparison_note(run->comparison,
-                        "ended after %d rounds (--fail-fast): further ones could not make it pass",
-                        rounds);
-}
-
 /* All that is not proven. */
 static int measure_all(struct gate_run *run)
 {
@@ -77,7 +69,7 @@ static int measure_all(struct gate_run *run)
     }
     if (gate_keep_noise(run) != 0) return EXIT_USAGE;
     gate_note_resumed(run);
-    note_end(run);
+    gate_note_end(run, run->pool[ARM_BASE].run.launch_count, "rounds");
     return run->options->pinned ? gate_compare_pinned(run) : GATE_MADE;
 }
 

@@ -57,6 +57,9 @@ struct over_options {
 int gate_over(const struct gate_options *options, const struct over_options *over,
               struct comparison *comparison);
 
+/* 0, or -1 with assay_error: a device of all GPUs, whose launches are not compared. */
+int gate_refuse_all(const char *device);
+
 /* Exit code of the failure after assay_error, or -1 with the comparison made (its
  * own exit code is in it). comparison_release frees. */
 int gate_run(struct store *store, const struct gate_options *options,

@@ -72,6 +72,14 @@ struct program_call gate_call(const struct gate_run *run, enum arm arm, int roun
 /* Which arm is launched as number `turn` of a round. */
 enum arm gate_arm_at(int round, int turn);
 
+/* A gate that did not measure all that it could says so: it made so many rounds, or cases. */
+void gate_note_end(const struct gate_run *run, int made, const char *what);
+
+/* On a terminal: how far it is, in a line that the next one overwrites; and its end, so that what
+ * is said next has a line of its own. */
+void gate_draw_bar(int done, int all, const char *text);
+void gate_end_bar(void);
+
 /* ---- gate_judge.c: from times to verdicts ---- */
 
 /* Judge everything measured so far from the beginning; *suspects and *open as the
@@ -83,9 +91,9 @@ int gate_judge(struct gate_run *run, int *suspects, int *open);
 void gate_collect(struct gate_rounds *rounds, const struct gate_run *run, enum arm other,
                   const struct case_id *id, int from, int to);
 
-/* With options.fail_fast: whether a case failed, is missing or REGRESSED, and is not acknowledged.
- */
-bool gate_is_final(const struct gate_run *run);
+/* With options.fail_fast: whether a case failed, is missing or, where verdicts by time are final,
+ * too, REGRESSED, and is not acknowledged. */
+bool gate_is_final(const struct gate_run *run, bool times_are);
 
 /* Whether both programs ran identical machine code in a case, and are timed by that alone. What the
  * host adds, or hands to the kernels, is a change like any other. */
@@ -111,6 +119,16 @@ const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILT
 bool gate_filter_add(char filter[GATE_FILTER], const struct case_id *id);
 /* The same of the cases that the proof left open or that audit it; false: they cannot be named. */
 bool gate_open_filter(const struct gate_run *run, char filter[GATE_FILTER]);
+
+/* ---- gate_twin_judge.c: what was measured of both builds in one process ---- */
+
+/* The launch `id` as those of base and candidate, into the pools, in the place of what is there. 0,
+ * or -1 with assay_error. */
+int gate_read_twins(struct gate_run *run, struct store *store, const char *id);
+/* The same to verdicts. Where the launch is not `whole`, what it lacks is INCONCLUSIVE. *layout:
+ * what copies of the same code differ by, NAN not known yet. */
+int gate_judge_twins(struct gate_run *run, struct store *store, const char *id, bool whole,
+                     double *layout);
 
 /* ---- gate_twin.c: both builds in one process ---- */
 

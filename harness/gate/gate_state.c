@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "base/terminal.h"
 #include "device/profile_counts.h"
 #include "gate/gate_run_state.h"
 #include "store/store_id.h"
@@ -107,4 +108,30 @@ struct program_call gate_call(const struct gate_run *run, enum arm arm, int roun
 enum arm gate_arm_at(int round, int turn)
 {
     return round % 2 ? ARMS - 1 - turn : turn;
+}
+
+void gate_draw_bar(int done, int all, const char *text)
+{
+    char bar[TERMINAL_BAR];
+    if (!terminal_is_live(stderr) || terminal_is_quiet()) return;
+    terminal_bar(done, all, bar);
+    fprintf(stderr, "\r%s %s\033[K", bar, text);
+}
+
+void gate_end_bar(void)
+{
+    if (terminal_is_live(stderr)) fputs("\r\033[K", stderr);
+}
+
+void gate_note_end(const struct gate_run *run, int made, const char *what)
+{
+    if (run->out_of_time)
+        comparison_note(run->comparison,
+                        "ended by --max-time %d after %d %s: what these do not decide is "
+                        "INCONCLUSIVE",
+                        run->options->max_time_s, made, what);
+    else if (run->final)
+        comparison_note(run->comparison,
+                        "ended after %d %s (--fail-fast): further ones could not make it pass",
+                        made, what);
 }

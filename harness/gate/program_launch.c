@@ -22,7 +22,7 @@
 #include "store/store.h"
 #include "store/store_gate.h"
 
-enum { MOST_ARGUMENTS = 32 + 2 * OBJECTS_MOST };
+enum { MOST_ARGUMENTS = 32 + 2 * OBJECTS_MOST, WATCH_MS = 500 };
 
 /* A folder for what one launch writes. */
 struct scratch {
@@ -113,7 +113,8 @@ static void arguments(const struct program_call *call, const struct scratch *scr
     argv[count++] = call->program;
     argv[count++] = call->counters ? "profile" : "run";
     argv[count++] = call->suite;
-    argv[count++] = call->counters ? "--no-times" : "--no-ceilings";
+    if (!call->counters || !call->times_too)
+        argv[count++] = call->counters ? "--no-times" : "--no-ceilings";
     if (!call->counters) {
         /* The whole suite, also where the gate is one process of a job (run/launcher.h). */
         argv[count++] = "--shard";
@@ -257,15 +258,49 @@ static enum launch_end take_over(const struct program_call *call, const struct s
     return LAUNCH_EMPTY;
 }
 
+/* What is not there yet, or cannot be read now, is looked at the next time. */
+static bool goes_on(const struct program_call *call, const struct scratch *scratch)
+{
+    struct store *store;
+    char id[STORE_ID];
+    bool on = true;
+    if (access(scratch->database, F_OK) != 0 ||
+        store_open(&store, scratch->database, STORE_READ) != 0)
+        return true;
+    if (store_find_label(store, call->label, id) == 1) on = call->watch(call->about, store, id);
+    store_close(store);
+    return on;
+}
+
+/* *enough: its watch ended it. */
+static enum wait_end wait_for(const struct program_call *call, const struct scratch *scratch,
+                              pid_t pid, int *status, bool *enough)
+{
+    long left_ms = 1000L * call->timeout_s;
+    enum wait_end end = WAIT_OVER;
+    *enough = false;
+    if (!call->watch) return program_wait(pid, left_ms, status);
+    for (; left_ms > 0 && end == WAIT_OVER && !*enough; left_ms -= WATCH_MS) {
+        end = program_wait(pid, left_ms < WATCH_MS ? left_ms : WATCH_MS, status);
+        *enough = end == WAIT_OVER && !goes_on(call, scratch);
+    }
+    return end;
+}
+
 /* To its end; *code is its exit code. */
 static enum launch_end run_in(const struct program_call *call, const struct scratch *scratch,
                               enum request request, int *code)
 {
     pid_t pid;
     int status;
+    bool enough;
     if (spawn(call, scratch, request, &pid) != 0) return LAUNCH_REFUSED;
-    enum wait_end end_of_wait = program_wait(pid, 1000L * call->timeout_s, &status);
+    enum wait_end end_of_wait = wait_for(call, scratch, pid, &status, &enough);
     if (end_of_wait != WAIT_ENDED) program_stop(pid, false);
+    if (enough) {
+        *code = EXIT_FINE;
+        return LAUNCH_DONE;
+    }
     if (end_of_wait == WAIT_STOPPED) {
         assay_error("interrupted");
         return LAUNCH_STOPPED;
@@ -346,6 +381,11 @@ bool program_plans(const struct program_call *call, char **plan)
     }
     bool fine = ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
     if (plan) *plan = fine ? read_plan(&scratch) : NULL;
+    char words[256];
+    last_words(&scratch, words, sizeof words);
+    if (!fine)
+        assay_error("%s does not tell what it would measure%s%s", call->program,
+                    words[0] ? ": " : "", words);
     temp_folder_remove(&scratch.folder);
     return fine;
 }

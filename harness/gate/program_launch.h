@@ -13,6 +13,9 @@
 
 struct store;
 
+/* Looks at what a launch has stored of its run so far: whether it is to go on. */
+typedef bool launch_watch(void *about, struct store *so_far, const char *run_id);
+
 struct program_call {
     const char *program;
     const char *suite;
@@ -27,6 +30,11 @@ struct program_call {
     uint64_t seed;
     int timeout_s;
     const char *counters; /* these are read, and nothing is timed; NULL: times */
+    bool times_too;       /* beside counters */
+    /* Asked twice a second, once there is a run; where it says no the program is ended, and what it
+     * stored counts as the launch. NULL: to its end. */
+    launch_watch *watch;
+    void *about;
 };
 
 enum launch_end {
@@ -50,7 +58,8 @@ int program_find(const char *program, struct program_file *file);
 int program_unchanged(const struct program_file *file);
 
 /* Whether the program would launch this: its --dry-run ends with 0. Nothing is measured. *plan is
- * what it printed, for free(3), or NULL; `plan` may be NULL. */
+ * what it printed, for free(3), or NULL; `plan` may be NULL. false has its reason in assay_error.
+ */
 bool program_plans(const struct program_call *call, char **plan);
 
 /* The fingerprints of the cases that it would launch, and the run that made them, which has no

@@ -82,6 +82,20 @@ int revision_title(const char *revision, char *out, size_t size)
     return 0;
 }
 
+bool revision_is_shallow(void)
+{
+    char said[64];
+    const char *const words[] = {"rev-parse", "--is-shallow-repository", NULL};
+    return git(words, said, sizeof said) == 0 && strcmp(said, "true\n") == 0;
+}
+
+bool revision_is_dirty(void)
+{
+    char said[64];
+    const char *const words[] = {"status", "--porcelain", "--untracked-files=no", NULL};
+    return git(words, said, sizeof said) == 0 && said[0];
+}
+
 /* ------------------------------------------------------------------- steps -- */
 
 /* The hash that a text begins with. -1 with assay_error. */

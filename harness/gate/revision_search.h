@@ -6,6 +6,7 @@
 #pragma once
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/temp_folder.h"
@@ -34,6 +35,11 @@ enum search_end revision_search_begin(struct revision_search *search, const char
 enum search_end revision_search_tell(struct revision_search *search, enum search_word word);
 /* Also of one that did not begin. */
 void revision_search_end(struct revision_search *search);
+
+/* Whether the current folder's repository lacks commits (git clone --depth), and whether files that
+ * it knows were changed and not committed. false too where there is no repository. */
+bool revision_is_shallow(void);
+bool revision_is_dirty(void);
 
 /* "1234abcd subject of the commit" in `out`. -1 with assay_error. */
 int revision_title(const char *revision, char *out, size_t size);

@@ -356,21 +356,9 @@ static double threshold_of(struct comparing *comparing, const struct side_figure
     return stricter;
 }
 
-static struct comparison_row *add_row(struct comparison *comparison, const struct case_id *id)
-{
-    struct comparison_row *row = &comparison->rows[comparison->count++];
-    row->id = *id;
-    row->ratio = (struct interval){NAN, NAN, NAN};
-    row->base_ns = row->candidate_ns = row->threshold = row->floor = NAN;
-    row->noise = row->quantum = row->mde = row->fence = row->p_slower = row->p_faster =
-        row->p_least = row->base_value = row->candidate_value = NAN;
-    row->metric = comparison->metric;
-    return row;
-}
-
 void compare_lost_case(struct comparing *comparing, const struct case_id *id)
 {
-    struct comparison_row *row = add_row(comparing->comparison, id);
+    struct comparison_row *row = comparison_add_row(comparing->comparison, id);
     row->verdict = set(row, VERDICT_MISSING, "", "the suite has it, and neither side measured it");
 }
 
@@ -382,7 +370,7 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     char difference[ASSAY_MAX_REASON];
     if (!case_matches(comparing->options->filter, id)) return 0;
     if (is_skipped(base) && is_skipped(candidate)) return 0; /* neither side measured it */
-    struct comparison_row *row = add_row(comparing->comparison, id);
+    struct comparison_row *row = comparison_add_row(comparing->comparison, id);
     row->floor = row->threshold = threshold_of(comparing, base, candidate);
     const struct compare_options *options = comparing->options;
     struct clock_sight sight = clock_sight_of(comparing->base, comparing->candidate, &row->id,

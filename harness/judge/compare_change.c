@@ -128,7 +128,7 @@ enum verdict compare_judge(struct comparison_row *row, const struct comparing *c
     if (found.slower) return VERDICT_REGRESSED;
     if (found.faster) return VERDICT_IMPROVED;
     if (found.fenced) return of_fence(row);
-    if (row->noise > 2.5 * row->threshold)
+    if (row->noise > NOISE_MOST_THRESHOLDS * row->threshold)
         return set(row, VERDICT_UNSTABLE,
                    "unchanged code varies by more than 2.5 times the threshold here");
     if (found.not_slower && row->quantum > row->threshold)

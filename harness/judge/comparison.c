@@ -23,6 +23,17 @@ void comparison_row_doubt(struct comparison_row *row)
     snprintf(row->reason, sizeof row->reason, "noisy: %s", row->noisy);
 }
 
+struct comparison_row *comparison_add_row(struct comparison *comparison, const struct case_id *id)
+{
+    struct comparison_row *row = &comparison->rows[comparison->count++];
+    *row = (struct comparison_row){.id = *id, .metric = comparison->metric};
+    row->ratio = (struct interval){NAN, NAN, NAN};
+    row->base_ns = row->candidate_ns = row->threshold = row->floor = NAN;
+    row->noise = row->quantum = row->mde = row->fence = row->p_slower = row->p_faster =
+        row->p_least = row->base_value = row->candidate_value = NAN;
+    return row;
+}
+
 void comparison_note(struct comparison *comparison, const char *format, ...)
 {
     char text[COMPARISON_NOTE];

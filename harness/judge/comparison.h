@@ -115,6 +115,9 @@ struct comparison {
     int exit;
 };
 
+/* Add the row of a case, of which nothing is known yet; there is room for it in `rows`. */
+struct comparison_row *comparison_add_row(struct comparison *comparison, const struct case_id *id);
+
 /* Add a sentence, once. */
 void comparison_note(struct comparison *comparison, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

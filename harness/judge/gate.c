@@ -2,40 +2,22 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "judge/noise.h"
 
 static const double CONFIDENCE = 0.95;
-/* With a noise floor above this multiple of the threshold a case is UNSTABLE, unless it changed by
- * more than even that floor. */
-static const double MOST_NOISE = 2.5;
 /* Share of the suspects whose null arm may trip before all verdicts are void. */
 static const double NULL_SHARE = 0.05;
 
 /* --------------------------------------------------------------- common -- */
 
-/* p of "the change is beyond the floor on this side". */
-static double p_changed(const struct gate_rounds *rounds, double floor, enum side side)
-{
-    return signed_rank_p(rounds->value, rounds->count, (double)side * log1p(floor), side);
-}
-
-/* p of "the change is within the floor on this side". */
-static double p_excluded(const struct gate_rounds *rounds, double floor, enum side side)
-{
-    return signed_rank_p(rounds->value, rounds->count, (double)side * log1p(floor),
-                         (enum side)(-(int)side));
-}
-
 /* From the spread of these rounds, for as many as a second stage has at least. */
 static double detectable(const struct gate_case *one, const struct gate_rounds *rounds,
                          double alpha)
 {
-    double copy[SIGNED_RANK_MAX];
     if (rounds->count < GATE_LEAST_ROUNDS) return NAN;
-    memcpy(copy, rounds->value, (size_t)rounds->count * sizeof *copy);
-    double spread = spread_of_few(copy, rounds->count);
     int count = rounds->count > GATE_CONFIRM_ROUNDS ? rounds->count : GATE_CONFIRM_ROUNDS;
-    return detectable_effect(one->floor, spread * spread / count, alpha);
+    return detectable_effect(one->floor, rounds_variance(rounds) / count, alpha);
 }
 
 static void settle(struct gate_case *one, enum verdict verdict, const char *reason)
@@ -46,7 +28,7 @@ static void settle(struct gate_case *one, enum verdict verdict, const char *reas
 
 static bool is_noisy(const struct gate_case *one)
 {
-    return fmax(one->noise, one->layout) > MOST_NOISE * one->threshold;
+    return fmax(one->noise, one->layout) > NOISE_MOST_THRESHOLDS * one->threshold;
 }
 
 /* The verdict on a case that is not shown to have changed. A floor that noise or the clock raised
@@ -76,11 +58,8 @@ struct twin {
 
 static struct twin twin_of(const struct gate_rounds *rounds)
 {
-    double copy[SIGNED_RANK_MAX];
-    memcpy(copy, rounds->value, (size_t)rounds->count * sizeof *copy);
-    double spread = spread_of_few(copy, rounds->count);
     double middle = signed_rank_interval(rounds->value, rounds->count, CONFIDENCE).mid;
-    return (struct twin){fabs(middle), spread * spread / rounds->count};
+    return (struct twin){fabs(middle), rounds_variance(rounds) / rounds->count};
 }
 
 static int by_size(const void *left, const void *right)
@@ -125,9 +104,9 @@ double gate_layout(const struct gate_case *cases, int count, double alpha)
 static void screen_side(struct gate_case *one, struct gate_side *found, enum side side,
                         double alpha)
 {
-    found->excluded = p_excluded(&one->screen, one->floor, side) <= alpha;
-    found->suspect =
-        is_noisy(one) ? p_changed(&one->screen, one->floor, side) <= alpha : !found->excluded;
+    found->excluded = rounds_p_within(&one->screen, one->floor, side) <= alpha;
+    found->suspect = is_noisy(one) ? rounds_p_changed(&one->screen, one->floor, side) <= alpha
+                                   : !found->excluded;
 }
 
 static void screen_case(struct gate_case *one, const struct gate_rules *rules)
@@ -215,7 +194,7 @@ static void confirm_side(struct gate_case *cases, int count, enum side side, dou
         struct gate_side *one = side_of(&cases[i], side);
         if (!one->suspect) continue;
         bool testable = side_is_open(one) && cases[i].confirm.count >= GATE_LEAST_ROUNDS;
-        double p = testable ? p_changed(&cases[i].confirm, cases[i].floor, side) : 1;
+        double p = testable ? rounds_p_changed(&cases[i].confirm, cases[i].floor, side) : 1;
         family[size++] = (struct hypothesis){.p = p, .index = i};
     }
     holm_reject(family, size, alpha);
@@ -224,16 +203,9 @@ static void confirm_side(struct gate_case *cases, int count, enum side side, dou
         struct gate_side *one = side_of(member, side);
         if (!side_is_open(one)) continue;
         one->changed = family[i].rejected;
-        one->excluded = !one->changed && p_excluded(&member->confirm, member->floor, side) <= alpha;
+        one->excluded =
+            !one->changed && rounds_p_within(&member->confirm, member->floor, side) <= alpha;
     }
-}
-
-/* The same test on unchanged code, in either direction, without correction: voiding a
- * verdict is the safe error. */
-static bool null_trips(const struct gate_case *one, double alpha)
-{
-    return p_changed(&one->null, one->floor, SIDE_GREATER) <= alpha ||
-           p_changed(&one->null, one->floor, SIDE_LESS) <= alpha;
 }
 
 /* `alpha`: the level that the smallest p-value must pass. */
@@ -270,7 +242,7 @@ int gate_confirm(struct gate_case *cases, int count, const struct gate_rules *ru
     for (int i = 0; i < count; i++) {
         if (!is_suspect(&cases[i])) continue;
         suspects++;
-        cases[i].null_tripped = null_trips(&cases[i], rules->alpha);
+        cases[i].null_tripped = rounds_trip(&cases[i].null, cases[i].floor, rules->alpha);
         trips += cases[i].null_tripped;
     }
     bool all_void = trips >= 2 && trips > NULL_SHARE * suspects;

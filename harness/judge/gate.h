@@ -27,7 +27,7 @@
  */
 #pragma once
 
-#include "judge/gate_stats.h"
+#include "judge/gate_rounds.h"
 #include "judge/verdict.h"
 
 enum {
@@ -40,12 +40,6 @@ enum {
 struct gate_rules {
     double alpha; /* family-wise error rate of the whole gate */
     bool extend;
-};
-
-/* Values of one stage, without NAN. */
-struct gate_rounds {
-    double value[SIGNED_RANK_MAX];
-    int count;
 };
 
 /* State of one direction, slower or faster. */

@@ -2,16 +2,14 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "assay.h"
+#include "judge/noise.h"
 #include "judge/student_t.h"
 
 static const double CONFIDENCE = 0.95;
 /* Variance of the Hodges-Lehmann estimate of normal values, over that of their mean. */
 static const double HODGES_LEHMANN = M_PI / 3;
-/* As in gate.c. */
-static const double MOST_NOISE = 2.5;
 /* Rounds without any spread, as of a simulated device without noise. */
 static const double LEAST_VARIANCE = 1e-16;
 
@@ -20,11 +18,8 @@ static double round_variance(const struct nodes_case *one)
 {
     double sum = 0, freedom = 0;
     for (int i = 0; i < one->count; i++) {
-        double copy[SIGNED_RANK_MAX];
         const struct gate_rounds *rounds = &one->nodes[i].rounds;
-        memcpy(copy, rounds->value, (size_t)rounds->count * sizeof *copy);
-        double spread = spread_of_few(copy, rounds->count);
-        sum += (rounds->count - 1) * spread * spread;
+        sum += (rounds->count - 1) * rounds_variance(rounds);
         freedom += rounds->count - 1;
     }
     return fmax(sum / freedom, LEAST_VARIANCE);
@@ -50,7 +45,7 @@ static void settle(struct nodes_case *one, enum verdict verdict, const char *rea
 /* As a gate has it: a floor that noise or the clock raised too far is none to pass by. */
 static void settle_unchanged(struct nodes_case *one, bool within)
 {
-    if (one->floor > MOST_NOISE * one->threshold && !(one->floor <= one->quantum))
+    if (one->floor > NOISE_MOST_THRESHOLDS * one->threshold && !(one->floor <= one->quantum))
         settle(one, VERDICT_UNSTABLE, "unchanged code varies by more than 2.5 times the threshold");
     else if (!within)
         settle(one, VERDICT_INCONCLUSIVE, "the interval over nodes straddles the floor");

@@ -26,6 +26,10 @@ struct noise {
     double pooled[NOISE_DECADES]; /* median spread per decade of the time in ns; NAN none */
 };
 
+/* With a floor of noise, or of how builds lie, above this multiple of the threshold a case is
+ * UNSTABLE, unless it changed by more than even that floor. */
+#define NOISE_MOST_THRESHOLDS 2.5
+
 /* The decade of a time: its power of ten in ns. */
 int noise_decade(double time_ns);
 

@@ -5,12 +5,11 @@
 #include <stdlib.h>
 
 #include "judge/clock_steps.h"
+#include "judge/noise.h"
 
 static const double PASS_ALPHA = 0.05; /* of PASS, over all looks at a case */
 static const double NULL_ALPHA = 0.01;
 static const double CONFIDENCE = 0.95;
-/* With a floor of the layout above this multiple of the threshold nothing can be told. */
-static const double MOST_LAYOUT = 2.5;
 /* What the place of code in memory may do on a CPU, where too few cases show it: twice what was
  * seen of calls of 15 us. */
 static const double HOST_PLACE = 0.2;
@@ -102,24 +101,13 @@ double twin_quantum(const float *base_ns, const float *candidate_ns, int turns)
 
 /* ----------------------------------------------------------------- looks -- */
 
-/* p of "the change is beyond the floor on this side", and of "it is within". */
-static double p_changed(const struct gate_rounds *blocks, double floor, enum side side)
-{
-    return signed_rank_p(blocks->value, blocks->count, (double)side * log1p(floor), side);
-}
-
-static double p_excluded(const struct gate_rounds *blocks, double floor, enum side side)
-{
-    return signed_rank_p(blocks->value, blocks->count, (double)side * log1p(floor),
-                         (enum side)(-(int)side));
-}
-
 static void look_at_side(struct gate_side *found, const struct gate_rounds *blocks, double floor,
                          enum side side, double alpha)
 {
     if (found->changed || found->excluded) return;
-    found->changed = p_changed(blocks, floor, side) <= alpha / TWIN_LOOKS;
-    found->excluded = !found->changed && p_excluded(blocks, floor, side) <= PASS_ALPHA / TWIN_LOOKS;
+    found->changed = rounds_p_changed(blocks, floor, side) <= alpha / TWIN_LOOKS;
+    found->excluded =
+        !found->changed && rounds_p_within(blocks, floor, side) <= PASS_ALPHA / TWIN_LOOKS;
 }
 
 static bool is_decided(const struct gate_side *side)
@@ -151,8 +139,7 @@ static bool null_trips(const struct twin_case *one)
     struct gate_rounds blocks;
     if (!one->null_ns) return false;
     twin_blocks(one->base_ns, one->null_ns, one->turns, &blocks);
-    return p_changed(&blocks, one->floor, SIDE_GREATER) <= NULL_ALPHA ||
-           p_changed(&blocks, one->floor, SIDE_LESS) <= NULL_ALPHA;
+    return rounds_trip(&blocks, one->floor, NULL_ALPHA);
 }
 
 static void judge_case(struct twin_case *one, double alpha)
@@ -167,14 +154,12 @@ static void judge_case(struct twin_case *one, double alpha)
     }
     one->change =
         signed_rank_interval(blocks.value, blocks.count, 1 - (1 - CONFIDENCE) / TWIN_LOOKS);
-    one->p_slower = p_changed(&blocks, one->floor, SIDE_GREATER);
-    one->p_faster = p_changed(&blocks, one->floor, SIDE_LESS);
-    one->mde = NAN;
-    if (blocks.count >= GATE_LEAST_ROUNDS) {
-        struct gate_rounds copy = blocks;
-        double spread = spread_of_few(copy.value, copy.count);
-        one->mde = detectable_effect(one->floor, spread * spread / copy.count, alpha / TWIN_LOOKS);
-    }
+    one->p_slower = rounds_p_changed(&blocks, one->floor, SIDE_GREATER);
+    one->p_faster = rounds_p_changed(&blocks, one->floor, SIDE_LESS);
+    one->mde = blocks.count < GATE_LEAST_ROUNDS
+                   ? NAN
+                   : detectable_effect(one->floor, rounds_variance(&blocks) / blocks.count,
+                                       alpha / TWIN_LOOKS);
     if (blocks.count < TWIN_FIRST_TURNS)
         settle(one, VERDICT_INCONCLUSIVE, "too few valid turns");
     else if (null_trips(one))
@@ -186,7 +171,7 @@ static void judge_case(struct twin_case *one, double alpha)
     else if (one->on_host && one->layout == HOST_PLACE)
         settle(one, VERDICT_UNSTABLE,
                "too few cases to know what the place of code in memory does");
-    else if (one->layout > MOST_LAYOUT * one->threshold)
+    else if (one->layout > NOISE_MOST_THRESHOLDS * one->threshold)
         settle(one, VERDICT_UNSTABLE,
                one->has_memory
                    ? "it has memory of its own, which lies elsewhere for each copy (without --twin "
@@ -219,8 +204,7 @@ static bool read_null(const struct twin_case *one, struct null_arm *arm)
     if (one->null_ns) twin_blocks(one->base_ns, one->null_ns, one->turns, &blocks);
     if (blocks.count < TWIN_FIRST_TURNS) return false;
     double middle = signed_rank_interval(blocks.value, blocks.count, CONFIDENCE).mid;
-    double spread = spread_of_few(blocks.value, blocks.count);
-    double variance = spread * spread / blocks.count;
+    double variance = rounds_variance(&blocks) / blocks.count;
     *arm = (struct null_arm){middle * middle / variance, 1 / variance};
     return variance > 0;
 }

@@ -63,7 +63,7 @@ struct lanes {
 
 /* ------------------------------------------------------------------ turns -- */
 
-/* Of the process, as the hook of interrupt.h takes no argument. */
+/* One for the whole process, as the hook of interrupt.h takes no argument. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static void pass_turn(bool begins)

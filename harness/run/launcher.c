@@ -22,8 +22,8 @@ struct launcher {
     const char *job[2]; /* up to a '[', where the task's own number begins */
 };
 
-/* Of each level the first that is there holds: mpirun starts its ranks by srun, and what srun says
- * there is of the daemon of each node. */
+/* The first of each level that is there holds: mpirun starts a daemon per node by srun, and what
+ * srun says there is about the daemons. */
 static const struct launcher launchers[] = {
     {LEVEL_ARRAY, "Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
      .first = "SLURM_ARRAY_TASK_MIN", .last = "SLURM_ARRAY_TASK_MAX",

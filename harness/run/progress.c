@@ -5,7 +5,7 @@
 #include "base/terminal.h"
 #include "run/progress.h"
 
-enum { BAR = 20, COLUMNS = 80 };
+enum { COLUMNS = 80 };
 
 static const double REDRAW_S = 0.2;
 
@@ -33,14 +33,10 @@ static void left_text(char out[32], double seconds)
 void progress_line(const struct progress *progress, double now_s, int columns,
                    char out[PROGRESS_LINE])
 {
-    char bar[BAR + 1], left[32];
-    int full = progress->cases > 0 ? BAR * progress->done / progress->cases : 0;
-    if (full > BAR) full = BAR;
-    memset(bar, '.', BAR);
-    memset(bar, '#', (size_t)full);
-    bar[BAR] = '\0';
+    char bar[TERMINAL_BAR], left[32];
+    terminal_bar(progress->done, progress->cases, bar);
     left_text(left, seconds_left(progress, now_s));
-    snprintf(out, PROGRESS_LINE, "[%s] %d/%d%s  %s%s%s", bar, progress->done, progress->cases, left,
+    snprintf(out, PROGRESS_LINE, "%s %d/%d%s  %s%s%s", bar, progress->done, progress->cases, left,
              progress->text, progress->step[0] ? "  " : "", progress->step);
     /* A full last column would wrap, and a wrapped bar cannot be erased. */
     if (columns > 0 && columns <= PROGRESS_LINE) out[columns - 1] = '\0';

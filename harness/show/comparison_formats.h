@@ -26,6 +26,9 @@ int comparison_table(FILE *out, const struct comparison *comparison,
                      const struct comparison_options *options);
 int comparison_md(FILE *out, const struct comparison *comparison);
 int comparison_json(FILE *out, const struct comparison *comparison);
+struct json;
+/* A side as a member of a document. */
+void comparison_side_member(struct json *json, const char *key, const struct comparison_side *side);
 int comparison_html(FILE *out, const struct comparison *comparison);
 /* The sides, the notes and the rows, for a page that has more (page.h). */
 int comparison_html_part(FILE *out, const struct comparison *comparison);

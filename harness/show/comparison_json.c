@@ -7,7 +7,7 @@
 #include "show/comparison_formats.h"
 #include "show/show.h"
 
-static void side_member(struct json *json, const char *key, const struct comparison_side *side)
+void comparison_side_member(struct json *json, const char *key, const struct comparison_side *side)
 {
     json_object_member(json, key);
     json_known_member(json, "id", side->id);
@@ -85,8 +85,8 @@ int comparison_json(FILE *out, const struct comparison *comparison)
     json_known_member(&json, "metric", comparison->metric);
     json_number_member(&json, "threshold", comparison->threshold);
     json_number_member(&json, "fdr", comparison->fdr);
-    side_member(&json, "base", &comparison->base);
-    side_member(&json, "candidate", &comparison->candidate);
+    comparison_side_member(&json, "base", &comparison->base);
+    comparison_side_member(&json, "candidate", &comparison->candidate);
     json_array_member(&json, "notes");
     for (int i = 0; i < comparison->note_count; i++)
         json_string(&json, comparison->note[i]);

@@ -32,7 +32,6 @@ struct central_outcome {
 int central_push(struct store *store, const char *url, const char (*ids)[STORE_ID], int count,
                  struct central_outcome *outcome);
 
-/* The other way. `store` is one to write to; `runs` are as store_find_run takes them, found on the
- * server. Each run is one transaction. */
-int central_pull(struct store *store, const char *url, char *const *runs, int count,
+/* The other way. `store` is one to write to, `remote` the server's. Each run is one transaction. */
+int central_pull(struct store *store, struct store *remote, const char (*ids)[STORE_ID], int count,
                  struct central_outcome *outcome);

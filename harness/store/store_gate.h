@@ -93,6 +93,9 @@ int store_read_verdicts(struct store *store, const char *gate, struct comparison
 int store_add_gate(struct store *store, const char *id, const char *comparability,
                    const struct comparison *comparison);
 
+/* How many cases of a run are stored, and how many it plans. */
+int store_count_cases(struct store *store, const char *run_id, int *stored, int *planned);
+
 /* The cases of a run, ceilings left out. */
 int store_read_timings(struct store *store, const char *run_id, struct timings *timings);
 

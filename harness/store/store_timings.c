@@ -123,6 +123,23 @@ static int read_rows(struct store *store, struct timings *timings)
     return 0;
 }
 
+int store_count_cases(struct store *store, const char *run_id, int *stored, int *planned)
+{
+    static const char of_results[] =
+        "SELECT count(*) FROM result JOIN launch ON launch.id = launch_id"
+        " WHERE run_id = :key AND purpose = 'case'";
+    static const char of_plans[] =
+        "SELECT count(*) FROM expected JOIN launch ON launch.id = launch_id"
+        " WHERE run_id = :key AND purpose = 'case' AND skip = ''";
+    int64_t results = 0, plans = 0;
+    if (store_integer(store, "count the cases of a run", of_results, run_id, &results) != 0 ||
+        store_integer(store, "count the cases of a run", of_plans, run_id, &plans) != 0)
+        return -1;
+    *stored = (int)results;
+    *planned = (int)plans;
+    return 0;
+}
+
 /* One transaction: a run that is being measured is seen at one moment. */
 int store_read_timings(struct store *store, const char *run_id, struct timings *timings)
 {

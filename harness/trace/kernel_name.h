@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Of a demangled name without its return type, namespaces and parameters, and without blanks:
+/* A demangled name without its return type, namespaces, parameters and blanks:
  * "softmax<float,4>" for "void (anonymous namespace)::softmax<float, 4>(float*, int)". Cut at
  * `size`. A name that is not of this form stays as it is, but for its blanks. */
 void kernel_short_name(const char *demangled, char *out, size_t size);

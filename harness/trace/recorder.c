@@ -27,7 +27,7 @@ struct recorder {
 
 /* ------------------------------------------------------------------- run -- */
 
-/* Of all arguments with their ends, so that "a b" and "a", "b" differ. */
+/* The hash of all arguments with their ends, so that "a b" and "a", "b" differ. */
 static void hash_arguments(const char *const *argv, char text[SHA256_TEXT])
 {
     struct sha256 hash;

@@ -91,7 +91,7 @@ static void items_make(struct item *items, const struct view *view, struct profi
 
 /* ----------------------------------------------------------------- lines -- */
 
-/* Of the whole, so that shares can be added up by eye. */
+/* The share of the whole, with digits that can be added up by eye. */
 static const char *share_text(char out[UNITS_MAX], double part_ns, double whole_ns)
 {
     snprintf(out, UNITS_MAX, "%.1f %%", whole_ns > 0 ? 100 * part_ns / whole_ns : 0);

@@ -35,7 +35,8 @@ struct lt_request {
     cublasLtEpilogue_t epilogue;
     const void *bias; /* NULL without one; of the type of y */
     const void *x, *w;
-    const void *residual; /* added to y; NULL: nothing. May be y */
+    const float *x_scale, *w_scale; /* on the device: factors of FP8 operands; NULL: 1 */
+    const void *residual;           /* added to y; NULL: nothing. May be y */
     void *y;
     int64_t ldx, ldr, ldy; /* elements from row to row; 0: rows are packed */
     cudaStream_t stream;

@@ -47,6 +47,20 @@ static int lt_set(const struct lt_product *lt, cublasLtMatmulDescAttributes_t at
     return cublas_error(lt->api->desc_set(lt->desc, attribute, value, size), what);
 }
 
+/* Sums of FP8 leave the tensor cores every few steps, to be added in fp32. w is the library's A. */
+static int lt_describe_scales(struct lt_product *lt)
+{
+    const struct lt_request *ask = &lt->request;
+    const int8_t fast = 0;
+    if (!ask->x_scale) return 0;
+    if (lt_set(lt, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &ask->w_scale, sizeof ask->w_scale,
+               "scale of w") ||
+        lt_set(lt, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &ask->x_scale, sizeof ask->x_scale,
+               "scale of x"))
+        return -1;
+    return lt_set(lt, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast, "full accumulation");
+}
+
 static int lt_describe(struct lt_product *lt)
 {
     const struct lt_request *ask = &lt->request;
@@ -56,7 +70,9 @@ static int lt_describe(struct lt_product *lt)
         return -1;
     if (lt_set(lt, CUBLASLT_MATMUL_DESC_TRANSA, &w, sizeof w, "operand w") ||
         lt_set(lt, CUBLASLT_MATMUL_DESC_TRANSB, &x, sizeof x, "operand x") ||
-        lt_set(lt, CUBLASLT_MATMUL_DESC_EPILOGUE, &ask->epilogue, sizeof ask->epilogue, "epilogue"))
+        lt_set(lt, CUBLASLT_MATMUL_DESC_EPILOGUE, &ask->epilogue, sizeof ask->epilogue,
+               "epilogue") ||
+        lt_describe_scales(lt))
         return -1;
     if (ask->bias &&
         lt_set(lt, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &ask->bias, sizeof ask->bias, "bias"))

@@ -12,7 +12,7 @@
 struct tensor_map_matrix {
     void *base; /* 16-byte aligned */
     int64_t rows, columns;
-    int element_bytes; /* 2: bf16, 4: fp32; columns * element_bytes a multiple of 16 */
+    int element_bytes; /* 1, 2 or 4: bytes, bf16, fp32; columns times it a multiple of 16 */
 };
 
 #ifdef __cplusplus

@@ -39,8 +39,10 @@ int tensor_map_init(CUtensorMap *map, const struct tensor_map_matrix *matrix, in
 {
     encode_function *encode = encode_find();
     if (!encode) return -1;
-    CUtensorMapDataType type = matrix->element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                                          : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    static const CUtensorMapDataType types[] = {[1] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+                                                [2] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                                                [4] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32};
+    CUtensorMapDataType type = types[matrix->element_bytes];
     const cuuint64_t sizes[] = {(cuuint64_t)matrix->columns, (cuuint64_t)matrix->rows};
     const cuuint64_t strides[] = {(cuuint64_t)(matrix->columns * matrix->element_bytes)};
     const cuuint32_t box[] = {(cuuint32_t)(BOX_BYTES / matrix->element_bytes),

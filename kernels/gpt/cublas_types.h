@@ -7,7 +7,8 @@
 #ifdef CUBLAS_HEADERS
 
 /* How cuBLAS is asked for a precision. Environment variables can switch TF32 or emulation on, but
- * not for a pedantic type. bf16 sums in fp32 throughout, partial sums of a split product included.
+ * not for a pedantic type. bf16 and fp16 sum in fp32 throughout, partial sums of a split product
+ * included.
  */
 struct cublas_types {
     cudaDataType_t data;
@@ -23,6 +24,7 @@ static inline struct cublas_types cublas_types(int64_t precision)
         [GPT_FP32] = {CUDA_R_32F, CUBLAS_COMPUTE_32F_PEDANTIC, CUBLAS_PEDANTIC_MATH},
         [GPT_TF32] = {CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_TF32_TENSOR_OP_MATH},
         [GPT_BF16] = {CUDA_R_16BF, CUBLAS_COMPUTE_32F, full},
+        [GPT_FP16] = {CUDA_R_16F, CUBLAS_COMPUTE_32F, full},
     };
     return table[precision];
 }
@@ -37,7 +39,7 @@ static inline struct lt_request gpt_lt_request(int64_t precision)
         .out = types.data,
         .scale = CUDA_R_32F,
         .compute = types.compute,
-        .half = precision == GPT_BF16,
+        .half = gpt_bytes(precision) == 2,
         .one = {.f32 = 1},
         .zero = {.f32 = 0},
     };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include "gpt.h"
 
@@ -52,6 +53,11 @@ static __device__ __forceinline__ float gpt_float(uint16_t half)
     return __uint_as_float((uint32_t)half << 16);
 }
 
+static __device__ __forceinline__ float gpt_float(__half value)
+{
+    return __half2float(value);
+}
+
 static __device__ __forceinline__ void gpt_put(float *y, float value)
 {
     *y = value;
@@ -60,6 +66,11 @@ static __device__ __forceinline__ void gpt_put(float *y, float value)
 static __device__ __forceinline__ void gpt_put(uint16_t *y, float value)
 {
     *y = __bfloat16_as_ushort(__float2bfloat16_rn(value));
+}
+
+static __device__ __forceinline__ void gpt_put(__half *y, float value)
+{
+    *y = __float2half_rn(value);
 }
 
 /* Two neighbours rounded to bf16, the first in the lower half. */

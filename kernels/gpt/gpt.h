@@ -10,8 +10,8 @@
  *   mlp           y = gelu(x w1^T + b1) w2^T + b2, four times as wide inside
  *
  * All arrays are row-major. Precision is the dim `type`: fp32 (every product and sum in
- * fp32), tf32 (fp32 in memory, tensor cores), bf16 (bf16 in memory, tensor cores,
- * sums in fp32).
+ * fp32), tf32 (fp32 in memory, tensor cores), bf16 and fp16 (so in memory, tensor cores,
+ * sums in fp32). Only `linear` has fp16.
  */
 #pragma once
 
@@ -19,8 +19,9 @@
 #include <string.h>
 
 #include "assay.h"
+#include "kernels/half.h"
 
-enum gpt_precision { GPT_FP32, GPT_TF32, GPT_BF16 };
+enum gpt_precision { GPT_FP32, GPT_TF32, GPT_BF16, GPT_FP16 };
 
 /* Unit roundoffs. Tensor cores truncate when they align the terms of a sum. */
 #define GPT_UNIT_FP32   0x1p-24
@@ -31,7 +32,7 @@ enum gpt_precision { GPT_FP32, GPT_TF32, GPT_BF16 };
 /* NULL, or the reason why a variant that is made for `only` refuses another precision. */
 static inline const char *gpt_only(enum gpt_precision only, int64_t precision)
 {
-    static const char *const reasons[] = {"fp32 only", "tf32 only", "bf16 only"};
+    static const char *const reasons[] = {"fp32 only", "tf32 only", "bf16 only", "fp16 only"};
     return precision == (int64_t)only ? NULL : reasons[only];
 }
 
@@ -83,17 +84,19 @@ enum mlp_buffer { MLP_X, MLP_W1, MLP_B1, MLP_W2, MLP_B2, MLP_Y };
 /* The type of an element in memory at a precision. */
 static inline enum assay_type gpt_type(int64_t precision)
 {
-    return precision == GPT_BF16 ? ASSAY_BF16 : ASSAY_F32;
+    return precision == GPT_BF16 ? ASSAY_BF16 : precision == GPT_FP16 ? ASSAY_F16 : ASSAY_F32;
 }
 
 static inline int64_t gpt_bytes(int64_t precision)
 {
-    return precision == GPT_BF16 ? 2 : 4;
+    return precision == GPT_BF16 || precision == GPT_FP16 ? 2 : 4;
 }
 
 static inline enum assay_arithmetic gpt_arithmetic(int64_t precision)
 {
-    return precision == GPT_BF16 ? ASSAY_BF16_OPS : precision == GPT_TF32 ? ASSAY_TF32 : ASSAY_FP32;
+    static const enum assay_arithmetic arithmetics[] = {ASSAY_FP32, ASSAY_TF32, ASSAY_BF16_OPS,
+                                                        ASSAY_FP16_OPS};
+    return arithmetics[precision];
 }
 
 /* A bf16 is the upper half of an fp32. */
@@ -125,14 +128,17 @@ static inline float gpt_nearest_tf32(float value)
 
 static inline float gpt_load(const void *base, int64_t precision, int64_t index)
 {
-    return precision == GPT_BF16 ? gpt_widen(((const uint16_t *)base)[index])
-                                 : ((const float *)base)[index];
+    if (precision == GPT_BF16) return gpt_widen(((const uint16_t *)base)[index]);
+    if (precision == GPT_FP16) return half_widen(((const uint16_t *)base)[index]);
+    return ((const float *)base)[index];
 }
 
 static inline void gpt_store(void *base, int64_t precision, int64_t index, float value)
 {
     if (precision == GPT_BF16)
         ((uint16_t *)base)[index] = gpt_narrow(value);
+    else if (precision == GPT_FP16)
+        assay_store(ASSAY_F16, base, index, (double)value);
     else
         ((float *)base)[index] = value;
 }
@@ -141,7 +147,7 @@ static inline void gpt_store(void *base, int64_t precision, int64_t index, float
 extern "C" {
 #endif
 
-/* Choices of the dim `type`, ended by NULL. */
+/* Choices of the dim `type`, ended by NULL: all but fp16. */
 extern const char *const gpt_precisions[];
 
 /* gelu in double. */

@@ -141,14 +141,14 @@ static int launch(struct assay_call *call)
     int64_t needed = int8_blocks(n, 4 * THREADS);
     int64_t resident = (int64_t)assay_card()->multiprocessors * BLOCKS_PER_SM;
     unsigned blocks = (unsigned)(needed < resident ? needed : resident);
-    float inverse = 1.0f / int8_scale(call->shape);
+    float inverse = 1.0f / int8_scale(call->shape), zero = int8_zero(call->shape);
     int8_t *y = (int8_t *)call->buffer[BUF_Y];
     if (call->shape->value[DIM_INPUT] == INPUT_BF16)
         bulk<<<blocks, THREADS, sizeof(ring<uint16_t>), stream>>>(
-            (const uint16_t *)call->buffer[BUF_X], y, n, inverse, INT8_ZERO);
+            (const uint16_t *)call->buffer[BUF_X], y, n, inverse, zero);
     else
         bulk<<<blocks, THREADS, sizeof(ring<float>), stream>>>((const float *)call->buffer[BUF_X],
-                                                               y, n, inverse, INT8_ZERO);
+                                                               y, n, inverse, zero);
     return assay_launched();
 }
 

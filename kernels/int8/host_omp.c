@@ -92,12 +92,12 @@ static int launch_tensor(struct assay_call *call)
 {
     int64_t n = call->shape->value[DIM_N];
     int64_t input = call->shape->value[DIM_INPUT];
-    float inverse = 1.0f / int8_scale(call->shape);
+    float inverse = 1.0f / int8_scale(call->shape), zero = int8_zero(call->shape);
     const void *x = call->buffer[BUF_X];
     int8_t *y = call->buffer[BUF_Y];
 #pragma omp parallel for schedule(static) if (n > CHUNK)
     for (int64_t i = 0; i < n; i += CHUNK)
-        encode(x, input, y, i, i + CHUNK < n ? i + CHUNK : n, inverse, INT8_ZERO);
+        encode(x, input, y, i, i + CHUNK < n ? i + CHUNK : n, inverse, zero);
     return 0;
 }
 

@@ -11,11 +11,11 @@ static int launch_tensor(struct assay_call *call)
 {
     int64_t n = call->shape->value[DIM_N];
     int64_t input = call->shape->value[DIM_INPUT];
-    float scale = int8_scale(call->shape);
+    float scale = int8_scale(call->shape), zero = int8_zero(call->shape);
     const void *x = call->buffer[BUF_X];
     int8_t *y = call->buffer[BUF_Y];
     for (int64_t i = 0; i < n; i++)
-        y[i] = int8_code(int8_load(x, input, i) / scale + INT8_ZERO);
+        y[i] = int8_code(int8_load(x, input, i) / scale + zero);
     return 0;
 }
 

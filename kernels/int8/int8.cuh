@@ -88,11 +88,11 @@ static inline int int8_launch(struct assay_call *call, unsigned blocks, int thre
     cudaStream_t stream = (cudaStream_t)call->stream;
     const void *x = call->buffer[BUF_X];
     int8_t *y = (int8_t *)call->buffer[BUF_Y];
+    float zero = int8_zero(call->shape);
     if (value[DIM_INPUT] == INPUT_BF16)
-        bf16<<<blocks, threads, 0, stream>>>((const uint16_t *)x, y, value[DIM_N], scale,
-                                             INT8_ZERO);
+        bf16<<<blocks, threads, 0, stream>>>((const uint16_t *)x, y, value[DIM_N], scale, zero);
     else
-        fp32<<<blocks, threads, 0, stream>>>((const float *)x, y, value[DIM_N], scale, INT8_ZERO);
+        fp32<<<blocks, threads, 0, stream>>>((const float *)x, y, value[DIM_N], scale, zero);
     return assay_launched();
 }
 

@@ -23,20 +23,31 @@ enum { TOKEN_TOKENS, TOKEN_HIDDEN, TOKEN_INPUT };
 
 /* The choices of `input` and of `scale`. */
 enum { INPUT_FP32, INPUT_BF16 };
-enum { SCALE_ODD, SCALE_POW2 };
+enum { SCALE_ODD, SCALE_POW2, SCALE_ODD_MINUS128, SCALE_POW2_MINUS5, SCALES };
 
 /* Buffers of both; only the token operation has scales. */
 enum { BUF_X, BUF_Y, BUF_SCALES };
 
 /* With an odd zero point, rounding before it is added gives a wrong result; with a scale that is no
- * power of two, dividing and multiplying by the reciprocal differ. */
+ * power of two, dividing and multiplying by the reciprocal differ. A zero point of -128 is that of
+ * data which are never negative. */
 #define INT8_SCALE_ODD  0.0371f
 #define INT8_SCALE_POW2 0.03125f
-#define INT8_ZERO       3.0f
+
+static inline bool int8_is_pow2(const struct assay_shape *shape)
+{
+    return shape->value[DIM_SCALE] == SCALE_POW2 || shape->value[DIM_SCALE] == SCALE_POW2_MINUS5;
+}
 
 static inline float int8_scale(const struct assay_shape *shape)
 {
-    return shape->value[DIM_SCALE] == SCALE_POW2 ? INT8_SCALE_POW2 : INT8_SCALE_ODD;
+    return int8_is_pow2(shape) ? INT8_SCALE_POW2 : INT8_SCALE_ODD;
+}
+
+static inline float int8_zero(const struct assay_shape *shape)
+{
+    static const float zero[SCALES] = {3.0f, 3.0f, -128.0f, -5.0f};
+    return zero[shape->value[DIM_SCALE]];
 }
 
 static inline enum assay_type int8_input_type(int64_t input)

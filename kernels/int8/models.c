@@ -11,11 +11,11 @@ int int8_model_div(const struct assay_shape *shape, const void *const in[], int 
 {
     (void)buffer;
     int64_t input = shape->value[DIM_INPUT];
-    float scale = int8_scale(shape);
+    float scale = int8_scale(shape), zero = int8_zero(shape);
     int8_t *codes = out;
     for (int64_t i = begin; i < end; i++) {
         float quotient = int8_load(in[BUF_X], input, i) / scale;
-        codes[i - begin] = int8_code(quotient + INT8_ZERO);
+        codes[i - begin] = int8_code(quotient + zero);
     }
     return 0;
 }
@@ -25,11 +25,11 @@ int int8_model_rcp_muladd(const struct assay_shape *shape, const void *const in[
 {
     (void)buffer;
     int64_t input = shape->value[DIM_INPUT];
-    float inverse = 1.0f / int8_scale(shape);
+    float inverse = 1.0f / int8_scale(shape), zero = int8_zero(shape);
     int8_t *codes = out;
     for (int64_t i = begin; i < end; i++) {
         float product = int8_load(in[BUF_X], input, i) * inverse;
-        codes[i - begin] = int8_code(product + INT8_ZERO);
+        codes[i - begin] = int8_code(product + zero);
     }
     return 0;
 }
@@ -39,10 +39,10 @@ int int8_model_rcp_fma(const struct assay_shape *shape, const void *const in[], 
 {
     (void)buffer;
     int64_t input = shape->value[DIM_INPUT];
-    float inverse = 1.0f / int8_scale(shape);
+    float inverse = 1.0f / int8_scale(shape), zero = int8_zero(shape);
     int8_t *codes = out;
     for (int64_t i = begin; i < end; i++)
-        codes[i - begin] = int8_code(fmaf(int8_load(in[BUF_X], input, i), inverse, INT8_ZERO));
+        codes[i - begin] = int8_code(fmaf(int8_load(in[BUF_X], input, i), inverse, zero));
     return 0;
 }
 

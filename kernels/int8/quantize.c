@@ -7,16 +7,17 @@
  *
  * Defined answers: infinities saturate, NaN gives 0, a tie goes to the even code.
  *
- * How far may a right answer be off? Where codes change, |x / s| <= 132 (the
- * codes' range and z = 3). __fdividef is good to 2 units in the last place:
- * 2 * 2^-16 = 2^-15 there, then an addition rounded by 2^-17 at most. A rounded
- * reciprocal and a rounded product: 132 * 2^-23 < 2^-15. So every fp32 formula
+ * How far may a right answer be off? Where codes change, |x / s| < 256 (the
+ * codes' range and z from -128 to 3). __fdividef is good to 2 units in the last
+ * place: 2 * 2^-16 = 2^-15 there, then an addition rounded by 2^-17 at most. A
+ * rounded reciprocal and a rounded product: 256 * 2^-23 = 2^-15. So every fp32 formula
  * stays within 2^-14 of the quotient, and two of them can differ only where that
  * lies within 2^-14 of a half; over the data here, on about 5e-6 of the elements.
- * One tie is exact with s = 0.0371, whose 24 bits end with a 1: x = -s / 2 (s / 2 has the even code
- * above it by every rule). All these formulas have 2.5 there, to the bit: they err by 2^-23 at most
- * before the sum is rounded to a multiple of 2^-22. So its code is 2 and nothing else. No bf16
- * number is at a tie, whichever way a kernel rounds them.
+ * One tie is exact with s = 0.0371, whose 24 bits end with a 1: x = -s / 2 for z = 3 (s / 2 has the
+ * even code above it by every rule), x = s / 2 for z = -128. All these formulas have 2.5 and -127.5
+ * there, to the bit: they err by 2^-23 at most before the sum is rounded to a multiple of 2^-22. So
+ * the code is 2, or -128, and nothing else. No bf16 number is at a tie, whichever way a kernel
+ * rounds them.
  * For s = 2^-5 all products are exact, and one rounding is left, that of the sum with z:
  * 62.49999619 + 3 is 65.5 in fp32 and its code 66, where the exact sum has 65. So the code of
  * the exact sum is right, that of the sum rounded to fp32 too, and nothing else.
@@ -26,7 +27,7 @@
 #include "int8.h"
 
 static const char *const inputs[] = {"fp32", "bf16", NULL};
-static const char *const scales[] = {"odd", "pow2", NULL};
+static const char *const scales[] = {"odd", "pow2", "odd_minus128", "pow2_minus5", NULL};
 
 /* Ends, signs and what is no number: the same answer by every formula. */
 #define HARD_EVERYWHERE                                                                            \
@@ -34,52 +35,40 @@ static const char *const scales[] = {"odd", "pow2", NULL};
         FLT_MAX, -FLT_MAX, 1e9f, -1e9f, 1e30f, -1e30f
 
 /* x with x / s + z at `q`. */
-#define AT(q, s) ((float)(((q) - (double)INT8_ZERO) * (double)(s)))
+#define AT(q, s, z) ((float)(((q) - (double)(z)) * (double)(s)))
 
 /* Just inside and outside the range and well beside ties, but for the exact ones: others would be
  * decided by the formula's last bit here, on too many elements. */
-static const float hard_odd[] = {
-    HARD_EVERYWHERE,
-    -0.5f * INT8_SCALE_ODD,
-    0.5f * INT8_SCALE_ODD,
-    AT(126.6, INT8_SCALE_ODD),
-    AT(127.4, INT8_SCALE_ODD),
-    AT(127.6, INT8_SCALE_ODD),
-    AT(-127.4, INT8_SCALE_ODD),
-    AT(-128.4, INT8_SCALE_ODD),
-    AT(-128.6, INT8_SCALE_ODD),
-    AT(0.499, INT8_SCALE_ODD),
-    AT(0.501, INT8_SCALE_ODD),
-    AT(-0.499, INT8_SCALE_ODD),
-    AT(-0.501, INT8_SCALE_ODD),
-    AT(64.499, INT8_SCALE_ODD),
-    AT(65.501, INT8_SCALE_ODD),
-};
+#define HARD_ODD(z)                                                                                \
+    {                                                                                              \
+        HARD_EVERYWHERE, -0.5f * INT8_SCALE_ODD, 0.5f * INT8_SCALE_ODD,                            \
+            AT(126.6, INT8_SCALE_ODD, z), AT(127.4, INT8_SCALE_ODD, z),                            \
+            AT(127.6, INT8_SCALE_ODD, z), AT(-127.4, INT8_SCALE_ODD, z),                           \
+            AT(-128.4, INT8_SCALE_ODD, z), AT(-128.6, INT8_SCALE_ODD, z),                          \
+            AT(0.499, INT8_SCALE_ODD, z), AT(0.501, INT8_SCALE_ODD, z),                            \
+            AT(-0.499, INT8_SCALE_ODD, z), AT(-0.501, INT8_SCALE_ODD, z),                          \
+            AT(64.499, INT8_SCALE_ODD, z), AT(65.501, INT8_SCALE_ODD, z)                           \
+    }
 
 /* Exact ties above even and odd codes, of both signs and at both ends: exact in
  * fp32 (most in bf16 too) and by every formula. */
-static const float hard_pow2[] = {
-    HARD_EVERYWHERE,
-    AT(0.5, INT8_SCALE_POW2),
-    AT(1.5, INT8_SCALE_POW2),
-    AT(2.5, INT8_SCALE_POW2),
-    AT(3.5, INT8_SCALE_POW2),
-    AT(-0.5, INT8_SCALE_POW2),
-    AT(-1.5, INT8_SCALE_POW2),
-    AT(-2.5, INT8_SCALE_POW2),
-    AT(63.5, INT8_SCALE_POW2),
-    AT(64.5, INT8_SCALE_POW2),
-    AT(-64.5, INT8_SCALE_POW2),
-    AT(126.5, INT8_SCALE_POW2),
-    AT(127.5, INT8_SCALE_POW2),
-    AT(-127.5, INT8_SCALE_POW2),
-    AT(-128.5, INT8_SCALE_POW2),
-};
+#define HARD_POW2(z)                                                                               \
+    {                                                                                              \
+        HARD_EVERYWHERE, AT(0.5, INT8_SCALE_POW2, z), AT(1.5, INT8_SCALE_POW2, z),                 \
+            AT(2.5, INT8_SCALE_POW2, z), AT(3.5, INT8_SCALE_POW2, z),                              \
+            AT(-0.5, INT8_SCALE_POW2, z), AT(-1.5, INT8_SCALE_POW2, z),                            \
+            AT(-2.5, INT8_SCALE_POW2, z), AT(63.5, INT8_SCALE_POW2, z),                            \
+            AT(64.5, INT8_SCALE_POW2, z), AT(-64.5, INT8_SCALE_POW2, z),                           \
+            AT(126.5, INT8_SCALE_POW2, z), AT(127.5, INT8_SCALE_POW2, z),                          \
+            AT(-127.5, INT8_SCALE_POW2, z), AT(-128.5, INT8_SCALE_POW2, z)                         \
+    }
+
+enum { HARD = 30 };
+static const float hard[SCALES][HARD] = {HARD_ODD(3), HARD_POW2(3), HARD_ODD(-128), HARD_POW2(-5)};
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
-    bool pow2 = shape->value[DIM_SCALE] == SCALE_POW2;
-    float scale = int8_scale(shape);
+    double scale = int8_scale(shape), zero = int8_zero(shape);
     out[BUF_X] = (struct assay_buffer){
         .name = "x",
         .role = ASSAY_IN,
@@ -87,11 +76,10 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
         .count = shape->value[DIM_N],
         /* Every code one time in 268, six codes' width of saturation at each end. */
         .fill = {.kind = ASSAY_FILL_UNIFORM,
-                 .a = AT(-134.0, scale),
-                 .b = AT(134.0, scale),
-                 .hard = pow2 ? hard_pow2 : hard_odd,
-                 .hard_count = pow2 ? sizeof hard_pow2 / sizeof *hard_pow2
-                                    : sizeof hard_odd / sizeof *hard_odd,
+                 .a = AT(-134.0, scale, zero),
+                 .b = AT(134.0, scale, zero),
+                 .hard = hard[shape->value[DIM_SCALE]],
+                 .hard_count = HARD,
                  .hard_every = 16,
                  .hard_until = 4096},
     };
@@ -118,9 +106,9 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     (void)buffer;
     (void)bound;
     int64_t input = shape->value[DIM_INPUT];
-    double scale = (double)int8_scale(shape);
+    double scale = int8_scale(shape), zero = int8_zero(shape);
     for (int64_t i = begin; i < end; i++) {
-        double q = (double)int8_load(in[BUF_X], input, i) / scale + (double)INT8_ZERO;
+        double q = (double)int8_load(in[BUF_X], input, i) / scale + zero;
         expected[i - begin] = q != q ? 0.0 : fmin(fmax(q, -128.0), 127.0);
     }
     return 0;
@@ -131,7 +119,7 @@ static enum assay_match match(const struct assay_shape *shape, int buffer, doubl
 {
     (void)buffer;
     if (got == rint(expected)) return ASSAY_EXACT;
-    if (shape->value[DIM_SCALE] == SCALE_POW2)
+    if (int8_is_pow2(shape))
         return got == (double)rintf((float)expected) ? ASSAY_EXACT : ASSAY_WRONG;
     if (fabs(expected - rint(expected)) == 0.5) return ASSAY_WRONG; /* an exact tie */
     return fabs(got - expected) <= 0.5 + 0x1p-14 ? ASSAY_NEAR : ASSAY_WRONG;
@@ -150,7 +138,7 @@ static const struct assay_operation operation = {
                         .max = (int64_t)1 << 36},
              [DIM_INPUT] = {.name = "input", .summary = "type of x", .choices = inputs},
              [DIM_SCALE] = {.name = "scale",
-                            .summary = "s = 0.0371 (odd) or 2^-5 (pow2)",
+                            .summary = "s = 0.0371 (odd) or 2^-5 (pow2); z = 3, or as named",
                             .choices = scales}},
     .buffers = buffers,
     .work = work,

@@ -90,7 +90,7 @@ static int launch(struct assay_call *call)
         divide<<<blocks, THREADS, 0, stream>>>((const uint16_t *)x, quotient, n, scale);
     else
         divide<<<blocks, THREADS, 0, stream>>>((const float *)x, quotient, n, scale);
-    add<<<blocks, THREADS, 0, stream>>>(quotient, sum, n, INT8_ZERO);
+    add<<<blocks, THREADS, 0, stream>>>(quotient, sum, n, int8_zero(call->shape));
     round_even<<<blocks, THREADS, 0, stream>>>(sum, rounded, n);
     clamp<<<blocks, THREADS, 0, stream>>>(rounded, clamped, n);
     cast<<<blocks, THREADS, 0, stream>>>(clamped, (int8_t *)call->buffer[BUF_Y], n);

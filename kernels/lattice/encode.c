@@ -46,40 +46,46 @@ static int exact_tensor_t(const struct lattice_job *job, const float *x, bool *n
     return most;
 }
 
-static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
-                     int64_t begin, int64_t end, double *expected, double *bound)
+int lattice_encode_reference(const struct lattice_job *job, const void *const in[], int buffer,
+                             int64_t begin, int64_t end, double *expected)
 {
-    (void)bound;
-    const struct lattice_job job = lattice_job(shape);
-    const bool tensor = job.overload == OVERLOAD_TENSOR;
+    const bool tensor = job->overload == OVERLOAD_TENSOR;
     bool tensor_near = false;
-    int shared = tensor ? exact_tensor_t(&job, in[BUF_IN], &tensor_near) : 0;
+    int shared = tensor ? exact_tensor_t(job, in[BUF_IN], &tensor_near) : 0;
     if (tensor && buffer == BUF_T) {
         expected[0] = shared + (tensor_near ? TIE : 0.0);
         return 0;
     }
-    const int per_block = buffer == BUF_T ? 1 : job.block_elements;
+    const int per_block = buffer == BUF_T ? 1 : job->block_elements;
     for (int64_t block = begin / per_block; block * per_block < end; block++) {
         float x[8];
         int64_t offset;
         int t;
         bool near, overload;
-        lattice_gather(&job, in[BUF_IN], block, x, &offset);
-        uint64_t digits = tensor ? lattice_exact_encode_at(&job, x, shared, &overload, &near)
-                                 : lattice_exact_encode(&job, x, &t, &near);
+        lattice_gather(job, in[BUF_IN], block, x, &offset);
+        uint64_t digits = tensor ? lattice_exact_encode_at(job, x, shared, &overload, &near)
+                                 : lattice_exact_encode(job, x, &t, &near);
         double mark = near || tensor_near ? TIE : 0.0;
         for (int i = 0; i < per_block; i++) {
             int64_t at = block * per_block + i;
             if (at < begin || at >= end) continue;
-            double value = buffer == BUF_T ? t : lattice_code_element(&job, digits, i);
+            double value = buffer == BUF_T ? t : lattice_code_element(job, digits, i);
             expected[at - begin] = value + mark;
         }
     }
     return 0;
 }
 
-static enum assay_match match(const struct assay_shape *shape, int buffer, double expected,
-                              double got)
+static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
+                     int64_t begin, int64_t end, double *expected, double *bound)
+{
+    (void)bound;
+    const struct lattice_job job = lattice_job(shape);
+    return lattice_encode_reference(&job, in, buffer, begin, end, expected);
+}
+
+enum assay_match lattice_encode_match(const struct assay_shape *shape, int buffer, double expected,
+                                      double got)
 {
     (void)shape;
     (void)buffer;
@@ -104,7 +110,7 @@ static int64_t reference_run(const struct assay_shape *shape)
 
 static const char *const baselines[] = {"copy_encode", "host_copy_encode", NULL};
 
-static const struct assay_operation operation = {
+const struct assay_operation lattice_encode = {
     .name = "lattice_encode",
     .summary = "b_m = G^-1 g mod q, g = Q(x / beta), then g = Q(g / q), for M levels",
     .dims = {LATTICE_DIMS, [DIM_TYPE] = LATTICE_DIM_TYPE, [DIM_DATA] = LATTICE_DIM_DATA},
@@ -115,9 +121,9 @@ static const struct assay_operation operation = {
     .reference_cost = reference_cost,
     .reference_run = reference_run,
     .tolerance = {.near_share = 1e-4},
-    .match = match,
+    .match = lattice_encode_match,
     .quality = lattice_quality,
     .baselines = baselines,
     .data_dims = "data",
 };
-ASSAY_REGISTER_OPERATION(operation);
+ASSAY_REGISTER_OPERATION(lattice_encode);

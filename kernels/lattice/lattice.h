@@ -75,6 +75,8 @@ struct lattice_job {
 extern "C" {
 #endif
 
+extern const struct assay_operation lattice_encode; /* encode.c */
+
 extern const char *const lattice_names[];
 extern const char *const lattice_codes[];
 extern const char *const lattice_scalings[];
@@ -124,7 +126,16 @@ void lattice_block_decode(const struct lattice_job *job, uint64_t digits, int t,
 /* The largest T of all blocks that are not lost. */
 int lattice_tensor_t(const struct lattice_job *job, const float *x);
 
-/* Host models. Signature of assay_variant.model. */
+/* encode.c: what an encoder of this job writes, for assay_operation.reference, and how one element
+ * of it is judged. */
+int lattice_encode_reference(const struct lattice_job *job, const void *const in[], int buffer,
+                             int64_t begin, int64_t end, double *expected);
+enum assay_match lattice_encode_match(const struct assay_shape *shape, int buffer, double expected,
+                                      double got);
+
+/* Host models. Signature of assay_variant.model, and the same of a job. */
+int lattice_model_encode_of(const struct lattice_job *job, const void *const in[], int buffer,
+                            int64_t begin, int64_t end, void *out);
 int lattice_model_encode(const struct assay_shape *shape, const void *const in[], int buffer,
                          int64_t begin, int64_t end, void *out);
 int lattice_model_decode(const struct assay_shape *shape, const void *const in[], int buffer,

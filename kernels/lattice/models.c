@@ -51,13 +51,12 @@ int lattice_tensor_t(const struct lattice_job *job, const float *x)
     return most;
 }
 
-int lattice_model_encode(const struct assay_shape *shape, const void *const in[], int buffer,
-                         int64_t begin, int64_t end, void *out)
+int lattice_model_encode_of(const struct lattice_job *job, const void *const in[], int buffer,
+                            int64_t begin, int64_t end, void *out)
 {
-    const struct lattice_job job = lattice_job(shape);
-    const bool tensor = job.overload == OVERLOAD_TENSOR;
-    const int shared = tensor ? lattice_tensor_t(&job, in[BUF_IN]) : 0;
-    const int per_block = buffer == BUF_T ? 1 : job.block_elements;
+    const bool tensor = job->overload == OVERLOAD_TENSOR;
+    const int shared = tensor ? lattice_tensor_t(job, in[BUF_IN]) : 0;
+    const int per_block = buffer == BUF_T ? 1 : job->block_elements;
     if (tensor && buffer == BUF_T) {
         *(uint8_t *)out = (uint8_t)shared;
         return 0;
@@ -66,9 +65,9 @@ int lattice_model_encode(const struct assay_shape *shape, const void *const in[]
         float x[8];
         int64_t offset;
         int t;
-        lattice_gather(&job, in[BUF_IN], block, x, &offset);
-        uint64_t digits = tensor ? lattice_block_encode_at(&job, x, shared, NULL)
-                                 : lattice_block_encode(&job, x, &t);
+        lattice_gather(job, in[BUF_IN], block, x, &offset);
+        uint64_t digits = tensor ? lattice_block_encode_at(job, x, shared, NULL)
+                                 : lattice_block_encode(job, x, &t);
         if (buffer == BUF_T) {
             ((uint8_t *)out)[block - begin] = (uint8_t)t;
             continue;
@@ -76,16 +75,23 @@ int lattice_model_encode(const struct assay_shape *shape, const void *const in[]
         for (int i = 0; i < per_block; i++) {
             int64_t at = block * per_block + i - begin;
             if (at < 0 || at >= end - begin) continue;
-            double value = lattice_code_element(&job, digits, i);
-            if (job.type == TYPE_FP32)
+            double value = lattice_code_element(job, digits, i);
+            if (job->type == TYPE_FP32)
                 ((float *)out)[at] = (float)value;
-            else if (job.type == TYPE_INT32)
+            else if (job->type == TYPE_INT32)
                 ((int32_t *)out)[at] = (int32_t)value;
             else
                 ((uint8_t *)out)[at] = (uint8_t)value;
         }
     }
     return 0;
+}
+
+int lattice_model_encode(const struct assay_shape *shape, const void *const in[], int buffer,
+                         int64_t begin, int64_t end, void *out)
+{
+    const struct lattice_job job = lattice_job(shape);
+    return lattice_model_encode_of(&job, in, buffer, begin, end, out);
 }
 
 /* Decoded entries [begin, end): a block may stand across an end. */

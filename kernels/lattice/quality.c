@@ -58,27 +58,32 @@ static void look_at(const struct lattice_job *job, const void *const host[], int
     tally->inside_entries += count;
 }
 
+int lattice_quality_of(const struct lattice_job *job, const void *const host[], double code_bytes,
+                       struct assay_metric out[ASSAY_MAX_METRICS])
+{
+    int64_t blocks = LOOKED_AT / job->d < job->blocks ? LOOKED_AT / job->d : job->blocks;
+    struct tally tally = {0};
+    for (int64_t block = 0; block < blocks; block++)
+        look_at(job, host, block, &tally);
+
+    double r = (double)job->r;
+    double mse = tally.inside_error / (double)tally.inside_entries * r * r;
+    int count = 0;
+    out[count++] = (struct assay_metric){"mse", mse};
+    out[count++] = (struct assay_metric){"mse_ratio", mse / lattice_moment(job->lattice)};
+    out[count++] = (struct assay_metric){"sqnr_db", 10.0 * log10(tally.signal / tally.error)};
+    out[count++] =
+        (struct assay_metric){"overload_rate", (double)tally.overloaded / (double)tally.blocks};
+    if (job->task == TASK_ROUNDTRIP) return count;
+    out[count++] = (struct assay_metric){
+        "bits_per_entry", 8.0 * code_bytes / ((double)job->rows * (double)job->columns)};
+    out[count++] = (struct assay_metric){"code_bytes", code_bytes};
+    return count;
+}
+
 int lattice_quality(const struct assay_shape *shape, const void *const host[],
                     struct assay_metric out[ASSAY_MAX_METRICS])
 {
     const struct lattice_job job = lattice_job(shape);
-    const struct assay_work work = lattice_work(shape);
-    int64_t blocks = LOOKED_AT / job.d < job.blocks ? LOOKED_AT / job.d : job.blocks;
-    struct tally tally = {0};
-    for (int64_t block = 0; block < blocks; block++)
-        look_at(&job, host, block, &tally);
-
-    double r = (double)job.r;
-    double mse = tally.inside_error / (double)tally.inside_entries * r * r;
-    int count = 0;
-    out[count++] = (struct assay_metric){"mse", mse};
-    out[count++] = (struct assay_metric){"mse_ratio", mse / lattice_moment(job.lattice)};
-    out[count++] = (struct assay_metric){"sqnr_db", 10.0 * log10(tally.signal / tally.error)};
-    out[count++] =
-        (struct assay_metric){"overload_rate", (double)tally.overloaded / (double)tally.blocks};
-    if (job.task == TASK_ROUNDTRIP) return count;
-    out[count++] = (struct assay_metric){
-        "bits_per_entry", 8.0 * work.write_bytes / ((double)job.rows * (double)job.columns)};
-    out[count++] = (struct assay_metric){"code_bytes", work.write_bytes};
-    return count;
+    return lattice_quality_of(&job, host, lattice_work(shape).write_bytes, out);
 }

@@ -22,6 +22,8 @@ extern "C" {
  * first 2^20 entries or so. */
 int lattice_quality(const struct assay_shape *shape, const void *const host[],
                     struct assay_metric out[ASSAY_MAX_METRICS]);
+int lattice_quality_of(const struct lattice_job *job, const void *const host[], double code_bytes,
+                       struct assay_metric out[ASSAY_MAX_METRICS]);
 
 #ifdef __cplusplus
 }

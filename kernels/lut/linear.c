@@ -58,7 +58,8 @@ static struct assay_work work(const struct assay_shape *shape)
 }
 
 struct linear_block linear_nearest(const struct lut_geometry *geometry,
-                                   const struct codebook *codebook, const float *row, int64_t block)
+                                   const struct codebook *codebook, float r, const float *row,
+                                   int64_t block)
 {
     struct linear_block result = {.lost = false};
     float v[8];
@@ -66,7 +67,7 @@ struct linear_block linear_nearest(const struct lut_geometry *geometry,
     int weight = 1;
     for (int i = 0; i < 8; i++)
         v[i] = block * 8 + i < geometry->k ? row[block * 8 + i] : 0;
-    result.lost = linear_scale(v, lut_inverse_beta(geometry->q, geometry->levels));
+    result.lost = linear_scale(v, r);
     if (result.lost) return result;
     for (int i = 0; i < 8; i++)
         at[i] = (double)v[i];
@@ -95,6 +96,7 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
     const struct codebook *codebook = lut_codebook(shape);
     struct lut_codes w = lut_codes(&geometry, in[LINEAR_W], geometry.columns);
     struct linear_block *x = calloc((size_t)geometry.blocks, sizeof *x);
+    float r = lut_inverse_beta(geometry.q, geometry.levels);
     int64_t kept = -1;
     if (x == NULL || codebook == NULL) {
         free(x);
@@ -105,7 +107,7 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
         const float *row_x = (const float *)in[LINEAR_X] + row * geometry.k;
         for (int64_t block = 0; block < geometry.blocks; block++) {
             int y[CODEBOOK_MAX_D];
-            if (row != kept) x[block] = linear_nearest(&geometry, codebook, row_x, block);
+            if (row != kept) x[block] = linear_nearest(&geometry, codebook, r, row_x, block);
             lut_decode_block(codebook, &geometry, &w, true, at % geometry.columns, block, y);
             for (int i = 0; i < 8; i++)
                 sum += x[block].point[i] * y[i];
@@ -137,10 +139,12 @@ struct decoder {
 static void load_x(const void *matrix, int64_t row, int64_t first, int count, double *out)
 {
     const struct decoder *decoder = matrix;
-    const float *from = decoder->x + row * decoder->geometry->k;
+    const struct lut_geometry *geometry = decoder->geometry;
+    const float *from = decoder->x + row * geometry->k;
+    float r = lut_inverse_beta(geometry->q, geometry->levels);
     for (int at = 0; at < count; at += 8) {
         struct linear_block block =
-            linear_nearest(decoder->geometry, decoder->codebook, from, (first + at) / 8);
+            linear_nearest(geometry, decoder->codebook, r, from, (first + at) / 8);
         for (int i = 0; i < 8; i++)
             out[at + i] = block.point[i];
     }
@@ -185,7 +189,7 @@ static int product_check(const struct assay_shape *shape, const void *const in[]
 static const char *const baselines[] = {"cublas_bf16", "cublas_fp32", "openblas", "host_scalar",
                                         NULL};
 
-static const struct assay_operation operation = {
+const struct assay_operation lut_quantized_linear = {
     .name = "quantized_linear",
     .summary = "C = beta decode(encode(X / beta)) decode(W)^T: E8 codes, X encoded in the call",
     .dims = {LUT_DIMS(8, 64, 32), LUT_DIM_SCALED},
@@ -200,4 +204,4 @@ static const struct assay_operation operation = {
     .quality = linear_quality,
     .baselines = baselines,
 };
-ASSAY_REGISTER_OPERATION(operation);
+ASSAY_REGISTER_OPERATION(lut_quantized_linear);

@@ -1,81 +1,24 @@
 /*
  * linear.cu - quantized_linear on the GPU: one kernel encodes the activations to codes in memory,
  * then a variant of lut_matmul multiplies.
- *
- * Bytes of encoding: 4 read and M / 8 written (E8, q = 2) per activation. Operations: those of the
- * product. Encoding has one thread per block of 8, with about 300 operations per level.
+ * linear.cuh has both; operations and bytes are those of the product, and of encoding as there.
  */
 #include <stdlib.h>
 
-#include "linear.h"
-#include "lut_cuda.h"
-
-enum { THREADS = 128 };
+#include "linear.cuh"
 
 struct linear_state {
     struct assay_call inner; /* of lut_matmul: A is `codes` */
     void *codes;
 };
 
-/* Put `index` where lut_read finds it. Packed indices of 13 bits share words and
- * never span more than two. */
-static __device__ __forceinline__ void put(const struct lut_geometry &geometry, char *row,
-                                           int64_t at, uint32_t index)
-{
-    if (geometry.format == LUT_FP32)
-        ((float *)row)[at] = (float)index;
-    else if (geometry.format == LUT_INT32)
-        ((int32_t *)row)[at] = (int32_t)index;
-    else if (geometry.bits == 8)
-        ((uint8_t *)row)[at] = (uint8_t)index;
-    else if (geometry.bits == 16)
-        ((uint16_t *)row)[at] = (uint16_t)index;
-    else {
-        int64_t bit = at * geometry.bits;
-        int shift = (int)(bit & 31);
-        atomicOr((unsigned *)row + (bit >> 5), index << shift);
-        if (shift + geometry.bits > 32)
-            atomicOr((unsigned *)row + (bit >> 5) + 1, index >> (32 - shift));
-    }
-}
-
-static __global__ void __launch_bounds__(THREADS)
-    linear_encode(struct lut_geometry geometry, struct lut_dither dither, float r,
-                  const float *__restrict__ x, char *__restrict__ codes)
-{
-    int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (at >= geometry.rows * geometry.blocks) return;
-    int64_t row = at / geometry.blocks, block = at % geometry.blocks;
-    float entries[8];
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-        entries[i] = block * 8 + i < geometry.k ? x[row * geometry.k + block * 8 + i] : 0.0f;
-    linear_scale(entries, r);
-    for (int m = 0; m < geometry.levels; m++)
-        put(geometry, codes + row * geometry.stride_bytes, block * geometry.levels + m,
-            lut_encode_e8(entries, geometry.q, &dither));
-}
-
-/* decode_gemv is for lattices whose unit is 1, so C is multiplied by beta after it. C has few rows.
- */
-static __global__ void __launch_bounds__(THREADS) times_beta(float *c, int64_t count, float beta)
-{
-    int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (at < count) c[at] *= beta;
-}
-
 /* ----------------------------------------------------------- composition -- */
-
-static size_t codes_bytes(const struct lut_geometry *geometry)
-{
-    return (size_t)(geometry->rows * geometry->stride_bytes);
-}
 
 static int setup_with(struct assay_call *call, const struct assay_variant *product)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     struct linear_state *state = (struct linear_state *)calloc(1, sizeof *state);
-    size_t bytes = codes_bytes(&geometry);
+    size_t bytes = linear_codes_bytes(&geometry);
     if (state == NULL) return assay_error("out of host memory");
     call->state = state;
     if (assay_cuda(cudaMalloc(&state->codes, bytes), "codes")) return -1;
@@ -95,27 +38,11 @@ static int launch_with(struct assay_call *call, const struct assay_variant *prod
 {
     struct linear_state *state = (struct linear_state *)call->state;
     struct lut_geometry geometry = lut_geometry(call->shape);
-    cudaStream_t stream = (cudaStream_t)call->stream;
-    int64_t blocks = (geometry.rows * geometry.blocks + THREADS - 1) / THREADS;
-    bool shared = geometry.format == LUT_PACKED && geometry.bits % 8 != 0;
-    struct lut_dither dither;
-    codebook_dither(8, dither.e);
     state->inner.buffer[LUT_B] = call->buffer[LINEAR_W];
     state->inner.buffer[LUT_C] = call->buffer[LINEAR_C];
     state->inner.stream = call->stream;
-    /* Bits are set, not stored, where indices share words. */
-    if (shared &&
-        assay_cuda(cudaMemsetAsync(state->codes, 0, codes_bytes(&geometry), stream), "codes"))
-        return -1;
-    linear_encode<<<(unsigned)blocks, THREADS, 0, stream>>>(
-        geometry, dither, lut_inverse_beta(geometry.q, geometry.levels),
-        (const float *)call->buffer[LINEAR_X], (char *)state->codes);
-    if (assay_launched() || product->launch(&state->inner)) return -1;
-    if (product != &lut_decode_gemv) return 0;
-    int64_t count = geometry.rows * geometry.columns;
-    times_beta<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS, 0, stream>>>(
-        (float *)call->buffer[LINEAR_C], count, geometry.unit);
-    return assay_launched();
+    return linear_layer(&geometry, product, &state->inner, (const float *)call->buffer[LINEAR_X],
+                        INFINITY, lut_inverse_beta(geometry.q, geometry.levels));
 }
 
 static void teardown_with(struct assay_call *call, const struct assay_variant *product)

@@ -130,15 +130,24 @@ LUT_FUNCTION uint32_t lut_encode_e8(float x[8], int q, const struct lut_dither *
 extern "C" {
 #endif
 
-/* linear.c: one block of a row of X encoded and decoded by codebook_closest, in double from
+/* linear.c */
+extern const struct assay_operation lut_quantized_linear;
+
+/* One block of a row of X times r encoded and decoded by codebook_closest, in double from
  * linear_scale on. */
 struct linear_block {
     int point[8]; /* doubled coordinates, levels weighted and added */
     bool lost, overloaded;
 };
 struct linear_block linear_nearest(const struct lut_geometry *geometry,
-                                   const struct codebook *codebook, const float *row,
+                                   const struct codebook *codebook, float r, const float *row,
                                    int64_t block);
+
+/* linear_host.c: one layer, x encoded with r into `coded` [rows][blocks], then multiplied by the
+ * codes w. */
+void linear_host_layer(const struct lut_geometry *geometry, const struct codebook *codebook,
+                       float r, const float *x, const void *w, int (*coded)[8], float *c,
+                       int threads);
 
 /* linear_quality.c. Signature of assay_operation.quality. */
 int linear_quality(const struct assay_shape *shape, const void *const host[],

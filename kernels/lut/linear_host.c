@@ -28,7 +28,7 @@ static void teardown(struct assay_call *call)
 
 /* Encode a row and decode it again, doubled coordinates. */
 static void quantize_row(const struct lut_geometry *geometry, const struct codebook *codebook,
-                         const struct lut_dither *dither, const float *x, int (*out)[8])
+                         const struct lut_dither *dither, float r, const float *x, int (*out)[8])
 {
     for (int64_t block = 0; block < geometry->blocks; block++) {
         float entries[8];
@@ -37,7 +37,7 @@ static void quantize_row(const struct lut_geometry *geometry, const struct codeb
             entries[i] = block * 8 + i < geometry->k ? x[block * 8 + i] : 0.0f;
             out[block][i] = 0;
         }
-        linear_scale(entries, lut_inverse_beta(geometry->q, geometry->levels));
+        linear_scale(entries, r);
         for (int m = 0; m < geometry->levels; m++, weight *= geometry->q) {
             int64_t index = lut_encode_e8(entries, geometry->q, dither);
             for (int i = 0; i < 8; i++)
@@ -59,25 +59,30 @@ static float element(const struct lut_geometry *geometry, const struct codebook 
     return (float)(sum / geometry->divisor) * geometry->unit;
 }
 
-static int run(struct assay_call *call, int threads)
+void linear_host_layer(const struct lut_geometry *geometry, const struct codebook *codebook,
+                       float r, const float *x, const void *w, int (*coded)[8], float *c,
+                       int threads)
 {
-    struct lut_geometry geometry = lut_geometry(call->shape);
-    const struct codebook *codebook = lut_codebook(call->shape);
-    struct lut_codes w = lut_codes(&geometry, call->buffer[LINEAR_W], geometry.columns);
-    const float *x = call->buffer[LINEAR_X];
-    float *c = call->buffer[LINEAR_C];
-    int(*rows)[8] = call->state;
+    struct lut_codes codes = lut_codes(geometry, w, geometry->columns);
     struct lut_dither dither;
     codebook_dither(8, dither.e);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (int64_t row = 0; row < geometry.rows; row++)
-        quantize_row(&geometry, codebook, &dither, x + row * geometry.k,
-                     rows + row * geometry.blocks);
+    for (int64_t row = 0; row < geometry->rows; row++)
+        quantize_row(geometry, codebook, &dither, r, x + row * geometry->k,
+                     coded + row * geometry->blocks);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (int64_t at = 0; at < geometry.rows * geometry.columns; at++)
-        c[at] = element(&geometry, codebook, &w,
-                        (const int(*)[8])rows + at / geometry.columns * geometry.blocks,
-                        at % geometry.columns);
+    for (int64_t at = 0; at < geometry->rows * geometry->columns; at++)
+        c[at] = element(geometry, codebook, &codes,
+                        (const int(*)[8])coded + at / geometry->columns * geometry->blocks,
+                        at % geometry->columns);
+}
+
+static int run(struct assay_call *call, int threads)
+{
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    linear_host_layer(&geometry, lut_codebook(call->shape),
+                      lut_inverse_beta(geometry.q, geometry.levels), call->buffer[LINEAR_X],
+                      call->buffer[LINEAR_W], call->state, call->buffer[LINEAR_C], threads);
     return 0;
 }
 

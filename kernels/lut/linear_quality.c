@@ -45,8 +45,9 @@ static void decode_columns(const struct look *look, const void *data, int64_t co
 static void take_row(struct look *look, const float *row)
 {
     const struct lut_geometry *geometry = &look->geometry;
+    float r = lut_inverse_beta(geometry->q, geometry->levels);
     for (int64_t block = 0; block < geometry->blocks; block++) {
-        struct linear_block coded = linear_nearest(geometry, look->codebook, row, block);
+        struct linear_block coded = linear_nearest(geometry, look->codebook, r, row, block);
         look->blocks++;
         look->overloaded += coded.overloaded;
         for (int64_t i = 8 * block; i < 8 * block + 8; i++)

@@ -70,7 +70,7 @@ def _array(value, name):
         raise Error(f"{name} is on {device}: return it on the CPU")
     if hasattr(value, "detach"):
         value = value.detach()
-        # NumPy has no bf16.
+        # NumPy has neither bf16 nor floats of 8 bits.
         value = (value.float() if value.is_floating_point() and value.element_size() < 4
                  else value).numpy()
     array = numpy.asarray(value)
@@ -159,9 +159,7 @@ class Host:
         arrays = []
         for tensor, type_name, memory in inputs:
             shape = operation.shapes[tensor].shape_at(sizes)
-            array = _tensors.numpy_view(memory, type_name, shape)
-            if type_name == "bf16":
-                array = (array.astype("uint32") << 16).view("float32")
+            array = _tensors.decoded(_tensors.numpy_view(memory, type_name, shape), type_name)
             array = array.astype("float64" if array.dtype.kind == "f" else "int64")
             if self.job["tensors_of"] == "torch":
                 import torch
@@ -192,10 +190,7 @@ class Host:
         array = _array(self.operation.fill[name](SimpleNamespace(**sizes), rng), f"'{name}'")
         _check_shape(array, shape, f"'{name}'")
         to = _tensors.numpy_view(memory, type_name, shape)
-        if type_name == "bf16":
-            bits = numpy.ascontiguousarray(array, dtype="float32").view("uint32")
-            to[:] = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16
-            return
+        array = _tensors.encoded(array, type_name)
         if not numpy.can_cast(array.dtype, to.dtype, "same_kind"):
             raise Error(f"'{name}' is {array.dtype}, not {to.dtype}")
         to[:] = array

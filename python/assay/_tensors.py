@@ -11,8 +11,10 @@ from .errors import Error
 from .operation import TYPE_BYTES
 
 _NUMPY = dict(f32="float32", f64="float64", f16="float16", bf16="uint16", i8="int8", u8="uint8",
-              i16="int16", i32="int32", u32="uint32", i64="int64")
-_TORCH = dict(_NUMPY, bf16="bfloat16")
+              i16="int16", i32="int32", u32="uint32", i64="int64", e4m3="uint8", e5m2="uint8")
+_TORCH = dict(_NUMPY, bf16="bfloat16", e4m3="float8_e4m3fn", e5m2="float8_e5m2")
+# Types that NumPy does not have, as their bits.
+_BITS = ("bf16", "e4m3", "e5m2")
 
 # A launch that takes the host longer is replayed from a graph. The harness hides what is shorter
 # (it holds the stream for up to 2 ms, one and a half times what the launch takes).
@@ -38,9 +40,53 @@ class _Stream:
 
 
 def numpy_view(memory, type_name, shape):
-    """bf16 as its bits, in uint16: NumPy has no such type."""
+    """Types that NumPy does not have come as their bits."""
     import numpy
     return numpy.frombuffer(memory, dtype=_NUMPY[type_name]).reshape(shape)
+
+
+def _magnitudes(type_name):
+    """The numbers of the 128 codes without sign of an 8-bit float (OCP, OFP8)."""
+    import numpy
+    bits, bias = (3, 7) if type_name == "e4m3" else (2, 15)
+    code = numpy.arange(128)
+    exponent, fraction = code >> bits, code & ((1 << bits) - 1)
+    value = numpy.ldexp(fraction + (exponent > 0) * (1 << bits),
+                        numpy.maximum(exponent, 1) - bias - bits)
+    if type_name == "e5m2":
+        value[124] = numpy.inf
+    value[127 if type_name == "e4m3" else 125:] = numpy.nan
+    return value
+
+
+def decoded(array, type_name):
+    """A view of numpy_view as numbers."""
+    import numpy
+    if type_name not in _BITS:
+        return array
+    if type_name == "bf16":
+        return (array.astype("uint32") << 16).view("float32")
+    value = _magnitudes(type_name)[array & 0x7f]
+    return numpy.where(array & 0x80, -value, value)
+
+
+def encoded(array, type_name):
+    """Numbers as numpy_view has them: rounded to nearest even; 8-bit floats saturate."""
+    import numpy
+    if type_name not in _BITS:
+        return array
+    if type_name == "bf16":
+        bits = numpy.ascontiguousarray(array, dtype="float32").view("uint32")
+        return ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16).astype("uint16")
+    array = numpy.asarray(array, dtype="float64")
+    value = _magnitudes(type_name)
+    value = value[numpy.isfinite(value)]
+    middle = (value[1:] + value[:-1]) / 2
+    below = numpy.searchsorted(middle, abs(array), "left")
+    above = numpy.searchsorted(middle, abs(array), "right")
+    code = numpy.where(below % 2, above, below)  # they differ where it is a tie
+    code = numpy.where(numpy.isnan(array), 0x7f, code) | numpy.where(numpy.signbit(array), 0x80, 0)
+    return code.astype("uint8")
 
 
 def torch_view(memory, type_name, shape, device=None):

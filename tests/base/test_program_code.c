@@ -1,6 +1,8 @@
 /* test_program_code.c - the hash of a program's code: what changes it and what does not. */
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/program_code.h"
+#include "base/rng.h"
 #include "base/temp_folder.h"
 #include "base/error.h"
 
@@ -66,6 +69,60 @@ static void what_it_does_is_in_it(void **state)
         hash_of(others[i], "", other);
         assert_string_not_equal(one, other);
     }
+}
+
+static bool holds_code(const char *section)
+{
+    static const char *const names[] = {".text", ".rodata", ".data", ".init_array", ".plt"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(section, names[i]) == 0) return true;
+    return false;
+}
+
+/* The places of a program's code and data in its file. */
+static int places_of(const unsigned char *bytes, long *places, int most)
+{
+    const Elf64_Ehdr *head = (const void *)bytes;
+    const Elf64_Shdr *table = (const void *)(bytes + head->e_shoff);
+    const char *names = (const char *)bytes + table[head->e_shstrndx].sh_offset;
+    int count = 0;
+    for (int i = 0; i < head->e_shnum; i++)
+        for (uint64_t at = 0; holds_code(names + table[i].sh_name) && at < table[i].sh_size; at++)
+            if (count < most) places[count++] = (long)(table[i].sh_offset + at);
+    return count;
+}
+
+/* The logic of a host is its code and its data: 500 bytes of a program, each changed alone. */
+static void every_byte_of_code_and_data_counts(void **state)
+{
+    static unsigned char bytes[1 << 17];
+    static long places[1 << 16];
+    char path[5000], one[PROGRAM_CODE], other[PROGRAM_CODE];
+    struct rng rng;
+    (void)state;
+    hash_of("#include <stdio.h>\n static int table[64] = {3, 1, 4, 1, 5}; int loud = 7;"
+            "static __attribute__((noinline)) int fold(int x) { return table[x & 63] * 31 + x; }"
+            "int main(int n, char **words) { for (int i = 0; i < n; i++) loud += fold(i);"
+            "printf(\"%s %d\", words[0], loud); return loud; }",
+            "", one);
+    snprintf(path, sizeof path, "%s/p", folder.path);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_true(fread(bytes, 1, sizeof bytes, file) > 0 && feof(file));
+    int count = places_of(bytes, places, 1 << 16);
+    assert_true(count > 500);
+    rng_seed(&rng, 22);
+    for (int i = 0; i < 500; i++) {
+        long at = places[rng_next(&rng) % (uint64_t)count];
+        for (int back = 0; back < 2; back++) {
+            assert_int_equal(fseek(file, at, SEEK_SET), 0);
+            assert_true(fputc(back ? bytes[at] : bytes[at] ^ 1 << i % 8, file) >= 0);
+            assert_int_equal(fflush(file), 0);
+            assert_int_equal(program_code_of_file(path, other), 0);
+            if ((strcmp(one, other) == 0) != back) fail_msg("byte %ld of %s", at, path);
+        }
+    }
+    fclose(file);
 }
 
 #define FATBIN(size, at)                                                                           \
@@ -128,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_build_says_of_itself_is_left_out),
         cmocka_unit_test(what_it_does_is_in_it),
+        cmocka_unit_test(every_byte_of_code_and_data_counts),
         cmocka_unit_test(code_of_a_gpu_is_left_out),
         cmocka_unit_test(this_program_has_one),
         cmocka_unit_test(what_is_no_program_is_refused),

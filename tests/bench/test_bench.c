@@ -270,6 +270,8 @@ static const struct {
     {"arg x = in i32[n]\n", "an input of i32 says its range"},
     {"arg x = in u8[n] integer 0 256\n", "0 to 256 do not fit into u8"},
     {"arg x = in f16[n] value 65520\n", "65520 to 65520 do not fit into f16"},
+    {"arg x = in e4m3[n] uniform -448 449\n", "-448 to 449 do not fit into e4m3"},
+    {"arg x = in e5m2[n] value 57345\n", "57345 to 57345 do not fit into e5m2"},
     {"arg x = in i32[n] uniform\n", "an input of i32 says its range"},
     {"arg x = in i32[n] integer 5 1\n", "the smaller number comes first"},
     {"arg x = in i32[n] normal\n", "normal is of floats"},
@@ -336,14 +338,19 @@ static void a_kernel_that_changes_is_another(void **state)
     char path[256];
     const struct object *objects;
     fixture_write("edited.ptx", fixture_ptx);
-    strcpy(path, fixture_write("edited.bench.ini", "[bench edited]\nfile = edited.ptx\n"
-                                                   "kernel = plain\narg y = out f32[8]\n"
-                                                   "grid = 1\nblock = 8\n"));
+    fixture_write("edited.py", "def reference(): return [1] * 8\n");
+    strcpy(path, fixture_write("edited.bench.ini",
+                               "[bench edited]\nfile = edited.ptx\nkernel = plain\n"
+                               "arg y = out f32[8]\ngrid = 1\nblock = 8\nexpect = edited.py\n"));
     const char *const paths[] = {path};
     objects_describe(BENCH_ENDING, bench_load, bench_digest);
     if (objects_load(paths, 1)) fail_msg("%s", assay_last_error());
     assert_int_equal(objects_loaded(&objects), 1);
     assert_int_equal(strlen(objects[0].info.sha256), SHA256_TEXT - 1);
+    assert_int_equal(objects_unchanged(), 0);
+    fixture_write("edited.py", "def reference(): return [2] * 8\n");
+    assert_int_equal(objects_unchanged(), -1);
+    fixture_write("edited.py", "def reference(): return [1] * 8\n");
     assert_int_equal(objects_unchanged(), 0);
     fixture_write("edited.ptx", strchr(fixture_ptx, '\n')); /* without its version */
     assert_int_equal(objects_unchanged(), -1);

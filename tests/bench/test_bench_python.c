@@ -33,14 +33,14 @@ static void inputs_are_float64_and_int64_and_sizes_go_by_name(void **state)
         load("sums",
              "import numpy as np\n"
              "def reference(x, h, i, m):\n"
-             "    assert (x.dtype, h.dtype, i.dtype) == ('f8', 'f8', 'i8'), (x.dtype, h.dtype, "
-             "i.dtype)\n"
+             "    assert (x.dtype, h.dtype, i.dtype) == ('f8', 'f8', 'i8')\n"
              "    return x.reshape(m, 2) + i.reshape(m, 2), np.array([h.sum()])\n",
-             "kernel = wide\nsize m = 2\narg x = in f32[2*m]\narg h = in bf16[2]\n"
-             "arg i = in i16[2*m] integer -3 3\narg y = out bf16[2*m]\narg s = out f64[1]\n");
+             "kernel = wide\nsize m = 2\narg x = in e4m3[2*m]\narg h = in bf16[2]\n"
+             "arg i = in i16[2*m] integer -3 3\n"
+             "arg y = out bf16[2*m]\narg s = out f64[1]\n");
     struct assay_shape shape = shape_default(&bench->operation);
-    float x[] = {0.5f, 1, 2, 3};
-    uint16_t h[] = {0x3f80, 0x4000}; /* 1, 2 */
+    uint8_t x[] = {0x30, 0x38, 0x40, 0x44}; /* 0.5, 1, 2, 3 */
+    uint16_t h[] = {0x3f80, 0x4000};        /* 1, 2 */
     int16_t i[] = {-1, 0, 1, 300};
     const void *in[] = {x, h, i, NULL, NULL};
     double expected[4] = {0}, bound[4] = {NAN, NAN, NAN, NAN};

@@ -30,7 +30,7 @@ static unsigned store_half(enum assay_type type, double value)
 static void sizes_are_those_of_the_types(void **state)
 {
     (void)state;
-    static const size_t bytes[ASSAY_TYPES] = {4, 8, 2, 2, 1, 1, 2, 4, 4, 8};
+    static const size_t bytes[ASSAY_TYPES] = {4, 8, 2, 2, 1, 1, 2, 4, 4, 8, 1, 1};
     for (int type = 0; type < ASSAY_TYPES; type++)
         assert_int_equal(assay_type_bytes((enum assay_type)type), bytes[type]);
 }
@@ -42,8 +42,8 @@ static void an_element_is_stored_at_its_index_and_nowhere_else(void **state)
         size_t bytes = assay_type_bytes((enum assay_type)type);
         _Alignas(8) unsigned char buffer[40];
         memset(buffer, 0xa5, sizeof buffer);
-        assay_store((enum assay_type)type, buffer, 2, 100);
-        assert_true(assay_load((enum assay_type)type, buffer, 2) == 100);
+        assay_store((enum assay_type)type, buffer, 2, 96);
+        assert_true(assay_load((enum assay_type)type, buffer, 2) == 96);
         for (size_t i = 0; i < sizeof buffer; i++)
             if (i < 2 * bytes || i >= 3 * bytes) assert_int_equal(buffer[i], 0xa5);
     }
@@ -190,6 +190,112 @@ static void a_double_is_rounded_once(void **state)
     assert_int_equal(store_half(ASSAY_BF16, 1 + 0x1p-8 + 0x1p-40), 0x3f81);
 }
 
+/* ------------------------------------------------------------ 8-bit floats -- */
+
+enum { BYTES = 0x100, SIGN = 0x80 };
+
+static double load_byte(enum assay_type type, unsigned code)
+{
+    uint8_t byte = (uint8_t)code;
+    return assay_load(type, &byte, 0);
+}
+
+static unsigned store_byte(enum assay_type type, double value)
+{
+    uint8_t byte = 0x55;
+    assay_store(type, &byte, 0, value);
+    return byte;
+}
+
+/* OFP8, tables 1 and 2. e4m3 has bias 7, S.1111.111 as NaN and no infinity; e5m2 has bias 15 and
+ * the infinities and NaN of IEEE 754. */
+static double defined_byte(enum assay_type type, unsigned code)
+{
+    int fraction_bits = type == ASSAY_E4M3 ? 3 : 2, bias = type == ASSAY_E4M3 ? 7 : 15;
+    int exponent = (int)(code & 0x7f) >> fraction_bits;
+    int fraction = (int)code & ((1 << fraction_bits) - 1);
+    double sign = code & SIGN ? -1 : 1;
+    if (type == ASSAY_E4M3 && (code & 0x7f) == 0x7f) return NAN;
+    if (type == ASSAY_E5M2 && exponent == 31) return fraction ? NAN : sign * INFINITY;
+    if (exponent == 0) return sign * ldexp(fraction, 1 - bias - fraction_bits);
+    return sign * ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
+}
+
+static void check_every_byte(enum assay_type type, unsigned largest)
+{
+    for (unsigned code = 0; code < BYTES; code++) {
+        double value = load_byte(type, code), expected = defined_byte(type, code);
+        assert_true(isnan(expected) ? isnan(value) : value == expected);
+        if (isnan(value)) {
+            assert_true(isnan(load_byte(type, store_byte(type, value))));
+            continue;
+        }
+        assert_true(signbit(value) == signbit(expected));
+        assert_int_equal(store_byte(type, value), isinf(value) ? largest | (code & SIGN) : code);
+    }
+}
+
+static void every_8_bit_float_loads_as_defined_and_stores_as_itself(void **state)
+{
+    (void)state;
+    check_every_byte(ASSAY_E4M3, 0x7e);
+    check_every_byte(ASSAY_E5M2, 0x7b);
+    assert_true(load_byte(ASSAY_E4M3, 0x7e) == 448);
+    assert_true(load_byte(ASSAY_E4M3, 0x01) == 0x1p-9);
+    assert_true(load_byte(ASSAY_E5M2, 0x7b) == 57344);
+    assert_true(load_byte(ASSAY_E5M2, 0x01) == 0x1p-16);
+}
+
+static void check_byte(enum assay_type type, double value, unsigned code)
+{
+    assert_int_equal(store_byte(type, value), code);
+    assert_int_equal(store_byte(type, -value), code | SIGN);
+}
+
+/* Both neighbours of the middle too; at the end, nothing is above the largest. */
+static void check_borders_of_bytes(enum assay_type type, unsigned largest)
+{
+    for (unsigned code = 0; code < largest; code++) {
+        double middle = (load_byte(type, code) + load_byte(type, code + 1)) / 2;
+        check_byte(type, middle, code + code % 2);
+        check_byte(type, nextafter(middle, 0), code);
+        check_byte(type, nextafter(middle, INFINITY), code + 1);
+    }
+    double step = load_byte(type, largest) - load_byte(type, largest - 1);
+    for (int part = 0; part <= 64; part++)
+        check_byte(type, load_byte(type, largest) + step * part / 16, largest);
+    check_byte(type, 1e308, largest);
+    check_byte(type, INFINITY, largest);
+    check_byte(type, 5e-324, 0);
+}
+
+static void an_8_bit_float_rounds_to_nearest_even_and_saturates(void **state)
+{
+    (void)state;
+    check_borders_of_bytes(ASSAY_E4M3, 0x7e);
+    check_borders_of_bytes(ASSAY_E5M2, 0x7b);
+}
+
+/* The nearest of all codes, for values that no table of borders was made of. */
+static void check_nearest(enum assay_type type, double value)
+{
+    double off = fabs(load_byte(type, store_byte(type, value)) - value);
+    for (unsigned code = 0; code < BYTES; code++) {
+        double number = load_byte(type, code);
+        if (isfinite(number)) assert_true(off <= fabs(number - value));
+    }
+}
+
+static void no_8_bit_float_is_nearer_than_the_stored_one(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4000; i++) {
+        double value = ldexp(1 + fmod(i * 0.6180339887498949, 1), i % 40 - 22);
+        check_nearest(ASSAY_E4M3, value);
+        check_nearest(ASSAY_E5M2, -value);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +311,9 @@ int main(void)
         cmocka_unit_test(values_out_of_a_halfs_range_become_infinity_or_zero),
         cmocka_unit_test(not_a_number_stays_one),
         cmocka_unit_test(a_double_is_rounded_once),
+        cmocka_unit_test(every_8_bit_float_loads_as_defined_and_stores_as_itself),
+        cmocka_unit_test(an_8_bit_float_rounds_to_nearest_even_and_saturates),
+        cmocka_unit_test(no_8_bit_float_is_nearer_than_the_stored_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

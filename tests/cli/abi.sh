@@ -4,15 +4,17 @@
 . "$(dirname "$0")/lib.sh"
 now=$HERE/../harness/assay.h
 
-# printed HEADER [ARGUMENT]: what tests/abi/layout.c says with it.
+# printed HEADER MINOR [ARGUMENT]: what tests/abi/layout.c says with it of the names of a minor version.
 printed() {
     rm -rf include && mkdir include && cp "$1" include/assay.h &&
-        ${CC:-cc} -std=c11 -Iinclude "$HERE/abi/layout.c" -o layout && ./layout "${@:2}"
+        ${CC:-cc} -std=c11 -Iinclude -DMINOR="$2" "$HERE/abi/layout.c" -o layout && ./layout "${@:3}"
 }
 # changed HEADER [ARGUMENT]: the lines that are not as in it.
 changed() {
-    printed "$1" "${@:2}" >then.txt
-    printed "$now" "${@:2}" >now.txt
+    local minor
+    minor=$(version "$1")
+    printed "$1" "${minor#*.}" "${@:2}" >then.txt
+    printed "$now" "${minor#*.}" "${@:2}" >now.txt
     diff then.txt now.txt | sed -n 's/^[<>] //p'
 }
 # version HEADER: of its contract.

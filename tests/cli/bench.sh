@@ -33,6 +33,11 @@ refused() {
     exits 2 scale "$@" && [ "$(wc -l <said.err)" -eq 1 ] && [ ! -s said.out ] &&
         grep -qF -- "$words" said.err && ! grep -qF "bench.ini" said.err
 }
+misused() { # WORDS FILE OPTION...
+    local words=$1
+    shift
+    exits 2 "$ASSAY" bench "$@" && [ "$(wc -l <said.err)" -eq 1 ] && grep -qF -- "$words" said.err
+}
 check "no such kernel" refused "it has no kernel 'scalar' (did you mean 'scale'?)" --kernel scalar
 check "two of a name" refused "more than one kernel 'twice': _Z5twicePf and _Z5twicePd" --kernel twice
 check "too many arguments" refused "takes 4 arguments, and 5 are given" --arg null
@@ -49,13 +54,12 @@ check "no file of Python" refused "none.py: cannot be read" --expect none.py
 cp scale.ptx slow.ptx
 check "a kernel of another file says what is right" says "1 groups" scale --expect slow.ptx:scale --dry-run
 check "with its arguments" refused "slow.ptx: the kernel twice takes 1 argument, and 4 are given" --expect slow.ptx:_Z5twicePf
+sed 's/\.param \.u64 a, \.param \.u64 b/.param .align 8 .b8 a[16], .param .u64 b/' scale.ptx >struct.ptx
+check "a structure by value" misused "argument 1 of the kernel scale is a structure of 16 bytes, which cannot be described" \
+    struct.ptx --kernel scale --arg 'i32 1' --arg 'out f32[1]' --arg 'i32 1' --arg 'f32 1' --grid 1 --block 1
+check "and as an argument" refused "no type is called 'struct'" --arg 'struct 1'
 check "a value that would end its line" refused "no ';'" --bytes '1;2'
 check "an architecture of nothing" refused "--arch is for --dry-run" --arch sm_90
-misused() { # WORDS FILE OPTION...
-    local words=$1
-    shift
-    exits 2 "$ASSAY" bench "$@" && [ "$(wc -l <said.err)" -eq 1 ] && grep -qF -- "$words" said.err
-}
 check "no file" misused "which kernel?"
 check "no kernel file" misused "a.out: a kernel is in a .cu" a.out
 check "two kernel files" misused "one kernel file only" a.cu b.cu

@@ -36,6 +36,52 @@ check "one that does not build is skipped, and the next one found" says "number 
 check "where nothing is slower it says so" warns "is not slower than HEAD~2" bisect --good HEAD~2 --bad HEAD
 check "and ends with 0" exits 0 bisect --good HEAD~2 --bad HEAD
 
+# The plants of tests/history: one of them in a history of four commits.
+check "a planted regression is found, and its cause" says "1 right commits and 1 right causes of 1" \
+    env COMMITS=4 SEED=2 PLANTS=malloc "$HERE/history/planted.sh"
+
+# A device that counts what launches do says what the difference is made of: here a simulated one, of which
+# each commit's program has its own.
+mkdir ../simulated && cd ../simulated && git init -q . || exit 1
+git config user.email a@example.org && git config user.name a
+cat >two.ini <<'INI'
+[suite]
+title = two
+budget = 0.02
+[group sizes]
+operation = int8_quantize
+n = 100k
+variants = host_scalar, host_omp
+INI
+number=0
+for code in 'code=1' 'code=1' 'code=2,slow=int8_quantize/host_omp:40' 'code=2,slow=int8_quantize/host_omp:40'; do
+    number=$((number + 1))
+    cat >program <<SH
+#!/bin/sh
+# number $number
+for word; do
+    shift
+    case \$word in sim*) word='sim:$code' ;; esac
+    set -- "\$@" "\$word"
+done
+exec "$ASSAY" "\$@"
+SH
+    chmod +x program && git add -A && git commit -qm "number $number"
+done
+check "the commit that does more work is found" says "the first slower commit: $(git log -1 --format='%h %s' HEAD~1)" \
+    "$ASSAY" bisect ./two.ini --good HEAD~3 --bad HEAD --device sim:code=1 --allow-simulated --seed 1 --make "$make"
+cp said.out found.out
+check "and what its time is made of" grep -qE "^instructions +[+][0-9.]+ us +100 %" found.out
+cd ../repository || exit 1
+
+# What is changed and not committed is in no revision; a clone that lacks commits is told of.
+echo "# more" >>program
+check "a dirty tree is told of" warns "what is not committed is in no revision" bisect --good nowhere --bad HEAD
+git checkout -q program
+git clone -q --depth 2 "file://$PWD" ../shallow
+check "so is a shallow clone" warns "this clone is shallow: git fetch --unshallow" sh -c 'cd ../shallow && "$@"' sh \
+    "$ASSAY" bisect ../few.ini --device host --good "$(git rev-parse HEAD~8)" --bad HEAD
+
 # Bad input: one line, exit 2.
 bad() { exits 2 bisect "$@" && [ "$(grep -c "^assay bisect: " said.err)" -eq 1 ]; }
 check "no revisions" bad
@@ -44,3 +90,9 @@ check "what is no revision" bad --good nowhere --bad HEAD
 check "which is said" warns "'nowhere' is neither a program nor a revision" bisect --good nowhere --bad HEAD
 check "what does not build" bad --good HEAD~5 --bad HEAD
 check "two suites" bad ../few.ini --good HEAD~8 --bad HEAD
+
+# A base that crashes is an error, not a verdict.
+printf '#!/bin/sh\nkill -SEGV $$\n' >program
+git commit -qam "it crashes"
+check "GOOD that crashes" exits 5 bisect --good HEAD --bad HEAD~1
+check "which is said" warns "died: signal 11" bisect --good HEAD --bad HEAD~1

@@ -163,6 +163,8 @@ check "a reader pulls" warns ": $runs runs fetched, 0 were here" "$ASSAY" pull "
 check "every bit" diff <(content one.sqlite) <(content pulled.sqlite)
 check "once" warns ": 0 runs fetched, $runs were here; 0 new rows" "$ASSAY" pull "$reader" --db pulled.sqlite
 check "one by its name" warns ": 1 runs fetched" "$ASSAY" pull "$reader" "$odd" --db named.sqlite
+check "one that is not there is said" warns "there is no run 'nosuch'" "$ASSAY" pull "$reader" latest nosuch --db new.sqlite
+check "before anything is made" fails test -e new.sqlite
 check "once, too" warns ": 0 runs fetched, 1 were here" "$ASSAY" pull "$reader" "$odd" --db named.sqlite
 check "alone" gives 1 query named.sqlite "SELECT count(*) FROM run"
 check "one run is pushed by its name" exits 0 "$ASSAY" push "$writer" latest --db one.sqlite
@@ -181,10 +183,14 @@ conflict() {
     shift
     exits 1 "$@" && grep -qF "2 rows differ from those with the same id $where, which stay as they are: 2 of result" said.err
 }
-check "what differs under one id is reported" conflict there "$ASSAY" push "$writer" --db one.sqlite
+for again in "" ", and again"; do
+    check "what differs under one id is reported$again" conflict there "$ASSAY" push "$writer" --db one.sqlite
+done
 check "and stays" [ "$(owner "SELECT count(*) FROM assay.result WHERE time_ns = 7")" = 0 ]
 query one.sqlite "UPDATE run SET ended_at = '2099-01-01' WHERE label = 'first'"
-check "by a pull too" conflict here "$ASSAY" pull "$reader" --db one.sqlite
+for again in "" ", and again"; do check "by a pull too$again" conflict here "$ASSAY" pull "$reader" --db one.sqlite; done
+check "what was pushed with it is pulled" exits 0 "$ASSAY" pull "$reader" --db with.sqlite
+check "all of it" gives "$runs" query with.sqlite "SELECT count(*) FROM run"
 
 # Three at a time, two of them with the same runs.
 clones 12 twelve.sqlite

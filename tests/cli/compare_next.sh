@@ -44,8 +44,8 @@ check "sources that were not committed are said" says "CAND stands for the progr
               ${new:0:8} and changes that were not committed" "$ASSAY" compare old edited --format table
 check "with a word in their place" says "assay ab ${old:0:12} CAND few.ini" "$ASSAY" compare old edited
 check "unknown ones as well" says "built from sources of an unknown commit" "$ASSAY" compare nowhere new
-"$ASSAY" run smoke --device sim:seed=1 --label own >/dev/null 2>&1
-"$ASSAY" run smoke --device sim:seed=2,slow=*_token/host_omp:10 --label own_too >/dev/null 2>&1
+"$ASSAY" run smoke --device sim:seed=1 --seed 1 --label own >/dev/null 2>&1
+"$ASSAY" run smoke --device sim:seed=2,slow=*_token/host_omp:10 --seed 1 --label own_too >/dev/null 2>&1
 query next.sqlite "INSERT INTO environment SELECT 'old too', version, '$old', '', compiler, flags, nvcc, nvcc_flags,
     hostname, cpu, kernel, os, container, cores, memory_bytes FROM environment WHERE id = 'old';
     UPDATE run SET environment_id = 'old too' WHERE label = 'own'"
@@ -54,7 +54,7 @@ check "a run of this very program names its file" says "assay ab ${old:0:12} $(r
 check "simulated devices are named apart and allowed" says \
     "--base-device sim:seed=1 --cand-device 'sim:seed=2,slow=*_token/host_omp:10' --allow-simulated" \
     "$ASSAY" compare own own_too
-"$ASSAY" run smoke --device sim:seed=1 --filter '*/host_memcpy' --label part >/dev/null 2>&1
+"$ASSAY" run smoke --device sim:seed=1 --filter '*/host_memcpy' --seed 1 --label part >/dev/null 2>&1
 query next.sqlite "UPDATE run SET environment_id = 'old too' WHERE label = 'part'"
 "$ASSAY" compare part own_too --format json >part.json
 filter=$(query :memory: "SELECT json_extract(readfile('part.json'), '\$.next')" | sed "s/.*--filter '\(.*\)'.*/\1/")
@@ -92,6 +92,6 @@ for command in "assay bench scale.cu --kernel scale" "assay time ./program"; do
 done
 
 # With launches enough nothing is offered.
-"$ASSAY" run smoke --device sim:seed=3,noise=0.1,launch=0.1 --launches 5 --label many >/dev/null 2>&1
+"$ASSAY" run smoke --device sim:seed=3,noise=0.1,launch=0.1 --launches 5 --seed 1 --label many >/dev/null 2>&1
 check "runs of five launches need no more" fails says "assay ab" "$ASSAY" compare many many
 check "and --measure measures nothing" exits 0 measure many many

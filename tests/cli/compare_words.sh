@@ -16,12 +16,13 @@ query words.sqlite "UPDATE result SET read_bytes = 80 WHERE launch_id IN
 
 compare() { "$ASSAY" compare "$@"; }
 check "another driver leaves nothing to compare" exits 4 compare plain other_driver
-check "and is named as the cause" warns "can be compared: driver 1 and 2" compare plain other_driver
+check "and is named as the cause" warns "can be compared: driver 1 and 2; --across compares them all the same" compare plain other_driver
 check "in one line" one_line compare plain other_driver
 check "runs without a common case do" exits 4 compare plain strangers
 check "and are named so" warns "can be compared: the sides have no case in common" compare plain strangers
 check "with what differs besides" warns \
     "no case in common, and they were not measured alike: driver 1 and 2" compare plain strangers_elsewhere
+check "for which --across is no help" fails warns "--across" compare plain strangers_elsewhere
 check "cases of another definition do" exits 4 compare plain redefined
 check "and are named so" warns "can be compared: the definition of its work differs" compare plain redefined
 check "also with --across, where the driver is no cause" warns "the definition of its work differs" \

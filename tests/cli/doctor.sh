@@ -14,6 +14,9 @@ check "json has its format" says '"format": 1' "$ASSAY" doctor --device host --f
 check "json has the exit code" says '"exit": 0' "$ASSAY" doctor --device host --format json
 check "a database that cannot be made is told" \
     says "nowhere to keep its samples" "$ASSAY" doctor --device host --db "$ASSAY/assay.sqlite"
+check "nor one whose folder is in none" says "its folder would be made, and not those above it" \
+    "$ASSAY" doctor --device host --db no/folder/assay.sqlite
+check "a folder is made for it" says "can be created" "$ASSAY" doctor --device host --db no/assay.sqlite
 
 check "a GPU that is not there is exit 4" exits 4 "$ASSAY" doctor --device cuda:999
 check "and nothing can be measured" \

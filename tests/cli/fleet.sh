@@ -126,7 +126,7 @@ operation = int8_quantize
 n = 100k, 1M
 variants = host_scalar, host_omp
 INI
-all() { "$ASSAY" run ./two.ini --device sim:gpus=8,gpu=all,launch=0.1 --no-ceilings "$@"; }
+all() { "$ASSAY" run ./two.ini --device sim:gpus=8,gpu=all,launch=0.1 --seed 1 --no-ceilings "$@"; }
 check "eight GPUs of one machine, each with all cases" exits 0 all --replicate --label each --db gpus.sqlite
 check "are eight cards" says "8 cards: 0 with a finding, 8 judged" "$ASSAY" fleet --db gpus.sqlite --allow-simulated
 check "a run that they shared out" exits 0 all --db shared.sqlite

@@ -50,7 +50,7 @@ check "what is proven is not counted" exits 1 gate "$(coded 1 1)" "$(coded 2 1 '
 check "but UNCHANGED" gives 9 json '$.counts.UNCHANGED'
 check "the table says more work" says "REGRESSED: 1, more work" counted "$(coded 1 1)" "$(coded 2 1 ',slow=*_token/host_omp:5')"
 check "where nothing can be counted that is said" warns "there is nothing to profile" counted "$(calm 1)" "$(calm 2)"
-for option in "--metric speedup" "--null x" "--pinned x" "--resume" "--max-time 9" "--twin" "--threshold 1"; do
+for option in "--metric speedup" "--null x" "--pinned x" "--resume" "--max-time 9" --fail-fast "--budget 1" "--precision 1" "--twin" "--threshold 1"; do
     # shellcheck disable=SC2086
     check "it is not for $option" warns "--counters takes no times" counted "$(coded 1 1)" "$(coded 2 1)" $option
 done

@@ -13,7 +13,7 @@ temperature = cold
 variants = host_scalar, host_omp
 INI
 "$ASSAY" gate ./two.ini --base "$ASSAY" --base-device sim:launch=0.2 --cand-device 'sim:launch=0.2,slow=*/host_omp:10' \
-    --allow-simulated --no-extension --db gate.sqlite >/dev/null 2>&1
+    --allow-simulated --seed 1 --no-extension --db gate.sqlite >/dev/null 2>&1
 
 # node N [SQL]: another node that gated the same, with ids and luck of its own.
 node() {
@@ -46,6 +46,15 @@ over merged.sqlite >merged.txt
 for file in all merged; do grep -E '^(REGRESSED|PASS) ' $file.txt >$file.rows; done
 check "they come to the same, to the last digit" cmp all.rows merged.rows
 check "one file twice is one node" says "over 2 nodes" over n1.sqlite n2.sqlite n1.sqlite
+# Copies from before its gate ended, and of a push that was cut off.
+cp n1.sqlite early.sqlite
+query early.sqlite "DELETE FROM verdict; DELETE FROM gate"
+cp n1.sqlite bare.sqlite
+query bare.sqlite "DELETE FROM run WHERE label NOT GLOB '*round 1, base'"
+for stale in early bare; do
+    check "a copy that lacks something ($stale) gives way to the whole one: 1" exits 1 over $stale.sqlite n1.sqlite n2.sqlite
+    check "also where it comes later" exits 1 over n1.sqlite $stale.sqlite n2.sqlite
+done
 check "two nodes are enough for what is so plain: 1" exits 1 over n1.sqlite n2.sqlite
 check "one node says nothing of others: 4" exits 4 over n1.sqlite
 

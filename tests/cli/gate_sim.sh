@@ -9,7 +9,7 @@
 
 check "a slowed family ends with 1" exits 1 "$ASSAY" gate smoke --base "$ASSAY" \
     --base-device sim:seed=1,launch=0.5 --cand-device 'sim:seed=2,launch=0.5,slow=int8_quantize/*:10' \
-    --allow-simulated
+    --allow-simulated --seed 1
 check "a simulated device is refused without being allowed" exits 2 "$ASSAY" gate smoke \
     --base "$ASSAY" --device sim
 check "and the message says what to do" warns "--allow-simulated" "$ASSAY" gate smoke \

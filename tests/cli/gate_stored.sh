@@ -9,10 +9,10 @@
 
 { sed '1,/^\[suite\]/!d' "$ten"; echo 'threshold = 30'; sed '1,/^\[suite\]/d' "$ten"; } >wide.ini
 check "a suite may say its threshold" exits 0 "$ASSAY" gate ./wide.ini --base "$ASSAY" \
-    --base-device "$(calm 1)" --cand-device "$(calm 2 ',slow=*:10')" --allow-simulated --json g.json
+    --base-device "$(calm 1)" --cand-device "$(calm 2 ',slow=*:10')" --allow-simulated --seed 1 --json g.json
 check "which is the floor of its cases" gives 10 rows "abs(value ->> 'threshold' - 0.3) < 1e-9"
 check "the command line goes before it" exits 1 "$ASSAY" gate ./wide.ini --base "$ASSAY" \
-    --base-device "$(calm 1)" --cand-device "$(calm 2 ',slow=*:10')" --allow-simulated --threshold 2
+    --base-device "$(calm 1)" --cand-device "$(calm 2 ',slow=*:10')" --allow-simulated --seed 1 --threshold 2
 sed 's/threshold = 30/threshold = wide/' wide.ini >broken.ini
 check "one that is no number is refused with its line" warns "broken.ini:" "$ASSAY" run ./broken.ini --device sim
 

@@ -124,8 +124,10 @@ check "--replicate is for all GPUs" ends 2 "--replicate is for --device cuda:all
     "$ASSAY" run mixed.ini --device sim:gpus=4 --replicate
 check "a GPU that is not there" ends 2 "gpu=4: there is none of that number" "$ASSAY" run mixed.ini --device sim:gpus=4,gpu=4
 check "no GPUs" ends 2 "gpus=0: it wants how many there are" "$ASSAY" run mixed.ini --device sim:gpus=0
-check "a gate compares on one GPU" ends 2 "where it was asked for one" "$ASSAY" gate mixed.ini --base "$ASSAY" \
-    --device sim:gpus=2,gpu=all --allow-simulated --db gate.sqlite
+check "a gate compares on one GPU" ends 2 "launches are compared on one GPU, not on --device sim:gpus=2,gpu=all" \
+    "$ASSAY" gate mixed.ini --base "$ASSAY" --device sim:gpus=2,gpu=all --allow-simulated --db gate.sqlite
+check "so does a calibration" ends 2 "on one GPU" "$ASSAY" calibrate mixed.ini --device cuda:all --db gate.sqlite
+check "which nothing is measured for" fails test -e gate.sqlite
 check "doctor looks at one" ends 2 "one GPU at a time" "$ASSAY" doctor --device cuda:all
 rank() { SLURM_JOB_ID=$$ SLURM_PROCID=$1 SLURM_LOCALID=$1 SLURM_STEP_NUM_TASKS=2 all --no-ceilings --db ranks.sqlite; }
 check "a rank for each machine measures its share on all of its GPUs" exits 0 rank 0

@@ -27,7 +27,7 @@ wait "$pid" 2>/dev/null
 check "which die with it when it is killed" wait_for 5 all_gone "${left[@]}"
 check "its folder is left" [ "$(folders)" -eq 1 ]
 find tmp -mindepth 1 -maxdepth 1 -exec touch -d '1 hour ago' {} +
-"$ASSAY" gate "$HERE/sim/cases10.ini" --base "$ASSAY" --device sim:seed=1 --allow-simulated --db gate.sqlite \
+"$ASSAY" gate "$HERE/sim/cases10.ini" --base "$ASSAY" --device sim:seed=1 --allow-simulated --seed 1 --db gate.sqlite \
     >/dev/null 2>&1
 check "and goes with the next gate" [ "$(folders)" -eq 0 ]
 
@@ -48,6 +48,6 @@ check "all of them die with the gate" wait_for 2 all_gone "${left[@]}"
 deep=$PWD/tmp/$(printf '%0150d' 0)
 mkdir -p "$deep"
 check "a temporary folder with a long name is used" exits 0 env TMPDIR="$deep" "$ASSAY" gate \
-    "$HERE/sim/cases10.ini" --base "$ASSAY" --device sim:seed=1 --allow-simulated --db long.sqlite
+    "$HERE/sim/cases10.ini" --base "$ASSAY" --device sim:seed=1 --allow-simulated --seed 1 --db long.sqlite
 check "one that is not there is named in full" warns "$deep/none" env TMPDIR="$deep/none" "$ASSAY" gate \
-    "$HERE/sim/cases10.ini" --base "$ASSAY" --device sim:seed=1 --allow-simulated --db long.sqlite
+    "$HERE/sim/cases10.ini" --base "$ASSAY" --device sim:seed=1 --allow-simulated --seed 1 --db long.sqlite

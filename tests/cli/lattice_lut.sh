@@ -34,6 +34,13 @@ suite 'operation = lattice_encode' 'rows = 3' 'columns = 61' 'lattice = *' \
 check "so are rows of entries, with infinities and NaN among them" exits 0 verify
 suite 'operation = quantized_linear' 'rows = 3' 'k = 203' 'columns = 5'
 check "and activations" exits 0 verify
+suite 'operation = weight_only_linear' 'rows = 3' 'k = 203' 'columns = 5' 'code = q4m1, q4m2'
+check "activations that are not encoded are left as they are" exits 0 verify
+suite 'operation = weight_only_linear' 'lattice = D4'
+check "weights for them are codes of E8" exits 4 verify
+check "and a row of another lattice says so" says "E8 only" verify
+suite 'operation = weight_only_linear' 'rows = 2147483647'
+check "more rows than a matrix has are refused" exits 2 verify
 
 # metrics VARIANT: how many figures of quality it has.
 metrics() {

@@ -1,25 +1,13 @@
 #!/bin/bash
 # assay merge: in any order, again, killed at any moment, and of two contents under one id the first.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/cli/central/clones.sh
+. "$HERE/cli/central/clones.sh"
 
 SHARDS=40
 
-# A run of a simulated device, then copies of it that are runs of their own: the ids begin otherwise.
-many_groups 40 many.ini
-run "$ASSAY" run many.ini --device sim --db one.sqlite
+shards $SHARDS 40
 CASES=$(cases one.sqlite)
-{
-    echo "PRAGMA foreign_keys = OFF;"
-    for column in run.id launch.id launch.run_id expected.launch_id result.id result.launch_id \
-        sample.result_id metric.result_id; do
-        echo "UPDATE ${column%.*} SET ${column#*.} = 'SHARD!' || substr(${column#*.}, 7);"
-    done
-} >shard.sql
-mkdir shards
-for ((i = 100; i < 100 + SHARDS; i++)); do
-    sqlite3 one.sqlite "VACUUM INTO 'shards/$i.sqlite'"
-    sed "s/SHARD!/abc$i/" shard.sql | sqlite3 -batch "shards/$i.sqlite"
-done
 
 # content DATABASE: all its rows, in an order of their own.
 content() { sqlite3 -batch "$1" .dump | sort | cksum; }
@@ -37,7 +25,7 @@ check "into forty runs with every case" gives "$SHARDS|$((SHARDS * CASES))" quer
     "SELECT (SELECT count(*) FROM run), (SELECT count(*) FROM sample)"
 turned() { find shards -name '*.sqlite' | sort -r; }
 # shellcheck disable=SC2046 # no blanks in them
-check "the other order, some of them twice" exits 0 "$ASSAY" merge $(turned) shards/10*.sqlite --db turned.sqlite
+check "the other order, some of them twice" exits 0 "$ASSAY" merge $(turned) shards/100*.sqlite --db turned.sqlite
 check "gives the same rows" same whole.sqlite turned.sqlite
 
 # Each kill comes a little later, until one merge comes to its end.
@@ -60,7 +48,7 @@ check "and has the same rows" same whole.sqlite killed.sqlite
 
 # Other contents under the ids that are there.
 sqlite3 one.sqlite "VACUUM INTO 'forged.sqlite'"
-sed "s/SHARD!/abc100/" shard.sql | sqlite3 -batch forged.sqlite
+sed "s/SHARD!/ab1000/" shard.sql | sqlite3 -batch forged.sqlite
 sqlite3 -batch forged.sqlite "UPDATE result SET time_ns = 2 * time_ns WHERE ordinal <= 3;
     UPDATE sample SET mark = NULL WHERE result_id IN (SELECT id FROM result WHERE ordinal = 1);
     UPDATE run SET label = 'forged'"
@@ -71,5 +59,5 @@ check "nothing is overwritten" same whole.sqlite killed.sqlite
 check "what follows is merged all the same" warns "one.sqlite: " "$ASSAY" merge forged.sqlite one.sqlite --db whole.sqlite
 check "a run more" gives $((SHARDS + 1)) query whole.sqlite "SELECT count(*) FROM run"
 check "a file that is missing stops before anything is written" exits 2 \
-    "$ASSAY" merge shards/100.sqlite nosuch.sqlite --db fresh.sqlite
+    "$ASSAY" merge shards/1000.sqlite nosuch.sqlite --db fresh.sqlite
 check "so there is no database" [ ! -e fresh.sqlite ]

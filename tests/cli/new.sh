@@ -48,3 +48,7 @@ check "one that is not too" warns "no operation is called 'nowhere'" "$ASSAY" ne
 check "one without a reference cannot begin as it" warns "no reference" "$ASSAY" new x --operation empty
 check "one or the other" warns "not both" "$ASSAY" new x --operation gelu --from-scratch
 check "no folder is made then" fails test -e x
+cramped() { (ulimit -f 1 && trap '' XFSZ && "$ASSAY" new full); }
+check "a disk that is full is said" warns "cannot be written: File too large" cramped
+check "and leaves nothing" fails test -e full
+check "so that the next one begins anew" exits 0 "$ASSAY" new full

@@ -87,13 +87,13 @@ mkdir later
 sed 's/ASSAY_ABI_MAJOR = 1/ASSAY_ABI_MAJOR = 2/' "$HERE/../harness/assay.h" >later/assay.h
 later() { ${CC:-cc} -shared -fPIC -Ilater "$HERE/object/kernel.c" -o "$1.so"; }
 later major
-check "another major version" refused "major.so was compiled for version 2\.0 of assay.h, and this program is of version 1\.0" --load ./major.so
-sed 's/ASSAY_ABI_MINOR = 0/ASSAY_ABI_MINOR = 1/; s/^    const char \*const \*baselines;/&\n    void *added;/' "$HERE/../harness/assay.h" >later/assay.h
+check "another major version" refused "major.so was compiled for version 2\.1 of assay.h, and this program is of version 1\.1" --load ./major.so
+sed 's/ASSAY_ABI_MINOR = 1/ASSAY_ABI_MINOR = 2/; s/^    const char \*const \*baselines;/&\n    void *added;/' "$HERE/../harness/assay.h" >later/assay.h
 later minor
-check "a later minor version, with more fields" refused "minor.so was compiled for version 1\.1" --load ./minor.so
+check "a later minor version, with more fields" refused "minor.so was compiled for version 1\.2" --load ./minor.so
 sed 's/^    const char \*const \*baselines;/&\n    void *added;/' "$HERE/../harness/assay.h" >later/assay.h
 later edited
-check "other sizes under the same version" refused "edited.so says that it is of version 1\.0 .* other sizes" --load ./edited.so
+check "other sizes under the same version" refused "edited.so says that it is of version 1\.1 .* other sizes" --load ./edited.so
 make_object taken -DOPERATION=memory
 check "a name that the program has" refused "taken.so: the operation memory is already there: this program has it" --load ./taken.so
 make_object again -DVARIANT=again
@@ -146,7 +146,8 @@ mkdir sub && cp other.so sub/
 check "a suite may not load" exits 2 "$ASSAY" run ./loads.ini --device host
 check "it says how it may" warns "assay run: ./loads.ini:2: load = ./good.so: an object is code and runs as you; --allow-load" \
     "$ASSAY" run ./loads.ini --device host
-check "where it is let, it loads what is beside it" exits 0 "$ASSAY" run ./loads.ini --device host --allow-load --db l.sqlite
+check "where it is let, it loads what is beside it" exits 0 "$ASSAY" run ./loads.ini --device host --allow-load \
+    --no-ceilings --db l.sqlite
 mkdir from && cd from || exit 1
 check "from any folder" exits 0 "$ASSAY" run ../loads.ini --device host --allow-load --dry-run
 cd .. || exit 1
@@ -191,7 +192,6 @@ cp good.so same.so
 ab() { "$ASSAY" ab "$@" "$suite" --device host --budget 0.01 --db ab.sqlite; }
 named_slower() { exits 1 ab ./good.so ./slow.so && grep -q "good.so" said.out && grep -q "slow.so" said.out; }
 check "an object that became slower is named" named_slower
-check "one that did not" exits 0 ab ./slow.so ./good.so
 check "one against itself is nothing" warns "same program, byte for byte" ab ./good.so ./same.so
 check "objects are compared by a suite" warns "which suite?" "$ASSAY" ab ./good.so ./slow.so
 check "a gate loads on both sides" exits 0 "$ASSAY" gate "$suite" --base "$ASSAY" --load ./good.so \

@@ -57,8 +57,8 @@ check "against another run" exits 0 "$ASSAY" report b --against a -o b.html
 check "verdicts stand in it" has b.html '<h2 id="against">'
 "$ASSAY" compare a b --format json >b.json
 check "which are those that compare prints as JSON" same_document comparison b.html b.json
-"$ASSAY" run ./two.ini --device 'sim:seed=1,slow=*/host_omp:10' --launches 5 --label slow >/dev/null 2>&1
-"$ASSAY" run ./two.ini --device sim:seed=1 --launches 5 --label calm >/dev/null 2>&1
+"$ASSAY" run ./two.ini --device 'sim:seed=1,slow=*/host_omp:10' --launches 5 --seed 1 --label slow >/dev/null 2>&1
+"$ASSAY" run ./two.ini --device sim:seed=1 --launches 5 --seed 1 --label calm >/dev/null 2>&1
 check "they are those of compare" exits 0 "$ASSAY" report slow --against calm -o slow.html --no-plots
 counts=$("$ASSAY" compare calm slow | tail -n 1)
 check "which finds what is slower" grep -q '2 REGRESSED' <<<"$counts"

@@ -113,6 +113,7 @@ query s.sqlite "INSERT INTO profile SELECT id, 1, 100, 100, 0, 0, 27, '' FROM re
     INSERT INTO profile_counter SELECT id, k, 1, 'dram__throughput.avg.pct_of_peak_sustained_elapsed', 91.0
         FROM result, (SELECT 0 AS k UNION SELECT 1)"
 document profile profile "$ASSAY" show "sim 1" --profile --format json
+document explanation explanation "$ASSAY" explain "sim 1" "sim 2" '*/host_scalar' --format json
 "$HERE/history_db.sh" "$ASSAY" h.sqlite 200 20
 "$ASSAY" ack 'op_0/*' --reason wanted --until 2099-01-01 --db h.sqlite >/dev/null 2>&1
 document history history "$ASSAY" history 'op_*' --db h.sqlite --format json
@@ -128,9 +129,9 @@ document doctor doctor "$ASSAY" doctor --format json
 "$ASSAY" calibrate ./two.ini --device sim:seed=1 --allow-simulated --rounds 5 --filter '*/host_scalar' >/dev/null 2>&1
 document noise noise "$ASSAY" calibrate --show --format json
 
-for pair in show=run show=share show=loaded comparison=gate profile=profile history=history fleet=fleet list=suites list=operations list=variants \
+for pair in show=run show=share show=loaded comparison=gate profile=profile explanation=explanation history=history fleet=fleet list=suites list=operations list=variants \
     list=runs list=devices claims=claims doctor=doctor noise=noise; do
     check "${pair#*=} that is spoilt is none" strict "${pair%=*}" "${pair#*=}.json"
 done
-check "each schema was tried" gives "claims comparison doctor fleet history list noise profile show " \
+check "each schema was tried" gives "claims comparison doctor explanation fleet history list noise profile show " \
     bash -c 'for file in "$0"/*.json; do printf "%s " "$(basename "$file" .json)"; done' "$schemas"

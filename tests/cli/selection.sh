@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 export ASSAY_DB=s.sqlite
 suite=$HERE/../suites/smoke.ini
-simulated() { "$ASSAY" run "$suite" --device "sim:seed=$1,noise=0.1" --label "$2" --launches 5 >/dev/null 2>&1; }
+simulated() { "$ASSAY" run "$suite" --device "sim:seed=$1,noise=0.1" --label "$2" --launches 5 --seed "$1" >/dev/null 2>&1; }
 simulated 1 one
 simulated 2 two
 filter='int8_quantize/host_omp cold, int8_quantize/host_memcpy n=100000'

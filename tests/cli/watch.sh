@@ -16,21 +16,31 @@ paced_program build/new "\$(cat kernels/pace)" && mv build/new build/assay
 END
 echo 200 >kernels/pace && sh make.sh
 
-"$ASSAY" watch few.ini --device host --make 'sh make.sh' >watch.out 2>watch.err &
+"$ASSAY" watch few.ini --device host --make 'sh make.sh' >>watch.out 2>watch.err &
 watcher=$!
 tells() { grep -q -- "$1" watch.err; }
-check "it says what it watches" wait_for 5 tells '1 files below kernels baselines'
-echo 250 >kernels/pace
-check "a save that slows a case is REGRESSED" wait_for 40 grep -q 'REGRESSED' watch.out
+check "it says what it watches" wait_for 30 tells '1 files below kernels baselines'
+# judged VERDICT PACE: the pace is saved, and the gate has this verdict. A busy machine may leave a case
+# undecided: then it is saved again.
+judged() {
+    local try
+    for try in 1 2 3; do
+        : >watch.out
+        echo "$2" >kernels/pace
+        wait_for 60 [ -s watch.out ] || return 1
+        ! grep -q "$1" watch.out || return 0
+        sed "s/^/# save $try: /" watch.out
+    done
+    return 1
+}
+check "a save that slows a case is REGRESSED" judged REGRESSED 250
 echo broken >kernels/pace
-check "what does not build is said" wait_for 5 tells 'it does not build'
+check "what does not build is said" wait_for 30 tells 'it does not build'
 check "with what make said" tells 'error: broken'
 check "it goes on" kill -0 "$watcher"
-: >watch.out
 echo 200 >kernels/pace
-check "the program as it was is no change" wait_for 10 tells 'the program is as it was'
-echo 150 >kernels/pace
-check "a faster one is IMPROVED" wait_for 40 grep -q IMPROVED watch.out
+check "the program as it was is no change" wait_for 30 tells 'the program is as it was'
+check "a faster one is IMPROVED" judged IMPROVED 150
 kill -INT "$watcher"
 ended=0
 wait "$watcher" || ended=$?

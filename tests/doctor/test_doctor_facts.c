@@ -105,9 +105,11 @@ static void a_machine_without_limits_is_read_as_such(void **state)
 static void looking_at_a_database_that_is_not_there_makes_nothing(void **state)
 {
     (void)state;
-    struct doctor_facts facts = gather("/results/deep/assay.sqlite");
+    struct doctor_facts facts = gather("/results/assay.sqlite");
     assert_string_equal(facts.database_error, "");
     assert_false(facts.database_exists);
+    /* As store_open has it, which makes one folder. */
+    assert_non_null(strstr(gather("/results/deep/assay.sqlite").database_error, "not those above"));
     assert_true(facts.free_bytes > 0);
     char folder[128];
     struct stat info;

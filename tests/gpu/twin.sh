@@ -43,6 +43,14 @@ cp said.out fine.txt
 echo "# seconds $(($(date +%s) - start)), $(spread fine.json)"
 grep -E '^[A-Z]+: [0-9]+|copies of the same' said.out | sed 's/^/# /'
 
+# ---- an end before all of it: on an H200 `core` takes about 65 s ----
+start=$(date +%s)
+run "$ASSAY" gate core --base "$ASSAY" --twin --no-proof --device cuda:0 --seed 5 --db twin.sqlite --json short.json --max-time 15
+echo "# exit code $code after $(($(date +%s) - start)) s, $(query :memory: "SELECT json_extract(readfile('short.json'), '$.counts')")"
+check "a gate that has 15 s ends then" test $(($(date +%s) - start)) -le 25
+check "with what it measured" test "$(rows short.json verdict PASS)" -ge 1
+check "and the rest INCONCLUSIVE" test "$(rows short.json reason 'the gate ended before it was measured')" -ge 1
+
 # ---- a planted change ----
 spins=${SPINS:-$PWD}
 if [ ! -e "$spins/spin_1000.so" ]; then

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "judge/clock_steps.h"
 #include "judge/gate.h"
+#include "judge/history.h"
 #include "stepped_clock.h"
 
 struct launch_model {
@@ -23,6 +24,9 @@ struct launch_model {
     double twins;   /* share of the cases of which a second build of the base is measured */
     double time_ns; /* of a case that is short beside the steps of the clock; 0: it is not */
     double step_ns;
+    /* Log standard deviation of a wander of the candidate alone from round to round, and how much
+     * of it stays from one to the next. */
+    double wander, rho;
 };
 
 static const struct launch_model launch_models[] = {
@@ -61,51 +65,70 @@ static inline double simulated_bias(struct rng *rng, const struct launch_model *
     return model->bias > 0 ? model->bias * simulated_normal(rng) : 0;
 }
 
+/* What the candidate wandered by until the next round; a first-order process of constant variance.
+ */
+static inline double simulated_wander(struct rng *rng, const struct launch_model *model, double now)
+{
+    if (!(model->wander > 0)) return 0;
+    return model->rho * now +
+           sqrt(1 - model->rho * model->rho) * model->wander * simulated_normal(rng);
+}
+
 /* Rounds up to `until`. The null arm, where it rides (else NULL), is held against the same
- * launch of the base as the candidate: what is luck of the base is luck of both. */
+ * launch of the base as the candidate: what is luck of the base is luck of both. *wandered: NULL
+ * where nothing wanders. */
 static inline void simulate_rounds(struct gate_rounds *candidate, struct gate_rounds *null,
                                    struct rng *rng, const struct launch_model *model, double change,
-                                   int until)
+                                   double *wandered, int until)
 {
     while (candidate->count < until) {
         double base = simulated_launch(rng, model, 0);
-        candidate->value[candidate->count++] = simulated_launch(rng, model, change) - base;
+        if (wandered) *wandered = simulated_wander(rng, model, *wandered);
+        double by = change + (wandered ? *wandered : 0);
+        candidate->value[candidate->count++] = simulated_launch(rng, model, by) - base;
         if (null) null->value[null->count++] = simulated_launch(rng, model, 0) - base;
     }
 }
 
 static inline void simulate_second_stage(struct gate_case *cases, const double *change, int count,
                                          const struct launch_model *model, struct rng *rng,
-                                         int rounds, bool open_only)
+                                         double *wandered, int rounds, bool open_only)
 {
     for (int i = 0; i < count; i++) {
         bool suspect = cases[i].slower.suspect || cases[i].faster.suspect;
         if (!suspect || (open_only && !gate_is_open(&cases[i]))) continue;
-        simulate_rounds(&cases[i].confirm, &cases[i].null, rng, model, change[i], rounds);
+        simulate_rounds(&cases[i].confirm, &cases[i].null, rng, model, change[i], &wandered[i],
+                        rounds);
     }
 }
+
+enum { SIMULATED_CASES = 1000 }; /* at most */
 
 /* One gate of `count` cases, each changed by change[i] (a log ratio). */
 static inline void simulate_gate(struct gate_case *cases, const double *change, int count,
                                  const struct launch_model *model, struct rng *rng)
 {
     const struct gate_rules rules = {.alpha = 0.05, .extend = true};
+    double wandered[SIMULATED_CASES] = {0};
+    if (count > SIMULATED_CASES) abort();
     memset(cases, 0, (size_t)count * sizeof *cases);
     for (int i = 0; i < count; i++) {
+        if (model->wander > 0) wandered[i] = model->wander * simulated_normal(rng);
         cases[i].threshold = 0.02;
         cases[i].noise = NAN;
         if (model->step_ns > 0) cases[i].quantum = 0.2 * model->step_ns / model->time_ns;
         if (i < model->twins * count)
-            simulate_rounds(&cases[i].twin, NULL, rng, model, simulated_bias(rng, model),
+            simulate_rounds(&cases[i].twin, NULL, rng, model, simulated_bias(rng, model), NULL,
                             GATE_SCREEN_ROUNDS);
-        simulate_rounds(&cases[i].screen, NULL, rng, model, change[i], GATE_SCREEN_ROUNDS);
+        simulate_rounds(&cases[i].screen, NULL, rng, model, change[i], &wandered[i],
+                        GATE_SCREEN_ROUNDS);
     }
     if (gate_screen(cases, count, &rules) == 0) return;
     int rounds = gate_confirm_rounds(cases, count, &rules);
-    simulate_second_stage(cases, change, count, model, rng, rounds, false);
+    simulate_second_stage(cases, change, count, model, rng, wandered, rounds, false);
     if (gate_confirm(cases, count, &rules, false) == 0) return;
     if (rounds < GATE_EXTENDED_ROUNDS) rounds = GATE_EXTENDED_ROUNDS;
-    simulate_second_stage(cases, change, count, model, rng, rounds, true);
+    simulate_second_stage(cases, change, count, model, rng, wandered, rounds, true);
     gate_confirm(cases, count, &rules, true);
 }
 
@@ -177,4 +200,30 @@ static inline struct simulated_finds simulate_finds(const struct launch_model *m
     free(cases);
     free(changes);
     return finds;
+}
+
+enum { SESSION_LAUNCHES = 5 };
+
+/* Whether a case that is unchanged is called slower by a gate against a stored run: `runs` runs of
+ * history, the newest two of them the base, each and the candidate shifted by its session. */
+static inline bool simulated_stored_regressed(struct rng *rng, double session, int runs,
+                                              bool with_fence)
+{
+    struct history_point points[FENCE_MOST_CHANGES + 1];
+    struct history_series series = {.points = points, .point_count = runs};
+    double base[2 * SESSION_LAUNCHES], candidate[SESSION_LAUNCHES + 1];
+    for (int i = 0; i < runs; i++) {
+        double shift = session * simulated_normal(rng), launch[SESSION_LAUNCHES];
+        for (int j = 0; j < SESSION_LAUNCHES; j++)
+            launch[j] = shift + 0.005 * simulated_normal(rng);
+        if (i >= runs - 2) memcpy(base + SESSION_LAUNCHES * (i - runs + 2), launch, sizeof launch);
+        points[i] = (struct history_point){
+            .run = i, .time_ns = 1000 * exp(stats_median(launch, SESSION_LAUNCHES))};
+    }
+    double shift = session * simulated_normal(rng), floor = 0.02;
+    for (int i = 0; i <= SESSION_LAUNCHES; i++)
+        candidate[i] = shift + 0.005 * simulated_normal(rng);
+    if (with_fence) floor = fmax(floor, history_fence(&series, 0));
+    return rank_sum_p(base, 2 * SESSION_LAUNCHES, candidate, SESSION_LAUNCHES + 1, log1p(floor),
+                      SIDE_GREATER) <= 0.025;
 }

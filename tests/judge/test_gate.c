@@ -306,7 +306,7 @@ static void the_simulated_null_arm_shares_the_base(void **state)
     rng_seed(&rng, 9);
     for (int trial = 0; trial < TRIALS; trial++) {
         struct gate_rounds confirm = {.count = 0}, null = {.count = 0};
-        simulate_rounds(&confirm, &null, &rng, &launch_models[1], 0, ROUNDS);
+        simulate_rounds(&confirm, &null, &rng, &launch_models[1], 0, NULL, ROUNDS);
         assert_int_equal(null.count, ROUNDS);
         for (int i = 0; i < ROUNDS; i++) {
             product += confirm.value[i] * null.value[i];

@@ -9,7 +9,7 @@
 
 #include "twin_simulation.h"
 
-enum { MOST_CASES = 8, MOST_TURNS = 8192 };
+enum { MOST_CASES = 60, MOST_TURNS = 8192 };
 
 /* TWIN_TRIALS=100 in the environment: a hundred times as many. */
 static int trials(int usual)
@@ -295,6 +295,50 @@ static void the_same_code_raises_no_alarm_in_any_model(void **state)
     gate_free(gate);
 }
 
+/* One alarm in a hundred gates of any size: of 60 cases that are each told at that rate, three of
+ * these 30 gates would raise one. */
+static void a_gate_of_many_cases_raises_no_more_alarms(void **state)
+{
+    enum { TURNS = 32 };
+    struct gate *gate = gate_new(TURNS);
+    struct rng rng;
+    int gates = trials(30), wrong = 0;
+    (void)state;
+    rng_seed(&rng, 10);
+    for (int i = 0; i < gates; i++) {
+        gate_draw(gate, &turn_models[0], 0, 0, MOST_CASES, TURNS, &rng);
+        for (int k = 0; k < MOST_CASES; k++)
+            gate->cases[k].null_ns = NULL; /* what they show would be a floor */
+        twin_judge(gate->cases, MOST_CASES);
+        wrong += count_verdicts(gate, MOST_CASES, VERDICT_REGRESSED) +
+                     count_verdicts(gate, MOST_CASES, VERDICT_IMPROVED) >
+                 0;
+    }
+    if (gates > 100) print_message("%d of %d gates\n", wrong, gates);
+    assert_true(wrong <= gates / 100);
+    gate_free(gate);
+}
+
+/* Over all looks together: by looks of 5 % each it would be three times as many. */
+static void a_case_at_its_floor_passes_in_one_gate_of_twenty_at_most(void **state)
+{
+    enum { TURNS = 512 };
+    struct gate *gate = gate_new(TURNS);
+    struct rng rng;
+    int gates = trials(100), passed = 0, regressed = 0;
+    (void)state;
+    rng_seed(&rng, 9);
+    for (int i = 0; i < gates; i++) {
+        gate_draw(gate, &turn_models[0], log1p(TWIN_THRESHOLD), TWIN_THRESHOLD, 1, TURNS, &rng);
+        passed += gate->cases[0].verdict == VERDICT_PASS;
+        regressed += gate->cases[0].verdict == VERDICT_REGRESSED;
+    }
+    if (gates > 100) print_message("%d passed, %d REGRESSED of %d\n", passed, regressed, gates);
+    assert_in_range(passed, 1, gates / 20);
+    assert_in_range(regressed, 0, gates / 100);
+    gate_free(gate);
+}
+
 /* A tenth of a per cent, beyond a floor of half as much, at the error rate of a gate of 96. */
 static void a_change_of_a_tenth_of_a_per_cent_is_found(void **state)
 {
@@ -355,6 +399,8 @@ int main(void)
         cmocka_unit_test(too_few_valid_turns_decide_nothing),
         cmocka_unit_test(turns_end_when_both_directions_are_decided),
         cmocka_unit_test(the_same_code_raises_no_alarm_in_any_model),
+        cmocka_unit_test(a_gate_of_many_cases_raises_no_more_alarms),
+        cmocka_unit_test(a_case_at_its_floor_passes_in_one_gate_of_twenty_at_most),
         cmocka_unit_test(a_change_of_a_tenth_of_a_per_cent_is_found),
         cmocka_unit_test(the_interval_has_the_change_in_it),
     };

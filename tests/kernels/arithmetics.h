@@ -54,6 +54,17 @@ static inline double bf16_cut(double value)
     return cut_off(value, 8);
 }
 
+/* For numbers that are normal in fp16. */
+static inline double fp16_nearest(double value)
+{
+    return to_nearest(value, 11);
+}
+
+static inline double fp16_cut(double value)
+{
+    return cut_off(value, 11);
+}
+
 /* ------------------------------------------------------------------- sums -- */
 
 /* The sum of a[i] b[i] in fp32; `bias` may be its first or its last term. */

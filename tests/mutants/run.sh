@@ -19,6 +19,8 @@ place=${device%%:*}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 database=${TMP:-$scratch}/mutants.sqlite
+# Suites are checked beside each other: a thread that spins while it waits takes the other's processor.
+export OMP_WAIT_POLICY=PASSIVE
 
 "$program" list variants --format json |
     awk -F'"' '$2 == "variant" { name = $4 } $2 == "device" { print name "," $4 }' >"$scratch/variants.csv"

@@ -13,12 +13,12 @@ static const char *supports(const struct assay_shape *shape)
 static int launch(struct assay_call *call)
 {
     int64_t n = call->shape->value[DIM_N];
-    float scale = int8_scale(call->shape);
+    float scale = int8_scale(call->shape), zero = int8_zero(call->shape);
     const uint16_t *x = call->buffer[BUF_X];
     int8_t *y = call->buffer[BUF_Y];
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++)
-        y[i] = int8_code(int8_widen(x[i]) / scale + INT8_ZERO);
+        y[i] = int8_code(int8_widen(x[i]) / scale + zero);
     return 0;
 }
 

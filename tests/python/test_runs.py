@@ -128,6 +128,25 @@ def test_bits_of_bf16(measure):
     assert status(measure(copy, [bits])) == {"bits": ("ok", None)}
 
 
+@pytest.mark.parametrize("name, codes", [
+    # 448 and what is beyond it, a tie that goes to the even neighbour below, the least number.
+    ("e4m3", [0x7e, 0x7e, 0xfe, 0x18, 0x01, 0x00, 0x80, 0x38]),
+    ("e5m2", [0x5f, 0x7b, 0xfb, 0x2c, 0x18, 0x00, 0x80, 0x3c]),
+])
+def test_codes_of_8_bit_floats(measure, name, codes):
+    values = [448, 1e9, -np.inf, 0.0625 + 2**-8, 2**-9, 0, -0.0, 1]
+
+    @assay.operation(reference=lambda x: x, sizes=dict(n=[8], dtype=[name]),
+                     fill=dict(x=lambda s, rng: np.array(values)))
+    def copy(x: "in dtype[n]", out: "out dtype[n]"): ...
+
+    def bits(x, out):
+        assert x.tolist() == codes
+        out[:] = x
+
+    assert status(measure(copy, [bits])) == {"bits": ("ok", None)}
+
+
 def test_the_programs_own_operations_take_functions(measure):
     def mine(source, *rest):
         rest[-1][:] = source

@@ -1,4 +1,5 @@
 #include <cuda_bf16.h>
+#include <cuda_fp8.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
@@ -102,6 +103,14 @@ template <> __device__ double number<__nv_bfloat16>(__nv_bfloat16 value)
 {
     return (double)__bfloat162float(value);
 }
+template <> __device__ double number<__nv_fp8_e4m3>(__nv_fp8_e4m3 value)
+{
+    return (double)(float)value;
+}
+template <> __device__ double number<__nv_fp8_e5m2>(__nv_fp8_e5m2 value)
+{
+    return (double)(float)value;
+}
 
 __device__ static struct difference larger(struct difference a, struct difference b)
 {
@@ -142,8 +151,9 @@ extern "C" int kernel_differ(void *stream, const void *a, const void *b, enum as
 {
     typedef void differ_function(void *, const void *, const void *, int64_t, struct difference *);
     static differ_function *const table[ASSAY_TYPES] = {
-        differ<float>,   differ<double>,  differ<__half>,  differ<__nv_bfloat16>, differ<int8_t>,
-        differ<uint8_t>, differ<int16_t>, differ<int32_t>, differ<uint32_t>,      differ<int64_t>};
+        differ<float>,    differ<double>,  differ<__half>,        differ<__nv_bfloat16>,
+        differ<int8_t>,   differ<uint8_t>, differ<int16_t>,       differ<int32_t>,
+        differ<uint32_t>, differ<int64_t>, differ<__nv_fp8_e4m3>, differ<__nv_fp8_e5m2>};
     table[type](stream, a, b, count, out);
     return assay_launched();
 }
@@ -188,10 +198,10 @@ extern "C" int kernel_signed_sums(void *stream, const void *matrix, enum assay_t
 {
     typedef void sums_function(void *, const void *, int64_t, int64_t, uint64_t, double *);
     static sums_function *const table[ASSAY_TYPES] = {
-        signed_sums<float>,         signed_sums<double>,  signed_sums<__half>,
-        signed_sums<__nv_bfloat16>, signed_sums<int8_t>,  signed_sums<uint8_t>,
-        signed_sums<int16_t>,       signed_sums<int32_t>, signed_sums<uint32_t>,
-        signed_sums<int64_t>};
+        signed_sums<float>,         signed_sums<double>,        signed_sums<__half>,
+        signed_sums<__nv_bfloat16>, signed_sums<int8_t>,        signed_sums<uint8_t>,
+        signed_sums<int16_t>,       signed_sums<int32_t>,       signed_sums<uint32_t>,
+        signed_sums<int64_t>,       signed_sums<__nv_fp8_e4m3>, signed_sums<__nv_fp8_e5m2>};
     table[type](stream, matrix, rows, columns, seed, sums);
     return assay_launched();
 }

@@ -1,4 +1,5 @@
 #include <cuda_bf16.h>
+#include <cuda_fp8.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
@@ -69,6 +70,18 @@ template <> __device__ __nv_bfloat16 element<__nv_bfloat16>(double value)
 {
     return __double2bfloat16(value);
 }
+template <> __device__ __nv_fp8_e4m3 element<__nv_fp8_e4m3>(double value)
+{
+    __nv_fp8_e4m3 code;
+    code.__x = __nv_cvt_double_to_fp8(value, __NV_SATFINITE, __NV_E4M3);
+    return code;
+}
+template <> __device__ __nv_fp8_e5m2 element<__nv_fp8_e5m2>(double value)
+{
+    __nv_fp8_e5m2 code;
+    code.__x = __nv_cvt_double_to_fp8(value, __NV_SATFINITE, __NV_E5M2);
+    return code;
+}
 
 template <typename T>
 __global__ void assay_fill_elements(T *memory, int64_t count, struct assay_fill fill,
@@ -93,9 +106,10 @@ extern "C" int kernel_fill(void *stream, void *memory, enum assay_type type, int
     typedef void filler(void *, void *, int64_t, const struct assay_fill *, const float *,
                         uint64_t);
     static filler *const fillers[ASSAY_TYPES] = {
-        fill_with<float>,    fill_with<double>,  fill_with<__half>,  fill_with<__nv_bfloat16>,
-        fill_with<int8_t>,   fill_with<uint8_t>, fill_with<int16_t>, fill_with<int32_t>,
-        fill_with<uint32_t>, fill_with<int64_t>};
+        fill_with<float>,         fill_with<double>,        fill_with<__half>,
+        fill_with<__nv_bfloat16>, fill_with<int8_t>,        fill_with<uint8_t>,
+        fill_with<int16_t>,       fill_with<int32_t>,       fill_with<uint32_t>,
+        fill_with<int64_t>,       fill_with<__nv_fp8_e4m3>, fill_with<__nv_fp8_e5m2>};
     fillers[type](stream, memory, count, fill, hard, seed);
     return assay_launched();
 }

@@ -13,8 +13,8 @@ struct pg_result;
 struct central {
     struct pg_conn *connection;
     char shown[STORE_SHOWN];
-    /* Of a store that was opened by a URL: the tables of which something was fetched, " run launch
-     * ", and whether that goes on. */
+    /* Where a URL was opened as a store: the tables from which rows were fetched, as " run launch
+     * ", and whether rows are being fetched now. */
     char fetched[512];
     bool is_fetching;
 };
@@ -66,7 +66,7 @@ int copy_send_begin(struct copy_out *out, struct central *central, const struct 
 int copy_send_rows(struct copy_out *out, struct query *query);
 int copy_send_end(struct copy_out *out, int status);
 
-/* The state of a run, by which two sides tell that they have it alike; "": it is not there. */
+/* The state of a run, the same on two sides that have the same run; "": it is not there. */
 enum { CENTRAL_STATE = 96 };
 int central_state(struct store *store, const char *run_id, char state[CENTRAL_STATE]);
 

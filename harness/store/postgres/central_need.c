@@ -15,7 +15,7 @@
 #define OF_GATE "label LIKE 'gate ________ round %'"
 #define NOW     "to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
 
-/* Of one moment of running two runs may be; they come in the order of their ids then. */
+/* Runs that began at the same moment come in the order of their ids. */
 #define IN_ORDER " ORDER BY started_at, id"
 
 /* The rows of one table that a need has. */
@@ -128,9 +128,8 @@ static bool is_there(const char *table)
     return strcmp(counted.name, table) == 0;
 }
 
-/* SQLite asks when a statement is prepared. A table of which nothing was fetched is not empty: it
- * is not known. So a function that has not said what it needs fails, where it would find nothing.
- */
+/* SQLite asks when a statement is prepared. A table that was not fetched is not empty but unknown,
+ * so a function that has not said what it needs fails here, and does not take it for empty. */
 static int authorize(void *context, int action, const char *table, const char *column,
                      const char *database, const char *trigger)
 {

@@ -57,6 +57,9 @@ static int pull_tables(struct puller *puller, const struct exchange *exchange, c
     return status;
 }
 
+/* A state that no run has: one whose state is not noted is taken. */
+#define NOT_NOTED "?"
+
 static int pull_run(struct puller *puller, const char *id, const char *state)
 {
     char here[CENTRAL_STATE];
@@ -73,8 +76,11 @@ static int pull_run(struct puller *puller, const char *id, const char *state)
 static int pull_all(struct puller *puller)
 {
     struct central *central = puller->remote->central;
-    struct pg_result *runs = central_ask(
-        central, "look for runs", "SELECT run_id, state FROM pushed ORDER BY run_id", PQ_ROWS);
+    struct pg_result *runs = central_ask(central, "look for runs",
+                                         "SELECT id, coalesce(state, '" NOT_NOTED
+                                         "') FROM run LEFT JOIN pushed ON run_id = id"
+                                         " ORDER BY id",
+                                         PQ_ROWS);
     if (!runs) return -1;
     int status = 0, count = pq.rows(runs);
     for (int i = 0; status == 0 && i < count; i++)
@@ -92,29 +98,19 @@ static int pull_id(struct puller *puller, const char *id)
     struct pg_result *found = sql ? central_ask(central, "look for runs", sql, PQ_ROWS) : NULL;
     sqlite3_free(sql);
     if (!found) return -1;
-    /* A state that no run here has: it is taken. */
-    int status = pull_run(puller, id, pq.rows(found) > 0 ? pq.value(found, 0, 0) : "?");
+    int status = pull_run(puller, id, pq.rows(found) > 0 ? pq.value(found, 0, 0) : NOT_NOTED);
     pq.clear(found);
     return status;
 }
 
-static int pull_named(struct puller *puller, char *const *runs, int count)
-{
-    for (int i = 0; i < count; i++) {
-        char id[STORE_ID];
-        if (store_find_run(puller->remote, runs[i], id) != 0 || pull_id(puller, id) != 0) return -1;
-    }
-    return 0;
-}
-
-int central_pull(struct store *store, const char *url, char *const *runs, int count,
+int central_pull(struct store *store, struct store *remote, const char (*ids)[STORE_ID], int count,
                  struct central_outcome *outcome)
 {
-    struct puller puller = {.store = store, .outcome = outcome};
+    struct puller puller = {.store = store, .remote = remote, .outcome = outcome};
     *outcome = (struct central_outcome){0};
-    if (store_open(&puller.remote, url, STORE_READ) != 0) return -1;
     int status = stage_all(store);
-    if (status == 0) status = count > 0 ? pull_named(&puller, runs, count) : pull_all(&puller);
-    store_close(puller.remote);
+    if (status == 0 && count == 0) status = pull_all(&puller);
+    for (int i = 0; status == 0 && i < count; i++)
+        status = pull_id(&puller, ids[i]);
     return status;
 }

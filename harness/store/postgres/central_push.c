@@ -37,11 +37,13 @@ static int id_list_add(struct id_list *list, const char *id)
     return 0;
 }
 
-/* A state of a run: two databases that have it in the same one need not be compared further. */
+/* A state of a run: two databases that have it in the same one need not be compared further. The
+ * times are summed as whole numbers, so that their order makes no difference. */
 #define STATE                                                                                      \
-    "printf('%s %s %d %d %d', run.status, coalesce(run.ended_at, '-'),"                            \
+    "printf('%s %s %d %s %d', run.status, coalesce(run.ended_at, '-'),"                            \
     " (SELECT count(*) FROM launch WHERE run_id = run.id AND ended_at IS NOT NULL),"               \
-    " (SELECT count(*) FROM launch JOIN result ON launch_id = launch.id WHERE run_id = run.id),"   \
+    " (SELECT printf('%d %.0f', count(*), total(CAST(time_ns * 1000 AS INTEGER)))"                 \
+    "  FROM launch JOIN result ON launch_id = launch.id WHERE run_id = run.id),"                   \
     " (SELECT count(*) FROM launch JOIN result ON launch_id = launch.id"                           \
     "  JOIN profile ON profile.result_id = result.id WHERE run_id = run.id))"
 
@@ -177,7 +179,7 @@ static int note_states(struct pusher *pusher)
                         NULL);
 }
 
-/* Of one moment here: a run may be measured meanwhile. */
+/* Reads one moment of the file: a run may be measured meanwhile. */
 static int in_transaction(struct pusher *pusher, int (*work)(struct pusher *pusher))
 {
     static const char purpose[] = "push";
@@ -190,11 +192,13 @@ static int in_transaction(struct pusher *pusher, int (*work)(struct pusher *push
     return store_finish(pusher->store, purpose, status);
 }
 
+/* Where rows differ nothing is noted, so that the next push sends these runs and says so again. */
 static int push_runs(struct pusher *pusher)
 {
+    const int64_t conflicts = pusher->outcome->rows.conflicts;
     if (push_tables(pusher, exchange_tables, pusher->table) != 0) return -1;
     if (central_exec(pusher->central, "count the cases", count_sql, NULL) != 0) return -1;
-    return note_states(pusher);
+    return pusher->outcome->rows.conflicts > conflicts ? 0 : note_states(pusher);
 }
 
 static int exchanged(void)

@@ -55,6 +55,10 @@ struct pipe {
     int device;
     struct codec_net *net;
     cudaMemPool_t pool;
+    struct pipe_spare {
+        unsigned char *block;
+        int64_t bytes;
+    } spare[PIPE_MOST_SLOTS]; /* PIPE_BY_SHAPE: free blocks and their sizes */
     int slot_count, stream_count;
     struct pipe_slot slot[PIPE_MOST_SLOTS];
     cudaStream_t stream[PIPE_MOST_SLOTS];
@@ -96,6 +100,19 @@ static inline int64_t pipe_batches(const struct pipe *pipe)
 {
     int64_t span = pipe->beyond - pipe->first;
     return span > 0 ? (span + pipe->step - 1) / pipe->step : 0;
+}
+
+/* Where the network reads and writes a slot's batch. */
+static inline unsigned char *pipe_net_in(const struct pipe *pipe, const struct pipe_slot *slot)
+{
+    if (pipe->axes->host != PIPE_MAPPED) return slot->block + pipe->layout.in;
+    return (unsigned char *)pipe->source + slot->batch * pipe_in_bytes(pipe);
+}
+
+static inline unsigned char *pipe_net_out(const struct pipe *pipe, const struct pipe_slot *slot)
+{
+    if (pipe->axes->host != PIPE_MAPPED) return slot->block + pipe->layout.out;
+    return pipe->result + slot->batch * pipe_out_bytes(pipe);
 }
 
 /* Whether batches reach the GPU through page-locked memory of their own. */

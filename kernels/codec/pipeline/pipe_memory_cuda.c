@@ -54,15 +54,24 @@ int pipe_return_host(struct pipe *pipe, struct pipe_slot *slot)
     return pipe->axes->host == PIPE_PINNED_EACH ? host_return(slot) : 0;
 }
 
-/* The memory of all batches: what a caller of the codec would bring and get. */
+static bool volume_is_pinned(const struct pipes *pipes)
+{
+    enum pipe_host host = pipes->axes.host;
+    return host == PIPE_PINNED || host == PIPE_WRITE_COMBINED || host == PIPE_MAPPED;
+}
+
+/* The memory of all batches: what a caller of the codec would bring and get. Mapped memory has the
+ * same address on the GPU: every 64-bit system has one address space for both. */
 static int volume_alloc(struct pipes *pipes)
 {
     size_t in = (size_t)pipes->source_bytes, out = (size_t)pipes->result_bytes;
-    bool write_combined = pipes->axes.host == PIPE_WRITE_COMBINED;
-    if (pipes->axes.host == PIPE_PINNED || write_combined) {
-        unsigned flags = write_combined ? cudaHostAllocWriteCombined : cudaHostAllocDefault;
+    if (volume_is_pinned(pipes)) {
+        unsigned both =
+            pipes->axes.host == PIPE_MAPPED ? cudaHostAllocMapped : cudaHostAllocDefault;
+        unsigned flags =
+            pipes->axes.host == PIPE_WRITE_COMBINED ? cudaHostAllocWriteCombined : both;
         if (host_alloc((void **)&pipes->source, (int64_t)in, flags)) return -1;
-        return host_alloc((void **)&pipes->result, (int64_t)out, cudaHostAllocDefault);
+        return host_alloc((void **)&pipes->result, (int64_t)out, both);
     }
     pipes->source = malloc(in);
     pipes->result = malloc(out);
@@ -94,7 +103,7 @@ static int volume_open(struct pipes *pipes, const void *input)
 
 static void volume_release(struct pipes *pipes)
 {
-    if (pipes->axes.host == PIPE_PINNED || pipes->axes.host == PIPE_WRITE_COMBINED) {
+    if (volume_is_pinned(pipes)) {
         if (pipes->source) cudaFreeHost(pipes->source);
         if (pipes->result) cudaFreeHost(pipes->result);
     } else {
@@ -105,6 +114,28 @@ static void volume_release(struct pipes *pipes)
 
 /* ---------------------------------------------------------- device memory -- */
 
+/* A free block of exactly so many bytes, or NULL. */
+static unsigned char *spare_take(struct pipe *pipe, int64_t bytes)
+{
+    for (int i = 0; i < PIPE_MOST_SLOTS; i++)
+        if (pipe->spare[i].block && pipe->spare[i].bytes == bytes) {
+            unsigned char *block = pipe->spare[i].block;
+            pipe->spare[i].block = NULL;
+            return block;
+        }
+    return NULL;
+}
+
+/* There is a place for each slot's block. The host waits for a batch before it begins the next, so
+ * that nothing uses a block which is taken again. */
+static void spare_give(struct pipe *pipe, unsigned char *block, int64_t bytes)
+{
+    int i = 0;
+    while (pipe->spare[i].block)
+        i++;
+    pipe->spare[i] = (struct pipe_spare){block, bytes};
+}
+
 int pipe_obtain_block(struct pipe *pipe, struct pipe_slot *slot)
 {
     size_t bytes = (size_t)pipe->layout.bytes;
@@ -112,6 +143,10 @@ int pipe_obtain_block(struct pipe *pipe, struct pipe_slot *slot)
     switch (pipe->axes->alloc) {
     case PIPE_PREALLOCATED:
         return 0;
+    case PIPE_BY_SHAPE:
+        slot->block = spare_take(pipe, (int64_t)bytes);
+        if (slot->block) return 0;
+        return cuda_error(cudaMalloc(block, bytes), "cudaMalloc");
     case PIPE_MALLOC:
         return cuda_error(cudaMalloc(block, bytes), "cudaMalloc");
     case PIPE_ASYNC_0:
@@ -128,6 +163,10 @@ int pipe_return_block(struct pipe *pipe, struct pipe_slot *slot)
     void *block = slot->block;
     if (pipe->axes->alloc == PIPE_PREALLOCATED) return 0;
     slot->block = NULL;
+    if (pipe->axes->alloc == PIPE_BY_SHAPE) {
+        spare_give(pipe, block, pipe->layout.bytes);
+        return 0;
+    }
     if (pipe->axes->alloc != PIPE_MALLOC)
         return cuda_error(cudaFreeAsync(block, slot->out_stream), "cudaFreeAsync");
     cudaError_t error = cudaStreamSynchronize(slot->out_stream);
@@ -252,6 +291,8 @@ static void pipe_close(struct pipe *pipe)
         slot_release(&pipe->slot[i]);
     for (int i = 0; i < pipe->stream_count; i++)
         if (pipe->stream[i]) cudaStreamDestroy(pipe->stream[i]);
+    for (int i = 0; i < PIPE_MOST_SLOTS; i++)
+        if (pipe->spare[i].block) cudaFree(pipe->spare[i].block);
     if (pipe->pool) cudaMemPoolDestroy(pipe->pool);
     codec_net_destroy(pipe->net);
 }

@@ -13,10 +13,12 @@ enum pipe_host {
     PIPE_STAGED,         /* ordinary; through page-locked memory that is kept */
     PIPE_PINNED_EACH,    /* the same through memory that is page-locked for each batch */
     PIPE_WRITE_COMBINED, /* the input; the output is pinned, as the host reads it */
+    PIPE_MAPPED,         /* pinned, read and written by the network itself: no copies */
 };
 
-/* How a batch comes by its block of device memory. */
-enum pipe_alloc { PIPE_MALLOC, PIPE_ASYNC_0, PIPE_ASYNC_MAX, PIPE_PREALLOCATED };
+/* How a batch comes by its block of device memory. PIPE_BY_SHAPE: a list of free blocks, in which
+ * one of the batch's size is looked for before cudaMalloc. */
+enum pipe_alloc { PIPE_MALLOC, PIPE_ASYNC_0, PIPE_ASYNC_MAX, PIPE_BY_SHAPE, PIPE_PREALLOCATED };
 
 enum pipe_streams {
     PIPE_WAIT,  /* one stream, and the host waits for each batch */

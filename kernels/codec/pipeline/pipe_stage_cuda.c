@@ -43,6 +43,7 @@ void pipe_copy_out(struct pipe *pipe, const struct pipe_slot *slot)
 int pipe_stage_in(const struct pipe *pipe, const struct pipe_slot *slot, cudaStream_t stream)
 {
     int64_t bytes = pipe_in_bytes(pipe);
+    if (pipe->axes->host == PIPE_MAPPED) return 0;
     const unsigned char *from = slot->host_in ? slot->host_in : pipe->source + slot->batch * bytes;
     return cuda_error(cudaMemcpyAsync(slot->block + pipe->layout.in, from, (size_t)bytes,
                                       cudaMemcpyHostToDevice, stream),
@@ -52,6 +53,7 @@ int pipe_stage_in(const struct pipe *pipe, const struct pipe_slot *slot, cudaStr
 int pipe_stage_out(const struct pipe *pipe, const struct pipe_slot *slot, cudaStream_t stream)
 {
     int64_t bytes = pipe_out_bytes(pipe);
+    if (pipe->axes->host == PIPE_MAPPED) return 0;
     unsigned char *to = slot->host_out ? slot->host_out : pipe->result + slot->batch * bytes;
     return cuda_error(cudaMemcpyAsync(to, slot->block + pipe->layout.out, (size_t)bytes,
                                       cudaMemcpyDeviceToHost, stream),
@@ -72,7 +74,7 @@ static int through_int64(const struct pipe *pipe, const struct pipe_slot *slot, 
 static int encode(const struct pipe *pipe, const struct pipe_slot *slot, const void *in,
                   cudaStream_t stream)
 {
-    uint8_t *codes = slot->block + pipe->layout.out;
+    uint8_t *codes = pipe_net_out(pipe, slot);
     for (int64_t at = 0; at < pipe->leaves; at += pipe->part) {
         int64_t count = pipe->leaves - at < pipe->part ? pipe->leaves - at : pipe->part;
         if (codec_net_encode(pipe->net, (const float *)in + at * LEAF_VOXELS,
@@ -86,7 +88,7 @@ static int encode(const struct pipe *pipe, const struct pipe_slot *slot, const v
 static int decode(const struct pipe *pipe, const struct pipe_slot *slot, void *in,
                   cudaStream_t stream)
 {
-    float *leaves = (float *)(slot->block + pipe->layout.out);
+    float *leaves = (float *)pipe_net_out(pipe, slot);
     if (pipe->axes->copies & PIPE_WIDEN && through_int64(pipe, slot, in, stream)) return -1;
     for (int64_t at = 0; at < pipe->leaves; at += pipe->part) {
         int64_t count = pipe->leaves - at < pipe->part ? pipe->leaves - at : pipe->part;
@@ -99,7 +101,7 @@ static int decode(const struct pipe *pipe, const struct pipe_slot *slot, void *i
 
 static int enqueue_net(const struct pipe *pipe, const struct pipe_slot *slot, cudaStream_t stream)
 {
-    void *in = slot->block + pipe->layout.in;
+    void *in = pipe_net_in(pipe, slot);
     if (pipe->axes->copies & PIPE_EXTRA) {
         void *extra = slot->block + pipe->layout.extra;
         if (cuda_error(cudaMemcpyAsync(extra, in, (size_t)pipe_in_bytes(pipe),

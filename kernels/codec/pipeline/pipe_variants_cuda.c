@@ -93,6 +93,8 @@ PIPELINE(pinned_each,      "serial, the same but pinned anew for each batch",   
          PIPE_PINNED_EACH,    PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, false, false, 0);
 PIPELINE(write_combined,   "serial, input in write-combined memory",                       ASSAY_KERNEL,
          PIPE_WRITE_COMBINED, PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, false, false, 0);
+PIPELINE(mapped,           "serial, no copies: the network reads and writes host memory",  ASSAY_KERNEL,
+         PIPE_MAPPED,         PIPE_PREALLOCATED, PIPE_WAIT,  1, 0, false, false, 0);
 
 PIPELINE(malloc,           "serial, cudaMalloc and cudaFree for each batch",               ASSAY_KERNEL,
          PIPE_PINNED,         PIPE_MALLOC,       PIPE_WAIT,  1, 0, false, false, 0);
@@ -100,6 +102,8 @@ PIPELINE(malloc_async_0,   "serial, from a pool that is trimmed at each synchron
          PIPE_PINNED,         PIPE_ASYNC_0,      PIPE_WAIT,  1, 0, false, false, 0);
 PIPELINE(malloc_async_max, "serial, from a pool that keeps its memory",                    ASSAY_KERNEL,
          PIPE_PINNED,         PIPE_ASYNC_MAX,    PIPE_WAIT,  1, 0, false, false, 0);
+PIPELINE(shape_pool,       "serial, from a list of free blocks of the batch's size",       ASSAY_KERNEL,
+         PIPE_PINNED,         PIPE_BY_SHAPE,     PIPE_WAIT,  1, 0, false, false, 0);
 
 PIPELINE(one_stream,       "one stream, all batches enqueued ahead",                       ASSAY_KERNEL,
          PIPE_PINNED,         PIPE_PREALLOCATED, PIPE_AHEAD, 1, 0, false, false, 0);

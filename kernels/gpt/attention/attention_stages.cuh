@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "kernels/gpt/wgmma.cuh"
+#include "kernels/cuda/wgmma.cuh"
 
 enum {
     KEYS = 128, /* a tile */

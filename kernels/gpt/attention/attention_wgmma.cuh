@@ -8,7 +8,7 @@
 #include "attention.cuh"
 #include "attention_order.h"
 #include "attention_stages.cuh"
-#include "kernels/gpt/wgmma.cuh"
+#include "kernels/cuda/wgmma.cuh"
 
 #ifdef HOPPER_CODE
 

@@ -1,5 +1,5 @@
 /*
- * layernorm_rows.cu - layernorm by the kernels of kernels/gpt/row.cuh: one row per warp, block or
+ * layernorm_rows.cu - layernorm by the kernels of kernels/gpt/row: one row per warp, block or
  * cluster, in registers, divided as is fastest in setup. Rows may have any length.
  *
  * Mean and sum of squared deviations of each warp's elements are joined by the formula of Chan,

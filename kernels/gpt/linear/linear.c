@@ -13,15 +13,16 @@
  * fp32       uniform in [-1, 1)        fp32   fp32
  * tf32       whole, -1024 to 1024      fp32   fp32   (exact in tf32's 11 bits)
  * bf16       uniform, rounded to bf16  fp32   bf16
+ * fp16       uniform, rounded to fp16  fp32   fp16
  *
  * The bias is larger (up to 16, or 2^24 for tf32), so that a forgotten one exceeds the bound.
  * Inputs are exact numbers of their type, so the bound covers the sum and the output alone. It is
- * that of kernels/product.h. For bf16 it adds the rounding of the output, and with a bias that of
- * the product before the bias is added: a separate kernel reads the product as bf16, and some of
+ * that of kernels/product.h. For 16 bits it adds the rounding of the output, and with a bias that
+ * of the product before the bias is added: a separate kernel reads the product rounded, and some of
  * cuBLASLt's epilogues round it too (seen on an H200 at n = 257).
  *
- * An output in bf16 that is cut off instead of rounded stays within these two roundings. So an
- * element that is not the nearest bf16 counts as NEAR. With both roundings a quarter of the
+ * A 16-bit output that is cut off instead of rounded stays within these two roundings. So an
+ * element that is not the nearest counts as NEAR. With both roundings a quarter of the
  * elements are, with cut-off outputs half of them.
  *
  * Freivalds' check takes (m + n) k multiply-adds. The errors of a row's elements are independent,
@@ -30,6 +31,7 @@
 #include "kernels/gpt/gpt.h"
 #include "kernels/product.h"
 
+static const char *const types[] = {"fp32", "tf32", "bf16", "fp16", NULL};
 static const char *const weights[] = {"transposed_per_call", "transposed_cached", "direct", NULL};
 static const char *const biases[] = {"none", "separate", "fused", NULL};
 
@@ -100,9 +102,10 @@ static double error_bound(const struct assay_shape *shape, const void *const in[
                           const struct product_sum *sum, double product)
 {
     double bound = product_bound(unit_of(shape), (double)shape->value[LINEAR_K], sum);
-    if (shape->value[LINEAR_PRECISION] != GPT_BF16) return bound;
-    if (in[LINEAR_B]) bound = product_rounded(ASSAY_BF16, product, bound);
-    return product_rounded(ASSAY_BF16, sum->value, bound);
+    enum assay_type type = gpt_type(shape->value[LINEAR_PRECISION]);
+    if (type == ASSAY_F32) return bound;
+    if (in[LINEAR_B]) bound = product_rounded(type, product, bound);
+    return product_rounded(type, sum->value, bound);
 }
 
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
@@ -143,7 +146,9 @@ static int product_check(const struct assay_shape *shape, const void *const in[]
         biases += sign[j] * b;
         squares += 2 * b * b;
     }
-    double share = value[LINEAR_PRECISION] == GPT_BF16 ? PRODUCT_BF16_SIGMA : 0;
+    static const double rounding[] = {
+        [GPT_BF16] = PRODUCT_BF16_SIGMA, [GPT_FP16] = PRODUCT_FP16_SIGMA};
+    double share = rounding[value[LINEAR_PRECISION]];
     if (in[LINEAR_B]) share *= M_SQRT2;
     for (int64_t i = 0; i < value[LINEAR_M]; i++) {
         expected[i] += biases;
@@ -180,7 +185,7 @@ static const struct assay_operation operation = {
                            .max = 1000000},
              [LINEAR_PRECISION] = {.name = "type",
                                    .summary = "arithmetic, and with it the types",
-                                   .choices = gpt_precisions},
+                                   .choices = types},
              [LINEAR_WEIGHT] = {.name = "weight",
                                 .summary = "whether the product reads w or a transposed copy",
                                 .choices = weights,

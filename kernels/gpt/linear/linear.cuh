@@ -59,6 +59,11 @@ static __device__ __forceinline__ void linear_put_pair(uint16_t *y, float2 pair)
     *(uint32_t *)y = gpt_pack(pair.x, pair.y);
 }
 
+static __device__ __forceinline__ void linear_put_pair(__half *y, float2 pair)
+{
+    *(__half2 *)y = __floats2half2_rn(pair.x, pair.y);
+}
+
 static __device__ __forceinline__ void linear_put_pair(float *y, float2 pair)
 {
     *(float2 *)y = pair;
@@ -104,21 +109,23 @@ static const char *linear_only(const struct assay_shape *shape)
 
 enum { LINEAR_TILE = 32 };
 
-/* Copy the operands of a tile of 32 x 32 outputs, 32 of k from `k0` on, with zeros outside; w as
- * [n][k]. The calling thread is `lane` of warp number `warp` of WARPS. */
-template <int WARPS, int PITCH>
-static __device__ __forceinline__ void linear_load_tile(float (&x)[LINEAR_TILE][PITCH],
-                                                        float (&w)[LINEAR_TILE][PITCH],
+/* Copy the operands of a tile of SIDE x SIDE outputs, 32 of k from `k0` on, with zeros outside; w
+ * as [n][k]. The calling thread is `lane` of warp number `warp` of WARPS. */
+template <int WARPS, int SIDE, int PITCH>
+static __device__ __forceinline__ void linear_load_tile(float (&x)[SIDE][PITCH],
+                                                        float (&w)[SIDE][PITCH],
                                                         const struct linear_operands &operands,
                                                         int64_t row0, int column0, int k0, int warp,
                                                         int lane)
 {
     int m = (int)operands.m, n = (int)operands.n, k = (int)operands.k;
-    for (int i = warp; i < LINEAR_TILE; i += WARPS) {
+    for (int i = warp; i < SIDE; i += WARPS) {
         bool inside = row0 + i < m && k0 + lane < k;
         x[i][lane] = inside ? __ldg((const float *)operands.x + (row0 + i) * k + k0 + lane) : 0;
         /* Successive lanes read successive addresses of w. */
-        int at_n = operands.transposed ? lane : i, at_k = operands.transposed ? i : lane;
+        int at = i * LINEAR_TILE + lane;
+        int at_n = operands.transposed ? at % SIDE : i,
+            at_k = operands.transposed ? at / SIDE : lane;
         inside = column0 + at_n < n && k0 + at_k < k;
         w[at_n][at_k] = inside ? linear_weight<float>(operands, column0 + at_n, k0 + at_k) : 0.0f;
     }
@@ -128,6 +135,7 @@ static __device__ __forceinline__ void linear_load_tile(float (&x)[LINEAR_TILE][
 static inline const char *linear_unaligned(const struct assay_shape *shape)
 {
     int64_t k = shape->value[LINEAR_K];
-    if (shape->value[LINEAR_PRECISION] == GPT_BF16) return k % 8 ? "k is no multiple of 8" : NULL;
+    if (gpt_bytes(shape->value[LINEAR_PRECISION]) == 2)
+        return k % 8 ? "k is no multiple of 8" : NULL;
     return k % 4 ? "k is no multiple of 4" : NULL;
 }

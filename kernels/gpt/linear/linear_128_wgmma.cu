@@ -26,7 +26,7 @@
 #include "linear_128.h"
 #include "linear_order.h"
 #include "linear_store.cuh"
-#include "kernels/gpt/wgmma.cuh"
+#include "kernels/cuda/wgmma.cuh"
 
 enum {
     L128W_TILE = 128,

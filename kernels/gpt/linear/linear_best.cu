@@ -281,6 +281,7 @@ static void teardown(struct assay_call *call)
 
 static const char *supports(const struct assay_shape *shape)
 {
+    if (shape->value[LINEAR_PRECISION] == GPT_FP16) return "fp32, tf32 and bf16 only";
     if (shape->value[LINEAR_PRECISION] != GPT_BF16) return NULL;
     return shape->value[LINEAR_WEIGHT] == LINEAR_DIRECT ? NULL : linear_unaligned(shape);
 }

@@ -57,6 +57,25 @@ WIDEST static float dot_bf16(const uint16_t *a, const uint16_t *b, int64_t n)
     return sum;
 }
 
+WIDEST static float dot_fp16(const uint16_t *a, const uint16_t *b, int64_t n)
+{
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++)
+        sum += half_widen(a[i]) * half_widen(b[i]);
+    return sum;
+}
+
+/* Of row `i` of a and row `j` of b, n long. */
+static float dot(const void *a, int64_t i, const void *b, int64_t j, int64_t n, int64_t precision)
+{
+    if (precision == GPT_BF16)
+        return dot_bf16((const uint16_t *)a + i * n, (const uint16_t *)b + j * n, n);
+    if (precision == GPT_FP16)
+        return dot_fp16((const uint16_t *)a + i * n, (const uint16_t *)b + j * n, n);
+    return dot_fp32((const float *)a + i * n, (const float *)b + j * n, n);
+}
+
 static int omp_launch(struct assay_call *call)
 {
     const int64_t *value = call->shape->value;
@@ -67,14 +86,9 @@ static int omp_launch(struct assay_call *call)
     for (int64_t first = 0; first < n; first += COLUMNS) {
         int64_t last = first + COLUMNS < n ? first + COLUMNS : n;
         for (int64_t row = 0; row < value[LINEAR_M]; row++)
-            for (int64_t column = first; column < last; column++) {
-                float sum = precision == GPT_BF16 ? dot_bf16((const uint16_t *)x + row * k,
-                                                             (const uint16_t *)w + column * k, k)
-                                                  : dot_fp32((const float *)x + row * k,
-                                                             (const float *)w + column * k, k);
+            for (int64_t column = first; column < last; column++)
                 gpt_store(call->buffer[LINEAR_Y], precision, row * n + column,
-                          sum + bias_of(call, column));
-            }
+                          dot(x, row, w, column, k, precision) + bias_of(call, column));
     }
     return 0;
 }

@@ -190,6 +190,7 @@ static int launch(struct assay_call *call)
 
 static const char *supports(const struct assay_shape *shape)
 {
+    if (shape->value[LINEAR_PRECISION] == GPT_FP16) return "fp32, tf32 and bf16 only";
     if (shape->value[LINEAR_WEIGHT] != LINEAR_DIRECT) return "w as it lies only";
     return shape->value[LINEAR_M] > LINEAR_ROWS_MOST ? "more than 64 rows" : NULL;
 }

@@ -363,7 +363,8 @@ static void teardown(struct assay_call *call)
 
 static const char *supports(const struct assay_shape *shape)
 {
-    if (shape->value[LINEAR_PRECISION] == GPT_FP32) return "tf32 and bf16 only";
+    const int64_t precision = shape->value[LINEAR_PRECISION];
+    if (precision != GPT_TF32 && precision != GPT_BF16) return "tf32 and bf16 only";
     if (shape->value[LINEAR_WEIGHT] != LINEAR_DIRECT) return "w as it lies only";
     return shape->value[LINEAR_M] > LINEAR_SKINNY_MOST ? "more than 1024 rows" : NULL;
 }

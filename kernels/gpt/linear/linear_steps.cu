@@ -57,7 +57,7 @@ static int enqueue_transpose(const struct assay_call *call, void *copy)
     dim3 grid(gpt_blocks(k, TILE), at_most(gpt_blocks(leading, TILE), 65535)), block(TILE, ROWS);
     cudaStream_t stream = (cudaStream_t)call->stream;
     const void *w = call->buffer[LINEAR_W];
-    if (value[LINEAR_PRECISION] == GPT_BF16)
+    if (gpt_bytes(value[LINEAR_PRECISION]) == 2)
         transpose<<<grid, block, 0, stream>>>((const uint16_t *)w, (uint16_t *)copy, n, k, leading);
     else
         transpose<<<grid, block, 0, stream>>>((const float *)w, (float *)copy, n, k, leading);
@@ -104,6 +104,8 @@ int linear_end(const struct assay_call *call)
     const void *bias = call->buffer[LINEAR_B];
     if (value[LINEAR_PRECISION] == GPT_BF16)
         add_bias<<<grid, THREADS, 0, stream>>>((uint16_t *)y, (const uint16_t *)bias, m, n);
+    else if (value[LINEAR_PRECISION] == GPT_FP16)
+        add_bias<<<grid, THREADS, 0, stream>>>((__half *)y, (const __half *)bias, m, n);
     else
         add_bias<<<grid, THREADS, 0, stream>>>((float *)y, (const float *)bias, m, n);
     return assay_launched();

@@ -14,7 +14,7 @@
 #include "linear.cuh"
 #include "kernels/gpt/mma_layout.h"
 #include "kernels/cuda/tensor_map.h"
-#include "kernels/gpt/wgmma.cuh"
+#include "kernels/cuda/wgmma.cuh"
 
 static constexpr int LINEAR_STORE_ROWS = 16;   /* a warp's */
 static constexpr int LINEAR_STORE_BUFFERS = 2; /* at least */

@@ -1,30 +1,35 @@
 /*
- * linear_tf32_32.cu - tensor cores with tiles of 32 x 32 x 32, the size of the published kernel:
- * four warps of 16 x 16 outputs each; copies to shared memory and products do not overlap.
+ * linear_tf32_32.cu - tensor cores with tiles of 16, 32 (the size of the published kernel) or 64
+ * squared outputs and 32 of k: a warp per 16 x 16 outputs; copies to shared memory and products do
+ * not overlap.
  *
- * Operations: 2 m n k in tf32. Bytes: x is read n / 32 times and w m / 32 times, mostly from L2.
- * Takes any shape. Rows in shared memory are padded to 36 words, so that the 8 rows and 4 words of
- * a fragment are in 32 different banks.
+ * Operations: 2 m n k in tf32. Bytes: x is read n / SIDE times and w m / SIDE times, mostly from
+ * L2. Takes any shape. Rows in shared memory are padded to 36 words, so that the 8 rows and 4 words
+ * of a fragment are in 32 different banks. Every output is the same sum in the same order, whatever
+ * the tile.
  */
 #include "linear.cuh"
 #include "kernels/gpt/mma.cuh"
 
-enum { TILE = LINEAR_TILE, PITCH = TILE + 4, THREADS = 128 };
+enum { DEPTH = LINEAR_TILE, PITCH = DEPTH + 4 };
 
-static __global__ void __launch_bounds__(THREADS) tf32_32(struct linear_operands operands)
+template <int SIDE>
+static __global__ void __launch_bounds__(SIDE / 16 * SIDE / 16 * 32)
+    tf32_tile(struct linear_operands operands)
 {
-    __shared__ float x[TILE][PITCH], w[TILE][PITCH]; /* w as [n][k] */
-    int64_t row0 = (int64_t)blockIdx.x * TILE;
-    int column0 = blockIdx.y * TILE;
+    constexpr int ACROSS = SIDE / 16;
+    __shared__ float x[SIDE][PITCH], w[SIDE][PITCH]; /* w as [n][k] */
+    int64_t row0 = (int64_t)blockIdx.x * SIDE;
+    int column0 = blockIdx.y * SIDE;
     int k = (int)operands.k;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    int at_row = warp / 2 * 16 + lane / 4, at_column = warp % 2 * 16 + lane / 4;
+    int at_row = warp / ACROSS * 16 + lane / 4, at_column = warp % ACROSS * 16 + lane / 4;
     float sum[2][4] = {};
-    for (int l0 = 0; l0 < k; l0 += TILE) {
-        linear_load_tile<THREADS / 32>(x, w, operands, row0, column0, l0, warp, lane);
+    for (int l0 = 0; l0 < k; l0 += DEPTH) {
+        linear_load_tile<ACROSS * ACROSS>(x, w, operands, row0, column0, l0, warp, lane);
         __syncthreads();
 #pragma unroll
-        for (int l = 0; l < TILE; l += 8) {
+        for (int l = 0; l < DEPTH; l += 8) {
             int at = l + lane % 4;
             uint32_t a[4] = {__float_as_uint(x[at_row][at]), __float_as_uint(x[at_row + 8][at]),
                              __float_as_uint(x[at_row][at + 4]),
@@ -38,18 +43,39 @@ static __global__ void __launch_bounds__(THREADS) tf32_32(struct linear_operands
     }
     for (int j = 0; j < 2; j++)
         for (int i = 0; i < 4; i++)
-            linear_put<float>(operands, row0 + warp / 2 * 16 + mma_row(lane, i),
-                              column0 + warp % 2 * 16 + 8 * j + mma_column(lane, i), sum[j][i]);
+            linear_put<float>(operands, row0 + warp / ACROSS * 16 + mma_row(lane, i),
+                              column0 + warp % ACROSS * 16 + 8 * j + mma_column(lane, i),
+                              sum[j][i]);
+}
+
+template <int SIDE> static int product(const struct linear_operands *operands, cudaStream_t stream)
+{
+    dim3 grid(gpt_blocks(operands->m, SIDE), gpt_blocks(operands->n, SIDE));
+    tf32_tile<SIDE><<<grid, SIDE / 16 * SIDE / 16 * 32, 0, stream>>>(*operands);
+    return assay_launched();
 }
 
 int linear_tf32_32(const struct linear_operands *operands, cudaStream_t stream)
 {
-    dim3 grid(gpt_blocks(operands->m, TILE), gpt_blocks(operands->n, TILE));
-    tf32_32<<<grid, THREADS, 0, stream>>>(*operands);
-    return assay_launched();
+    return product<32>(operands, stream);
 }
 
-static const struct assay_variant variant = {
+static const struct assay_variant tile_16 = {
+    .operation = "linear",
+    .name = "tf32_16",
+    .summary = "tensor cores, tiles of 16 x 16, one stage",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = linear_only<GPT_TF32>,
+    .setup = linear_setup,
+    .launch = linear_launch<product<16>>,
+    .teardown = device_memory_free,
+};
+ASSAY_REGISTER_VARIANT(tile_16);
+
+static const struct assay_variant tile_32 = {
     .operation = "linear",
     .name = "tf32_32",
     .summary = "tensor cores, tiles of 32 x 32, one stage",
@@ -59,7 +85,22 @@ static const struct assay_variant variant = {
     .min_sm = 80,
     .supports = linear_only<GPT_TF32>,
     .setup = linear_setup,
-    .launch = linear_launch<linear_tf32_32>,
+    .launch = linear_launch<product<32>>,
     .teardown = device_memory_free,
 };
-ASSAY_REGISTER_VARIANT(variant);
+ASSAY_REGISTER_VARIANT(tile_32);
+
+static const struct assay_variant tile_64 = {
+    .operation = "linear",
+    .name = "tf32_64",
+    .summary = "tensor cores, tiles of 64 x 64, one stage",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = linear_only<GPT_TF32>,
+    .setup = linear_setup,
+    .launch = linear_launch<product<64>>,
+    .teardown = device_memory_free,
+};
+ASSAY_REGISTER_VARIANT(tile_64);

@@ -1,6 +1,6 @@
 /*
- * linear_wgmma.cu - the tensor-core product for Hopper (linear_wgmma.cuh) in bf16 and tf32: which
- * tile a shape gets, and the two variants.
+ * linear_wgmma.cu - the tensor-core product for Hopper (linear_wgmma.cuh) in bf16, fp16 and
+ * tf32: which tile a shape gets, and the variants.
  *
  * Operations: 2 m n k. Bytes from L2 per tile and step of k: 128 rows of x and COLUMNS / CLUSTER
  * rows of w, 128 bytes each. The widest tile needs 32 bytes per cycle and multiprocessor, which L2
@@ -75,6 +75,7 @@ static const struct lwg_kernel *choose(const struct linear_operands *operands,
 struct lwg_kernels lwg_kernels_of(enum gpt_precision precision)
 {
     if (precision == GPT_BF16) return lwg_kernels_bf16();
+    if (precision == GPT_FP16) return lwg_kernels_fp16();
     return precision == GPT_TF32 ? lwg_kernels_tf32() : lwg_kernels{NULL, 0};
 }
 
@@ -144,6 +145,12 @@ static const char *bf16_supports(const struct assay_shape *shape)
     return other ? other : supports(shape);
 }
 
+static const char *fp16_supports(const struct assay_shape *shape)
+{
+    const char *other = linear_only<GPT_FP16>(shape);
+    return other ? other : supports(shape);
+}
+
 static const char *tf32_supports(const struct assay_shape *shape)
 {
     const char *other = linear_only<GPT_TF32>(shape);
@@ -191,6 +198,23 @@ static const struct assay_variant bf16 = {
     .teardown = teardown,
 };
 ASSAY_REGISTER_VARIANT(bf16);
+
+static const struct assay_variant fp16 = {
+    .operation = "linear",
+    .name = "fp16_wgmma",
+    .summary = "Hopper's tensor cores, TMA, tiles of 128 x 64 to 256",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 90,
+    .max_sm = 90,
+    .arch_specific = true,
+    .supports = fp16_supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(fp16);
 
 static const struct assay_variant tf32 = {
     .operation = "linear",

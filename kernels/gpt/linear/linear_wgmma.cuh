@@ -35,7 +35,7 @@
 #include "linear_parts.cuh"
 #include "linear_products.h"
 #include "linear_store.cuh"
-#include "kernels/gpt/wgmma.cuh"
+#include "kernels/cuda/wgmma.cuh"
 
 enum {
     LWG_ROWS = 128,

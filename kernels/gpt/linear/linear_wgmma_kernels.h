@@ -1,6 +1,6 @@
 /*
  * linear_wgmma_kernels.h - the kernels of linear_wgmma.cuh that are compiled, one per width of
- * tile, size of cluster and way of sharing (linear_wgmma_bf16.cu, linear_wgmma_tf32.cu), and
+ * tile, size of cluster and way of sharing (linear_wgmma_bf16.cu, _fp16.cu, _tf32.cu), and
  * products made from one of them. For those who choose among them.
  */
 #pragma once
@@ -31,6 +31,7 @@ struct lwg_kernels {
 };
 
 struct lwg_kernels lwg_kernels_bf16(void);
+struct lwg_kernels lwg_kernels_fp16(void);
 struct lwg_kernels lwg_kernels_tf32(void);
 /* Of a type; none in fp32. */
 struct lwg_kernels lwg_kernels_of(enum gpt_precision precision);

@@ -46,6 +46,7 @@ struct model_run {
     void *memory;                     /* one allocation, in which all below lies */
     void *x, *tail, *attended, *wide; /* rows [c], batch [c], rows [c], rows [4 c] */
     void *cache;                      /* [layers][rows][3 c]; NULL without one */
+    int64_t layer_bytes;              /* of the cache */
 };
 
 #ifdef __cplusplus

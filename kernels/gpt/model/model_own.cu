@@ -10,6 +10,10 @@
  *           products.
  *
  * Both are launched kernel by kernel, or as one CUDA graph (_graph).
+ *
+ *   generate  the tokens one after the other, as text is generated: the model is causal, so token t
+ *             is what gpt_decode makes of t tokens before it, and all of them together are what
+ *             gpt_forward makes at once. The graph's order keeps each token behind the one before
  */
 #include "kernels/cuda/cuda_graph.h"
 #include "kernels/gpt/gpt.cuh"
@@ -25,6 +29,7 @@ struct own {
     struct model_provider provider;
     cudaGraphExec_t graph;
     enum model_context context;
+    bool one_by_one; /* a token at a time */
     enum weights weights;
     void *normed;                 /* [rows][c] */
     char *copies[MODEL_PRODUCTS]; /* transposed weights of a kind, layer behind layer */
@@ -153,15 +158,35 @@ static int decode_product(void *self, const struct model_step *step, void *strea
 
 /* -------------------------------------------------------------- variants -- */
 
+/* Of one sequence, whose first t tokens lie as a sequence of t does. */
+static int enqueue_tokens(const struct own *own, void *stream)
+{
+    const struct model *model = &own->run.model;
+    int64_t y_bytes = model_width(model) * gpt_bytes(model->precision);
+    for (int64_t token = 0; token < model->tokens; token++) {
+        struct model_run run = own->run;
+        void *buffer[ASSAY_MAX_BUFFERS];
+        memcpy(buffer, own->run.buffer, sizeof buffer);
+        buffer[MODEL_Y] = (char *)buffer[MODEL_Y] + token * y_bytes;
+        run.buffer = buffer;
+        run.model.rows = run.model.tokens = token + 1;
+        run.model.decode = true;
+        if (model_run_enqueue(&run, &own->provider, own->context, stream) < 0) return -1;
+    }
+    return 0;
+}
+
 static int enqueue(const void *what, void *stream)
 {
     const struct own *own = (const struct own *)what;
-    return model_run_enqueue(&own->run, &own->provider, own->context, stream);
+    return own->one_by_one ? enqueue_tokens(own, stream)
+                           : model_run_enqueue(&own->run, &own->provider, own->context, stream);
 }
 
 struct kind {
     bool layers, cached, graph;
     enum weights weights;
+    bool one_by_one;
 };
 
 static int setup(struct assay_call *call, const struct kind *kind)
@@ -170,6 +195,7 @@ static int setup(struct assay_call *call, const struct kind *kind)
     call->state = own;
     if (!own) return assay_error("out of memory");
     own->weights = kind->weights;
+    own->one_by_one = kind->one_by_one;
     own->context = kind->cached ? MODEL_CACHED : MODEL_RECOMPUTE;
     own->provider.product = kind->layers   ? layers_product
                             : kind->cached ? decode_product
@@ -180,7 +206,7 @@ static int setup(struct assay_call *call, const struct kind *kind)
     if (status == 0 && kind->layers) status = layers_prepare(call, own);
     if (status) return status;
     if (model_tiles_allow() < 0) return -1;
-    if (kind->cached) {
+    if (kind->cached && !kind->one_by_one) {
         struct model_provider prefill = {model_tile_product, layers_attend, own};
         if (model_run_enqueue(&own->run, &prefill, MODEL_PREFILL, call->stream) < 0) return -1;
     }
@@ -216,9 +242,17 @@ static const char *layers_supports(const struct assay_shape *shape)
     return NULL;
 }
 
-/* What the two kinds need. */
-#define LAYERS .supports = layers_supports, .shared_bytes = linear_128_shared_bytes
-#define TILES  .shared_bytes = model_tiles_shared_bytes
+static const char *one_by_one_supports(const struct assay_shape *shape)
+{
+    return shape->value[MODEL_BATCH] > 1
+               ? "one sequence: the first tokens of several do not lie next to each other"
+               : NULL;
+}
+
+/* What the kinds need. */
+#define LAYERS     .supports = layers_supports, .shared_bytes = linear_128_shared_bytes
+#define TILES      .shared_bytes = model_tiles_shared_bytes
+#define ONE_BY_ONE .supports = one_by_one_supports, TILES
 
 #define OWN(operation_name, variant_name, label, text, needs, ...)                                 \
     static int variant_name##_setup_##operation_name(struct assay_call *call)                      \
@@ -258,6 +292,13 @@ static const char *layers_supports(const struct assay_shape *shape)
 
 FORWARD(gpt_forward);
 FORWARD(gpt_block);
+
+OWN(gpt_forward, generate_recompute, "generate_recompute_graph",
+    "a token at a time, the ones before it computed again", ONE_BY_ONE,
+    {false, false, true, WEIGHTS_DIRECT, true});
+OWN(gpt_forward, generate_cached, "generate_cached_graph",
+    "a token at a time, keys and values kept", ONE_BY_ONE,
+    {false, true, true, WEIGHTS_DIRECT, true});
 
 OWN(gpt_decode, recompute, "recompute", "no cache: own fused kernels over the whole context", TILES,
     {false, false, false, WEIGHTS_DIRECT});

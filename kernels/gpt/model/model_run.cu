@@ -37,7 +37,8 @@ int model_run_init(struct model_run *run, struct assay_call *call, bool cache)
     if (model.vocabulary > 0 && check_ids(&model, call->buffer[MODEL_IN]) < 0) return -1;
     int64_t x = padded(unit * model.rows), tail = padded(unit * model.batch);
     int64_t wide = padded(4 * unit * model.rows);
-    int64_t kept = cache ? model.layers * padded(3 * unit * model.rows) : 0;
+    run->layer_bytes = padded(3 * unit * model.rows);
+    int64_t kept = cache ? model.layers * run->layer_bytes : 0;
     int64_t bytes = 2 * x + tail + wide + kept;
     int status = device_memory(call, &run->memory, bytes, "the model");
     if (status) return status;
@@ -202,7 +203,6 @@ int model_run_enqueue(const struct model_run *run, const struct model_provider *
 {
     const struct model *model = &run->model;
     bool cached = context == MODEL_CACHED;
-    int64_t kept = padded(3 * model->rows * model->channels * gpt_bytes(model->precision));
     struct stream x;
     if (run_start(run, cached, &x, stream) < 0) return -1;
     for (int64_t layer = 0; layer < model->layers; layer++) {
@@ -210,7 +210,7 @@ int model_run_enqueue(const struct model_run *run, const struct model_provider *
         /* After the last layer's keys and values only the last token matters. */
         bool last = cached || (model->decode && final);
         struct rows rows = rows_of(model, last);
-        void *qkv = run->cache ? (char *)run->cache + layer * kept : run->wide;
+        void *qkv = run->cache ? (char *)run->cache + layer * run->layer_bytes : run->wide;
         void *out = last ? run->tail : run->x;
         void *end = final && model->vocabulary == 0 ? run->buffer[MODEL_Y] : out;
         if (run_qkv(run, provider, layer, x, rows_of(model, cached), qkv, stream) < 0) return -1;

@@ -1,5 +1,5 @@
 /*
- * cross_entropy_rows.cu - cross_entropy by the kernels of kernels/gpt/row.cuh. The softmax is never
+ * cross_entropy_rows.cu - cross_entropy by the kernels of kernels/gpt/row. The softmax is never
  * in memory: the loss and the gradient are written from the logits in registers.
  *
  *   naive    one row per thread, two passes

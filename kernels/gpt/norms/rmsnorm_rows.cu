@@ -1,5 +1,5 @@
 /*
- * rmsnorm_rows.cu - rmsnorm by the kernels of kernels/gpt/row.cuh.
+ * rmsnorm_rows.cu - rmsnorm by the kernels of kernels/gpt/row.
  *
  *   naive    one row per thread, two passes
  *   stream   one row per block, of any length; read twice
@@ -12,7 +12,7 @@
  * Bytes per element: one read and one written, the minimum; naive and stream read twice, the second
  * time from L2 where it still has the row. The weight comes from L1 and L2.
  */
-#include "kernels/gpt/row_launch.cuh"
+#include "kernels/gpt/row/row_launch.cuh"
 #include "norms.h"
 
 template <typename T> struct rmsnorm {

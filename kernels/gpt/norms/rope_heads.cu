@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "kernels/cuda/cuda_trial.h"
-#include "kernels/gpt/row.cuh"
+#include "kernels/gpt/row/row.cuh"
 #include "rope.cuh"
 
 enum { THREADS = 256, KERNELS = 3 };

@@ -1,6 +1,6 @@
 /*
  * softmax.cuh - the largest element of a row and the sum of its exponentials, for softmax and
- * cross_entropy as operations on rows (kernels/gpt/row.cuh). Each part of a row has its own largest
+ * cross_entropy as operations on rows (kernels/gpt/row). Each part of a row has its own largest
  * element; joining two scales the sum of the one with the smaller (Milakov and Gimelshein, "Online
  * normalizer calculation for softmax", 2018, section 3).
  */
@@ -8,7 +8,7 @@
 
 #include <float.h>
 
-#include "kernels/gpt/row_launch.cuh"
+#include "kernels/gpt/row/row_launch.cuh"
 #include "norms.h"
 
 /* The largest element, and the sum of exp(x - most). `most` is finite, so that masked elements

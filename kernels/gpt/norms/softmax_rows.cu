@@ -1,5 +1,5 @@
 /*
- * softmax_rows.cu - softmax by the kernels of kernels/gpt/row.cuh.
+ * softmax_rows.cu - softmax by the kernels of kernels/gpt/row.
  *
  *   naive    one row per thread, two passes
  *   stream   one row per block, of any length; read twice

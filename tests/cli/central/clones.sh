@@ -19,3 +19,23 @@ clones() {
         done
     } | sqlite3 -batch -cmd '.timeout 10000' "$2"
 }
+
+# shards COUNT GROUPS: shards/1000.sqlite and so on, each a run of its own of one simulated device with GROUPS groups of
+# two cases; shard.sql makes one of the database one.sqlite.
+shards() {
+    local i column
+    many_groups "$2" many.ini
+    "$ASSAY" run many.ini --device sim --db one.sqlite >/dev/null 2>&1
+    {
+        echo "PRAGMA foreign_keys = OFF;"
+        for column in run.id launch.id launch.run_id expected.launch_id result.id result.launch_id \
+            sample.result_id metric.result_id; do
+            echo "UPDATE ${column%.*} SET ${column#*.} = 'SHARD!' || substr(${column#*.}, 7);"
+        done
+    } >shard.sql
+    mkdir shards
+    for ((i = 1000; i < 1000 + $1; i++)); do
+        sqlite3 one.sqlite "VACUUM INTO 'shards/$i.sqlite'"
+        sed "s/SHARD!/ab$i/" shard.sql | sqlite3 -batch "shards/$i.sqlite"
+    done
+}

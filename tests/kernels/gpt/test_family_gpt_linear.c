@@ -12,7 +12,7 @@ static void every_linear_is_right_at_odd_shapes(void **state)
     (void)state;
     const int64_t shapes[][3] = {{1, 1, 1}, {1, 7, 3}, {5, 1, 9}, {17, 33, 65}, {8, 257, 48}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
+        for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
             for (int64_t bias = LINEAR_NO_BIAS; bias <= LINEAR_FUSED; bias += 2) {
                 bench_all(SHAPE("linear", shapes[i][0], shapes[i][1], shapes[i][2], precision,
                                 LINEAR_DIRECT, bias),
@@ -39,7 +39,7 @@ static int64_t wrong_after(int64_t precision, double share, bool forget_the_bias
 static void the_bound_passes_what_is_right_and_nothing_that_is_off(void **state)
 {
     (void)state;
-    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+    for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++) {
         assert_int_equal(wrong_after(precision, 0, false), 0);
         assert_int_equal(wrong_after(precision, 0.25, false), 1);
         assert_int_equal(wrong_after(precision, 0, true), 1);
@@ -54,6 +54,10 @@ static void work_counts_operands_once(void **state)
     struct assay_work work = shape.operation->work(&shape);
     assert_true(work.read_bytes == 2 * (10 + 15 + 3) && work.write_bytes == 12);
     assert_true(work.ops[ASSAY_BF16_OPS] == 60 && work.ops[ASSAY_FP32] == 6);
+    shape.value[LINEAR_PRECISION] = GPT_FP16;
+    work = shape.operation->work(&shape);
+    assert_true(work.read_bytes == 2 * (10 + 15 + 3) && work.write_bytes == 12);
+    assert_true(work.ops[ASSAY_FP16_OPS] == 60 && work.ops[ASSAY_BF16_OPS] == 0);
 }
 
 /* bands x columns tiles in groups of `group`: each once, and none outside. */

@@ -18,33 +18,35 @@ static double operands(const struct bench *bench, int64_t at, double *left, doub
 
 static struct emulated linear_of(int64_t k, int64_t precision)
 {
-    return (struct emulated){"linear", gpt_precisions[precision], LINEAR_Y, k, operands};
+    static const char *const types[] = {"fp32", "tf32", "bf16", "fp16"};
+    return (struct emulated){"linear", types[precision], LINEAR_Y, k, operands};
 }
 
-/* The first 4 for fp32, the first 7 for tf32. */
-static const struct arithmetic right[] = {
-    RIGHT_FP32, RIGHT_TENSOR, {"product rounded", as_it_is, sum_blocks_of_16, bf16_nearest, NULL}};
+/* The first 4 for fp32, the first 7 for tf32, and a last one for each type of 16 bits. */
+static const struct arithmetic right[] = {RIGHT_FP32, RIGHT_TENSOR};
+static const struct arithmetic rounded[] = {
+    [GPT_BF16] = {"product rounded", as_it_is, sum_blocks_of_16, bf16_nearest, NULL},
+    [GPT_FP16] = {"product rounded", as_it_is, sum_blocks_of_16, fp16_nearest, NULL}};
 
 static void check_right(int64_t m, int64_t n, int64_t k, int64_t precision, int64_t bias, int seeds)
 {
-    static const int counts[] = {[GPT_FP32] = 4, [GPT_TF32] = 7, [GPT_BF16] = 8};
-    for (int i = 0; i < counts[precision]; i++) {
-        struct emulated linear = linear_of(k, precision);
-        assert_passes(SHAPE("linear", m, n, k, precision, LINEAR_DIRECT, bias), &linear, &right[i],
-                      seeds);
-    }
+    struct assay_shape shape = SHAPE("linear", m, n, k, precision, LINEAR_DIRECT, bias);
+    struct emulated linear = linear_of(k, precision);
+    for (int i = 0; i < (precision == GPT_FP32 ? 4 : 7); i++)
+        assert_passes(shape, &linear, &right[i], seeds);
+    if (gpt_bytes(precision) == 2) assert_passes(shape, &linear, &rounded[precision], seeds);
 }
 
 static void every_order_of_a_sum_passes(void **state)
 {
     (void)state;
-    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
+    for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
         for (int64_t bias = LINEAR_NO_BIAS; bias <= LINEAR_FUSED; bias += 2) {
             check_right(7, 9, 1, precision, bias, seeds_of(40));
             check_right(4, 8, 48, precision, bias, seeds_of(40));
             check_right(32, 32, 768, precision, bias, seeds_of(4));
-            check_right(4, 8, 8191, precision, bias, seeds_of(5));
-            check_right(2, 8, 16384, precision, bias, seeds_of(5));
+            check_right(4, 8, 8191, precision, bias, seeds_of(precision == GPT_FP16 ? 1 : 5));
+            check_right(2, 8, 16384, precision, bias, seeds_of(precision == GPT_FP16 ? 1 : 5));
         }
 }
 
@@ -74,6 +76,15 @@ static const struct wrong wrongs[] = {
      768,
      LINEAR_SEPARATE,
      {"product cut off", as_it_is, sum_blocks_of_16, bf16_cut, NULL}},
+    {GPT_FP16, 768, LINEAR_FUSED, {"bf16", bf16_nearest, sum_blocks_of_16, NULL, NULL}},
+    {GPT_FP16,
+     768,
+     LINEAR_FUSED,
+     {"stored as bf16", as_it_is, sum_blocks_of_16, NULL, bf16_nearest}},
+    {GPT_FP16, 8191, LINEAR_FUSED, {"last k dropped", as_it_is, sum_without_last, NULL, NULL}},
+    {GPT_FP16, 48, LINEAR_NO_BIAS, {"cut off", as_it_is, sum_blocks_of_16, NULL, fp16_cut}},
+    {GPT_FP16, 768, LINEAR_NO_BIAS, {"cut off", as_it_is, sum_blocks_of_16, NULL, fp16_cut}},
+    {GPT_FP16, 768, LINEAR_FUSED, {"cut off", as_it_is, sum_blocks_of_16, NULL, fp16_cut}},
 };
 
 static void fewer_bits_fewer_terms_and_another_rounding_are_wrong(void **state)
@@ -107,11 +118,11 @@ static double row_share_after(int64_t precision, int first, int count, double sp
 static void a_spoilt_part_of_a_row_is_found_without_the_elements(void **state)
 {
     (void)state;
-    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+    for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++) {
         assert_true(row_share_after(precision, 0, 0, 0) <= 1);
         assert_true(row_share_after(precision, 256, 128, 0) > 1);
         assert_false(row_share_after(precision, 17, 1, NAN) <= 1);
-        assert_true(precision == GPT_BF16 || row_share_after(precision, 17, 1, 0) > 1);
+        assert_true(gpt_bytes(precision) == 2 || row_share_after(precision, 17, 1, 0) > 1);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "tests/kernels/bench.h"
 #include "tests/kernels/lattice_shapes.h"
 
+#include "kernels/lattice/adaptive.h"
 #include "kernels/lattice/copy.h"
 
 /* Every variant, of a shape that is taken. */
@@ -182,6 +183,37 @@ static void the_error_is_in_units_of_the_doubled_beta(void **state)
     assert_true(fabs(metric[1].value - 1.0) < 0.05);
 }
 
+static void a_scale_from_the_batch_is_right_on_the_host(void **state)
+{
+    (void)state;
+    EACH_CODE(lattice, code)
+    bench_all(SHAPE("lattice_encode_adaptive", 3, 67, lattice, code, (lattice + code) % 3),
+              "host_omp");
+}
+
+/* r times the standard deviation of the data, found in 8192 of them: within 4 deviations of what
+ * that many say, 1 / sqrt(2 * 8192) each. Extreme values are one in 64, clipped at 8. */
+static void the_batch_says_its_own_standard_deviation(void **state)
+{
+    (void)state;
+    const double sigma[] = {1.0, 1.0 / 16.0, 1.0};
+    for (int data = DATA_GAUSSIAN; data <= DATA_EXTREME; data++) {
+        struct bench bench;
+        bench_init(&bench, SHAPE("lattice_encode_adaptive", 32, 256, LATTICE_E8, CODE_Q4M2, data));
+        double ratio = (double)adaptive_job(&bench.shape).r;
+        double found = (double)adaptive_job_of(&bench.shape, bench.in[BUF_IN]).r * sigma[data];
+        if (data == DATA_EXTREME)
+            assert_true(found < 0.9 * ratio && found > 0.6 * ratio);
+        else
+            assert_true(fabs(found / ratio - 1.0) < 4.0 / 128.0);
+        bench_release(&bench);
+    }
+    const float zeros[8] = {0}, nans[8] = {NAN, -NAN};
+    struct assay_shape shape = SHAPE("lattice_encode_adaptive", 1, 8, LATTICE_E8, CODE_Q4M2);
+    assert_true(adaptive_job_of(&shape, zeros).r == adaptive_job(&shape).r);
+    assert_true(adaptive_job_of(&shape, nans).r == adaptive_job(&shape).r);
+}
+
 static void copies_write_what_their_model_says(void **state)
 {
     (void)state;
@@ -209,6 +241,8 @@ int main(void)
         cmocka_unit_test(quality_says_the_rate_and_the_size_of_the_codes),
         cmocka_unit_test(the_error_is_the_moment_of_the_cell_within_half_a_percent),
         cmocka_unit_test(the_error_is_in_units_of_the_doubled_beta),
+        cmocka_unit_test(a_scale_from_the_batch_is_right_on_the_host),
+        cmocka_unit_test(the_batch_says_its_own_standard_deviation),
         cmocka_unit_test(copies_write_what_their_model_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 #include "tests/kernels/bench.h"
 #include "kernels/lut/lut.h"
 
-#include "kernels/lut/linear.h"
+#include "kernels/lut/mlp.h"
 
 /* Every host variant that takes the shape; not one element is NEAR. */
 static void expect_exact(struct assay_shape shape, const char *names)
@@ -67,6 +67,61 @@ static void linear_layers_are_exact_on_the_host(void **state)
         expect_exact(SHAPE("quantized_linear", 5, 203, 7, CODEBOOK_E8, code, LUT_PACKED),
                      "host_scalar host_omp");
     }
+}
+
+static void several_layers_are_exact_on_the_host(void **state)
+{
+    (void)state;
+    for (int code = 0; lut_code_names[code]; code++)
+        expect_exact(SHAPE("quantized_mlp", 3, 67, 3, code, code % 3), "host_scalar host_omp");
+    for (int data = MLP_GAUSSIAN; data <= MLP_EXTREME; data++)
+        expect_exact(SHAPE("quantized_mlp", 5, 64, 1, 0, data), "host_scalar host_omp");
+}
+
+/* X and W of one layer are those of quantized_linear, and so is C. */
+static void one_layer_is_quantized_linear(void **state)
+{
+    (void)state;
+    enum { ROWS = 4, WIDTH = 72 };
+    struct assay_shape shape = SHAPE("quantized_mlp", ROWS, WIDTH, 1, 4, MLP_GAUSSIAN);
+    struct bench bench;
+    bench_init(&bench, shape);
+    struct mlp mlp = mlp_of(&shape);
+    double c[ROWS * WIDTH], bound[ROWS * WIDTH], row[WIDTH];
+    assert_int_equal(
+        lut_quantized_linear.reference(&mlp.layer, bench.in, LINEAR_C, 0, ROWS * WIDTH, c, bound),
+        0);
+    for (int64_t i = 0; i < ROWS; i++) {
+        assert_int_equal(mlp_row_exact(&mlp, bench.in, i, row), 0);
+        assert_memory_equal(row, c + i * WIDTH, sizeof row);
+    }
+    bench_release(&bench);
+}
+
+/* With codes that keep a signal, C is near that of the network which is not quantised: the scales
+ * between the layers are right, up to a factor. */
+static void many_layers_keep_a_signal(void **state)
+{
+    (void)state;
+    enum { WIDTH = 128 };
+    for (int data = MLP_GAUSSIAN; data <= MLP_UNIT_NORM; data++)
+        for (int layers = 1; layers <= 8; layers *= 2) {
+            struct bench bench;
+            bench_init(&bench, SHAPE("quantized_mlp", 2, WIDTH, layers, 6, data));
+            struct mlp mlp = mlp_of(&bench.shape);
+            double exact[WIDTH], plain[WIDTH], error = 0, signal = 0;
+            assert_int_equal(mlp_row_exact(&mlp, bench.in, 1, exact), 0);
+            assert_int_equal(mlp_row_plain(&mlp, (const float *)bench.in[LINEAR_X] + WIDTH,
+                                           bench.in[LINEAR_W], plain, NULL),
+                             0);
+            for (int i = 0; i < WIDTH; i++) {
+                error += (exact[i] - plain[i]) * (exact[i] - plain[i]);
+                signal += plain[i] * plain[i];
+            }
+            if (!(error < 0.3 * signal))
+                fail_msg("data %d, %d layers: %g of the signal", data, layers, error / signal);
+            bench_release(&bench);
+        }
 }
 
 /* C of a layer by the reference; the caller frees it. */
@@ -206,6 +261,9 @@ int main(void)
         cmocka_unit_test(seed_sizes_are_exact),
         cmocka_unit_test(encoding_inverts_decoding_for_every_codeword),
         cmocka_unit_test(linear_layers_are_exact_on_the_host),
+        cmocka_unit_test(several_layers_are_exact_on_the_host),
+        cmocka_unit_test(one_layer_is_quantized_linear),
+        cmocka_unit_test(many_layers_keep_a_signal),
         cmocka_unit_test(activations_that_are_no_numbers_are_zeros_to_their_block_alone),
         cmocka_unit_test(activations_are_quantised_where_few_blocks_overload),
         cmocka_unit_test(no_number_of_b_stays_in_its_column),

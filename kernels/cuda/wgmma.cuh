@@ -6,12 +6,14 @@
  * A tile is rows of 128 bytes of k, 1024-byte aligned, its 16-byte chunks swizzled by
  * the row's lowest three bits as TMA writes them (CU_TENSOR_MAP_SWIZZLE_128B,
  * mma_swizzle of mma_layout.h). Eight such rows are the 1024 bytes from one core-matrix row
- * to the next. One step of k is 32 bytes: 16 bf16 or 8 tf32.
+ * to the next. One step of k is 32 bytes: 32 e4m3, 16 bf16 or fp16, or 8 tf32.
  *
  * A warp holds rows 16 w to 16 w + 15 of d; of each 8 columns, d[4 j .. 4 j + 3] lie as
  * those of mma.sync (mma_row, mma_column).
  */
 #pragma once
+
+#include <cuda_fp16.h>
 
 #include "kernels/cuda/hopper.cuh"
 
@@ -139,6 +141,8 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
 /* Neither operand negated, both along k. */
 #define WGMMA_BF16(COUNT, N, A, B, ADDS)                                                           \
     WGMMA_STEP(uint16_t, COUNT, "m64n" N "k16.f32.bf16.bf16", "1, 1, 0, 0", A, B, ADDS)
+#define WGMMA_FP16(COUNT, N, A, B, ADDS)                                                           \
+    WGMMA_STEP(__half, COUNT, "m64n" N "k16.f32.f16.f16", "1, 1, 0, 0", A, B, ADDS)
 #define WGMMA_TF32(COUNT, N, A, B, ADDS)                                                           \
     WGMMA_STEP(float, COUNT, "m64n" N "k8.f32.tf32.tf32", "1, 1", A, B, ADDS)
 
@@ -146,10 +150,19 @@ WGMMA_BF16(32, "64", "%32", "%33", "%34")
 WGMMA_BF16(64, "128", "%64", "%65", "%66")
 WGMMA_BF16(96, "192", "%96", "%97", "%98")
 WGMMA_BF16(128, "256", "%128", "%129", "%130")
+WGMMA_FP16(32, "64", "%32", "%33", "%34")
+WGMMA_FP16(64, "128", "%64", "%65", "%66")
+WGMMA_FP16(96, "192", "%96", "%97", "%98")
+WGMMA_FP16(128, "256", "%128", "%129", "%130")
 WGMMA_TF32(32, "64", "%32", "%33", "%34")
 WGMMA_TF32(64, "128", "%64", "%65", "%66")
 WGMMA_TF32(96, "192", "%96", "%97", "%98")
 WGMMA_TF32(128, "256", "%128", "%129", "%130")
+
+/* Of e4m3. The sums have 14 bits here: after 128 terms they should be added elsewhere. */
+struct wgmma_e4m3 {
+};
+WGMMA_STEP(struct wgmma_e4m3, 64, "m64n128k32.f32.e4m3.e4m3", "1, 1", "%64", "%65", "%66")
 
 /* The same of bf16 with b across (wgmma_tile_across). */
 struct wgmma_bf16_across {

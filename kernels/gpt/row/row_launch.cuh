@@ -6,7 +6,9 @@
 
 #include <stdlib.h>
 
-#include "row.cuh"
+#include "kernels/gpt/row/row_registers.cuh"
+#include "kernels/gpt/row/row_ring.cuh"
+#include "kernels/gpt/row/row_stream.cuh"
 
 enum {
     ROW_ARGS_BYTES = 96,

@@ -1,0 +1,68 @@
+#include "cmd/explain_side.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/exit_code.h"
+#include "cmd/run_choice.h"
+#include "gate/program_launch.h"
+#include "show/explanation.h"
+#include "store/store_id.h"
+
+int explain_side_read(struct explain_side *side, const char *spec, const char *db)
+{
+    int status = run_choice_read(&side->run, &side->profiles, spec, db);
+    side->is_read = status == 0;
+    return status;
+}
+
+void explain_side_release(struct explain_side *side)
+{
+    if (!side->is_read) return;
+    store_profiles_release(&side->run, side->profiles);
+    stored_run_release(&side->run);
+    side->is_read = false;
+}
+
+static int exit_of(enum launch_end end)
+{
+    return end == LAUNCH_STOPPED ? EXIT_INTERRUPTED
+           : end == LAUNCH_DIED  ? EXIT_LOST
+           : end == LAUNCH_EMPTY ? EXIT_NOTHING
+                                 : EXIT_USAGE;
+}
+
+int explain_side_measure(struct explain_side *side, const char *program,
+                         const struct explain_request *request, const char *db)
+{
+    char label[STORE_ID + 16], id[STORE_ID];
+    struct timings timings;
+    struct store *store;
+    if (id_random(id) != 0) return EXIT_USAGE;
+    snprintf(label, sizeof label, "explain %.8s", id);
+    struct program_call call = {.program = program,
+                                .suite = request->suite,
+                                .device = request->device,
+                                .filter = request->cases,
+                                .label = label,
+                                .objects = request->objects,
+                                .allow_load = request->allow_load,
+                                .seed = request->seed,
+                                .timeout_s = request->timeout_s,
+                                .counters = EXPLANATION_COUNTERS,
+                                .times_too = true};
+    if (store_open(&store, db, STORE_WRITE) != 0) return EXIT_USAGE;
+    enum launch_end end = program_launch(&call, store, &timings);
+    bool again = end == LAUNCH_REFUSED || end == LAUNCH_DIED || end == LAUNCH_EMPTY;
+    if (again && !request->counted_only) {
+        call.counters = NULL;
+        end = program_launch(&call, store, &timings);
+    }
+    if (end == LAUNCH_DONE) {
+        snprintf(id, sizeof id, "%s", timings.run.run.id);
+        timings_release(&timings);
+    }
+    store_close(store);
+    if (end != LAUNCH_DONE) return exit_of(end);
+    return explain_side_read(side, id, db) == 0 ? EXIT_FINE : EXIT_USAGE;
+}

@@ -1,0 +1,393 @@
+/* code_listing.c - from what disassemblers print to functions and comparable lines. */
+#include "device/code_listing.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay.h"
+#include "base/grow.h"
+#include "base/text.h"
+
+/* ------------------------------------------------------------------- kinds -- */
+
+/* By the beginning of the mnemonic, the first that fits. */
+static const struct {
+    const char *begins, *kind;
+} of_gpu[] = {
+    {"HMMA", "tensor"},
+    {"IMMA", "tensor"},
+    {"DMMA", "tensor"},
+    {"QMMA", "tensor"},
+    {"HGMMA", "tensor"},
+    {"IGMMA", "tensor"},
+    {"QGMMA", "tensor"},
+    {"BGMMA", "tensor"},
+    {"FFMA", "FMA"},
+    {"FADD", "FMA"},
+    {"FMUL", "FMA"},
+    {"HFMA2", "half"},
+    {"HADD2", "half"},
+    {"HMUL2", "half"},
+    {"DFMA", "double"},
+    {"DADD", "double"},
+    {"DMUL", "double"},
+    {"DSETP", "double"},
+    {"MUFU", "special"},
+    {"I2F", "special"},
+    {"F2I", "special"},
+    {"F2F", "special"},
+    {"FRND", "special"},
+    {"POPC", "special"},
+    {"FLO", "special"},
+    {"LDL", "local memory"},
+    {"STL", "local memory"},
+    {"LDSM", "shared memory"},
+    {"LDS", "shared memory"},
+    {"STS", "shared memory"},
+    {"ATOMS", "shared memory"},
+    {"ATOM", "atomics"},
+    {"RED.", "atomics"},
+    {"REDG", "atomics"},
+    {"LDC", "constants"},
+    {"ULDC", "constants"},
+    {"LD", "global memory"},
+    {"ST", "global memory"},
+    {"UBLKCP", "global memory"},
+    {"UTMA", "global memory"},
+    {"BAR", "barriers"},
+    {"MEMBAR", "barriers"},
+    {"DEPBAR", "barriers"},
+    {"SYNCS", "barriers"},
+    {"WARPGROUP", "barriers"},
+    {"CALL", "calls"},
+    {"BRA", "jumps"},
+    {"BRX", "jumps"},
+    {"BSSY", "jumps"},
+    {"BSYNC", "jumps"},
+    {"RET", "jumps"},
+    {"EXIT", "jumps"},
+    {"IMAD", "integer multiply"},
+    {"", "integer and logic"},
+};
+
+/* The kinds of both, in the order in which they are told. */
+static const char *const kinds[] = {
+    "tensor",
+    "FMA",
+    "half",
+    "double",
+    "special",
+    "integer multiply",
+    "integer and logic",
+    "global memory",
+    "shared memory",
+    "local memory",
+    "atomics",
+    "constants",
+    "barriers",
+    "packed",
+    "floating point",
+    "divisions",
+    "string",
+    "moves",
+    "arithmetic",
+    "calls",
+    "jumps",
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+_Static_assert((int)KINDS <= (int)CODE_KINDS, "more kinds than there is room for");
+
+const char *code_kind_name(int kind)
+{
+    return kind >= 0 && kind < KINDS ? kinds[kind] : "";
+}
+
+static int kind_of_name(const char *name)
+{
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i], name) == 0) return i;
+    return -1;
+}
+
+static int kind_of_gpu(const char *text)
+{
+    if (*text == '@') text += strcspn(text, " ") + 1;
+    for (size_t i = 0; i < sizeof of_gpu / sizeof of_gpu[0]; i++)
+        if (strncmp(text, of_gpu[i].begins, strlen(of_gpu[i].begins)) == 0)
+            return kind_of_name(of_gpu[i].kind);
+    return -1;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Of x86; of another processor all but calls and jumps is arithmetic. */
+static int kind_of_host(const char *text)
+{
+    char word[24];
+    size_t length = strcspn(text, " ");
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    bool wide = strstr(text, "%xmm") || strstr(text, "%ymm") || strstr(text, "%zmm");
+    const char *kind = "arithmetic";
+    if (begins(word, "call") || strcmp(word, "bl") == 0)
+        kind = "calls";
+    else if (word[0] == 'j' || begins(word, "ret"))
+        kind = "jumps";
+    else if (begins(word, "lock") || begins(word, "xchg"))
+        kind = "atomics";
+    else if (begins(word, "rep"))
+        kind = "string";
+    else if (strstr(word, "div") || strstr(word, "sqrt"))
+        kind = "divisions";
+    else if (wide && (strstr(text, "%ymm") || strstr(text, "%zmm") || text_ends(word, "ps") ||
+                      text_ends(word, "pd") || word[0] == 'p' || begins(word, "vp")))
+        kind = "packed";
+    else if (wide || word[0] == 'f')
+        kind = "floating point";
+    else if (begins(word, "mov") || begins(word, "push") || begins(word, "pop"))
+        kind = "moves";
+    return kind_of_name(kind);
+}
+
+/* -------------------------------------------------------------------- keys -- */
+
+/* "R12" -> "R", "UR4" -> "UR", "P0" -> "P", "%rax" -> "%", "%xmm3" -> "%xmm"; ".reuse" is left out.
+ */
+static void add_key(char *key, const char *text)
+{
+    for (const char *at = text; *at;) {
+        bool starts = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        size_t letters = strspn(at, "RUPB"), digits = 0;
+        if (starts && letters > 0) digits = strspn(at + letters, "0123456789");
+        if (begins(at, ".reuse")) {
+            at += 6;
+        } else if (*at == '%') {
+            size_t name = 1 + strspn(at + 1, "abcdefghijklmnopqrstuvwxyz");
+            bool wide = begins(at, "%xmm") || begins(at, "%ymm") || begins(at, "%zmm");
+            memcpy(key, at, wide ? name : 1);
+            key += wide ? name : 1;
+            at += name + strspn(at + name, "0123456789bwd");
+        } else if (digits > 0) {
+            memcpy(key, at, letters);
+            key += letters;
+            at += letters + digits;
+        } else {
+            *key++ = *at++;
+        }
+    }
+    *key = '\0';
+}
+
+/* Blanks become one each, from the text itself into it. */
+static void squeeze(char *text)
+{
+    char *out = text;
+    for (const char *at = text; *at; at++) {
+        bool blank = isspace((unsigned char)*at);
+        if (!blank)
+            *out++ = *at;
+        else if (out > text && out[-1] != ' ')
+            *out++ = ' ';
+    }
+    while (out > text && out[-1] == ' ')
+        out--;
+    *out = '\0';
+}
+
+/* Targets of jumps within a function move with every instruction before them. */
+static void forget_target(char *text)
+{
+    static const char *const jumps[] = {"BRA", "BSSY", "BRX", "CALL"};
+    for (size_t i = 0; i < sizeof jumps / sizeof jumps[0]; i++) {
+        char *at = strstr(text, jumps[i]), *target = at ? strstr(at, "0x") : NULL;
+        if (target) strcpy(target, ".");
+    }
+}
+
+/* "jmp 1180 <f+0x20>" -> "jmp .", "call 1060 <malloc@plt>" -> "call malloc@plt", "mov
+ * 0x2ee4(%rip),%rax # 4010 <x>" -> "mov (%rip),%rax". */
+static void forget_addresses(char *text)
+{
+    char *comment = strstr(text, " # ");
+    if (comment) *comment = '\0';
+    char *rip = strstr(text, "(%rip)"), *number = rip;
+    while (number > text && (isxdigit((unsigned char)number[-1]) || strchr("x-", number[-1])))
+        number--;
+    if (rip && number < rip) memmove(number, rip, strlen(rip) + 1);
+    char *open = strrchr(text, '<'), *blank = strchr(text, ' ');
+    if (!open || !blank || open < blank) return;
+    char *close = strchr(open, '>');
+    bool is_call = begins(text, "call");
+    if (!close) return;
+    *close = '\0';
+    if (is_call && !strpbrk(open, "+"))
+        memmove(blank + 1, open + 1, strlen(open + 1) + 1);
+    else
+        strcpy(blank + 1, ".");
+}
+
+static bool is_padding(const char *text)
+{
+    return begins(text, "nop") || begins(text, "NOP") || begins(text, "data16") ||
+           begins(text, "cs nop") || strcmp(text, "xchg %ax,%ax") == 0;
+}
+
+/* ------------------------------------------------------------------- lines -- */
+
+static struct code_function *add_function(struct code_listing *listing, const char *name, int arch)
+{
+    struct code_function *function =
+        grow_add(&listing->functions, &listing->count, sizeof *function, "functions of a listing");
+    if (!function) return NULL;
+    *function = (struct code_function){
+        .name = name,
+        .arch = arch,
+        .place = listing->count,
+        .registers = -1,
+        .stack_bytes = -1,
+        .shared_bytes = -1,
+    };
+    return function;
+}
+
+static int keep_text(struct code_listing *listing, char *text)
+{
+    char **kept =
+        text ? grow_add(&listing->texts, &listing->text_count, sizeof *kept, "texts") : NULL;
+    if (kept) *kept = text;
+    if (!kept) free(text);
+    return kept ? 0 : -1;
+}
+
+static int add_line(struct code_listing *listing, struct code_function *function, char *text)
+{
+    bool is_host = function->arch == 0;
+    squeeze(text);
+    if (!text[0] || is_padding(text)) return 0;
+    if (is_host)
+        forget_addresses(text);
+    else
+        forget_target(text);
+    char *key = malloc(strlen(text) + 1);
+    if (!key) return assay_error("out of memory for a listing");
+    add_key(key, text);
+    if (keep_text(listing, key) != 0) return -1;
+    struct code_line *line =
+        grow_add(&function->lines, &function->count, sizeof *line, "lines of a listing");
+    if (!line) return -1;
+    *line = (struct code_line){text, key, is_host ? kind_of_host(text) : kind_of_gpu(text)};
+    return 0;
+}
+
+/* What stands between the comments of address and encoding; NULL: there is none. */
+static char *gpu_instruction(char *line)
+{
+    char *begin = strstr(line, "*/"), *end = begin ? strchr(begin, ';') : NULL;
+    if (!end) return NULL;
+    *end = '\0';
+    return begin + 2;
+}
+
+/* "    1139:\tpush   %rbp"; NULL: it is no such line. */
+static char *host_instruction(char *line)
+{
+    char *tab = strchr(line, '\t');
+    return line[0] == ' ' && tab && tab > line && tab[-1] == ':' ? tab + 1 : NULL;
+}
+
+/* "0000000000001139 <scale>:" -> "scale"; NULL. What only jumps to a library is no function. */
+static char *host_function(char *line)
+{
+    char *open = strchr(line, '<');
+    size_t length = strlen(line);
+    if (!isxdigit((unsigned char)line[0]) || !open || !text_ends(line, ">:")) return NULL;
+    line[length - 2] = '\0';
+    return open + 1;
+}
+
+/* " REG:22 STACK:0 SHARED:1536 ..." of the function that was named before. */
+static void take_resources(struct code_listing *listing, const char *name, int arch,
+                           const char *line)
+{
+    int registers, stack, shared;
+    if (sscanf(line, " REG:%d STACK:%d SHARED:%d", &registers, &stack, &shared) != 3) return;
+    for (int i = 0; i < listing->count; i++) {
+        struct code_function *function = &listing->functions[i];
+        if (strcmp(function->name, name) != 0 || function->arch != arch) continue;
+        function->registers = registers;
+        function->stack_bytes = stack;
+        function->shared_bytes = shared;
+    }
+}
+
+/* Where a listing is being read. */
+struct reading {
+    int arch;
+    bool is_skipped;      /* a function of no interest */
+    const char *resource; /* the kernel whose resources come next; NULL: none */
+};
+
+static int begin_function(struct code_listing *listing, struct reading *reading, char *name,
+                          int arch)
+{
+    /* What only jumps to a library; and what says of which commit the program was built. */
+    reading->is_skipped = strstr(name, "@plt") || strcmp(name, ".plt") == 0 ||
+                          strcmp(name, "provenance_program") == 0;
+    return reading->is_skipped || add_function(listing, name, arch) ? 0 : -1;
+}
+
+static int take_line(struct code_listing *listing, struct reading *reading, char *line)
+{
+    static const char code_for[] = "\tcode for sm_", of_gpu_is[] = "Function : ";
+    char *at;
+    if (begins(line, code_for)) {
+        reading->arch = atoi(line + strlen(code_for));
+        return 0;
+    }
+    if ((at = strstr(line, of_gpu_is)) != NULL)
+        return begin_function(listing, reading, at + strlen(of_gpu_is), reading->arch);
+    if (begins(line, " Function ") && text_ends(line, ":")) {
+        line[strlen(line) - 1] = '\0';
+        reading->resource = line + strlen(" Function ");
+        return 0;
+    }
+    if (reading->resource) {
+        take_resources(listing, reading->resource, reading->arch, line);
+        reading->resource = NULL;
+        return 0;
+    }
+    if ((at = host_function(line)) != NULL) {
+        reading->arch = 0;
+        return begin_function(listing, reading, at, 0);
+    }
+    if (listing->count == 0 || reading->is_skipped) return 0;
+    at = reading->arch > 0 ? gpu_instruction(line) : host_instruction(line);
+    return at ? add_line(listing, &listing->functions[listing->count - 1], at) : 0;
+}
+
+int code_listing_add(struct code_listing *listing, char *text)
+{
+    struct reading reading = {0};
+    int status = keep_text(listing, text);
+    for (char *line = text, *next; status == 0 && line; line = next) {
+        next = strchr(line, '\n');
+        if (next) *next++ = '\0';
+        status = take_line(listing, &reading, line);
+    }
+    return status;
+}
+
+void code_listing_release(struct code_listing *listing)
+{
+    for (int i = 0; i < listing->count; i++)
+        free(listing->functions[i].lines);
+    for (int i = 0; i < listing->text_count; i++)
+        free(listing->texts[i]);
+    free(listing->functions);
+    free(listing->texts);
+    *listing = (struct code_listing){0};
+}

@@ -1,0 +1,233 @@
+/*
+ * weight_only_wgmma.cu - weight_only_linear on Hopper's tensor cores by wgmma: codes of E8 with q =
+ * 4 and one or two levels, decoded in registers, from where the products take them; X comes from
+ * shared memory without passing through registers. weight_only_mma.cu is the same by mma.sync, and
+ * weight.cuh has what both share.
+ *
+ * A warpgroup owns 64 columns of C, the rows of m64nNk16; N = 8 to 64 rows of X are its columns.
+ * Products are asynchronous: while those of a chunk of 64 entries run, the next chunk is decoded
+ * into other registers. X lies in rows of 128 bytes as TMA's 128-byte swizzle has them, a chunk
+ * each, but in the order of the codes: piece i of a row, 16 bytes, is entry i of the chunk's eight
+ * blocks, and product q takes pieces 2 q and 2 q + 1. TMA cannot gather that, so threads write it.
+ *
+ * Bytes and operations: those of weight_only_mma.cu.
+ *
+ * What bounds it, by count as there, in cycles per chunk of 64 columns and 64 rows, 434 of which an
+ * SM has at 8192 x 28672:
+ *
+ *   tensor cores      128, at their full rate
+ *   shared memory     120 (M = 1) and 176: X 64, lookups 56 per level
+ *   shifts and logic  92 and 184; machine code for sm_90a has 834 instructions for 32 numbers, 26
+ *                     each, and 12 of them are of this kind
+ *
+ * These are 28 us (M = 1) and 40 us (M = 2) at 1.98 GHz, if all overlaps. Predicted, as no card has
+ * run it: 40 and 55 us for 64 rows; few rows as by mma.sync.
+ */
+#include "kernels/cuda/wgmma.cuh"
+#include "weight.cuh"
+
+enum { CHUNK_BYTES = 2 * WEIGHT_CHUNK }; /* of a row of X */
+
+#ifdef HOPPER_CODE
+
+/* Sums of NT tiles of 8 columns += A in four registers times B's rows, at a descriptor. */
+#define PRODUCT(NT, N, SUMS, OUT, A0, A1, A2, A3, B)                                               \
+    static __device__ __forceinline__ void product(float(&d)[4 * NT], const uint32_t *a,           \
+                                                   uint64_t b)                                     \
+    {                                                                                              \
+        asm volatile("{\n"                                                                         \
+                     " .reg .pred p;\n"                                                            \
+                     " setp.eq.b32 p, 0, 0;\n"                                                     \
+                     " wgmma.mma_async.sync.aligned.m64n" N "k16.f32.bf16.bf16 {" SUMS "}, {" A0   \
+                     ", " A1 ", " A2 ", " A3 "}, " B ", p, 1, 1, 0;\n"                             \
+                     "}"                                                                           \
+                     : OUT                                                                         \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                          \
+                     : "memory");                                                                  \
+    }
+
+#define SUMS_4  "%0, %1, %2, %3"
+#define SUMS_8  SUMS_4 ", %4, %5, %6, %7"
+#define SUMS_16 SUMS_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define OUT_8   WGMMA_SUM_4(0), WGMMA_SUM_4(4)
+PRODUCT(1, "8", SUMS_4, WGMMA_SUM_4(0), "%4", "%5", "%6", "%7", "%8")
+PRODUCT(2, "16", SUMS_8, OUT_8, "%8", "%9", "%10", "%11", "%12")
+PRODUCT(4, "32", SUMS_16, WGMMA_SUM_16(0), "%16", "%17", "%18", "%19", "%20")
+PRODUCT(8, "64", WGMMA_UP_TO_32, WGMMA_SUM_32(0), "%32", "%33", "%34", "%35", "%36")
+
+/* Entries k and k + 1 of a row of X, k even; zeros beyond its end or the last row. */
+static __device__ __forceinline__ uint32_t load_pair(const struct weight_args &args, int64_t row,
+                                                     int64_t k)
+{
+    const uint16_t *from = args.x + row * args.k + k;
+    if (row >= args.rows || k >= args.k) return 0;
+    if (args.k % 2 == 0) return *(const uint32_t *)from;
+    return from[0] | (k + 1 < args.k ? (uint32_t)from[1] << 16 : 0);
+}
+
+/* A piece of X: the lower or upper halves of eight words. */
+template <uint32_t HALF> static __device__ __forceinline__ uint4 gather(const uint32_t word[8])
+{
+    return make_uint4(__byte_perm(word[0], word[1], HALF), __byte_perm(word[2], word[3], HALF),
+                      __byte_perm(word[4], word[5], HALF), __byte_perm(word[6], word[7], HALF));
+}
+
+/* A warpgroup: 64 columns times 8 NT rows of X. */
+template <int M, int NT> struct warpgroup_team {
+    static constexpr int THREADS = WGMMA_THREADS, TILES = 1, ROW_TILES = NT;
+    float sum[4 * NT];
+    uint32_t a[2][16]; /* operands of the products that run, and of the next */
+
+    static __device__ int64_t first_tile(int64_t group)
+    {
+        return group * 4 + threadIdx.x / 32 % 4;
+    }
+
+    /* Where piece `piece` of a row of a chunk lies. */
+    static __device__ __forceinline__ int place(int chunk, int row, int piece)
+    {
+        return (chunk * 8 * NT + row) * (CHUNK_BYTES / 16) + (piece ^ row % 8);
+    }
+
+    static __device__ __forceinline__ void stage(const struct weight_args &args, int64_t first_row,
+                                                 int, int64_t k, int chunks, uint4 *x)
+    {
+        for (int at = threadIdx.x; at < 8 * NT * chunks * 4; at += blockDim.x) {
+            int pair = at % 4, chunk = at / 4 % chunks, row = at / 4 / chunks;
+            uint32_t word[8];
+#pragma unroll
+            for (int block = 0; block < 8; block++)
+                word[block] = load_pair(args, first_row + row,
+                                        k + chunk * WEIGHT_CHUNK + block * 8 + 2 * pair);
+            x[place(chunk, row, 2 * pair)] = gather<0x5410>(word);
+            x[place(chunk, row, 2 * pair + 1)] = gather<0x7632>(word);
+        }
+        hopper_store_fence();
+    }
+
+    __device__ __forceinline__ void clear()
+    {
+#pragma unroll
+        for (int i = 0; i < 4 * NT; i++)
+            sum[i] = 0;
+    }
+
+    /* The operands of a chunk's four products. */
+    __device__ __forceinline__ void decode(const struct weight_args &args, uint32_t table,
+                                           uint4 codes, int chunk, uint32_t (&out)[16])
+    {
+        const uint32_t words[4] = {codes.x, codes.y, codes.z, codes.w};
+        uint32_t upper[8], lower[8];
+        weight_decode<M>(args.constants, table, words, chunk, 0, upper);
+        weight_decode<M>(args.constants, table, words, chunk, 1, lower);
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            out[2 * i] = upper[i];
+            out[2 * i + 1] = lower[i];
+        }
+    }
+
+    __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table,
+                                        const uint4 codes[TILES], const uint4 *x, int unit,
+                                        int ahead, int)
+    {
+#pragma unroll
+        for (int chunk = 0; chunk < 2 / M; chunk++) {
+            const int here = (ahead * (2 / M) + chunk) % 2;
+            int at = (unit + ahead) * (2 / M) + chunk;
+            uint64_t rows = wgmma_tile(hopper_shared(x + place(at, 0, 0)));
+            decode(args, table, codes[0], chunk, a[here]);
+            wgmma_pin(a[here]);
+            wgmma_begin();
+#pragma unroll
+            for (int q = 0; q < 4; q++)
+                product(sum, a[here] + 4 * q, wgmma_ahead(rows, q));
+            wgmma_commit();
+            wgmma_wait<1>(); /* for those before */
+            wgmma_pin(a[1 - here]);
+        }
+    }
+
+    __device__ __forceinline__ void drain()
+    {
+        wgmma_wait<0>();
+        wgmma_pin(a[0]);
+        wgmma_pin(a[1]);
+        wgmma_pin(sum);
+    }
+
+    __device__ __forceinline__ void store(const struct weight_args &args, int slice,
+                                          int64_t first_row, int rows, int64_t group)
+    {
+        int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < 4 * NT; i++) {
+            int row = i / 4 * 8 + lane % 4 * 2 + i % 2;
+            int64_t column = first_tile(group) * WEIGHT_TILE + lane / 4 + 8 * (i / 2 % 2);
+            if (row < rows && column < args.columns)
+                weight_store(args, slice, first_row + row, column, sum[i]);
+        }
+    }
+};
+
+#endif
+
+/* Other machine code has an empty kernel, which nobody launches: the variant is arch_specific. */
+template <int M, int NT, int TEAMS>
+static __global__ void __launch_bounds__(WGMMA_THREADS *TEAMS, 1)
+    weight_only_wgmma(struct weight_args args)
+{
+    extern __shared__ __align__(1024) uint4 swizzled[];
+#ifdef HOPPER_CODE
+    weight_walk<M, warpgroup_team<M, NT>>(args, swizzled);
+#endif
+}
+
+/* --------------------------------------------------------------- variant -- */
+
+template <int M, int NT, int TEAMS> static constexpr struct weight_kernel kernel_with()
+{
+    return {weight_only_wgmma<M, NT, TEAMS>, NT, TEAMS, WGMMA_THREADS, WGMMA_ROWS, true};
+}
+
+static const struct weight_kernel *kernels(int levels)
+{
+    static const struct weight_kernel table[2][4] = {
+        {kernel_with<1, 1, 4>(), kernel_with<1, 2, 4>(), kernel_with<1, 4, 4>(),
+         kernel_with<1, 8, 4>()},
+        {kernel_with<2, 1, 4>(), kernel_with<2, 2, 4>(), kernel_with<2, 4, 4>(),
+         kernel_with<2, 8, 4>()}};
+    return table[levels - 1];
+}
+
+static int64_t shared_bytes(const struct assay_shape *shape)
+{
+    return weight_shared_bytes(shape, kernels);
+}
+
+static int setup(struct assay_call *call)
+{
+    return weight_setup(call, kernels);
+}
+
+static int launch(struct assay_call *call)
+{
+    return weight_launch(call, kernels);
+}
+
+static const struct assay_variant wgmma = {
+    .operation = "weight_only_linear",
+    .name = "wgmma",
+    .summary = "codes decoded in registers, wgmma in bf16; weights packed in setup",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .min_sm = 90,
+    .max_sm = 90,
+    .arch_specific = true,
+    .supports = weight_unsupported,
+    .shared_bytes = shared_bytes,
+    .setup = setup,
+    .launch = launch,
+    .teardown = weight_teardown,
+};
+ASSAY_REGISTER_VARIANT(wgmma);

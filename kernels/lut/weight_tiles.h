@@ -1,0 +1,60 @@
+/*
+ * weight_tiles.h - the order in which weight_only_linear's kernel by mma.sync reads codes and
+ * activations; host code too, so that tests can follow it without a GPU.
+ *
+ * Weights are the left operand of m16n8k16: a tile is 16 columns of C. A lane reads 16 bytes of
+ * codes at a time, a unit of 128 entries of K (one level) or 64 (two levels). Its four words hold
+ * two numbers each (weight_code.h), of blocks 2 t and 2 t + 1 of a chunk of 64 entries, t = lane %
+ * 4, and of columns g = lane / 4 and g + 8:
+ *
+ *   one level    chunk 0, g | chunk 0, g + 8 | chunk 1, g | chunk 1, g + 8
+ *   two levels   level 0, g | level 1, g | level 0, g + 8 | level 1, g + 8
+ *
+ * Words lie as [tile][unit][lane][4]. What is beyond K or the last column is the point 0.
+ *
+ * A word's eight pairs are coordinate i of both blocks. Pairs 2 q and 2 q + 1 are the operand of
+ * product q = 0 .. 3 of the chunk, so X is stored in such pairs as well: [chunk][half][row][t], 16
+ * bytes each, half h with the pairs 4 h to 4 h + 3. The lanes of a warp read 512 bytes in a row.
+ */
+#pragma once
+
+#include "lut.h"
+
+enum { WEIGHT_TILE = 16, WEIGHT_CHUNK = 64, WEIGHT_UNIT_WORDS = 128 };
+
+/* Which number a half of a packed word is: `block` is that of the lower half, the upper one has
+ * block + 1. */
+struct weight_place {
+    int64_t column, block;
+    int level;
+};
+
+LUT_FUNCTION int weight_unit_entries(int levels)
+{
+    return 2 * WEIGHT_CHUNK / levels;
+}
+
+LUT_FUNCTION int64_t weight_units(const struct lut_geometry *geometry)
+{
+    int of_unit = weight_unit_entries(geometry->levels);
+    return (geometry->k + of_unit - 1) / of_unit;
+}
+
+LUT_FUNCTION struct weight_place weight_place(int64_t word, int64_t units, int levels)
+{
+    int64_t tile = word / WEIGHT_UNIT_WORDS / units, unit = word / WEIGHT_UNIT_WORDS % units;
+    int lane = (int)(word / 4 % 32), w = (int)(word % 4);
+    int chunk = levels == 1 ? w / 2 : 0, below = levels == 1 ? w % 2 : w / 2;
+    struct weight_place place;
+    place.column = tile * WEIGHT_TILE + lane / 4 + 8 * below;
+    place.block = (unit * (2 / levels) + chunk) * (WEIGHT_CHUNK / 8) + 2 * (lane % 4);
+    place.level = levels == 1 ? 0 : w % 2;
+    return place;
+}
+
+/* Where the 16-byte piece of half `half` of the entries of part `t` of a chunk lies, in pieces;
+ * `rows` are stored. */
+LUT_FUNCTION int weight_x_piece(int chunk, int half, int rows, int row, int t)
+{
+    return ((chunk * 2 + half) * rows + row) * 4 + t;
+}

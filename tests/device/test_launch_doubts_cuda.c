@@ -1,0 +1,160 @@
+/*
+ * test_launch_doubts_cuda.c - what a trace of launches cannot follow, and what it finds that the
+ * machine code alone does not settle. Needs ptxas for its kernels, and no GPU.
+ */
+#include "tests/device/played_program.h"
+
+/* A program whose one launch is followed by calls; its fingerprint. */
+static struct fingerprint with_call(const char *name, const void *parameters, bool in_setup,
+                                    int kernels)
+{
+    struct program program;
+    struct rng rng;
+    struct case_id id = {.place = ASSAY_CUDA};
+    struct fingerprint print;
+    rng_seed(&rng, 9);
+    draw_program(&program, &rng);
+    settle_world(&program, &rng);
+    struct launch_trace *trace = launch_trace_new(find_range, find_name);
+    struct trace_acts *acts = launch_trace_acts(trace);
+    launch_trace_module(trace, cubin[0][0], cubin_size[0][0]);
+    fingerprint_begin(&print, &id);
+    trace_acts_step(acts, TRACE_SETUP, 0, &print);
+    if (in_setup && name) call(trace, name, parameters, NULL);
+    trace_acts_step(acts, TRACE_LAUNCH, 0, &print);
+    play_step(trace, &program.launch[0]);
+    if (!in_setup && name) call(trace, name, parameters, NULL);
+    if (!in_setup && name) play_step(trace, &program.launch[0]);
+    trace_acts_step(acts, TRACE_END, kernels, &print);
+    fingerprint_end(&print);
+    launch_trace_free(trace);
+    return print;
+}
+
+/* More than the host enqueues ahead: its speed is part of the time. */
+static void many_launches_need_the_program(void **state)
+{
+    static const int counts[] = {100, 101};
+    (void)state;
+    if (!cubin[0][0]) skip();
+    for (int i = 0; i < 2; i++) {
+        struct case_id id = {.place = ASSAY_CUDA};
+        struct fingerprint print;
+        struct program program;
+        struct rng rng;
+        rng_seed(&rng, 9);
+        draw_program(&program, &rng);
+        settle_world(&program, &rng);
+        struct launch_trace *trace = launch_trace_new(find_range, find_name);
+        struct trace_acts *acts = launch_trace_acts(trace);
+        launch_trace_module(trace, cubin[0][0], cubin_size[0][0]);
+        fingerprint_begin(&print, &id);
+        trace_acts_step(acts, TRACE_SETUP, 0, &print);
+        trace_acts_step(acts, TRACE_LAUNCH, 0, &print);
+        for (int k = 0; k < counts[i]; k++)
+            play_step(trace, &program.launch[0]);
+        trace_acts_step(acts, TRACE_END, counts[i], &print);
+        assert_int_equal(print.needs_program, i == 1);
+        assert_string_equal(print.unknown, "");
+        launch_trace_free(trace);
+    }
+}
+
+static void what_is_not_followed_is_in_doubt(void **state)
+{
+    (void)state;
+    if (!cubin[0][0]) skip();
+    assert_string_equal(with_call(NULL, NULL, false, 1).unknown, "");
+    assert_string_equal(with_call("cuGraphAddKernelNode_v2", NULL, true, 1).unknown,
+                        "it calls cuGraphAddKernelNode_v2, which is not followed");
+    assert_string_equal(with_call("cuMemcpy2DAsync_v2", NULL, true, 1).unknown,
+                        "it calls cuMemcpy2DAsync_v2, which is not followed");
+    assert_string_equal(with_call("cuNotThereYet", NULL, true, 1).unknown,
+                        "it calls cuNotThereYet, which is not followed");
+    assert_string_equal(with_call("cuMemGetInfo_v2", NULL, true, 1).unknown, "");
+    assert_string_equal(with_call("cuMemAllocAsync", NULL, true, 1).unknown, "");
+    struct graph_call graph = {handle(50), NULL};
+    assert_string_equal(with_call("cuGraphLaunch", &graph, true, 1).unknown,
+                        "it launches a graph that was not seen captured");
+    /* A kernel that ran without a call that was seen, and the other way round. */
+    assert_string_equal(with_call(NULL, NULL, false, 2).unknown,
+                        "launch 1 ran 2 kernels, and 1 were seen launched");
+    assert_string_not_equal(with_call(NULL, NULL, false, 0).unknown, "");
+}
+
+static void a_kernel_of_no_module_is_in_doubt(void **state)
+{
+    struct case_id id = {.place = ASSAY_CUDA};
+    struct fingerprint print;
+    (void)state;
+    struct launch_trace *trace = launch_trace_new(find_range, find_name);
+    struct launch_call launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    fingerprint_begin(&print, &id);
+    trace_acts_step(launch_trace_acts(trace), TRACE_SETUP, 0, &print);
+    call(trace, "cuLaunchKernel", &launch, "unseen");
+    trace_acts_step(launch_trace_acts(trace), TRACE_END, 1, &print);
+    assert_string_equal(print.unknown, "the machine code of unseen was not seen");
+    launch_trace_free(trace);
+}
+
+static void what_the_host_does_needs_the_program(void **state)
+{
+    (void)state;
+    if (!cubin[0][0]) skip();
+    assert_false(with_call(NULL, NULL, false, 1).needs_program);
+    struct copy_call out = {0, world.begin[0], 64, NULL}; /* as the next world has it */
+    assert_true(with_call("cuStreamSynchronize", NULL, false, 2).needs_program);
+    assert_false(with_call("cuStreamSynchronize", NULL, true, 1).needs_program);
+    assert_true(with_call("cuMemcpyDtoHAsync_v2", &out, false, 2).needs_program);
+    /* From nowhere: not read, and in doubt. */
+    struct copy_call in = {world.begin[0], 64, 64, NULL};
+    assert_string_not_equal(with_call("cuMemcpyAsync", &in, false, 2).unknown, "");
+    assert_string_not_equal(with_call("cuMemcpyHtoDAsync_v2", &in, false, 2).unknown, "");
+    assert_true(with_call("cuEventElapsedTime", NULL, false, 2).needs_program);
+    /* A setup that times candidates: what it launched for that is no part of it. */
+    struct fingerprint timed = with_call("cuEventElapsedTime_v2", NULL, true, 1);
+    assert_false(timed.needs_program);
+    assert_string_equal(timed.unknown, "");
+    assert_string_equal(timed.fact[0], "setup: chooses by time");
+}
+
+/* The host may write other bytes there until the graph is launched. */
+static void a_graph_that_copies_from_the_host_needs_the_program(void **state)
+{
+    static const char host[64];
+    CUgraph graph = handle(21);
+    struct capture_call capture = {handle(20), &graph};
+    struct copy_call in = {0, (uint64_t)(uintptr_t)host, sizeof host, handle(20)};
+    (void)state;
+    for (int captured = 0; captured < 2; captured++) {
+        struct case_id id = {.place = ASSAY_CUDA};
+        struct fingerprint print;
+        struct launch_trace *trace = launch_trace_new(find_range, find_name);
+        fingerprint_begin(&print, &id);
+        trace_acts_step(launch_trace_acts(trace), TRACE_SETUP, 0, &print);
+        if (captured) call(trace, "cuStreamBeginCapture_v2", &capture, NULL);
+        in.to = world.begin[0];
+        call(trace, "cuMemcpyHtoDAsync_v2", &in, NULL);
+        if (captured) call(trace, "cuStreamEndCapture", &capture, NULL);
+        trace_acts_step(launch_trace_acts(trace), TRACE_LAUNCH, 0, &print);
+        trace_acts_step(launch_trace_acts(trace), TRACE_END, 0, &print);
+        assert_string_equal(print.unknown, "");
+        assert_int_equal(print.needs_program, captured);
+        launch_trace_free(trace);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_launches_need_the_program),
+        cmocka_unit_test(what_is_not_followed_is_in_doubt),
+        cmocka_unit_test(a_kernel_of_no_module_is_in_doubt),
+        cmocka_unit_test(what_the_host_does_needs_the_program),
+        cmocka_unit_test(a_graph_that_copies_from_the_host_needs_the_program),
+    };
+    if (make_cubins() != 0) return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free_cubins();
+    return failed;
+}
