@@ -398,9 +398,9 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.c.o $(PARTS_O) $(BUILD)/sources
 # --------------------------------------------------------------- emulator --
 
 .PHONY: emulate
-emulate: ## every kernel run on the host, emulated, at odd shapes: needs nvcc, no GPU (tests/emulator/README.md)
+emulate: ## kernels run on the host, emulated: KERNELS="kernels/int8/mine.cu" FILTER='int8_quantize/mine'; needs nvcc, no GPU
 	+@$(MAKE) --no-print-directory -f tests/emulator/emulate.mk BUILD=$(BUILD)/emulator
-	@tests/emulator/run.sh $(BUILD)/emulator/assay
+	@tests/emulator/run.sh $(BUILD)/emulator/assay tests/emulator/emulate.ini $(if $(FILTER),--filter $(call quoted,$(FILTER)))
 
 # ---------------------------------------------------------------- mutants --
 
@@ -461,7 +461,7 @@ $(MUTANT_PARTS): $(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*
 
 # ------------------------------------------------------------------- rest --
 
-SOURCES = $(shell find $(wildcard harness kernels baselines python tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+SOURCES = $(shell find $(wildcard harness kernels baselines python tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cc')
 
 .PHONY: format
 format: ## lay the sources out with clang-format

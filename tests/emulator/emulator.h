@@ -65,7 +65,6 @@ struct Ins {
     int64_t offset = 0;
     int mode = 0, mode2 = 0;
     std::vector<int> vec, vec2;
-    Fn inner = nullptr;
     int line = 0, source = 0, file = 0; /* in the PTX; in the source */
     string text;
 };
@@ -173,7 +172,7 @@ struct Warp {
 };
 
 struct Barrier {
-    int arrived = 0, phase = 0, value = 0, result = 0;
+    int arrived = 0, phase = 0;
     bool all = false; /* waits for every warp of the block that lives */
 };
 
@@ -236,6 +235,13 @@ void wrote_shared(Warp &w, Block *block, const uint8_t *at, int64_t bytes);
 void async_reads(Warp &w, const Ins &i, Block *block, const uint8_t *at, int64_t bytes);
 void fence_async(Warp &w);
 
+/* f(lane) for each lane of the mask. */
+template <class F> void each(uint32_t mask, F f)
+{
+    for (int l = 0; l < LANES; l++)
+        if (mask >> l & 1) f(l);
+}
+
 /* True if all lanes of `members` that live are here; else the instruction must wait. */
 bool whole(Warp &w, uint32_t mask, uint32_t members);
 
@@ -243,6 +249,13 @@ void launch(Grid &grid); /* throws Fault */
 void finish_copies(Warp &w, uint32_t mask, int but_last);
 void finish_stores(Warp &w, uint32_t mask, int but_last);
 void finish_products(Warp &w, size_t but_last);
+void complete_bytes(uint8_t *mbarrier, int64_t bytes);
+/* Offset of a byte in shared memory, from its offset without swizzle; `swizzle`: bytes of a row: 0,
+ * 32, 64, 128. */
+constexpr int64_t swizzled(int swizzle, int64_t at)
+{
+    return swizzle ? at ^ (((at >> 7) & (swizzle / 16 - 1)) << 4) : at;
+}
 
 /* ------------------------------------------------------------ instructions -- */
 
@@ -266,12 +279,18 @@ struct Builder {
     std::vector<int> slots(int arg, bool wide); /* of a vector, or of one */
     void address(int arg);
     Space space() const;
-    int scratch(bool wide);
 };
 bool build_memory(Builder &b);
+bool build_move(Builder &b);
 bool build_warp(Builder &b);
+bool build_barrier(Builder &b);
+bool build_mbarrier(Builder &b);
 bool build_async(Builder &b);
+bool build_bulk(Builder &b);
 bool build_product(Builder &b);
+bool build_wgmma(Builder &b);
+
+Run nothing(Warp &w, const Ins &i, uint32_t mask); /* an instruction without effect here */
 
 /* Sizes of PTX types: "f32" -> 4. */
 int type_bytes(const string &type);
@@ -286,16 +305,14 @@ extern const Format F16, BF16, E4M3, E5M2, TF32;
 enum Rounding { TO_EVEN, TO_ZERO, AWAY };
 uint32_t encode(const Format &f, double value, Rounding rounding = TO_EVEN, bool finite = false);
 double decode(const Format &f, uint32_t bits);
-float product_value(int format, uint32_t bits);
 
 /* ------------------------------------------------------------------- memory -- */
 
 void *memory_alloc(size_t bytes, bool host);
 bool memory_free(void *at);
 size_t memory_used(void);
-void memory_register(const void *at, size_t bytes, const char *what);
 
-Module *module_of(const void *fatbin);
+int occupancy(const Kernel &k, int threads, int64_t dynamic_bytes); /* blocks per multiprocessor */
 int multiprocessors(void);
 
 } // namespace emu

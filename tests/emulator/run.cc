@@ -145,8 +145,6 @@ static void end_warp(Warp &w)
         if (barrier.all && barrier.arrived && barrier.arrived == b.live_warps) {
             barrier.arrived = 0;
             barrier.phase++;
-            barrier.result = barrier.value;
-            barrier.value = 0;
         }
     if (b.live_warps == 0) {
         Cluster &c = *b.cluster;

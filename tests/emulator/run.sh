@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every kernel at a few odd shapes, emulated: run.sh PROGRAM [SUITE.ini [OPTION ...]]
-# A program of emulate.mk; the suite is emulate.ini where none is named. Exit 1 if a case is not ok or the emulator
-# said anything.
+# Every kernel at a few odd shapes, emulated: run.sh PROGRAM [SUITE.ini [OPTION of assay run ...]]
+# A program of emulate.mk; the suite is emulate.ini where none is named. Prints the faults and the cases that are not ok,
+# then how many are. Exit 1 if there is such a case or the emulator said anything.
 set -u
 program=${1:?usage: run.sh PROGRAM [SUITE.ini [OPTION ...]]}
 suite=${2:-$(dirname "$0")/emulate.ini}
