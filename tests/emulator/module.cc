@@ -89,12 +89,7 @@ void scan(Module &m)
                 i = body + 1;
                 continue;
             }
-            int depth = 0;
-            for (i = body; i < t.size(); i++) {
-                if (t[i] == '{') depth++;
-                if (t[i] == '}' && --depth == 0) break;
-            }
-            i++;
+            i = closing_brace(t, body) + 1;
         } else {
             size_t semicolon = t.find(';', i);
             if (semicolon == string::npos) break;
@@ -104,9 +99,8 @@ void scan(Module &m)
                 statement.find(".const") != string::npos) {
                 Variable v = variable(statement, &initial);
                 if (v.space == GLOBAL) {
-                    int bytes = 1;
-                    string head = statement.substr(0, statement.find(v.name));
-                    bytes = type_bytes(trim(head).substr(trim(head).find_last_of('.') + 1));
+                    string head = trim(statement.substr(0, statement.find(v.name)));
+                    int bytes = type_bytes(head.substr(head.find_last_of('.') + 1));
                     fill_variable(v, initial, bytes);
                 }
                 m.variables[v.name] = v;

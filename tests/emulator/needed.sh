@@ -6,7 +6,8 @@ export LC_ALL=C
 # Of lines that begin with a type and end in no semicolon, or that a header has: NAME FILE; all names have an underscore.
 names='{ sub(/ *[[(=;].*/, ""); sub(/.*[ *]/, ""); if (/_/) print $0, FILENAME }'
 sources=$(find kernels baselines -name '*.cu' -o -name '*_cuda.c')
-declared=$(find kernels baselines -name '*.h' -o -name '*.cuh' | xargs awk "/^(const |extern |int|void|bool|struct [a-z_]+ [^{]|float|double|size_t)/ $names" |
+headers=$(find kernels baselines -name '*.h' -o -name '*.cuh')
+declared=$(echo "$headers" | xargs awk "/^(const |extern |int|void|bool|struct [a-z_]+ [^{]|float|double|size_t)/ $names" |
     cut -d' ' -f1 | sort -u)
 defined=$(echo "$sources" | xargs awk "{ sub(/^extern \"C\" /, \"\") } /^[a-z]/ && !/^(static|template|typedef)|;\$/ $names" |
     sort -u)

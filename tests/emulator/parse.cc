@@ -2,6 +2,7 @@
  * parse.cc - a kernel's body as instructions with slots (PTX ISA, "Syntax" and "Directives"): see
  * emulator.h.
  */
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 
@@ -166,6 +167,60 @@ static void directives(Kernel &k, const string &text)
     number(".reqnctapercluster", k.cluster, 3);
 }
 
+/* `(.param .u64 a, ...)`, and the directives behind it. */
+static void head(Kernel &k, const string &text, size_t at, size_t body)
+{
+    size_t open = text.find_first_of("({", at);
+    if (text[open] != '(') return;
+    size_t close = text.find(')', open);
+    for (const string &p : split(text.substr(open + 1, close - open - 1))) {
+        Variable v = variable(p, nullptr);
+        int offset = (int)((k.param_bytes + v.align - 1) / v.align * v.align);
+        k.params.push_back({v.name, offset, (int)v.bytes});
+        k.param_bytes = offset + (int)v.bytes;
+    }
+    directives(k, text.substr(close, body - close));
+}
+
+/* Where dynamic shared memory begins depends on all static variables: those are placed first. */
+void Parser::place_shared(size_t body)
+{
+    const string &text = module.text;
+    const size_t end = closing_brace(text, body);
+    int64_t dynamic_align = 16, value;
+    Space space;
+    for (auto &v : module.variables) {
+        if (v.second.space != SHARED || text.find(v.first, body) >= end) continue;
+        if (v.second.dynamic)
+            dynamic_align = std::max(dynamic_align, v.second.align);
+        else
+            symbol(v.first, &value, &space);
+    }
+    for (size_t k = text.find(".shared .align", body); k < end;
+         k = text.find(".shared .align", k + 1)) {
+        size_t semicolon = text.find(';', k);
+        if (text.find_first_of("\n", k) < semicolon) continue;
+        Variable v = variable(text.substr(k, semicolon - k), nullptr);
+        locals[v.name] = v;
+        symbol(v.name, &value, &space);
+    }
+    kernel.dynamic_offset =
+        (int)((RESERVED + kernel.shared_bytes + dynamic_align - 1) / dynamic_align * dynamic_align);
+    for (auto &v : module.variables)
+        if (v.second.space == SHARED && v.second.dynamic) placed[v.first] = kernel.dynamic_offset;
+}
+
+/* Each to the label of its name in the innermost scope that has one. */
+void Parser::aim_jumps()
+{
+    for (auto &[jump, keys] : jumps) {
+        auto known = [&](const string &key) { return labels.count(key) != 0; };
+        auto key = std::find_if(keys.begin(), keys.end(), known);
+        if (key == keys.end()) fault("no label for %s", kernel.code[(size_t)jump].text.c_str());
+        kernel.code[(size_t)jump].target = labels[*key];
+    }
+}
+
 Kernel *Module::kernel(const string &name)
 {
     if (!scanned) scan(*this);
@@ -176,67 +231,15 @@ Kernel *Module::kernel(const string &name)
     auto kernel = std::make_unique<Kernel>();
     kernel->module = this;
     kernel->name = name;
-    size_t open = text.find_first_of("({", at->second), body = text.find('{', at->second);
-    if (text[open] == '(') {
-        size_t close = text.find(')', open);
-        for (const string &p : split(text.substr(open + 1, close - open - 1))) {
-            Variable v = variable(p, nullptr);
-            int offset = (int)((kernel->param_bytes + v.align - 1) / v.align * v.align);
-            kernel->params.push_back({v.name, offset, (int)v.bytes});
-            kernel->param_bytes = offset + (int)v.bytes;
-        }
-        directives(*kernel, text.substr(close, body - close));
-    }
-    Parser parser(*this, *kernel);
-    /* Where dynamic shared memory begins depends on all static variables: place those first. */
-    size_t end = body;
-    for (int depth = 0; end < text.size(); end++) {
-        if (text[end] == '{') depth++;
-        if (text[end] == '}' && --depth == 0) break;
-    }
-    int64_t dynamic_align = 16;
-    for (auto &v : variables)
-        if (v.second.space == SHARED && text.find(v.first, body) < end) {
-            if (v.second.dynamic)
-                dynamic_align = std::max(dynamic_align, v.second.align);
-            else {
-                int64_t value;
-                Space space;
-                parser.symbol(v.first, &value, &space);
-            }
-        }
-    for (size_t k = text.find(".shared .align", body); k < end && k != string::npos;
-         k = text.find(".shared .align", k + 1)) {
-        size_t semicolon = text.find(';', k);
-        if (text.find_first_of("\n", k) < semicolon) continue;
-        Variable v = variable(text.substr(k, semicolon - k), nullptr);
-        int64_t value;
-        Space space;
-        parser.locals[v.name] = v;
-        parser.symbol(v.name, &value, &space);
-    }
-    kernel->dynamic_offset = (int)((RESERVED + kernel->shared_bytes + dynamic_align - 1) /
-                                   dynamic_align * dynamic_align);
-    for (auto &v : variables)
-        if (v.second.space == SHARED && v.second.dynamic)
-            parser.placed[v.first] = kernel->dynamic_offset;
+    const size_t body = text.find('{', at->second);
     try {
+        head(*kernel, text, at->second, body);
+        Parser parser(*this, *kernel);
+        parser.place_shared(body);
         parser.body(body);
+        parser.aim_jumps();
     } catch (const Fault &f) {
         fault("kernel %s: %s", name.c_str(), f.what());
-    }
-    for (auto &jump : parser.jumps) {
-        bool found = false;
-        for (const string &key : jump.second) {
-            auto label = parser.labels.find(key);
-            if (label == parser.labels.end()) continue;
-            kernel->code[jump.first].target = label->second;
-            found = true;
-            break;
-        }
-        if (!found)
-            fault("kernel %s: no label for %s", name.c_str(),
-                  kernel->code[jump.first].text.c_str());
     }
     return (kernels[name] = std::move(kernel)).get();
 }

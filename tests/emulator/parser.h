@@ -47,7 +47,9 @@ struct Parser {
     /* The slot of the lower part of a register of 8 bytes, which cvt may read. */
     int narrowed(const Ins &of, int slot);
     bool arithmetic(Builder &b);
+    void place_shared(size_t body);
     void body(size_t at);
+    void aim_jumps();
     static Parser *current; /* whom a Builder asks */
 };
 

@@ -49,6 +49,16 @@ string trim(const string &s)
     return a == string::npos ? "" : s.substr(a, b - a + 1);
 }
 
+size_t closing_brace(const string &s, size_t open)
+{
+    int depth = 0;
+    for (size_t i = open; i < s.size(); i++) {
+        if (s[i] == '{') depth++;
+        if (s[i] == '}' && --depth == 0) return i;
+    }
+    fault("braces that do not end");
+}
+
 std::vector<string> split(const string &s)
 {
     std::vector<string> out;
