@@ -397,6 +397,13 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.c.o $(PARTS) $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS_ALL)
 
+# --------------------------------------------------------------- emulator --
+
+.PHONY: emulate
+emulate: ## kernels run on the host, emulated: KERNELS="kernels/int8/mine.cu" FILTER='int8_quantize/mine'; needs nvcc, no GPU
+	+@$(MAKE) --no-print-directory -f tests/emulator/emulate.mk BUILD=$(BUILD)/emulator
+	@tests/emulator/run.sh $(BUILD)/emulator/assay tests/emulator/emulate.ini $(if $(FILTER),--filter $(call quoted,$(FILTER)))
+
 # ---------------------------------------------------------------- mutants --
 
 # Known mistakes, put into the real kernels, and known ways to cheat (tests/mutants/README.md). The
@@ -456,7 +463,7 @@ $(MUTANT_PARTS): $(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*
 
 # ------------------------------------------------------------------- rest --
 
-SOURCES = $(shell find $(wildcard harness kernels baselines python tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+SOURCES = $(shell find $(wildcard harness kernels baselines python tests) -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cc')
 
 .PHONY: format
 format: ## lay the sources out with clang-format
