@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "cmd/options.h"
 #include "store/store_central.h"
-#include "suite/suite_find.h"
 
 /* MOST_NAMED: more cases are not named one by one. */
 enum { MOST_NAMED = 8, REVISION = 12 };
@@ -86,38 +85,7 @@ static void find_side(struct ab_offer *offer, int which, const struct comparison
     }
 }
 
-/* A suite of a file is named by the command that measured it. */
-static void find_suite(struct ab_offer *offer, const struct comparison_side *side)
-{
-    char path[SUITE_MAX_PATH], name[ASSAY_MAX_NAME], command[sizeof side->command];
-    char *rest = command;
-    text_copy(offer->suite, sizeof offer->suite, side->suite);
-    if (suite_find(side->suite, NULL, path) == 0) return;
-    strcpy(command, side->command);
-    for (char *word; (word = strsep(&rest, " "));) {
-        if (!text_ends(word, ".ini") || suite_find(word, NULL, path) != 0) continue;
-        suite_name_of(word, name);
-        if (strcmp(name, side->suite) != 0) continue;
-        text_copy(offer->suite, sizeof offer->suite, word);
-        return;
-    }
-    text_copy(offer->suite, sizeof offer->suite, "SUITE");
-    lack(offer, "SUITE", "the file of the suite %s", side->suite);
-}
-
 /* ------------------------------------------------------------------- offer -- */
-
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-/* Kernels of files and of other programs are in no suite. */
-static bool is_of_suite(const struct comparison_side *side)
-{
-    return begins(side->command, "assay ") && !begins(side->command, "assay bench ") &&
-           !begins(side->command, "assay time ");
-}
 
 static void find_open(struct ab_offer *offer, const struct comparison *comparison,
                       const char *filter, const char *itself)
@@ -125,7 +93,7 @@ static void find_open(struct ab_offer *offer, const struct comparison *compariso
     const struct comparison_side *sides[] = {&comparison->base, &comparison->candidate};
     *offer = (struct ab_offer){.simulated = sides[0]->simulated && sides[1]->simulated};
     bool same_device = strcmp(sides[0]->spec, sides[1]->spec) == 0;
-    if (!is_of_suite(sides[0]) || !is_of_suite(sides[1])) return;
+    if (!suite_word_is_there(sides[0]) || !suite_word_is_there(sides[1])) return;
     if (!same_device && !offer->simulated) return;
     count_open(offer, comparison, filter);
     if (offer->open == 0) return;
@@ -138,7 +106,8 @@ static void find_open(struct ab_offer *offer, const struct comparison *compariso
         text_copy(offer->own_device[i], sizeof offer->own_device[i], sides[i]->spec);
     }
     if (same_device) text_copy(offer->device, sizeof offer->device, sides[0]->spec);
-    find_suite(offer, sides[1]);
+    if (!suite_word_of(sides[1], offer->suite))
+        lack(offer, offer->suite, "the file of the suite %s", sides[1]->suite);
     offer->one_build = same_device && !offer->of_objects &&
                        same_build(sides[0]->commit, sides[0]->diff_hash, sides[1]);
     if (offer->one_build)

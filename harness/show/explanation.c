@@ -8,6 +8,7 @@
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
 #include "judge/compare.h"
+#include "show/suite_word.h"
 #include "show/view.h"
 
 /* ------------------------------------------------------------------- facts -- */
@@ -124,15 +125,17 @@ static bool lacks_counters(const struct explained_case *one)
     return false;
 }
 
-static void offer_counters(struct explanation *explanation, const struct stored_run *run)
+static void offer_counters(struct explanation *explanation)
 {
-    char name[CASE_TEXT];
+    char name[CASE_TEXT], suite[SUITE_WORD];
+    const struct comparison_side *side = &explanation->side[1];
+    if (!suite_word_is_there(side)) return;
+    suite_word_of(side, suite);
     for (int i = 0; i < explanation->count; i++) {
         if (!lacks_counters(&explanation->cases[i])) continue;
         case_text(&explanation->cases[i].id, name);
         snprintf(explanation->next, sizeof explanation->next,
-                 "assay profile %s --filter '%s' --counters " EXPLANATION_COUNTERS, run->run.suite,
-                 name);
+                 "assay profile %s --filter '%s' --counters " EXPLANATION_COUNTERS, suite, name);
         return;
     }
 }
@@ -148,14 +151,12 @@ int explanation_make(struct explanation *explanation, const struct stored_run *c
         return -1;
     }
     explanation->cases = calloc((size_t)views[0].count + 1, sizeof *explanation->cases);
-    if (explanation->cases) {
-        add_cases(explanation, views, run, profiles, pattern);
-        offer_counters(explanation, run[1]);
-    }
+    if (explanation->cases) add_cases(explanation, views, run, profiles, pattern);
     for (int i = 0; i < 2; i++) {
         comparison_side_of(&explanation->side[i], run[i]);
         view_release(&views[i]);
     }
+    offer_counters(explanation);
     if (run[0]->launch_count > 0 && run[1]->launch_count > 0)
         comparability_difference(&run[0]->launches[0], &run[1]->launches[0],
                                  explanation->difference, sizeof explanation->difference);

@@ -35,7 +35,7 @@ struct explanation {
     int count;
     char difference[ASSAY_MAX_REASON]; /* in the comparability of the sides; "" none */
     /* The command that counts what was not counted, once for each build; "" nothing lacks. */
-    char next[512];
+    char next[1024];
 };
 
 /* Explains the cases that the pattern names (case_matches) and that both runs have a time of;

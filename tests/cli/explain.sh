@@ -56,8 +56,11 @@ check "without counters: the clock" gives 98 share clock "$ASSAY" explain before
 check "longer gaps" gives 100 share gaps "$ASSAY" explain before gaps "$omp"
 check "more launches, with a gap for each" gives 100 share launches "$ASSAY" explain before launches "$omp"
 check "bytes are not known" gives - share bytes "$ASSAY" explain before clock "$omp"
-check "the command that counts them is told" says "assay profile two --filter '$omp' --counters default,work" \
+check "the command that counts them is told" says "assay profile ./two.ini --filter '$omp' --counters default,work" \
     "$ASSAY" explain before clock "$omp"
+gpu traced "time_ns = 51000, lo_ns = 50900, hi_ns = 51100, kernels = 1, sm_mhz = 1980"
+query explain.sqlite "UPDATE run SET command = 'assay time -- ./program' WHERE label = 'traced'"
+check "but not of a program that is in no suite" fails says "assay profile" "$ASSAY" explain before traced "$omp"
 check "what no fact accounts for is unexplained" gives 100 share unexplained "$ASSAY" explain before more "$omp"
 
 # A profile beside the times: the memory is busy, and moves a fifth more.
