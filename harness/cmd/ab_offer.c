@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cmd/options.h"
+#include "show/suite_word.h"
 #include "store/store_central.h"
 
 /* MOST_NAMED: more cases are not named one by one. */
