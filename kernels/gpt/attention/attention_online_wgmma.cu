@@ -43,42 +43,40 @@
 /* ------------------------------------------------------------------- kernel -- */
 
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
-template <int SIZE, int GROUPS, int STAGES>
-static __global__ void __launch_bounds__(GROUP_THREADS *(GROUPS + 1), 1)
+template <typename layout>
+static __global__ void __launch_bounds__(layout::threads, 1)
     online(const __grid_constant__ CUtensorMap queries, const __grid_constant__ CUtensorMap tiles,
            const __grid_constant__ struct attention args,
            const __grid_constant__ struct attention_order order, int *taken, float scale)
 {
 #ifdef HOPPER_CODE
-    typedef online_layout<SIZE, GROUPS, STAGES> layout;
     extern __shared__ unsigned char attention_memory[];
     uint32_t start = (uint32_t)__cvta_generic_to_shared(attention_memory);
-    online_memory<SIZE, GROUPS, STAGES> memory = {(start + layout::slack - 1) / layout::slack *
-                                                  layout::slack};
+    online_memory<layout> memory = {(start + layout::slack - 1) / layout::slack * layout::slack};
     if (threadIdx.x == 0) {
         hopper_prefetch(&queries);
         hopper_prefetch(&tiles);
-        for (int stage = 0; stage < 2; stage++) {
+        for (int stage = 0; stage < layout::query_stages; stage++) {
             hopper_barrier_init(memory.query_there(stage), 1);
-            hopper_barrier_init(memory.query_free(stage), 4 * GROUPS);
+            hopper_barrier_init(memory.query_free(stage), 4 * layout::groups);
         }
-        for (int stage = 0; stage < STAGES; stage++) {
+        for (int stage = 0; stage < layout::stages; stage++) {
             hopper_barrier_init(memory.key_there(stage), 1);
-            hopper_barrier_init(memory.key_free(stage), 4 * GROUPS);
+            hopper_barrier_init(memory.key_free(stage), 4 * layout::groups);
             hopper_barrier_init(memory.value_there(stage), 1);
-            hopper_barrier_init(memory.value_free(stage), 4 * GROUPS);
+            hopper_barrier_init(memory.value_free(stage), 4 * layout::groups);
         }
         hopper_barrier_publish();
     }
     __syncthreads();
     int group = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS, 0);
-    if (group == GROUPS) {
-        hopper_registers_give<GROUPS == 2 ? 24 : 32>();
+    if (group == layout::groups) {
+        hopper_registers_give<layout::groups == 2 ? 24 : 32>();
         if (threadIdx.x % GROUP_THREADS == 0)
-            online_produce<SIZE, GROUPS, STAGES>(memory, queries, tiles, args, order, taken);
+            online_produce<layout>(memory, queries, tiles, args, order, taken);
     } else {
-        hopper_registers_take<GROUPS == 2 ? 240 : 160>();
-        online_consume<SIZE, GROUPS, STAGES>(memory, args, order, scale, group);
+        hopper_registers_take<layout::groups == 2 ? 240 : 160>();
+        online_consume<layout>(memory, args, order, scale, group);
     }
 #else
     __trap();
@@ -93,14 +91,29 @@ typedef void online_kernel(const CUtensorMap queries, const CUtensorMap tiles,
 
 struct choice {
     online_kernel *kernel;
-    int threads, queries, bytes;
+    int size, threads, queries, keys, bytes;
 };
 
-template <int SIZE, int GROUPS, int STAGES> static struct choice choice_of(void)
+template <typename layout> static constexpr struct choice choice_of(void)
 {
-    typedef online_layout<SIZE, GROUPS, STAGES> layout;
-    return (struct choice){online<SIZE, GROUPS, STAGES>, layout::threads, layout::queries,
-                           layout::bytes};
+    return {online<layout>,  layout::size, layout::threads,
+            layout::queries, layout::keys, layout::bytes};
+}
+
+/* The first whose head is not smaller is taken. */
+template <typename ELEMENT> static struct choice choice_for(int size)
+{
+    static const struct choice choices[] = {
+        choice_of<online_layout<ELEMENT, 64, 128, 3, 4>>(),
+        choice_of<online_layout<ELEMENT, 80, 112, 3, 2>>(),
+        choice_of<online_layout<ELEMENT, 96, 112, 3, 2>>(),
+        choice_of<online_layout<ELEMENT, 128, 128, 2, 2>>(),
+        choice_of<online_layout<ELEMENT, 256, 80, 2, 2>>(),
+    };
+    int i = 0;
+    while (choices[i].size < size)
+        i++;
+    return choices[i];
 }
 
 /* The entry point of cuTensorMapEncodeTiled, which is in the driver. */
@@ -148,13 +161,12 @@ struct plan {
 static const char *supports(const struct assay_shape *shape)
 {
     if (shape->value[ATTENTION_PRECISION] != GPT_BF16) return "bf16 only";
-    int64_t size = shape->value[ATTENTION_HEAD_SIZE];
-    return size == 64 || size == 128 ? NULL : "made for head sizes 64 and 128";
+    return shape->value[ATTENTION_HEAD_SIZE] % 8 ? "made for head sizes in multiples of 8" : NULL;
 }
 
 static int prepare(struct plan *plan, const struct attention *args)
 {
-    plan->choice = args->size == 64 ? choice_of<64, 3, 4>() : choice_of<128, 2, 2>();
+    plan->choice = choice_for<uint16_t>(args->size);
     plan->order = attention_order_of(args->batch * args->heads, args->tokens, 4 * args->size,
                                      plan->choice.queries);
     if (cuda_allow_shared((const void *)plan->choice.kernel, plan->choice.bytes)) return -1;
@@ -182,7 +194,7 @@ static int launch(struct assay_call *call)
     float scale = attention_scale(args.size);
     CUtensorMap queries, tiles;
     if (map_init(&queries, plan->encode, &args, ROWS)) return -1;
-    if (map_init(&tiles, plan->encode, &args, KEYS)) return -1;
+    if (map_init(&tiles, plan->encode, &args, plan->choice.keys)) return -1;
     plan->choice.kernel<<<plan->grid, plan->choice.threads, plan->choice.bytes,
                           (cudaStream_t)call->stream>>>(queries, tiles, args, plan->order,
                                                         plan->taken, scale);
