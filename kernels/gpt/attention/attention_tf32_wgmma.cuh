@@ -27,7 +27,8 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
     static const int bytes =
         slack + barriers_at + (3 * tiles + 2 * KEY_STAGES + 2 * VALUE_STAGES + 2) * 8;
     /* A lane's: scores and sums are 96 or 112 of them, a quarter of a panel of values 16 or 32. */
-    static const int computing_registers = 152, fetching_registers = 56;
+    static const int computing_registers = SIZE == 64 ? 144 : 152;
+    static const int fetching_registers = SIZE == 64 ? 80 : 56;
     static_assert(KEY_STAGES >= key_panels && VALUE_STAGES >= value_panels);
 };
 
@@ -90,22 +91,6 @@ template <typename layout> struct tf32_memory {
 
 /* ----------------------------------------------------------------- producer -- */
 
-/* Four numbers, or zeros. Volatile, and so in order: else the compiler takes registers for many
- * addresses at a time. */
-static __device__ __forceinline__ float4 tf32_get(const float *at, bool there)
-{
-    float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    asm volatile("{\n"
-                 " .reg .pred p;\n"
-                 " setp.ne.b32 p, %5, 0;\n"
-                 " @p ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];\n"
-                 "}"
-                 : "+f"(v.x), "+f"(v.y), "+f"(v.z), "+f"(v.w)
-                 : "l"(at), "r"((int)there)
-                 : "memory");
-    return v;
-}
-
 static __device__ __forceinline__ void tf32_put(uint32_t at, float a, float b, float c, float d)
 {
     asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(at), "f"(a), "f"(b), "f"(c),
@@ -146,7 +131,7 @@ template <typename layout> struct tf32_values {
         const float *at = from + own * args.stride;
 #pragma unroll
         for (int i = 0; i < 4; i++, at += 2 * args.stride)
-            v[block][i] = tf32_get(at, own + 2 * i < args.tokens);
+            v[block][i] = own + 2 * i < args.tokens ? __ldg((const float4 *)at) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
     __device__ void store(int block, uint32_t panel) const
     {
@@ -330,18 +315,18 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
         float s[keys / 2] = {}, sum[layout::size / 2] = {}, keep[2];
         struct online_rows rows = {{-INFINITY, -INFINITY}, {0.0f, 0.0f}};
 
-        for (int tile = work.tiles - 1; tile > top; tile--) { /* for other warpgroups */
-            for (int panel = 0; panel < layout::key_panels; panel++) {
-                hopper_barrier_wait(memory.key_there(key.stage), key.phase);
+        /* Tiles for other warpgroups: one lane waits, and the rest for it. */
+        for (int tile = work.tiles - 1; tile > top; tile--) {
+            for (int panel = 0; panel < layout::key_panels; panel++, key.advance()) {
+                if (speaker) hopper_barrier_wait(memory.key_there(key.stage), key.phase);
                 key_free(key.stage);
-                key.advance();
             }
-            for (int panel = 0; panel < layout::value_panels; panel++) {
-                hopper_barrier_wait(memory.value_there(value.stage), value.phase);
+            for (int panel = 0; panel < layout::value_panels; panel++, value.advance()) {
+                if (speaker) hopper_barrier_wait(memory.value_there(value.stage), value.phase);
                 value_free(value.stage);
-                value.advance();
             }
         }
+        __syncwarp();
         if (top < 0 && speaker) hopper_barrier_arrive(memory.query_free(mine));
         key_read = key, value_read = value;
 
