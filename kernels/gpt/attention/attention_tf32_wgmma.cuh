@@ -27,8 +27,7 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
     static const int bytes =
         slack + barriers_at + (3 * tiles + 2 * KEY_STAGES + 2 * VALUE_STAGES + 2) * 8;
     /* A lane's: scores and sums are 96 or 112 of them, a quarter of a panel of values 16 or 32. */
-    static const int computing_registers = SIZE == 64 ? 144 : 152;
-    static const int fetching_registers = SIZE == 64 ? 80 : 56;
+    static const int computing_registers = 144, fetching_registers = 80;
     static_assert(KEY_STAGES >= key_panels && VALUE_STAGES >= value_panels);
 };
 
@@ -237,14 +236,11 @@ static __device__ __forceinline__ void tf32_produce(const tf32_memory<layout> me
 
 /* ---------------------------------------------------------------- consumers -- */
 
-/* Free the last LEFT + 1 panels of a ring as the products that read them end. */
-template <int LEFT, typename Ring, typename Free>
-static __device__ __forceinline__ void tf32_release(Ring &ring, Free free)
+/* The stage of a ring so many panels behind `first`. */
+template <int STAGES> static __device__ __forceinline__ int tf32_stage(int first, int panel)
 {
-    wgmma_wait<LEFT>();
-    free(ring.stage);
-    ring.advance();
-    if constexpr (LEFT > 0) tf32_release<LEFT - 1>(ring, free);
+    int stage = first + panel;
+    return stage < STAGES ? stage : stage - STAGES;
 }
 
 /* Weights to tf32, ties away from 0, in the order in which a lane's left operand has them: row g
@@ -292,8 +288,8 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
     const int keys = layout::keys;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     bool speaker = lane == 0;
-    online_ring<layout::key_stages> key = {0, 0}, key_read = {0, 0};
-    online_ring<layout::value_stages> value = {0, 0}, value_read = {0, 0};
+    online_ring<layout::key_stages> key = {0, 0};
+    online_ring<layout::value_stages> value = {0, 0};
     auto key_free = [&](int stage) {
         if (speaker) hopper_barrier_arrive(memory.key_free(stage));
     };
@@ -328,25 +324,25 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
         }
         __syncwarp();
         if (top < 0 && speaker) hopper_barrier_arrive(memory.query_free(mine));
-        key_read = key, value_read = value;
 
         for (int tile = top; tile >= 0; tile--) {
-            wgmma_pin(s);
-#pragma unroll
-            for (int panel = 0; panel < layout::key_panels; panel++) {
-                uint64_t a = wgmma_tile(memory.query(mine) + panel * ROWS * 128);
-                uint64_t b = wgmma_tile(memory.key(key.stage));
+            int key_at = key.stage;
+            for (int panel = 0; panel < layout::key_panels; panel++, key.advance())
                 hopper_barrier_wait(memory.key_there(key.stage), key.phase);
-                wgmma_begin();
-#pragma unroll
-                for (int step = 0; step < layout::panel / 8; step++)
-                    wgmma_step(float(), s, wgmma_ahead(a, step), wgmma_ahead(b, step),
-                               panel > 0 || step > 0);
-                wgmma_commit();
-                key.advance();
-            }
-            tf32_release<layout::key_panels - 1>(key_read, key_free);
             wgmma_pin(s);
+            wgmma_begin();
+#pragma unroll
+            for (int step = 0; step < layout::size / 8; step++) {
+                int panel = step * 8 / layout::panel, inside = step % (layout::panel / 8);
+                uint64_t a = wgmma_tile(memory.query(mine) + panel * ROWS * 128);
+                uint64_t b = wgmma_tile(memory.key(tf32_stage<layout::key_stages>(key_at, panel)));
+                wgmma_step(float(), s, wgmma_ahead(a, inside), wgmma_ahead(b, inside), step > 0);
+            }
+            wgmma_commit();
+            wgmma_wait<0>();
+            wgmma_pin(s);
+            for (int panel = 0; panel < layout::key_panels; panel++)
+                key_free(tf32_stage<layout::key_stages>(key_at, panel));
             if (tile == 0 && speaker) hopper_barrier_arrive(memory.query_free(mine));
             if ((tile + 1) * keys > own) online_mask(s, row - tile * keys - lane % 4 * 2);
             online_softmax<layout>(s, rows, keep, scale);
@@ -356,23 +352,26 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
                     sum[i] *= keep[i % 4 / 2];
 
             tf32_round(s);
-            wgmma_pin(sum);
-            wgmma_pin(s);
-#pragma unroll
-            for (int panel = 0; panel < layout::value_panels; panel++) {
-                uint64_t b = wgmma_tile(memory.value(value.stage));
+            wgmma_pin(s); /* before the wait for values */
+            int value_at = value.stage;
+            for (int panel = 0; panel < layout::value_panels; panel++, value.advance())
                 hopper_barrier_wait(memory.value_there(value.stage), value.phase);
-                wgmma_begin();
-#pragma unroll
-                for (int step = 0; step < layout::panel / 8; step++)
-                    wgmma_along(float(), sum, s + 4 * (panel * layout::panel / 8 + step),
-                                wgmma_ahead(b, step));
-                wgmma_commit();
-                value.advance();
-            }
-            tf32_release<layout::value_panels - 1>(value_read, value_free);
             wgmma_pin(sum);
             wgmma_pin(s);
+            wgmma_begin();
+#pragma unroll
+            for (int step = 0; step < layout::keys / 8; step++) {
+                int panel = step * 8 / layout::panel, inside = step % (layout::panel / 8);
+                uint64_t b =
+                    wgmma_tile(memory.value(tf32_stage<layout::value_stages>(value_at, panel)));
+                wgmma_along(float(), sum, s + 4 * step, wgmma_ahead(b, inside));
+            }
+            wgmma_commit();
+            wgmma_wait<0>();
+            wgmma_pin(sum);
+            wgmma_pin(s);
+            for (int panel = 0; panel < layout::value_panels; panel++)
+                value_free(tf32_stage<layout::value_stages>(value_at, panel));
         }
         tf32_store<layout>(args, work, row, lane, sum, rows);
     }
