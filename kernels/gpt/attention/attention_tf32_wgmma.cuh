@@ -19,7 +19,7 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
     static const int threads = GROUP_THREADS * (GROUPS + 1), queries = ROWS * GROUPS;
     static const int query_stages = 128 / SIZE, tiles = query_stages * GROUPS; /* of queries */
     static const int key_panels = SIZE / panel, value_panels = KEYS / panel;   /* of a tile */
-    static const int query_bytes = ROWS * SIZE * 4, key_bytes = KEYS * 128, value_bytes = SIZE * 128;
+    static const int query_bytes = ROWS * SIZE * 4, key_bytes = KEYS * SIZE * 4, value_bytes = SIZE * 128;
     static const int keys_at = tiles * query_bytes, values_at = keys_at + KEY_STAGES * key_bytes;
     static const int barriers_at = values_at + VALUE_STAGES * value_bytes;
     static const bool straddles = KEYS % ROWS != 0; /* 64 queries may be on two tiles' diagonals */
@@ -28,7 +28,7 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
         slack + barriers_at + (3 * tiles + 2 * KEY_STAGES + 2 * VALUE_STAGES + 2) * 8;
     /* A lane's: scores and sums are 96 or 112 of them, a quarter of a panel of values 16 or 32. */
     static const int computing_registers = 144, fetching_registers = 80;
-    static_assert(KEY_STAGES >= key_panels && VALUE_STAGES >= value_panels);
+    static_assert(VALUE_STAGES >= value_panels);
 };
 
 #ifdef HOPPER_CODE
@@ -177,16 +177,15 @@ static __device__ __forceinline__ void tf32_produce(const tf32_memory<layout> me
         query.advance();
     };
     auto fetch_keys = [&](int tile) {
+        hopper_barrier_wait(memory.key_free(key.stage), key.phase ^ 1);
+        hopper_barrier_expect(memory.key_there(key.stage), layout::key_bytes);
 #pragma unroll 1
-        for (int panel = 0; panel < layout::key_panels; panel++) {
-            hopper_barrier_wait(memory.key_free(key.stage), key.phase ^ 1);
-            hopper_barrier_expect(memory.key_there(key.stage), layout::key_bytes);
-            hopper_load(memory.key(key.stage), &keys,
+        for (int panel = 0; panel < layout::key_panels; panel++)
+            hopper_load(memory.key(key.stage) + panel * layout::keys * 128, &keys,
                         (args.heads + work.head) * layout::size + panel * layout::panel,
                         work.batch * args.tokens + tile * layout::keys,
                         memory.key_there(key.stage));
-            key.advance();
-        }
+        key.advance();
     };
     /* The next panel is on its way while this one waits for its place. */
     auto fetch_values = [&](int next) {
@@ -243,15 +242,14 @@ template <int STAGES> static __device__ __forceinline__ int tf32_stage(int first
     return stage < STAGES ? stage : stage - STAGES;
 }
 
-/* Weights to tf32, ties away from 0, in the order in which a lane's left operand has them: row g
- * and g + 8 of key 2t, then of key 2t + 1. The tensor cores take no notice of the 13 lowest
- * bits. */
+/* Weights to tf32, ties away from 0: the tensor cores take no notice of the 13 lowest bits. And to
+ * the order of a left operand's registers: rows g and g + 8 of key 2t, then of key 2t + 1. */
 template <int COUNT> static __device__ __forceinline__ void tf32_round(float (&s)[COUNT])
 {
 #pragma unroll
     for (int i = 0; i < COUNT; i += 4) {
-        float other = s[i + 1];
-        s[i + 1] = s[i + 2], s[i + 2] = other;
+        const float next = s[i + 1];
+        s[i + 1] = s[i + 2], s[i + 2] = next;
     }
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
@@ -313,10 +311,9 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
 
         /* Tiles for other warpgroups: one lane waits, and the rest for it. */
         for (int tile = work.tiles - 1; tile > top; tile--) {
-            for (int panel = 0; panel < layout::key_panels; panel++, key.advance()) {
-                if (speaker) hopper_barrier_wait(memory.key_there(key.stage), key.phase);
-                key_free(key.stage);
-            }
+            if (speaker) hopper_barrier_wait(memory.key_there(key.stage), key.phase);
+            key_free(key.stage);
+            key.advance();
             for (int panel = 0; panel < layout::value_panels; panel++, value.advance()) {
                 if (speaker) hopper_barrier_wait(memory.value_there(value.stage), value.phase);
                 value_free(value.stage);
@@ -326,23 +323,21 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
         if (top < 0 && speaker) hopper_barrier_arrive(memory.query_free(mine));
 
         for (int tile = top; tile >= 0; tile--) {
-            int key_at = key.stage;
-            for (int panel = 0; panel < layout::key_panels; panel++, key.advance())
-                hopper_barrier_wait(memory.key_there(key.stage), key.phase);
+            hopper_barrier_wait(memory.key_there(key.stage), key.phase);
             wgmma_pin(s);
             wgmma_begin();
 #pragma unroll
             for (int step = 0; step < layout::size / 8; step++) {
                 int panel = step * 8 / layout::panel, inside = step % (layout::panel / 8);
                 uint64_t a = wgmma_tile(memory.query(mine) + panel * ROWS * 128);
-                uint64_t b = wgmma_tile(memory.key(tf32_stage<layout::key_stages>(key_at, panel)));
+                uint64_t b = wgmma_tile(memory.key(key.stage) + panel * keys * 128);
                 wgmma_step(float(), s, wgmma_ahead(a, inside), wgmma_ahead(b, inside), step > 0);
             }
             wgmma_commit();
             wgmma_wait<0>();
             wgmma_pin(s);
-            for (int panel = 0; panel < layout::key_panels; panel++)
-                key_free(tf32_stage<layout::key_stages>(key_at, panel));
+            key_free(key.stage);
+            key.advance();
             if (tile == 0 && speaker) hopper_barrier_arrive(memory.query_free(mine));
             if ((tile + 1) * keys > own) online_mask(s, row - tile * keys - lane % 4 * 2);
             online_softmax<layout>(s, rows, keep, scale);
@@ -364,7 +359,11 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
                 int panel = step * 8 / layout::panel, inside = step % (layout::panel / 8);
                 uint64_t b =
                     wgmma_tile(memory.value(tf32_stage<layout::value_stages>(value_at, panel)));
-                wgmma_along(float(), sum, s + 4 * step, wgmma_ahead(b, inside));
+                uint32_t p[4];
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    p[i] = __float_as_uint(s[4 * step + i]);
+                wgmma_along(float(), sum, p, wgmma_ahead(b, inside));
             }
             wgmma_commit();
             wgmma_wait<0>();
