@@ -101,7 +101,6 @@ static const struct assay_variant im2col = {
     .summary = "columns written out, one cuBLAS product per leaf, the bias in another pass",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

@@ -31,7 +31,6 @@ static const struct assay_variant device_copy = {
     .summary = "cudaMemcpyAsync of x to y",
     .kind = ASSAY_BOUND,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .apart = true,
     .launch = launch,
     .model = model,

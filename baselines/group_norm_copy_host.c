@@ -33,7 +33,6 @@ static const struct assay_variant host_memcpy = {
     .summary = "memcpy of x to y, on one core",
     .kind = ASSAY_BOUND,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .apart = true,
     .launch = launch,
     .model = model,

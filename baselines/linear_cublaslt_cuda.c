@@ -71,7 +71,6 @@ static const struct assay_variant cublaslt = {
     .summary = "cuBLASLt, its fastest algorithm as timed in setup, bias as epilogue",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

@@ -89,7 +89,6 @@ static const struct assay_variant cublaslt = {
     .summary = "cuBLASLt twice, bias and gelu as epilogues, algorithms timed in setup",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

@@ -218,7 +218,6 @@ static const char *supports(const struct assay_shape *shape)
         .summary = text,                                                                           \
         .kind = ASSAY_BASELINE,                                                                    \
         .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .supports = supports,                                                                      \
         .setup = setup_with,                                                                       \
         .launch = launch_with,                                                                     \

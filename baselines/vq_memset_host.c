@@ -30,7 +30,6 @@ static const struct assay_variant host_memset = {
     .summary = "memset of the bytes that a gather writes, on one core",
     .kind = ASSAY_BOUND,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .apart = true,
     .launch = launch,
     .model = gather_model_memset,

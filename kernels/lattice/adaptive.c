@@ -202,7 +202,6 @@ static const struct assay_variant host_omp = {
     .summary = "all cores: the sum of squares, then the codes",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
     .model = adaptive_model,
 };

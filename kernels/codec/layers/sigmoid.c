@@ -106,7 +106,6 @@ static const struct assay_variant host_scalar = {
     .summary = "one number after another, on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_scalar,
 };
 ASSAY_REGISTER_VARIANT(host_scalar);
@@ -117,7 +116,6 @@ static const struct assay_variant host_omp = {
     .summary = "all cores",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_omp,
 };
 ASSAY_REGISTER_VARIANT(host_omp);

@@ -56,6 +56,5 @@ static int work_in_check(struct assay_call *call)
                                                         .summary = "a cheat",                      \
                                                         .kind = ASSAY_KERNEL,                      \
                                                         .place = PLACE,                            \
-                                                        .clock = ASSAY_CLOCK_DEVICE,               \
                                                         __VA_ARGS__};                              \
     ASSAY_REGISTER_VARIANT(variant_##NAME)
