@@ -97,7 +97,6 @@ static void an_ambiguous_prefix_lists_the_runs(void **state)
 
 static void the_path_before_a_run_picks_the_database(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec, *path, *run;
     } specs[] = {
