@@ -32,7 +32,6 @@ static void copy_codes(const void *x, int64_t input, int64_t begin, int64_t end,
 int int8_model_copy(const struct assay_shape *shape, const void *const in[], int buffer,
                     int64_t begin, int64_t end, void *out)
 {
-    (void)buffer;
     copy_codes(in[BUF_X], shape->value[DIM_INPUT], begin, end, out);
     return 0;
 }

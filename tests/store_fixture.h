@@ -85,7 +85,6 @@ static inline int64_t fixture_integer(struct store *store, const char *sql)
 static inline const char *fixture_ceiling(const struct assay_shape *shape,
                                           enum assay_temperature temperature)
 {
-    (void)shape;
     return temperature == ASSAY_COLD ? "memory_copy" : NULL;
 }
 

@@ -208,7 +208,6 @@ int mlp_row_plain(const struct mlp *mlp, const float *x, const void *w, double *
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     const struct mlp mlp = mlp_of(shape);
     int64_t width = mlp.geometry.columns, kept = -1;
     double *row = malloc((size_t)width * sizeof *row);

@@ -169,7 +169,6 @@ static void the_guard_holds_nothing_of_its_parents(void **state)
 
 static void note(int signal_number)
 {
-    (void)signal_number;
 }
 
 static void its_signals_are_open_and_unhandled(void **state)

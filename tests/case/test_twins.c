@@ -89,7 +89,6 @@ static int more_buffers(const struct assay_shape *shape, struct assay_buffer out
 
 static struct assay_work more_work(const struct assay_shape *shape)
 {
-    (void)shape;
     return (struct assay_work){.read_bytes = 77};
 }
 

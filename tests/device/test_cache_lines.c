@@ -106,7 +106,6 @@ static void eviction_changes_no_byte(void **state)
 
 static int walk_buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
-    (void)shape;
     out[0] = (struct assay_buffer){
         .name = "walk", .role = ASSAY_IN, .type = ASSAY_I64, .count = WALK_BYTES / 8};
     return 1;

@@ -273,7 +273,6 @@ static char told[256];
 
 static void hear_module(void *context, const void *cubin, size_t size)
 {
-    (void)cubin;
     snprintf(told + strlen(told), sizeof told - strlen(told), "%s module %zu;", (char *)context,
              size);
 }

@@ -240,7 +240,6 @@ static void the_ratio_to_the_baseline_cancels_the_clock(void **state)
 static void unknown_work(struct timings *base, struct timings *candidate,
                          struct compare_options *options)
 {
-    (void)options;
     for (int i = 0; i < 6; i++)
         base->rows[i].bytes = candidate->rows[i].bytes = NAN;
 }
@@ -374,7 +373,6 @@ static void an_unchecked_time_can_be_noisy_too(void **state)
 static void noisy_by_less_than_the_threshold(struct timings *base, struct timings *candidate,
                                              struct compare_options *options)
 {
-    (void)base;
     options->threshold = 0.5;
     be_noisy(candidate, 6);
 }

@@ -17,7 +17,6 @@ static void throttled(struct timings *base, struct timings *candidate,
 static void same_code(struct timings *base, struct timings *candidate,
                       struct compare_options *options)
 {
-    (void)options;
     strcpy(base->rows[0].code_hash, "c0de");
     strcpy(candidate->rows[0].code_hash, "c0de");
 }
@@ -25,7 +24,6 @@ static void same_code(struct timings *base, struct timings *candidate,
 static void other_driver(struct timings *base, struct timings *candidate,
                          struct compare_options *options)
 {
-    (void)base;
     strcpy(candidate->run.launches[1].device.driver, "590");
     options->across = true;
 }

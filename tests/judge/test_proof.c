@@ -75,7 +75,6 @@ static void leave_one_out(struct source *source, struct rng *rng)
 
 static void say_one_twice(struct source *source, struct rng *rng)
 {
-    (void)rng;
     strcpy(source->fact[source->count], source->fact[source->count - 1]);
     source->count++;
 }
@@ -97,7 +96,6 @@ static void change_the_order(struct source *source, struct rng *rng)
 static void join_two(struct source *source, struct rng *rng)
 {
     char *first = source->fact[0];
-    (void)rng;
     if (source->count < 2) {
         source->count = 0;
         return;
@@ -108,7 +106,6 @@ static void join_two(struct source *source, struct rng *rng)
 
 static void be_another_kind(struct source *source, struct rng *rng)
 {
-    (void)rng;
     source->id.kind = ASSAY_BOUND;
 }
 
@@ -120,14 +117,12 @@ static void have_another_program(struct source *source, struct rng *rng)
 
 static void not_know_the_program(struct source *source, struct rng *rng)
 {
-    (void)rng;
     source->needs_program = true;
     source->program[0] = '\0';
 }
 
 static void be_in_doubt(struct source *source, struct rng *rng)
 {
-    (void)rng;
     source->unknown = "it calls something";
 }
 

@@ -214,7 +214,6 @@ static int shrink(struct assay_call *call)
 
 static int nothing(struct assay_call *call)
 {
-    (void)call;
     return 0;
 }
 
@@ -246,7 +245,6 @@ static const struct assay_variant packs = {.operation = "scale",
 static int64_t pretended = -1;
 static int64_t pretend(struct device *device)
 {
-    (void)device;
     return pretended;
 }
 

@@ -136,7 +136,6 @@ static int halve_once(struct assay_call *call)
 
 static int refuse(struct assay_call *call)
 {
-    (void)call;
     return assay_error("no");
 }
 
@@ -148,7 +147,6 @@ static int lack(struct assay_call *call)
 
 static int count_launches(struct assay_call *call, struct assay_metric *out, int max)
 {
-    (void)call;
     out[0] = (struct assay_metric){"stage_ns", 12.5};
     return max < 1 ? -1 : 1;
 }
@@ -156,7 +154,6 @@ static int count_launches(struct assay_call *call, struct assay_metric *out, int
 static int teardowns;
 static void count_teardown(struct assay_call *call)
 {
-    (void)call;
     teardowns++;
 }
 
@@ -357,7 +354,6 @@ static void a_variants_own_figures_stand_behind_the_operations(void **state)
 static const struct assay_variant *profiled;
 static int take_profile(struct device *device, const struct block *block, struct profile *profile)
 {
-    (void)device;
     assert_null(profiled); /* one case is left to be taken */
     profiled = block->variant;
     assert_int_equal(profile->counter_count, 1);

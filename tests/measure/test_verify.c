@@ -297,7 +297,6 @@ static int check_that_copies(struct assay_call *call)
 
 static int land(struct device *device)
 {
-    (void)device;
     if (in_flight) write_right(in_flight);
     return 0;
 }

@@ -13,8 +13,6 @@ static size_t shown_size;
 
 static const char *fake_ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
 {
-    (void)shape;
-    (void)temperature;
     return "memory_r4w1";
 }
 

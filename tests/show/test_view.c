@@ -9,7 +9,6 @@ static const char SHAPE[] = "n=5000000 input=fp32";
 /* An operation that measures a ceiling, as kernels/ceilings would have. */
 static const char *fake_ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
 {
-    (void)shape;
     return temperature == ASSAY_COLD ? "memory_r4w1" : NULL;
 }
 
@@ -24,13 +23,11 @@ ASSAY_REGISTER_OPERATION(fake_memory);
 /* What a case moves over the link is not stored: its operation says so. */
 static struct assay_work crossing_work(const struct assay_shape *shape)
 {
-    (void)shape;
     return (struct assay_work){.read_bytes = 20e6, .write_bytes = 5e6, .over_link = true};
 }
 
 static const char *link_ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
 {
-    (void)temperature;
     return shape->value[0] == 1 ? "link_d2h" : NULL;
 }
 

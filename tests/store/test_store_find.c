@@ -133,7 +133,6 @@ static int count_line(const struct run_line *line, void *context)
 
 static int stop(const struct run_line *line, void *context)
 {
-    (void)line;
     ++*(int *)context;
     return -1;
 }

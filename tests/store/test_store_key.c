@@ -157,7 +157,6 @@ static void what_an_older_version_exported_gets_it_too(void **state)
     fclose(file);
     free(text);
     struct run_info own = fixture_run(store, "new");
-    (void)own;
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM launch"), 2);
     assert_int_equal(fixture_integer(store, "SELECT count(DISTINCT comparability) FROM launch"), 1);
     store_close(store);

@@ -122,7 +122,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
         call.buffer[i] = (void *)(uintptr_t)in[i];
     const struct attention_job job = attention_job(&call);
     const int64_t size = (int64_t)job.channels * job.voxels;
-    (void)buffer;
     for (int64_t leaf = begin / size; leaf * size < end; leaf++) {
         struct judged mean[ATTENTION_MOST_CHANNELS];
         for (int c = 0; c < job.channels; c++)

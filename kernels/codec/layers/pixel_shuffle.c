@@ -39,8 +39,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
     const struct shuffle_job job = shuffle_job(shape);
-    (void)buffer;
-    (void)bound;
     for (int64_t at = begin; at < end; at++)
         expected[at - begin] = (double)((const float *)in[SHUFFLE_X])[source_of(&job, at)];
     return 0;

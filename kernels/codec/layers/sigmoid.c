@@ -45,9 +45,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape;
-    (void)buffer;
-    (void)bound;
     for (int64_t at = begin; at < end; at++)
         expected[at - begin] = 1 / (1 + exp(-(double)((const float *)in[SIGMOID_X])[at]));
     return 0;
@@ -55,7 +52,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 
 static double reference_cost(const struct assay_shape *shape)
 {
-    (void)shape;
     return 20;
 }
 

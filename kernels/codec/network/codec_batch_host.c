@@ -21,7 +21,6 @@ static int launch_decode(struct assay_call *call)
 /* So that the weights are made before anything is timed. */
 static int setup(struct assay_call *call)
 {
-    (void)call;
     return codec_weights_default() ? 0 : -1;
 }
 

@@ -62,7 +62,6 @@ static int setup(struct assay_call *call)
 
 static int64_t shared_bytes(const struct assay_shape *shape)
 {
-    (void)shape;
     return vq_search_shared_bytes();
 }
 

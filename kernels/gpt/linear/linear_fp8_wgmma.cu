@@ -206,7 +206,6 @@ static const char *supports(const struct assay_shape *shape)
 
 static int64_t shared_bytes(const struct assay_shape *shape)
 {
-    (void)shape;
     return SHARED_BYTES;
 }
 

@@ -208,7 +208,6 @@ static __device__ __forceinline__ void skinny_finish(const struct skinny_args &a
     }
     hopper_cluster_sync(); /* no block ends while another may still read from it */
 #else
-    (void)rank;
 #endif
 }
 

@@ -100,7 +100,6 @@ typedef const char *row_planner(const struct row_job *job, struct row_plan *plan
 
 static inline int row_unchecked(struct assay_call *call)
 {
-    (void)call;
     return 0;
 }
 

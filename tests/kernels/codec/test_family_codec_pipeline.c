@@ -33,7 +33,6 @@ static void a_block_holds_its_parts_one_behind_the_other(void **state)
 
 static int64_t kilobyte_a_leaf(enum pipe_direction direction, int64_t leaves)
 {
-    (void)direction;
     return 1024 * leaves;
 }
 

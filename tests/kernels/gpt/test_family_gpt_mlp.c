@@ -11,7 +11,6 @@ static const char *host_names(int64_t precision)
 #if ASSAY_HAVE_OPENBLAS
     if (precision == GPT_FP32) return "host_scalar host_omp openblas";
 #endif
-    (void)precision;
     return "host_scalar host_omp";
 }
 

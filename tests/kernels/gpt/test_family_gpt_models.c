@@ -12,7 +12,6 @@ static const char *host_names(int64_t precision)
 #if ASSAY_HAVE_OPENBLAS
     if (precision != GPT_BF16) return "host_scalar host_omp openblas";
 #endif
-    (void)precision;
     return "host_scalar host_omp";
 }
 
@@ -83,7 +82,6 @@ static int64_t wrong_with(int64_t precision, void (*spoil)(struct bench *bench))
 
 static void spoil_nothing(struct bench *bench)
 {
-    (void)bench;
 }
 
 static void clear(struct bench *bench, int buffer, int64_t first, int64_t count)

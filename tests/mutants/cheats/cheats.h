@@ -40,7 +40,6 @@ static int every_second(struct assay_call *call)
 
 static int nothing(struct assay_call *call)
 {
-    (void)call;
     return 0;
 }
 
