@@ -3,13 +3,16 @@
  * verifier's own places of it are computed as the kernels compute them, in their order and with
  * their roundings, and then with mistakes that kernels make.
  */
-#include "tests/test.h"
 #include "tests/kernels/bench.h"
 #include "case/registry.h"
 #include "device/device.h"
 #include "kernels/gpt/gpt.h"
 #include "measure/verify.h"
+#include <cmocka.h>
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { STEP = 8, MAX_HEAD = 128, MAX_TILE = 128 };
@@ -181,6 +184,7 @@ static int64_t wrong_by(struct bench *bench, struct way way)
 
 static void a_long_attention_rounded_as_the_kernels_round_is_right(void **state)
 {
+    (void)state;
     struct way last = right, whole = right, large = right;
     last.from_last = true;
     whole.normalised = true;
@@ -199,6 +203,7 @@ static void a_long_attention_rounded_as_the_kernels_round_is_right(void **state)
 
 static void a_dropped_tile_of_keys_is_wrong_wherever_it_is(void **state)
 {
+    (void)state;
     for (size_t p = 0; p < 3; p++) {
         struct bench bench;
         bench_open(&bench, 1, 4096, 64, precisions[p]);
@@ -215,6 +220,7 @@ static void a_dropped_tile_of_keys_is_wrong_wherever_it_is(void **state)
 
 static void a_block_of_queries_with_the_next_ones_is_wrong_wherever_it_is(void **state)
 {
+    (void)state;
     for (size_t p = 0; p < 3; p++) {
         struct bench bench;
         bench_open(&bench, 1, 4096, 64, precisions[p]);
@@ -229,6 +235,7 @@ static void a_block_of_queries_with_the_next_ones_is_wrong_wherever_it_is(void *
 
 static void sums_that_are_not_rescaled_are_wrong(void **state)
 {
+    (void)state;
     struct way way = right;
     way.kept = true;
     for (size_t p = 0; p < 3; p++) {
@@ -241,6 +248,7 @@ static void sums_that_are_not_rescaled_are_wrong(void **state)
 
 static void zeros_are_wrong(void **state)
 {
+    (void)state;
     for (size_t p = 0; p < 3; p++) {
         struct bench bench;
         struct check_result found;
@@ -257,6 +265,7 @@ static void zeros_are_wrong(void **state)
 
 static void a_dropped_tile_of_sixteen_thousand_keys_is_wrong(void **state)
 {
+    (void)state;
     for (size_t p = 0; p < 3; p++) {
         struct bench bench;
         struct way way = right;
@@ -272,6 +281,7 @@ static void a_dropped_tile_of_sixteen_thousand_keys_is_wrong(void **state)
  * tile: the first of 512 weighs 5e-5 more than the last. */
 static void a_factor_that_drifts_over_sixteen_thousand_keys_is_wrong(void **state)
 {
+    (void)state;
     struct bench bench;
     struct way way = right;
     way.tile = 32;
@@ -285,6 +295,7 @@ static void a_factor_that_drifts_over_sixteen_thousand_keys_is_wrong(void **stat
 /* Blocks of queries of a warpgroup are 64. */
 static void every_head_of_every_block_of_queries_is_checked(void **state)
 {
+    (void)state;
     struct bench bench;
     int taken[16384 / 64] = {0};
     bench_open(&bench, 3, 16384, 48, GPT_BF16);
@@ -302,6 +313,7 @@ static void every_head_of_every_block_of_queries_is_checked(void **state)
 
 static void bounds_are_within_the_family_s(void **state)
 {
+    (void)state;
     const double most[] = {1e-5, 1e-3, 1e-2};
     const int64_t shapes[][3] = {{3, 128, 16}, {2, 1024, 64}, {1, 300, 256}, {1, 16384, 128}};
     for (size_t p = 0; p < 3; p++)
@@ -316,6 +328,7 @@ static void bounds_are_within_the_family_s(void **state)
 
 static void inputs_are_numbers_of_the_operand_type(void **state)
 {
+    (void)state;
     struct bench bench;
     bench_open(&bench, 2, 100, 16, GPT_TF32);
     const float *qkv = bench.buffers.data[ATTENTION_QKV];

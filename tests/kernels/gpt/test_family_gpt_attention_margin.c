@@ -195,6 +195,7 @@ static void judge_all(struct assay_shape shape)
 
 static void every_mistake_in_an_attention_is_refused(void **state)
 {
+    (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
         for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++)
             judge_all(SHAPE("attention", 1, 2, 96, 32, precision));

@@ -39,6 +39,7 @@ static void check_right(int64_t m, int64_t n, int64_t k, int64_t precision, int6
 
 static void every_order_of_a_sum_passes(void **state)
 {
+    (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
         for (int64_t bias = LINEAR_NO_BIAS; bias <= LINEAR_FUSED; bias += 2) {
             check_right(7, 9, 1, precision, bias, seeds_of(40));
@@ -88,6 +89,7 @@ static const struct wrong wrongs[] = {
 
 static void fewer_bits_fewer_terms_and_another_rounding_are_wrong(void **state)
 {
+    (void)state;
     for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
         const struct wrong *wrong = &wrongs[i];
         int64_t n = wrong->k > 4096 ? 24 : 48;
@@ -115,6 +117,7 @@ static double row_share_after(int64_t precision, int first, int count, double sp
 
 static void a_spoilt_part_of_a_row_is_found_without_the_elements(void **state)
 {
+    (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++) {
         assert_true(row_share_after(precision, 0, 0, 0) <= 1);
         assert_true(row_share_after(precision, 256, 128, 0) > 1);
