@@ -156,7 +156,7 @@ static void what_an_older_version_exported_gets_it_too(void **state)
     FINE(store_import_ndjson(store, "old", file, &added));
     fclose(file);
     free(text);
-    struct run_info own = fixture_run(store, "new");
+    fixture_run(store, "new");
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM launch"), 2);
     assert_int_equal(fixture_integer(store, "SELECT count(DISTINCT comparability) FROM launch"), 1);
     store_close(store);
