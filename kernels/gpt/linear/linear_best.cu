@@ -304,7 +304,6 @@ static const struct assay_variant variant = {
     .summary = "the fastest of our products for the shape, as timed in setup",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .shared_bytes = shared_bytes,
     .setup = setup,

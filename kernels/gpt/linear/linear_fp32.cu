@@ -396,7 +396,6 @@ static const struct assay_variant variant = {
     .summary = "fp32, tiles of 32 x 64 to 128 x 128, 8 x 8 outputs per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

@@ -206,7 +206,6 @@ static const char *supports(const struct assay_shape *shape)
 
 static int64_t shared_bytes(const struct assay_shape *shape)
 {
-    (void)shape;
     return SHARED_BYTES;
 }
 
@@ -262,7 +261,6 @@ static const struct assay_variant variant = {
     .summary = "Hopper's tensor cores, TMA, tiles of 128 x 128, groups added in fp32",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .max_sm = 90,
     .arch_specific = true,

@@ -208,7 +208,6 @@ static __device__ __forceinline__ void skinny_finish(const struct skinny_args &a
     }
     hopper_cluster_sync(); /* no block ends while another may still read from it */
 #else
-    (void)rank;
 #endif
 }
 
@@ -375,7 +374,6 @@ static const struct assay_variant variant = {
     .summary = "few rows on tensor cores by mma.sync, any k, which clusters divide",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = supports,
     .setup = setup,
