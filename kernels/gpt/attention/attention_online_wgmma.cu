@@ -19,7 +19,8 @@
  * comes first: 64 queries never straddle a tile of 128 keys, and smaller tiles mask a second one
  * where they do. The sums are scaled only where a row
  * of the warp met a larger score, which gets rare after some tiles; elsewhere the factor is
- * exactly 1. Blocks are persistent: the queries and first keys of the next unit of work arrive
+ * exactly 1. Where queries are few, a block has one warpgroup, so that more multiprocessors have
+ * one. Blocks are persistent: the queries and first keys of the next unit of work arrive
  * while this one is finished.
  *
  * Operations: 4 d per pair in bf16, and an exponential; the tile on the diagonal is computed
@@ -79,11 +80,11 @@ static __global__ void __launch_bounds__(layout::threads, 1)
     __syncthreads();
     int group = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS, 0);
     if (group == layout::groups) {
-        hopper_registers_give<layout::groups == 2 ? 24 : 32>();
+        if (layout::groups > 1) hopper_registers_give<layout::groups == 2 ? 24 : 32>();
         if (threadIdx.x % GROUP_THREADS == 0)
             online_produce<layout>(memory, queries, tiles, args, order, taken);
     } else {
-        hopper_registers_take<layout::groups == 2 ? 240 : 160>();
+        if (layout::groups > 1) hopper_registers_take<layout::groups == 2 ? 240 : 160>();
         online_consume<layout>(memory, args, order, scale, group);
     }
 #else
@@ -99,29 +100,47 @@ typedef void online_kernel(const CUtensorMap queries, const CUtensorMap tiles,
 
 struct choice {
     online_kernel *kernel;
-    int size, threads, queries, keys, bytes;
+    int size, groups, threads, queries, keys, bytes;
 };
 
 template <typename layout> static constexpr struct choice choice_of(void)
 {
-    return {online<layout>,  layout::size, layout::threads,
+    return {online<layout>,  layout::size, layout::groups, layout::threads,
             layout::queries, layout::keys, layout::bytes};
 }
 
-/* The first whose head is not smaller is taken. */
-template <typename ELEMENT> static struct choice choice_for(int size)
+/* About how long all takes: a tile for one warpgroup takes 2, and 1 for each beside it, which is
+ * computed meanwhile. The longest unit of work is the least. */
+static double time_of(const struct choice &choice, const struct attention *args)
+{
+    double tiles = 0, longest = 0;
+    for (int first = 0; first < args->tokens; first += choice.queries) {
+        int last = first + choice.queries < args->tokens ? first + choice.queries : args->tokens;
+        tiles += longest = (last + choice.keys - 1) / choice.keys;
+    }
+    double share = tiles * args->batch * args->heads / assay_card()->multiprocessors;
+    return (1 + choice.groups) * fmax(longest, share);
+}
+
+/* Two for each size, the second for few queries; the first size that is not smaller is taken. */
+template <typename ELEMENT> static struct choice choice_for(const struct attention *args)
 {
     static const struct choice choices[] = {
         choice_of<online_layout<ELEMENT, 64, 128, 3, 4>>(),
+        choice_of<online_layout<ELEMENT, 64, 128, 1, 4>>(),
         choice_of<online_layout<ELEMENT, 80, 112, 3, 2>>(),
+        choice_of<online_layout<ELEMENT, 80, 128, 1, 2>>(),
         choice_of<online_layout<ELEMENT, 96, 112, 3, 2>>(),
+        choice_of<online_layout<ELEMENT, 96, 128, 1, 2>>(),
         choice_of<online_layout<ELEMENT, 128, 128, 2, 2>>(),
+        choice_of<online_layout<ELEMENT, 128, 128, 1, 2>>(),
         choice_of<online_layout<ELEMENT, 256, 80, 2, 2>>(),
+        choice_of<online_layout<ELEMENT, 256, 80, 1, 2>>(),
     };
     int i = 0;
-    while (choices[i].size < size)
-        i++;
-    return choices[i];
+    while (choices[i].size < args->size)
+        i += 2;
+    return choices[time_of(choices[i + 1], args) < time_of(choices[i], args) ? i + 1 : i];
 }
 
 /* The entry point of cuTensorMapEncodeTiled, which is in the driver. */
@@ -174,8 +193,7 @@ static const char *supports(const struct assay_shape *shape)
 
 static int prepare(struct plan *plan, const struct attention *args, int64_t precision)
 {
-    plan->choice =
-        precision == GPT_FP16 ? choice_for<__half>(args->size) : choice_for<uint16_t>(args->size);
+    plan->choice = precision == GPT_FP16 ? choice_for<__half>(args) : choice_for<uint16_t>(args);
     plan->order = attention_order_of(args->batch * args->heads, args->tokens, 4 * args->size,
                                      plan->choice.queries);
     if (cuda_allow_shared((const void *)plan->choice.kernel, plan->choice.bytes)) return -1;
