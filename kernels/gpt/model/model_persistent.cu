@@ -5,9 +5,9 @@
  * Bytes: all weights once, gpt2 340 MB in fp32 and tf32. Predicted on an H200, before the first
  * run, gpt2 behind 127 tokens: weights 72 us (36 in bf16), if they come at 4.7 TB/s while blocks
  * wait. A layer has five steps that follow each other: a word 0.8 us from block to block, its sums
- * 0.3 to 0.6, in all about 6 us per layer. So 75 to 110 us for one sequence in fp32 and tf32, and 70
- * to 100 in bf16, where the steps decide. Eight sequences also read eight times the words: 5 us per
- * layer from L2, and as much to multiply: 150 to 190 us.
+ * 0.3 to 0.6, in all about 6 us per layer. So 75 to 110 us for one sequence in fp32 and tf32, and
+ * 70 to 100 in bf16, where the steps decide. Eight sequences also read eight times the words: 5 us
+ * per layer from L2, and as much to multiply: 150 to 190 us.
  *
  * All sums are in fp32, on CUDA cores, also with type=tf32. Each launch adds in the same order.
  */
@@ -112,8 +112,8 @@ static int words_init(struct persistent_state *state, struct assay_call *call)
     const struct model *model = &state->run.model;
     struct persistent_args *args = &state->args;
     int64_t row = model->batch * model->channels, pieces = args->pieces;
-    const int64_t count[PERSISTENT_KINDS] = {
-        row, row, 3 * row, 4 * row, pieces * row, 2 * pieces * model->batch * model->heads};
+    const int64_t count[PERSISTENT_KINDS] = {row, row, 3 * row, 4 * row,
+                                             pieces * (row + 2 * model->batch * model->heads)};
     int64_t words = 1;
     for (int kind = 0; kind < PERSISTENT_KINDS; kind++)
         words += count[kind];
@@ -182,7 +182,8 @@ static int setup(struct assay_call *call)
     int status = model_run_init(&state->run, call, true);
     if (status) return status;
     const struct model *model = &state->run.model;
-    int64_t most = assay_card()->multiprocessors; /* every block has columns of the widest product */
+    int64_t most =
+        assay_card()->multiprocessors; /* every block has columns of the widest product */
     state->blocks = (unsigned)(most < 4 * model->channels ? most : 4 * model->channels);
     state->kernel = model->precision == GPT_BF16 ? kernel_of<uint16_t>(model->batch)
                                                  : kernel_of<float>(model->batch);

@@ -19,8 +19,8 @@
 
 enum {
     PERSISTENT_THREADS = PERSISTENT_LANES + 32,
-    PERSISTENT_SLOTS = 64,                                /* at most */
-    PERSISTENT_BARRIERS = 2 * PERSISTENT_SLOTS * 8,       /* bytes */
+    PERSISTENT_SLOTS = 64,                                  /* at most */
+    PERSISTENT_BARRIERS = 2 * PERSISTENT_SLOTS * 8,         /* bytes */
     PERSISTENT_PARTS = PERSISTENT_GROUPS + PERSISTENT_WARPS /* sums of warps, at most */
 };
 
@@ -74,7 +74,8 @@ template <typename T, int B> struct persistent_block {
         int c = args.channels;
         int64_t token = (int64_t)row * args.tokens + args.tokens - 1;
         if (args.vocabulary == 0) return gpt_float(((const T *)args.in)[token * c + i]);
-        return gpt_float(((const T *)args.wte)[(int64_t)((const int32_t *)args.in)[token] * c + i]) +
+        return gpt_float(
+                   ((const T *)args.wte)[(int64_t)((const int32_t *)args.in)[token] * c + i]) +
                gpt_float(((const T *)args.wpe)[(int64_t)(args.tokens - 1) * c + i]);
     }
 
@@ -89,16 +90,16 @@ template <typename T, int B> struct persistent_block {
     __device__ __forceinline__ void fill_words(enum persistent_words kind, int k, uint32_t tag)
     {
         const int SOME = 8; /* at a time */
-        const int64_t count = (int64_t)args.batch * k;
+        const int count = args.batch * k;
         for (int first = threadIdx.x; first < count; first += SOME * PERSISTENT_LANES) {
-            const uint64_t *at[SOME];
             float out[SOME];
-#pragma unroll
-            for (int i = 0; i < SOME; i++) {
-                int index = first + i * PERSISTENT_LANES;
-                at[i] = index < count ? args.words[kind] + index : NULL;
-            }
-            words_wait(at, tag, out);
+            const uint64_t *mine = args.words[kind] + first;
+            words_wait(
+                [=](int i) {
+                    return first + i * PERSISTENT_LANES < count ? mine + i * PERSISTENT_LANES
+                                                                : NULL;
+                },
+                tag, out);
 #pragma unroll
             for (int i = 0; i < SOME; i++) {
                 int index = first + i * PERSISTENT_LANES;
@@ -184,7 +185,8 @@ template <typename T, int B> struct persistent_block {
             for (; at < last; at++) {
                 int unit = at - group * step.units, piece = unit / UNITS;
                 unsigned of = begin + group * step.pieces + piece;
-                int length = step.length(piece), from = (unit - piece * UNITS) * UNIT + lane * WIDTH;
+                int length = step.length(piece),
+                    from = (unit - piece * UNITS) * UNIT + lane * WIDTH;
                 ring.wait(of);
                 if (from < length)
                     add_unit(sum, slots + slot_of(of), length, from, x + unit * UNIT,
@@ -209,23 +211,78 @@ template <typename T, int B> struct persistent_block {
         return sum;
     }
 
-    /* One step: `load` fills x; `start` gives what is added to an output, and is asked before
-     * anything is waited for; `end` has the output. Both get row and column. */
-    template <typename LOAD, typename START, typename END>
-    __device__ __forceinline__ void run(enum model_product product, int layer, LOAD load,
-                                        START start, END end)
+    /* -------------------------------------------------------------- steps -- */
+
+    __device__ __forceinline__ T *cache_of(int layer) const
+    {
+        return (T *)((char *)args.cache + layer * args.cache_bytes);
+    }
+
+    /* Fill x with what the step multiplies. */
+    __device__ __forceinline__ void load(enum model_product product, int layer, uint32_t tag, int k)
+    {
+        bool stream = product == MODEL_P_QKV || product == MODEL_P_HEAD;
+        if (stream && layer == 0)
+            fill(k, [=](int row, int i) { return input(row, i); });
+        else if (product == MODEL_P_PROJ && args.pieces > 1)
+            fill(k, [=](int row, int i) { return persistent_attended(args, row, i, tag); });
+        else
+            fill_words(stream                    ? PERSISTENT_X
+                       : product == MODEL_P_PROJ ? PERSISTENT_ATTENDED
+                       : product == MODEL_P_FC   ? PERSISTENT_MIDDLE
+                                                 : PERSISTENT_FC,
+                       k, stream ? tag - 1 : tag);
+    }
+
+    /* What is added to an output: bias and residual, which the block has written itself, so that
+     * there is nothing to wait for. */
+    __device__ __forceinline__ float start(const persistent_step<T> &step,
+                                           enum model_product product, int layer, int row,
+                                           int column) const
+    {
+        int at = row * args.channels + column;
+        float bias = step.bias ? gpt_float(__ldg(step.bias + column)) : 0.0f;
+        if (product == MODEL_P_FC2)
+            return bias + word_number(word_get(args.words[PERSISTENT_MIDDLE] + at));
+        if (product != MODEL_P_PROJ) return bias;
+        return bias + (layer == 0 ? input(row, column)
+                                  : word_number(word_get(args.words[PERSISTENT_X] + at)));
+    }
+
+    /* Hand an output over. */
+    __device__ __forceinline__ void put(enum model_product product, int layer, uint32_t tag,
+                                        int row, int column, float y) const
+    {
+        int c = args.channels, last = args.vocabulary > 0 ? (int)MODEL_P_HEAD : (int)MODEL_P_FC2;
+        int n = product == MODEL_P_QKV ? 3 * c : product == MODEL_P_FC ? 4 * c : c;
+        if (product == last && layer + (product == MODEL_P_FC2) == args.layers) {
+            gpt_put((T *)args.y + (int64_t)row * (args.vocabulary > 0 ? args.vocabulary : c) +
+                        column,
+                    y);
+            return;
+        }
+        word_put(args.words[product == MODEL_P_QKV    ? PERSISTENT_QKV
+                            : product == MODEL_P_PROJ ? PERSISTENT_MIDDLE
+                            : product == MODEL_P_FC   ? PERSISTENT_FC
+                                                      : PERSISTENT_X] +
+                     (int64_t)row * n + column,
+                 product == MODEL_P_FC ? gpt_gelu_fast(y) : y, tag);
+        if (product == MODEL_P_QKV && column >= c)
+            gpt_put(cache_of(layer) + ((int64_t)(row + 1) * args.tokens - 1) * 3 * c + column, y);
+    }
+
+    __device__ __forceinline__ void run(enum model_product product, int layer, uint32_t tag)
     {
         const persistent_step<T> step(args, product, layer);
         if (step.rows == 0) return;
-        int own = (int)threadIdx.x / B, row = (int)threadIdx.x % B;
+        int own = (int)threadIdx.x / B, row = (int)threadIdx.x % B; /* this thread's output */
+        /* Asked before anything is waited for. */
         auto first = [&](int from) {
             bool mine = own < min(step.round, step.rows - from) && row < args.batch;
-            int column = step.first + from + own;
-            if (!mine) return 0.0f;
-            return (step.bias ? gpt_float(__ldg(step.bias + column)) : 0.0f) + start(row, column);
+            return mine ? start(step, product, layer, row, step.first + from + own) : 0.0f;
         };
         float added = first(0);
-        load(step.k);
+        load(product, layer, tag, step.k);
         persistent_sync();
         if (step.norms) {
             normalise(step);
@@ -243,88 +300,29 @@ template <typename T, int B> struct persistent_block {
                 ring.give_back(of);
             number = begin;
             if (own < rows && row < args.batch)
-                end(row, step.first + from + own, gather(step, groups, parts) + added);
+                put(product, layer, tag, row, step.first + from + own,
+                    gather(step, groups, parts) + added);
             added = first(from + step.round);
         }
-    }
-
-    /* -------------------------------------------------------------- layer -- */
-
-    __device__ __forceinline__ void run_layer(int layer, uint32_t tag)
-    {
-        int c = args.channels, tokens = args.tokens;
-        bool final = layer == args.layers - 1 && args.vocabulary == 0;
-        T *cache = (T *)((char *)args.cache + layer * args.cache_bytes);
-        uint64_t *const *words = args.words;
-        auto none = [](int, int) { return 0.0f; };
-        /* What this block wrote itself needs no waiting. */
-        auto earlier = [=](int row, int column) {
-            return layer == 0 ? input(row, column)
-                              : word_number(word_get(words[PERSISTENT_X] + row * c + column));
-        };
-        auto middle = [=](int row, int column) {
-            return word_number(word_get(words[PERSISTENT_MIDDLE] + row * c + column));
-        };
-        persistent_ask(args, cache);
-        run(
-            MODEL_P_QKV, layer,
-            [=](int k) {
-                if (layer == 0)
-                    fill(k, [=](int row, int i) { return input(row, i); });
-                else
-                    fill_words(PERSISTENT_X, k, tag - 1);
-            },
-            none,
-            [=](int row, int column, float y) {
-                word_put(words[PERSISTENT_QKV] + (int64_t)row * 3 * c + column, y, tag);
-                if (column >= c)
-                    gpt_put(cache + ((int64_t)row * tokens + tokens - 1) * 3 * c + column, y);
-            });
-        persistent_attend_all(args, (const T *)cache, tag, x);
-        run(
-            MODEL_P_PROJ, layer,
-            [=](int k) {
-                if (args.pieces == 1)
-                    fill_words(PERSISTENT_ATTENDED, k, tag);
-                else
-                    fill(k, [=](int row, int i) { return persistent_attended(args, row, i, tag); });
-            },
-            earlier,
-            [=](int row, int column, float y) {
-                word_put(words[PERSISTENT_MIDDLE] + row * c + column, y, tag);
-            });
-        run(
-            MODEL_P_FC, layer, [=](int k) { fill_words(PERSISTENT_MIDDLE, k, tag); }, none,
-            [=](int row, int column, float y) {
-                word_put(words[PERSISTENT_FC] + (int64_t)row * 4 * c + column, gpt_gelu_fast(y),
-                         tag);
-            });
-        run(
-            MODEL_P_FC2, layer, [=](int k) { fill_words(PERSISTENT_FC, k, tag); }, middle,
-            [=](int row, int column, float y) {
-                if (final)
-                    gpt_put((T *)args.y + row * c + column, y);
-                else
-                    word_put(words[PERSISTENT_X] + row * c + column, y, tag);
-            });
     }
 
     __device__ __forceinline__ void run_all(void)
     {
         uint32_t last = *(volatile uint32_t *)args.last;
-        for (int layer = 0; layer < args.layers; layer++)
-            run_layer(layer, last + 1 + layer);
-        last += args.layers;
-        if (args.vocabulary > 0)
-            run(
-                MODEL_P_HEAD, args.layers, [=](int k) { fill_words(PERSISTENT_X, k, last); },
-                [](int, int) { return 0.0f; },
-                [=](int row, int column, float y) {
-                    gpt_put((T *)args.y + (int64_t)row * args.vocabulary + column, y);
-                });
+        int steps = 4 * args.layers + (args.vocabulary > 0);
+#pragma unroll 1 /* one copy of the code, which stays in the instruction cache */
+        for (int i = 0; i < steps; i++) {
+            int layer = i / 4;
+            uint32_t tag = last + 1 + layer;
+            enum model_product product =
+                layer == args.layers ? MODEL_P_HEAD : (enum model_product)(i % 4);
+            if (product == MODEL_P_QKV) persistent_ask(args, cache_of(layer));
+            run(product, layer, tag);
+            if (product == MODEL_P_QKV) persistent_attend_all(args, cache_of(layer), tag, x);
+        }
         /* Block 0 has a column of every product, and cannot be here before all blocks have begun
          * and read `last`: each has made a word that was waited for. */
-        if (blockIdx.x == 0 && threadIdx.x == 0) *args.last = last;
+        if (blockIdx.x == 0 && threadIdx.x == 0) *args.last = last + args.layers;
     }
 };
 
@@ -349,8 +347,14 @@ static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
     __syncthreads();
     if (threadIdx.x == PERSISTENT_LANES) ring.fetch_all<T>(args);
     if (threadIdx.x >= PERSISTENT_LANES) return;
-    persistent_block<T, B> block = {args, ring, persistent_memory, x, x + args.x_floats, 0,
-                                    (int)threadIdx.x % 32, (int)threadIdx.x / 32};
+    persistent_block<T, B> block = {args,
+                                    ring,
+                                    persistent_memory,
+                                    x,
+                                    x + args.x_floats,
+                                    0,
+                                    (int)threadIdx.x % 32,
+                                    (int)threadIdx.x / 32};
     block.run_all();
 #endif
 }

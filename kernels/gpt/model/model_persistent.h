@@ -21,15 +21,13 @@ enum {
 };
 
 /* Words, each kind [batch][...]: x as a layer ends, and after its attention; q, k and v; what fc
- * makes; the attention, of each piece of the context; and of that the peak and the total of each
- * head. */
+ * makes; the attention, [pieces] of the context. */
 enum persistent_words {
     PERSISTENT_X,
     PERSISTENT_MIDDLE,
     PERSISTENT_QKV,
     PERSISTENT_FC,
     PERSISTENT_ATTENDED,
-    PERSISTENT_WEIGHTS,
     PERSISTENT_KINDS
 };
 

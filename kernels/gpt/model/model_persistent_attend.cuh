@@ -21,8 +21,8 @@ static __device__ __forceinline__ int persistent_items(const struct persistent_a
     return args.batch * args.heads * args.pieces;
 }
 
-static __device__ __forceinline__ struct persistent_item
-persistent_item_of(const struct persistent_args &args, int index)
+static __device__ __forceinline__ struct persistent_item persistent_item_of(
+    const struct persistent_args &args, int index)
 {
     int64_t keys = args.tokens - 1;
     int piece = index % args.pieces, row = index / args.pieces;
@@ -36,6 +36,12 @@ static __device__ __forceinline__ int64_t persistent_key_at(const struct persist
 {
     int64_t c = args.channels;
     return ((int64_t)item.batch * args.tokens * 3 + 1) * c + (int64_t)item.head * args.size;
+}
+
+/* Words of a sequence: its heads, and of several pieces the peak and the total of each head. */
+static __device__ __forceinline__ int persistent_attended_row(const struct persistent_args &args)
+{
+    return args.channels + (args.pieces > 1 ? 2 * args.heads : 0);
 }
 
 /* Ask this layer's keys and values into L2. */
@@ -112,24 +118,22 @@ static __device__ __forceinline__ void persistent_attend(const struct persistent
         args.words[PERSISTENT_QKV] + (int64_t)item.batch * 3 * c + item.head * size;
     float k[KEYS][LANE], v[KEYS][LANE];
     auto load = [&](int key) {
+        const T *at = from + 3LL * key * c + lane;
 #pragma unroll
         for (int j = 0; j < KEYS; j++)
 #pragma unroll
             for (int i = 0; i < LANE; i++) {
                 bool inside = key + j < item.end && lane + 32 * i < size;
-                const T *at = from + 3LL * (key + j) * c + lane + 32 * i;
-                k[j][i] = inside ? gpt_float(at[0]) : 0.0f;
-                v[j][i] = inside ? gpt_float(at[c]) : 0.0f;
+                k[j][i] = inside ? gpt_float(at[3 * j * c + 32 * i]) : 0.0f;
+                v[j][i] = inside ? gpt_float(at[(3 * j + 1) * c + 32 * i]) : 0.0f;
             }
     };
     auto wait = [&](int part, float(&out)[LANE]) {
-        const uint64_t *at[LANE];
 #pragma unroll
-        for (int i = 0; i < LANE; i++) {
-            at[i] = lane + 32 * i < size ? own + part * c + lane + 32 * i : NULL;
+        for (int i = 0; i < LANE; i++)
             out[i] = 0.0f;
-        }
-        words_wait(at, tag, out);
+        const uint64_t *mine = own + part * c + lane;
+        words_wait([=](int i) { return lane + 32 * i < size ? mine + 32 * i : NULL; }, tag, out);
     };
     int key = item.first + warp * KEYS;
     load(key);
@@ -159,17 +163,16 @@ static __device__ __forceinline__ void persistent_attend(const struct persistent
         most = fmaxf(most, peaks[w]);
     for (int w = 0; w < WARPS; w++)
         all += totals[w] * attention_exp2(peaks[w] - most);
-    int row = item.piece * args.batch + item.batch;
+    uint64_t *to = args.words[PERSISTENT_ATTENDED] +
+                   (int64_t)(item.piece * args.batch + item.batch) * persistent_attended_row(args);
     for (int i = threadIdx.x; i < size; i += PERSISTENT_LANES) {
         float value = 0.0f;
         for (int w = 0; w < WARPS; w++)
             value += sums[w * size + i] * attention_exp2(peaks[w] - most);
-        word_put(args.words[PERSISTENT_ATTENDED] + (int64_t)row * c + item.head * size + i,
-                 value / all, tag);
+        word_put(to + item.head * size + i, value / all, tag);
     }
     if (args.pieces > 1 && threadIdx.x < 2)
-        word_put(args.words[PERSISTENT_WEIGHTS] + 2 * (row * args.heads + item.head) + threadIdx.x,
-                 threadIdx.x ? all : most, tag);
+        word_put(to + c + 2 * item.head + threadIdx.x, threadIdx.x ? all : most, tag);
     persistent_sync();
 }
 
@@ -196,23 +199,23 @@ static __device__ __forceinline__ void persistent_attend_all(const struct persis
 static __device__ __forceinline__ float persistent_attended(const struct persistent_args &args,
                                                             int row, int i, uint32_t tag)
 {
-    const int SOME = 4; /* pieces at a time */
-    int c = args.channels, head = i / args.size;
+    const int SOME = 2; /* pieces at a time */
+    int width = persistent_attended_row(args), apart = args.batch * width, pieces = args.pieces;
+    int weights = args.channels + i / args.size * 2;
+    const uint64_t *row_at = args.words[PERSISTENT_ATTENDED] + row * width;
     float most = -INFINITY, all = 0.0f, sum = 0.0f;
-    for (int first = 0; first < args.pieces; first += SOME) {
-        const uint64_t *at[3 * SOME];
+    for (int first = 0; first < pieces; first += SOME) {
+        const uint64_t *from = row_at + (int64_t)first * apart;
+        auto at = [=](int which) { /* a piece's element, peak and total */
+                                   int j = which / 3, part = which % 3;
+                                   return first + j < pieces
+                                              ? from + j * apart + (part ? weights + part - 1 : i)
+                                              : NULL;
+        };
         float out[3 * SOME];
 #pragma unroll
-        for (int j = 0; j < SOME; j++) {
-            int64_t from = (int64_t)(first + j) * args.batch + row;
-            bool there = first + j < args.pieces;
-            const uint64_t *weights =
-                args.words[PERSISTENT_WEIGHTS] + 2 * (from * args.heads + head);
-            at[3 * j] = there ? args.words[PERSISTENT_ATTENDED] + from * c + i : NULL;
-            at[3 * j + 1] = there ? weights : NULL;
-            at[3 * j + 2] = there ? weights + 1 : NULL;
+        for (int j = 0; j < SOME; j++)
             out[3 * j] = out[3 * j + 2] = 0.0f, out[3 * j + 1] = -INFINITY;
-        }
         words_wait(at, tag, out);
         float before = most;
 #pragma unroll

@@ -26,10 +26,10 @@ template <typename T> struct persistent_step {
     {
         int c = args.channels;
         bool head = product == MODEL_P_HEAD, norm = head || product == MODEL_P_QKV;
-        n = head                        ? args.vocabulary
-            : product == MODEL_P_QKV    ? 3 * c
-            : product == MODEL_P_FC     ? 4 * c
-                                        : c;
+        n = head                     ? args.vocabulary
+            : product == MODEL_P_QKV ? 3 * c
+            : product == MODEL_P_FC  ? 4 * c
+                                     : c;
         k = product == MODEL_P_FC2 ? 4 * c : c;
         w = (const T *)args.w[product] + (head ? 0 : (int64_t)layer * n * k);
         int at = product == MODEL_P_QKV    ? MODEL_BIAS_QKV
@@ -110,8 +110,8 @@ struct persistent_ring {
             for (int piece = 0; piece < step.pieces; piece++)
                 fetch(number++,
                       step.w + (int64_t)(step.first + row) * step.k + piece * PERSISTENT_PIECE,
-                      (int64_t)step.k * sizeof(T),
-                      min(step.rows - row, (int)PERSISTENT_GROUP), step.length(piece));
+                      (int64_t)step.k * sizeof(T), min(step.rows - row, (int)PERSISTENT_GROUP),
+                      step.length(piece));
         return number;
     }
 
@@ -122,8 +122,7 @@ struct persistent_ring {
         unsigned number = 0;
         for (int layer = 0; layer < args.layers; layer++)
             for (int p = MODEL_P_QKV; p <= MODEL_P_FC2; p++)
-                number =
-                    fetch_step(persistent_step<T>(args, (enum model_product)p, layer), number);
+                number = fetch_step(persistent_step<T>(args, (enum model_product)p, layer), number);
         if (args.vocabulary > 0)
             fetch_step(persistent_step<T>(args, MODEL_P_HEAD, args.layers), number);
     }

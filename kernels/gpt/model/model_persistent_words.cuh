@@ -26,29 +26,27 @@ static __device__ __forceinline__ float word_number(uint64_t word)
     return __uint_as_float((uint32_t)word);
 }
 
-/* Wait for N words, read at once; those that are NULL are left out, and `out` is as it was. */
-template <int N>
-static __device__ __forceinline__ void words_wait(const uint64_t *const (&at)[N], uint32_t tag,
-                                                  float (&out)[N])
+/* Wait for N words, asked for at once: at(i) is where, or NULL for one that is left out, of which
+ * `out` stays as it was. */
+template <int N, typename AT>
+static __device__ __forceinline__ void words_wait(AT at, uint32_t tag, float (&out)[N])
 {
-    bool missing[N], any;
+    uint32_t missing = 0;
 #pragma unroll
     for (int i = 0; i < N; i++)
-        missing[i] = at[i] != NULL;
-    do {
+        missing |= (uint32_t)(at(i) != NULL) << i;
+    while (missing) {
         uint64_t word[N];
-        any = false;
 #pragma unroll
         for (int i = 0; i < N; i++)
-            if (missing[i]) word[i] = word_get(at[i]);
+            if (missing >> i & 1) word[i] = word_get(at(i));
 #pragma unroll
-        for (int i = 0; i < N; i++) {
-            if (!missing[i]) continue;
-            missing[i] = (uint32_t)(word[i] >> 32) != tag;
-            any |= missing[i];
-            out[i] = word_number(word[i]);
-        }
-    } while (any);
+        for (int i = 0; i < N; i++)
+            if ((missing >> i & 1) && (uint32_t)(word[i] >> 32) == tag) {
+                out[i] = word_number(word[i]);
+                missing &= ~(1u << i);
+            }
+    }
 }
 
 /* N sums over the warp, N a power of 2 of at most 32: returns that of value[lane % N]. Lanes that
