@@ -317,6 +317,26 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
     if (lane == 0) hopper_store_wait<0>();
 }
 
+/* All threads of a block, before anything else. */
+template <typename CONFIG>
+static __device__ __forceinline__ void lwg_begin(const struct lwg_plan &plan, uint32_t full,
+                                                 uint32_t empty)
+{
+    if (threadIdx.x == 0) {
+        hopper_prefetch(&plan.x);
+        hopper_prefetch(&plan.w);
+        for (int stage = 0; stage < CONFIG::STAGES; stage++) {
+            hopper_barrier_init(full + 8 * stage, 1);
+            hopper_barrier_init(empty + 8 * stage, CONFIG::READERS * CONFIG::CLUSTER);
+        }
+        hopper_barrier_publish();
+    }
+    if (CONFIG::CLUSTER > 1)
+        hopper_cluster_sync();
+    else
+        __syncthreads();
+}
+
 #endif
 
 /* setup refuses machine code without the body, so the trap is never met. */
@@ -331,19 +351,7 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
         lwg_memory + (LWG_ALIGN - hopper_shared(lwg_memory) % LWG_ALIGN) % LWG_ALIGN;
     const uint32_t ring = hopper_shared(memory);
     const uint32_t full = hopper_shared(barriers), empty = full + 8 * CONFIG::STAGES;
-    if (threadIdx.x == 0) {
-        hopper_prefetch(&plan.x);
-        hopper_prefetch(&plan.w);
-        for (int stage = 0; stage < CONFIG::STAGES; stage++) {
-            hopper_barrier_init(full + 8 * stage, 1);
-            hopper_barrier_init(empty + 8 * stage, CONFIG::READERS * CONFIG::CLUSTER);
-        }
-        hopper_barrier_publish();
-    }
-    if (CONFIG::CLUSTER > 1)
-        hopper_cluster_sync();
-    else
-        __syncthreads();
+    lwg_begin<CONFIG>(plan, full, empty);
     if (threadIdx.x < WGMMA_THREADS) {
         hopper_registers_give<LWG_PRODUCER_REGISTERS>();
         if (threadIdx.x == 0) lwg_produce<CONFIG>(plan, ring, full, empty);
