@@ -79,7 +79,7 @@ static __device__ __forceinline__ void begin(float (&part)[CONFIG::WIDTH / 2],
                                              const uint32_t (&loaded)[STEPS][4], uint32_t x,
                                              uint32_t w)
 {
-    uint64_t a = wgmma_tile(x), b = wgmma_tile(w);
+    const uint64_t a = wgmma_tile(x), b = wgmma_tile(w);
     wgmma_pin(part);
     wgmma_begin();
 #pragma unroll
@@ -114,17 +114,17 @@ static __device__ __forceinline__ void load_rows(uint32_t (&to)[STEPS][4], uint3
 {
     const struct mma_place place = mma_place_a(lane);
     const int row = threadIdx.x / 32 % 4 * 16 + place.row;
+    const uint32_t first = x + row * WGMMA_ROW_BYTES + mma_swizzle(row, place.chunk) * 16;
 #pragma unroll
     for (int i = 0; i < STEPS; i++)
-        mma_load(to[i], x + row * WGMMA_ROW_BYTES + mma_swizzle(row, 2 * i + place.chunk) * 16);
+        mma_load(to[i], first ^ i * WGMMA_STEP_BYTES);
 }
 
 /* A warpgroup's sums over so many stages. It passes the turn once it is ahead of the other. */
 template <typename CONFIG>
 static __device__ __forceinline__ void
 multiply(float (&sum)[CONFIG::COLUMNS / 2], const struct scale_source<CONFIG> &source, int stages,
-         uint32_t ring, int row, uint32_t full, uint32_t empty, struct lwg_cursor &at, bool passes,
-         int lane)
+         uint32_t ring, int row, uint32_t full, uint32_t empty, struct lwg_cursor at, bool passes, int lane)
 {
     constexpr int last = CONFIG::PARTS - 1, buffers = CONFIG::BUFFERED;
     float part[buffers][CONFIG::WIDTH / 2] = {};
@@ -133,7 +133,7 @@ multiply(float (&sum)[CONFIG::COLUMNS / 2], const struct scale_source<CONFIG> &s
     int before = 0;
     for (int step = 0; step < stages; step++) {
         const uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES + row * WGMMA_ROW_BYTES;
-        const uint32_t w = ring + at.stage * CONFIG::STAGE_BYTES + CONFIG::X_BYTES;
+        const uint32_t w = __shfl_sync(0xffffffffu, ring + at.stage * CONFIG::STAGE_BYTES + CONFIG::X_BYTES, 0);
         struct scale_set<CONFIG> next = {};
         if (CONFIG::BY_BLOCK) source.load(next, step);
         hopper_barrier_wait(full + 8 * at.stage, at.parity);
@@ -171,27 +171,29 @@ multiply(float (&sum)[CONFIG::COLUMNS / 2], const struct scale_source<CONFIG> &s
 
 template <typename CONFIG>
 static __device__ void consume(const struct plan &plan, uint32_t ring, unsigned char *out,
-                               uint32_t full, uint32_t empty)
+                               uint32_t full, uint32_t empty, int group)
 {
     const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
-    const int group = threadIdx.x / WGMMA_THREADS - 1, warp = threadIdx.x / 32 - 4;
+    const int warp = threadIdx.x / 32 - 4;
     const int lane = threadIdx.x % 32, half = group * WGMMA_ROWS;
-    struct lwg_cursor at = {0, 0};
+    struct lwg_cursor next = {0, 0};
     struct linear_walk walk = lwg_walk_of<CONFIG>(plan.product);
     struct linear_unit unit;
     out += warp * CONFIG::BUFFERS * LINEAR_STORE_BYTES;
-    while (linear_walk_next(&walk, &unit)) {
+    for (bool first = true; linear_walk_next(&walk, &unit); first = false) {
         const struct lwg_corner tile = lwg_corner_of<CONFIG>(plan.product, unit.tile, rank);
         const int stages = unit.end - unit.begin;
+        struct lwg_cursor at = next; /* in each branch the same, as the compiler must know */
+        lwg_skip<CONFIG>(next, stages);
         if (tile.row + half >= plan.product.operands.m) {
             lwg_pass<CONFIG>(stages, full, empty, at, lane);
             continue;
         }
         const int row = tile.row + half + warp % 4 * LINEAR_STORE_ROWS;
         const scale_source<CONFIG> source(plan, row + mma_row(lane, 0), tile.column);
-        const bool passes = group == 0 && tile.row + WGMMA_ROWS < plan.product.operands.m;
+        const bool passes = first && group == 0 && tile.row + WGMMA_ROWS < plan.product.operands.m;
         float sum[CONFIG::COLUMNS / 2] = {};
-        if (CONFIG::STAGGERED && group == 1) hopper_turn_wait(1, LWG_CONSUMERS * WGMMA_THREADS);
+        if (CONFIG::STAGGERED && first && group == 1) hopper_turn_wait(1, LWG_CONSUMERS * WGMMA_THREADS);
         multiply<CONFIG>(sum, source, stages, ring, half, full, empty, at, passes, lane);
         if (!CONFIG::BY_BLOCK) {
             const float scale = __ldg(plan.x_scales) * __ldg(plan.w_scales);
@@ -221,12 +223,15 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
     const uint32_t ring = hopper_shared(memory);
     const uint32_t full = hopper_shared(barriers), empty = full + 8 * CONFIG::STAGES;
     lwg_begin<CONFIG>(plan.product, full, empty);
-    if (threadIdx.x < WGMMA_THREADS) {
+    /* The compiler knows that this is the same in all lanes, and so are addresses and branches. */
+    const int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WGMMA_THREADS, 0);
+    if (group == 0) {
         hopper_registers_give<PRODUCER_REGISTERS>();
         if (threadIdx.x == 0) lwg_produce<CONFIG>(plan.product, ring, full, empty);
     } else {
         hopper_registers_take<CONSUMER_REGISTERS>();
-        consume<CONFIG>(plan, ring, memory + CONFIG::STAGES * CONFIG::STAGE_BYTES, full, empty);
+        consume<CONFIG>(plan, ring, memory + CONFIG::STAGES * CONFIG::STAGE_BYTES, full, empty,
+                        group - 1);
     }
     if (CONFIG::CLUSTER > 1) hopper_cluster_sync();
 #else
