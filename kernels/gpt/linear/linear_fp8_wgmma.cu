@@ -132,8 +132,9 @@ multiply(float (&sum)[CONFIG::COLUMNS / 2], const struct scale_source<CONFIG> &s
     struct scale_set<CONFIG> scales = {};
     int before = 0;
     for (int step = 0; step < stages; step++) {
-        const uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES + row * WGMMA_ROW_BYTES;
-        const uint32_t w = __shfl_sync(0xffffffffu, ring + at.stage * CONFIG::STAGE_BYTES + CONFIG::X_BYTES, 0);
+        /* The same in all lanes, as the compiler now knows. */
+        const uint32_t stage = __shfl_sync(0xffffffffu, ring + at.stage * CONFIG::STAGE_BYTES, 0);
+        const uint32_t x = stage + row * WGMMA_ROW_BYTES, w = stage + CONFIG::X_BYTES;
         struct scale_set<CONFIG> next = {};
         if (CONFIG::BY_BLOCK) source.load(next, step);
         hopper_barrier_wait(full + 8 * at.stage, at.parity);
