@@ -9,8 +9,8 @@
  *
  * A warpgroup's 64 x 256 sums are 128 registers, so a stage's are made in parts of 64 columns: two
  * parts of 32 registers, of which one is added while the other's products run. x is loaded once per
- * stage into registers, as products that took it from shared memory would read it once per part: with
- * what TMA writes, more than the 128 bytes per cycle that shared memory has.
+ * stage into registers, as products that took it from shared memory would read it once per part:
+ * with what TMA writes, more than the 128 bytes per cycle that shared memory has.
  *
  * Operations: 2 m n k. Bytes per tile and stage of 1024 cycles: 32 KiB from L2; 48 KiB written to
  * shared memory and 80 KiB read.
@@ -122,20 +122,24 @@ static __device__ __forceinline__ void load_rows(uint32_t (&to)[STEPS][4], uint3
 
 /* A warpgroup's sums over so many stages. It passes the turn once it is ahead of the other. */
 template <typename CONFIG>
-static __device__ __forceinline__ void
-multiply(float (&sum)[CONFIG::COLUMNS / 2], const struct scale_source<CONFIG> &source, int stages,
-         uint32_t ring, int row, uint32_t full, uint32_t empty, struct lwg_cursor at, bool passes, int lane)
+static __device__ __forceinline__ void multiply(float (&sum)[CONFIG::COLUMNS / 2],
+                                                const struct scale_source<CONFIG> &source,
+                                                int stages, uint32_t ring, int row, uint32_t full,
+                                                uint32_t empty, struct lwg_cursor at, bool passes,
+                                                int lane)
 {
     constexpr int last = CONFIG::PARTS - 1, buffers = CONFIG::BUFFERED;
     float part[buffers][CONFIG::WIDTH / 2] = {};
     uint32_t loaded[STEPS][4] = {};
-    struct scale_set<CONFIG> scales = {};
+    struct scale_set<CONFIG> scales = {
+    };
     int before = 0;
     for (int step = 0; step < stages; step++) {
         /* The same in all lanes, as the compiler now knows. */
         const uint32_t stage = __shfl_sync(0xffffffffu, ring + at.stage * CONFIG::STAGE_BYTES, 0);
         const uint32_t x = stage + row * WGMMA_ROW_BYTES, w = stage + CONFIG::X_BYTES;
-        struct scale_set<CONFIG> next = {};
+        struct scale_set<CONFIG> next = {
+        };
         if (CONFIG::BY_BLOCK) source.load(next, step);
         hopper_barrier_wait(full + 8 * at.stage, at.parity);
         wgmma_wait<0>();
@@ -194,7 +198,8 @@ static __device__ void consume(const struct plan &plan, uint32_t ring, unsigned 
         const scale_source<CONFIG> source(plan, row + mma_row(lane, 0), tile.column);
         const bool passes = first && group == 0 && tile.row + WGMMA_ROWS < plan.product.operands.m;
         float sum[CONFIG::COLUMNS / 2] = {};
-        if (CONFIG::STAGGERED && first && group == 1) hopper_turn_wait(1, LWG_CONSUMERS * WGMMA_THREADS);
+        if (CONFIG::STAGGERED && first && group == 1)
+            hopper_turn_wait(1, LWG_CONSUMERS * WGMMA_THREADS);
         multiply<CONFIG>(sum, source, stages, ring, half, full, empty, at, passes, lane);
         if (!CONFIG::BY_BLOCK) {
             const float scale = __ldg(plan.x_scales) * __ldg(plan.w_scales);
@@ -274,7 +279,8 @@ static const char *supports(const struct assay_shape *shape)
 template <int COLUMNS, int PARTS, bool LOADED, int CLUSTER, bool STAGGERED>
 static int setup(struct assay_call *call)
 {
-    struct product *product = (struct product *)aligned_alloc(alignof(struct product), sizeof *product);
+    struct product *product =
+        (struct product *)aligned_alloc(alignof(struct product), sizeof *product);
     struct linear_operands operands = {};
     call->state = product;
     if (!product) return assay_error("out of memory");
@@ -288,7 +294,8 @@ static int setup(struct assay_call *call)
     product->plan.x_scales = (const float *)call->buffer[LFP8_X_SCALES];
     product->plan.w_scales = (const float *)call->buffer[LFP8_W_SCALES];
     if (call->shape->value[LFP8_SCALE] == LFP8_BLOCK)
-        return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, true>>(product, &operands);
+        return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, true>>(product,
+                                                                                 &operands);
     return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, false>>(product, &operands);
 }
 
@@ -321,8 +328,11 @@ static void teardown(struct assay_call *call)
     };                                                                                             \
     ASSAY_REGISTER_VARIANT(variant_##NAME)
 
-VARIANT(wgmma, "Hopper's tensor cores, TMA, tiles of 128 x 256, groups added in fp32", 256, 4, true, 2, true);
+VARIANT(wgmma, "Hopper's tensor cores, TMA, tiles of 128 x 256, groups added in fp32", 256, 4, true,
+        2, true);
 VARIANT(wgmma_even, "as wgmma, warpgroups not staggered", 256, 4, true, 2, false);
 VARIANT(wgmma_halves, "as wgmma, two parts, one in registers", 256, 2, true, 2, true);
-VARIANT(wgmma_192, "as wgmma, tiles of 128 x 192, one part, x from shared memory", 192, 1, false, 2, true);
-VARIANT(wgmma_128, "as wgmma, tiles of 128 x 128, one part, x from shared memory", 128, 1, false, 2, true);
+VARIANT(wgmma_192, "as wgmma, tiles of 128 x 192, one part, x from shared memory", 192, 1, false, 2,
+        true);
+VARIANT(wgmma_128, "as wgmma, tiles of 128 x 128, one part, x from shared memory", 128, 1, false, 2,
+        true);
