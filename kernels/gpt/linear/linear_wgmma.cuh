@@ -333,20 +333,11 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
     if (lane == 0) hopper_store_wait<0>();
 }
 
-#endif
-
-/* setup refuses machine code without the body, so the trap is never met. */
+/* All threads of a block, before anything else. */
 template <typename CONFIG>
-static __global__ void __launch_bounds__(LWG_THREADS, 1)
-    linear_wgmma(const __grid_constant__ struct lwg_plan plan)
+static __device__ __forceinline__ void lwg_begin(const struct lwg_plan &plan, uint32_t full,
+                                                 uint32_t empty)
 {
-#ifdef HOPPER_CODE
-    extern __shared__ unsigned char lwg_memory[];
-    __shared__ uint64_t barriers[2 * CONFIG::STAGES];
-    unsigned char *memory =
-        lwg_memory + (LWG_ALIGN - hopper_shared(lwg_memory) % LWG_ALIGN) % LWG_ALIGN;
-    const uint32_t ring = hopper_shared(memory);
-    const uint32_t full = hopper_shared(barriers), empty = full + 8 * CONFIG::STAGES;
     if (threadIdx.x == 0) {
         hopper_prefetch(&plan.x);
         hopper_prefetch(&plan.w);
@@ -363,6 +354,23 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
         hopper_cluster_sync();
     else
         __syncthreads();
+}
+
+#endif
+
+/* setup refuses machine code without the body, so the trap is never met. */
+template <typename CONFIG>
+static __global__ void __launch_bounds__(LWG_THREADS, 1)
+    linear_wgmma(const __grid_constant__ struct lwg_plan plan)
+{
+#ifdef HOPPER_CODE
+    extern __shared__ unsigned char lwg_memory[];
+    __shared__ uint64_t barriers[2 * CONFIG::STAGES];
+    unsigned char *memory =
+        lwg_memory + (LWG_ALIGN - hopper_shared(lwg_memory) % LWG_ALIGN) % LWG_ALIGN;
+    const uint32_t ring = hopper_shared(memory);
+    const uint32_t full = hopper_shared(barriers), empty = full + 8 * CONFIG::STAGES;
+    lwg_begin<CONFIG>(plan, full, empty);
     if (threadIdx.x < WGMMA_THREADS) {
         hopper_registers_give<LWG_PRODUCER_REGISTERS>();
         if (threadIdx.x == 0) lwg_produce<CONFIG>(plan, ring, full, empty);
