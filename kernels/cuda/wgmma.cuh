@@ -175,6 +175,34 @@ WGMMA_TF32(128, "256", "%128", "%129", "%130")
 struct wgmma_e4m3 {
 };
 WGMMA_STEP(struct wgmma_e4m3, 64, "m64n128k32.f32.e4m3.e4m3", "1, 1", "%64", "%65", "%66")
+WGMMA_STEP(struct wgmma_e4m3, 96, "m64n192k32.f32.e4m3.e4m3", "1, 1", "%96", "%97", "%98")
+
+/* The same with a in four registers, as mma_load leaves 16 rows and 32 bytes of k. */
+#ifdef HOPPER_CODE
+#define WGMMA_LOADED(COUNT, SHAPE, A, B, ADDS)                                                     \
+    static __device__ __forceinline__ void wgmma_loaded(struct wgmma_e4m3, float(&d)[COUNT],       \
+                                                        const uint32_t *a, uint64_t b, int adds)   \
+    {                                                                                              \
+        asm volatile("{\n"                                                                         \
+                     " .reg .pred p;\n"                                                            \
+                     " setp.ne.b32 p, " ADDS ", 0;\n"                                              \
+                     " wgmma.mma_async.sync.aligned." SHAPE ".f32.e4m3.e4m3 {" WGMMA_UP_TO_##COUNT \
+                     "}, {" A "}, " B ", p, 1, 1;\n"                                               \
+                     "}"                                                                           \
+                     : WGMMA_SUM_##COUNT(0)                                                        \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds)               \
+                     : "memory");                                                                  \
+    }
+#else
+#define WGMMA_LOADED(COUNT, SHAPE, A, B, ADDS)                                                     \
+    static __device__ __forceinline__ void wgmma_loaded(struct wgmma_e4m3, float(&)[COUNT],        \
+                                                        const uint32_t *, uint64_t, int)           \
+    {                                                                                              \
+    }
+#endif
+
+WGMMA_LOADED(32, "m64n64k32", "%32, %33, %34, %35", "%36", "%37")
+WGMMA_LOADED(64, "m64n128k32", "%64, %65, %66, %67", "%68", "%69")
 
 /* The same of bf16 with b across (wgmma_tile_across). */
 struct wgmma_bf16_across {

@@ -251,8 +251,8 @@ static __device__ __forceinline__ void online_store(const struct attention &args
     }
 }
 
-/* Two warpgroups issue their products in turns, so that the exponentials of one run beside the
- * products of the other; three fall into such an order without that. */
+/* Two warpgroups issue their products in turns, one per tile, so that the exponentials of one run
+ * beside the products of the other; three fall into such an order without that. */
 template <typename layout>
 static __device__ __forceinline__ void online_consume(const online_memory<layout> memory,
                                                       const struct attention &args,
@@ -289,6 +289,8 @@ static __device__ __forceinline__ void online_consume(const online_memory<layout
             hopper_barrier_wait(memory.value_there(ring.stage), ring.phase);
             if (speaker) hopper_barrier_arrive(memory.key_free(ring.stage));
             if (speaker) hopper_barrier_arrive(memory.value_free(ring.stage));
+            if (turns) hopper_turn_wait(1 + group, 2 * GROUP_THREADS);
+            if (turns) hopper_turn_pass(2 - group, 2 * GROUP_THREADS);
             ring.advance();
         }
 
