@@ -28,7 +28,8 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
     static const int bytes =
         slack + barriers_at + (3 * tiles + 2 * KEY_STAGES + 2 * VALUE_STAGES + 2) * 8;
     /* A lane's: scores and sums are 96 or 112 of them, a quarter of a panel of values 16 or 32. */
-    static const int computing_registers = 144, fetching_registers = 80;
+    static const int computing_registers = GROUPS == 2 ? 208 : 144;
+    static const int fetching_registers = GROUPS == 2 ? 96 : 80;
     static_assert(VALUE_STAGES >= value_panels);
 };
 
@@ -349,7 +350,6 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
                     sum[i] *= keep[i % 4 / 2];
 
             tf32_round(s);
-            wgmma_pin(s); /* before the wait for values */
             int value_at = value.stage;
             for (int panel = 0; panel < layout::value_panels; panel++, value.advance())
                 hopper_barrier_wait(memory.value_there(value.stage), value.phase);
