@@ -31,7 +31,7 @@
 
 enum {
     CHUNK_BYTES = 2 * WEIGHT_CHUNK, /* of a row of X */
-    STAGES = 6,                     /* of the ring, in bytes: */
+    STAGES = 4,                     /* of the ring, in bytes: */
     STAGE_BYTES = 16 << 10,
     TEAMS = 4, /* warpgroups of a block */
     TILES = 4, /* of 16 columns, per warpgroup */
@@ -211,6 +211,7 @@ static __device__ __forceinline__ void release(struct x_ring &ring, const char *
 template <int M, int NT>
 static __device__ __forceinline__ void walk(const struct weight_args &args, uint4 *shared)
 {
+    const int HELD = NT > 2 ? 2 : 4; /* units of codes; more would not fit the registers */
     const int of_stage = STAGE_UNITS<M, NT>, unit_bytes = STAGE_BYTES / of_stage;
     const int of_slice = (args.slice_units + of_stage - 1) / of_stage;
     const int slice = blockIdx.x % args.slices, mine = blockIdx.x / args.slices;
@@ -244,11 +245,11 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
                             (((slice * args.groups + group) * args.slice_units) * TILES +
                              threadIdx.x / 32 % TILES) *
                                 32;
-        uint4 codes[WEIGHT_AHEAD];
+        uint4 codes[HELD];
         warpgroup_sums<M, NT> sums;
         sums.clear();
 #pragma unroll
-        for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++, next += TILES * 32)
+        for (int ahead = 0; ahead < HELD; ahead++, next += TILES * 32)
             if (busy) codes[ahead] = __ldcs(next);
         for (int unit = 0; unit < args.slice_units; unit += WEIGHT_AHEAD)
 #pragma unroll
@@ -261,8 +262,8 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
                 }
                 if (busy) {
                     uint32_t x = hopper_shared(ring.stage[(stage - 1) % STAGES]);
-                    sums.add(args, table, codes[ahead], x + at * unit_bytes, ahead);
-                    if (unit + WEIGHT_AHEAD < args.slice_units) codes[ahead] = __ldcs(next);
+                    sums.add(args, table, codes[ahead % HELD], x + at * unit_bytes, ahead);
+                    if (unit + ahead + HELD < args.slice_units) codes[ahead % HELD] = __ldcs(next);
                 }
                 if (at == 0 && stage > 1) release(ring, from, stage - 2, of_slice, stages);
             }
