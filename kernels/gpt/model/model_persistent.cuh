@@ -101,6 +101,8 @@ template <typename T, int B> struct persistent_block {
     {
         const int SOME = 8; /* at a time */
         const int count = args.batch * k;
+        /* Rows by a product, exact where rows fit in shared memory: count k < 2^32. */
+        const uint32_t reciprocal = 0xffffffffu / (uint32_t)k + 1;
         for (int first = threadIdx.x; first < count; first += SOME * PERSISTENT_LANES) {
             float out[SOME];
             const uint64_t *mine = args.words[kind] + first;
@@ -113,7 +115,7 @@ template <typename T, int B> struct persistent_block {
 #pragma unroll
             for (int i = 0; i < SOME; i++) {
                 int index = first + i * PERSISTENT_LANES;
-                int row = B == 1 ? 0 : index / k;
+                int row = B == 1 ? 0 : (int)__umulhi((uint32_t)index, reciprocal);
                 if (index < count) x[row * pitch(k) + place(index - row * k)] = out[i];
             }
         }
