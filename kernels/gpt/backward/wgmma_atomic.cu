@@ -9,12 +9,13 @@
  *
  * For the fifth product ds has its columns as rows: each thread writes its ds to shared memory as
  * [keys][queries] in bf16, in the swizzle of TMA, and the tensor cores read it across. Both
- * warpgroups need all of it, each for a half of dq (of the numbers of a head of 128, of the 128
- * queries of a tile at a head of 64), so they meet at a barrier in each tile; the buffer is
- * double, so that once is enough.
+ * warpgroups need all of it, each for half of the numbers of dq, so they meet at a barrier in each
+ * tile; the buffer is double, so that once is enough.
  *
  * Beside the products of the two warpgroups run: the exponentials, beside dp; ds, beside the sums
  * of dv; the atomics, beside the sums of dk.
+ *
+ * Head size 128 only: at 64 the wider tiles that the tensor cores need leave too few registers.
  *
  * Operations: 10 d per pair in bf16, and an exponential. Bytes: those of a pass of keys; 4 d per
  * query and 128 keys added through L2; dq cleared, read and rounded, 10 bytes per number.
@@ -44,9 +45,8 @@ struct atomic_plan {
 
 /* ------------------------------------------------------------------ kernels -- */
 
-/* At a head of 64, tiles are so wide that a warpgroup has whole queries. */
-template <int SIZE>
-using atomic_pass = backward_pass<SIZE, SIZE == 64 ? 128 : 64, true, BACKWARD_ATOMIC>;
+enum { SIZE = 128, COLUMNS = 64 };
+typedef backward_pass<SIZE, COLUMNS, true, BACKWARD_ATOMIC> PASS;
 
 #ifdef HOPPER_CODE
 
@@ -58,8 +58,7 @@ static __device__ __forceinline__ void put_ds(uint32_t to, const uint32_t (&ds)[
 {
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
-        int chunk = i / 2, panel = chunk / 8 * OWN * WGMMA_ROW_BYTES;
-        hopper_put(to + panel + (row + i % 2 * 8) * WGMMA_ROW_BYTES + (chunk % 8 ^ lane / 4) * 16 +
+        hopper_put(to + (row + i % 2 * 8) * WGMMA_ROW_BYTES + (i / 2 ^ lane / 4) * 16 +
                        lane % 4 * 4,
                    (int)ds[i]);
     }
@@ -74,31 +73,22 @@ static __device__ __forceinline__ void add_sums(float *to, const float (&sum)[32
                      : "memory");
 }
 
-template <int SIZE>
 static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
-                                               const backward_memory<atomic_pass<SIZE>> memory,
+                                               const backward_memory<PASS> memory,
                                                const struct backward_work &work, int group)
 {
-    typedef atomic_pass<SIZE> PASS;
-    const int COLUMNS = PASS::COLUMNS, lane = threadIdx.x % 32;
+    const int lane = threadIdx.x % 32;
     const int first = work.own + group * BOX, warp_row = threadIdx.x / 32 % 4 * 16 + lane / 4;
-    const bool EARLY = SIZE == 128;          /* registers suffice for p beside p in fp32 */
     const int panel = OWN * WGMMA_ROW_BYTES; /* of own operands, and of ds */
     const uint32_t own0 = memory.own(0) + group * BOX * WGMMA_ROW_BYTES;
     const uint32_t own1 = memory.own(1) + group * BOX * WGMMA_ROW_BYTES;
-    const uint64_t keys =
-        wgmma_tile_across(memory.own(0) + (SIZE == 64 ? 0 : group * panel), panel);
+    const uint64_t keys = wgmma_tile_across(memory.own(0) + group * panel, panel);
     float s[COLUMNS / 2], dp[COLUMNS / 2], dk[SIZE / 2], dv[SIZE / 2], dq[32];
     uint32_t p[COLUMNS / 4], ds[COLUMNS / 4];
     backward_column<PASS> lse = {}, delta = {};
 #pragma unroll
     for (int i = 0; i < SIZE / 2; i++)
         dk[i] = dv[i] = 0.0f;
-
-    auto add_dv = [&](int n) {
-        backward_pack(p, s);
-        backward_add<SIZE>(dv, p, memory.tile(n, 1));
-    };
 
     hopper_barrier_wait(memory.own_there(), 0);
     for (int n = 0; n < work.tiles; n++) {
@@ -114,18 +104,17 @@ static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
         wgmma_wait<1>();
         wgmma_pin(s);
         backward_weigh(s, lse, plan.common.scale, first, tile * COLUMNS);
-        if (EARLY) add_dv(n);
-        wgmma_wait<EARLY ? 1 : 0>();
+        backward_pack(p, s);
+        backward_add<SIZE>(dv, p, memory.tile(n, 1));
+        wgmma_wait<1>();
         wgmma_pin(dp);
         backward_differ<PASS>(dp, s, delta);
-        wgmma_pin(s); /* else p would be packed before, and registers run out */
-        if (!EARLY) add_dv(n);
         backward_pack(ds, dp);
         put_ds(buffer, ds, group * BOX + warp_row, lane);
         hopper_store_fence();
         hopper_turn_wait(MEETING, COMPUTING);
 
-        uint64_t a = wgmma_tile_across(buffer + (SIZE == 64 ? group * panel : 0), panel);
+        uint64_t a = wgmma_tile_across(buffer, panel);
         wgmma_pin(dq);
         wgmma_begin();
 #pragma unroll
@@ -151,15 +140,13 @@ static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
 #endif
 
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
-template <int SIZE>
 static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
     all_products(const __grid_constant__ struct atomic_plan plan)
 {
 #ifdef HOPPER_CODE
-    typedef atomic_pass<SIZE> PASS;
     extern __shared__ unsigned char backward_shared[];
     auto own = [&](backward_memory<PASS> memory, const struct backward_work &work, int group) {
-        consume<SIZE>(plan, memory, work, group);
+        consume(plan, memory, work, group);
     };
     backward_run<PASS>(plan.common, backward_shared, blockIdx.x, own);
 #else
@@ -168,15 +155,13 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
 }
 
 /* One block per tile of queries and warpgroup: its sums to dq. */
-template <int SIZE>
 static __global__ void __launch_bounds__(PART_THREADS) round_dq(const struct atomic_plan plan)
 {
     const struct attention &forward = plan.common.args.forward;
     int group = blockIdx.x % GROUPS, tile = blockIdx.x / GROUPS % plan.tiles;
     int line = blockIdx.x / GROUPS / plan.tiles, lane = threadIdx.x % 32;
-    int row = tile * atomic_pass<SIZE>::COLUMNS + threadIdx.x / 32 * 16 + lane / 4;
-    int column = lane % 4 * 2;
-    (SIZE == 64 ? row : column) += group * BOX;
+    int row = tile * COLUMNS + threadIdx.x / 32 * 16 + lane / 4;
+    int column = group * BOX + lane % 4 * 2;
     const float4 *from = (const float4 *)(plan.sums + (int64_t)blockIdx.x * PART) + threadIdx.x;
     uint16_t *to = (uint16_t *)plan.common.args.dqkv +
                    (attention_head<uint16_t>(forward, line) - (const uint16_t *)forward.qkv) +
@@ -194,11 +179,15 @@ static __global__ void __launch_bounds__(PART_THREADS) round_dq(const struct ato
 
 /* ---------------------------------------------------------------- host side -- */
 
+static const char *supports(const struct assay_shape *shape)
+{
+    if (shape->value[ATTENTION_HEAD_SIZE] != SIZE) return "made for head size 128";
+    return backward_wgmma_supports(shape);
+}
+
 static int64_t tiles_of(const struct assay_shape *shape)
 {
-    int64_t columns = shape->value[ATTENTION_HEAD_SIZE] == 64 ? atomic_pass<64>::COLUMNS
-                                                              : atomic_pass<128>::COLUMNS;
-    return (shape->value[ATTENTION_TOKENS] + columns - 1) / columns;
+    return (shape->value[ATTENTION_TOKENS] + COLUMNS - 1) / COLUMNS;
 }
 
 static int64_t sum_bytes(const struct assay_shape *shape)
@@ -208,16 +197,13 @@ static int64_t sum_bytes(const struct assay_shape *shape)
 
 static int setup(struct assay_call *call)
 {
-    bool wide = call->shape->value[ATTENTION_HEAD_SIZE] == 128;
-    if (wide ? cuda_allow_shared((const void *)all_products<128>, atomic_pass<128>::bytes)
-             : cuda_allow_shared((const void *)all_products<64>, atomic_pass<64>::bytes))
-        return -1;
+    if (cuda_allow_shared((const void *)all_products, PASS::bytes)) return -1;
     return device_memory(call, &call->state,
                          sum_bytes(call->shape) + backward_row_bytes(call->shape),
                          "sums of dq, lse and delta");
 }
 
-template <int SIZE> static int enqueue(const struct assay_call *call)
+static int launch(struct assay_call *call)
 {
     cudaStream_t stream = (cudaStream_t)call->stream;
     int64_t bytes = sum_bytes(call->shape);
@@ -227,16 +213,10 @@ template <int SIZE> static int enqueue(const struct assay_call *call)
     if (assay_cuda(cudaMemsetAsync(plan.sums, 0, (size_t)bytes, stream), "cudaMemsetAsync") ||
         backward_prepare<SIZE>(call, &plan.common, plan.sums + bytes / (int64_t)sizeof(float)))
         return -1;
-    all_products<SIZE>
-        <<<plan.common.order.works, BLOCK_THREADS, atomic_pass<SIZE>::bytes, stream>>>(plan);
-    round_dq<SIZE>
-        <<<(unsigned)(bytes / (PART * (int64_t)sizeof(float))), PART_THREADS, 0, stream>>>(plan);
+    all_products<<<plan.common.order.works, BLOCK_THREADS, PASS::bytes, stream>>>(plan);
+    round_dq<<<(unsigned)(bytes / (PART * (int64_t)sizeof(float))), PART_THREADS, 0, stream>>>(
+        plan);
     return assay_launched();
-}
-
-static int launch(struct assay_call *call)
-{
-    return call->shape->value[ATTENTION_HEAD_SIZE] == 128 ? enqueue<128>(call) : enqueue<64>(call);
 }
 
 static const struct assay_variant variant = {
@@ -249,7 +229,7 @@ static const struct assay_variant variant = {
     .min_sm = 90,
     .max_sm = 90,
     .arch_specific = true,
-    .supports = backward_wgmma_supports,
+    .supports = supports,
     .setup = setup,
     .launch = launch,
     .teardown = device_memory_free,
