@@ -210,6 +210,12 @@ struct wgmma_bf16_across {
 WGMMA_STEP(struct wgmma_bf16_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 0, 1", "%64", "%65",
            "%66")
 
+/* The same with a across as well: its rows are k too. */
+struct wgmma_bf16_both_across {
+};
+WGMMA_STEP(struct wgmma_bf16_both_across, 32, "m64n64k16.f32.bf16.bf16", "1, 1, 1, 1", "%32", "%33",
+           "%34")
+
 /* d += a b: a, one step of k, in four registers as those of mma.sync; of 16 bits packed in pairs, as
  * the sums of d lie, and b across; of tf32 b along k. */
 #ifdef HOPPER_CODE
