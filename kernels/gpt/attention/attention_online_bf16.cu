@@ -5,12 +5,12 @@
  *
  * Each warp has 16 TILES queries, and PARTS warps share them where there are few: each takes a part
  * of a tile's keys, and the first of them combines their softmaxes at the end. Keys and values are
- * fetched by cp.async in tiles of 64 (128 in parts), the next tile while this one is used, swizzled
- * so that ldmatrix has no bank conflicts. The accumulators of the scores, packed in pairs, serve as
- * the left operand of the second product without being moved (mma_layout.h and its test). exp2
- * replaces exp, and rows are rescaled when a tile brings a larger score. A query sees keys up to
- * itself: tiles behind the last query of a warp are skipped, and only tiles on the diagonal are
- * masked. Blocks are launched longest first.
+ * fetched by cp.async in tiles of 64 (128 in parts, up to head size 128), the next tile while this
+ * one is used, swizzled so that ldmatrix has no bank conflicts. The accumulators of the scores,
+ * packed in pairs, serve as the left operand of the second product without being moved
+ * (mma_layout.h and its test). exp2 replaces exp, and rows are rescaled when a tile brings a larger
+ * score. A query sees keys up to itself: tiles behind the last query of a warp are skipped, and
+ * only tiles on the diagonal are masked. Blocks are launched longest first.
  *
  * Operations: 4 d per pair in bf16, and an exponential. Bytes: q and y once, k and v once per
  * block of queries, from L2.
@@ -28,30 +28,36 @@
 #include "kernels/gpt/mma.cuh"
 #include "kernels/gpt/dependent_launch.cuh"
 
-/* Where chunk `chunk` of row `row` lies in a tile whose rows have SIZE bf16. */
+/* Chunks from row to row of a tile whose rows have SIZE numbers: the swizzle wants 2, 4 or a
+ * multiple of 8. */
+template <int SIZE> static constexpr int PITCH = SIZE <= 64 ? SIZE / 8 : SIZE <= 128 ? 16 : 32;
+
+/* Where chunk `chunk` of row `row` lies in a tile. */
 template <int SIZE> static __device__ __forceinline__ uint32_t place(int row, int chunk)
 {
-    const int chunks = SIZE / 8;
+    const int chunks = PITCH<SIZE>;
     int at = chunks < 8 ? mma_swizzle_narrow(row, chunk, chunks) : mma_swizzle(row, chunk);
     return (row * chunks + at) * 16;
 }
 
-/* A thread keeps its chunk and goes down the rows by a multiple of eight, which does not change the
- * swizzle. So one running address is enough, and registers are scarce. */
+/* A thread keeps its chunk and goes down the rows, where it can by a multiple of eight, which does
+ * not change the swizzle. So one running address is enough, and registers are scarce. */
 template <int SIZE, int ROWS, int THREADS>
 static __device__ __forceinline__ void copy_tile(uint32_t to, const uint16_t *from, int first,
                                                  const struct attention &args)
 {
-    const int chunks = SIZE / 8, step = THREADS / chunks;
-    static_assert(step % 8 == 0 && (ROWS % step == 0 || ROWS < step));
+    const int chunks = PITCH<SIZE>, step = THREADS / chunks;
+    static_assert(ROWS % step == 0 || ROWS < step);
     int row = threadIdx.x / chunks, chunk = threadIdx.x % chunks;
-    if (ROWS < step && row >= ROWS) return;
+    if ((ROWS < step && row >= ROWS) || chunk >= SIZE / 8) return;
     const uint16_t *at = from + (first + row) * args.stride + chunk * 8;
-    to += place<SIZE>(row, chunk);
+    const uint32_t begin = to + place<SIZE>(row, chunk);
 #pragma unroll
     for (int i = 0; i < (ROWS + step - 1) / step; i++) {
         bool valid = first + row + i * step < args.tokens;
-        mma_copy(to + i * step * chunks * 16, valid ? at : from, valid);
+        uint32_t there =
+            step % 8 ? to + place<SIZE>(row + i * step, chunk) : begin + i * step * chunks * 16;
+        mma_copy(there, valid ? at : from, valid);
         at += step * args.stride;
     }
 }
@@ -61,8 +67,10 @@ template <int SIZE, int TILES, int WARPS, int PARTS> struct online_layout {
     static const int size = SIZE;
     static const int threads = 32 * WARPS * PARTS;
     static const int queries = 16 * TILES * WARPS;
-    static const int tile = PARTS > 1 ? 128 : 64, keys = tile / PARTS; /* of a warp */
-    static const int query_bytes = queries * SIZE * 2, key_bytes = tile * SIZE * 2;
+    static const int tile = PARTS > 1 && SIZE <= 128 ? 128 : 64;
+    static const int keys = tile / PARTS; /* of a warp */
+    static const int query_bytes = queries * PITCH<SIZE> * 16;
+    static const int key_bytes = tile * PITCH<SIZE> * 16;
     static const int bytes = query_bytes + 4 * key_bytes; /* k and v, two stages */
     static_assert(4 * attention_join_floats(2 * TILES, SIZE / 4, WARPS, PARTS) <= bytes);
 };
@@ -248,8 +256,11 @@ template <typename T> static struct attention_configs configs_of(void)
         CONFIG("64x64", 32, 1, 4, 1),   CONFIG("128x64", 32, 2, 4, 1),
         CONFIG("16x128", 64, 1, 1, 4),  CONFIG("32x64", 64, 1, 2, 1),
         CONFIG("64x64", 64, 1, 4, 1),   CONFIG("128x64", 64, 2, 4, 1),
+        CONFIG("16x128", 80, 1, 1, 4),  CONFIG("64x64", 80, 1, 4, 1),
+        CONFIG("16x128", 96, 1, 1, 4),  CONFIG("64x64", 96, 1, 4, 1),
         CONFIG("16x128", 128, 1, 1, 4), CONFIG("64x64", 128, 1, 4, 1),
-        CONFIG("128x64", 128, 2, 4, 1),
+        CONFIG("128x64", 128, 2, 4, 1), CONFIG("16x64", 256, 1, 1, 4),
+        CONFIG("64x64", 256, 1, 4, 1),
     };
     return {configs, sizeof configs / sizeof *configs};
 }
@@ -264,6 +275,15 @@ struct attention_configs attention_configs_fp16(void)
     return configs_of<__half>();
 }
 
+template <enum gpt_precision PRECISION> static const char *supports(const struct assay_shape *shape)
+{
+    const char *other = gpt_only(PRECISION, shape->value[ATTENTION_PRECISION]);
+    if (other) return other;
+    return attention_configs_shared_bytes(shape) < INT64_MAX
+               ? NULL
+               : "made for head sizes 16, 32, 64, 80, 96, 128 and 256";
+}
+
 static const struct assay_variant bf16 = {
     .operation = "attention",
     .name = "online_bf16",
@@ -272,7 +292,7 @@ static const struct assay_variant bf16 = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
-    .supports = attention_only<GPT_BF16>,
+    .supports = supports<GPT_BF16>,
     .shared_bytes = attention_configs_shared_bytes,
     .setup = attention_configs_setup,
     .launch = attention_configs_launch,
@@ -287,7 +307,7 @@ static const struct assay_variant fp16 = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
-    .supports = attention_only<GPT_FP16>,
+    .supports = supports<GPT_FP16>,
     .shared_bytes = attention_configs_shared_bytes,
     .setup = attention_configs_setup,
     .launch = attention_configs_launch,
