@@ -15,7 +15,7 @@
  * Operations: 4 d per pair in bf16, and an exponential. Bytes: q and y once, k and v once per
  * block of queries, from L2.
  *
- * At head size 128 with 32 queries per warp 255 registers are not enough: 80 bytes are spilt,
+ * At head size 128 with 32 queries per warp 255 registers are not enough: 60 bytes are spilt,
  * about ten local accesses per tile beside its 256 products.
  *
  * A batch of 1 with 12 heads of 128 tokens: blocks of 32 queries would be 48 on 132 multiprocessors
@@ -40,25 +40,26 @@ template <int SIZE> static __device__ __forceinline__ uint32_t place(int row, in
     return (row * chunks + at) * 16;
 }
 
-/* A thread keeps its chunk and goes down the rows, where it can by a multiple of eight, which does
- * not change the swizzle. So one running address is enough, and registers are scarce. */
+/* Rows first to `end`, zeros after them. A thread keeps its chunk and goes down the rows, where it
+ * can by a multiple of eight, which does not change the swizzle. So one running address is enough,
+ * and registers are scarce. */
 template <int SIZE, int ROWS, int THREADS>
 static __device__ __forceinline__ void copy_tile(uint32_t to, const uint16_t *from, int first,
-                                                 const struct attention &args)
+                                                 int end, int64_t stride)
 {
     const int chunks = PITCH<SIZE>, step = THREADS / chunks;
     static_assert(ROWS % step == 0 || ROWS < step);
     int row = threadIdx.x / chunks, chunk = threadIdx.x % chunks;
     if ((ROWS < step && row >= ROWS) || chunk >= SIZE / 8) return;
-    const uint16_t *at = from + (first + row) * args.stride + chunk * 8;
+    const uint16_t *at = from + (first + row) * stride + chunk * 8;
     const uint32_t begin = to + place<SIZE>(row, chunk);
 #pragma unroll
     for (int i = 0; i < (ROWS + step - 1) / step; i++) {
-        bool valid = first + row + i * step < args.tokens;
+        bool valid = first + row + i * step < end;
         uint32_t there =
             step % 8 ? to + place<SIZE>(row + i * step, chunk) : begin + i * step * chunks * 16;
         mma_copy(there, valid ? at : from, valid);
-        at += step * args.stride;
+        at += step * stride;
     }
 }
 
@@ -90,8 +91,9 @@ static __global__ void __launch_bounds__(32 * WARPS * PARTS, 2)
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     int first = (gridDim.y - 1 - blockIdx.y) * layout::queries;
     int line = warp % WARPS, part = warp / WARPS;
-    int own = first + line * 16 * TILES; /* the warp's first query */
-    int tiles = (min(first + layout::queries, args.tokens) + layout::tile - 1) / layout::tile;
+    int own = first + line * 16 * TILES;                 /* the warp's first query */
+    int end = min(first + layout::queries, args.tokens); /* behind the last key that is seen */
+    int tiles = (end + layout::tile - 1) / layout::tile;
 
     dependent_release();
     dependent_wait();
@@ -99,13 +101,14 @@ static __global__ void __launch_bounds__(32 * WARPS * PARTS, 2)
         uint32_t stage = stages + tile % 2 * 2 * layout::key_bytes;
         if (tile < tiles) {
             int row = tile * layout::tile;
-            copy_tile<SIZE, layout::tile, layout::threads>(stage, k, row, args);
-            copy_tile<SIZE, layout::tile, layout::threads>(stage + layout::key_bytes, v, row, args);
+            copy_tile<SIZE, layout::tile, layout::threads>(stage, k, row, end, args.stride);
+            copy_tile<SIZE, layout::tile, layout::threads>(stage + layout::key_bytes, v, row, end,
+                                                           args.stride);
         }
         mma_copy_commit();
     };
 
-    copy_tile<SIZE, layout::queries, layout::threads>(queries, head, first, args);
+    copy_tile<SIZE, layout::queries, layout::threads>(queries, head, first, end, args.stride);
     fetch(0); /* the queries are in its group */
 
     float sum[TILES][SIZE / 8][4] = {};
