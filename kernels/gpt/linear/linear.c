@@ -110,7 +110,6 @@ static double error_bound(const struct assay_shape *shape, const void *const in[
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     int64_t n = shape->value[LINEAR_N];
     struct operands operands;
     operands_init(&operands, shape, in);
@@ -127,14 +126,12 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 
 static int64_t product_columns(const struct assay_shape *shape, int buffer)
 {
-    (void)buffer;
     return shape->value[LINEAR_N];
 }
 
 static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
                          const double *sign, double *expected, double *bound)
 {
-    (void)buffer;
     const int64_t *value = shape->value;
     struct operands operands;
     double biases = 0, squares = 0;

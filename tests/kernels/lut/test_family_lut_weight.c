@@ -41,7 +41,6 @@ static void coordinates(uint32_t numbers, int out[8][2])
 
 static void every_codeword_comes_back_from_its_number(void **state)
 {
-    (void)state;
     const int8_t *point = points();
     static bool seen[WEIGHT_CODES];
     memset(seen, 0, sizeof seen);
@@ -59,7 +58,6 @@ static void every_codeword_comes_back_from_its_number(void **state)
 
 static void a_class_of_too_many_codewords_is_an_error(void **state)
 {
-    (void)state;
     static int8_t zeros[8 * WEIGHT_CODES];
     assert_int_equal(weight_numbers(zeros, number, entry, next), -1);
 }
@@ -132,7 +130,6 @@ static void lanes_add_up_to_the_product(int code, int64_t k, int64_t columns)
 
 static void packed_words_add_up_to_the_exact_sum(void **state)
 {
-    (void)state;
     points();
     for (int code = 4; code <= 5; code++) { /* q4m1, q4m2 */
         lanes_add_up_to_the_product(code, 13, 3);
@@ -142,7 +139,6 @@ static void packed_words_add_up_to_the_exact_sum(void **state)
 
 static void pieces_of_x_have_places_of_their_own(void **state)
 {
-    (void)state;
     bool seen[3 * 2 * 5 * 4] = {false};
     for (int at = 0; at < 3 * 2 * 5 * 4; at++) {
         int piece = weight_x_piece(at / 40, at / 20 % 2, 5, at / 4 % 5, at % 4);
@@ -179,7 +175,6 @@ static struct assay_shape shape_of(int64_t k, int code)
 
 static void every_order_of_a_sum_passes(void **state)
 {
-    (void)state;
     static const struct arithmetic right[] = {RIGHT_FP32, RIGHT_TENSOR};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
@@ -191,7 +186,6 @@ static void every_order_of_a_sum_passes(void **state)
 
 static void fewer_terms_and_outputs_that_are_cut_off_are_wrong(void **state)
 {
-    (void)state;
     static const struct arithmetic wrong[] = {
         {"last term dropped", as_it_is, sum_without_last, NULL, NULL},
         {"cut off", as_it_is, sum_blocks_of_16, NULL, bf16_cut}};
