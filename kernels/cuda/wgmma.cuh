@@ -213,6 +213,12 @@ struct wgmma_bf16_across {
 WGMMA_STEP(struct wgmma_bf16_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 0, 1", "%64", "%65",
            "%66")
 
+/* The same with a across as well: its rows are k too. */
+struct wgmma_bf16_both_across {
+};
+WGMMA_STEP(struct wgmma_bf16_both_across, 32, "m64n64k16.f32.bf16.bf16", "1, 1, 1, 1", "%32", "%33",
+           "%34")
+
 /* d += a b: a, 16 of k, in four registers as the sums of d lie, packed in pairs; b across. */
 #ifdef HOPPER_CODE
 #define WGMMA_ACROSS(TAG, COUNT, SHAPE, A, B)                                                      \
