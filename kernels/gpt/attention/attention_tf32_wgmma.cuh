@@ -357,6 +357,7 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
                 for (int i = 0; i < layout::size / 2; i++)
                     sum[i] *= keep[i % 4 / 2];
 
+            wgmma_pin(rows.total); /* of all weights: they come before the wait for values */
             tf32_round(s);
             int value_at = tf32_uniform(value.stage);
             for (int panel = 0; panel < layout::value_panels; panel++, value.advance())
