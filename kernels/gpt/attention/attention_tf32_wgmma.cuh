@@ -90,6 +90,20 @@ template <typename layout> struct tf32_memory {
     }
 };
 
+/* A work as the kernel goes over it. Blocks of queries end where the sequence does, at a multiple
+ * of ROWS, so the one with too few queries for all warpgroups is the first, which has the fewest
+ * keys: its `first` may be negative. */
+template <typename layout>
+static __device__ __forceinline__ struct online_work tf32_work_at(
+    const struct attention &args, const struct attention_order &order, int index)
+{
+    struct online_work work = online_work_at<layout>(args, order, index);
+    work.first += (args.tokens + ROWS - 1) / ROWS * ROWS - order.blocks * layout::queries;
+    int end = min(work.first + layout::queries, args.tokens);
+    work.tiles = (end + layout::keys - 1) / layout::keys;
+    return work;
+}
+
 /* ----------------------------------------------------------------- producer -- */
 
 static __device__ __forceinline__ void tf32_put(uint32_t at, float a, float b, float c, float d)
@@ -206,7 +220,7 @@ static __device__ __forceinline__ void tf32_produce(const tf32_memory<layout> me
 
     int index = (int)blockIdx.x;
     for (int parity = 0; index < order.works; parity ^= 1) {
-        work = online_work_at<layout>(args, order, index);
+        work = tf32_work_at<layout>(args, order, index);
         int last = (work.tiles - 1) * layout::keys;
         values.begin(args, work);
 #pragma unroll
@@ -313,9 +327,9 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
         int index = speaker ? hopper_get(memory.index(mine)) : 0;
         index = __shfl_sync(0xffffffffu, index, 0);
         if (index >= order.works) break;
-        struct online_work work = online_work_at<layout>(args, order, index);
+        struct online_work work = tf32_work_at<layout>(args, order, index);
         int own = work.first + group * ROWS, row = own + warp * 16 + lane / 4;
-        int top = own < args.tokens ? min((own + ROWS - 1) / keys, work.tiles - 1) : -1;
+        int top = own >= 0 ? min((own + ROWS - 1) / keys, work.tiles - 1) : -1;
         float s[keys / 2] = {}, sum[layout::size / 2] = {}, keep[2];
         struct online_rows rows = {{-INFINITY, -INFINITY}, {0.0f, 0.0f}};
 
@@ -383,7 +397,7 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
             for (int panel = 0; panel < layout::value_panels; panel++)
                 value_free(tf32_stage<layout::value_stages>(value_at, panel));
         }
-        tf32_store<layout>(args, work, row, lane, sum, rows);
+        if (top >= 0) tf32_store<layout>(args, work, row, lane, sum, rows);
     }
 }
 
