@@ -29,7 +29,7 @@ template <bool ADD> struct layernorm_rows {
     struct closed {
         float mean, scale;
     };
-    enum { ADDS = ADD, WRITES = 1, KEEPS = 0, GAINS = 2 };
+    enum { ADDS = ADD, WRITES = 1, GAINS = 2 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -49,18 +49,14 @@ template <bool ADD> struct layernorm_rows {
     template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
     {
         float count = 0.0f, sum = 0.0f, squares = 0.0f;
-        each([&](float &x) {
+        each([&](float x) {
             count += 1.0f;
             sum += x;
         });
         count = row_sum<LANES>(count);
         float mean = row_sum<LANES>(sum) / fmaxf(count, 1.0f);
-        each([&](float &x) { squares += (x - mean) * (x - mean); });
+        each([&](float x) { squares += (x - mean) * (x - mean); });
         return {count, mean, row_sum<LANES>(squares)};
-    }
-    static __device__ __forceinline__ float kept(float x, part)
-    {
-        return x;
     }
     static __device__ __forceinline__ hint hints(const args &, int64_t)
     {
@@ -89,8 +85,8 @@ template <bool ADD> struct layernorm_rows {
         row_unpack<float>(gain.bias, pieces[1]);
         return gain;
     }
-    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part,
-                                                   part whole, bool)
+    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part whole,
+                                                   bool)
     {
         return {whole.mean, layernorm_scale(whole.squares / (float)args.columns)};
     }

@@ -37,10 +37,11 @@ template <typename T, bool GRADIENT> struct cross_entropy {
     struct gain {
     };
     struct closed {
-        float scale, share; /* of exponentials; what the target has less */
+        softmax_closed softmax; /* times the share */
+        float share;            /* what the target has less */
         int target;
     };
-    enum { ADDS = 0, WRITES = GRADIENT, KEEPS = 1, GAINS = 0 };
+    enum { ADDS = 0, WRITES = GRADIENT, GAINS = 0 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -57,10 +58,6 @@ template <typename T, bool GRADIENT> struct cross_entropy {
     template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
     {
         return softmax_measure<LANES>(each);
-    }
-    static __device__ __forceinline__ float kept(float x, part of)
-    {
-        return row_power(x, of.most);
     }
     static __device__ __forceinline__ hint hints(const args &args, int64_t row)
     {
@@ -83,14 +80,14 @@ template <typename T, bool GRADIENT> struct cross_entropy {
         return {};
     }
     static __device__ __forceinline__ closed close(const args &args, int64_t row, state state,
-                                                   part own, part whole, bool leader)
+                                                   part whole, bool leader)
     {
         if (leader) args.loss[row] = logf(whole.sum) + (whole.most - state.x);
-        return {softmax_scale(own, whole) * args.share, args.share, state.target};
+        return {softmax_close(whole, args.share), args.share, state.target};
     }
-    static __device__ __forceinline__ float out(closed row, const gain &, int, float power)
+    static __device__ __forceinline__ float out(closed row, const gain &, int, float x)
     {
-        return power * row.scale;
+        return softmax_out(row.softmax, x);
     }
     template <int COUNT>
     static __device__ __forceinline__ void finish(closed row, float (&out)[COUNT], int column)

@@ -33,7 +33,7 @@ template <typename T> struct rmsnorm {
         float weight[row_piece<T>::WIDTH];
     };
     typedef float closed; /* 1 / root mean square */
-    enum { ADDS = 0, WRITES = 1, KEEPS = 0, GAINS = 1 };
+    enum { ADDS = 0, WRITES = 1, GAINS = 1 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -50,12 +50,8 @@ template <typename T> struct rmsnorm {
     template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
     {
         float squares = 0.0f;
-        each([&](float &x) { squares += x * x; });
+        each([&](float x) { squares += x * x; });
         return row_sum<LANES>(squares);
-    }
-    static __device__ __forceinline__ float kept(float x, part)
-    {
-        return x;
     }
     static __device__ __forceinline__ hint hints(const args &, int64_t)
     {
@@ -82,8 +78,8 @@ template <typename T> struct rmsnorm {
         row_unpack<T>(gain.weight, pieces[0]);
         return gain;
     }
-    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part,
-                                                   part squares, bool)
+    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part squares,
+                                                   bool)
     {
         return rsqrtf(__fdividef(squares, (float)args.columns) + NORMS_RMSNORM_EPSILON);
     }

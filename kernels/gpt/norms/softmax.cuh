@@ -28,22 +28,27 @@ static __device__ __forceinline__ softmax_part softmax_join(softmax_part a, soft
     return {most, a.sum * row_power(a.most, most) + b.sum * row_power(b.most, most)};
 }
 
-/* Leaves exponentials in place of the elements. */
 template <int LANES, class Each>
 static __device__ __forceinline__ softmax_part softmax_measure(Each each)
 {
     float most = -FLT_MAX, sum = 0.0f;
-    each([&](float &x) { most = fmaxf(most, x); });
+    each([&](float x) { most = fmaxf(most, x); });
     most = row_max<LANES>(most);
-    each([&](float &x) {
-        x = row_power(x, most);
-        sum += x;
-    });
+    each([&](float x) { sum += row_power(x, most); });
     return {most, row_sum<LANES>(sum)};
 }
 
-/* What turns the exponentials of `own` into the row's softmax. */
-static __device__ __forceinline__ float softmax_scale(softmax_part own, softmax_part whole)
+/* What outputs are made with: `scale` times the softmax. */
+struct softmax_closed {
+    float most, scale;
+};
+
+static __device__ __forceinline__ softmax_closed softmax_close(softmax_part whole, float scale)
 {
-    return __fdividef(row_power(own.most, whole.most), whole.sum);
+    return {whole.most, __fdividef(scale, whole.sum)};
+}
+
+static __device__ __forceinline__ float softmax_out(softmax_closed row, float x)
+{
+    return row_power(x, row.most) * row.scale;
 }

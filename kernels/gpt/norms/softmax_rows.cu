@@ -10,8 +10,8 @@
  *   best     the fastest of all divisions of a row that fit, measured in setup
  *
  * Bytes per element: one read and one written, the minimum; naive and stream read twice, the second
- * time from L2 where it still has the row. Operations per element: 6, one an exponential, which is
- * kept in registers in place of x; stream takes it twice.
+ * time from L2 where it still has the row. Operations per element: 8, two of them exponentials, of
+ * which the second costs less than the registers that would keep the first.
  */
 #include "softmax.cuh"
 
@@ -31,8 +31,8 @@ template <typename T> struct softmax {
     };
     struct gain {
     };
-    typedef float closed; /* what exponentials are multiplied by */
-    enum { ADDS = 0, WRITES = 1, KEEPS = 1, GAINS = 0 };
+    typedef softmax_closed closed;
+    enum { ADDS = 0, WRITES = 1, GAINS = 0 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -49,10 +49,6 @@ template <typename T> struct softmax {
     template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
     {
         return softmax_measure<LANES>(each);
-    }
-    static __device__ __forceinline__ float kept(float x, part of)
-    {
-        return row_power(x, of.most);
     }
     static __device__ __forceinline__ hint hints(const args &, int64_t)
     {
@@ -74,14 +70,13 @@ template <typename T> struct softmax {
     {
         return {};
     }
-    static __device__ __forceinline__ closed close(const args &, int64_t, state, part own,
-                                                   part whole, bool)
+    static __device__ __forceinline__ closed close(const args &, int64_t, state, part whole, bool)
     {
-        return softmax_scale(own, whole);
+        return softmax_close(whole, 1.0f);
     }
-    static __device__ __forceinline__ float out(closed scale, const gain &, int, float power)
+    static __device__ __forceinline__ float out(closed row, const gain &, int, float x)
     {
-        return power * scale;
+        return softmax_out(row, x);
     }
     template <int COUNT>
     static __device__ __forceinline__ void finish(closed, float (&)[COUNT], int)
