@@ -54,7 +54,7 @@ static struct host_info described(void)
     return info;
 }
 
-static void cpu_is_the_model_name_of_the_first_core(void **state)
+TEST_WITH(cpu_is_the_model_name_of_the_first_core, make_root, remove_root)
 {
     put("/proc/cpuinfo",
         "processor\t: 0\nmodel name\t: Example CPU @ 2.00GHz\nflags\t\t: fpu sse\n\n"
@@ -62,33 +62,33 @@ static void cpu_is_the_model_name_of_the_first_core(void **state)
     assert_string_equal(described().cpu, "Example CPU @ 2.00GHz");
 }
 
-static void cpu_without_a_model_name_is_the_architecture(void **state)
+TEST_WITH(cpu_without_a_model_name_is_the_architecture, make_root, remove_root)
 {
     put("/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\n");
     assert_int_not_equal(strlen(described().cpu), 0);
     assert_null(strstr(described().cpu, "0x41"));
 }
 
-static void memory_is_in_bytes(void **state)
+TEST_WITH(memory_is_in_bytes, make_root, remove_root)
 {
     put("/proc/meminfo", "MemTotal:       16384256 kB\nMemFree:         1000000 kB\n");
     assert_int_equal(described().memory_bytes, 16384256LL * 1024);
 }
 
-static void os_is_the_pretty_name_without_its_quotes(void **state)
+TEST_WITH(os_is_the_pretty_name_without_its_quotes, make_root, remove_root)
 {
     put("/etc/os-release",
         "NAME=\"Example\"\nPRETTY_NAME=\"Example Linux 12 (box)\"\nID=example\n");
     assert_string_equal(described().os, "Example Linux 12 (box)");
 }
 
-static void os_release_may_be_below_usr_lib(void **state)
+TEST_WITH(os_release_may_be_below_usr_lib, make_root, remove_root)
 {
     put("/usr/lib/os-release", "PRETTY_NAME=Plain\n");
     assert_string_equal(described().os, "Plain");
 }
 
-static void missing_files_leave_unknown_and_not_zero(void **state)
+TEST_WITH(missing_files_leave_unknown_and_not_zero, make_root, remove_root)
 {
     struct host_info info = described();
     assert_string_equal(info.os, "");
@@ -96,7 +96,7 @@ static void missing_files_leave_unknown_and_not_zero(void **state)
     assert_int_equal(info.memory_bytes, -1);
 }
 
-static void bare_metal_has_no_container(void **state)
+TEST_WITH(bare_metal_has_no_container, make_root, remove_root)
 {
     put("/proc/cpuinfo", "model name\t: Example\nflags\t\t: fpu sse\n");
     put("/proc/1/cgroup", "0::/init.scope\n");
@@ -104,27 +104,27 @@ static void bare_metal_has_no_container(void **state)
     assert_string_equal(described().container, "");
 }
 
-static void systemd_names_the_container(void **state)
+TEST_WITH(systemd_names_the_container, make_root, remove_root)
 {
     put("/run/systemd/container", "systemd-nspawn\n");
     put("/.dockerenv", "");
     assert_string_equal(described().container, "systemd-nspawn");
 }
 
-static void environment_of_init_names_the_container(void **state)
+TEST_WITH(environment_of_init_names_the_container, make_root, remove_root)
 {
     static const char environ[] = "PATH=/bin\0container=lxc\0HOME=/root";
     put_bytes("/proc/1/environ", environ, sizeof environ);
     assert_string_equal(described().container, "lxc");
 }
 
-static void an_empty_dockerenv_is_docker(void **state)
+TEST_WITH(an_empty_dockerenv_is_docker, make_root, remove_root)
 {
     put("/.dockerenv", "");
     assert_string_equal(described().container, "docker");
 }
 
-static void firecracker_is_known_by_its_acpi_table(void **state)
+TEST_WITH(firecracker_is_known_by_its_acpi_table, make_root, remove_root)
 {
     static const char facp[] = "FACP\x14\x01\0\0\x06\x66"
                                "FIRECKFCVMFADT\0\0\0\0FCAT";
@@ -132,20 +132,20 @@ static void firecracker_is_known_by_its_acpi_table(void **state)
     assert_string_equal(described().container, "firecracker");
 }
 
-static void a_container_in_a_virtual_machine_names_both(void **state)
+TEST_WITH(a_container_in_a_virtual_machine_names_both, make_root, remove_root)
 {
     put("/.dockerenv", "");
     put("/sys/class/dmi/id/sys_vendor", "QEMU\n");
     assert_string_equal(described().container, "docker, qemu");
 }
 
-static void an_unnamed_hypervisor_is_a_virtual_machine(void **state)
+TEST_WITH(an_unnamed_hypervisor_is_a_virtual_machine, make_root, remove_root)
 {
     put("/proc/cpuinfo", "model name\t: Example\nflags\t\t: fpu hypervisor sse\n");
     assert_string_equal(described().container, "virtual machine");
 }
 
-static void a_text_longer_than_its_field_is_cut(void **state)
+TEST_WITH(a_text_longer_than_its_field_is_cut, make_root, remove_root)
 {
     char text[600];
     memset(text, 'x', sizeof text);
@@ -156,7 +156,7 @@ static void a_text_longer_than_its_field_is_cut(void **state)
     assert_int_equal(strlen(info.os), sizeof info.os - 1);
 }
 
-static void this_machine_has_cores_memory_and_a_kernel(void **state)
+TEST(this_machine_has_cores_memory_and_a_kernel)
 {
     struct host_info info;
     host_describe(&info);
@@ -167,26 +167,7 @@ static void this_machine_has_cores_memory_and_a_kernel(void **state)
     assert_int_not_equal(strlen(info.hostname), 0);
 }
 
-#define with_root(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        with_root(cpu_is_the_model_name_of_the_first_core),
-        with_root(cpu_without_a_model_name_is_the_architecture),
-        with_root(memory_is_in_bytes),
-        with_root(os_is_the_pretty_name_without_its_quotes),
-        with_root(os_release_may_be_below_usr_lib),
-        with_root(missing_files_leave_unknown_and_not_zero),
-        with_root(bare_metal_has_no_container),
-        with_root(systemd_names_the_container),
-        with_root(environment_of_init_names_the_container),
-        with_root(an_empty_dockerenv_is_docker),
-        with_root(firecracker_is_known_by_its_acpi_table),
-        with_root(a_container_in_a_virtual_machine_names_both),
-        with_root(an_unnamed_hypervisor_is_a_virtual_machine),
-        with_root(a_text_longer_than_its_field_is_cut),
-        cmocka_unit_test(this_machine_has_cores_memory_and_a_kernel),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -28,7 +28,7 @@ static struct surroundings after(double own, double others, double stolen)
     return around;
 }
 
-static void shares_leave_out_this_program(void **state)
+TEST(shares_leave_out_this_program)
 {
     struct surroundings around = after(15, 2, 1);
     assert_near(around.other_share, 0.1, 1e-12);
@@ -39,7 +39,7 @@ static void shares_leave_out_this_program(void **state)
     assert_near(after(15, -1, 0).other_share, 0, 0);
 }
 
-static void a_moment_has_no_shares(void **state)
+TEST(a_moment_has_no_shares)
 {
     struct surroundings around;
     surroundings_between(&around, &nothing, &nothing);
@@ -47,7 +47,7 @@ static void a_moment_has_no_shares(void **state)
     assert_int_equal(around.processors, 2);
 }
 
-static void what_disturbs_is_named_and_what_does_not_is_not(void **state)
+TEST(what_disturbs_is_named_and_what_does_not_is_not)
 {
     struct causes causes = {0};
     struct surroundings quiet = after(15, 0.5, 0), loud = after(5, 10, 1), unknown;
@@ -75,7 +75,7 @@ static void write_file(const char *root, const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void counters_are_read_in_seconds(void **state)
+TEST(counters_are_read_in_seconds)
 {
     char root[] = "/tmp/assay-proc-XXXXXX", path[256];
     struct machine_use use;
@@ -99,7 +99,7 @@ static void counters_are_read_in_seconds(void **state)
     assert_int_equal(system(path), 0);
 }
 
-static void a_row_is_noisy_when_its_wider_side_is(void **state)
+TEST(a_row_is_noisy_when_its_wider_side_is)
 {
     struct case_result result;
     result_init(&result);
@@ -119,12 +119,5 @@ static void a_row_is_noisy_when_its_wider_side_is(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_leave_out_this_program),
-        cmocka_unit_test(a_moment_has_no_shares),
-        cmocka_unit_test(what_disturbs_is_named_and_what_does_not_is_not),
-        cmocka_unit_test(counters_are_read_in_seconds),
-        cmocka_unit_test(a_row_is_noisy_when_its_wider_side_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

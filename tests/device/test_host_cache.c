@@ -33,7 +33,7 @@ static void put_cache(int processor, int index, const char *level, const char *t
     assert_int_equal(system(command), 0);
 }
 
-static void a_cache_that_two_processors_share_counts_once(void **state)
+TEST_WITH(a_cache_that_two_processors_share_counts_once, make_root, remove_root)
 {
     for (int p = 0; p < 2; p++) {
         put_cache(p, 0, "1", "Data", "48K", p ? "1" : "0");
@@ -44,33 +44,33 @@ static void a_cache_that_two_processors_share_counts_once(void **state)
     assert_int_equal(host_cache_bytes_below(root, 2), 32 << 20);
 }
 
-static void caches_of_their_own_add_up(void **state)
+TEST_WITH(caches_of_their_own_add_up, make_root, remove_root)
 {
     for (int p = 0; p < 4; p++)
         put_cache(p, 0, "2", "Unified", "2M", p < 2 ? "0,1" : "2-3");
     assert_int_equal(host_cache_bytes_below(root, 4), 4 << 20);
 }
 
-static void a_processor_that_may_not_be_used_adds_nothing(void **state)
+TEST_WITH(a_processor_that_may_not_be_used_adds_nothing, make_root, remove_root)
 {
     for (int p = 0; p < 4; p++)
         put_cache(p, 0, "2", "Unified", "2M", p < 2 ? "0,1" : "2-3");
     assert_int_equal(host_cache_bytes_below(root, 2), 2 << 20);
 }
 
-static void instructions_are_no_data(void **state)
+TEST_WITH(instructions_are_no_data, make_root, remove_root)
 {
     put_cache(0, 0, "1", "Data", "64K", "0");
     put_cache(0, 1, "2", "Instruction", "128K", "0");
     assert_int_equal(host_cache_bytes_below(root, 1), 64 << 10);
 }
 
-static void without_files_it_is_unknown(void **state)
+TEST_WITH(without_files_it_is_unknown, make_root, remove_root)
 {
     assert_int_equal(host_cache_bytes_below(root, 4), -1);
 }
 
-static void this_machine_has_some(void **state)
+TEST_WITH(this_machine_has_some, make_root, remove_root)
 {
     int64_t bytes = host_cache_bytes();
     assert_true(bytes == -1 || bytes >= 16 << 10);
@@ -78,14 +78,5 @@ static void this_machine_has_some(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
-    const struct CMUnitTest tests[] = {
-        TEST(a_cache_that_two_processors_share_counts_once),
-        TEST(caches_of_their_own_add_up),
-        TEST(a_processor_that_may_not_be_used_adds_nothing),
-        TEST(instructions_are_no_data),
-        TEST(without_files_it_is_unknown),
-        TEST(this_machine_has_some),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void check_signed(char **field, const char *line)
     near(p, atof(field[3]), line);
 }
 
-static void the_signed_rank_p_is_that_of_every_pattern_of_signs(void **state)
+TEST(the_signed_rank_p_is_that_of_every_pattern_of_signs)
 {
     assert_true(each_line("signed", check_signed) > 100);
 }
@@ -80,7 +80,7 @@ static void check_centre(char **field, const char *line)
     check_interval(signed_rank_interval(d, count, atof(field[1])), field, line);
 }
 
-static void the_signed_rank_interval_is_the_inverted_test(void **state)
+TEST(the_signed_rank_interval_is_the_inverted_test)
 {
     assert_true(each_line("centre", check_centre) > 20);
 }
@@ -94,7 +94,7 @@ static void check_ranksum(char **field, const char *line)
     near(p, atof(field[3]), line);
 }
 
-static void the_rank_sum_p_is_that_of_every_choice(void **state)
+TEST(the_rank_sum_p_is_that_of_every_choice)
 {
     assert_true(each_line("ranksum", check_ranksum) > 50);
 }
@@ -108,7 +108,7 @@ static void check_move(char **field, const char *line)
     check_interval(move, field, line);
 }
 
-static void the_rank_sum_interval_is_the_inverted_test(void **state)
+TEST(the_rank_sum_interval_is_the_inverted_test)
 {
     assert_true(each_line("move", check_move) > 15);
 }
@@ -137,12 +137,12 @@ static void check_bh(char **field, const char *line)
     check_rejected(bh_reject, field, line);
 }
 
-static void holm_rejects_what_its_adjusted_p_values_do(void **state)
+TEST(holm_rejects_what_its_adjusted_p_values_do)
 {
     assert_true(each_line("holm", check_holm) >= 10);
 }
 
-static void benjamini_hochberg_rejects_what_scipy_does(void **state)
+TEST(benjamini_hochberg_rejects_what_scipy_does)
 {
     assert_true(each_line("bh", check_bh) >= 15);
 }
@@ -152,7 +152,7 @@ static void check_normal(char **field, const char *line)
     near(normal_quantile(atof(field[1])), atof(field[2]), line);
 }
 
-static void the_normal_quantile_is_scipys(void **state)
+TEST(the_normal_quantile_is_scipys)
 {
     assert_true(each_line("normal", check_normal) >= 8);
 }
@@ -172,7 +172,7 @@ static int draw(struct rng *rng, double *values, int most)
     return count;
 }
 
-static void turning_the_signs_turns_the_sides(void **state)
+TEST(turning_the_signs_turns_the_sides)
 {
     struct rng rng;
     double d[20], turned[20];
@@ -190,7 +190,7 @@ static void turning_the_signs_turns_the_sides(void **state)
     }
 }
 
-static void swapping_the_samples_turns_the_sides(void **state)
+TEST(swapping_the_samples_turns_the_sides)
 {
     struct rng rng;
     double x[9], y[9];
@@ -208,7 +208,7 @@ static void swapping_the_samples_turns_the_sides(void **state)
 }
 
 /* A p value at most a holds in at most a share a of unchanged cases. */
-static void unchanged_differences_are_rarely_called_changed(void **state)
+TEST(unchanged_differences_are_rarely_called_changed)
 {
     struct rng rng;
     int called = 0;
@@ -223,7 +223,7 @@ static void unchanged_differences_are_rarely_called_changed(void **state)
     assert_in_range(called, trials * 35 / 1000, trials * 5 / 100);
 }
 
-static void six_of_six_is_one_in_64(void **state)
+TEST(six_of_six_is_one_in_64)
 {
     const double d[] = {1, 2, 3, 4, 5, 6};
     assert_true(signed_rank_p(d, 6, 0, SIDE_GREATER) == 1.0 / 64);
@@ -237,7 +237,7 @@ static void six_of_six_is_one_in_64(void **state)
     assert_int_equal(rank_sum_outside(3, 4, 0.95), 0);
 }
 
-static void a_difference_of_exactly_the_shift_speaks_against_a_change(void **state)
+TEST(a_difference_of_exactly_the_shift_speaks_against_a_change)
 {
     const double d[] = {0, 0, 0, 1, 1, 1};
     assert_true(signed_rank_p(d, 6, 0, SIDE_GREATER) > 1.0 / 64);
@@ -245,7 +245,7 @@ static void a_difference_of_exactly_the_shift_speaks_against_a_change(void **sta
     assert_true(signed_rank_p(d, 3, 0, SIDE_LESS) == 1);
 }
 
-static void nothing_is_evidence_of_nothing(void **state)
+TEST(nothing_is_evidence_of_nothing)
 {
     const double one = 1;
     struct interval move;
@@ -257,7 +257,7 @@ static void nothing_is_evidence_of_nothing(void **state)
 }
 
 /* Beyond the exact table the normal law goes on where it ended. */
-static void the_interval_of_many_launches_joins_the_exact_one(void **state)
+TEST(the_interval_of_many_launches_joins_the_exact_one)
 {
     int exact = rank_sum_outside(RANK_SUM_MAX, RANK_SUM_MAX, 0.95);
     int beyond = rank_sum_outside(RANK_SUM_MAX, RANK_SUM_MAX + 1, 0.95);
@@ -265,7 +265,7 @@ static void the_interval_of_many_launches_joins_the_exact_one(void **state)
 }
 
 /* Sums of twelve uniform values: near enough to normal for two per cent. */
-static void the_spread_of_few_values_is_right_in_the_mean(void **state)
+TEST(the_spread_of_few_values_is_right_in_the_mean)
 {
     enum { TRIALS = 40000 };
     struct rng rng;
@@ -286,22 +286,5 @@ static void the_spread_of_few_values_is_right_in_the_mean(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_signed_rank_p_is_that_of_every_pattern_of_signs),
-        cmocka_unit_test(the_signed_rank_interval_is_the_inverted_test),
-        cmocka_unit_test(the_rank_sum_p_is_that_of_every_choice),
-        cmocka_unit_test(the_rank_sum_interval_is_the_inverted_test),
-        cmocka_unit_test(holm_rejects_what_its_adjusted_p_values_do),
-        cmocka_unit_test(benjamini_hochberg_rejects_what_scipy_does),
-        cmocka_unit_test(the_normal_quantile_is_scipys),
-        cmocka_unit_test(turning_the_signs_turns_the_sides),
-        cmocka_unit_test(swapping_the_samples_turns_the_sides),
-        cmocka_unit_test(unchanged_differences_are_rarely_called_changed),
-        cmocka_unit_test(six_of_six_is_one_in_64),
-        cmocka_unit_test(a_difference_of_exactly_the_shift_speaks_against_a_change),
-        cmocka_unit_test(nothing_is_evidence_of_nothing),
-        cmocka_unit_test(the_spread_of_few_values_is_right_in_the_mean),
-        cmocka_unit_test(the_interval_of_many_launches_joins_the_exact_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

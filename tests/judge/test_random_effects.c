@@ -63,7 +63,7 @@ static void check_above(char **field, const char *line)
         near(student_t_exceeded(student_t_above(t, freedom), freedom), t, line);
 }
 
-static void the_tail_of_t_is_that_of_scipy(void **state)
+TEST(the_tail_of_t_is_that_of_scipy)
 {
     assert_int_equal(each_line("above", check_above), 88);
 }
@@ -81,7 +81,7 @@ static void check_pooled(char **field, const char *line)
     near(pooled_margin(&pooled, 0.95), atof(field[5]), line);
 }
 
-static void the_mean_over_nodes_is_that_of_statsmodels(void **state)
+TEST(the_mean_over_nodes_is_that_of_statsmodels)
 {
     assert_int_equal(each_line("pooled", check_pooled), 18);
 }
@@ -93,12 +93,12 @@ static void check_alike(char **field, const char *line)
     near(node_p_alike(nodes, count, atoi(field[1])), atof(field[2]), line);
 }
 
-static void a_node_is_held_against_the_others_without_it(void **state)
+TEST(a_node_is_held_against_the_others_without_it)
 {
     assert_int_equal(each_line("alike", check_alike), 12);
 }
 
-static void one_node_says_nothing_of_others(void **state)
+TEST(one_node_says_nothing_of_others)
 {
     const struct node_effect one = {0.1, 1e-6};
     struct pooled_effect pooled = random_effects(&one, 1), none = random_effects(&one, 0);
@@ -111,7 +111,7 @@ static void one_node_says_nothing_of_others(void **state)
 
 /* Four nodes that differ by 1 % among themselves, and measure themselves to 0.1 %: what holds for
  * all of them is known no better than four nodes know it. */
-static void nodes_that_differ_are_no_proof(void **state)
+TEST(nodes_that_differ_are_no_proof)
 {
     int found = 0;
     enum { DRAWS = 4000 };
@@ -129,12 +129,5 @@ static void nodes_that_differ_are_no_proof(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_tail_of_t_is_that_of_scipy),
-        cmocka_unit_test(the_mean_over_nodes_is_that_of_statsmodels),
-        cmocka_unit_test(a_node_is_held_against_the_others_without_it),
-        cmocka_unit_test(one_node_says_nothing_of_others),
-        cmocka_unit_test(nodes_that_differ_are_no_proof),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }
