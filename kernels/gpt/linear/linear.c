@@ -31,7 +31,6 @@
 #include "kernels/gpt/gpt.h"
 #include "kernels/product.h"
 
-static const char *const types[] = {"fp32", "tf32", "bf16", "fp16", NULL};
 static const char *const weights[] = {"transposed_per_call", "transposed_cached", "direct", NULL};
 static const char *const biases[] = {"none", "separate", "fused", NULL};
 
@@ -182,7 +181,7 @@ static const struct assay_operation operation = {
                            .max = 1000000},
              [LINEAR_PRECISION] = {.name = "type",
                                    .summary = "arithmetic, and with it the types",
-                                   .choices = types},
+                                   .choices = gpt_types},
              [LINEAR_WEIGHT] = {.name = "weight",
                                 .summary = "whether the product reads w or a transposed copy",
                                 .choices = weights,

@@ -107,12 +107,12 @@ static void check_join(const struct linear_walk *walk, struct linear_unit first)
 {
     int reached = first.end, other;
     for (int i = 0; (other = linear_walk_other(walk, first.tile, i)) >= 0; i++) {
-        struct linear_unit part = handed_over(other, walk->of);
+        struct linear_unit part = handed_over(other, &walk->of);
         assert_int_equal(part.tile, first.tile);
         assert_int_equal(part.begin, reached);
         reached = part.end;
     }
-    assert_int_equal(reached, walk->of->depth);
+    assert_int_equal(reached, walk->of.depth);
 }
 
 /* A share's stages are equally many where tiles are divided evenly, and never more than the whole
