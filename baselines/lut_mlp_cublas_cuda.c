@@ -22,11 +22,6 @@ struct state {
     int64_t stride;
 };
 
-static const char *supports(const struct assay_shape *shape)
-{
-    return cublas_missing();
-}
-
 static int obtain(struct assay_call *call, float **out, int64_t count)
 {
     if (cuda_error(cudaMalloc((void **)out, (size_t)count * sizeof **out), "a layer")) return -1;
@@ -122,7 +117,7 @@ static const struct assay_variant variant = {
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .apart = true,
-    .supports = supports,
+    .supports = cublas_supports,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,
