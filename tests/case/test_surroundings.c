@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/test.h"
+#include "tests/made_root.h"
 #include "case/result.h"
 #include "case/surroundings.h"
 
@@ -65,38 +65,22 @@ TEST(what_disturbs_is_named_and_what_does_not_is_not)
     assert_int_equal(causes.count, CAUSES_MOST);
 }
 
-static void write_file(const char *root, const char *name, const char *text)
+ROOT_TEST(counters_are_read_in_seconds)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/proc/%s", root, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
-TEST(counters_are_read_in_seconds)
-{
-    char root[] = "/tmp/assay-proc-XXXXXX", path[256];
     struct machine_use use;
     double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
-    assert_non_null(mkdtemp(root));
     machine_use_read_below(&use, root);
     assert_true(isnan(use.load) && isnan(use.total_s) && isnan(use.busy_s));
-    snprintf(path, sizeof path, "%s/proc", root);
-    assert_int_equal(mkdir(path, 0700), 0);
-    write_file(root, "stat", "cpu  100 20 30 1000 40 5 6 7 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n");
-    write_file(root, "loadavg", "9.25 4.00 1.00 3/200 77\n");
+    put("/proc/stat", "cpu  100 20 30 1000 40 5 6 7 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n");
+    put("/proc/loadavg", "9.25 4.00 1.00 3/200 77\n");
     machine_use_read_below(&use, root);
     assert_near(use.load, 9.25, 0);
     assert_near(use.total_s, 1208 * tick_s, 1e-9);
     assert_near(use.busy_s, 161 * tick_s, 1e-9);
     assert_near(use.steal_s, 7 * tick_s, 1e-9);
-    write_file(root, "stat", "cpu 1 2\n");
+    put("/proc/stat", "cpu 1 2\n");
     machine_use_read_below(&use, root);
     assert_true(isnan(use.total_s));
-    snprintf(path, sizeof path, "rm -r '%s'", root);
-    assert_int_equal(system(path), 0);
 }
 
 TEST(a_row_is_noisy_when_its_wider_side_is)

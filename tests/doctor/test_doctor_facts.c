@@ -6,39 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tests/test.h"
+#include "tests/made_root.h"
 #include "doctor/doctor.h"
-
-static char root[] = "/tmp/assay-doctor-XXXXXX";
-
-static void put(const char *path, const char *text)
-{
-    char full[512];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(full, 0700);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static int make_root(void **state)
-{
-    strcpy(root, "/tmp/assay-doctor-XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", root);
-    return system(command);
-}
 
 /* Asks no device, so no worker is started. */
 static struct doctor_facts gather(const char *database)
@@ -51,7 +20,7 @@ static struct doctor_facts gather(const char *database)
     return facts;
 }
 
-TEST_WITH(what_is_nowhere_to_be_found_is_unknown, make_root, remove_root)
+ROOT_TEST(what_is_nowhere_to_be_found_is_unknown)
 {
     struct doctor_facts facts = gather("/results/assay.sqlite");
     assert_string_equal(facts.driver, "");
@@ -65,7 +34,7 @@ TEST_WITH(what_is_nowhere_to_be_found_is_unknown, make_root, remove_root)
     assert_false(facts.host.is_asked || facts.gpu.is_asked);
 }
 
-TEST_WITH(facts_are_read_from_the_kernels_files, make_root, remove_root)
+ROOT_TEST(facts_are_read_from_the_kernels_files)
 {
     put("/proc/driver/nvidia/version",
         "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\n"
@@ -84,7 +53,7 @@ TEST_WITH(facts_are_read_from_the_kernels_files, make_root, remove_root)
     assert_true(facts.quota_cores == 1.5);
 }
 
-TEST_WITH(a_machine_without_limits_is_read_as_such, make_root, remove_root)
+ROOT_TEST(a_machine_without_limits_is_read_as_such)
 {
     put("/sys/devices/system/cpu/cpufreq/boost", "1\n");
     put("/sys/fs/cgroup/cpu.max", "max 100000\n");
@@ -93,7 +62,7 @@ TEST_WITH(a_machine_without_limits_is_read_as_such, make_root, remove_root)
     assert_true(isnan(facts.quota_cores));
 }
 
-TEST_WITH(looking_at_a_database_that_is_not_there_makes_nothing, make_root, remove_root)
+ROOT_TEST(looking_at_a_database_that_is_not_there_makes_nothing)
 {
     struct doctor_facts facts = gather("/results/assay.sqlite");
     assert_string_equal(facts.database_error, "");
@@ -107,7 +76,7 @@ TEST_WITH(looking_at_a_database_that_is_not_there_makes_nothing, make_root, remo
     assert_int_equal(stat(folder, &info), -1);
 }
 
-TEST_WITH(a_database_below_a_file_cannot_be_made, make_root, remove_root)
+ROOT_TEST(a_database_below_a_file_cannot_be_made)
 {
     put("/file", "");
     struct doctor_facts facts = gather("/file/deep/assay.sqlite");
@@ -115,7 +84,7 @@ TEST_WITH(a_database_below_a_file_cannot_be_made, make_root, remove_root)
     assert_true(isnan(facts.free_bytes));
 }
 
-TEST_WITH(a_file_that_is_no_database_is_told, make_root, remove_root)
+ROOT_TEST(a_file_that_is_no_database_is_told)
 {
     put("/notes.txt", "these are some notes, and long enough to be taken for a header of a file\n");
     struct doctor_facts facts = gather("/notes.txt");

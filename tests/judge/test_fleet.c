@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/test.h"
+#include "golden.h"
 #include "base/rng.h"
 #include "judge/fleet.h"
 #include "judge/gate_stats.h"
@@ -280,32 +280,22 @@ TEST(cohorts_are_not_mixed)
     fleet_release(&sweep.fleet);
 }
 
-/* Each line of the golden file of that kind: what statsmodels makes of it. */
+static void check_spread(char **field, const char *line)
+{
+    double data[256], expected = strtod(field[1], NULL);
+    int count = 0;
+    for (char *at = field[2], *next; count < 256; count++, at = next) {
+        data[count] = strtod(at, &next);
+        if (next == at) break;
+    }
+    double found = spread_by_pairs(data, count);
+    if (!(fabs(found - expected) <= 1e-10 * expected))
+        fail_msg("%.17g is not %.17g: %.60s", found, expected, line);
+}
+
 TEST(the_spread_is_that_of_statsmodels)
 {
-    FILE *file = fopen("tests/golden/fleet.tsv", "r"); /* tests run in the root */
-    char *line = NULL;
-    size_t size = 0;
-    int lines = 0;
-    assert_non_null(file);
-    while (getline(&line, &size, file) > 0) {
-        double data[256], expected;
-        int count = 0;
-        char *at = line + strlen("spread"), *next;
-        if (strncmp(line, "spread\t", strlen("spread\t")) != 0) continue;
-        expected = strtod(at, &at);
-        for (; count < 256; count++, at = next) {
-            data[count] = strtod(at, &next);
-            if (next == at) break;
-        }
-        double found = spread_by_pairs(data, count);
-        if (!(fabs(found - expected) <= 1e-10 * expected))
-            fail_msg("%.17g is not %.17g: %.60s", found, expected, line);
-        lines++;
-    }
-    free(line);
-    fclose(file);
-    assert_int_equal(lines, 28);
+    assert_int_equal(golden_lines("tests/golden/fleet.tsv", "spread", check_spread), 28);
 }
 
 int main(void)

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/test.h"
+#include "golden.h"
 #include "base/rng.h"
 #include "judge/gate_stats.h"
 
-enum { FIELDS = 8, VALUES = 256 };
+enum { VALUES = 256 };
 
 static void near(double value, double expected, const char *line)
 {
@@ -29,28 +29,7 @@ static int numbers(const char *text, double *out)
     return count;
 }
 
-/* Each line of the golden file of that kind, split at its tabs. */
-static int each_line(const char *kind, void (*check)(char **field, const char *line))
-{
-    FILE *file = fopen("tests/golden/gate.tsv", "r"); /* tests run in the root */
-    char *line = NULL;
-    size_t size = 0;
-    int count = 0;
-    assert_non_null(file);
-    while (getline(&line, &size, file) > 0) {
-        char *copy = strdup(line), *rest = copy, *field[FIELDS];
-        for (int i = 0; i < FIELDS; i++)
-            field[i] = rest ? strsep(&rest, "\t\n") : "";
-        if (strcmp(field[0], kind) == 0) {
-            check(field, line);
-            count++;
-        }
-        free(copy);
-    }
-    free(line);
-    fclose(file);
-    return count;
-}
+static const char figures[] = "tests/golden/gate.tsv";
 
 static void check_signed(char **field, const char *line)
 {
@@ -63,7 +42,7 @@ static void check_signed(char **field, const char *line)
 
 TEST(the_signed_rank_p_is_that_of_every_pattern_of_signs)
 {
-    assert_true(each_line("signed", check_signed) > 100);
+    assert_true(golden_lines(figures, "signed", check_signed) > 100);
 }
 
 static void check_interval(struct interval got, char **field, const char *line)
@@ -82,7 +61,7 @@ static void check_centre(char **field, const char *line)
 
 TEST(the_signed_rank_interval_is_the_inverted_test)
 {
-    assert_true(each_line("centre", check_centre) > 20);
+    assert_true(golden_lines(figures, "centre", check_centre) > 20);
 }
 
 static void check_ranksum(char **field, const char *line)
@@ -96,7 +75,7 @@ static void check_ranksum(char **field, const char *line)
 
 TEST(the_rank_sum_p_is_that_of_every_choice)
 {
-    assert_true(each_line("ranksum", check_ranksum) > 50);
+    assert_true(golden_lines(figures, "ranksum", check_ranksum) > 50);
 }
 
 static void check_move(char **field, const char *line)
@@ -110,7 +89,7 @@ static void check_move(char **field, const char *line)
 
 TEST(the_rank_sum_interval_is_the_inverted_test)
 {
-    assert_true(each_line("move", check_move) > 15);
+    assert_true(golden_lines(figures, "move", check_move) > 15);
 }
 
 static void check_rejected(void (*reject)(struct hypothesis *family, int count, double level),
@@ -139,12 +118,12 @@ static void check_bh(char **field, const char *line)
 
 TEST(holm_rejects_what_its_adjusted_p_values_do)
 {
-    assert_true(each_line("holm", check_holm) >= 10);
+    assert_true(golden_lines(figures, "holm", check_holm) >= 10);
 }
 
 TEST(benjamini_hochberg_rejects_what_scipy_does)
 {
-    assert_true(each_line("bh", check_bh) >= 15);
+    assert_true(golden_lines(figures, "bh", check_bh) >= 15);
 }
 
 static void check_normal(char **field, const char *line)
@@ -154,7 +133,7 @@ static void check_normal(char **field, const char *line)
 
 TEST(the_normal_quantile_is_scipys)
 {
-    assert_true(each_line("normal", check_normal) >= 8);
+    assert_true(golden_lines(figures, "normal", check_normal) >= 8);
 }
 
 /* ----------------------------------------------------------- properties -- */

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/test.h"
+#include "golden.h"
 #include "base/rng.h"
 #include "judge/random_effects.h"
 #include "judge/student_t.h"
 #include "stepped_clock.h"
 
-enum { FIELDS = 9, NODES = 64 };
+enum { NODES = 64 };
 
 static void near(double value, double expected, const char *line)
 {
@@ -32,28 +32,7 @@ static int nodes_of(char **field, struct node_effect *nodes)
     return count;
 }
 
-/* Each line of the golden file of that kind, split at its tabs. */
-static int each_line(const char *kind, void (*check)(char **field, const char *line))
-{
-    FILE *file = fopen("tests/golden/fleet.tsv", "r"); /* tests run in the root */
-    char *line = NULL;
-    size_t size = 0;
-    int count = 0;
-    assert_non_null(file);
-    while (getline(&line, &size, file) > 0) {
-        char *copy = strdup(line), *rest = copy, *field[FIELDS];
-        for (int i = 0; i < FIELDS; i++)
-            field[i] = rest ? strsep(&rest, "\t\n") : "";
-        if (strcmp(field[0], kind) == 0) {
-            check(field, line);
-            count++;
-        }
-        free(copy);
-    }
-    free(line);
-    fclose(file);
-    return count;
-}
+static const char figures[] = "tests/golden/fleet.tsv";
 
 static void check_above(char **field, const char *line)
 {
@@ -65,7 +44,7 @@ static void check_above(char **field, const char *line)
 
 TEST(the_tail_of_t_is_that_of_scipy)
 {
-    assert_int_equal(each_line("above", check_above), 88);
+    assert_int_equal(golden_lines(figures, "above", check_above), 88);
 }
 
 static void check_pooled(char **field, const char *line)
@@ -83,7 +62,7 @@ static void check_pooled(char **field, const char *line)
 
 TEST(the_mean_over_nodes_is_that_of_statsmodels)
 {
-    assert_int_equal(each_line("pooled", check_pooled), 18);
+    assert_int_equal(golden_lines(figures, "pooled", check_pooled), 18);
 }
 
 static void check_alike(char **field, const char *line)
@@ -95,7 +74,7 @@ static void check_alike(char **field, const char *line)
 
 TEST(a_node_is_held_against_the_others_without_it)
 {
-    assert_int_equal(each_line("alike", check_alike), 12);
+    assert_int_equal(golden_lines(figures, "alike", check_alike), 12);
 }
 
 TEST(one_node_says_nothing_of_others)

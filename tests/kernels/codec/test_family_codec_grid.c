@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "tests/kernels/bench.h"
+#include "tests/made_root.h"
 #include "kernels/codec/pipeline/grid.h"
 #include "kernels/codec/pipeline/host_memory.h"
 #include "kernels/codec/pipeline/pipe_batch.h"
@@ -164,42 +165,17 @@ TEST(every_variant_refuses_a_grid_that_was_refused)
 
 /* ------------------------------------------------------------- host memory -- */
 
-static void text_make(const char *folder, const char *name, const char *text)
+ROOT_TEST(the_less_of_the_systems_and_the_groups_memory_is_there)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s%s", folder, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static void folder_make(const char *folder, const char *name)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s%s", folder, name);
-    assert_int_equal(mkdir(path, 0700), 0);
-}
-
-TEST(the_less_of_the_systems_and_the_groups_memory_is_there)
-{
-    char root[] = "/tmp/room.XXXXXX", command[64];
-    assert_non_null(mkdtemp(root));
     assert_true(host_memory_left(root) == INT64_MAX);
-    folder_make(root, "/proc");
-    folder_make(root, "/sys");
-    folder_make(root, "/sys/fs");
-    folder_make(root, "/sys/fs/cgroup");
-    text_make(root, "/proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    5000 kB\n");
+    put("/proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    5000 kB\n");
     assert_true(host_memory_left(root) == 5000 * 1024);
-    text_make(root, "/sys/fs/cgroup/memory.max", "4000000\n");
-    text_make(root, "/sys/fs/cgroup/memory.current", "3000000\n");
-    text_make(root, "/sys/fs/cgroup/memory.stat", "anon 5\ninactive_file 200000\n");
+    put("/sys/fs/cgroup/memory.max", "4000000\n");
+    put("/sys/fs/cgroup/memory.current", "3000000\n");
+    put("/sys/fs/cgroup/memory.stat", "anon 5\ninactive_file 200000\n");
     assert_true(host_memory_left(root) == 1200000);
-    text_make(root, "/sys/fs/cgroup/memory.max", "max\n");
+    put("/sys/fs/cgroup/memory.max", "max\n");
     assert_true(host_memory_left(root) == 5000 * 1024);
-    snprintf(command, sizeof command, "rm -r %s", root);
-    assert_int_equal(system(command), 0);
 }
 
 TEST(more_than_there_is_is_skipped_with_both_figures)
