@@ -1,7 +1,8 @@
 /*
  * wgmma.cuh - Hopper's tensor cores: d += a b^T by a warpgroup, 64 rows of a, 64 to 256
  * rows of b, both in shared memory along k; d += a b, 16 bits, b's rows along n, a in
- * registers or along k; and d += a b^T, tf32, a in registers. PTX ISA 8.0, wgmma.mma_async; sm_90a alone.
+ * registers or along k; and d += a b^T, tf32, a in registers. PTX ISA 8.0, wgmma.mma_async;
+ * sm_90a alone.
  *
  * A tile is rows of 128 bytes of k, 1024-byte aligned, its 16-byte chunks swizzled by
  * the row's lowest three bits as TMA writes them (CU_TENSOR_MAP_SWIZZLE_128B,
@@ -209,20 +210,18 @@ struct wgmma_bf16_across {
 WGMMA_STEP(struct wgmma_bf16_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 0, 1", "%64", "%65",
            "%66")
 
+/* The same with a across as well: its rows are k too. */
+struct wgmma_bf16_both_across {
+};
+WGMMA_STEP(struct wgmma_bf16_both_across, 32, "m64n64k16.f32.bf16.bf16", "1, 1, 1, 1", "%32", "%33",
+           "%34")
+
 /* d += a b: a, one step of k, in four registers as those of mma.sync; of 16 bits packed in pairs, as
  * the sums of d lie, and b across; of tf32 b along k. */
-static __device__ __forceinline__ uint32_t wgmma_bits(float value)
-{
-    return __float_as_uint(value);
-}
-static __device__ __forceinline__ uint32_t wgmma_bits(uint32_t value)
-{
-    return value;
-}
 #ifdef HOPPER_CODE
 #define WGMMA_HELD(NAME, TAG, COUNT, SHAPE, MODES, A, B)                                           \
-    template <typename T>                                                                          \
-    static __device__ __forceinline__ void NAME(TAG, float(&d)[COUNT], const T *a, uint64_t b)     \
+    static __device__ __forceinline__ void NAME(TAG, float(&d)[COUNT], const uint32_t *a,          \
+                                                uint64_t b)                                        \
     {                                                                                              \
         asm volatile("{\n"                                                                         \
                      " .reg .pred p;\n"                                                            \
@@ -231,7 +230,7 @@ static __device__ __forceinline__ uint32_t wgmma_bits(uint32_t value)
                      "}, {" A "}, " B ", p, " MODES ";\n"                                          \
                      "}"                                                                           \
                      : WGMMA_SUM_##COUNT(0)                                                        \
-                     : "r"(wgmma_bits(a[0])), "r"(wgmma_bits(a[1])), "r"(wgmma_bits(a[2])), "r"(wgmma_bits(a[3])), "l"(b)                          \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                          \
                      : "memory");                                                                  \
     }
 #else

@@ -5,17 +5,17 @@
  *
  * Each warp has 16 TILES queries, and PARTS warps share them where there are few: each takes a part
  * of a tile's keys, and the first of them combines their softmaxes at the end. Keys and values are
- * fetched by cp.async in tiles of 64 (128 in parts), the next tile while this one is used, swizzled
- * so that ldmatrix has no bank conflicts. The accumulators of the scores, packed in pairs, serve as
- * the left operand of the second product without being moved (mma_layout.h and its test). exp2
- * replaces exp, and rows are rescaled when a tile brings a larger score. A query sees keys up to
- * itself: tiles behind the last query of a warp are skipped, and only tiles on the diagonal are
- * masked. Blocks are launched longest first.
+ * fetched by cp.async in tiles of 64 (128 in parts, up to head size 128), the next tile while this
+ * one is used, swizzled so that ldmatrix has no bank conflicts. The accumulators of the scores,
+ * packed in pairs, serve as the left operand of the second product without being moved
+ * (mma_layout.h and its test). exp2 replaces exp, and rows are rescaled when a tile brings a larger
+ * score. A query sees keys up to itself: tiles behind the last query of a warp are skipped, and
+ * only tiles on the diagonal are masked. Blocks are launched longest first.
  *
  * Operations: 4 d per pair in bf16, and an exponential. Bytes: q and y once, k and v once per
  * block of queries, from L2.
  *
- * At head size 128 with 32 queries per warp 255 registers are not enough: 80 bytes are spilt,
+ * At head size 128 with 32 queries per warp 255 registers are not enough: 60 bytes are spilt,
  * about ten local accesses per tile beside its 256 products.
  *
  * A batch of 1 with 12 heads of 128 tokens: blocks of 32 queries would be 48 on 132 multiprocessors
@@ -28,31 +28,38 @@
 #include "kernels/gpt/mma.cuh"
 #include "kernels/gpt/dependent_launch.cuh"
 
-/* Where chunk `chunk` of row `row` lies in a tile whose rows have SIZE bf16. */
+/* Chunks from row to row of a tile whose rows have SIZE numbers: the swizzle wants 2, 4 or a
+ * multiple of 8. */
+template <int SIZE> static constexpr int PITCH = SIZE <= 64 ? SIZE / 8 : SIZE <= 128 ? 16 : 32;
+
+/* Where chunk `chunk` of row `row` lies in a tile. */
 template <int SIZE> static __device__ __forceinline__ uint32_t place(int row, int chunk)
 {
-    const int chunks = SIZE / 8;
+    const int chunks = PITCH<SIZE>;
     int at = chunks < 8 ? mma_swizzle_narrow(row, chunk, chunks) : mma_swizzle(row, chunk);
     return (row * chunks + at) * 16;
 }
 
-/* A thread keeps its chunk and goes down the rows by a multiple of eight, which does not change the
- * swizzle. So one running address is enough, and registers are scarce. */
+/* Rows first to `end`, zeros after them. A thread keeps its chunk and goes down the rows, where it
+ * can by a multiple of eight, which does not change the swizzle. So one running address is enough,
+ * and registers are scarce. */
 template <int SIZE, int ROWS, int THREADS>
 static __device__ __forceinline__ void copy_tile(uint32_t to, const uint16_t *from, int first,
-                                                 const struct attention &args)
+                                                 int end, int64_t stride)
 {
-    const int chunks = SIZE / 8, step = THREADS / chunks;
-    static_assert(step % 8 == 0 && (ROWS % step == 0 || ROWS < step));
+    const int chunks = PITCH<SIZE>, step = THREADS / chunks;
+    static_assert(ROWS % step == 0 || ROWS < step);
     int row = threadIdx.x / chunks, chunk = threadIdx.x % chunks;
-    if (ROWS < step && row >= ROWS) return;
-    const uint16_t *at = from + (first + row) * args.stride + chunk * 8;
-    to += place<SIZE>(row, chunk);
+    if ((ROWS < step && row >= ROWS) || chunk >= SIZE / 8) return;
+    const uint16_t *at = from + (first + row) * stride + chunk * 8;
+    const uint32_t begin = to + place<SIZE>(row, chunk);
 #pragma unroll
     for (int i = 0; i < (ROWS + step - 1) / step; i++) {
-        bool valid = first + row + i * step < args.tokens;
-        mma_copy(to + i * step * chunks * 16, valid ? at : from, valid);
-        at += step * args.stride;
+        bool valid = first + row + i * step < end;
+        uint32_t there =
+            step % 8 ? to + place<SIZE>(row + i * step, chunk) : begin + i * step * chunks * 16;
+        mma_copy(there, valid ? at : from, valid);
+        at += step * stride;
     }
 }
 
@@ -61,8 +68,10 @@ template <int SIZE, int TILES, int WARPS, int PARTS> struct online_layout {
     static const int size = SIZE;
     static const int threads = 32 * WARPS * PARTS;
     static const int queries = 16 * TILES * WARPS;
-    static const int tile = PARTS > 1 ? 128 : 64, keys = tile / PARTS; /* of a warp */
-    static const int query_bytes = queries * SIZE * 2, key_bytes = tile * SIZE * 2;
+    static const int tile = PARTS > 1 && SIZE <= 128 ? 128 : 64;
+    static const int keys = tile / PARTS; /* of a warp */
+    static const int query_bytes = queries * PITCH<SIZE> * 16;
+    static const int key_bytes = tile * PITCH<SIZE> * 16;
     static const int bytes = query_bytes + 4 * key_bytes; /* k and v, two stages */
     static_assert(4 * attention_join_floats(2 * TILES, SIZE / 4, WARPS, PARTS) <= bytes);
 };
@@ -82,8 +91,9 @@ static __global__ void __launch_bounds__(32 * WARPS * PARTS, 2)
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     int first = (gridDim.y - 1 - blockIdx.y) * layout::queries;
     int line = warp % WARPS, part = warp / WARPS;
-    int own = first + line * 16 * TILES; /* the warp's first query */
-    int tiles = (min(first + layout::queries, args.tokens) + layout::tile - 1) / layout::tile;
+    int own = first + line * 16 * TILES;                 /* the warp's first query */
+    int end = min(first + layout::queries, args.tokens); /* behind the last key that is seen */
+    int tiles = (end + layout::tile - 1) / layout::tile;
 
     dependent_release();
     dependent_wait();
@@ -91,13 +101,14 @@ static __global__ void __launch_bounds__(32 * WARPS * PARTS, 2)
         uint32_t stage = stages + tile % 2 * 2 * layout::key_bytes;
         if (tile < tiles) {
             int row = tile * layout::tile;
-            copy_tile<SIZE, layout::tile, layout::threads>(stage, k, row, args);
-            copy_tile<SIZE, layout::tile, layout::threads>(stage + layout::key_bytes, v, row, args);
+            copy_tile<SIZE, layout::tile, layout::threads>(stage, k, row, end, args.stride);
+            copy_tile<SIZE, layout::tile, layout::threads>(stage + layout::key_bytes, v, row, end,
+                                                           args.stride);
         }
         mma_copy_commit();
     };
 
-    copy_tile<SIZE, layout::queries, layout::threads>(queries, head, first, args);
+    copy_tile<SIZE, layout::queries, layout::threads>(queries, head, first, end, args.stride);
     fetch(0); /* the queries are in its group */
 
     float sum[TILES][SIZE / 8][4] = {};
@@ -248,8 +259,11 @@ template <typename T> static struct attention_configs configs_of(void)
         CONFIG("64x64", 32, 1, 4, 1),   CONFIG("128x64", 32, 2, 4, 1),
         CONFIG("16x128", 64, 1, 1, 4),  CONFIG("32x64", 64, 1, 2, 1),
         CONFIG("64x64", 64, 1, 4, 1),   CONFIG("128x64", 64, 2, 4, 1),
+        CONFIG("16x128", 80, 1, 1, 4),  CONFIG("64x64", 80, 1, 4, 1),
+        CONFIG("16x128", 96, 1, 1, 4),  CONFIG("64x64", 96, 1, 4, 1),
         CONFIG("16x128", 128, 1, 1, 4), CONFIG("64x64", 128, 1, 4, 1),
-        CONFIG("128x64", 128, 2, 4, 1),
+        CONFIG("128x64", 128, 2, 4, 1), CONFIG("16x64", 256, 1, 1, 4),
+        CONFIG("64x64", 256, 1, 4, 1),
     };
     return {configs, sizeof configs / sizeof *configs};
 }
@@ -264,6 +278,15 @@ struct attention_configs attention_configs_fp16(void)
     return configs_of<__half>();
 }
 
+template <enum gpt_precision PRECISION> static const char *supports(const struct assay_shape *shape)
+{
+    const char *other = gpt_only(PRECISION, shape->value[ATTENTION_PRECISION]);
+    if (other) return other;
+    return attention_configs_shared_bytes(shape) < INT64_MAX
+               ? NULL
+               : "made for head sizes 16, 32, 64, 80, 96, 128 and 256";
+}
+
 static const struct assay_variant bf16 = {
     .operation = "attention",
     .name = "online_bf16",
@@ -272,7 +295,7 @@ static const struct assay_variant bf16 = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
-    .supports = attention_only<GPT_BF16>,
+    .supports = supports<GPT_BF16>,
     .shared_bytes = attention_configs_shared_bytes,
     .setup = attention_configs_setup,
     .launch = attention_configs_launch,
@@ -287,7 +310,7 @@ static const struct assay_variant fp16 = {
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
-    .supports = attention_only<GPT_FP16>,
+    .supports = supports<GPT_FP16>,
     .shared_bytes = attention_configs_shared_bytes,
     .setup = attention_configs_setup,
     .launch = attention_configs_launch,

@@ -92,7 +92,7 @@ static int setup(struct assay_call *call)
     if (!plan) return assay_error("out of memory");
     call->state = plan;
     plan->choice =
-        args.size == 64 ? choice_of<tf32_stages<64, 128, 3, 4, 8>>() : choice_of<tf32_stages<128, 96, 3, 4, 5>>();
+        args.size == 64 ? choice_of<tf32_stages<64, 128, 3, 2, 8>>() : choice_of<tf32_stages<128, 96, 3, 1, 5>>();
     plan->order = attention_order_of(args.batch * args.heads, args.tokens, 8 * args.size,
                                      plan->choice.queries);
     int processors = assay_card()->multiprocessors;

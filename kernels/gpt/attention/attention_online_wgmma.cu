@@ -44,6 +44,7 @@
  * each unit of work, where nothing runs beside the exponentials.
  */
 #include <cudaTypedefs.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "attention_wgmma.cuh"
@@ -209,6 +210,7 @@ static int setup(struct assay_call *call)
     if (!plan) return assay_error("out of memory");
     call->state = plan;
     if (prepare(plan, &args, call->shape->value[ATTENTION_PRECISION])) return -1;
+    (void)snprintf(call->note, sizeof call->note, "%dx%d", plan->choice.queries, plan->choice.keys);
     call->workspace_bytes += sizeof *plan->taken;
     if (assay_cuda(cudaMalloc((void **)&plan->taken, sizeof *plan->taken), "cudaMalloc")) return -1;
     return assay_cuda(cudaMemset(plan->taken, 0, sizeof *plan->taken), "cudaMemset");

@@ -19,7 +19,7 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
     static const int threads = GROUP_THREADS * (GROUPS + 1), queries = ROWS * GROUPS;
     static const int query_stages = 128 / SIZE, tiles = query_stages * GROUPS; /* of queries */
     static const int key_panels = SIZE / panel, value_panels = KEYS / panel;   /* of a tile */
-    static const int query_bytes = ROWS * SIZE * 4, key_bytes = KEYS * 128, value_bytes = SIZE * 128;
+    static const int query_bytes = ROWS * SIZE * 4, key_bytes = KEYS * SIZE * 4, value_bytes = SIZE * 128;
     static const int keys_at = tiles * query_bytes, values_at = keys_at + KEY_STAGES * key_bytes;
     static const int barriers_at = values_at + VALUE_STAGES * value_bytes;
     static const bool straddles = KEYS % ROWS != 0; /* 64 queries may be on two tiles' diagonals */
@@ -27,8 +27,8 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
     static const int bytes =
         slack + barriers_at + (3 * tiles + 2 * KEY_STAGES + 2 * VALUE_STAGES + 2) * 8;
     /* A lane's: scores and sums are 96 or 112 of them, a quarter of a panel of values 16 or 32. */
-    static const int computing_registers = 152, fetching_registers = 56;
-    static_assert(KEY_STAGES >= key_panels && VALUE_STAGES >= value_panels);
+    static const int computing_registers = 144, fetching_registers = 80;
+    static_assert(VALUE_STAGES >= value_panels);
 };
 
 #ifdef HOPPER_CODE
@@ -90,22 +90,6 @@ template <typename layout> struct tf32_memory {
 
 /* ----------------------------------------------------------------- producer -- */
 
-/* Four numbers, or zeros. Volatile, and so in order: else the compiler takes registers for many
- * addresses at a time. */
-static __device__ __forceinline__ float4 tf32_get(const float *at, bool there)
-{
-    float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    asm volatile("{\n"
-                 " .reg .pred p;\n"
-                 " setp.ne.b32 p, %5, 0;\n"
-                 " @p ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];\n"
-                 "}"
-                 : "+f"(v.x), "+f"(v.y), "+f"(v.z), "+f"(v.w)
-                 : "l"(at), "r"((int)there)
-                 : "memory");
-    return v;
-}
-
 static __device__ __forceinline__ void tf32_put(uint32_t at, float a, float b, float c, float d)
 {
     asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(at), "f"(a), "f"(b), "f"(c),
@@ -146,7 +130,7 @@ template <typename layout> struct tf32_values {
         const float *at = from + own * args.stride;
 #pragma unroll
         for (int i = 0; i < 4; i++, at += 2 * args.stride)
-            v[block][i] = tf32_get(at, own + 2 * i < args.tokens);
+            v[block][i] = own + 2 * i < args.tokens ? __ldg((const float4 *)at) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
     __device__ void store(int block, uint32_t panel) const
     {
@@ -193,16 +177,15 @@ static __device__ __forceinline__ void tf32_produce(const tf32_memory<layout> me
         query.advance();
     };
     auto fetch_keys = [&](int tile) {
+        hopper_barrier_wait(memory.key_free(key.stage), key.phase ^ 1);
+        hopper_barrier_expect(memory.key_there(key.stage), layout::key_bytes);
 #pragma unroll 1
-        for (int panel = 0; panel < layout::key_panels; panel++) {
-            hopper_barrier_wait(memory.key_free(key.stage), key.phase ^ 1);
-            hopper_barrier_expect(memory.key_there(key.stage), layout::key_bytes);
-            hopper_load(memory.key(key.stage), &keys,
+        for (int panel = 0; panel < layout::key_panels; panel++)
+            hopper_load(memory.key(key.stage) + panel * layout::keys * 128, &keys,
                         (args.heads + work.head) * layout::size + panel * layout::panel,
                         work.batch * args.tokens + tile * layout::keys,
                         memory.key_there(key.stage));
-            key.advance();
-        }
+        key.advance();
     };
     /* The next panel is on its way while this one waits for its place. */
     auto fetch_values = [&](int next) {
@@ -252,25 +235,21 @@ static __device__ __forceinline__ void tf32_produce(const tf32_memory<layout> me
 
 /* ---------------------------------------------------------------- consumers -- */
 
-/* Free the last LEFT + 1 panels of a ring as the products that read them end. */
-template <int LEFT, typename Ring, typename Free>
-static __device__ __forceinline__ void tf32_release(Ring &ring, Free free)
+/* The stage of a ring so many panels behind `first`. */
+template <int STAGES> static __device__ __forceinline__ int tf32_stage(int first, int panel)
 {
-    wgmma_wait<LEFT>();
-    free(ring.stage);
-    ring.advance();
-    if constexpr (LEFT > 0) tf32_release<LEFT - 1>(ring, free);
+    int stage = first + panel;
+    return stage < STAGES ? stage : stage - STAGES;
 }
 
-/* Weights to tf32, ties away from 0, in the order in which a lane's left operand has them: row g
- * and g + 8 of key 2t, then of key 2t + 1. The tensor cores take no notice of the 13 lowest
- * bits. */
+/* Weights to tf32, ties away from 0: the tensor cores take no notice of the 13 lowest bits. And to
+ * the order of a left operand's registers: rows g and g + 8 of key 2t, then of key 2t + 1. */
 template <int COUNT> static __device__ __forceinline__ void tf32_round(float (&s)[COUNT])
 {
 #pragma unroll
     for (int i = 0; i < COUNT; i += 4) {
-        float other = s[i + 1];
-        s[i + 1] = s[i + 2], s[i + 2] = other;
+        const float next = s[i + 1];
+        s[i + 1] = s[i + 2], s[i + 2] = next;
     }
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
@@ -307,8 +286,8 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
     const int keys = layout::keys;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     bool speaker = lane == 0;
-    online_ring<layout::key_stages> key = {0, 0}, key_read = {0, 0};
-    online_ring<layout::value_stages> value = {0, 0}, value_read = {0, 0};
+    online_ring<layout::key_stages> key = {0, 0};
+    online_ring<layout::value_stages> value = {0, 0};
     auto key_free = [&](int stage) {
         if (speaker) hopper_barrier_arrive(memory.key_free(stage));
     };
@@ -330,38 +309,35 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
         float s[keys / 2] = {}, sum[layout::size / 2] = {}, keep[2];
         struct online_rows rows = {{-INFINITY, -INFINITY}, {0.0f, 0.0f}};
 
-        for (int tile = work.tiles - 1; tile > top; tile--) { /* for other warpgroups */
-            for (int panel = 0; panel < layout::key_panels; panel++) {
-                hopper_barrier_wait(memory.key_there(key.stage), key.phase);
-                key_free(key.stage);
-                key.advance();
-            }
-            for (int panel = 0; panel < layout::value_panels; panel++) {
-                hopper_barrier_wait(memory.value_there(value.stage), value.phase);
+        /* Tiles for other warpgroups: one lane waits, and the rest for it. */
+        for (int tile = work.tiles - 1; tile > top; tile--) {
+            if (speaker) hopper_barrier_wait(memory.key_there(key.stage), key.phase);
+            key_free(key.stage);
+            key.advance();
+            for (int panel = 0; panel < layout::value_panels; panel++, value.advance()) {
+                if (speaker) hopper_barrier_wait(memory.value_there(value.stage), value.phase);
                 value_free(value.stage);
-                value.advance();
             }
         }
+        __syncwarp();
         if (top < 0 && speaker) hopper_barrier_arrive(memory.query_free(mine));
-        key_read = key, value_read = value;
 
         for (int tile = top; tile >= 0; tile--) {
+            hopper_barrier_wait(memory.key_there(key.stage), key.phase);
             wgmma_pin(s);
+            wgmma_begin();
 #pragma unroll
-            for (int panel = 0; panel < layout::key_panels; panel++) {
+            for (int step = 0; step < layout::size / 8; step++) {
+                int panel = step * 8 / layout::panel, inside = step % (layout::panel / 8);
                 uint64_t a = wgmma_tile(memory.query(mine) + panel * ROWS * 128);
-                uint64_t b = wgmma_tile(memory.key(key.stage));
-                hopper_barrier_wait(memory.key_there(key.stage), key.phase);
-                wgmma_begin();
-#pragma unroll
-                for (int step = 0; step < layout::panel / 8; step++)
-                    wgmma_step(float(), s, wgmma_ahead(a, step), wgmma_ahead(b, step),
-                               panel > 0 || step > 0);
-                wgmma_commit();
-                key.advance();
+                uint64_t b = wgmma_tile(memory.key(key.stage) + panel * keys * 128);
+                wgmma_step(float(), s, wgmma_ahead(a, inside), wgmma_ahead(b, inside), step > 0);
             }
-            tf32_release<layout::key_panels - 1>(key_read, key_free);
+            wgmma_commit();
+            wgmma_wait<0>();
             wgmma_pin(s);
+            key_free(key.stage);
+            key.advance();
             if (tile == 0 && speaker) hopper_barrier_arrive(memory.query_free(mine));
             if ((tile + 1) * keys > own) online_mask(s, row - tile * keys - lane % 4 * 2);
             online_softmax<layout>(s, rows, keep, scale);
@@ -371,23 +347,30 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
                     sum[i] *= keep[i % 4 / 2];
 
             tf32_round(s);
-            wgmma_pin(sum);
-            wgmma_pin(s);
-#pragma unroll
-            for (int panel = 0; panel < layout::value_panels; panel++) {
-                uint64_t b = wgmma_tile(memory.value(value.stage));
+            wgmma_pin(s); /* before the wait for values */
+            int value_at = value.stage;
+            for (int panel = 0; panel < layout::value_panels; panel++, value.advance())
                 hopper_barrier_wait(memory.value_there(value.stage), value.phase);
-                wgmma_begin();
-#pragma unroll
-                for (int step = 0; step < layout::panel / 8; step++)
-                    wgmma_along(float(), sum, s + 4 * (panel * layout::panel / 8 + step),
-                                wgmma_ahead(b, step));
-                wgmma_commit();
-                value.advance();
-            }
-            tf32_release<layout::value_panels - 1>(value_read, value_free);
             wgmma_pin(sum);
             wgmma_pin(s);
+            wgmma_begin();
+#pragma unroll
+            for (int step = 0; step < layout::keys / 8; step++) {
+                int panel = step * 8 / layout::panel, inside = step % (layout::panel / 8);
+                uint64_t b =
+                    wgmma_tile(memory.value(tf32_stage<layout::value_stages>(value_at, panel)));
+                uint32_t p[4];
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    p[i] = __float_as_uint(s[4 * step + i]);
+                wgmma_along(float(), sum, p, wgmma_ahead(b, inside));
+            }
+            wgmma_commit();
+            wgmma_wait<0>();
+            wgmma_pin(sum);
+            wgmma_pin(s);
+            for (int panel = 0; panel < layout::value_panels; panel++)
+                value_free(tf32_stage<layout::value_stages>(value_at, panel));
         }
         tf32_store<layout>(args, work, row, lane, sum, rows);
     }

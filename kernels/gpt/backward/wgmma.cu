@@ -23,52 +23,9 @@
  * cycle and 1.7 GHz that is 735 TFLOP/s of products, 525 of counted operations. Nobody has measured
  * it yet.
  */
-#include <limits.h>
-#include <stdlib.h>
-
-#include "wgmma.cuh"
+#include "wgmma_prepare.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/device_memory.h"
-#include "kernels/cuda/tensor_map.h"
-
-/* ------------------------------------------------------------------ kernels -- */
-
-enum { ROW_THREADS = 256 };
-
-/* lse and delta of each query, and of the room behind the last: eight numbers of a row per lane.
- * Rows in the order of memory: sequence, token, head. */
-template <int SIZE>
-static __global__ void __launch_bounds__(ROW_THREADS)
-    prepare(const struct backward_plan plan, int64_t count)
-{
-    const int lanes = SIZE / 8, padded = plan.padded;
-    const struct attention &forward = plan.args.forward;
-    int64_t index = ((int64_t)blockIdx.x * ROW_THREADS + threadIdx.x) / lanes;
-    int64_t token = index / forward.heads % padded, batch = index / forward.heads / padded;
-    int64_t line = batch * forward.heads + index % forward.heads;
-    bool is_query = index < count && token < forward.tokens;
-    float delta = 0.0f;
-    if (is_query) {
-        int64_t at = (batch * forward.tokens + token) * forward.stride_y +
-                     index % forward.heads * SIZE + threadIdx.x % lanes * 8;
-        uint4 y = __ldg((const uint4 *)((const uint16_t *)forward.y + at));
-        uint4 dy = __ldg((const uint4 *)((const uint16_t *)plan.args.dy + at));
-        const uint32_t a[] = {y.x, y.y, y.z, y.w}, b[] = {dy.x, dy.y, dy.z, dy.w};
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            delta = fmaf(gpt_float((uint16_t)a[i]), gpt_float((uint16_t)b[i]), delta);
-            delta =
-                fmaf(gpt_float((uint16_t)(a[i] >> 16)), gpt_float((uint16_t)(b[i] >> 16)), delta);
-        }
-    }
-#pragma unroll
-    for (int step = lanes / 2; step > 0; step /= 2)
-        delta += __shfl_xor_sync(0xffffffffu, delta, step);
-    if (index >= count || threadIdx.x % lanes) return;
-    float lse = is_query ? plan.args.lse[line * forward.tokens + token] : INFINITY;
-    plan.lse[line * padded + token] = lse * 1.4426950408889634f;
-    plan.delta[line * padded + token] = delta;
-}
 
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
 template <typename KEY_PASS, typename QUERY_PASS>
@@ -77,13 +34,16 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
 {
 #ifdef HOPPER_CODE
     extern __shared__ unsigned char backward_shared[];
-    const uint32_t slack = KEY_PASS::slack;
-    uint32_t base = (hopper_shared(backward_shared) + slack - 1) / slack * slack;
-    int index = (int)blockIdx.x;
-    if (index < plan.order.works)
-        backward_run<KEY_PASS>(plan, base, index);
+    auto run = [&](auto pass, int index) {
+        typedef decltype(pass) PASS;
+        auto consume = [&](backward_memory<PASS> memory, const struct backward_work &work,
+                           int group) { backward_consume<PASS>(plan, memory, work, group); };
+        backward_run<PASS>(plan, backward_shared, index, consume);
+    };
+    if ((int)blockIdx.x < plan.order.works)
+        run(KEY_PASS(), blockIdx.x);
     else
-        backward_run<QUERY_PASS>(plan, base, index - plan.order.works);
+        run(QUERY_PASS(), blockIdx.x - plan.order.works);
 #else
     __trap();
 #endif
@@ -109,58 +69,27 @@ template <typename KEY_PASS, typename QUERY_PASS> static struct choice choice_of
 static struct choice choose(const struct assay_shape *shape)
 {
     if (shape->value[ATTENTION_HEAD_SIZE] == 64)
-        return choice_of<backward_pass<64, 64, true, false>,
-                         backward_pass<64, 128, false, false>>();
-    return choice_of<backward_pass<128, 64, true, true>, backward_pass<128, 128, false, true>>();
-}
-
-static int64_t padded_of(const struct assay_shape *shape)
-{
-    return (shape->value[ATTENTION_TOKENS] + OWN - 1) / OWN * OWN;
-}
-
-static int64_t lines_of(const struct assay_shape *shape)
-{
-    return shape->value[ATTENTION_BATCH] * shape->value[ATTENTION_HEADS];
-}
-
-static const char *supports(const struct assay_shape *shape)
-{
-    if (backward_precision(shape) != GPT_BF16) return "bf16 only";
-    int64_t size = shape->value[ATTENTION_HEAD_SIZE];
-    if (size != 64 && size != 128) return "made for head sizes 64 and 128";
-    return lines_of(shape) * padded_of(shape) > INT_MAX / 16 ? "more than 134217727 tokens of heads"
-                                                             : NULL;
+        return choice_of<backward_pass<64, 64, true, BACKWARD_AHEAD>,
+                         backward_pass<64, 128, false, BACKWARD_AHEAD>>();
+    return choice_of<backward_pass<128, 64, true, BACKWARD_LATE>,
+                     backward_pass<128, 128, false, BACKWARD_LATE>>();
 }
 
 static int setup(struct assay_call *call)
 {
     struct choice choice = choose(call->shape);
-    int64_t rows = lines_of(call->shape) * padded_of(call->shape);
     if (cuda_allow_shared((const void *)choice.kernel, choice.bytes)) return -1;
-    return device_memory(call, &call->state, 2 * rows * (int64_t)sizeof(float), "lse and delta");
+    return device_memory(call, &call->state, backward_row_bytes(call->shape), "lse and delta");
 }
 
 template <int SIZE> static int enqueue(const struct assay_call *call)
 {
-    cudaStream_t stream = (cudaStream_t)call->stream;
-    struct backward_plan plan = {};
-    const struct attention &forward = (plan.args = backward_args(call)).forward;
-    plan.padded = (int)padded_of(call->shape);
-    int64_t count = lines_of(call->shape) * plan.padded;
-    plan.lse = (float *)call->state;
-    plan.delta = plan.lse + count;
-    plan.scale = attention_scale(SIZE);
-    plan.order = attention_order_of(forward.batch * forward.heads, forward.tokens, 4 * SIZE, OWN);
-    struct tensor_map_heads heads = {forward.qkv,       forward.batch, forward.tokens,
-                                     3 * forward.heads, SIZE,          forward.stride};
-    if (tensor_map_init_heads(&plan.qkv, &heads, BOX)) return -1;
-    heads.base = plan.args.dy, heads.heads = forward.heads, heads.stride = forward.stride_y;
-    if (tensor_map_init_heads(&plan.dy, &heads, BOX)) return -1;
-    prepare<SIZE>
-        <<<gpt_blocks(count, ROW_THREADS / (SIZE / 8)), ROW_THREADS, 0, stream>>>(plan, count);
+    struct backward_plan plan;
+    if (backward_prepare<SIZE>(call, &plan, (float *)call->state)) return -1;
     struct choice choice = choose(call->shape);
-    choice.kernel<<<2 * plan.order.works, BLOCK_THREADS, choice.bytes, stream>>>(plan);
+    choice
+        .kernel<<<2 * plan.order.works, BLOCK_THREADS, choice.bytes, (cudaStream_t)call->stream>>>(
+            plan);
     return assay_launched();
 }
 
@@ -179,7 +108,7 @@ static const struct assay_variant variant = {
     .min_sm = 90,
     .max_sm = 90,
     .arch_specific = true,
-    .supports = supports,
+    .supports = backward_wgmma_supports,
     .setup = setup,
     .launch = launch,
     .teardown = device_memory_free,

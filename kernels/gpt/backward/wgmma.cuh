@@ -24,6 +24,7 @@ enum {
     GROUPS = 2, /* warpgroups that compute */
     OWN = GROUPS * BOX,
     BLOCK_THREADS = (GROUPS + 1) * WGMMA_THREADS,
+    BLOCK_BYTES = 227 * 1024, /* of shared memory, on sm_90 */
     PRODUCER_REGISTERS = 24,
     CONSUMER_REGISTERS = 240,
 };
@@ -39,19 +40,25 @@ struct backward_plan {
     float scale;
 };
 
-/* One pass, over tiles of COLUMNS tokens. LATE: dp of a tile is computed when the sums of the tile
- * before are there, in registers that these have used. Shared memory: both own operands; STAGES
- * tiles of both others; lse and delta of a tile of queries; barriers. */
-template <int SIZE_, int COLUMNS_, bool KEYS_, bool LATE_> struct backward_pass {
-    static const bool KEYS = KEYS_, LATE = LATE_;
+/* What a pass does beside its own sums. LATE: dp of a tile is computed when the sums of the tile
+ * before are there, in registers that these have used. ATOMIC: a pass of keys that adds to dq. */
+enum backward_way { BACKWARD_AHEAD, BACKWARD_LATE, BACKWARD_ATOMIC };
+
+/* One pass, over tiles of COLUMNS tokens. Shared memory: ds of two tiles, where it is ATOMIC; both
+ * own operands; STAGES tiles of both others; lse and delta of a tile of queries; barriers. */
+template <int SIZE_, int COLUMNS_, bool KEYS_, enum backward_way WAY>
+struct backward_pass {
+    static const bool KEYS = KEYS_, LATE = WAY == BACKWARD_LATE;
     static const int SIZE = SIZE_, COLUMNS = COLUMNS_;
-    static const int STAGES = SIZE * COLUMNS > 128 * 64 ? 2 : 4;
-    static const int own_bytes = OWN * SIZE * 2, tile_bytes = COLUMNS * SIZE * 2;
+    static const int slack = 1024; /* to begin at a multiple of this */
+    static const int own_bytes = OWN * SIZE * 2, tile_bytes = COLUMNS *SIZE * 2;
     static const int row_bytes = KEYS ? COLUMNS * (int)sizeof(float) : 0;
-    static const int tiles_at = 2 * own_bytes;
+    static const int ds_bytes = WAY == BACKWARD_ATOMIC ? OWN * COLUMNS * 2 : 0;
+    static const int own_at = 2 * ds_bytes, tiles_at = own_at + 2 * own_bytes;
+    static const int fit = (BLOCK_BYTES - slack - tiles_at - 128) / (2 * (tile_bytes + row_bytes));
+    static const int STAGES = fit < 4 ? fit : 4;
     static const int rows_at = tiles_at + STAGES * 2 * tile_bytes;
     static const int barriers_at = rows_at + STAGES * 2 * row_bytes;
-    static const int slack = 1024; /* to begin at a multiple of this */
     static const int bytes = slack + barriers_at + (1 + 2 * STAGES) * 8;
 };
 
@@ -63,7 +70,7 @@ template <typename PASS> struct backward_memory {
 
     __device__ uint32_t own(int operand) const
     {
-        return base + operand * PASS::own_bytes;
+        return base + PASS::own_at + operand * PASS::own_bytes;
     }
     __device__ uint32_t tile(int n, int operand) const
     {
@@ -189,7 +196,7 @@ static __device__ __forceinline__ void backward_add(float (&sum)[SIZE / 2],
     wgmma_begin();
 #pragma unroll
     for (int step = 0; step < columns / 16; step++)
-        wgmma_across(sum, weight + 4 * step, wgmma_down(b, step));
+        wgmma_across(uint16_t(), sum, weight + 4 * step, wgmma_down(b, step));
     wgmma_commit();
 }
 
@@ -262,6 +269,17 @@ static __device__ __forceinline__ void backward_weigh(float (&s)[PASS::COLUMNS /
     }
 }
 
+/* ds in place of dp. */
+template <typename PASS>
+static __device__ __forceinline__ void backward_differ(float (&dp)[PASS::COLUMNS / 2],
+                                                       const float (&p)[PASS::COLUMNS / 2],
+                                                       backward_column<PASS> delta)
+{
+#pragma unroll
+    for (int i = 0; i < PASS::COLUMNS / 2; i++)
+        dp[i] = p[i] * (dp[i] - delta.of(i));
+}
+
 /* A warpgroup's part of a pass. The sums of a tile run beside the weights of the next one. The wait
  * for them is at the head of the loop, as in attention_wgmma.cuh: elsewhere the assembler would
  * serialise all products. */
@@ -319,9 +337,7 @@ static __device__ __forceinline__ void backward_consume(const struct backward_pl
     };
     auto differ = [&]() {
         wgmma_pin(dp);
-#pragma unroll
-        for (int i = 0; i < COLUMNS / 2; i++)
-            dp[i] = s[i] * (dp[i] - delta.of(i));
+        backward_differ<PASS>(dp, s, delta);
     };
     auto pack = [&]() {
         if (PASS::KEYS) backward_pack(p, s);
@@ -359,11 +375,13 @@ static __device__ __forceinline__ void backward_consume(const struct backward_pl
     if (PASS::KEYS) backward_store<SIZE>(plan, work, 2, row, by_p, 1.0f);
 }
 
-template <typename PASS>
-static __device__ __forceinline__ void backward_run(const struct backward_plan &plan, uint32_t base,
-                                                    int index)
+/* A block's pass: `consume` is what its warpgroups do that compute. */
+template <typename PASS, typename CONSUME>
+static __device__ __forceinline__ void backward_run(const struct backward_plan &plan,
+                                                    const void *shared, int index, CONSUME consume)
 {
-    const backward_memory<PASS> memory = {base};
+    const backward_memory<PASS> memory = {(hopper_shared(shared) + PASS::slack - 1) / PASS::slack *
+                                          PASS::slack};
     const struct backward_work work = backward_work_at<PASS>(plan, index);
     if (threadIdx.x == 0) {
         hopper_prefetch(&plan.qkv);
@@ -382,7 +400,7 @@ static __device__ __forceinline__ void backward_run(const struct backward_plan &
         if (threadIdx.x % WGMMA_THREADS == 0) backward_produce<PASS>(plan, memory, work);
     } else {
         hopper_registers_take<CONSUMER_REGISTERS>();
-        backward_consume<PASS>(plan, memory, work, group);
+        consume(memory, work, group);
     }
 }
 

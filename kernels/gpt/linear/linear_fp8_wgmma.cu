@@ -47,18 +47,19 @@ template <typename CONFIG> struct scale_set {
     float x[2], w[CONFIG::COLUMNS / CONFIG::SCALED];
 };
 
-/* Where those of a tile are. */
+/* Where those of a tile are, from a stage on. */
 template <typename CONFIG> struct scale_source {
     const float *x, *w;
     int further, groups, last, column;
 
-    __device__ __forceinline__ scale_source(const struct plan &plan, int row, int column_)
+    __device__ __forceinline__ scale_source(const struct plan &plan, int row, int column_,
+                                            int stage)
     {
         int bottom = (int)plan.product.operands.m - 1, first = min(row, bottom);
         groups = plan.product.division.depth;
         further = (min(row + 8, bottom) - first) * groups;
-        x = plan.x_scales + (int64_t)first * groups;
-        w = plan.w_scales;
+        x = plan.x_scales + (int64_t)first * groups + stage;
+        w = plan.w_scales + stage;
         last = (int)plan.product.operands.n - 1;
         column = column_;
     }
@@ -195,21 +196,25 @@ static __device__ void consume(const struct plan &plan, uint32_t ring, unsigned 
             continue;
         }
         const int row = tile.row + half + warp % 4 * LINEAR_STORE_ROWS;
-        const scale_source<CONFIG> source(plan, row + mma_row(lane, 0), tile.column);
+        const scale_source<CONFIG> source(plan, row + mma_row(lane, 0), tile.column, unit.begin);
         const bool passes = first && group == 0 && tile.row + WGMMA_ROWS < plan.product.operands.m;
-        float sum[CONFIG::COLUMNS / 2] = {};
+        float sum[1][CONFIG::COLUMNS / 2] = {};
         if (CONFIG::STAGGERED && first && group == 1)
             hopper_turn_wait(1, LWG_CONSUMERS * WGMMA_THREADS);
-        multiply<CONFIG>(sum, source, stages, ring, half, full, empty, at, passes, lane);
+        multiply<CONFIG>(sum[0], source, stages, ring, half, full, empty, at, passes, lane);
+        if (row >= plan.product.operands.m) continue;
+        if (stages < plan.product.division.depth &&
+            !lwg_join<CONFIG>(plan.product, walk, unit, sum, warp, lane))
+            continue;
         if (!CONFIG::BY_BLOCK) {
             const float scale = __ldg(plan.x_scales) * __ldg(plan.w_scales);
 #pragma unroll
             for (int i = 0; i < CONFIG::COLUMNS / 2; i++)
-                sum[i] *= scale;
+                sum[0][i] *= scale;
         }
         if (lane == 0) hopper_store_wait<0>(); /* the last tile's */
         __syncwarp();
-        linear_store_rows<uint16_t, CONFIG::COLUMNS, CONFIG::BUFFERS>(plan.product.y, sum, row,
+        linear_store_rows<uint16_t, CONFIG::COLUMNS, CONFIG::BUFFERS>(plan.product.y, sum[0], row,
                                                                       tile.column, out, lane);
     }
     if (lane == 0) hopper_store_wait<0>();
@@ -249,6 +254,7 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
 
 struct product {
     struct plan plan;
+    struct linear_parts parts;
     int (*enqueue)(const struct plan *plan, cudaStream_t stream);
 };
 
@@ -261,14 +267,24 @@ template <typename CONFIG> static int enqueue(const struct plan *plan, cudaStrea
                       "launch");
 }
 
+/* Tiles are divided along k where whole ones would leave more than this share of the device idle.
+ */
+static const double IDLE = 0.06;
+
 template <typename CONFIG>
-static int prepare(struct product *product, const struct linear_operands *operands)
+static int prepare(struct product *product, const struct linear_operands *operands,
+                   struct assay_call *call)
 {
-    const struct lwg_how whole = {LINEAR_WHOLE, NULL};
+    const int fit = assay_card()->multiprocessors / CONFIG::CLUSTER;
+    const int tiles = (int)(gpt_blocks(operands->m, LWG_ROWS * CONFIG::CLUSTER) *
+                            gpt_blocks(operands->n, CONFIG::COLUMNS));
+    struct lwg_how how = {LINEAR_WHOLE, &product->parts};
+    if (tiles < (1 - IDLE) * gpt_blocks(tiles, fit) * fit) how.divide = LINEAR_EVENLY;
     product->enqueue = enqueue<CONFIG>;
+    int status = how.divide == LINEAR_WHOLE ? 0 : linear_wgmma_parts(&product->parts, call);
+    if (status) return status;
     return lwg_prepare_for<CONFIG, uint16_t>((const void *)linear_fp8_wgmma<CONFIG>,
-                                             &product->plan.product, operands, LINEAR_PLAIN,
-                                             &whole);
+                                             &product->plan.product, operands, LINEAR_PLAIN, &how);
 }
 
 static const char *supports(const struct assay_shape *shape)
@@ -294,9 +310,10 @@ static int setup(struct assay_call *call)
     product->plan.x_scales = (const float *)call->buffer[LFP8_X_SCALES];
     product->plan.w_scales = (const float *)call->buffer[LFP8_W_SCALES];
     if (call->shape->value[LFP8_SCALE] == LFP8_BLOCK)
-        return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, true>>(product,
-                                                                                 &operands);
-    return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, false>>(product, &operands);
+        return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, true>>(product, &operands,
+                                                                                 call);
+    return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, false>>(product, &operands,
+                                                                              call);
 }
 
 static int launch(struct assay_call *call)
@@ -307,7 +324,9 @@ static int launch(struct assay_call *call)
 
 static void teardown(struct assay_call *call)
 {
-    free(call->state);
+    struct product *product = (struct product *)call->state;
+    if (product) (void)cudaFree(product->parts.sums);
+    free(product);
 }
 
 #define VARIANT(NAME, SUMMARY, ...)                                                                \

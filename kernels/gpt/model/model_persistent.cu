@@ -19,15 +19,6 @@
 
 typedef void persistent_kernel(const struct persistent_args args);
 
-struct persistent_state {
-    struct model_run run;
-    struct persistent_args args;
-    void *memory; /* the words, and the last tag */
-    persistent_kernel *kernel;
-    unsigned blocks;
-    int shared_bytes;
-};
-
 template <typename T> static persistent_kernel *kernel_of(int64_t batch)
 {
     if (batch <= 2) return batch == 1 ? persistent<T, 1> : persistent<T, 2>;
@@ -95,7 +86,7 @@ static int64_t context_pieces(const struct model *model, int64_t blocks)
     return pieces < 1 ? 1 : pieces > MOST ? MOST : pieces;
 }
 
-/* ---------------------------------------------------------------- variant -- */
+/* ------------------------------------------------------------------ setup -- */
 
 static const char *supports(const struct assay_shape *shape)
 {
@@ -107,10 +98,17 @@ static const char *supports(const struct assay_shape *shape)
     return NULL;
 }
 
-static int words_init(struct persistent_state *state, struct assay_call *call)
+const char *model_persistent_refused(const struct assay_shape *shape)
 {
-    const struct model *model = &state->run.model;
-    struct persistent_args *args = &state->args;
+    if (assay_card()->sm < 90) return "needs compute capability 9.0";
+    if (shared_bytes(shape) > assay_card()->shared_bytes) return "needs more shared memory";
+    return supports(shape);
+}
+
+static int words_init(struct model_persistent *persistent, const struct model *model,
+                      struct assay_call *call)
+{
+    struct persistent_args *args = &persistent->args;
     int64_t row = model->batch * model->channels, pieces = args->pieces;
     const int64_t count[PERSISTENT_KINDS] = {row, row, 3 * row, 4 * row,
                                              pieces * (row + 2 * model->batch * model->heads)};
@@ -118,55 +116,101 @@ static int words_init(struct persistent_state *state, struct assay_call *call)
     for (int kind = 0; kind < PERSISTENT_KINDS; kind++)
         words += count[kind];
     size_t bytes = (size_t)words * sizeof(uint64_t);
-    int status = device_memory(call, &state->memory, (int64_t)bytes, "the words between blocks");
+    int status =
+        device_memory(call, &persistent->memory, (int64_t)bytes, "the words between blocks");
     if (status) return status;
-    uint64_t *at = (uint64_t *)state->memory;
+    uint64_t *at = (uint64_t *)persistent->memory;
     for (int kind = 0; kind < PERSISTENT_KINDS; at += count[kind++])
         args->words[kind] = at;
     args->last = (uint32_t *)at;
-    return assay_cuda(cudaMemsetAsync(state->memory, 0, bytes, (cudaStream_t)call->stream),
+    return assay_cuda(cudaMemsetAsync(persistent->memory, 0, bytes, (cudaStream_t)call->stream),
                       "tags of 0");
 }
 
-static void args_init(struct persistent_state *state, const struct assay_call *call)
+static void args_init(struct model_persistent *persistent, const struct model_run *run)
 {
-    const struct model *model = &state->run.model;
-    struct persistent_args *args = &state->args;
-    args->in = call->buffer[MODEL_IN];
+    const struct model *model = &run->model;
+    struct persistent_args *args = &persistent->args;
+    args->in = run->buffer[MODEL_IN];
     for (int p = 0; p < MODEL_PRODUCTS; p++)
-        args->w[p] = call->buffer[model_matrix(model, (enum model_product)p).buffer];
-    args->scale = call->buffer[MODEL_SCALE], args->bias = call->buffer[MODEL_BIAS];
-    args->wte = call->buffer[MODEL_WTE], args->wpe = call->buffer[MODEL_WPE];
-    args->y = call->buffer[MODEL_Y];
-    args->cache = state->run.cache, args->cache_bytes = state->run.layer_bytes;
+        args->w[p] = run->buffer[model_matrix(model, (enum model_product)p).buffer];
+    args->scale = run->buffer[MODEL_SCALE], args->bias = run->buffer[MODEL_BIAS];
+    args->wte = run->buffer[MODEL_WTE], args->wpe = run->buffer[MODEL_WPE];
+    args->y = run->buffer[MODEL_Y];
+    args->cache = run->cache, args->cache_bytes = run->layer_bytes;
     args->layers = (int)model->layers, args->heads = (int)model->heads;
     args->size = (int)model->size, args->channels = (int)model->channels;
     args->batch = (int)model->batch, args->tokens = (int)model->tokens;
     args->vocabulary = (int)model->vocabulary;
     args->scale_of_scores = attention_scale(args->size);
-    args->pieces = (int)context_pieces(model, state->blocks);
+    args->pieces = (int)context_pieces(model, persistent->blocks);
     args->x_floats = (int)x_floats(model);
     int64_t slot = slot_bytes(model), free_bytes = assay_card()->shared_bytes - fixed_bytes(model);
     int64_t slots = free_bytes / slot;
     if (slots > PERSISTENT_SLOTS) slots = PERSISTENT_SLOTS;
     args->slots = (int)slots, args->slot_bytes = (int)slot;
-    state->shared_bytes = (int)(fixed_bytes(model) + slots * slot);
+    persistent->shared_bytes = (int)(fixed_bytes(model) + slots * slot);
 }
 
 /* All blocks wait for each other, so all have to be there at once. */
-static int allow(const struct persistent_state *state)
+static int allow(const struct model_persistent *persistent)
 {
     int blocks = 0;
-    if (cuda_allow_shared((const void *)state->kernel, state->shared_bytes) < 0) return -1;
-    if (assay_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                       &blocks, state->kernel, PERSISTENT_THREADS, (size_t)state->shared_bytes),
+    if (cuda_allow_shared(persistent->kernel, persistent->shared_bytes) < 0) return -1;
+    if (assay_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, persistent->kernel,
+                                                                 PERSISTENT_THREADS,
+                                                                 (size_t)persistent->shared_bytes),
                    "blocks of a multiprocessor") < 0)
         return -1;
     if (blocks > 0) return 0;
     (void)assay_error("needs a block of %d threads and %d bytes on each multiprocessor",
-                      (int)PERSISTENT_THREADS, state->shared_bytes);
+                      (int)PERSISTENT_THREADS, persistent->shared_bytes);
     return ASSAY_SKIP;
 }
+
+int model_persistent_init(struct model_persistent *persistent, const struct model_run *run,
+                          struct assay_call *call)
+{
+    const struct model *model = &run->model;
+    int64_t most =
+        assay_card()->multiprocessors; /* every block has columns of the widest product */
+    persistent->blocks = (unsigned)(most < 4 * model->channels ? most : 4 * model->channels);
+    persistent->kernel = model->precision == GPT_BF16
+                             ? (const void *)kernel_of<uint16_t>(model->batch)
+                             : (const void *)kernel_of<float>(model->batch);
+    args_init(persistent, run);
+    int status = allow(persistent);
+    return status ? status : words_init(persistent, model, call);
+}
+
+int model_persistent_enqueue(const struct model_persistent *persistent, void *stream)
+{
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    config.gridDim = dim3(persistent->blocks);
+    config.blockDim = dim3(PERSISTENT_THREADS);
+    config.dynamicSmemBytes = (size_t)persistent->shared_bytes;
+    config.stream = (cudaStream_t)stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    void *args[] = {(void *)&persistent->args};
+    return assay_cuda(cudaLaunchKernelExC(&config, persistent->kernel, args), "launch");
+}
+
+void model_persistent_release(struct model_persistent *persistent)
+{
+    cudaFree(persistent->memory);
+    persistent->memory = NULL;
+}
+
+/* ---------------------------------------------------------------- variant -- */
+
+struct state {
+    struct model_run run;
+    struct model_persistent persistent;
+};
 
 static int prefill_attend(void *self, const struct model_attend *attend, void *stream)
 {
@@ -176,19 +220,12 @@ static int prefill_attend(void *self, const struct model_attend *attend, void *s
 
 static int setup(struct assay_call *call)
 {
-    struct persistent_state *state = (struct persistent_state *)calloc(1, sizeof *state);
+    struct state *state = (struct state *)calloc(1, sizeof *state);
     call->state = state;
     if (!state) return assay_error("out of memory");
     int status = model_run_init(&state->run, call, true);
+    if (status == 0) status = model_persistent_init(&state->persistent, &state->run, call);
     if (status) return status;
-    const struct model *model = &state->run.model;
-    int64_t most =
-        assay_card()->multiprocessors; /* every block has columns of the widest product */
-    state->blocks = (unsigned)(most < 4 * model->channels ? most : 4 * model->channels);
-    state->kernel = model->precision == GPT_BF16 ? kernel_of<uint16_t>(model->batch)
-                                                 : kernel_of<float>(model->batch);
-    args_init(state, call);
-    if ((status = allow(state)) || (status = words_init(state, call))) return status;
     const struct model_provider prefill = {model_tile_product, prefill_attend, NULL};
     if (model_tiles_allow() < 0) return -1;
     return model_run_enqueue(&state->run, &prefill, MODEL_PREFILL, call->stream);
@@ -196,26 +233,16 @@ static int setup(struct assay_call *call)
 
 static int launch(struct assay_call *call)
 {
-    const struct persistent_state *state = (const struct persistent_state *)call->state;
-    cudaLaunchConfig_t config = {};
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
-    config.gridDim = dim3(state->blocks);
-    config.blockDim = dim3(PERSISTENT_THREADS);
-    config.dynamicSmemBytes = (size_t)state->shared_bytes;
-    config.stream = (cudaStream_t)call->stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return assay_cuda(cudaLaunchKernelEx(&config, state->kernel, state->args), "launch");
+    const struct state *state = (const struct state *)call->state;
+    return model_persistent_enqueue(&state->persistent, call->stream);
 }
 
 static void teardown(struct assay_call *call)
 {
-    struct persistent_state *state = (struct persistent_state *)call->state;
+    struct state *state = (struct state *)call->state;
     if (!state) return;
     model_run_release(&state->run);
-    cudaFree(state->memory);
+    model_persistent_release(&state->persistent);
     free(state);
 }
 

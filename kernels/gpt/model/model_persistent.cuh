@@ -42,6 +42,15 @@ static __device__ __forceinline__ void persistent_widen(const unsigned char *fro
     }
 }
 
+/* What a warp and a thread have to do in a round. */
+struct persistent_round {
+    int groups;                 /* 0: nothing is left */
+    struct persistent_place at; /* the slot of the first group */
+    int group, unit, count;     /* the warp's first unit, and how many it has */
+    int part, parts;            /* the thread's output is a sum of so many, SUMS apart, and this */
+    float added;
+};
+
 /* One block; B: 1, 2, 4 or 8, at least the sequences. */
 template <typename T, int B> struct persistent_block {
     static const int WIDTH = 16 / (int)sizeof(T), UNIT = persistent_step<T>::UNIT,
@@ -50,7 +59,8 @@ template <typename T, int B> struct persistent_block {
     struct persistent_ring ring;
     const unsigned char *slots; /* of the ring */
     float *x, *part;            /* [B][units of k], [2][PERSISTENT_PARTS][SUMS] */
-    unsigned number;            /* of slots that were read */
+    struct persistent_place at; /* of the next slot */
+    int odd;                    /* which half of `part` is next */
     int lane, warp;
 
     /* ------------------------------------------------------------- input -- */
@@ -91,6 +101,8 @@ template <typename T, int B> struct persistent_block {
     {
         const int SOME = 8; /* at a time */
         const int count = args.batch * k;
+        /* Rows by a product, exact where rows fit in shared memory: count k < 2^32. */
+        const uint32_t reciprocal = 0xffffffffu / (uint32_t)k + 1;
         for (int first = threadIdx.x; first < count; first += SOME * PERSISTENT_LANES) {
             float out[SOME];
             const uint64_t *mine = args.words[kind] + first;
@@ -103,7 +115,8 @@ template <typename T, int B> struct persistent_block {
 #pragma unroll
             for (int i = 0; i < SOME; i++) {
                 int index = first + i * PERSISTENT_LANES;
-                if (index < count) x[index / k * pitch(k) + place(index % k)] = out[i];
+                int row = B == 1 ? 0 : (int)__umulhi((uint32_t)index, reciprocal);
+                if (index < count) x[row * pitch(k) + place(index - row * k)] = out[i];
             }
         }
     }
@@ -126,14 +139,15 @@ template <typename T, int B> struct persistent_block {
             }
             float r = rsqrtf(gpt_warp_sum(squares) / (float)k + GPT_LAYERNORM_EPSILON);
             for (int piece = 0; piece < step.norms; piece++) {
-                ring.wait(number + piece);
-                const T *scale = (const T *)(slots + slot_of(number + piece));
+                const struct persistent_place in = ring.after(at, piece);
+                ring.wait(in);
+                const T *scale = (const T *)(slots + in.slot * ring.slot_bytes);
                 int length = step.length(piece);
                 for (int i = 4 * lane; i < length; i += 128) {
-                    float *at = of + place(piece * PERSISTENT_PIECE + i);
+                    float *to = of + place(piece * PERSISTENT_PIECE + i);
 #pragma unroll
                     for (int j = 0; j < 4; j++)
-                        at[j] = (at[j] - mean) * r * gpt_float(scale[i + j]) +
+                        to[j] = (to[j] - mean) * r * gpt_float(scale[i + j]) +
                                 gpt_float(scale[length + i + j]);
                 }
             }
@@ -141,11 +155,6 @@ template <typename T, int B> struct persistent_block {
     }
 
     /* ---------------------------------------------------------- products -- */
-
-    __device__ __forceinline__ int slot_of(unsigned of) const
-    {
-        return (int)(of % ring.slots) * ring.slot_bytes;
-    }
 
     /* Add to the sums a unit that begins `at` elements into rows of `length` in a slot. */
     __device__ __forceinline__ void add_unit(float (&sum)[SUMS], const unsigned char *slot,
@@ -171,25 +180,22 @@ template <typename T, int B> struct persistent_block {
             }
     }
 
-    /* The warp's units of a round, whose slots begin with `begin`. The sums of warp w for group g
-     * become part g + w: no two have the same. */
-    __device__ __forceinline__ void multiply(const persistent_step<T> &step, unsigned begin,
-                                             int groups, float *to) const
+    /* The warp's units of a round. Its sums for group g become part g + warp, which no other warp
+     * writes. */
+    __device__ __forceinline__ void multiply(const persistent_step<T> &step,
+                                             const struct persistent_round &round, float *to) const
     {
-        int total = groups * step.units, warps = min(total, (int)PERSISTENT_WARPS);
-        if (warp >= warps) return;
-        int at = total * warp / warps, end = total * (warp + 1) / warps;
-        while (at < end) {
-            int group = at / step.units, last = min(end, (group + 1) * step.units);
+        int unit = round.unit, left = round.count;
+        for (int group = round.group; left > 0; group++, unit = 0) {
             float sum[SUMS] = {};
-            for (; at < last; at++) {
-                int unit = at - group * step.units, piece = unit / UNITS;
-                unsigned of = begin + group * step.pieces + piece;
-                int length = step.length(piece),
-                    from = (unit - piece * UNITS) * UNIT + lane * WIDTH;
-                ring.wait(of);
+            for (; left > 0 && unit < step.units; unit++, left--) {
+                int piece = unit / UNITS, length = step.length(piece);
+                int from = unit % UNITS * UNIT + lane * WIDTH;
+                const struct persistent_place in =
+                    ring.after(round.at, group * step.pieces + piece);
+                ring.wait(in);
                 if (from < length)
-                    add_unit(sum, slots + slot_of(of), length, from, x + unit * UNIT,
+                    add_unit(sum, slots + in.slot * ring.slot_bytes, length, from, x + unit * UNIT,
                              pitch(step.k));
             }
             __syncwarp();
@@ -198,16 +204,21 @@ template <typename T, int B> struct persistent_block {
         }
     }
 
-    /* A thread's output of a round. */
-    __device__ __forceinline__ float gather(const persistent_step<T> &step, int groups,
+    /* This thread's output of a round. */
+    __device__ __forceinline__ float gather(const struct persistent_round &round,
                                             const float *from) const
     {
-        int total = groups * step.units, warps = min(total, (int)PERSISTENT_WARPS);
-        int group = (int)threadIdx.x / SUMS, begin = group * step.units;
-        auto owner = [&](int unit) { return ((unit + 1) * warps - 1) / total; };
-        float sum = 0.0f;
-        for (int w = owner(begin); w <= owner(begin + step.units - 1); w++)
-            sum += from[(group + w) * SUMS + threadIdx.x % SUMS];
+        const int SOME = 8; /* parts, read at once */
+        float sum = round.added;
+        for (int first = 0; first < round.parts; first += SOME) {
+            float part[SOME];
+#pragma unroll
+            for (int i = 0; i < SOME; i++)
+                part[i] = first + i < round.parts ? from[round.part + (first + i) * SUMS] : 0.0f;
+#pragma unroll
+            for (int i = 0; i < SOME; i++)
+                sum += part[i];
+        }
         return sum;
     }
 
@@ -271,38 +282,65 @@ template <typename T, int B> struct persistent_block {
             gpt_put(cache_of(layer) + ((int64_t)(row + 1) * args.tokens - 1) * 3 * c + column, y);
     }
 
+    /* Who does what in the round that begins with row `from`, and the slots before it read. */
+    __device__ __forceinline__ struct persistent_round round_of(const persistent_step<T> &step,
+                                                                enum model_product product,
+                                                                int layer, int from,
+                                                                int slots_before) const
+    {
+        struct persistent_round round = {};
+        int rows = min(step.round, step.rows - from);
+        if (rows <= 0) return round;
+        round.groups = (rows + PERSISTENT_GROUP - 1) / PERSISTENT_GROUP;
+        round.at = ring.after(at, slots_before);
+        /* Each warp has as many neighbouring units, or the first warps one each. */
+        int total = round.groups * step.units, own = (int)threadIdx.x / B,
+            row = (int)threadIdx.x % B;
+        bool many = total >= PERSISTENT_WARPS;
+        int begin = many ? total * warp / PERSISTENT_WARPS : warp;
+        round.count = many ? total * (warp + 1) / PERSISTENT_WARPS - begin : warp < total ? 1 : 0;
+        round.group = begin / step.units;
+        round.unit = begin % step.units;
+        /* The thread's output is in a group's parts of the warps from first to last. */
+        int group = own / PERSISTENT_GROUP, first = group * step.units,
+            last = first + step.units - 1;
+        if (many) {
+            first = ((first + 1) * PERSISTENT_WARPS - 1) / total;
+            last = ((last + 1) * PERSISTENT_WARPS - 1) / total;
+        }
+        round.part = (group + first) * SUMS + (int)threadIdx.x % SUMS;
+        round.parts = own < rows && row < args.batch ? last - first + 1 : 0;
+        if (round.parts > 0)
+            round.added = start(step, product, layer, row, step.first + from + own);
+        return round;
+    }
+
     __device__ __forceinline__ void run(enum model_product product, int layer, uint32_t tag)
     {
         const persistent_step<T> step(args, product, layer);
         if (step.rows == 0) return;
-        int own = (int)threadIdx.x / B, row = (int)threadIdx.x % B; /* this thread's output */
-        /* Asked before anything is waited for. */
-        auto first = [&](int from) {
-            bool mine = own < min(step.round, step.rows - from) && row < args.batch;
-            return mine ? start(step, product, layer, row, step.first + from + own) : 0.0f;
-        };
-        float added = first(0);
+        /* Divided, and bias and residual asked for, before anything is waited for. */
+        struct persistent_round round = round_of(step, product, layer, 0, step.norms);
         load(product, layer, tag, step.k);
         persistent_sync();
         if (step.norms) {
             normalise(step);
             persistent_sync();
         }
-        unsigned begin = number + step.norms;
+        int used = step.norms;
         for (int from = 0; from < step.rows; from += step.round) {
-            int rows = min(step.round, step.rows - from);
-            int groups = (rows + PERSISTENT_GROUP - 1) / PERSISTENT_GROUP;
-            float *parts = part + from / step.round % 2 * (PERSISTENT_PARTS * SUMS);
-            multiply(step, begin, groups, parts);
+            float *parts = part + odd * (PERSISTENT_PARTS * SUMS);
+            odd ^= 1;
+            multiply(step, round, parts);
             persistent_sync();
-            begin += groups * step.pieces;
-            for (unsigned of = number + threadIdx.x; of < begin; of += PERSISTENT_LANES)
-                ring.give_back(of);
-            number = begin;
-            if (own < rows && row < args.batch)
-                put(product, layer, tag, row, step.first + from + own,
-                    gather(step, groups, parts) + added);
-            added = first(from + step.round);
+            used += round.groups * step.pieces;
+            if ((int)threadIdx.x < used) ring.give_back(ring.after(at, (int)threadIdx.x));
+            at = ring.after(at, used);
+            used = 0;
+            if (round.parts > 0)
+                put(product, layer, tag, (int)threadIdx.x % B,
+                    step.first + from + (int)threadIdx.x / B, gather(round, parts));
+            round = round_of(step, product, layer, from + step.round, 0);
         }
     }
 
@@ -352,6 +390,7 @@ static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
                                     persistent_memory,
                                     x,
                                     x + args.x_floats,
+                                    {0, 0},
                                     0,
                                     (int)threadIdx.x % 32,
                                     (int)threadIdx.x / 32};

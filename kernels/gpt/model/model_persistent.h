@@ -43,3 +43,30 @@ struct persistent_args {
     int slots, slot_bytes; /* of the ring */
     int x_floats;          /* of a step's input in shared memory */
 };
+
+struct model_persistent {
+    struct persistent_args args;
+    void *memory; /* the words, and the last tag */
+    const void *kernel;
+    unsigned blocks;
+    int shared_bytes;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* NULL, or why a shape of gpt_decode cannot be decoded so on this card. */
+const char *model_persistent_refused(const struct assay_shape *shape);
+/* In setup, for a run with a cache, which PREFILL has filled when the first launch runs: allocates,
+ * and adds to call->workspace_bytes. 0, -1 or ASSAY_SKIP. What starts as zeros may be released
+ * after a failure too. */
+int model_persistent_init(struct model_persistent *persistent, const struct model_run *run,
+                          struct assay_call *call);
+/* One launch. Launches of one struct must follow each other: it holds their last tag. */
+int model_persistent_enqueue(const struct model_persistent *persistent, void *stream);
+void model_persistent_release(struct model_persistent *persistent);
+
+#ifdef __cplusplus
+}
+#endif

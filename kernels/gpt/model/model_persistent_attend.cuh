@@ -128,28 +128,29 @@ static __device__ __forceinline__ void persistent_attend(const struct persistent
                 v[j][i] = inside ? gpt_float(at[(3 * j + 1) * c + 32 * i]) : 0.0f;
             }
     };
-    auto wait = [&](int part, float(&out)[LANE]) {
-#pragma unroll
-        for (int i = 0; i < LANE; i++)
-            out[i] = 0.0f;
-        const uint64_t *mine = own + part * c + lane;
-        words_wait([=](int i) { return lane + 32 * i < size ? mine + 32 * i : NULL; }, tag, out);
-    };
     int key = item.first + warp * KEYS;
     load(key);
+    float token[3 * LANE] = {}; /* q, k and v of the token itself */
+    words_wait(
+        [=](int i) {
+            int at = lane + 32 * (i % LANE);
+            return at < size ? own + i / LANE * c + at : NULL;
+        },
+        tag, token);
     struct persistent_softmax<LANE> softmax;
-    wait(0, softmax.q);
 #pragma unroll
     for (int i = 0; i < LANE; i++)
-        softmax.q[i] *= args.scale_of_scores;
+        softmax.q[i] = token[i] * args.scale_of_scores;
     while (key < item.end) {
         softmax.add(k, v, item.end - key);
         key += WARPS * KEYS;
         if (key < item.end) load(key);
     }
-    if (warp == WARPS - 1 && item.piece == args.pieces - 1) { /* the token itself */
-        wait(1, k[0]);
-        wait(2, v[0]);
+    if (warp == WARPS - 1 && item.piece == args.pieces - 1) {
+        float k[1][LANE], v[1][LANE];
+#pragma unroll
+        for (int i = 0; i < LANE; i++)
+            k[0][i] = token[LANE + i], v[0][i] = token[2 * LANE + i];
         softmax.add(k, v, 1);
     }
     float *peaks = scratch, *totals = peaks + WARPS, *sums = totals + WARPS;

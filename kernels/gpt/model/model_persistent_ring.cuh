@@ -52,7 +52,7 @@ template <typename T> struct persistent_step {
     /* Block 0 has rows wherever there are any. */
     static __device__ __forceinline__ int begin(int n, unsigned block)
     {
-        return (int)(((int64_t)n * block + gridDim.x - 1) / gridDim.x);
+        return (int)(((uint32_t)n * block + gridDim.x - 1) / gridDim.x); /* below 2^32 */
     }
 
     /* Elements of a piece of a row. */
@@ -62,68 +62,80 @@ template <typename T> struct persistent_step {
     }
 };
 
+/* A slot, and the parity of the turn in which it is used. */
+struct persistent_place {
+    int slot;
+    uint32_t parity;
+};
+
 /* Where the ring and its barriers are in shared memory. */
 struct persistent_ring {
     uint32_t memory, full, empty;
     int slots, slot_bytes;
 
-    __device__ __forceinline__ uint32_t full_at(unsigned number) const
+    /* So many slots on, at most a turn. */
+    __device__ __forceinline__ struct persistent_place after(struct persistent_place at,
+                                                             int count) const
     {
-        return full + 8 * (number % slots);
+        int slot = at.slot + count;
+        if (slot < slots) return {slot, at.parity};
+        return {slot - slots, at.parity ^ 1};
     }
 
-    __device__ __forceinline__ void wait(unsigned number) const
+    __device__ __forceinline__ void wait(struct persistent_place at) const
     {
-        hopper_barrier_wait(full_at(number), number / slots % 2);
+        hopper_barrier_wait(full + 8 * at.slot, at.parity);
     }
 
-    __device__ __forceinline__ void give_back(unsigned number) const
+    __device__ __forceinline__ void give_back(struct persistent_place at) const
     {
-        hopper_barrier_arrive(empty + 8 * (number % slots));
+        hopper_barrier_arrive(empty + 8 * at.slot);
     }
 
-    /* Rows of `length` elements, `ld` bytes apart, into the slot of this number. */
+    /* Rows of `length` elements, `ld` bytes apart, into a slot; returns the next. */
     template <typename T>
-    __device__ __forceinline__ void fetch(unsigned number, const T *from, int64_t ld, int rows,
-                                          int length) const
+    __device__ __forceinline__ struct persistent_place fetch(struct persistent_place at,
+                                                             const T *from, int64_t ld, int rows,
+                                                             int length) const
     {
-        int slot = number % slots, bytes = length * (int)sizeof(T);
-        uint32_t to = memory + slot * slot_bytes;
-        hopper_barrier_wait(empty + 8 * slot, (number / slots + 1) % 2);
-        hopper_barrier_expect(full + 8 * slot, rows * bytes);
+        int bytes = length * (int)sizeof(T);
+        uint32_t to = memory + at.slot * slot_bytes, barrier = full + 8 * at.slot;
+        hopper_barrier_wait(empty + 8 * at.slot, at.parity ^ 1);
+        hopper_barrier_expect(barrier, rows * bytes);
         bool packed = ld == bytes;
         for (int row = 0; row < (packed ? 1 : rows); row++)
             hopper_load_bytes(to + row * bytes, (const char *)from + row * ld,
-                              packed ? rows * bytes : bytes, full + 8 * slot);
+                              packed ? rows * bytes : bytes, barrier);
+        return after(at, 1);
     }
 
-    /* All of a step; returns the number after its slots. */
+    /* All of a step; returns the slot after its last. */
     template <typename T>
-    __device__ __forceinline__ unsigned fetch_step(const persistent_step<T> &step,
-                                                   unsigned number) const
+    __device__ __forceinline__ struct persistent_place fetch_step(const persistent_step<T> &step,
+                                                                  struct persistent_place at) const
     {
-        if (step.rows == 0) return number;
+        if (step.rows == 0) return at;
         for (int piece = 0; piece < step.norms; piece++)
-            fetch(number++, step.scale + piece * PERSISTENT_PIECE,
-                  (const char *)step.shift - (const char *)step.scale, 2, step.length(piece));
+            at = fetch(at, step.scale + piece * PERSISTENT_PIECE,
+                       (const char *)step.shift - (const char *)step.scale, 2, step.length(piece));
         for (int row = 0; row < step.rows; row += PERSISTENT_GROUP)
             for (int piece = 0; piece < step.pieces; piece++)
-                fetch(number++,
-                      step.w + (int64_t)(step.first + row) * step.k + piece * PERSISTENT_PIECE,
-                      (int64_t)step.k * sizeof(T), min(step.rows - row, (int)PERSISTENT_GROUP),
-                      step.length(piece));
-        return number;
+                at = fetch(at,
+                           step.w + (int64_t)(step.first + row) * step.k + piece * PERSISTENT_PIECE,
+                           (int64_t)step.k * sizeof(T), min(step.rows - row, (int)PERSISTENT_GROUP),
+                           step.length(piece));
+        return at;
     }
 
     /* What the fetching thread does. */
     template <typename T>
     __device__ __forceinline__ void fetch_all(const struct persistent_args &args) const
     {
-        unsigned number = 0;
+        struct persistent_place at = {0, 0};
         for (int layer = 0; layer < args.layers; layer++)
             for (int p = MODEL_P_QKV; p <= MODEL_P_FC2; p++)
-                number = fetch_step(persistent_step<T>(args, (enum model_product)p, layer), number);
+                at = fetch_step(persistent_step<T>(args, (enum model_product)p, layer), at);
         if (args.vocabulary > 0)
-            fetch_step(persistent_step<T>(args, MODEL_P_HEAD, args.layers), number);
+            fetch_step(persistent_step<T>(args, MODEL_P_HEAD, args.layers), at);
     }
 };

@@ -1,0 +1,237 @@
+/*
+ * wgmma_atomic.cu - attention_backward on Hopper's tensor cores with five products, after Dao,
+ * "FlashAttention-2" (ICLR 2024, section 3.1.2) and Shah and others, "FlashAttention-3" (NeurIPS
+ * 2024, section 3): the pass of keys of wgmma.cuh, which also adds ds k to dq.
+ *
+ * dq is summed in fp32 in memory, by atomics of four floats, and then rounded. The order of these
+ * sums, and so the last bits of dq, differ from launch to launch. The sums of a tile lie in the
+ * order of the registers that they come from, so that a warp adds 512 bytes in one piece.
+ *
+ * For the fifth product ds has its columns as rows: each thread writes its ds to shared memory as
+ * [keys][queries] in bf16, in the swizzle of TMA, and the tensor cores read it across. Both
+ * warpgroups need all of it, each for half of the numbers of dq, so they meet at a barrier in each
+ * tile; the buffer is double, so that once is enough.
+ *
+ * Beside the products of the two warpgroups run: the exponentials, beside dp; ds, beside the sums
+ * of dv; the atomics, beside the sums of dk.
+ *
+ * Head size 128 only: at 64 the wider tiles that the tensor cores need leave too few registers.
+ *
+ * Operations: 10 d per pair in bf16, and an exponential. Bytes: those of a pass of keys; 4 d per
+ * query and 128 keys added through L2; dq cleared, read and rounded, 10 bytes per number.
+ *
+ * Predicted for an H200 at head size 128: 2560 cycles of products for a tile of 128 keys and 64
+ * queries, and about 400 in which none run: 790 TFLOP/s of counted operations at 1.7 GHz, which
+ * power will not allow; 600 at 16k tokens, and less than wgmma at 512. Nobody has measured it yet.
+ */
+#include <stdlib.h>
+
+#include "wgmma_prepare.cuh"
+#include "kernels/cuda/cuda_limits.h"
+#include "kernels/cuda/device_memory.h"
+
+enum {
+    PART = 64 * 64,     /* sums of dq that a warpgroup adds to per tile */
+    PART_THREADS = 128, /* that have them, 4 floats at a time */
+    MEETING = 1,        /* named barrier of the warpgroups that compute */
+    COMPUTING = GROUPS * WGMMA_THREADS,
+};
+
+struct atomic_plan {
+    struct backward_plan common;
+    float *sums; /* [line][tile of queries][warpgroup][PART / 512][thread][4] */
+    int tiles;   /* of a line */
+};
+
+/* ------------------------------------------------------------------ kernels -- */
+
+enum { SIZE = 128, COLUMNS = 64 };
+typedef backward_pass<SIZE, COLUMNS, true, BACKWARD_ATOMIC> PASS;
+
+#ifdef HOPPER_CODE
+
+/* A thread's ds to shared memory: its words are queries 8 j + lane % 4 * 2 and the next one, of the
+ * keys lane / 4 and that plus 8. */
+template <int COUNT>
+static __device__ __forceinline__ void put_ds(uint32_t to, const uint32_t (&ds)[COUNT], int row,
+                                              int lane)
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        hopper_put(to + (row + i % 2 * 8) * WGMMA_ROW_BYTES + (i / 2 ^ lane / 4) * 16 +
+                       lane % 4 * 4,
+                   (int)ds[i]);
+    }
+}
+
+static __device__ __forceinline__ void add_sums(float *to, const float (&sum)[32])
+{
+#pragma unroll
+    for (int i = 0; i < 32; i += 4)
+        asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to + i * PART_THREADS),
+                     "f"(sum[i]), "f"(sum[i + 1]), "f"(sum[i + 2]), "f"(sum[i + 3])
+                     : "memory");
+}
+
+static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
+                                               const backward_memory<PASS> memory,
+                                               const struct backward_work &work, int group)
+{
+    const int lane = threadIdx.x % 32;
+    const int first = work.own + group * BOX, warp_row = threadIdx.x / 32 % 4 * 16 + lane / 4;
+    const int panel = OWN * WGMMA_ROW_BYTES; /* of own operands, and of ds */
+    const uint32_t own0 = memory.own(0) + group * BOX * WGMMA_ROW_BYTES;
+    const uint32_t own1 = memory.own(1) + group * BOX * WGMMA_ROW_BYTES;
+    const uint64_t keys = wgmma_tile_across(memory.own(0) + group * panel, panel);
+    float s[COLUMNS / 2], dp[COLUMNS / 2], dk[SIZE / 2], dv[SIZE / 2], dq[32];
+    uint32_t p[COLUMNS / 4], ds[COLUMNS / 4];
+    backward_column<PASS> lse = {}, delta = {};
+#pragma unroll
+    for (int i = 0; i < SIZE / 2; i++)
+        dk[i] = dv[i] = 0.0f;
+
+    hopper_barrier_wait(memory.own_there(), 0);
+    for (int n = 0; n < work.tiles; n++) {
+        int tile = work.tile + n;
+        uint32_t buffer = memory.base + n % 2 * PASS::ds_bytes;
+        lse.at = memory.lse(n), delta.at = memory.delta(n);
+        hopper_barrier_wait(memory.there(n), memory.phase(n));
+        wgmma_pin(s);
+        wgmma_pin(dp);
+        wgmma_begin();
+        backward_scores<SIZE>(s, own0, memory.tile(n, 0));
+        backward_scores<SIZE>(dp, own1, memory.tile(n, 1));
+        wgmma_wait<1>();
+        wgmma_pin(s);
+        backward_weigh(s, lse, plan.common.scale, first, tile * COLUMNS);
+        backward_pack(p, s);
+        backward_add<SIZE>(dv, p, memory.tile(n, 1));
+        wgmma_wait<1>();
+        wgmma_pin(dp);
+        backward_differ<PASS>(dp, s, delta);
+        backward_pack(ds, dp);
+        put_ds(buffer, ds, group * BOX + warp_row, lane);
+        hopper_store_fence();
+        hopper_turn_wait(MEETING, COMPUTING);
+
+        uint64_t a = wgmma_tile_across(buffer, panel);
+        wgmma_pin(dq);
+        wgmma_begin();
+#pragma unroll
+        for (int step = 0; step < OWN / 16; step++)
+            wgmma_step(wgmma_bf16_both_across(), dq, wgmma_down(a, step), wgmma_down(keys, step),
+                       step > 0);
+        wgmma_commit();
+        backward_add<SIZE>(dk, ds, memory.tile(n, 0));
+        wgmma_wait<1>();
+        wgmma_pin(dq);
+        add_sums(plan.sums + (((int64_t)work.line * plan.tiles + tile) * GROUPS + group) * PART +
+                     threadIdx.x % WGMMA_THREADS * 4,
+                 dq);
+        wgmma_wait<0>();
+        wgmma_pin(dk);
+        wgmma_pin(dv);
+        if (lane == 0) hopper_barrier_arrive(memory.free(n));
+    }
+    backward_store<SIZE>(plan.common, work, 1, first + warp_row, dk, rsqrtf((float)SIZE));
+    backward_store<SIZE>(plan.common, work, 2, first + warp_row, dv, 1.0f);
+}
+
+#endif
+
+/* Skipped where there is no code for sm_90a, so the trap is never met. */
+static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
+    all_products(const __grid_constant__ struct atomic_plan plan)
+{
+#ifdef HOPPER_CODE
+    extern __shared__ unsigned char backward_shared[];
+    auto own = [&](backward_memory<PASS> memory, const struct backward_work &work, int group) {
+        consume(plan, memory, work, group);
+    };
+    backward_run<PASS>(plan.common, backward_shared, blockIdx.x, own);
+#else
+    __trap();
+#endif
+}
+
+/* One block per tile of queries and warpgroup: its sums to dq. */
+static __global__ void __launch_bounds__(PART_THREADS) round_dq(const struct atomic_plan plan)
+{
+    const struct attention &forward = plan.common.args.forward;
+    int group = blockIdx.x % GROUPS, tile = blockIdx.x / GROUPS % plan.tiles;
+    int line = blockIdx.x / GROUPS / plan.tiles, lane = threadIdx.x % 32;
+    int row = tile * COLUMNS + threadIdx.x / 32 * 16 + lane / 4;
+    int column = group * BOX + lane % 4 * 2;
+    const float4 *from = (const float4 *)(plan.sums + (int64_t)blockIdx.x * PART) + threadIdx.x;
+    uint16_t *to = (uint16_t *)plan.common.args.dqkv +
+                   (attention_head<uint16_t>(forward, line) - (const uint16_t *)forward.qkv) +
+                   column;
+    float scale = rsqrtf((float)SIZE);
+#pragma unroll
+    for (int i = 0; i < PART / 4 / PART_THREADS; i++) {
+        float4 sum = __ldcs(from + i * PART_THREADS);
+        uint16_t *at = to + row * forward.stride + 8 * i;
+        if (row < forward.tokens) *(uint32_t *)at = gpt_pack(sum.x * scale, sum.y * scale);
+        at += 8 * forward.stride;
+        if (row + 8 < forward.tokens) *(uint32_t *)at = gpt_pack(sum.z * scale, sum.w * scale);
+    }
+}
+
+/* ---------------------------------------------------------------- host side -- */
+
+static const char *supports(const struct assay_shape *shape)
+{
+    if (shape->value[ATTENTION_HEAD_SIZE] != SIZE) return "made for head size 128";
+    return backward_wgmma_supports(shape);
+}
+
+static int64_t tiles_of(const struct assay_shape *shape)
+{
+    return (shape->value[ATTENTION_TOKENS] + COLUMNS - 1) / COLUMNS;
+}
+
+static int64_t sum_bytes(const struct assay_shape *shape)
+{
+    return backward_lines(shape) * tiles_of(shape) * GROUPS * PART * (int64_t)sizeof(float);
+}
+
+static int setup(struct assay_call *call)
+{
+    if (cuda_allow_shared((const void *)all_products, PASS::bytes)) return -1;
+    return device_memory(call, &call->state,
+                         sum_bytes(call->shape) + backward_row_bytes(call->shape),
+                         "sums of dq, lse and delta");
+}
+
+static int launch(struct assay_call *call)
+{
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    int64_t bytes = sum_bytes(call->shape);
+    struct atomic_plan plan;
+    plan.sums = (float *)call->state;
+    plan.tiles = (int)tiles_of(call->shape);
+    if (assay_cuda(cudaMemsetAsync(plan.sums, 0, (size_t)bytes, stream), "cudaMemsetAsync") ||
+        backward_prepare<SIZE>(call, &plan.common, plan.sums + bytes / (int64_t)sizeof(float)))
+        return -1;
+    all_products<<<plan.common.order.works, BLOCK_THREADS, PASS::bytes, stream>>>(plan);
+    round_dq<<<(unsigned)(bytes / (PART * (int64_t)sizeof(float))), PART_THREADS, 0, stream>>>(
+        plan);
+    return assay_launched();
+}
+
+static const struct assay_variant variant = {
+    .operation = "attention_backward",
+    .name = "wgmma_atomic",
+    .summary = "a pass of keys on Hopper's tensor cores, dq by atomics",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 90,
+    .max_sm = 90,
+    .arch_specific = true,
+    .supports = supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = device_memory_free,
+};
+ASSAY_REGISTER_VARIANT(variant);
