@@ -2,7 +2,6 @@
  * test_family_load_openblas.c - OpenBLAS as it is loaded: missing, of another kind, and there.
  * In this order, for a library that was loaded stays.
  */
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

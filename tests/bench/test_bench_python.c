@@ -1,7 +1,6 @@
 /* test_bench_python.c - a reference in a file of Python: what it is given, and what is wrong with
  * it. */
 #include <math.h>
-#include <stdbool.h>
 
 #include "tests/test.h"
 #include "bench/bench.h"

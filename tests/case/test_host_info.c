@@ -1,5 +1,4 @@
 /* test_host_info.c - the machine as its files describe it, from made files. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* test_kernel_image.c - what is known of kernels before there is a GPU. */
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

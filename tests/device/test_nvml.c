@@ -1,5 +1,4 @@
 /* test_nvml.c - reading a card, against a library made on the spot. */
-#include <stdbool.h>
 #include <math.h>
 
 #include "tests/test.h"

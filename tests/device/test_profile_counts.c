@@ -1,6 +1,5 @@
 /* test_profile_counts.c - what is counted of a profile, and the warps that can be resident. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/test.h"

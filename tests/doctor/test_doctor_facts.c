@@ -1,5 +1,4 @@
 /* test_doctor_facts.c - where the doctor's facts come from. */
-#include <stdbool.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* test_compare.c - two runs, case by case: what is said, and what is not. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* test_compare_floor.c - the smallest change that counts: threshold, noise, clock. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

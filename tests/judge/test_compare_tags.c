@@ -1,6 +1,5 @@
 /* test_compare_tags.c - the causes that stand beside a verdict. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

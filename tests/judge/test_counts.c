@@ -1,7 +1,6 @@
 /* test_counts.c - a gate by what launches count: what is more work, and what is only another
  * launch. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

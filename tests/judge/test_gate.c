@@ -1,6 +1,5 @@
 /* test_gate.c - the decision of the gate: its rules, its symmetry, its error rates. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * test_gate_rates.c - the rates that docs/gate-statistics.md promises, in small, with fixed seeds
  * (in full: make check-stats). Beside each stands what the rate is without that which keeps it.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/test.h"

@@ -1,6 +1,5 @@
 /* test_gate_stats.c - the gate's tests against SciPy and against their own symmetry. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* test_history_fence.c - how far a case moves from run to run by itself. */
 #include <math.h>
-#include <stdio.h>
 
 #include "tests/test.h"
 #include "judge/history.h"

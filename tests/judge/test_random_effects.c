@@ -1,7 +1,6 @@
 /* test_random_effects.c - Student's t and the mean over nodes against SciPy and statsmodels
  * (golden/fleet.tsv, made by golden/make_fleet.py), and what they say of few nodes. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* test_twin.c - the decision between twins: what it assumes, its error rates, what it finds. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/test.h"

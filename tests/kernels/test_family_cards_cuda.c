@@ -2,7 +2,6 @@
  * test_family_cards_cuda.c - no class of card is left without a kernel: what variants declare that
  * they need is held against what the classes have. Nothing is launched, so no GPU is needed.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/test.h"

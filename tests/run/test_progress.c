@@ -1,5 +1,4 @@
 /* test_progress.c - the bar, and the lines in its place. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* test_trace_table.c - what assay time prints of a run fits its terminal. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * test_family_codec_leaves.c - leaves of procedural volumes and of raw grids in files.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

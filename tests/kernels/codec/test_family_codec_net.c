@@ -6,7 +6,6 @@
 #include "codec_plain.h"
 #include "kernels/codec/network/codec_net_internal.h"
 #include "kernels/codec/leaves.h"
-#include "kernels/codec/search/vq_search.h"
 
 enum { MOST_LEAVES = 7 };
 

@@ -2,7 +2,6 @@
  * test_family_codec_pipeline.c - the batch operations on the host, and what a pipeline's plan
  * and its stages' times come to.
  */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "tests/kernels/bench.h"
