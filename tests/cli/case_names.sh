@@ -6,7 +6,7 @@
 . "$HERE/cli/gate/sim.sh"
 export ASSAY_DB=names.sqlite
 
-suite two.ini 'variants = host_memcpy, host_scalar' 'baseline = host_memcpy' \
+int8_suite two.ini 'variants = host_memcpy, host_scalar' 'baseline = host_memcpy' \
     'n = 100k, 1M' 'temperature = cold, hot'
 slow=',slow=int8_quantize/*:10'
 plan() { "$ASSAY" run two.ini --device sim --no-ceilings --dry-run "$@"; }

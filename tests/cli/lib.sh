@@ -35,8 +35,8 @@ check() {
     fi
 }
 
-# suite FILE LINE...: a suite of one group of int8_quantize, which has these lines.
-suite() {
+# int8_suite FILE LINE...: a suite of one group of int8_quantize, which has these lines.
+int8_suite() {
     local file=$1
     shift
     printf '%s\n' '[suite]' 'budget = 0.02' '[group sizes]' 'operation = int8_quantize' "$@" >"$file"

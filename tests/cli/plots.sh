@@ -10,7 +10,7 @@ export ASSAY_DB=p.sqlite
 measure() {
     "$ASSAY" run "$2" --label "$1" --launches "$3" --device "sim:seed=1${4:-}" --seed 7 >/dev/null 2>&1
 }
-suite few.ini 'variants = host_scalar, host_copy_r4w1, host_memcpy, host_omp' 'baseline = host_memcpy' \
+int8_suite few.ini 'variants = host_scalar, host_copy_r4w1, host_memcpy, host_omp' 'baseline = host_memcpy' \
     'n = 1M, 4M, 16M' 'input = fp32'
 sed 's/^n = .*/n = 1Ki..64Mi*2/; s/input = .*/input = fp32, bf16/' few.ini >many.ini
 cat >>many.ini <<END
