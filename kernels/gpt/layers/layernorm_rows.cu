@@ -15,14 +15,10 @@ struct layernorm_part {
     float count, mean, squares; /* squared deviations from the mean */
 };
 
-template <bool ADD> struct layernorm_rows {
+template <bool ADD> struct layernorm_rows : row_plain {
     typedef float element;
     typedef layernorm_part part;
     typedef layernorm args;
-    struct hint {
-    };
-    struct state {
-    };
     struct gain {
         float weight[4], bias[4];
     };
@@ -58,14 +54,6 @@ template <bool ADD> struct layernorm_rows {
         each([&](float x) { squares += (x - mean) * (x - mean); });
         return {count, mean, row_sum<LANES>(squares)};
     }
-    static __device__ __forceinline__ hint hints(const args &, int64_t)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ state open(const args &, int64_t, hint)
-    {
-        return {};
-    }
     static __device__ __forceinline__ gain gains(const args &args, int column, int count,
                                                  bool aligned)
     {
@@ -93,10 +81,6 @@ template <bool ADD> struct layernorm_rows {
     static __device__ __forceinline__ float out(closed row, const gain &gain, int i, float x)
     {
         return (x - row.mean) * row.scale * gain.weight[i] + gain.bias[i];
-    }
-    template <int COUNT>
-    static __device__ __forceinline__ void finish(closed, float (&)[COUNT], int)
-    {
     }
 };
 

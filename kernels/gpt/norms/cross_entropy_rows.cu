@@ -17,9 +17,9 @@
 
 #include "softmax.cuh"
 
-template <typename T, bool GRADIENT> struct cross_entropy {
-    typedef T element;
+template <typename T, bool GRADIENT> struct cross_entropy : softmax_sums<T> {
     typedef softmax_part part;
+    typedef typename softmax_sums<T>::gain gain;
     struct args {
         const T *x;
         const int32_t *target;
@@ -34,8 +34,6 @@ template <typename T, bool GRADIENT> struct cross_entropy {
         int target;
         float x; /* of the target */
     };
-    struct gain {
-    };
     struct closed {
         softmax_closed softmax; /* times the share */
         float share;            /* what the target has less */
@@ -43,22 +41,6 @@ template <typename T, bool GRADIENT> struct cross_entropy {
     };
     enum { ADDS = 0, WRITES = GRADIENT, GAINS = 0 };
 
-    static __device__ __forceinline__ part nothing()
-    {
-        return softmax_nothing();
-    }
-    static __device__ __forceinline__ part single(float x)
-    {
-        return {x, 1.0f};
-    }
-    static __device__ __forceinline__ part join(part a, part b)
-    {
-        return softmax_join(a, b);
-    }
-    template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
-    {
-        return softmax_measure<LANES>(each);
-    }
     static __device__ __forceinline__ hint hints(const args &args, int64_t row)
     {
         return __ldg(args.target + row);
@@ -66,18 +48,6 @@ template <typename T, bool GRADIENT> struct cross_entropy {
     static __device__ __forceinline__ state open(const args &args, int64_t row, hint target)
     {
         return {target, gpt_float(__ldg(args.x + row * args.columns + target))};
-    }
-    static __device__ __forceinline__ gain gains(const args &, int, int, bool)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ const T *gain_array(const args &, int)
-    {
-        return nullptr;
-    }
-    static __device__ __forceinline__ gain gain_of(const uint4 *)
-    {
-        return {};
     }
     static __device__ __forceinline__ closed close(const args &args, int64_t row, state state,
                                                    part whole, bool leader)

@@ -15,7 +15,7 @@
 #include "kernels/gpt/row/row_launch.cuh"
 #include "norms.h"
 
-template <typename T> struct rmsnorm {
+template <typename T> struct rmsnorm : row_plain {
     typedef T element;
     typedef float part; /* the sum of squares */
     struct args {
@@ -24,10 +24,6 @@ template <typename T> struct rmsnorm {
         int64_t rows;
         int columns;
         int unused; /* no bytes without a value: a gate compares arguments whole */
-    };
-    struct hint {
-    };
-    struct state {
     };
     struct gain {
         float weight[row_piece<T>::WIDTH];
@@ -52,14 +48,6 @@ template <typename T> struct rmsnorm {
         float squares = 0.0f;
         each([&](float x) { squares += x * x; });
         return row_sum<LANES>(squares);
-    }
-    static __device__ __forceinline__ hint hints(const args &, int64_t)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ state open(const args &, int64_t, hint)
-    {
-        return {};
     }
     static __device__ __forceinline__ gain gains(const args &args, int column, int count,
                                                  bool aligned)
@@ -86,10 +74,6 @@ template <typename T> struct rmsnorm {
     static __device__ __forceinline__ float out(closed scale, const gain &gain, int i, float x)
     {
         return x * scale * gain.weight[i];
-    }
-    template <int COUNT>
-    static __device__ __forceinline__ void finish(closed, float (&)[COUNT], int)
-    {
     }
 };
 

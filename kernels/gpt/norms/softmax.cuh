@@ -17,26 +17,47 @@ struct softmax_part {
     float most, sum;
 };
 
-static __device__ __forceinline__ softmax_part softmax_nothing(void)
-{
-    return {-FLT_MAX, 0.0f};
-}
+/* What both operations have as operations on rows: their sums, and neither weights nor biases. */
+template <typename T> struct softmax_sums : row_plain {
+    typedef T element;
+    typedef softmax_part part;
+    struct gain {
+    };
 
-static __device__ __forceinline__ softmax_part softmax_join(softmax_part a, softmax_part b)
-{
-    float most = fmaxf(a.most, b.most);
-    return {most, a.sum * row_power(a.most, most) + b.sum * row_power(b.most, most)};
-}
-
-template <int LANES, class Each>
-static __device__ __forceinline__ softmax_part softmax_measure(Each each)
-{
-    float most = -FLT_MAX, sum = 0.0f;
-    each([&](float x) { most = fmaxf(most, x); });
-    most = row_max<LANES>(most);
-    each([&](float x) { sum += row_power(x, most); });
-    return {most, row_sum<LANES>(sum)};
-}
+    static __device__ __forceinline__ part nothing()
+    {
+        return {-FLT_MAX, 0.0f};
+    }
+    static __device__ __forceinline__ part single(float x)
+    {
+        return {x, 1.0f};
+    }
+    static __device__ __forceinline__ part join(part a, part b)
+    {
+        float most = fmaxf(a.most, b.most);
+        return {most, a.sum * row_power(a.most, most) + b.sum * row_power(b.most, most)};
+    }
+    template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
+    {
+        float most = -FLT_MAX, sum = 0.0f;
+        each([&](float x) { most = fmaxf(most, x); });
+        most = row_max<LANES>(most);
+        each([&](float x) { sum += row_power(x, most); });
+        return {most, row_sum<LANES>(sum)};
+    }
+    template <class Args> static __device__ __forceinline__ gain gains(const Args &, int, int, bool)
+    {
+        return {};
+    }
+    template <class Args> static __device__ __forceinline__ const T *gain_array(const Args &, int)
+    {
+        return nullptr;
+    }
+    static __device__ __forceinline__ gain gain_of(const uint4 *)
+    {
+        return {};
+    }
+};
 
 /* What outputs are made with: `scale` times the softmax. */
 struct softmax_closed {

@@ -15,9 +15,10 @@
  */
 #include "softmax.cuh"
 
-template <typename T> struct softmax {
-    typedef T element;
+template <typename T> struct softmax : softmax_sums<T> {
     typedef softmax_part part;
+    typedef row_plain::state state;
+    typedef typename softmax_sums<T>::gain gain;
     struct args {
         const T *x;
         T *y;
@@ -25,51 +26,9 @@ template <typename T> struct softmax {
         int columns;
         int unused; /* no bytes without a value: a gate compares arguments whole */
     };
-    struct hint {
-    };
-    struct state {
-    };
-    struct gain {
-    };
     typedef softmax_closed closed;
     enum { ADDS = 0, WRITES = 1, GAINS = 0 };
 
-    static __device__ __forceinline__ part nothing()
-    {
-        return softmax_nothing();
-    }
-    static __device__ __forceinline__ part single(float x)
-    {
-        return {x, 1.0f};
-    }
-    static __device__ __forceinline__ part join(part a, part b)
-    {
-        return softmax_join(a, b);
-    }
-    template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
-    {
-        return softmax_measure<LANES>(each);
-    }
-    static __device__ __forceinline__ hint hints(const args &, int64_t)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ state open(const args &, int64_t, hint)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ gain gains(const args &, int, int, bool)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ const T *gain_array(const args &, int)
-    {
-        return nullptr;
-    }
-    static __device__ __forceinline__ gain gain_of(const uint4 *)
-    {
-        return {};
-    }
     static __device__ __forceinline__ closed close(const args &, int64_t, state, part whole, bool)
     {
         return softmax_close(whole, 1.0f);
@@ -77,10 +36,6 @@ template <typename T> struct softmax {
     static __device__ __forceinline__ float out(closed row, const gain &, int, float x)
     {
         return softmax_out(row, x);
-    }
-    template <int COUNT>
-    static __device__ __forceinline__ void finish(closed, float (&)[COUNT], int)
-    {
     }
 };
 

@@ -34,6 +34,27 @@
 #include "kernels/cuda/hopper.cuh"
 #include "kernels/gpt/gpt.cuh"
 
+/* An operation begins with what is here and replaces what it has: no hint, no state, x kept as it
+ * is, and no last change. */
+struct row_plain {
+    struct hint {
+    };
+    struct state {
+    };
+    template <class Args> static __device__ __forceinline__ hint hints(const Args &, int64_t)
+    {
+        return {};
+    }
+    template <class Args> static __device__ __forceinline__ state open(const Args &, int64_t, hint)
+    {
+        return {};
+    }
+    template <class Closed, int COUNT>
+    static __device__ __forceinline__ void finish(Closed, float (&)[COUNT], int)
+    {
+    }
+};
+
 /* ------------------------------------------------------------------ pieces -- */
 
 template <typename T> struct row_piece {
