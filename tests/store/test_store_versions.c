@@ -89,6 +89,22 @@ static const char to_version_4[] =
     "UPDATE sqlite_schema SET sql = replace(sql, '''unchecked'', ', '') WHERE type = 'table';"
     "PRAGMA writable_schema = RESET; PRAGMA user_version = 4";
 
+/* Tables by their columns, all else by its text; by malloc. */
+static char *schema_of(struct store *store)
+{
+    struct query query;
+    query_open(
+        &query, store, "read the schema",
+        "SELECT group_concat(line, char(10)) AS lines FROM"
+        " (SELECT s.name || '.' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || c.pk AS line"
+        "  FROM sqlite_schema s, pragma_table_info(s.name) c WHERE s.type = 'table'"
+        "  UNION ALL SELECT sql FROM sqlite_schema WHERE type != 'table' ORDER BY 1)");
+    assert_int_equal(query_step(&query), 1);
+    char *lines = column_copy(&query, "lines");
+    FINE(query_close(&query));
+    return lines;
+}
+
 /* What a version without the kind `bound` left behind. */
 STORE_TEST(a_database_of_version_4_gets_bounds_and_keeps_its_baselines)
 {
@@ -116,6 +132,7 @@ STORE_TEST(a_database_of_version_4_gets_bounds_and_keeps_its_baselines)
     stored_run_release(&kept);
     store_close(store);
 
+    struct store *fresh = fixture_open(state, "fresh.sqlite", STORE_WRITE);
     store = fixture_open(state, "a.sqlite", STORE_WRITE);
     assert_int_equal(fixture_integer(store, "PRAGMA user_version"), store_version);
     FINE(store_exec(store, "test", bound));
@@ -129,6 +146,11 @@ STORE_TEST(a_database_of_version_4_gets_bounds_and_keeps_its_baselines)
         sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
         assert_int_equal(fixture_integer(store, sql), 1);
     }
+    char *upgraded = schema_of(store), *made = schema_of(fresh);
+    assert_string_equal(upgraded, made);
+    free(upgraded);
+    free(made);
+    store_close(fresh);
     FAILS(store_exec(store, "test", ceiling), "CHECK constraint failed");
     assert_int_equal(fixture_integer(store,
                                      "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"
