@@ -219,8 +219,8 @@ struct wgmma_bf16_both_across {
 WGMMA_STEP(struct wgmma_bf16_both_across, 32, "m64n64k16.f32.bf16.bf16", "1, 1, 1, 1", "%32", "%33",
            "%34")
 
-/* d += a b: a, one step of k, in four registers as those of mma.sync; of 16 bits packed in pairs, as
- * the sums of d lie, and b across; of tf32 b along k. */
+/* d += a b: a, one step of k, in four registers as those of mma.sync; of 16 bits packed in pairs,
+ * as the sums of d lie, and b across; of tf32 b along k. */
 #ifdef HOPPER_CODE
 #define WGMMA_HELD(NAME, TAG, COUNT, SHAPE, MODES, A, B)                                           \
     static __device__ __forceinline__ void NAME(TAG, float(&d)[COUNT], const uint32_t *a,          \

@@ -4,7 +4,7 @@
  *
  * Values. Both operands of a tf32 product lie along k, which for the second product is the key. So
  * a warpgroup that fetches takes the values through registers and writes them transposed, two
- * multiprocessor's worth of ... 
+ * multiprocessor's worth of ...
  */
 #include <stdlib.h>
 
@@ -91,8 +91,8 @@ static int setup(struct assay_call *call)
     struct plan *plan = (struct plan *)calloc(1, sizeof *plan);
     if (!plan) return assay_error("out of memory");
     call->state = plan;
-    plan->choice =
-        args.size == 64 ? choice_of<tf32_stages<64, 128, 3, 2, 8>>() : choice_of<tf32_stages<128, 96, 3, 1, 5>>();
+    plan->choice = args.size == 64 ? choice_of<tf32_stages<64, 128, 3, 2, 8>>()
+                                   : choice_of<tf32_stages<128, 96, 3, 1, 5>>();
     plan->order = attention_order_of(args.batch * args.heads, args.tokens, 8 * args.size,
                                      plan->choice.queries);
     int processors = assay_card()->multiprocessors;

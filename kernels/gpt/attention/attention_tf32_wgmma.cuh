@@ -7,10 +7,10 @@
 
 #include "attention_wgmma.cuh"
 
-/* The shared memory of a block. A panel is rows of 128 bytes, swizzled: 32 numbers of a tile's keys,
- * or 32 keys of all numbers of the transposed values. Queries of one unit of work, or of two where
- * there is room, a tile of ROWS for each warpgroup; a ring of panels of keys, and one of values;
- * barriers.
+/* The shared memory of a block. A panel is rows of 128 bytes, swizzled: 32 numbers of a tile's
+ * keys, or 32 keys of all numbers of the transposed values. Queries of one unit of work, or of two
+ * where there is room, a tile of ROWS for each warpgroup; a ring of panels of keys, and one of
+ * values; barriers.
  *
  * SIZE: numbers per head; KEYS: of a tile; GROUPS: warpgroups that compute; STAGES: panels. */
 template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> struct tf32_stages {
@@ -19,7 +19,8 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
     static const int threads = GROUP_THREADS * (GROUPS + 1), queries = ROWS * GROUPS;
     static const int query_stages = 128 / SIZE, tiles = query_stages * GROUPS; /* of queries */
     static const int key_panels = SIZE / panel, value_panels = KEYS / panel;   /* of a tile */
-    static const int query_bytes = ROWS * SIZE * 4, key_bytes = KEYS * SIZE * 4, value_bytes = SIZE * 128;
+    static const int query_bytes = ROWS * SIZE * 4, key_bytes = KEYS * SIZE * 4,
+                     value_bytes = SIZE * 128;
     static const int keys_at = tiles * query_bytes, values_at = keys_at + KEY_STAGES * key_bytes;
     static const int barriers_at = values_at + VALUE_STAGES * value_bytes;
     static const bool straddles = KEYS % ROWS != 0; /* 64 queries may be on two tiles' diagonals */
@@ -97,10 +98,10 @@ static __device__ __forceinline__ void tf32_put(uint32_t at, float a, float b, f
                  : "memory");
 }
 
-/* A thread's part of a panel of values: one or two blocks of four numbers of four keys. It transposes
- * them, so that the four keys of a number are a chunk of 16 bytes of the panel. The keys are those of
- * one parity of eight neighbours: the left operand of a product wants columns t and t + 4 of its
- * eight in a lane, which has the weights of keys 2t and 2t + 1.
+/* A thread's part of a panel of values: one or two blocks of four numbers of four keys. It
+ * transposes them, so that the four keys of a number are a chunk of 16 bytes of the panel. The keys
+ * are those of one parity of eight neighbours: the left operand of a product wants columns t and t
+ * + 4 of its eight in a lane, which has the weights of keys 2t and 2t + 1.
  *
  * Eight neighbouring lanes have eight numbers and four chunks: they write to all banks, and a warp
  * reads whole lines. */
@@ -130,7 +131,8 @@ template <typename layout> struct tf32_values {
         const float *at = from + own * args.stride;
 #pragma unroll
         for (int i = 0; i < 4; i++, at += 2 * args.stride)
-            v[block][i] = own + 2 * i < args.tokens ? __ldg((const float4 *)at) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            v[block][i] = own + 2 * i < args.tokens ? __ldg((const float4 *)at)
+                                                    : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
     __device__ void store(int block, uint32_t panel) const
     {
