@@ -35,8 +35,7 @@ static void coordinates(uint32_t numbers, int out[8][2])
     weight_fields(&constants, numbers, entries, fields);
     for (int i = 0; i < 8; i++)
         for (int half = 0; half < 2; half++)
-            out[i][half] =
-                bf16_half(fields[i], half) + bf16_half(offset, half) + (weight_is_high(i) ? 0 : 96);
+            out[i][half] = bf16_half(fields[i], half) + bf16_half(offset, half) + (i % 2 ? 112 : 0);
 }
 
 TEST(every_codeword_comes_back_from_its_number)
