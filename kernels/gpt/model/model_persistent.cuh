@@ -191,16 +191,18 @@ template <typename T, int B, bool PAIRED> struct persistent_block {
     {
         int unit = round.unit, left = round.count;
         for (int group = round.group; left > 0; group++, unit = 0) {
+            int end = min(step.units, unit + left), slot = group * step.pieces;
+            for (int piece = unit / UNITS; piece * UNITS < end; piece++)
+                ring.wait(ring.after(round.at, slot + piece));
+            left -= end - unit;
             float sum[SUMS] = {};
-            for (; left > 0 && unit < step.units; unit++, left--) {
+#pragma unroll(B <= 2 ? 2 : 1)
+            for (; unit < end; unit++) {
                 int piece = unit / UNITS, length = step.length(piece);
                 int from = unit % UNITS * UNIT + lane * WIDTH;
-                const struct persistent_place in =
-                    ring.after(round.at, group * step.pieces + piece);
-                ring.wait(in);
-                if (from < length)
-                    add_unit(sum, slots + in.slot * ring.slot_bytes, length, from, x + unit * UNIT,
-                             pitch(step.k));
+                const unsigned char *in =
+                    slots + ring.after(round.at, slot + piece).slot * ring.slot_bytes;
+                if (from < length) add_unit(sum, in, length, from, x + unit * UNIT, pitch(step.k));
             }
             __syncwarp();
             float own = warp_sums(sum);
