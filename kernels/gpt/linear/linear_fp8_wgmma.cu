@@ -31,11 +31,18 @@ struct plan {
     const float *x_scales, *w_scales;
 };
 
-template <int COLUMNS_, int PARTS_, bool LOADED_, int CLUSTER_, bool STAGGERED_, bool BY_BLOCK_>
+template <int COLUMNS_, int PARTS_, bool LOADED_, int CLUSTER_, bool STAGGERED_, bool BY_BLOCK_,
+          int FEWER_>
 struct config : lwg_config<uint8_t, COLUMNS_, CLUSTER_, false> {
     static constexpr int PARTS = PARTS_, WIDTH = COLUMNS_ / PARTS;
     static constexpr bool LOADED = LOADED_, STAGGERED = STAGGERED_, BY_BLOCK = BY_BLOCK_;
     static constexpr int BUFFERED = PARTS == 4 ? 2 : 1; /* parts in registers */
+    using base = lwg_config<uint8_t, COLUMNS_, CLUSTER_, false>;
+    static constexpr int STAGES = base::STAGES - FEWER_;
+    static constexpr int BUFFERS =
+        (base::ROOM_BYTES - STAGES * base::STAGE_BYTES) / base::BUFFER_BYTES;
+    static constexpr int SHARED_BYTES =
+        LWG_ALIGN + STAGES * base::STAGE_BYTES + BUFFERS * base::BUFFER_BYTES;
     /* Columns that surely have one scale. */
     static constexpr int SCALED = COLUMNS_ % LFP8_GROUP ? LFP8_GROUP / 2 : LFP8_GROUP;
 };
@@ -292,7 +299,7 @@ static const char *supports(const struct assay_shape *shape)
     return shape->value[LFP8_K] % 16 ? "k is no multiple of 16" : NULL;
 }
 
-template <int COLUMNS, int PARTS, bool LOADED, int CLUSTER, bool STAGGERED>
+template <int COLUMNS, int PARTS, bool LOADED, int CLUSTER, bool STAGGERED, int FEWER>
 static int setup(struct assay_call *call)
 {
     struct product *product =
@@ -310,10 +317,10 @@ static int setup(struct assay_call *call)
     product->plan.x_scales = (const float *)call->buffer[LFP8_X_SCALES];
     product->plan.w_scales = (const float *)call->buffer[LFP8_W_SCALES];
     if (call->shape->value[LFP8_SCALE] == LFP8_BLOCK)
-        return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, true>>(product, &operands,
-                                                                                 call);
-    return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, false>>(product, &operands,
-                                                                              call);
+        return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, true, FEWER>>(
+            product, &operands, call);
+    return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, false, FEWER>>(
+        product, &operands, call);
 }
 
 static int launch(struct assay_call *call)
@@ -348,10 +355,9 @@ static void teardown(struct assay_call *call)
     ASSAY_REGISTER_VARIANT(variant_##NAME)
 
 VARIANT(wgmma, "Hopper's tensor cores, TMA, tiles of 128 x 256, groups added in fp32", 256, 4, true,
-        2, true);
-VARIANT(wgmma_even, "as wgmma, warpgroups not staggered", 256, 4, true, 2, false);
-VARIANT(wgmma_halves, "as wgmma, two parts, one in registers", 256, 2, true, 2, true);
+        2, true, 0);
+VARIANT(wgmma_even, "as wgmma, warpgroups not staggered", 256, 4, true, 2, false, 0);
+VARIANT(wgmma_halves, "as wgmma, two parts, one in registers", 256, 2, true, 2, true, 0);
 VARIANT(wgmma_192, "as wgmma, tiles of 128 x 192, one part, x from shared memory", 192, 1, false, 2,
-        true);
-VARIANT(wgmma_128, "as wgmma, tiles of 128 x 128, one part, x from shared memory", 128, 1, false, 2,
-        true);
+        true, 0);
+VARIANT(wgmma_3, "as wgmma, three stages and more buffers", 256, 4, true, 2, true, 1);
