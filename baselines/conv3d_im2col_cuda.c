@@ -25,7 +25,6 @@ struct route {
 
 static const char *supports(const struct assay_shape *shape)
 {
-    (void)shape;
     return cublas_missing();
 }
 
@@ -101,7 +100,6 @@ static const struct assay_variant im2col = {
     .summary = "columns written out, one cuBLAS product per leaf, the bias in another pass",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

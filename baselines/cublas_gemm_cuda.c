@@ -48,7 +48,6 @@ static const struct assay_variant cublas_gemmex = {
     .summary = "cuBLAS, cublasGemmEx with its own choice of algorithm",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = cublas_gemm_supports,
     .setup = setup,
     .launch = launch,

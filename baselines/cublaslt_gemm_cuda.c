@@ -66,7 +66,6 @@ static const struct assay_variant cublaslt = {
     .summary = "cuBLASLt, the fastest of its algorithms as timed in setup",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = cublas_gemm_supports,
     .setup = setup,
     .launch = launch,

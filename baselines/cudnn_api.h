@@ -14,6 +14,7 @@
 /* cudnnDataType_t */
 enum cudnn_type {
     CUDNN_FLOAT = 0,
+    CUDNN_HALF = 2,
     CUDNN_INT32 = 4,
     CUDNN_BFLOAT16 = 9,
     CUDNN_BOOLEAN = 11,

@@ -20,7 +20,6 @@ struct linear {
 
 static const char *supports(const struct assay_shape *shape)
 {
-    (void)shape;
     return cublas_missing();
 }
 
@@ -71,7 +70,6 @@ static const struct assay_variant cublaslt = {
     .summary = "cuBLASLt, its fastest algorithm as timed in setup, bias as epilogue",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

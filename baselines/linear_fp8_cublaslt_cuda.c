@@ -70,7 +70,6 @@ static const struct assay_variant cublaslt = {
     .summary = "cuBLASLt, its fastest algorithm as timed in setup, sums added in fp32",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 89,
     .supports = supports,
     .setup = setup,

@@ -110,7 +110,6 @@ static void teardown(struct assay_call *call)
 static int model(const struct assay_shape *shape, const void *const in[], int buffer, int64_t begin,
                  int64_t end, void *out)
 {
-    (void)buffer;
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
     struct lut_codes w = lut_codes(&geometry, in[LUT_B], geometry.columns);

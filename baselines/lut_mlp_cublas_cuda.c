@@ -24,7 +24,6 @@ struct state {
 
 static const char *supports(const struct assay_shape *shape)
 {
-    (void)shape;
     return cublas_missing();
 }
 

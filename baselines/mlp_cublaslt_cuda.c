@@ -22,7 +22,6 @@ struct mlp {
 
 static const char *supports(const struct assay_shape *shape)
 {
-    (void)shape;
     return cublas_missing();
 }
 
@@ -89,7 +88,6 @@ static const struct assay_variant cublaslt = {
     .summary = "cuBLASLt twice, bias and gelu as epilogues, algorithms timed in setup",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

@@ -83,7 +83,6 @@ static int product(void *self, const struct model_step *step, void *stream)
 
 static int attend(void *self, const struct model_attend *attend, void *stream)
 {
-    (void)self;
     return model_attend_own(attend, stream);
 }
 
@@ -207,7 +206,6 @@ static void teardown(struct assay_call *call)
 
 static const char *supports(const struct assay_shape *shape)
 {
-    (void)shape;
     return cublas_missing();
 }
 
@@ -218,7 +216,6 @@ static const char *supports(const struct assay_shape *shape)
         .summary = text,                                                                           \
         .kind = ASSAY_BASELINE,                                                                    \
         .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .supports = supports,                                                                      \
         .setup = setup_with,                                                                       \
         .launch = launch_with,                                                                     \

@@ -16,11 +16,11 @@
  *               pieces as 1024 threads allow, as such a launch is two latencies and a barrier
  *
  * Rows that begin off a multiple of 16 bytes, and those longer than the registers of a block
- * (128 KiB), take a plain path that reads twice.
+ * (128 KiB), are taken element by element; where scale=token and a row is longer than 16384, twice.
  */
 #include "fp8.cuh"
 
-enum { THREADS = 256, PIECES = 4, THREADS_MAX = 1024, PIECES_MAX = 8, FEW_ROWS = 264 };
+enum { THREADS = 256, PIECES = 4, THREADS_MAX = 1024, PIECES_MAX = 8, EACH = 16, FEW_ROWS = 264 };
 
 /* ---------------------------------------------------------------- 1 x 128 -- */
 
@@ -120,21 +120,41 @@ static __global__ void __launch_bounds__(THREADS_MAX)
     }
 }
 
+/* Element by element, EACH per thread; a row of more is read twice. */
 template <typename T, __nv_fp8_interpretation_t FORMAT>
 static __global__ void __launch_bounds__(THREADS_MAX)
     fp8_registers_token_any(const T *__restrict__ x, uint8_t *__restrict__ y,
                             float *__restrict__ scales, int columns)
 {
     __shared__ uint32_t warps[THREADS_MAX / 32];
-    int64_t row = (int64_t)blockIdx.x * columns;
+    const int64_t row = (int64_t)blockIdx.x * columns;
+    const int span = EACH * (int)blockDim.x;
+    float value[EACH];
+    auto load = [&](int first) {
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            int at = first + k * (int)blockDim.x;
+            value[k] = at < columns ? fp8_widen(x[row + at]) : 0.0f;
+        }
+    };
     uint32_t most = 0;
-    for (int i = threadIdx.x; i < columns; i += blockDim.x)
-        most = max(most, fp8_size(fp8_widen(x[row + i])));
+    for (int first = threadIdx.x; first < columns; first += span) {
+        load(first);
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            most = max(most, fp8_size(value[k]));
+    }
     float a = fp8_absmax(fp8_block_max(most, warps));
     if (threadIdx.x == 0) scales[blockIdx.x] = __fdiv_rn(a, fp8_most<FORMAT>());
     float multiplier = __fdiv_rn(fp8_most<FORMAT>(), a);
-    for (int i = threadIdx.x; i < columns; i += blockDim.x)
-        y[row + i] = fp8_one<FORMAT>(fp8_widen(x[row + i]), multiplier);
+    for (int first = threadIdx.x; first < columns; first += span) {
+        if (columns > span) load(first);
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            int at = first + k * (int)blockDim.x;
+            if (at < columns) y[row + at] = fp8_one<FORMAT>(value[k], multiplier);
+        }
+    }
 }
 
 /* ------------------------------------------------------------------ launch -- */
@@ -177,7 +197,7 @@ struct registers {
         int64_t rows = call->shape->value[FP8_ROWS], columns = call->shape->value[FP8_COLUMNS];
         int64_t pieces = columns / fp8_piece<T>::WIDTH;
         token_kernel *kernel = fp8_registers_token_any<T, FORMAT>;
-        int64_t threads = min((columns + 31) / 32 * 32, (int64_t)THREADS_MAX);
+        int64_t threads = min((columns + 32 * EACH - 1) / (32 * EACH) * 32, (int64_t)THREADS_MAX);
         if (columns % fp8_piece<T>::WIDTH == 0 && pieces <= THREADS_MAX * PIECES_MAX) {
             int index = rows <= FEW_ROWS ? 0 : 2;
             while ((pieces + (1 << index) - 1) >> index > THREADS_MAX)

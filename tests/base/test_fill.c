@@ -1,16 +1,12 @@
 /*
  * test_fill.c - the values of filled inputs: their law, their range, their bits.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "base/fill.h"
 
 enum { DRAWS = 200000 };
@@ -54,7 +50,6 @@ static void assert_within(double got, double expected, double standard_error)
 
 static void uniform_values_fill_their_range_evenly(void **state)
 {
-    (void)state;
     struct assay_fill fill = {.kind = ASSAY_FILL_UNIFORM, .a = -3, .b = 5};
     draw(fill, 11);
     struct moments m = moments_of_values();
@@ -69,7 +64,6 @@ static void uniform_values_fill_their_range_evenly(void **state)
 
 static void normal_values_have_the_mean_spread_and_tails_of_a_normal_law(void **state)
 {
-    (void)state;
     struct assay_fill fill = {.kind = ASSAY_FILL_NORMAL, .a = 10, .b = 2};
     draw(fill, 12);
     struct moments m = moments_of_values();
@@ -83,7 +77,6 @@ static void normal_values_have_the_mean_spread_and_tails_of_a_normal_law(void **
 
 static void normal_values_lie_within_one_two_and_three_deviations_as_they_should(void **state)
 {
-    (void)state;
     struct assay_fill fill = {.kind = ASSAY_FILL_NORMAL, .a = 0, .b = 1};
     draw(fill, 13);
     for (int deviations = 1; deviations <= 3; deviations++) {
@@ -97,7 +90,6 @@ static void normal_values_lie_within_one_two_and_three_deviations_as_they_should
 
 static void neighbouring_values_are_not_correlated(void **state)
 {
-    (void)state;
     struct assay_fill fill = {.kind = ASSAY_FILL_NORMAL, .a = 0, .b = 1};
     draw(fill, 14);
     for (int lag = 1; lag <= 8; lag++) {
@@ -110,7 +102,6 @@ static void neighbouring_values_are_not_correlated(void **state)
 
 static void integers_take_every_value_of_their_range_alike(void **state)
 {
-    (void)state;
     struct assay_fill fill = {.kind = ASSAY_FILL_INTEGER, .a = -4, .b = 4};
     draw(fill, 15);
     int count[9] = {0};
@@ -124,7 +115,6 @@ static void integers_take_every_value_of_their_range_alike(void **state)
 
 static void hard_values_appear_at_the_stated_share_and_alike(void **state)
 {
-    (void)state;
     static const float hard[] = {1000, 2000, 3000};
     struct assay_fill fill = {
         .kind = ASSAY_FILL_UNIFORM, .b = 1, .hard = hard, .hard_count = 3, .hard_every = 50};
@@ -144,7 +134,6 @@ static void hard_values_appear_at_the_stated_share_and_alike(void **state)
 
 static void hard_values_move_no_other_value(void **state)
 {
-    (void)state;
     static const float hard[] = {1000};
     struct assay_fill fill = {.kind = ASSAY_FILL_NORMAL, .a = 1, .b = 3, .hard_every = 10};
     draw(fill, 17);
@@ -160,7 +149,6 @@ static void hard_values_move_no_other_value(void **state)
 
 static void infinities_can_be_hard_values(void **state)
 {
-    (void)state;
     static const float hard[] = {INFINITY, -INFINITY};
     struct assay_fill fill = {
         .kind = ASSAY_FILL_UNIFORM, .b = 1, .hard = hard, .hard_count = 2, .hard_every = 1};
@@ -177,7 +165,6 @@ static const struct assay_fill each_kind[] = {
 
 static void one_seed_gives_the_same_bits_in_any_order(void **state)
 {
-    (void)state;
     for (int k = 0; k < 3; k++) {
         draw(each_kind[k], 19);
         for (int i = DRAWS - 1; i >= 0; i -= 7) {
@@ -189,7 +176,6 @@ static void one_seed_gives_the_same_bits_in_any_order(void **state)
 
 static void another_seed_gives_other_values(void **state)
 {
-    (void)state;
     for (int k = 0; k < 3; k++) {
         draw(each_kind[k], 20);
         int equal = 0;
@@ -203,14 +189,12 @@ static void another_seed_gives_other_values(void **state)
  * were worked out in exact fractions, and a fused step gives others. */
 static void the_bits_are_those_of_two_roundings(void **state)
 {
-    (void)state;
     assert_true(fill_line(-1, 1 + 0x1p-30, 1 - 0x1p-30) == 0);
     assert_true(fma(1 + 0x1p-30, 1 - 0x1p-30, -1) == -0x1p-60);
 }
 
 static void elements_beyond_32_bits_have_values_of_their_own(void **state)
 {
-    (void)state;
     int64_t far = INT64_C(1) << 32;
     for (int i = 0; i < 100; i++)
         assert_true(fill_value(&each_kind[0], NULL, 22, i) !=

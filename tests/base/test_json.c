@@ -1,13 +1,9 @@
 /* test_json.c - the rules of the JSON writer. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -41,7 +37,6 @@ static void write_scalars(struct json *json)
 
 static void members_are_separated_by_commas(void **state)
 {
-    (void)state;
     expect(0, write_scalars, "[\"a\", -9223372036854775808, true, false, null, null]\n");
 }
 
@@ -67,7 +62,6 @@ static void write_nested(struct json *json)
 
 static void nesting_indents_and_empty_containers_stay_short(void **state)
 {
-    (void)state;
     expect(0, write_nested, "{\"rows\": [{\"x\": 1, \"y\": 2}, {}], \"none\": []}\n");
     expect(2, write_nested,
            "{\n  \"rows\": [\n    {\n      \"x\": 1,\n      \"y\": 2\n    },\n    {}\n  ],\n"
@@ -84,7 +78,6 @@ static void write_strings(struct json *json)
 
 static void quotes_and_control_characters_are_escaped(void **state)
 {
-    (void)state;
     expect(0, write_strings,
            "{\"q\\\"k\\n\": \"\\\" \\\\ / \\b\\f\\n\\r\\t \\u0001 \\u001f \\u007f\"}\n");
 }
@@ -102,7 +95,6 @@ static void write_utf8(struct json *json)
 
 static void utf8_passes_and_other_bytes_become_the_replacement_character(void **state)
 {
-    (void)state;
 #define R "\xef\xbf\xbd"
     expect(0, write_utf8,
            "[\"\xc2\xb5s \xe2\x82\xac \xf0\x9f\x98\x80\", \"a" R "z\", \"" R R "\", \"" R R R
@@ -125,14 +117,12 @@ static void write_numbers(struct json *json)
 
 static void numbers_read_back_and_the_unmeasured_is_null(void **state)
 {
-    (void)state;
     expect(0, write_numbers,
            "[null, null, null, 0.1, 62, 0.3333333333333333, 4.94065645841247e-324]\n");
 }
 
 static void a_stream_that_fails_is_an_error(void **state)
 {
-    (void)state;
     FILE *out = fopen("/dev/full", "w");
     assert_non_null(out);
     struct json json;

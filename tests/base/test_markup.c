@@ -1,12 +1,8 @@
 /* test_markup.c - what a print with escaped texts knows, and what it escapes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 
+#include "tests/test.h"
 #include "base/markup.h"
 
 #define ASSERT_PRINTS(expected, print, ...)                                                        \
@@ -23,7 +19,6 @@
 
 static void texts_are_escaped_and_the_format_is_not(void **state)
 {
-    (void)state;
     ASSERT_PRINTS("| a\\|b | <c> |", md_print, "| %s | <c> |", "a|b");
     ASSERT_PRINTS("<td>a&lt;b&gt; &amp; &quot;</td>", xml_print, "<td>%s</td>", "a<b> & \"");
     ASSERT_PRINTS("int8_quantize \\_x line end", md_print, "%s", "int8_quantize _x line\nend");
@@ -32,26 +27,22 @@ static void texts_are_escaped_and_the_format_is_not(void **state)
 
 static void figures_are_as_printf_has_them(void **state)
 {
-    (void)state;
     ASSERT_PRINTS("7, 0.25, 1e+20, x, 4000000000, 12.5 %|", md_print,
                   "%d, %.2f, %.3g, %c, %lld, %g %%|", 7, 0.25, 1e20, 'x', 4000000000LL, 12.5);
 }
 
 static void a_precision_cuts_a_text_before_it_is_escaped(void **state)
 {
-    (void)state;
     ASSERT_PRINTS("[&lt;b] 2", xml_print, "[%.2s] %d", "<b>", 2);
 }
 
 static void an_empty_text_prints_nothing(void **state)
 {
-    (void)state;
     ASSERT_PRINTS("||", md_print, "|%s|", "");
 }
 
 static void no_document_in_a_page_ends_its_element(void **state)
 {
-    (void)state;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);

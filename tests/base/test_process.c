@@ -2,19 +2,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/process.h"
 
 static bool is_gone_within(pid_t pid, double seconds)
@@ -66,7 +62,6 @@ static void it_dies_when_its_parent_is_killed(void **state)
 {
     int out[2];
     pid_t ignored;
-    (void)state;
     make_pipe(out);
     pid_t parent = fork();
     if (parent == 0) {
@@ -88,7 +83,6 @@ static void what_it_forked_ends_with_it(void **state)
 {
     int out[2];
     pid_t pid;
-    (void)state;
     make_pipe(out);
     assert_int_equal(start_shell("sleep 1000 & echo $!; wait", out[1], true, &pid), 0);
     pid_t forked = read_pid(out[0]);
@@ -105,7 +99,6 @@ static void what_it_left_behind_ends_too(void **state)
 {
     int out[2];
     pid_t pid;
-    (void)state;
     make_pipe(out);
     assert_int_equal(start_shell("sleep 1000 & echo $!; exit 3", out[1], true, &pid), 0);
     pid_t forked = read_pid(out[0]);
@@ -143,13 +136,11 @@ static void killed_with_its_parent(bool stopped)
 
 static void what_it_forked_dies_when_its_parent_is_killed(void **state)
 {
-    (void)state;
     killed_with_its_parent(false);
 }
 
 static void even_when_it_was_stopped(void **state)
 {
-    (void)state;
     killed_with_its_parent(true);
 }
 
@@ -159,7 +150,6 @@ static void the_guard_holds_nothing_of_its_parents(void **state)
     int out[2], pipe_ends[2];
     char none;
     pid_t pid;
-    (void)state;
     make_pipe(out);
     make_pipe(pipe_ends);
     assert_int_equal(start_shell("echo 1; exec sleep 1000", out[1], true, &pid), 0);
@@ -179,7 +169,6 @@ static void the_guard_holds_nothing_of_its_parents(void **state)
 
 static void note(int signal_number)
 {
-    (void)signal_number;
 }
 
 static void its_signals_are_open_and_unhandled(void **state)
@@ -187,7 +176,6 @@ static void its_signals_are_open_and_unhandled(void **state)
     int out[2];
     pid_t pid;
     sigset_t all;
-    (void)state;
     make_pipe(out);
     signal(SIGTERM, note);
     sigfillset(&all);
@@ -211,7 +199,6 @@ static void a_program_that_cannot_be_started_is_told(void **state)
     const char *const argv[] = {"x", NULL};
     struct process_start start = {.program = "no-such-program-anywhere", .argv = argv};
     pid_t pid;
-    (void)state;
     assert_int_equal(process_start(&start, &pid), ENOENT);
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -229,7 +216,6 @@ static void itself_is_its_file_or_what_it_was_told(void **state)
     static const char *const worker[] = {"worker", "-v", NULL};
     static const char *const python[] = {"python3", "-m", "assay", NULL};
     const char *argv[PROCESS_SELF_MOST], *many[PROCESS_SELF_MOST + 1];
-    (void)state;
     assert_string_equal(process_self(worker, argv), "/proc/self/exe");
     assert_string_equal(argv[0], "assay");
     assert_string_equal(argv[1], "worker");

@@ -1,15 +1,12 @@
 /* test_program_code.c - the hash of a program's code: what changes it and what does not. */
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/program_code.h"
 #include "base/rng.h"
 #include "base/temp_folder.h"
@@ -45,7 +42,6 @@ static void hash_of(const char *text, const char *options, char out[PROGRAM_CODE
 static void what_a_build_says_of_itself_is_left_out(void **state)
 {
     char one[PROGRAM_CODE], other[PROGRAM_CODE];
-    (void)state;
     hash_of(FACT "\"abc\"; int main(void) { return 3; }", "", one);
     hash_of(FACT "\"defghi\"; int main(void) { return 3; }", "", other);
     assert_string_equal(one, other);
@@ -63,7 +59,6 @@ static void what_it_does_is_in_it(void **state)
         "const int table[4] = {1, 2, 3, 4}; int mine(void) { return table[0]; }"
         "int main(void) { return mine(); }"};
     char one[PROGRAM_CODE], other[PROGRAM_CODE];
-    (void)state;
     hash_of("const int table[4] = {1, 2, 3, 4}; int main(void) { return table[0]; }", "", one);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         hash_of(others[i], "", other);
@@ -99,7 +94,6 @@ static void every_byte_of_code_and_data_counts(void **state)
     static long places[1 << 16];
     char path[5000], one[PROGRAM_CODE], other[PROGRAM_CODE];
     struct rng rng;
-    (void)state;
     hash_of("#include <stdio.h>\n static int table[64] = {3, 1, 4, 1, 5}; int loud = 7;"
             "static __attribute__((noinline)) int fold(int x) { return table[x & 63] * 31 + x; }"
             "int main(int n, char **words) { for (int i = 0; i < n; i++) loud += fold(i);"
@@ -139,7 +133,6 @@ static void code_of_a_gpu_is_left_out(void **state)
 {
     static const char options[] = "-Wl,--section-start=.nv_fatbin=0x10000000";
     char one[PROGRAM_CODE], other[PROGRAM_CODE];
-    (void)state;
     hash_of(FATBIN(1000, 0) TABLE(one, two), options, one);
     hash_of(FATBIN(9000, 24) TABLE(one, two), options, other);
     assert_string_equal(one, other);
@@ -150,7 +143,6 @@ static void code_of_a_gpu_is_left_out(void **state)
 static void this_program_has_one(void **state)
 {
     char one[PROGRAM_CODE], again[PROGRAM_CODE];
-    (void)state;
     program_code(one);
     program_code(again);
     assert_int_equal(strlen(one), PROGRAM_CODE - 1);
@@ -167,7 +159,6 @@ static void what_is_no_program_is_refused(void **state)
 {
     static const size_t sizes[] = {0, 4, 60, 64, 100, 1000};
     char path[5000], out[PROGRAM_CODE];
-    (void)state;
     hash_of("int main(void) { return 0; }", "", out);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char command[64];

@@ -1,14 +1,9 @@
 /* test_sha256.c - the examples of FIPS 180-4 and the lengths at which the padding changes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/sha256.h"
 
 /* In two parts, so that blocks are put together. */
@@ -28,7 +23,6 @@ static void expect(const char *data, size_t bytes, const char *hash)
 static void examples_of_the_standard(void **state)
 {
     static const char two_blocks[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
-    (void)state;
     expect("", 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     expect("abc", 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     expect(two_blocks, sizeof two_blocks - 1,
@@ -52,7 +46,6 @@ static void lengths_around_a_block(void **state)
         {128, "24da1b81d0b16df6428eee73c69fcb2a93c76bc6df706f0c6670fe6bfe800464"},
     };
     char data[256];
-    (void)state;
     memset(data, 'x', sizeof data);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect(data, (size_t)cases[i].bytes, cases[i].hash);
@@ -62,7 +55,6 @@ static void a_file_of_many_pieces(void **state)
 {
     char text[SHA256_TEXT];
     FILE *file = tmpfile();
-    (void)state;
     assert_non_null(file);
     for (int i = 0; i < 1000000; i++)
         fputc('a', file);

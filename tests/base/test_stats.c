@@ -12,14 +12,12 @@
 
 static void median_of_an_even_count_is_the_mean_of_the_middle_two(void **state)
 {
-    (void)state;
     double values[] = {4, 1, 3, 10};
     assert_true(stats_median(values, 4) == 3.5);
 }
 
 static void nothing_has_no_median_quantile_or_deviation(void **state)
 {
-    (void)state;
     double none[1] = {0};
     assert_true(isnan(stats_median(none, 0)));
     assert_true(isnan(stats_mad(none, 0)));
@@ -30,7 +28,6 @@ static void nothing_has_no_median_quantile_or_deviation(void **state)
 
 static void five_values_are_too_few_for_95_percent_and_six_are_not(void **state)
 {
-    (void)state;
     assert_int_equal(stats_median_rank(5, 0.95), 0);
     assert_int_equal(stats_median_rank(6, 0.95), 1);
     double values[] = {6, 5, 4, 3, 2, 1};
@@ -44,7 +41,6 @@ static void five_values_are_too_few_for_95_percent_and_six_are_not(void **state)
 
 static void a_coverage_equal_to_the_confidence_is_enough(void **state)
 {
-    (void)state;
     assert_int_equal(stats_median_rank(5, 15.0 / 16), 1);
     assert_int_equal(stats_median_rank(5, 15.0 / 16 + 1e-9), 0);
     assert_int_equal(stats_median_rank(10, 1 - 22.0 / 1024), 2);
@@ -52,7 +48,6 @@ static void a_coverage_equal_to_the_confidence_is_enough(void **state)
 
 static void certainty_is_out_of_reach(void **state)
 {
-    (void)state;
     assert_int_equal(stats_median_rank(1000, 1), 0);
     assert_int_equal(stats_median_rank(0, 0.95), 0);
 }
@@ -69,7 +64,6 @@ static double coverage(int count, int rank)
 
 static void a_rank_is_the_innermost_that_covers(void **state)
 {
-    (void)state;
     for (int count = 6; count <= 3000; count += 1 + count / 7) {
         int rank = stats_median_rank(count, 0.95);
         assert_true(coverage(count, rank) >= 0.95);
@@ -88,7 +82,6 @@ static bool as_often_as(int hits, int trials, double p)
 
 static void an_interval_holds_the_median_as_often_as_it_says(void **state)
 {
-    (void)state;
     static const int counts[] = {6, 9, 30, 101};
     enum { TRIALS = 4000 };
     struct rng rng;
@@ -131,7 +124,6 @@ static void simulate(struct rng *rng, int rounds, int block, double ratio, struc
 
 static void a_ratio_holds_the_truth_under_drift_as_often_as_it_says(void **state)
 {
-    (void)state;
     enum { TRIALS = 1500, ROUNDS = 20, BLOCK = 5 };
     static struct series base, candidate;
     struct rng rng;
@@ -150,7 +142,6 @@ static void a_ratio_holds_the_truth_under_drift_as_often_as_it_says(void **state
 
 static void swapping_the_sides_inverts_the_ratio(void **state)
 {
-    (void)state;
     static struct series base, candidate;
     struct rng rng;
     rng_seed(&rng, 3);
@@ -166,7 +157,6 @@ static void swapping_the_sides_inverts_the_ratio(void **state)
 
 static void the_order_within_a_round_does_not_matter(void **state)
 {
-    (void)state;
     enum { ROUNDS = 12, BLOCK = 7 };
     static struct series base, candidate, shuffled;
     struct rng rng;
@@ -186,7 +176,6 @@ static void the_order_within_a_round_does_not_matter(void **state)
 
 static void the_slower_base_has_the_larger_ratio(void **state)
 {
-    (void)state;
     struct series base = {.count = 0}, candidate = {.count = 0};
     series_add(&base, 300, 0, 0);
     series_add(&candidate, 100, 0, 0);
@@ -195,7 +184,6 @@ static void the_slower_base_has_the_larger_ratio(void **state)
 
 static void a_round_that_lacks_a_side_is_left_out(void **state)
 {
-    (void)state;
     struct series base = {.count = 0}, candidate = {.count = 0};
     series_add(&base, 100, 0, 0); /* the candidate has no such round */
     series_add(&base, 200, 2, 0);
@@ -213,7 +201,6 @@ static void a_round_that_lacks_a_side_is_left_out(void **state)
 
 static void without_a_common_round_there_is_no_ratio(void **state)
 {
-    (void)state;
     struct series base = {.count = 0}, candidate = {.count = 0};
     assert_true(isnan(ratio_of(&base, &candidate).mid));
     series_add(&base, 100, 0, 0);

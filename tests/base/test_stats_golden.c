@@ -109,37 +109,31 @@ static void check_golden(const char *kind, void (*check)(char *fields, const cha
 
 static void ranks_are_those_of_scipy_up_to_a_million(void **state)
 {
-    (void)state;
     check_golden("rank", check_rank);
 }
 
 static void medians_are_those_of_numpy(void **state)
 {
-    (void)state;
     check_golden("median", check_median);
 }
 
 static void quantiles_are_those_of_numpy(void **state)
 {
-    (void)state;
     check_golden("quantile", check_quantile);
 }
 
 static void intervals_are_those_of_scipy(void **state)
 {
-    (void)state;
     check_golden("interval", check_interval);
 }
 
 static void deviations_are_those_of_scipy(void **state)
 {
-    (void)state;
     check_golden("mad", check_mad);
 }
 
 static void paired_ratios_are_those_of_numpy_and_scipy(void **state)
 {
-    (void)state;
     check_golden("paired", check_paired);
 }
 

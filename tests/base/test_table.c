@@ -1,12 +1,8 @@
 /* test_table.c - the rules of aligned columns. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/table.h"
 
 static void expect(const char *const *cells, int count, int width, const char *expected)
@@ -29,7 +25,6 @@ static void expect(const char *const *cells, int count, int width, const char *e
 
 static void columns_are_as_wide_as_their_widest_cell(void **state)
 {
-    (void)state;
     const char *const cells[] = {"a", "1", "x", "bbbbb", "100", ""};
     expect(cells, 6, 80,
            "name     n  text\n"
@@ -39,7 +34,6 @@ static void columns_are_as_wide_as_their_widest_cell(void **state)
 
 static void a_character_of_several_bytes_takes_one_column(void **state)
 {
-    (void)state;
     const char *const cells[] = {"\xc2\xb5\xc2\xb5\xc2\xb5\xc2\xb5\xc2\xb5", "1", "x"};
     expect(cells, 3, 80,
            "name   n  text\n"
@@ -48,7 +42,6 @@ static void a_character_of_several_bytes_takes_one_column(void **state)
 
 static void the_last_column_goes_on_below_itself(void **state)
 {
-    (void)state;
     const char *const cells[] = {"a", "1", "sixteen columns, and then some more_than_that_in_one"};
     expect(cells, 3, 25,
            "name  n  text\n"
@@ -60,7 +53,6 @@ static void the_last_column_goes_on_below_itself(void **state)
 
 static void the_last_column_stands_below_where_the_others_leave_too_little(void **state)
 {
-    (void)state;
     const char *const cells[] = {"a", "1", "two words and more"};
     expect(cells, 3, 20,
            "name  n\n"

@@ -1,11 +1,7 @@
 /* test_temp_folder.c - temporary folders go with their owners. */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +10,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/temp_folder.h"
 
@@ -46,7 +42,6 @@ static void it_goes_with_the_files_in_it(void **state)
 {
     struct temp_folder folder;
     char path[PATH_MAX];
-    (void)state;
     assert_int_equal(temp_folder_make(&folder, "test"), 0);
     snprintf(path, sizeof path, "%s", folder.path);
     assert_int_equal(strncmp(path, place, strlen(place)), 0);
@@ -82,7 +77,6 @@ static void that_of_a_killed_process_goes_when_the_next_is_made(void **state)
 {
     struct temp_folder next;
     char old[PATH_MAX], young[PATH_MAX], other[PATH_MAX];
-    (void)state;
     leave_one("test", old);
     leave_one("test", young);
     leave_one("other", other);
@@ -98,7 +92,6 @@ static void that_of_a_killed_process_goes_when_the_next_is_made(void **state)
 static void that_of_a_living_process_stays_however_old(void **state)
 {
     struct temp_folder living, next;
-    (void)state;
     assert_int_equal(temp_folder_make(&living, "test"), 0);
     make_old(living.path);
     assert_int_equal(temp_folder_make(&next, "test"), 0);
@@ -111,7 +104,6 @@ static void a_long_path_is_not_cut(void **state)
 {
     struct temp_folder folder;
     char path[PATH_MAX];
-    (void)state;
     snprintf(path, sizeof path, "%s/%0100d", place, 0);
     assert_int_equal(mkdir(path, 0700), 0);
     setenv("TMPDIR", path, 1);
@@ -127,7 +119,6 @@ static void a_long_path_is_not_cut(void **state)
 
 static int set_place(void **state)
 {
-    (void)state;
     snprintf(place, sizeof place, "/tmp/assay-test-XXXXXX");
     return mkdtemp(place) ? setenv("TMPDIR", place, 1) : -1;
 }
@@ -135,7 +126,6 @@ static int set_place(void **state)
 static int remove_place(void **state)
 {
     char command[PATH_MAX + 16];
-    (void)state;
     snprintf(command, sizeof command, "rm -rf '%s'", place);
     return system(command);
 }

@@ -1,16 +1,10 @@
 /*
  * test_text.c - names that people type: globs, suggestions, copies, counts.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
-
 #include <string.h>
 
+#include "tests/test.h"
 #include "base/text.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -34,7 +28,6 @@ static void what_a_terminal_would_obey_is_shown_as_an_escape(void **state)
         {"\ufeff\u061cx\u2019", "\\ufeff\\u061cx\u2019"}, /* U+2019 is a quote */
     };
     char out[64], small[8];
-    (void)state;
     for (int i = 0; i < COUNT(texts); i++) {
         text_printable(out, sizeof out, texts[i][0], "");
         assert_string_equal(out, texts[i][1]);
@@ -50,7 +43,6 @@ static void what_a_terminal_would_obey_is_shown_as_an_escape(void **state)
 
 static void a_glob_matches_the_whole_text(void **state)
 {
-    (void)state;
     assert_true(text_glob("*", ""));
     assert_true(text_glob("rcp*", "rcp4_fma"));
     assert_true(text_glob("int8_quantize/rcp?_*", "int8_quantize/rcp4_fma"));
@@ -74,7 +66,6 @@ static void assert_nearest(const char *word, const char *expected)
 
 static void a_slip_of_one_letter_finds_its_word(void **state)
 {
-    (void)state;
     assert_nearest("rum", "run");
     assert_nearest("rn", "run");
     assert_nearest("runs", "run");
@@ -85,14 +76,12 @@ static void a_slip_of_one_letter_finds_its_word(void **state)
 
 static void case_does_not_hide_a_word(void **state)
 {
-    (void)state;
     assert_nearest("SHOW", "show");
     assert_nearest("Int8", "int8");
 }
 
 static void nothing_near_gives_no_suggestion(void **state)
 {
-    (void)state;
     assert_nearest("xyz", NULL);
     assert_nearest("", NULL);
     assert_nearest("quantize", NULL);
@@ -101,14 +90,12 @@ static void nothing_near_gives_no_suggestion(void **state)
 
 static void the_nearest_of_two_wins_and_the_first_of_equals(void **state)
 {
-    (void)state;
     const char *const near[] = {"abcdxx", "abcdex", "abcdey"};
     assert_string_equal(text_nearest("abcdef", near, 3), "abcdex");
 }
 
 static void a_word_too_long_for_a_name_is_near_nothing(void **state)
 {
-    (void)state;
     char longest[64], longer[65];
     memset(longest, 'a', sizeof longest);
     memset(longer, 'a', sizeof longer);
@@ -120,7 +107,6 @@ static void a_word_too_long_for_a_name_is_near_nothing(void **state)
 
 static void a_copy_that_fits_is_whole(void **state)
 {
-    (void)state;
     char out[5];
     assert_int_equal(text_copy(out, sizeof out, "four"), 0);
     assert_string_equal(out, "four");
@@ -130,7 +116,6 @@ static void a_copy_that_fits_is_whole(void **state)
 
 static void a_copy_that_is_cut_says_so(void **state)
 {
-    (void)state;
     char out[5] = "....";
     assert_int_equal(text_copy(out, sizeof out, "fives"), -1);
     assert_string_equal(out, "five");
@@ -143,7 +128,6 @@ static void a_copy_that_is_cut_says_so(void **state)
 
 static void a_cut_keeps_utf8_characters_whole(void **state)
 {
-    (void)state;
     char out[5];
     assert_int_equal(text_copy(out, sizeof out, "ab\xe2\x82\xac"), -1);
     assert_string_equal(out, "ab");
@@ -155,7 +139,6 @@ static void a_cut_keeps_utf8_characters_whole(void **state)
 
 static void counts_are_read_as_people_write_them(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t value;
@@ -185,7 +168,6 @@ static void counts_are_read_as_people_write_them(void **state)
 
 static void what_is_no_count_is_refused_and_changes_nothing(void **state)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         "k",
@@ -222,7 +204,6 @@ static void what_is_no_count_is_refused_and_changes_nothing(void **state)
 
 static void parts_are_appended_and_cut_at_the_size(void **state)
 {
-    (void)state;
     char out[12] = "";
     text_part(out, sizeof out, ", ", "run %s", "");
     assert_string_equal(out, "");
@@ -237,7 +218,6 @@ static void parts_are_appended_and_cut_at_the_size(void **state)
 
 static void a_text_is_wrapped_at_blanks_and_counts_characters(void **state)
 {
-    (void)state;
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);

@@ -1,12 +1,8 @@
 /* test_zstd_file.c - what goes through a compressed file comes back, or is an error. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/zstd_file.h"
 
@@ -36,7 +32,6 @@ static void what_is_written_is_read(void **state)
     FILE *packed = tmpfile();
     struct zstd_file file;
     size_t got;
-    (void)state;
     for (int i = 0; i < SIZE; i++) /* compressible by half */
         data[i] = (char)((uint32_t)i * 2654435761u >> 28);
     write_frame(packed, data, SIZE / 2);
@@ -78,7 +73,6 @@ static void what_is_cut_or_damaged_is_an_error(void **state)
     char back[4096];
     FILE *packed = tmpfile();
     size_t got;
-    (void)state;
     write_frame(packed, line, sizeof line);
     rewind(packed);
     size_t size = fread(bytes, 1, sizeof bytes, packed);
@@ -98,7 +92,6 @@ static void a_full_disk_is_an_error(void **state)
 {
     FILE *full = fopen("/dev/full", "w");
     struct zstd_file file;
-    (void)state;
     if (!full) skip();
     setvbuf(full, NULL, _IONBF, 0);
     assert_int_equal(zstd_open_write(&file, "full", full), 0);
@@ -111,7 +104,6 @@ static void a_full_disk_is_an_error(void **state)
 static void the_name_and_the_content_tell(void **state)
 {
     FILE *plain = tmpfile();
-    (void)state;
     assert_true(zstd_is_named("run.ndjson.zst"));
     assert_false(zstd_is_named("run.ndjson"));
     assert_false(zstd_is_named(".zst"));

@@ -2,15 +2,11 @@
  * test_family_load_openblas.c - OpenBLAS as it is loaded: missing, of another kind, and there.
  * In this order, for a library that was loaded stays.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "baselines/load_openblas.h"
 #include "case/registry.h"
@@ -20,7 +16,6 @@ static const char nowhere[] = "/nowhere/libopenblas.so.0";
 
 static int choose_nowhere(void **state)
 {
-    (void)state;
     return setenv("ASSAY_OPENBLAS", nowhere, 1);
 }
 
@@ -33,7 +28,6 @@ static void expect_skip(int status, const char *reason)
 
 static void a_missing_library_is_a_reason_to_skip_with_its_name(void **state)
 {
-    (void)state;
     expect_skip(openblas_load(), nowhere);
     expect_skip(openblas_load(), nowhere);
 }
@@ -41,7 +35,6 @@ static void a_missing_library_is_a_reason_to_skip_with_its_name(void **state)
 /* Each of them, ahead of anything that needs its inputs: the call has none. */
 static void every_variant_is_skipped_where_it_is_missing(void **state)
 {
-    (void)state;
     static const char *const of[][2] = {
         {"gemm", "openblas"},
         {"linear", "openblas"},
@@ -74,7 +67,6 @@ static void every_variant_is_skipped_where_it_is_missing(void **state)
 
 static void a_library_without_its_functions_is_a_reason_to_skip(void **state)
 {
-    (void)state;
     char path[64];
     assert_int_equal(shared_object_make("void cblas_sgemm(void) {}", path, sizeof path), 0);
     setenv("ASSAY_OPENBLAS", path, 1);
@@ -84,7 +76,6 @@ static void a_library_without_its_functions_is_a_reason_to_skip(void **state)
 
 static void one_who_asks_what_there_is_is_told_why_it_is_not(void **state)
 {
-    (void)state;
     char why[256], text[64];
     registry_load_libraries(ASSAY_HOST, why, sizeof why);
     assert_non_null(strstr(why, nowhere));
@@ -94,7 +85,6 @@ static void one_who_asks_what_there_is_is_told_why_it_is_not(void **state)
 
 static void a_variable_that_is_empty_names_none(void **state)
 {
-    (void)state;
     char text[64];
     setenv("ASSAY_OPENBLAS", "", 1);
     registry_libraries(ASSAY_HOST, text, sizeof text);
@@ -107,7 +97,6 @@ static void a_variable_that_is_empty_names_none(void **state)
 
 static void what_is_loaded_stays_whatever_is_named_later(void **state)
 {
-    (void)state;
     char why[256];
     const float a[] = {1, 2, 3}, b[] = {4, 5, 6};
     float c = 0;

@@ -1,12 +1,8 @@
 /* test_bench.c - descriptions of kernels: what they become, and what is wrong with them. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "bench/bench.h"
 #include "case/registry.h"
 #include "case/shape.h"
@@ -26,7 +22,6 @@ static const struct bench *load(const char *name, const char *text)
 
 static void a_description_is_an_operation(void **state)
 {
-    (void)state;
     const struct bench *bench = load("whole", "[bench whole]\n"
                                               "summary = y = factor x\n"
                                               "file = k.ptx\n"
@@ -72,7 +67,6 @@ static void a_description_is_an_operation(void **state)
 
 static void a_description_is_its_own_suite(void **state)
 {
-    (void)state;
     struct suite suite;
     load("sized", "[bench sized]\nfile = k.ptx\nkernel = plain\nsize n = 1Ki..4Ki*2\n"
                   "arg y = out f32[n]\ngrid = n\nblock = 1\ntemperature = hot\nbudget = 0.1\n");
@@ -90,7 +84,6 @@ static void a_description_is_its_own_suite(void **state)
 
 static void kernels_take_what_they_do_not_say_from_their_bench(void **state)
 {
-    (void)state;
     const struct bench *bench = load("several", "[bench several]\n"
                                                 "file = k.ptx\n"
                                                 "size n = 64\n"
@@ -125,7 +118,6 @@ static void kernels_take_what_they_do_not_say_from_their_bench(void **state)
 
 static void a_shared_object_says_what_is_right(void **state)
 {
-    (void)state;
     char path[128], text[512];
     static const char source[] =
         "int judged_reference(const void *shape, const void *const in[], int buffer,\n"
@@ -155,7 +147,6 @@ static void a_shared_object_says_what_is_right(void **state)
 /* What Triton leaves: a cubin, which here is PTX in its clothes, and a text beside it. */
 static void triton_wants_no_memory_of_its_own(void **state)
 {
-    (void)state;
     static const char text[] = "[bench wants]\nfile = w.cubin\nsize n = 64\narg x = in f32[n]\n"
                                "arg y = out f32[n]\narg n = i32 n\narg f = f32 1\ngrid = n\n";
     fixture_write("w.cubin", fixture_ptx);
@@ -172,7 +163,6 @@ static void triton_wants_no_memory_of_its_own(void **state)
 
 static void triton_says_the_rest(void **state)
 {
-    (void)state;
     fixture_write("t.cubin", fixture_ptx);
     fixture_write("t.json",
                   "{\"hash\": \"ab\", \"num_warps\": 4, \"num_ctas\": 2, \"shared\": 2048,"
@@ -304,7 +294,6 @@ static const char *with(const char *text)
 
 static void every_mistake_is_said(void **state)
 {
-    (void)state;
     fixture_write("text.cubin", "hello");
     fixture_write("k.so", "hello");
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
@@ -324,7 +313,6 @@ static void every_mistake_is_said(void **state)
 
 static void a_name_that_is_taken_is_refused(void **state)
 {
-    (void)state;
     const char *text = "[bench taken]\nfile = k.ptx\nkernel = plain\narg y = out f32[8]\n"
                        "grid = 1\nblock = 8\n";
     load("taken", text);
@@ -334,7 +322,6 @@ static void a_name_that_is_taken_is_refused(void **state)
 
 static void a_kernel_that_changes_is_another(void **state)
 {
-    (void)state;
     char path[256];
     const struct object *objects;
     fixture_write("edited.ptx", fixture_ptx);

@@ -1,13 +1,9 @@
 /* test_bench_launch_cuda.c - what the driver gets of a described kernel: from a driver that is made
  * on the spot, and runs the one kernel it knows on the host. */
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/library.h"
 #include "bench/bench.h"
 #include "case/registry.h"
@@ -152,7 +148,6 @@ static void begin(struct run *run, const struct bench *bench, int kernel)
 
 static void a_launch_has_the_grid_and_the_arguments(void **state)
 {
-    (void)state;
     struct run run;
     const struct bench *bench = load("plain", "file = k.ptx\nkernel = scale\n");
     int unloads = *driver.unloads;
@@ -176,7 +171,6 @@ static void a_launch_has_the_grid_and_the_arguments(void **state)
 
 static void large_shared_memory_and_clusters_are_asked_for(void **state)
 {
-    (void)state;
     struct run run;
     const struct bench *bench = load("clustered", "file = k.ptx\n"
                                                   "kernel = scale\n"
@@ -195,7 +189,6 @@ static void large_shared_memory_and_clusters_are_asked_for(void **state)
 
 static void another_kernel_says_what_is_right(void **state)
 {
-    (void)state;
     struct run run;
     const struct bench *bench = load("held", "file = k.ptx\nexpect = slow\n"
                                              "[kernel slow]\nkernel = scale\n"
@@ -221,7 +214,6 @@ static void another_kernel_says_what_is_right(void **state)
 
 static void large_whole_numbers_are_told_apart(void **state)
 {
-    (void)state;
     struct run run;
     const struct bench *bench = load_with(
         "whole",
@@ -238,7 +230,6 @@ static void large_whole_numbers_are_told_apart(void **state)
 
 static void small_outputs_are_not_right_because_they_are_small(void **state)
 {
-    (void)state;
     struct run run;
     const struct bench *bench =
         load_with("small",
@@ -258,7 +249,6 @@ static void small_outputs_are_not_right_because_they_are_small(void **state)
 
 static void a_file_names_what_is_right_too(void **state)
 {
-    (void)state;
     struct run run;
     const struct bench *bench =
         load("of_file", "file = k.ptx\nkernel = bad\nexpect = k.ptx:scale\n");
@@ -272,7 +262,6 @@ static void a_file_names_what_is_right_too(void **state)
 
 static void what_the_driver_refuses_is_told(void **state)
 {
-    (void)state;
     struct run run;
     char text[sizeof fixture_ptx + 16];
     snprintf(text, sizeof text, "%s// broken\n", fixture_ptx);
@@ -287,7 +276,6 @@ static void what_the_driver_refuses_is_told(void **state)
 
 static void ptx_of_a_later_card_is_skipped(void **state)
 {
-    (void)state;
     struct run run;
     char text[sizeof fixture_ptx];
     strcpy(text, fixture_ptx);

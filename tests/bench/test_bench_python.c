@@ -1,13 +1,9 @@
 /* test_bench_python.c - a reference in a file of Python: what it is given, and what is wrong with
  * it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "bench/bench.h"
 #include "case/registry.h"
 #include "case/shape.h"
@@ -28,7 +24,6 @@ static const struct bench *load(const char *name, const char *source, const char
 
 static void inputs_are_float64_and_int64_and_sizes_go_by_name(void **state)
 {
-    (void)state;
     const struct bench *bench =
         load("sums",
              "import numpy as np\n"
@@ -55,7 +50,6 @@ static void inputs_are_float64_and_int64_and_sizes_go_by_name(void **state)
 
 static void an_input_may_be_called_as_a_file_of_ours(void **state)
 {
-    (void)state;
     const struct bench *bench = load(
         "names", "def reference(what, said, expected, in_): return what + said + expected + in_\n",
         "kernel = wide\narg what = in f32[1]\narg said = in f32[1]\n"
@@ -71,7 +65,6 @@ static void an_input_may_be_called_as_a_file_of_ours(void **state)
 
 static void what_python_says_last_is_the_error(void **state)
 {
-    (void)state;
     static const struct {
         const char *source, *message;
     } bad[] = {

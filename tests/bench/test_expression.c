@@ -1,12 +1,8 @@
 #include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "bench/expression.h"
 
@@ -38,7 +34,6 @@ static void refuses(const char *text, const char *why)
 
 static void signs_have_their_usual_order(void **state)
 {
-    (void)state;
     gives("1 + 2*3", 7);
     gives("(1 + 2)*3", 9);
     gives("10 - 3 - 2", 5);
@@ -52,7 +47,6 @@ static void signs_have_their_usual_order(void **state)
 
 static void fractions_are_exact(void **state)
 {
-    (void)state;
     gives("ceil(n/256)", 4);
     gives("n/3*3", 1000);
     gives("ceil(n/3)", 334);
@@ -69,7 +63,6 @@ static void fractions_are_exact(void **state)
 
 static void units_multiply(void **state)
 {
-    (void)state;
     gives("64Ki", 65536);
     gives("1.5Mi", 3 << 19);
     gives("2k + 1M", 1002000);
@@ -80,7 +73,6 @@ static void units_multiply(void **state)
 
 static void functions_take_what_they_say(void **state)
 {
-    (void)state;
     gives("min(n, rows)", 7);
     gives("max(n, rows*1000)", 7000);
     gives("min(1/3, 1/2)*3", 1);
@@ -91,7 +83,6 @@ static void functions_take_what_they_say(void **state)
 
 static void what_is_wrong_is_said(void **state)
 {
-    (void)state;
     refuses("n/zero", "divides by zero");
     refuses("n % zero", "divides by zero");
     refuses("1e5/(zero*1e5)", "divides by zero");

@@ -1,12 +1,8 @@
 /* test_card.c - the device option that limits what a card shows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "case/card.h"
 
@@ -41,7 +37,6 @@ static void expect_parsed(const char *text, int index, int sm, int64_t shared, c
 
 static void a_spec_has_an_index_and_limits_in_any_order(void **state)
 {
-    (void)state;
     expect_parsed("cuda", 0, 0, 0, "");
     expect_parsed("cuda:3", 3, 0, 0, "");
     expect_parsed("cuda:0,sm=80,shared=163Ki", 0, 80, 163 << 10, "sm=80,shared=163Ki");
@@ -55,7 +50,6 @@ static void a_spec_may_leave_the_gpu_open(void **state)
         const char *text;
         bool is_any;
     } specs[] = {{"cuda", true}, {"cuda:all", true}, {"cuda:all,sm=80", true}, {"cuda:0", false}};
-    (void)state;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         struct card_spec spec;
         assert_int_equal(card_spec_parse(specs[i].text, &spec), 0);
@@ -75,7 +69,6 @@ static void expect_refused(const char *text, const char *message)
 
 static void bad_values_are_refused(void **state)
 {
-    (void)state;
     const char *sm = "device '%s': '%s' is not a compute capability without its point, as in 80";
     const char *shared =
         "device '%s': '%s' is not the shared memory of a block, as in 163Ki (48Ki at least)";
@@ -96,7 +89,6 @@ static void bad_values_are_refused(void **state)
 
 static void what_is_no_device_or_no_limit_is_refused(void **state)
 {
-    (void)state;
     static const char *const no_device[] = {"cuda:",   "cuda:x",    "cuda:-1",
                                             "cuda:1k", "cuda:9999", "cuda:sm=80"};
     char message[256];
@@ -123,7 +115,6 @@ static struct assay_card limited(const char *text)
 
 static void limits_show_less_of_a_card(void **state)
 {
-    (void)state;
     struct assay_card card = limited("cuda:0");
     expect_card(&card, &h200);
     card = limited("cuda:0,sm=80,shared=163Ki");
@@ -138,7 +129,6 @@ static void limits_show_less_of_a_card(void **state)
 /* What a later card runs: all of sm_90 but what only Hopper has. */
 static void any_limit_takes_the_code_for_one_generation(void **state)
 {
-    (void)state;
     struct assay_card card = limited("cuda:0,sm=90");
     assert_int_equal(card.sm, 90);
     assert_false(card.arch_specific);
@@ -149,7 +139,6 @@ static void any_limit_takes_the_code_for_one_generation(void **state)
 /* A card of 8.6 with a build for sm_80. */
 static void the_build_may_have_less_than_the_limit(void **state)
 {
-    (void)state;
     struct assay_card card = {.sm = 80, .shared_bytes = 227 << 10};
     struct card_spec spec = {.sm = 86};
     assert_int_equal(card_limit(&card, 90, &spec), 0);
@@ -158,7 +147,6 @@ static void the_build_may_have_less_than_the_limit(void **state)
 
 static void a_card_cannot_show_more_than_it_has(void **state)
 {
-    (void)state;
     struct assay_card card = h200;
     struct card_spec spec = {.sm = 120};
     assert_int_equal(card_limit(&card, 90, &spec), -1);
@@ -171,7 +159,6 @@ static void a_card_cannot_show_more_than_it_has(void **state)
 
 static void kernels_see_what_is_shown(void **state)
 {
-    (void)state;
     assert_int_equal(assay_card()->sm, 0);
     card_show(&h200);
     expect_card(assay_card(), &h200);

@@ -1,11 +1,7 @@
 /* test_case_name.c - how a case is written, and what a pattern takes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "case/case_name.h"
 
 static const struct case_id best = {.operation = "int8_quantize",
@@ -17,7 +13,6 @@ static const struct case_id bare = {.operation = "sync", .variant = "a", .temper
 
 static void a_case_has_one_text(void **state)
 {
-    (void)state;
     char text[CASE_TEXT];
     case_text(&best, text);
     assert_string_equal(text, "int8_quantize/best n=5000000 input=fp32 cold");
@@ -31,7 +26,6 @@ static void a_case_has_one_text(void **state)
 
 static void the_longest_names_fit(void **state)
 {
-    (void)state;
     char text[CASE_TEXT];
     struct case_id id = {.temperature = ASSAY_COLD};
     memset(id.operation, 'o', sizeof id.operation - 1);
@@ -59,7 +53,6 @@ static void expect(const struct example *examples, size_t count, const struct ca
 
 static void a_pattern_is_a_name_and_words_in_any_order(void **state)
 {
-    (void)state;
     static const struct example examples[] = {
         {"int8_quantize/best", true},
         {"int8*/b*", true},
@@ -91,7 +84,6 @@ static void a_pattern_is_a_name_and_words_in_any_order(void **state)
 
 static void a_place_is_asked_for_where_it_is_named(void **state)
 {
-    (void)state;
     static const struct example examples[] = {
         {"int8_quantize/best n=5000000 input=fp32 cold cuda", true},
         {"int8_quantize/best n=5000000 input=fp32 cold host", false},
@@ -103,7 +95,6 @@ static void a_place_is_asked_for_where_it_is_named(void **state)
 
 static void commas_part_patterns_but_not_the_temperature_and_place(void **state)
 {
-    (void)state;
     static const struct example examples[] = {
         {"sync/a,int8_quantize/best", true},
         {"sync/a, int8_quantize/best", true},
@@ -124,7 +115,6 @@ static void commas_part_patterns_but_not_the_temperature_and_place(void **state)
 
 static void imported_names_match_as_printed(void **state)
 {
-    (void)state;
     char text[CASE_TEXT];
     const struct case_id id = {.operation = "BM_Copy<int, float[4]>",
                                .variant = "now?",
@@ -137,7 +127,6 @@ static void imported_names_match_as_printed(void **state)
 
 static void what_is_no_word_of_a_case_is_known(void **state)
 {
-    (void)state;
     static const char *const words[] = {"n=5", "cold", "host", "*", "[nm]=*", "cold,", "a/b"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         assert_true(case_is_word(words[i]));

@@ -1,16 +1,12 @@
 /*
  * test_ceiling.c - which measured limit binds a piece of work.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "case/ceiling.h"
 
 static const int64_t cache_bytes = 1000000;
@@ -49,7 +45,6 @@ static void assert_binding(const struct ceilings *ceilings, struct assay_work wo
 
 static void the_best_rate_of_a_ceiling_is_kept(void **state)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     struct assay_work work = moves(1000, 1000);
     ceilings_add(&ceilings, "memory_copy", &work, 20);
@@ -62,7 +57,6 @@ static void the_best_rate_of_a_ceiling_is_kept(void **state)
 
 static void an_arithmetic_counts_its_own_operations(void **state)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     struct assay_work work = moves(5, 5);
     work.ops[ASSAY_INT8_OPS] = 3000;
@@ -73,7 +67,6 @@ static void an_arithmetic_counts_its_own_operations(void **state)
 
 static void what_has_no_rate_is_no_ceiling(void **state)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     struct assay_work nothing = moves(0, 0), some = moves(1, 0), unknown = moves(NAN, NAN);
     ceilings_add(&ceilings, "launch", &nothing, 10);
@@ -87,7 +80,6 @@ static void what_has_no_rate_is_no_ceiling(void **state)
 
 static void a_full_table_takes_better_rates_but_no_new_names(void **state)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     for (int i = 0; i < CEILING_MAX + 3; i++) {
         char name[ASSAY_MAX_NAME];
@@ -110,7 +102,6 @@ static const char *one_needed(double read_bytes, double write_bytes,
 
 static void the_nearest_mix_of_reads_and_writes_is_needed(void **state)
 {
-    (void)state;
     assert_string_equal(one_needed(10, 0, ASSAY_COLD), "memory_read");
     assert_string_equal(one_needed(91, 9, ASSAY_COLD), "memory_read");
     assert_string_equal(one_needed(89, 11, ASSAY_COLD), "memory_r4w1");
@@ -125,7 +116,6 @@ static void the_nearest_mix_of_reads_and_writes_is_needed(void **state)
 
 static void hot_work_of_half_the_cache_is_held_against_the_cache(void **state)
 {
-    (void)state;
     assert_string_equal(one_needed(250000, 250000, ASSAY_HOT), "cache_copy");
     assert_string_equal(one_needed(250000, 250001, ASSAY_HOT), "memory_copy");
     assert_string_equal(one_needed(250000, 250000, ASSAY_COLD), "memory_copy");
@@ -142,7 +132,6 @@ static struct assay_work crosses(double down_bytes, double up_bytes)
 
 static void work_over_the_link_needs_the_directions_that_it_uses(void **state)
 {
-    (void)state;
     const char *names[CEILING_MAX];
     struct assay_work up = crosses(0, 5), down = crosses(5, 0), both = crosses(5, 5);
     assert_int_equal(ceilings_needed(&up, ASSAY_HOT, cache_bytes, names), 1);
@@ -154,7 +143,6 @@ static void work_over_the_link_needs_the_directions_that_it_uses(void **state)
 
 static void the_slower_direction_of_the_link_binds_and_memory_does_not(void **state)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1000e9);
     measure(&ceilings, "memory_write", 1e9);
@@ -170,7 +158,6 @@ static void the_slower_direction_of_the_link_binds_and_memory_does_not(void **st
 
 static void work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach(void **state)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1000e9);
     char name[ASSAY_MAX_NAME];
@@ -181,7 +168,6 @@ static void work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach(voi
 
 static void each_arithmetic_used_is_needed(void **state)
 {
-    (void)state;
     struct assay_work work = moves(0, 0);
     const char *names[CEILING_MAX];
     assert_int_equal(ceilings_needed(&work, ASSAY_COLD, cache_bytes, names), 0);
@@ -194,7 +180,6 @@ static void each_arithmetic_used_is_needed(void **state)
 
 static void work_that_is_not_known_needs_nothing(void **state)
 {
-    (void)state;
     struct case_result result;
     result_init(&result);
     const char *names[CEILING_MAX];
@@ -203,7 +188,6 @@ static void work_that_is_not_known_needs_nothing(void **state)
 
 static void the_share_is_of_the_nearest_mix_that_was_measured(void **state)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_write", 2e12);
     assert_binding(&ceilings, moves(4000, 1000), ASSAY_COLD, 5, "memory_write", 0.5);
@@ -215,7 +199,6 @@ static void the_share_is_of_the_nearest_mix_that_was_measured(void **state)
 
 static void the_ceiling_that_asks_for_the_longest_time_binds(void **state)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1e12);
     measure(&ceilings, "fp32", 10e12);
@@ -242,7 +225,6 @@ static void assert_binding_of_ops(double ops, double time_ns, const char *name, 
 /* Two runs whose ceilings differ a little name the same one. */
 static void where_two_limits_are_near_the_shape_of_the_work_decides(void **state)
 {
-    (void)state;
     assert_binding_of_ops(15000, 2, "memory_copy", 0.5); /* 0.75 ns of operations, 15 per byte */
     assert_binding_of_ops(17000, 1.7, "tf32", 0.5);      /* 0.85 ns, 17 per byte */
     assert_binding_of_ops(24000, 2.4, "tf32", 0.5);
@@ -250,7 +232,6 @@ static void where_two_limits_are_near_the_shape_of_the_work_decides(void **state
 
 static void a_limit_that_asks_for_clearly_longer_overrules_the_shape(void **state)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     struct assay_work product = moves(500, 500), steps = moves(500, 500);
     measure(&ceilings, "memory_copy", 1e12);
@@ -265,7 +246,6 @@ static void a_limit_that_asks_for_clearly_longer_overrules_the_shape(void **stat
 /* A product is not held against a ceiling of memory because no better one is there. */
 static void where_the_limit_that_the_shape_names_was_not_measured_none_binds(void **state)
 {
-    (void)state;
     struct ceilings memory = {0}, arithmetic = {0};
     struct assay_work product = moves(500, 500), copy = moves(500, 500);
     char name[ASSAY_MAX_NAME];
@@ -282,7 +262,6 @@ static void where_the_limit_that_the_shape_names_was_not_measured_none_binds(voi
 
 static void any_cache_ceiling_goes_before_memory(void **state)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1e12);
     assert_binding(&ceilings, moves(500, 500), ASSAY_HOT, 2, "memory_copy", 0.5);
@@ -294,7 +273,6 @@ static void any_cache_ceiling_goes_before_memory(void **state)
 
 static void without_a_measured_ceiling_there_is_no_share(void **state)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     struct assay_work work = moves(500, 500), none = moves(0, 0);
     char name[ASSAY_MAX_NAME] = "before";
@@ -310,7 +288,6 @@ static void without_a_measured_ceiling_there_is_no_share(void **state)
 
 static void a_case_without_a_time_has_a_ceiling_and_no_share(void **state)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     struct assay_work work = moves(500, 500);
     char name[ASSAY_MAX_NAME];
@@ -337,7 +314,6 @@ static void a_noisy_case_makes_no_ceiling(void **state)
     struct ceilings ceilings = {0};
     struct case_result steady = measured(2, 0.01), wild = measured(3, 0.3), slow = measured(1, 0.3),
                        fast = measured(5, 0.01);
-    (void)state;
     ceilings_learn(&ceilings, "memory_copy", &steady, 0.05);
     ceilings_learn(&ceilings, "memory_copy", &slow, 0.05); /* at most 1.43: below what is known */
     assert_near(ceiling_named(&ceilings, "memory_copy")->rate, 2e9);

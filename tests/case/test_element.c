@@ -1,15 +1,11 @@
 /*
  * test_element.c - elements of buffers as doubles, and back.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "assay.h"
 
 enum { HALVES = 0x10000 };
@@ -29,7 +25,6 @@ static unsigned store_half(enum assay_type type, double value)
 
 static void sizes_are_those_of_the_types(void **state)
 {
-    (void)state;
     static const size_t bytes[ASSAY_TYPES] = {4, 8, 2, 2, 1, 1, 2, 4, 4, 8, 1, 1};
     for (int type = 0; type < ASSAY_TYPES; type++)
         assert_int_equal(assay_type_bytes((enum assay_type)type), bytes[type]);
@@ -37,7 +32,6 @@ static void sizes_are_those_of_the_types(void **state)
 
 static void an_element_is_stored_at_its_index_and_nowhere_else(void **state)
 {
-    (void)state;
     for (int type = 0; type < ASSAY_TYPES; type++) {
         size_t bytes = assay_type_bytes((enum assay_type)type);
         _Alignas(8) unsigned char buffer[40];
@@ -51,7 +45,6 @@ static void an_element_is_stored_at_its_index_and_nowhere_else(void **state)
 
 static void integers_hold_their_whole_range(void **state)
 {
-    (void)state;
     static const struct {
         enum assay_type type;
         double least, most;
@@ -71,7 +64,6 @@ static void integers_hold_their_whole_range(void **state)
 
 static void integers_truncate(void **state)
 {
-    (void)state;
     int8_t value = 0;
     assay_store(ASSAY_I8, &value, 0, 3.99);
     assert_int_equal(value, 3);
@@ -81,7 +73,6 @@ static void integers_truncate(void **state)
 
 static void a_float_rounds_to_nearest_even(void **state)
 {
-    (void)state;
     float value;
     assay_store(ASSAY_F32, &value, 0, 1 + 0x1p-24);
     assert_true(value == 1);
@@ -122,13 +113,11 @@ static void check_every_half(enum assay_type type, int fraction_bits)
 
 static void every_f16_loads_as_defined_and_stores_as_itself(void **state)
 {
-    (void)state;
     check_every_half(ASSAY_F16, 10);
 }
 
 static void every_bf16_loads_as_defined_and_stores_as_itself(void **state)
 {
-    (void)state;
     check_every_half(ASSAY_BF16, 7);
 }
 
@@ -149,19 +138,16 @@ static void check_every_border(enum assay_type type, unsigned infinity, double b
 
 static void f16_rounds_to_nearest_even_at_every_border(void **state)
 {
-    (void)state;
     check_every_border(ASSAY_F16, 0x7c00, 0x1p16);
 }
 
 static void bf16_rounds_to_nearest_even_at_every_border(void **state)
 {
-    (void)state;
     check_every_border(ASSAY_BF16, 0x7f80, 0x1p128);
 }
 
 static void values_out_of_a_halfs_range_become_infinity_or_zero(void **state)
 {
-    (void)state;
     static const double huge[] = {INFINITY, 1e308, 0x1p1023};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(store_half(ASSAY_F16, huge[i]), 0x7c00);
@@ -176,7 +162,6 @@ static void values_out_of_a_halfs_range_become_infinity_or_zero(void **state)
 
 static void not_a_number_stays_one(void **state)
 {
-    (void)state;
     assert_true(isnan(load_half(ASSAY_F16, store_half(ASSAY_F16, NAN))));
     assert_true(isnan(load_half(ASSAY_BF16, store_half(ASSAY_BF16, -NAN))));
 }
@@ -185,7 +170,6 @@ static void not_a_number_stays_one(void **state)
  * fall back on the first tie and go to the even neighbour below. */
 static void a_double_is_rounded_once(void **state)
 {
-    (void)state;
     assert_int_equal(store_half(ASSAY_F16, 1 + 0x1p-11 + 0x1p-40), 0x3c01);
     assert_int_equal(store_half(ASSAY_BF16, 1 + 0x1p-8 + 0x1p-40), 0x3f81);
 }
@@ -237,7 +221,6 @@ static void check_every_byte(enum assay_type type, unsigned largest)
 
 static void every_8_bit_float_loads_as_defined_and_stores_as_itself(void **state)
 {
-    (void)state;
     check_every_byte(ASSAY_E4M3, 0x7e);
     check_every_byte(ASSAY_E5M2, 0x7b);
     assert_true(load_byte(ASSAY_E4M3, 0x7e) == 448);
@@ -271,7 +254,6 @@ static void check_borders_of_bytes(enum assay_type type, unsigned largest)
 
 static void an_8_bit_float_rounds_to_nearest_even_and_saturates(void **state)
 {
-    (void)state;
     check_borders_of_bytes(ASSAY_E4M3, 0x7e);
     check_borders_of_bytes(ASSAY_E5M2, 0x7b);
 }
@@ -288,7 +270,6 @@ static void check_nearest(enum assay_type type, double value)
 
 static void no_8_bit_float_is_nearer_than_the_stored_one(void **state)
 {
-    (void)state;
     for (int i = 0; i < 4000; i++) {
         double value = ldexp(1 + fmod(i * 0.6180339887498949, 1), i % 40 - 22);
         check_nearest(ASSAY_E4M3, value);

@@ -1,24 +1,18 @@
 /* test_host_info.c - the machine as its files describe it, from made files. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "case/run_record.h"
 
 static char root[PATH_MAX / 2];
 
 static int make_root(void **state)
 {
-    (void)state;
     const char *parent = getenv("TMP") ? getenv("TMP") : "/tmp";
     snprintf(root, sizeof root, "%s/host_info.XXXXXX", parent);
     return mkdtemp(root) ? 0 : -1;
@@ -26,7 +20,6 @@ static int make_root(void **state)
 
 static int remove_root(void **state)
 {
-    (void)state;
     char command[PATH_MAX];
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     return system(command);
@@ -63,7 +56,6 @@ static struct host_info described(void)
 
 static void cpu_is_the_model_name_of_the_first_core(void **state)
 {
-    (void)state;
     put("/proc/cpuinfo",
         "processor\t: 0\nmodel name\t: Example CPU @ 2.00GHz\nflags\t\t: fpu sse\n\n"
         "processor\t: 1\nmodel name\t: Another\n");
@@ -72,7 +64,6 @@ static void cpu_is_the_model_name_of_the_first_core(void **state)
 
 static void cpu_without_a_model_name_is_the_architecture(void **state)
 {
-    (void)state;
     put("/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\n");
     assert_int_not_equal(strlen(described().cpu), 0);
     assert_null(strstr(described().cpu, "0x41"));
@@ -80,14 +71,12 @@ static void cpu_without_a_model_name_is_the_architecture(void **state)
 
 static void memory_is_in_bytes(void **state)
 {
-    (void)state;
     put("/proc/meminfo", "MemTotal:       16384256 kB\nMemFree:         1000000 kB\n");
     assert_int_equal(described().memory_bytes, 16384256LL * 1024);
 }
 
 static void os_is_the_pretty_name_without_its_quotes(void **state)
 {
-    (void)state;
     put("/etc/os-release",
         "NAME=\"Example\"\nPRETTY_NAME=\"Example Linux 12 (box)\"\nID=example\n");
     assert_string_equal(described().os, "Example Linux 12 (box)");
@@ -95,14 +84,12 @@ static void os_is_the_pretty_name_without_its_quotes(void **state)
 
 static void os_release_may_be_below_usr_lib(void **state)
 {
-    (void)state;
     put("/usr/lib/os-release", "PRETTY_NAME=Plain\n");
     assert_string_equal(described().os, "Plain");
 }
 
 static void missing_files_leave_unknown_and_not_zero(void **state)
 {
-    (void)state;
     struct host_info info = described();
     assert_string_equal(info.os, "");
     assert_string_equal(info.container, "");
@@ -111,7 +98,6 @@ static void missing_files_leave_unknown_and_not_zero(void **state)
 
 static void bare_metal_has_no_container(void **state)
 {
-    (void)state;
     put("/proc/cpuinfo", "model name\t: Example\nflags\t\t: fpu sse\n");
     put("/proc/1/cgroup", "0::/init.scope\n");
     put("/sys/class/dmi/id/sys_vendor", "Example Computers\n");
@@ -120,7 +106,6 @@ static void bare_metal_has_no_container(void **state)
 
 static void systemd_names_the_container(void **state)
 {
-    (void)state;
     put("/run/systemd/container", "systemd-nspawn\n");
     put("/.dockerenv", "");
     assert_string_equal(described().container, "systemd-nspawn");
@@ -128,7 +113,6 @@ static void systemd_names_the_container(void **state)
 
 static void environment_of_init_names_the_container(void **state)
 {
-    (void)state;
     static const char environ[] = "PATH=/bin\0container=lxc\0HOME=/root";
     put_bytes("/proc/1/environ", environ, sizeof environ);
     assert_string_equal(described().container, "lxc");
@@ -136,14 +120,12 @@ static void environment_of_init_names_the_container(void **state)
 
 static void an_empty_dockerenv_is_docker(void **state)
 {
-    (void)state;
     put("/.dockerenv", "");
     assert_string_equal(described().container, "docker");
 }
 
 static void firecracker_is_known_by_its_acpi_table(void **state)
 {
-    (void)state;
     static const char facp[] = "FACP\x14\x01\0\0\x06\x66"
                                "FIRECKFCVMFADT\0\0\0\0FCAT";
     put_bytes("/sys/firmware/acpi/tables/FACP", facp, sizeof facp);
@@ -152,7 +134,6 @@ static void firecracker_is_known_by_its_acpi_table(void **state)
 
 static void a_container_in_a_virtual_machine_names_both(void **state)
 {
-    (void)state;
     put("/.dockerenv", "");
     put("/sys/class/dmi/id/sys_vendor", "QEMU\n");
     assert_string_equal(described().container, "docker, qemu");
@@ -160,14 +141,12 @@ static void a_container_in_a_virtual_machine_names_both(void **state)
 
 static void an_unnamed_hypervisor_is_a_virtual_machine(void **state)
 {
-    (void)state;
     put("/proc/cpuinfo", "model name\t: Example\nflags\t\t: fpu hypervisor sse\n");
     assert_string_equal(described().container, "virtual machine");
 }
 
 static void a_text_longer_than_its_field_is_cut(void **state)
 {
-    (void)state;
     char text[600];
     memset(text, 'x', sizeof text);
     memcpy(text, "PRETTY_NAME=", 12);
@@ -179,7 +158,6 @@ static void a_text_longer_than_its_field_is_cut(void **state)
 
 static void this_machine_has_cores_memory_and_a_kernel(void **state)
 {
-    (void)state;
     struct host_info info;
     host_describe(&info);
     assert_true(info.cores >= 1);

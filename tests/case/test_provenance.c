@@ -1,18 +1,12 @@
 /* test_provenance.c - what the program says it was built from. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "case/run_record.h"
 
 static void version_is_the_one_in_the_file_VERSION(void **state)
 {
-    (void)state;
     char version[64] = "";
     FILE *file = fopen("VERSION", "r");
     assert_non_null(file);
@@ -31,7 +25,6 @@ static bool is_hex(const char *text, size_t length)
 
 static void commit_is_a_whole_hash_or_unknown(void **state)
 {
-    (void)state;
     struct program_info info;
     provenance_program(&info);
     if (!is_hex(info.commit, 40)) {
@@ -42,7 +35,6 @@ static void commit_is_a_whole_hash_or_unknown(void **state)
 
 static void changes_are_a_hash_or_none_or_unknown(void **state)
 {
-    (void)state;
     struct program_info info;
     provenance_program(&info);
     if (info.diff_hash[0] != '\0' && strcmp(info.diff_hash, "unknown") != 0)
@@ -51,7 +43,6 @@ static void changes_are_a_hash_or_none_or_unknown(void **state)
 
 static void compiler_and_flags_are_the_ones_of_this_build(void **state)
 {
-    (void)state;
     struct program_info info;
     provenance_program(&info);
     assert_non_null(strstr(info.compiler, __VERSION__)); /* gcc: "12.2.0" */

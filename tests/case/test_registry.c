@@ -1,14 +1,10 @@
 /* test_registry.c - what was linked in, in order, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "case/registry.h"
 #include "case/registry_lists.h"
@@ -19,7 +15,6 @@
 static void operations_are_sorted_by_name(void **state)
 {
     const struct assay_operation *const *list;
-    (void)state;
     assert_int_equal(registry_operations(&list), 3);
     assert_ptr_equal(list[0], &product);
     assert_ptr_equal(list[1], &scale);
@@ -33,7 +28,6 @@ static void variants_are_references_baselines_kernels_each_by_name(void **state)
     const struct assay_variant *list[8];
     const struct assay_variant *const expected[] = {&scale_plain,     &scale_library,  &scale_fast,
                                                     &scale_cuda_fast, &scale_cuda_tma, &scale_wide};
-    (void)state;
     assert_int_equal(registry_variants("scale", list, 8), 6);
     assert_memory_equal(list, expected, sizeof expected);
     assert_int_equal(registry_variants("scale", list, 2), 2);
@@ -42,7 +36,6 @@ static void variants_are_references_baselines_kernels_each_by_name(void **state)
 
 static void what_is_linked_here_is_sound(void **state)
 {
-    (void)state;
     assert_int_equal(registry_check(), 0);
 }
 
@@ -61,7 +54,6 @@ static void expect_refusal(const struct assay_operation *operation,
 static void names_are_lower_case_and_fit(void **state)
 {
     struct assay_operation bad = stream;
-    (void)state;
     bad.name = "Scale";
     expect_refusal(&bad, NULL, "an operation 'Scale': a name is made of a-z, 0-9 and _");
     bad.name = "";
@@ -76,7 +68,6 @@ static void names_are_unique(void **state)
 {
     struct assay_operation same = stream;
     struct assay_variant again = scale_wide;
-    (void)state;
     same.name = "scale";
     expect_refusal(&same, NULL, "two operations are called scale");
     again.name = "fast";
@@ -90,7 +81,6 @@ static void names_are_unique(void **state)
 static void a_variant_needs_its_operation_and_launch(void **state)
 {
     struct assay_variant bad = scale_wide;
-    (void)state;
     bad.operation = "sclae";
     expect_refusal(NULL, &bad, "variant wide belongs to operation 'sclae', which does not exist");
     bad.operation = "scale";
@@ -101,7 +91,6 @@ static void a_variant_needs_its_operation_and_launch(void **state)
 static void a_bound_is_apart(void **state)
 {
     struct assay_variant bad = scale_wide;
-    (void)state;
     bad.kind = ASSAY_BOUND;
     expect_refusal(NULL, &bad,
                    "wide of scale is a bound, which computes something else, and is not "
@@ -111,7 +100,6 @@ static void a_bound_is_apart(void **state)
 static void an_operation_needs_buffers_and_work(void **state)
 {
     struct assay_operation bad = stream;
-    (void)state;
     bad.work = NULL;
     expect_refusal(&bad, NULL, "operation stream lacks its summary, buffers or work");
 }
@@ -121,7 +109,6 @@ static void dims_are_possible(void **state)
     static const char *const none[] = {NULL};
     static const char *const spaced[] = {"a b", NULL};
     struct assay_operation bad = stream;
-    (void)state;
     bad.dims[0].fallback = 0;
     expect_refusal(&bad, NULL, "dim bytes of stream: its fallback is not a possible value");
     bad = stream;
@@ -149,7 +136,6 @@ static void dims_are_possible(void **state)
 static void an_enumeration_has_a_value_of_it(void **state)
 {
     struct assay_variant bad = scale_wide;
-    (void)state;
     bad.kind = (enum assay_kind)4;
     expect_refusal(NULL, &bad,
                    "variant wide of scale: its kind, place or clock is none of assay.h");
@@ -208,7 +194,6 @@ static void expect_other_version(const struct assay_object *object)
 static void an_object_of_another_version_is_refused(void **state)
 {
     struct assay_object object = sound_object();
-    (void)state;
     object.abi_major = ASSAY_ABI_MAJOR + 1;
     expect_other_version(&object);
     object.abi_major = ASSAY_ABI_MAJOR;
@@ -232,7 +217,6 @@ static void an_object_of_another_version_is_refused(void **state)
 static void an_object_brings_something_sound(void **state)
 {
     struct assay_object object = sound_object();
-    (void)state;
     object.operation_count = object.variant_count = 0;
     expect_not_added(&object, "b.so registers no operation and no variant: an ASSAY_REGISTER_ line "
                               "does");
@@ -254,7 +238,6 @@ static void an_object_brings_something_sound(void **state)
 static void a_taken_name_is_refused_and_says_by_whom(void **state)
 {
     struct assay_object object = sound_object();
-    (void)state;
     brought.name = "scale";
     expect_not_added(&object, "b.so: the operation scale is already there: this program has it");
     object = sound_object();
@@ -268,7 +251,6 @@ static void an_object_is_added_once(void **state)
     static struct assay_object object, again;
     const struct assay_operation *const *operations;
     const struct assay_variant *list[8];
-    (void)state;
     object = again = sound_object();
     assert_int_equal(registry_add(&object, "a.so"), 0);
     assert_int_equal(registry_add(&object, "a.so"), 0);
@@ -296,7 +278,6 @@ static void structs_of_an_older_version_end_in_zeros(void **state)
     };
     const struct old *const list[] = {&one, &two};
     void *block;
-    (void)state;
     const struct now *const *grown =
         registry_grow(list, 2, sizeof(struct old), sizeof(struct now), &block);
     assert_non_null(block);
@@ -315,7 +296,6 @@ static void a_shape_reads_back_from_its_text(void **state)
 {
     struct assay_shape shape = shape_default(&scale), back;
     char text[RESULT_MAX_SHAPE];
-    (void)state;
     shape_text(&shape, text, sizeof text);
     assert_string_equal(text, "n=1000 input=fp32");
     shape.value[0] = 123456789;
@@ -342,7 +322,6 @@ static void a_text_that_is_no_shape_is_refused(void **state)
         {"input=fp8", "input=fp8 is not one of its choices"},
     };
     struct assay_shape shape;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(shape_parse(&scale, bad[i].text, &shape), -1);
         assert_string_equal(assay_last_error(), bad[i].message);
@@ -352,7 +331,6 @@ static void a_text_that_is_no_shape_is_refused(void **state)
 static void bytes_are_those_of_the_work_and_of_the_buffers(void **state)
 {
     struct assay_shape shape = shape_default(&product);
-    (void)state;
     assert_float_equal(shape_bytes(&shape), 4 * 64 * 64 + 4 * 64, 0);
     shape = shape_default(&scale);
     assert_float_equal(shape_buffer_bytes(&shape), 5000, 0);
@@ -362,7 +340,6 @@ static void a_shape_without_room_is_cut_at_a_whole_dim(void **state)
 {
     struct assay_shape shape = shape_default(&scale);
     char text[8] = "xxxxxxx";
-    (void)state;
     shape_text(&shape, text, sizeof text);
     assert_string_equal(text, "n=1000");
 }

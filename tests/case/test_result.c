@@ -1,21 +1,16 @@
 /*
  * test_result.c - the empty result, and the words of its tables.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "case/result.h"
 
 static void an_empty_result_measured_nothing(void **state)
 {
-    (void)state;
     struct case_result result;
     memset(&result, 0x5a, sizeof result);
     result_init(&result);
@@ -41,7 +36,6 @@ static void an_empty_result_measured_nothing(void **state)
 
 static void an_empty_result_has_no_words_and_no_samples(void **state)
 {
-    (void)state;
     struct case_result result;
     memset(&result, 0x5a, sizeof result);
     result_init(&result);
@@ -57,7 +51,6 @@ static void an_empty_result_has_no_words_and_no_samples(void **state)
 
 static void a_result_is_not_ok_before_somebody_says_so(void **state)
 {
-    (void)state;
     struct case_result result;
     result_init(&result);
     assert_int_equal(result.status, STATUS_CRASHED);
@@ -66,7 +59,6 @@ static void a_result_is_not_ok_before_somebody_says_so(void **state)
 
 static void released_samples_are_none(void **state)
 {
-    (void)state;
     struct samples samples = {.count = 2, .wall_count = 1};
     samples.time_ns = malloc(2 * sizeof *samples.time_ns);
     samples.busy_ns = malloc(2 * sizeof *samples.busy_ns);
@@ -83,7 +75,6 @@ static void released_samples_are_none(void **state)
 
 static void every_status_is_read_back_from_its_word(void **state)
 {
-    (void)state;
     static const char *const words[STATUSES] = {"ok",       "unchecked", "skipped", "wrong",
                                                 "unstable", "crashed",   "timeout"};
     for (int i = 0; i < STATUSES; i++) {
@@ -94,7 +85,6 @@ static void every_status_is_read_back_from_its_word(void **state)
 
 static void every_clock_is_read_back_from_its_word(void **state)
 {
-    (void)state;
     static const char *const words[CLOCKS] = {"cupti", "event", "host", "sim"};
     for (int i = 0; i < CLOCKS; i++) {
         assert_string_equal(clock_name((enum clock_source)i), words[i]);
@@ -104,7 +94,6 @@ static void every_clock_is_read_back_from_its_word(void **state)
 
 static void kinds_places_temperatures_and_arithmetics_have_their_words(void **state)
 {
-    (void)state;
     assert_string_equal(kind_name(ASSAY_KERNEL), "kernel");
     assert_string_equal(kind_name(ASSAY_BASELINE), "baseline");
     assert_string_equal(kind_name(ASSAY_BOUND), "bound");
@@ -124,7 +113,6 @@ static void kinds_places_temperatures_and_arithmetics_have_their_words(void **st
 
 static void an_unknown_word_is_minus_one_and_an_unknown_value_no_word(void **state)
 {
-    (void)state;
     assert_int_equal(status_parse("fine"), -1);
     assert_int_equal(status_parse(""), -1);
     assert_int_equal(status_parse(NULL), -1);

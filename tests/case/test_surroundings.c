@@ -1,11 +1,6 @@
 /*
  * test_surroundings.c - what else the processors did, and from when on it disturbs.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/test.h"
 #include "case/result.h"
 #include "case/surroundings.h"
 
@@ -34,7 +30,6 @@ static struct surroundings after(double own, double others, double stolen)
 
 static void shares_leave_out_this_program(void **state)
 {
-    (void)state;
     struct surroundings around = after(15, 2, 1);
     assert_near(around.other_share, 0.1, 1e-12);
     assert_near(around.steal_share, 0.05, 1e-12);
@@ -47,7 +42,6 @@ static void shares_leave_out_this_program(void **state)
 static void a_moment_has_no_shares(void **state)
 {
     struct surroundings around;
-    (void)state;
     surroundings_between(&around, &nothing, &nothing);
     assert_true(isnan(around.other_share) && isnan(around.steal_share));
     assert_int_equal(around.processors, 2);
@@ -57,7 +51,6 @@ static void what_disturbs_is_named_and_what_does_not_is_not(void **state)
 {
     struct causes causes = {0};
     struct surroundings quiet = after(15, 0.5, 0), loud = after(5, 10, 1), unknown;
-    (void)state;
     surroundings_init(&unknown);
     surroundings_causes(&causes, &quiet, 0);
     surroundings_causes(&causes, &unknown, -1);
@@ -87,7 +80,6 @@ static void counters_are_read_in_seconds(void **state)
     char root[] = "/tmp/assay-proc-XXXXXX", path[256];
     struct machine_use use;
     double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
-    (void)state;
     assert_non_null(mkdtemp(root));
     machine_use_read_below(&use, root);
     assert_true(isnan(use.load) && isnan(use.total_s) && isnan(use.busy_s));
@@ -110,7 +102,6 @@ static void counters_are_read_in_seconds(void **state)
 static void a_row_is_noisy_when_its_wider_side_is(void **state)
 {
     struct case_result result;
-    (void)state;
     result_init(&result);
     result.status = STATUS_OK;
     result.time_ns = 100, result.lo_ns = 99, result.hi_ns = 104.9;

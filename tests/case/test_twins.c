@@ -1,12 +1,8 @@
 /* test_twins.c - variants of another build beside those of the registry. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "case/registry.h"
 #include "case/shape.h"
@@ -41,7 +37,6 @@ static struct assay_object build(void)
 static void a_name_says_which_twin_it_is(void **state)
 {
     char plain[ASSAY_MAX_NAME];
-    (void)state;
     assert_int_equal(twin_split("fast@base", plain), TWIN_BASE);
     assert_string_equal(plain, "fast");
     assert_int_equal(twin_split("fast@null", plain), TWIN_NULL);
@@ -53,7 +48,6 @@ static void a_name_says_which_twin_it_is(void **state)
 static void another_version_is_refused_and_adds_nothing(void **state)
 {
     struct assay_object object = build();
-    (void)state;
     object.abi_major++;
     assert_int_equal(twins_add(&object, TWIN_BASE, "b.so"), -1);
     assert_non_null(strstr(assay_last_error(), "b.so was compiled for version"));
@@ -70,7 +64,6 @@ static void a_twin_is_found_and_knows_its_original(void **state)
 {
     static struct assay_object object;
     const struct assay_variant *list[8];
-    (void)state;
     object = build();
     assert_int_equal(twins_add(&object, TWIN_BASE, "b.so"), 0);
     const struct assay_variant *twin = twins_of(&scale_fast, TWIN_BASE);
@@ -96,7 +89,6 @@ static int more_buffers(const struct assay_shape *shape, struct assay_buffer out
 
 static struct assay_work more_work(const struct assay_shape *shape)
 {
-    (void)shape;
     return (struct assay_work){.read_bytes = 77};
 }
 
@@ -104,7 +96,6 @@ static void what_could_not_take_its_buffers_has_an_obstacle(void **state)
 {
     const struct assay_variant *twin = twins_of(&scale_fast, TWIN_BASE);
     struct assay_shape shape = shape_default(&scale);
-    (void)state;
     assert_null(twins_obstacle(twin, &shape));
     assert_null(twins_obstacle(&scale_fast, &shape));
     assert_true(twins_work(twin, &shape).read_bytes == 4000);

@@ -1,12 +1,9 @@
 /* test_claim_launches.c - a claim over several launches: the unit is the launch, whose luck all
  * of its samples share. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "claims/claim_ledger.h"
 #include "tests/fake_operations.h"
@@ -93,7 +90,6 @@ static const double allocs[MOST] = {4.3, 3.7, 9.0, 4.1, 4.4, 4.2};
 
 static void a_ratio_is_the_median_of_the_launches_ratios(void **state)
 {
-    (void)state;
     struct fake fake;
     fake_run(&fake, 5, ratios, allocs);
     struct claim_finding finding = find(&fake, "time");
@@ -103,7 +99,6 @@ static void a_ratio_is_the_median_of_the_launches_ratios(void **state)
 /* Five medians are too few for an interval of 95 %, and their ends are what was seen. */
 static void its_interval_is_of_launches_and_not_of_samples(void **state)
 {
-    (void)state;
     struct fake fake;
     fake_run(&fake, 5, ratios, allocs);
     struct claim_finding finding = find(&fake, "time");
@@ -118,7 +113,6 @@ static void its_interval_is_of_launches_and_not_of_samples(void **state)
 
 static void a_variants_own_figure_has_an_interval_over_launches_too(void **state)
 {
-    (void)state;
     struct fake fake;
     fake_run(&fake, 5, ratios, allocs);
     struct claim_finding finding = find(&fake, "alloc_ns");
@@ -134,7 +128,6 @@ static void a_variants_own_figure_has_an_interval_over_launches_too(void **state
 /* The claim is 1.5, which holds from 1.45 to 1.55. */
 static void noisy_times_get_the_weakest_verdict_of_their_interval_or_none(void **state)
 {
-    (void)state;
     static const double near[MOST] = {1.5, 1.44, 1.49, 1.5, 1.52};
     static const double none[MOST] = {1.02, 0.99, 1.02, 1.02, 1.03};
     static const struct {
@@ -158,7 +151,6 @@ static void noisy_times_get_the_weakest_verdict_of_their_interval_or_none(void *
  */
 static void a_noisy_interval_about_the_claim_does_not_refute_it(void **state)
 {
-    (void)state;
     static const double about[MOST] = {0.8, 0.9, 0.92, 1.1, 1.2};
     static const double beside[MOST] = {0.8, 0.81, 0.82, 0.83, 0.84};
     struct fake fake;

@@ -1,13 +1,9 @@
 /* test_options.c - what is typed, by a table of options. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "cmd/options.h"
 
@@ -54,7 +50,6 @@ static void values_go_where_the_table_says(void **state)
     char line[] = "x --flag --no-flag one --count 1k --seconds=0.5 --percent 2.5 --fraction 2.5 "
                   "--seed 0x10 --format md -o out two";
     struct arguments got;
-    (void)state;
     assert_int_equal(parse(line, &got), 0);
     assert_true(got.flag);
     assert_false(got.no_flag);
@@ -75,7 +70,6 @@ static void the_database_is_the_environments_unless_told(void **state)
 {
     char without[] = "x a", with[] = "x a --db mine";
     struct arguments got;
-    (void)state;
     setenv("ASSAY_DB", "theirs", 1);
     assert_int_equal(parse(without, &got), 0);
     assert_string_equal(got.db, "theirs");
@@ -111,7 +105,6 @@ static void what_is_wrong_is_named(void **state)
         {"x a --db", "--db needs a value"},
         {"x a -o", "-o needs a value"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct arguments got;
         char line[128];
@@ -125,7 +118,6 @@ static void help_may_be_cut_short_too(void **state)
 {
     char line[] = "x --hel";
     struct arguments got;
-    (void)state;
     assert_int_equal(parse(line, &got), 1);
 }
 

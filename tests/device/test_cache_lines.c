@@ -1,14 +1,9 @@
 /* test_cache_lines.c - what the host's flushes leave in the caches: nothing. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "device/device.h"
@@ -76,7 +71,6 @@ static void need_eviction(void)
 
 static void evicted_lines_come_from_memory(void **state)
 {
-    (void)state;
     need_eviction();
     double hot[REPEATS], cold[REPEATS];
     void *memory = new_walk();
@@ -93,7 +87,6 @@ static void evicted_lines_come_from_memory(void **state)
 
 static void eviction_changes_no_byte(void **state)
 {
-    (void)state;
     need_eviction();
     enum { BYTES = 20 << 20 }; /* several threads' worth */
     static const size_t offset[] = {0, 1, 63, 64, 4095};
@@ -113,7 +106,6 @@ static void eviction_changes_no_byte(void **state)
 
 static int walk_buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
-    (void)shape;
     out[0] = (struct assay_buffer){
         .name = "walk", .role = ASSAY_IN, .type = ASSAY_I64, .count = WALK_BYTES / 8};
     return 1;
@@ -173,7 +165,6 @@ static void hold_cold_against_hot(enum cache_flush flush, bool in_workspace)
 
 static void each_flush_makes_the_operands_cold(void **state)
 {
-    (void)state;
     for (int flush = 0; flush < FLUSHES; flush++)
         if (flush != FLUSH_LINES || cache_lines_can_evict())
             hold_cold_against_hot((enum cache_flush)flush, false);
@@ -181,14 +172,12 @@ static void each_flush_makes_the_operands_cold(void **state)
 
 static void a_workspace_is_cold_too(void **state)
 {
-    (void)state;
     need_eviction();
     hold_cold_against_hot(FLUSH_LINES, true);
 }
 
 static void the_host_says_how_it_flushes(void **state)
 {
-    (void)state;
     const int own = cache_lines_can_evict() ? FLUSH_LINES : FLUSH_READ;
     const struct {
         int asked, got;

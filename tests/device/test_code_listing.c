@@ -1,13 +1,8 @@
 /* test_code_listing.c - listings of machine code: what differs, and what only moved. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "device/code_listing.h"
 
 static const char sass[] =
@@ -62,7 +57,6 @@ static int kinds_of(const struct code_change *change, int side, const char *kind
 static void kernels_are_read(void **state)
 {
     struct code_listing listing = listing_of(sass);
-    (void)state;
     assert_int_equal(listing.count, 1);
     const struct code_function *one = &listing.functions[0];
     assert_string_equal(one->name, "_Z5scalePf");
@@ -83,7 +77,6 @@ static void functions_of_the_host_are_read(void **state)
     static const char *const kinds[] = {"moves",  "moves",   "jumps",     "calls",
                                         "packed", "atomics", "divisions", "jumps"};
     struct code_listing listing = listing_of(host);
-    (void)state;
     assert_int_equal(listing.count, 1); /* not what only jumps to a library */
     const struct code_function *one = &listing.functions[0];
     assert_string_equal(one->name, "scale");
@@ -115,7 +108,6 @@ static int differ(const char *text, const char *from, const char *to, struct cod
 static void what_only_moved_is_the_same(void **state)
 {
     struct code_change change;
-    (void)state;
     assert_int_equal(differ(sass, "FFMA R5, R4.reuse, R3", "FFMA R9, R8, R3", &change), 0);
     assert_int_equal(differ(sass, "BRA 0x810", "BRA 0x990", &change), 0);
     assert_int_equal(differ(host, "je     1150", "je     1160", &change), 0);
@@ -127,7 +119,6 @@ static void what_only_moved_is_the_same(void **state)
 static void what_differs_is_counted(void **state)
 {
     struct code_change change;
-    (void)state;
     assert_int_equal(differ(sass, "FFMA R5", "STL R5", &change), 1);
     assert_int_equal(kinds_of(&change, 0, "FMA"), 1);
     assert_int_equal(kinds_of(&change, 1, "FMA"), 0);
@@ -146,7 +137,6 @@ static void calls_are_named(void **state)
     struct code_listing base = listing_of(host);
     struct code_listing candidate = changed(host, "call   1030 <malloc@plt>", "call   1050 <free>");
     struct code_changes changes;
-    (void)state;
     assert_int_equal(code_changes_make(&changes, &base, &candidate), 0);
     assert_int_equal(changes.count, 1);
     assert_string_equal(changes.list[0].calls[0][0], "malloc@plt");
@@ -172,7 +162,6 @@ static void namesakes_are_told_apart(void **state)
         {{one, two, ""}, {three, one, two}, 1},    {{one, two, three}, {four, two, one}, 1},
         {{one, one, one}, {one, one, ""}, 1},      {{one, one, two}, {one, two, two}, 1},
         {{one, two, ""}, {three, four, ""}, 2}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct code_listing base = {0}, candidate = {0};
         struct code_changes changes;
@@ -197,7 +186,6 @@ static void lines_stand_side_by_side(void **state)
     struct code_changes changes;
     struct code_pair *pairs;
     int count, left = 0, right = 0;
-    (void)state;
     assert_int_equal(code_changes_make(&changes, &base, &candidate), 0);
     assert_int_equal(changes.list[0].differing, 1);
     assert_int_equal(code_change_align(&changes.list[0], &pairs, &count), 0);
@@ -227,7 +215,6 @@ static void what_is_no_listing_is_empty(void **state)
                                         "\tcode for sm_",
                                         " Function :\n REG:",
                                         "a <b>:\n    1:\t\n    2:\tcall <"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct code_listing listing = listing_of(texts[i]);
         assert_true(listing.count <= 1);

@@ -7,15 +7,12 @@
  *   CODE_KERNELS=...   of these sources, beside code_mutants.cu
  */
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "base/temp_folder.h"
 #include "device/cuda/cubin_identity.h"
@@ -273,7 +270,6 @@ static void no_kernel_that_differs_has_the_same_identity(void **state)
     struct tally tally = {0};
     struct rng rng;
     int sources = 0, wanted = more ? atoi(more) : USUAL_MUTANTS;
-    (void)state;
     if (!sh("cd %s && command -v nvcc && command -v ptxas%s", "")) skip();
     snprintf(list, sizeof list, "%s %s", USUAL_KERNELS, named ? named : "");
     for (const char *c = list; *c; c++)

@@ -8,7 +8,6 @@ static char list[PROFILE_MAX_COUNTERS][PROFILE_MAX_METRIC];
 
 static void a_list_names_each_counter_once(void **state)
 {
-    (void)state;
     int memory = counter_list("memory", list);
     assert_true(memory > 5);
     assert_int_equal(counter_list("memory,memory," COUNTER_DRAM, list), memory);
@@ -21,7 +20,6 @@ static void a_list_names_each_counter_once(void **state)
 
 static void a_wrong_list_is_refused_with_a_reason(void **state)
 {
-    (void)state;
     FAILS(counter_list("memry", list), "did you mean 'memory'");
     FAILS(counter_list("dram__bytes", list), "lacks its rollup");
     FAILS(counter_list("", list), "which counters");
@@ -31,7 +29,6 @@ static void a_wrong_list_is_refused_with_a_reason(void **state)
 
 static void counters_are_written_with_their_units(void **state)
 {
-    (void)state;
     char text[48];
     counter_text(text, sizeof text, COUNTER_BYTES, 2.5e8);
     assert_string_equal(text, "250 MB");

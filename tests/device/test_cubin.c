@@ -1,13 +1,9 @@
 /* test_cubin.c - the cubin reader, its hash, and the table of symbols. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "device/cuda/cubin.h"
 #include "device/cuda/symbols.h"
 #include "synthetic_cubin.h"
@@ -42,7 +38,6 @@ static void see(const char *name, struct code_hash hash, void *context)
 
 static void every_function_is_named_with_the_hash_of_its_code(void **state)
 {
-    (void)state;
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
     struct seen seen = {0};
@@ -56,7 +51,6 @@ static void every_function_is_named_with_the_hash_of_its_code(void **state)
 
 static void sections_other_than_code_are_passed_over(void **state)
 {
-    (void)state;
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
     Elf64_Shdr *second = (Elf64_Shdr *)(cubin + sizeof(Elf64_Ehdr)) + 3;
@@ -68,7 +62,6 @@ static void sections_other_than_code_are_passed_over(void **state)
 
 static void a_cubin_need_not_be_aligned(void **state)
 {
-    (void)state;
     static unsigned char shifted[SYNTHETIC_MAX + 1];
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
@@ -80,7 +73,6 @@ static void a_cubin_need_not_be_aligned(void **state)
 
 static void the_section_count_may_be_in_section_zero(void **state)
 {
-    (void)state;
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
     Elf64_Ehdr *header = (Elf64_Ehdr *)cubin;
@@ -95,7 +87,6 @@ static void the_section_count_may_be_in_section_zero(void **state)
 
 static void every_truncation_is_refused(void **state)
 {
-    (void)state;
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
     for (size_t cut = 0; cut < size; cut++) {
@@ -111,7 +102,6 @@ static void every_truncation_is_refused(void **state)
 
 static void no_byte_of_the_tables_can_lead_out_of_bounds(void **state)
 {
-    (void)state;
     static const unsigned char values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
@@ -131,7 +121,6 @@ static void no_byte_of_the_tables_can_lead_out_of_bounds(void **state)
 
 static void what_is_no_cubin_is_refused(void **state)
 {
-    (void)state;
     static const char text[256] = "#!/bin/sh";
     struct seen seen = {0};
     assert_int_equal(cubin_each_function(text, sizeof text, see, &seen), -1);
@@ -141,7 +130,6 @@ static void what_is_no_cubin_is_refused(void **state)
 
 static void one_bit_of_code_changes_the_hash(void **state)
 {
-    (void)state;
     unsigned char bytes[100] = {0};
     struct code_hash before = code_hash_of(bytes, sizeof bytes);
     for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
@@ -155,7 +143,6 @@ static void one_bit_of_code_changes_the_hash(void **state)
 
 static void trailing_zeros_change_the_hash(void **state)
 {
-    (void)state;
     static const unsigned char zeros[65];
     for (size_t size = 0; size + 1 < sizeof zeros; size++)
         assert_false(equal(code_hash_of(zeros, size), code_hash_of(zeros, size + 1)));
@@ -163,7 +150,6 @@ static void trailing_zeros_change_the_hash(void **state)
 
 static void swapped_instructions_change_the_hash(void **state)
 {
-    (void)state;
     unsigned char code[128];
     for (size_t i = 0; i < sizeof code; i++)
         code[i] = (unsigned char)(i * 37);
@@ -179,7 +165,6 @@ static void swapped_instructions_change_the_hash(void **state)
 
 static void the_hash_is_the_same_in_every_build(void **state)
 {
-    (void)state;
     /* Stored in databases: a change here makes old hashes unlike new ones. */
     static const char text[] = "S2R R0, SR_TID.X ; EXIT ; and a tail of odd length";
     struct code_hash hash = code_hash_of(text, sizeof text - 1);
@@ -189,7 +174,6 @@ static void the_hash_is_the_same_in_every_build(void **state)
 
 static void a_name_is_kept_once_and_stays_where_it_is(void **state)
 {
-    (void)state;
     struct symbols symbols = {0};
     struct symbol *first = symbols_intern(&symbols, "kernel0");
     for (int i = 0; i < 5000; i++) {
@@ -207,7 +191,6 @@ static void a_name_is_kept_once_and_stays_where_it_is(void **state)
 
 static void two_codes_under_one_name_are_ambiguous(void **state)
 {
-    (void)state;
     struct symbols symbols = {0};
     struct symbol *symbol = symbols_intern(&symbols, "kernel");
     struct code_hash a = {{1, 2}}, b = {{1, 3}};

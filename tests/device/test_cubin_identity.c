@@ -2,14 +2,11 @@
  * test_cubin_identity.c - which cubins are the same code. Compiled here by the toolkit's own tools,
  * in pairs that differ in one thing; where there are none these are skipped.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/temp_folder.h"
 #include "device/cuda/cubin_identity.h"
@@ -128,7 +125,6 @@ static void each_change_is_seen(void **state)
         {".visible .entry other(", ".visible .entry another("},
         {"bar.sync 0;\n", ""},
     };
-    (void)state;
     if (!has_tool("ptxas")) skip();
     struct code_hash first = ptx_identity(ptx);
     assert_true(same(first, ptx_identity(ptx)));
@@ -146,7 +142,6 @@ static void each_change_is_seen(void **state)
 static void comments_and_lines_are_no_change(void **state)
 {
     char text[4096];
-    (void)state;
     if (!has_tool("ptxas")) skip();
     struct code_hash first = ptx_identity(ptx);
     replaced("bar.sync 0;", "// a comment\n\n\nbar.sync 0;", text);
@@ -169,7 +164,6 @@ static void comments_and_lines_are_no_change(void **state)
 /* Names that are local to a file have a number of its path and options in them. */
 static void another_folder_is_no_change(void **state)
 {
-    (void)state;
     if (!has_tool("nvcc")) skip();
     write_file(
         "k.cu",
@@ -198,7 +192,6 @@ static void a_local_name_loses_its_number(void **state)
         {"", ""},
     };
     char plain[128];
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         cubin_plain_local(names[i][0], plain, sizeof plain);
         assert_string_equal(plain, names[i][1]);
@@ -214,7 +207,6 @@ static void a_kernel_is_found_with_its_parameters(void **state)
     unsigned char *bytes;
     struct module_kernel scale, other, again;
     char text[4096];
-    (void)state;
     if (!has_tool("ptxas")) skip();
     struct module_set *set = module_set_new();
     assert_non_null(set);
@@ -258,7 +250,6 @@ static void damage_is_refused_or_changes_the_hash(void **state)
                                                           {"b", "fedcba9876543210", 16}};
     unsigned char cubin[SYNTHETIC_MAX], copy[SYNTHETIC_MAX];
     struct code_hash first, hash;
-    (void)state;
     size_t size = synthetic_cubin(cubin, functions, 2);
     assert_int_equal(cubin_identity(cubin, size, &first), 0);
     for (size_t cut = 0; cut < size; cut++) {
@@ -283,7 +274,6 @@ static void large_parameters_are_found_too(void **state)
         ".visible .entry large(.param .align 8 .b8 table[6000], .param .u32 n)\n{ ret; }\n";
     unsigned char *bytes;
     struct module_kernel kernel;
-    (void)state;
     if (!has_tool("ptxas")) skip();
     struct module_set *set = module_set_new();
     assert_non_null(set);

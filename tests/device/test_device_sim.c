@@ -1,11 +1,8 @@
 /* test_device_sim.c - a group of cases on the simulated device. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "measure/measurement.h"
 #include "tests/fake_operations.h"
@@ -54,7 +51,6 @@ static void bench_release(struct bench *bench)
 static void a_group_keeps_its_names_and_its_work(void **state)
 {
     struct bench bench;
-    (void)state;
     bench_measure(&bench, "sim", 3);
     static const char *const names[] = {"wide", "fast", "library"};
     for (int i = 0; i < 3; i++) {
@@ -77,7 +73,6 @@ static void a_group_keeps_its_names_and_its_work(void **state)
 static void a_budget_is_simulated_time(void **state)
 {
     struct bench bench;
-    (void)state;
     bench_measure(&bench, "sim:noise=5", 3);
     double spent_s = 0;
     const struct samples *samples = &bench.results[0].samples;
@@ -91,7 +86,6 @@ static void the_same_seeds_give_the_same_samples(void **state)
 {
     static const char spec[] = "sim:seed=5,launch=1,drift=1,throttle=0.2";
     struct bench first, again, other;
-    (void)state;
     bench_measure(&first, spec, 3);
     bench_measure(&again, spec, 3);
     bench_measure(&other, spec, 4);
@@ -109,7 +103,6 @@ static void the_same_seeds_give_the_same_samples(void **state)
 static void a_wrong_case_fails_its_check_and_the_rest_does_not(void **state)
 {
     struct bench bench;
-    (void)state;
     bench_measure(&bench, "sim:wrong=scale/fast", 3);
     assert_int_equal(bench.results[0].status, STATUS_OK);
     assert_int_equal(bench.results[1].status, STATUS_WRONG);
@@ -121,7 +114,6 @@ static void a_wrong_case_fails_its_check_and_the_rest_does_not(void **state)
 static void a_missing_case_is_marked_lost(void **state)
 {
     struct bench bench;
-    (void)state;
     bench_measure(&bench, "sim:missing=*/wide", 3);
     assert_true(bench.request.lost[0]);
     assert_false(bench.request.lost[1] || bench.request.lost[2]);
@@ -139,7 +131,6 @@ static int marked(const struct samples *samples)
 static void throttled_blocks_are_marked_and_no_others(void **state)
 {
     struct bench bench;
-    (void)state;
     bench_measure(&bench, "sim:noise=0.5,throttle=0.2", 3);
     for (int i = 0; i < 3; i++) {
         const struct case_result *result = &bench.results[i];
@@ -159,7 +150,6 @@ static void throttled_blocks_are_marked_and_no_others(void **state)
 static void a_device_that_throttles_throughout_is_unstable(void **state)
 {
     struct bench bench;
-    (void)state;
     bench_measure(&bench, "sim:throttle=1", 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(bench.results[i].status, STATUS_UNSTABLE);
@@ -170,7 +160,6 @@ static void it_says_that_it_is_simulated_and_has_one_identity(void **state)
 {
     struct device_info info[2];
     static const char *const specs[] = {"sim:seed=1,launch=0.5", "sim:seed=2,slow=scale/*:10"};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         const struct device_ops *ops;
         struct device *device;
@@ -188,7 +177,6 @@ static void it_says_that_it_is_simulated_and_has_one_identity(void **state)
 
 static void auto_is_never_simulated(void **state)
 {
-    (void)state;
     const struct device_ops *ops;
     struct device *device;
     struct device_info info;
@@ -212,7 +200,6 @@ static void a_glob_that_matches_nothing_is_refused(void **state)
         {"sin:seed=1", "did you mean 'sim'?"},
         {"toaster", "sim:KEY=VALUE"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const struct device_ops *ops;
         struct device *device;
@@ -240,7 +227,6 @@ static int open_as(const char *spec, int pick, struct device_info *info)
 static void each_process_has_its_gpu(void **state)
 {
     struct device_info info;
-    (void)state;
     static const struct {
         const char *spec;
         int pick;
@@ -269,7 +255,6 @@ static void each_process_has_its_gpu(void **state)
 
 static void a_spec_means_any_gpu_one_or_all(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec;
         enum device_choice choice;

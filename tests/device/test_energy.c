@@ -1,12 +1,7 @@
 /* The energy of a launch, alone and behind a flush. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "device/cuda/energy.h"
 
 /* A hundred groups of ten launches in half a second, at 500 W. */
@@ -14,7 +9,6 @@ static const struct energy_stretch plain = {250e3, 1000, 500e6, 5e6};
 
 static void a_launch_has_its_share_and_the_error_of_one_group(void **state)
 {
-    (void)state;
     double error;
     assert_true(fabs(energy_per_launch(&plain, &error) - 250) < 1e-9);
     assert_true(fabs(error - 2.5) < 1e-9);
@@ -25,7 +19,6 @@ static void a_launch_has_its_share_and_the_error_of_one_group(void **state)
 
 static void a_flush_is_taken_off(void **state)
 {
-    (void)state;
     const struct energy_stretch flush = {250e3, 5000, 500e6, 5e6};
     assert_true(fabs(energy_behind_flush(&plain, &flush) - 200) < 1e-9);
 }
@@ -33,7 +26,6 @@ static void a_flush_is_taken_off(void **state)
 /* 250 and 2.5 mJ of error, less 235 and 2.35: 15 is fewer than five times 4.85. */
 static void a_launch_that_is_lost_in_the_flush_has_no_energy(void **state)
 {
-    (void)state;
     const struct energy_stretch flush = {235e3, 1000, 500e6, 5e6};
     assert_true(isnan(energy_behind_flush(&plain, &flush)));
     const struct energy_stretch finer = {235e3, 1000, 500e6, 1e5};
@@ -43,7 +35,6 @@ static void a_launch_that_is_lost_in_the_flush_has_no_energy(void **state)
 
 static void a_counter_that_stood_still_gives_nothing(void **state)
 {
-    (void)state;
     const struct energy_stretch lost = {NAN, 0, 0, 5e6};
     double error;
     assert_true(isnan(energy_per_launch(&lost, &error)));

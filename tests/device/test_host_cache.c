@@ -1,21 +1,15 @@
 /* test_host_cache.c - the last-level cache from made files of /sys. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "device/host/host_cache.h"
 
 static char root[PATH_MAX / 2];
 
 static int make_root(void **state)
 {
-    (void)state;
     const char *parent = getenv("TMP") ? getenv("TMP") : "/tmp";
     snprintf(root, sizeof root, "%s/host_cache.XXXXXX", parent);
     return mkdtemp(root) ? 0 : -1;
@@ -23,7 +17,6 @@ static int make_root(void **state)
 
 static int remove_root(void **state)
 {
-    (void)state;
     char command[PATH_MAX];
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     return system(command);
@@ -42,7 +35,6 @@ static void put_cache(int processor, int index, const char *level, const char *t
 
 static void a_cache_that_two_processors_share_counts_once(void **state)
 {
-    (void)state;
     for (int p = 0; p < 2; p++) {
         put_cache(p, 0, "1", "Data", "48K", p ? "1" : "0");
         put_cache(p, 1, "1", "Instruction", "32K", p ? "1" : "0");
@@ -54,7 +46,6 @@ static void a_cache_that_two_processors_share_counts_once(void **state)
 
 static void caches_of_their_own_add_up(void **state)
 {
-    (void)state;
     for (int p = 0; p < 4; p++)
         put_cache(p, 0, "2", "Unified", "2M", p < 2 ? "0,1" : "2-3");
     assert_int_equal(host_cache_bytes_below(root, 4), 4 << 20);
@@ -62,7 +53,6 @@ static void caches_of_their_own_add_up(void **state)
 
 static void a_processor_that_may_not_be_used_adds_nothing(void **state)
 {
-    (void)state;
     for (int p = 0; p < 4; p++)
         put_cache(p, 0, "2", "Unified", "2M", p < 2 ? "0,1" : "2-3");
     assert_int_equal(host_cache_bytes_below(root, 2), 2 << 20);
@@ -70,7 +60,6 @@ static void a_processor_that_may_not_be_used_adds_nothing(void **state)
 
 static void instructions_are_no_data(void **state)
 {
-    (void)state;
     put_cache(0, 0, "1", "Data", "64K", "0");
     put_cache(0, 1, "2", "Instruction", "128K", "0");
     assert_int_equal(host_cache_bytes_below(root, 1), 64 << 10);
@@ -78,13 +67,11 @@ static void instructions_are_no_data(void **state)
 
 static void without_files_it_is_unknown(void **state)
 {
-    (void)state;
     assert_int_equal(host_cache_bytes_below(root, 4), -1);
 }
 
 static void this_machine_has_some(void **state)
 {
-    (void)state;
     int64_t bytes = host_cache_bytes();
     assert_true(bytes == -1 || bytes >= 16 << 10);
 }

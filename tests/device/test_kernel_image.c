@@ -1,15 +1,11 @@
 /* test_kernel_image.c - what is known of kernels before there is a GPU. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "device/kernel_image.h"
 
@@ -54,7 +50,6 @@ static void lacks(const struct kernel_image *image, const char *name, const char
 
 static void ptx_declares_its_kernels(void **state)
 {
-    (void)state;
     struct kernel_image image;
     assert_int_equal(kernel_image_read(&image, strdup(ptx), sizeof ptx - 1), 0);
     assert_true(image.is_ptx);
@@ -99,7 +94,6 @@ static void check_source(const char *arch, int sm)
 
 static void a_source_is_compiled_and_listed(void **state)
 {
-    (void)state;
     check_source("sm_90a", 90);
     check_source("sm_80", 80);
     check_source("sm_100", 100);
@@ -108,7 +102,6 @@ static void a_source_is_compiled_and_listed(void **state)
 
 static void a_source_with_an_error_is_refused_by_its_first_error(void **state)
 {
-    (void)state;
     struct kernel_image image;
     char path[] = "/tmp/assay-test-XXXXXX.cu";
     int fd = mkstemps(path, 3);
@@ -127,7 +120,6 @@ static void a_source_with_an_error_is_refused_by_its_first_error(void **state)
 
 static void every_cut_of_a_cubin_is_survived(void **state)
 {
-    (void)state;
     struct kernel_image image, part;
     open_source(&image, "sm_90a", "scale");
     for (size_t size = 0; size < image.size; size += 1 + size / 64) {
@@ -148,7 +140,6 @@ static void every_cut_of_a_cubin_is_survived(void **state)
 
 static void sizes_that_cannot_be_are_not_believed(void **state)
 {
-    (void)state;
     static const char long_array[] =
         ".version 8.0\n.target sm_80\n.entry k(.param .align 4 .b32 p[99999999999])\n{ ret; }\n";
     static const unsigned char limit[] = {4, 5, 12, 0, 128, 0, 0, 0}; /* 128 threads at most */
@@ -172,7 +163,6 @@ static void sizes_that_cannot_be_are_not_believed(void **state)
 
 static void what_is_no_kernel_file_is_refused(void **state)
 {
-    (void)state;
     struct kernel_image image;
     static const char *const texts[] = {"", "\177ELF", "hello", ".version 8.0\n.entry k()"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -185,7 +175,6 @@ static void what_is_no_kernel_file_is_refused(void **state)
 
 static void names_lose_what_the_language_adds(void **state)
 {
-    (void)state;
     static const char *const names[][2] = {
         {"plain", "plain"},
         {"_Z5scalePKfPfif", "scale"},

@@ -35,7 +35,6 @@ static struct fingerprint with_call(const char *name, const void *parameters, bo
 static void many_launches_need_the_program(void **state)
 {
     static const int counts[] = {100, 101};
-    (void)state;
     if (!cubin[0][0]) skip();
     for (int i = 0; i < 2; i++) {
         struct case_id id = {.place = ASSAY_CUDA};
@@ -62,7 +61,6 @@ static void many_launches_need_the_program(void **state)
 
 static void what_is_not_followed_is_in_doubt(void **state)
 {
-    (void)state;
     if (!cubin[0][0]) skip();
     assert_string_equal(with_call(NULL, NULL, false, 1).unknown, "");
     assert_string_equal(with_call("cuGraphAddKernelNode_v2", NULL, true, 1).unknown,
@@ -86,7 +84,6 @@ static void a_kernel_of_no_module_is_in_doubt(void **state)
 {
     struct case_id id = {.place = ASSAY_CUDA};
     struct fingerprint print;
-    (void)state;
     struct launch_trace *trace = launch_trace_new(find_range, find_name);
     struct launch_call launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     fingerprint_begin(&print, &id);
@@ -99,7 +96,6 @@ static void a_kernel_of_no_module_is_in_doubt(void **state)
 
 static void what_the_host_does_needs_the_program(void **state)
 {
-    (void)state;
     if (!cubin[0][0]) skip();
     assert_false(with_call(NULL, NULL, false, 1).needs_program);
     struct copy_call out = {0, world.begin[0], 64, NULL}; /* as the next world has it */
@@ -125,7 +121,6 @@ static void a_graph_that_copies_from_the_host_needs_the_program(void **state)
     CUgraph graph = handle(21);
     struct capture_call capture = {handle(20), &graph};
     struct copy_call in = {0, (uint64_t)(uintptr_t)host, sizeof host, handle(20)};
-    (void)state;
     for (int captured = 0; captured < 2; captured++) {
         struct case_id id = {.place = ASSAY_CUDA};
         struct fingerprint print;

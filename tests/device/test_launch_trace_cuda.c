@@ -164,7 +164,6 @@ static void every_change_is_told_from_the_same(void **state)
     static struct program program, changed;
     char why[ASSAY_MAX_REASON];
     struct rng rng;
-    (void)state;
     if (!cubin[0][0]) skip();
     rng_seed(&rng, 5);
     for (int i = 0; i < 30 * MUTATIONS; i++) {

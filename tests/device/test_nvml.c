@@ -1,12 +1,8 @@
 /* test_nvml.c - reading a card, against a library made on the spot. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "device/nvml.h"
 #include "tests/shared_object.h"
@@ -98,7 +94,6 @@ static struct device_info blank(void)
 
 static void a_card_is_described_in_the_units_of_the_fields(void **state)
 {
-    (void)state;
     assert_int_equal(open_with(whole_library, "GPU-a"), 0);
     struct device_info info = blank();
     nvml_describe(&info);
@@ -114,7 +109,6 @@ static void a_card_is_described_in_the_units_of_the_fields(void **state)
 
 static void a_state_is_read_in_the_units_of_the_fields(void **state)
 {
-    (void)state;
     assert_int_equal(open_with(whole_library, "GPU-a"), 0);
     struct device_state now;
     nvml_state(&now);
@@ -127,7 +121,6 @@ static void a_state_is_read_in_the_units_of_the_fields(void **state)
 
 static void the_health_of_a_card_is_read(void **state)
 {
-    (void)state;
     struct card_health health;
     assert_int_equal(open_with(whole_library, "GPU-a"), 0);
     nvml_health(&health);
@@ -141,7 +134,6 @@ static void the_health_of_a_card_is_read(void **state)
 
 static void clock_reasons_are_read_under_their_older_name(void **state)
 {
-    (void)state;
     assert_int_equal(open_with(whole_library, "GPU-a"), 0);
     struct device_state now;
     nvml_state(&now);
@@ -151,7 +143,6 @@ static void clock_reasons_are_read_under_their_older_name(void **state)
 
 static void processes_are_counted_without_room_for_their_list(void **state)
 {
-    (void)state;
     assert_int_equal(open_with(whole_library, "GPU-a"), 0);
     assert_int_equal(nvml_processes(), 2);
     nvml_close();
@@ -181,7 +172,6 @@ static void assert_nothing_is_read(void)
 
 static void what_a_card_does_not_support_is_no_number(void **state)
 {
-    (void)state;
     assert_int_equal(open_with(whole_library, "GPU-mute"), 0);
     assert_nothing_is_read();
     nvml_close();
@@ -189,7 +179,6 @@ static void what_a_card_does_not_support_is_no_number(void **state)
 
 static void what_a_library_does_not_have_is_no_number(void **state)
 {
-    (void)state;
     assert_int_equal(open_with(bare_library, "GPU-a"), 0);
     assert_nothing_is_read();
     nvml_close();
@@ -197,7 +186,6 @@ static void what_a_library_does_not_have_is_no_number(void **state)
 
 static void nothing_is_read_while_none_is_open(void **state)
 {
-    (void)state;
     assert_nothing_is_read();
     assert_int_equal(open_with(whole_library, "GPU-a"), 0);
     nvml_close();
@@ -206,7 +194,6 @@ static void nothing_is_read_while_none_is_open(void **state)
 
 static void an_unknown_card_is_an_error_with_its_name(void **state)
 {
-    (void)state;
     assert_int_equal(open_with(whole_library, "GPU-x"), -1);
     assert_non_null(strstr(assay_last_error(), "GPU-x"));
     assert_non_null(strstr(assay_last_error(), "Not Found"));
@@ -215,7 +202,6 @@ static void an_unknown_card_is_an_error_with_its_name(void **state)
 
 static void a_library_that_does_not_start_says_why(void **state)
 {
-    (void)state;
     assert_int_equal(open_with(refusing_library, "GPU-a"), -1);
     assert_non_null(strstr(assay_last_error(), "Driver Not Loaded"));
     assert_nothing_is_read();
@@ -223,7 +209,6 @@ static void a_library_that_does_not_start_says_why(void **state)
 
 static void a_missing_library_is_an_error_with_its_path(void **state)
 {
-    (void)state;
     setenv("ASSAY_NVML", "/nowhere/libnvidia-ml.so.1", 1);
     assert_int_equal(nvml_open("GPU-a"), -1);
     assert_non_null(strstr(assay_last_error(), "/nowhere/libnvidia-ml.so.1"));
@@ -232,14 +217,12 @@ static void a_missing_library_is_an_error_with_its_path(void **state)
 
 static void another_library_under_the_name_is_an_error(void **state)
 {
-    (void)state;
     assert_int_equal(open_with(not_the_library, "GPU-a"), -1);
     assert_non_null(strstr(assay_last_error(), "nvmlShutdown"));
 }
 
 static void only_protection_is_a_slowdown(void **state)
 {
-    (void)state;
     const uint64_t slow[] = {0x8, 0x20, 0x40, 0x80}, normal[] = {0, 0x1, 0x2, 0x4, 0x10, 0x100};
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
         assert_true(nvml_is_slowdown(slow[i]));
@@ -251,7 +234,6 @@ static void only_protection_is_a_slowdown(void **state)
 
 static void reasons_are_named_in_the_order_of_their_bits(void **state)
 {
-    (void)state;
     char text[64];
     nvml_reasons_text(0, text, sizeof text);
     assert_string_equal(text, "");
@@ -263,7 +245,6 @@ static void reasons_are_named_in_the_order_of_their_bits(void **state)
 
 static void reasons_that_do_not_fit_are_cut(void **state)
 {
-    (void)state;
     char text[8] = "xxxxxxx";
     nvml_reasons_text(0x1ff, text, sizeof text);
     assert_string_equal(text, "idle, a");

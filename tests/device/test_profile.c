@@ -8,7 +8,6 @@
 
 static void kernels_that_are_alike_are_one_row(void **state)
 {
-    (void)state;
     take(&profile);
     assert_int_equal(profile.activities, 4);
     assert_int_equal(profile.kernel_count, 3);
@@ -27,7 +26,6 @@ static void kernels_that_are_alike_are_one_row(void **state)
 
 static void another_grid_is_another_row(void **state)
 {
-    (void)state;
     struct cupti_record records[2] = {kernel("a", 10, 20, 1), kernel("a", 30, 40, 2)};
     records[1].grid[2] = 7;
     profile_init(&profile);
@@ -37,7 +35,6 @@ static void another_grid_is_another_row(void **state)
 
 static void gaps_are_what_no_activity_covers(void **state)
 {
-    (void)state;
     take(&profile);
     assert_true(profile.span_ns == 530);
     assert_true(profile.busy_ns == 430);
@@ -46,7 +43,6 @@ static void gaps_are_what_no_activity_covers(void **state)
 
 static void activities_beyond_the_table_are_counted(void **state)
 {
-    (void)state;
     enum { MANY = PROFILE_MAX_KERNELS + 5 };
     static struct cupti_record records[MANY];
     static char names[MANY][8];
@@ -66,7 +62,6 @@ static void activities_beyond_the_table_are_counted(void **state)
 
 static void kernels_of_one_call_are_a_graph(void **state)
 {
-    (void)state;
     struct cupti_record records[RECORDS];
     make_records(records);
     assert_false(profile_is_graph(records, RECORDS));
@@ -78,7 +73,6 @@ static void kernels_of_one_call_are_a_graph(void **state)
 
 static void totals_add_up_and_shares_are_weighted_by_time(void **state)
 {
-    (void)state;
     struct cupti_record records[RECORDS];
     const double values[] = {1000, 10, 500, 50, 30, 90}; /* a, b, a: in order of launch */
     make_records(records);
@@ -95,7 +89,6 @@ static void totals_add_up_and_shares_are_weighted_by_time(void **state)
 
 static void counters_follow_the_order_of_launch(void **state)
 {
-    (void)state;
     struct cupti_record records[2] = {kernel("late", 10, 20, 9), kernel("early", 30, 40, 2)};
     const double values[] = {1, 0, 2, 0};
     profile_init(&profile);
@@ -108,7 +101,6 @@ static void counters_follow_the_order_of_launch(void **state)
 
 static void other_ranges_than_kernels_are_refused(void **state)
 {
-    (void)state;
     struct cupti_record records[RECORDS];
     const double values[8] = {0};
     make_records(records);
@@ -122,7 +114,6 @@ static void other_ranges_than_kernels_are_refused(void **state)
 
 static void a_launch_counted_as_a_whole_gives_no_kernel_a_counter(void **state)
 {
-    (void)state;
     const double values[] = {77, 81};
     char words[PROFILE_MAX_WORDS];
     take(&profile);

@@ -25,7 +25,6 @@ static const char *verdict(double time_ns, const struct stated *stated)
 
 static void four_fifths_of_a_unit_is_its_bound(void **state)
 {
-    (void)state;
     assert_string_equal(VERDICT(1e5, {COUNTER_DRAM, 91.3}, {COUNTER_SM, 30}),
                         "memory: DRAM at 91 % of its peak");
     assert_string_equal(VERDICT(1e5, {COUNTER_DRAM, 40}, {COUNTER_TENSOR, 85}),
@@ -40,7 +39,6 @@ static void four_fifths_of_a_unit_is_its_bound(void **state)
 
 static void a_kernel_twice_as_long_as_its_start_and_end_is_not_mostly_those(void **state)
 {
-    (void)state;
     assert_string_equal(VERDICT(2190, {COUNTER_DRAM, 91}),
                         "launch: 2.19 us per kernel is mostly its start and end");
     assert_string_equal(VERDICT(2200, {COUNTER_DRAM, 91}), "memory: DRAM at 91 % of its peak");
@@ -48,7 +46,6 @@ static void a_kernel_twice_as_long_as_its_start_and_end_is_not_mostly_those(void
 
 static void a_busy_pipe_of_few_multiprocessors_does_not_bind_the_gpu(void **state)
 {
-    (void)state;
     assert_string_equal(
         VERDICT(1e5, {COUNTER_TENSOR, 92}, {COUNTER_AT_WORK, 24.2}),
         "parallelism: the multiprocessors are busy, but have work only 24 % of the time:"
@@ -66,7 +63,6 @@ static void a_busy_pipe_of_few_multiprocessors_does_not_bind_the_gpu(void **stat
 
 static void idle_units_and_waiting_warps_are_latency(void **state)
 {
-    (void)state;
     assert_string_equal(VERDICT(1e5, {COUNTER_DRAM, 22}, {COUNTER_SM, 31}, {COUNTER_L2, 12},
                                 {COUNTER_OCCUPANCY, 24}, {COUNTER_STALL("long_scoreboard"), 18.2},
                                 {COUNTER_STALL("wait"), 2.5}),
@@ -79,14 +75,12 @@ static void idle_units_and_waiting_warps_are_latency(void **state)
 
 static void without_counters_nothing_is_said_to_bind(void **state)
 {
-    (void)state;
     assert_string_equal(VERDICT(1e5, {"x__y.sum", 1}), "unknown: its counters were not read");
     assert_string_equal(VERDICT(1e5, {COUNTER_DRAM, NAN}), "unknown: its counters were not read");
 }
 
 static void a_warp_that_could_go_is_not_waiting(void **state)
 {
-    (void)state;
     double cycles;
     VERDICT(1e5, {COUNTER_STALL("not_selected"), 9}, {COUNTER_STALL("wait"), 2},
             {COUNTER_STALL("barrier"), 4});
@@ -98,7 +92,6 @@ static void a_warp_that_could_go_is_not_waiting(void **state)
 
 static void traffic_is_held_against_the_least_work(void **state)
 {
-    (void)state;
     const struct assay_work work = {.read_bytes = 200, .write_bytes = 50}, none = {0};
     VERDICT(1e5, {COUNTER_DRAM_READ, 220}, {COUNTER_DRAM_WRITE, 55});
     assert_true(fabs(profile_traffic_ratio(&profile, &work) - 1.1) < 1e-12);

@@ -1,10 +1,7 @@
 /* test_sim_spec.c - the words of a simulated device: keys, globs, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "device/sim/sim_spec.h"
 
@@ -17,7 +14,6 @@ static struct sim_spec parsed(const char *text)
 
 static void a_bare_name_is_a_device_with_a_little_noise(void **state)
 {
-    (void)state;
     struct sim_spec spec = parsed("sim");
     assert_int_equal(spec.seed, 1);
     assert_true(spec.noise_pct == 1);
@@ -27,7 +23,6 @@ static void a_bare_name_is_a_device_with_a_little_noise(void **state)
 
 static void every_key_is_read(void **state)
 {
-    (void)state;
     struct sim_spec spec =
         parsed("sim:seed=18446744073709551615,noise=1.5,launch=.5,drift=-0.25,modes=0.2:4,"
                "throttle=0.1,slow=a/b:10,crash=c/*,hang=d/?,wrong=*,missing=[ef]/g");
@@ -49,7 +44,6 @@ static void every_key_is_read(void **state)
 
 static void globs_match_operation_and_variant(void **state)
 {
-    (void)state;
     struct sim_spec spec = parsed("sim:crash=scale/w*,crash=stream/omp,wrong=scale/fast");
     assert_true(sim_spec_has(&spec, SIM_CRASH, "scale", "wide"));
     assert_true(sim_spec_has(&spec, SIM_CRASH, "stream", "omp"));
@@ -60,7 +54,6 @@ static void globs_match_operation_and_variant(void **state)
 
 static void slow_downs_of_one_case_multiply(void **state)
 {
-    (void)state;
     struct sim_spec spec = parsed("sim:slow=scale/*:10,slow=*/fast:50,slow=stream/*:-20");
     assert_true(sim_spec_slowdown(&spec, "scale", "fast") == 1.1 * 1.5);
     assert_true(sim_spec_slowdown(&spec, "scale", "wide") == 1.1);
@@ -118,7 +111,6 @@ static void what_is_typed_wrong_gets_one_line_that_says_what_is_right(void **sta
         {"sim:gpu=some", "gpu=some: it wants the number of one of them from 0, or all"},
         {"sim:crash=", "a glob on operation/variant"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct sim_spec spec;
         assay_clear_error();
@@ -133,7 +125,6 @@ static void more_rules_than_there_is_room_for_are_refused(void **state)
 {
     char text[16 * SIM_MAX_RULES] = "sim:crash=a/b";
     struct sim_spec spec;
-    (void)state;
     for (int i = 1; i < SIM_MAX_RULES; i++)
         strcat(text, ",crash=a/b");
     assert_int_equal(sim_spec_parse(text, &spec), 0);

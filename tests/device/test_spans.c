@@ -1,12 +1,9 @@
 /* test_spans.c - from records to samples. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "device/cuda/device_kernels.h"
 #include "device/cuda/spans.h"
 
@@ -34,7 +31,6 @@ static void hash_name(const char *name, char out[RESULT_MAX_HASH])
 
 static void one_kernel_s_time_is_its_own(void **state)
 {
-    (void)state;
     struct cupti_record records[] = {flush(1),  mark(10), kernel("a", 20, 25),
                                      flush(30), mark(40), kernel("a", 50, 57)};
     struct block_sample samples[2];
@@ -47,7 +43,6 @@ static void one_kernel_s_time_is_its_own(void **state)
 
 static void several_kernels_have_a_span_and_a_busy_sum(void **state)
 {
-    (void)state;
     struct cupti_record records[] = {mark(10), kernel("a", 20, 25), kernel("b", 30, 32)};
     struct block_sample sample;
     struct code_seen code;
@@ -59,7 +54,6 @@ static void several_kernels_have_a_span_and_a_busy_sum(void **state)
 
 static void a_flush_is_never_part_of_a_sample(void **state)
 {
-    (void)state;
     struct cupti_record records[] = {mark(10), kernel("a", 20, 25), flush(26), kernel("x", 30, 99)};
     struct block_sample sample;
     struct code_seen code;
@@ -69,7 +63,6 @@ static void a_flush_is_never_part_of_a_sample(void **state)
 
 static void records_before_the_first_mark_and_after_the_last_sample_are_left_out(void **state)
 {
-    (void)state;
     struct cupti_record records[] = {kernel("x", 1, 9), mark(10), kernel("a", 20, 25), mark(30),
                                      kernel("y", 40, 99)};
     struct block_sample sample;
@@ -80,7 +73,6 @@ static void records_before_the_first_mark_and_after_the_last_sample_are_left_out
 
 static void lost_records_spoil_every_sample(void **state)
 {
-    (void)state;
     struct cupti_record records[] = {mark(10), kernel("a", 20, 25)};
     struct block_sample samples[2];
     struct code_seen code;
@@ -94,7 +86,6 @@ static void lost_records_spoil_every_sample(void **state)
 
 static void a_launch_that_did_nothing_is_incomplete(void **state)
 {
-    (void)state;
     struct cupti_record records[] = {mark(10), mark(20), kernel("a", 30, 35)};
     struct block_sample samples[2];
     struct code_seen code;
@@ -105,7 +96,6 @@ static void a_launch_that_did_nothing_is_incomplete(void **state)
 
 static void a_record_without_times_is_incomplete(void **state)
 {
-    (void)state;
     struct cupti_record records[] = {mark(10), kernel("a", 0, 0)};
     struct block_sample sample;
     struct code_seen code;
@@ -115,7 +105,6 @@ static void a_record_without_times_is_incomplete(void **state)
 
 static void the_code_s_hash_depends_on_the_kernels_and_their_order(void **state)
 {
-    (void)state;
     struct cupti_record ab[] = {mark(1), kernel("a", 20, 25), kernel("b", 30, 32)};
     struct cupti_record ba[] = {mark(1), kernel("b", 20, 25), kernel("a", 30, 32)};
     struct block_sample sample;
@@ -129,7 +118,6 @@ static void the_code_s_hash_depends_on_the_kernels_and_their_order(void **state)
 
 static void a_span_longer_than_the_pair_around_it_is_stretched(void **state)
 {
-    (void)state;
     struct block_sample samples[3] = {{.time_ns = 800}, {.time_ns = 810}, {.time_ns = 805}};
     double stretched[3] = {540, 537, 541}, honest[3] = {808, 812, 809};
     assert_true(spans_stretched(samples, stretched, 3, 5, 2.5));
@@ -145,7 +133,6 @@ static struct cupti_record called(struct cupti_record record, uint32_t correlati
 
 static void what_is_left_on_another_stream_is_charged_to_its_launch(void **state)
 {
-    (void)state;
     struct cupti_record records[] = {
         called(flush(1), 1),
         called(mark(10), 2),
@@ -166,7 +153,6 @@ static void what_is_left_on_another_stream_is_charged_to_its_launch(void **state
 /* Ids of 32 bits come round. */
 static void calls_are_told_apart_when_their_numbers_start_again(void **state)
 {
-    (void)state;
     struct cupti_record records[] = {called(mark(10), 0xfffffffe), called(kernel("a", 20, 25), 2),
                                      called(mark(40), 3), called(kernel("a", 50, 57), 4)};
     struct block_sample samples[2];
@@ -178,7 +164,6 @@ static void calls_are_told_apart_when_their_numbers_start_again(void **state)
 /* Recording adds up to half a microsecond to each of two kernels, not ninety. */
 static void a_pair_that_misses_work_elsewhere_is_no_reason_to_call_the_span_stretched(void **state)
 {
-    (void)state;
     struct block_sample samples[1] = {{.time_ns = 100000}};
     double pair[1] = {10000}, near[1] = {99100};
     assert_false(spans_stretched(samples, pair, 1, 2, 2.5));

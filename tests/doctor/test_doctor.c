@@ -6,7 +6,6 @@
 
 static void a_healthy_machine_has_nothing_but_ok(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     int count = doctor_judge(&facts, all);
     assert_int_equal(count, 22);
@@ -19,7 +18,6 @@ static void a_healthy_machine_has_nothing_but_ok(void **state)
 
 static void a_build_without_nvcc_measures_no_gpu(void **state)
 {
-    (void)state;
     struct doctor_facts facts = without_gpu("no such device");
     facts.nvcc[0] = '\0';
     expect(&facts, "CUDA build", DOCTOR_MISSING, "without nvcc", "CUDA toolkit");
@@ -29,7 +27,6 @@ static void a_build_without_nvcc_measures_no_gpu(void **state)
 
 static void a_driver_that_is_not_loaded_is_missing(void **state)
 {
-    (void)state;
     struct doctor_facts facts = without_gpu("no usable GPU");
     facts.driver[0] = '\0';
     expect(&facts, "driver", DOCTOR_MISSING, "not loaded", "install the driver");
@@ -38,7 +35,6 @@ static void a_driver_that_is_not_loaded_is_missing(void **state)
 
 static void a_driver_older_than_its_cuda_needs_is_missing(void **state)
 {
-    (void)state;
     const struct {
         const char *nvcc, *driver;
         enum doctor_state state;
@@ -60,7 +56,6 @@ static void a_driver_older_than_its_cuda_needs_is_missing(void **state)
 
 static void a_driver_without_its_device_file_hints_at_the_container(void **state)
 {
-    (void)state;
     struct doctor_facts facts = without_gpu("no usable GPU");
     facts.has_device_node = false;
     expect(&facts, "GPU", DOCTOR_MISSING, "no usable GPU", "--gpus all");
@@ -70,7 +65,6 @@ static void a_driver_without_its_device_file_hints_at_the_container(void **state
 
 static void lost_timestamps_say_what_events_cost_and_what_to_do(void **state)
 {
-    (void)state;
     const struct {
         const char *lost, *remedy;
     } cases[] = {
@@ -98,7 +92,6 @@ static void lost_timestamps_say_what_events_cost_and_what_to_do(void **state)
 
 static void counters_can_be_read_unless_the_device_says_why_not(void **state)
 {
-    (void)state;
     const struct {
         const char *why, *remedy;
     } cases[] = {
@@ -125,7 +118,6 @@ static void counters_can_be_read_unless_the_device_says_why_not(void **state)
 
 static void a_card_that_cannot_be_read_is_missing_its_state(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.has_nvml = false;
     strcpy(facts.nvml_error, "NVML cannot be loaded: no such file");
@@ -138,7 +130,6 @@ static void a_card_that_cannot_be_read_is_missing_its_state(void **state)
 
 static void only_a_slowdown_of_the_hardware_limits_the_clocks(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     expect(&facts, "clocks", DOCTOR_OK, "345 of 1980 MHz now: idle", "");
     facts.state.clock_reasons = 0x4;
@@ -149,7 +140,6 @@ static void only_a_slowdown_of_the_hardware_limits_the_clocks(void **state)
 
 static void settings_of_the_card_are_told_when_known(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.gpu.info.ecc = 0;
     facts.gpu.info.mig = 1;
@@ -166,7 +156,6 @@ static void settings_of_the_card_are_told_when_known(void **state)
 
 static void others_on_the_gpu_are_counted(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.gpu_processes = 2;
     expect(&facts, "GPU sharing", DOCTOR_LIMITED, "2", "--device");
@@ -174,7 +163,6 @@ static void others_on_the_gpu_are_counted(void **state)
 
 static void a_missing_vendor_library_leaves_no_baseline(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.gpu.info.library[0] = facts.host.info.library[0] = '\0';
     expect(&facts, "cuBLAS", DOCTOR_LIMITED, "not found", "install cuBLAS");
@@ -187,7 +175,6 @@ static void a_missing_vendor_library_leaves_no_baseline(void **state)
 
 static void a_quota_or_a_single_core_limits(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.quota_cores = 1.5;
     expect(&facts, "cores", DOCTOR_LIMITED, "8, limited by a quota to 1.5", "whole cores");
@@ -202,7 +189,6 @@ static void a_quota_or_a_single_core_limits(void **state)
 
 static void a_busy_machine_is_told_by_its_load(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.load = 4.0;
     expect(&facts, "load", DOCTOR_OK, "4.00", "");
@@ -214,7 +200,6 @@ static void a_busy_machine_is_told_by_its_load(void **state)
 
 static void a_clock_that_moves_limits_the_host(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     strcpy(facts.governor, "powersave");
     facts.turbo = 1;
@@ -229,7 +214,6 @@ static void a_clock_that_moves_limits_the_host(void **state)
 
 static void a_database_must_be_writable_and_local(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     expect(&facts, "database", DOCTOR_OK, "can be created", "");
     facts.database_exists = true;
@@ -242,7 +226,6 @@ static void a_database_must_be_writable_and_local(void **state)
 
 static void a_disk_nearly_full_is_told_by_what_is_left(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.free_bytes = 512.0 * 1024 * 1024;
     expect(&facts, "disk", DOCTOR_LIMITED, "512 MiB", "free some space");
@@ -254,7 +237,6 @@ static void a_disk_nearly_full_is_told_by_what_is_left(void **state)
 
 static void gnuplot_and_nvtx_are_told_when_absent(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.has_nvtx = false;
     strcpy(facts.gnuplot, "4.6 patchlevel 2");
@@ -266,7 +248,6 @@ static void gnuplot_and_nvtx_are_told_when_absent(void **state)
 
 static void objects_are_told_where_there_are_some(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     assert_null(find(&facts, "objects"));
     facts.objects = 2;
@@ -277,7 +258,6 @@ static void objects_are_told_where_there_are_some(void **state)
 
 static void a_device_not_asked_for_is_not_judged(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     memset(&facts.gpu, 0, sizeof facts.gpu);
     for (const struct doctor_check *check = doctor_gpu_checks; check->name; check++)
@@ -291,7 +271,6 @@ static void a_device_not_asked_for_is_not_judged(void **state)
 
 static void the_exit_code_is_4_when_no_device_opens(void **state)
 {
-    (void)state;
     struct doctor_facts facts = without_gpu("no usable GPU");
     assert_int_equal(doctor_exit(&facts), EXIT_FINE);
     facts.host.is_open = false;

@@ -1,16 +1,12 @@
 /* test_doctor_facts.c - where the doctor's facts come from. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "doctor/doctor.h"
 
 static char root[] = "/tmp/assay-doctor-XXXXXX";
@@ -33,14 +29,12 @@ static void put(const char *path, const char *text)
 
 static int make_root(void **state)
 {
-    (void)state;
     strcpy(root, "/tmp/assay-doctor-XXXXXX");
     return mkdtemp(root) ? 0 : -1;
 }
 
 static int remove_root(void **state)
 {
-    (void)state;
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", root);
     return system(command);
@@ -59,7 +53,6 @@ static struct doctor_facts gather(const char *database)
 
 static void what_is_nowhere_to_be_found_is_unknown(void **state)
 {
-    (void)state;
     struct doctor_facts facts = gather("/results/assay.sqlite");
     assert_string_equal(facts.driver, "");
     assert_string_equal(facts.governor, "");
@@ -74,7 +67,6 @@ static void what_is_nowhere_to_be_found_is_unknown(void **state)
 
 static void facts_are_read_from_the_kernels_files(void **state)
 {
-    (void)state;
     put("/proc/driver/nvidia/version",
         "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\n"
         "GCC version:  gcc version 12.3.0\n");
@@ -94,7 +86,6 @@ static void facts_are_read_from_the_kernels_files(void **state)
 
 static void a_machine_without_limits_is_read_as_such(void **state)
 {
-    (void)state;
     put("/sys/devices/system/cpu/cpufreq/boost", "1\n");
     put("/sys/fs/cgroup/cpu.max", "max 100000\n");
     struct doctor_facts facts = gather("/assay.sqlite");
@@ -104,7 +95,6 @@ static void a_machine_without_limits_is_read_as_such(void **state)
 
 static void looking_at_a_database_that_is_not_there_makes_nothing(void **state)
 {
-    (void)state;
     struct doctor_facts facts = gather("/results/assay.sqlite");
     assert_string_equal(facts.database_error, "");
     assert_false(facts.database_exists);
@@ -119,7 +109,6 @@ static void looking_at_a_database_that_is_not_there_makes_nothing(void **state)
 
 static void a_database_below_a_file_cannot_be_made(void **state)
 {
-    (void)state;
     put("/file", "");
     struct doctor_facts facts = gather("/file/deep/assay.sqlite");
     assert_non_null(strstr(facts.database_error, "Not a directory"));
@@ -128,7 +117,6 @@ static void a_database_below_a_file_cannot_be_made(void **state)
 
 static void a_file_that_is_no_database_is_told(void **state)
 {
-    (void)state;
     put("/notes.txt", "these are some notes, and long enough to be taken for a header of a file\n");
     struct doctor_facts facts = gather("/notes.txt");
     assert_true(facts.database_exists);

@@ -47,7 +47,6 @@ static char *text_of(const struct doctor_facts *facts, bool as_json)
 
 static void the_table_keeps_to_its_width(void **state)
 {
-    (void)state;
     struct doctor_facts facts = ailing();
     char *text = text_of(&facts, false);
     for (const char *line = text; *line; line += *line == '\n') {
@@ -60,7 +59,6 @@ static void the_table_keeps_to_its_width(void **state)
 
 static void the_table_ends_with_what_can_be_measured(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     char *text = text_of(&facts, false);
     assert_non_null(strstr(text, "\nCan be measured: cuda:0, host\n"));
@@ -73,7 +71,6 @@ static void the_table_ends_with_what_can_be_measured(void **state)
 
 static void json_has_every_check_and_null_where_there_is_nothing_to_say(void **state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     char *text = text_of(&facts, true);
     assert_non_null(strstr(text, "\"assay\": \"1.0\""));

@@ -1,13 +1,8 @@
 /* test_account.c - the terms of a difference of times: what changed alone is what it goes to, and
  * the terms and what is unexplained are the difference. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "judge/account.h"
 
@@ -53,7 +48,6 @@ static void is_all(const struct account_facts *base, const struct account_facts 
 
 static void what_changed_alone_has_all_of_it(void **state)
 {
-    (void)state;
     for (int back = 0; back < 2; back++) {
         struct account_facts a = usual(), b = usual();
         b.sm_mhz = 1500;
@@ -93,7 +87,6 @@ static void what_changed_alone_has_all_of_it(void **state)
 static void one_launch_that_becomes_two_has_its_gap(void **state)
 {
     struct account_facts a = usual(), b = usual();
-    (void)state;
     a.launches = 1;
     a.gaps_ns = 0;
     a.time_ns = 40000;
@@ -107,7 +100,6 @@ static void one_launch_that_becomes_two_has_its_gap(void **state)
 static void memory_that_binds_has_its_own_clock(void **state)
 {
     struct account_facts a = usual(), b = usual();
-    (void)state;
     a.memory_share = b.memory_share = 0.9;
     b.sm_mhz = 1500;
     struct account account = account_make(&a, &b);
@@ -124,7 +116,6 @@ static void memory_that_binds_has_its_own_clock(void **state)
 static void what_is_not_known_is_unexplained(void **state)
 {
     struct account_facts a = unknown(1000), b = unknown(1500);
-    (void)state;
     struct account account = account_make(&a, &b);
     for (int i = 0; i < ACCOUNT_TERMS; i++)
         assert_true(isnan(account.term_ns[i]));
@@ -157,7 +148,6 @@ static void what_is_not_known_is_unexplained(void **state)
 static void a_launch_more_whose_start_is_not_known_is_unexplained(void **state)
 {
     struct account_facts a = unknown(1000), b = unknown(1500);
-    (void)state;
     a.launches = 1;
     b.launches = 2;
     struct account account = account_make(&a, &b);
@@ -172,7 +162,6 @@ static void a_launch_more_whose_start_is_not_known_is_unexplained(void **state)
 static void starts_are_no_more_than_the_time(void **state)
 {
     struct account_facts a = usual(), b = usual();
-    (void)state;
     a.launches = b.launches = 60;
     a.gaps_ns = b.gaps_ns = 0;
     b.instructions *= 2;
@@ -194,7 +183,6 @@ static double drawn(struct rng *rng, double least, double most)
 static void it_adds_up_whatever_the_facts(void **state)
 {
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 21);
     for (int round = 0; round < 20000; round++) {
         struct account_facts sides[2];

@@ -1,15 +1,10 @@
 /* test_change_point.c - planted changes are found where they are, noise shows none. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "judge/change_point.h"
 
@@ -47,7 +42,6 @@ static int found(const double *values, const int *segment, int count, int *at)
 
 static void a_planted_step_is_found_at_its_place(void **state)
 {
-    (void)state;
     double values[100];
     int at[100 / CHANGE_LEAST];
     for (int place = 10; place <= 90; place += 10) {
@@ -62,7 +56,6 @@ static void a_planted_step_is_found_at_its_place(void **state)
 
 static void a_step_of_six_sigma_is_found_within_a_point(void **state)
 {
-    (void)state;
     double values[60];
     int at[60 / CHANGE_LEAST], hits = 0;
     for (uint64_t seed = 0; seed < 50; seed++) {
@@ -75,7 +68,6 @@ static void a_step_of_six_sigma_is_found_within_a_point(void **state)
 
 static void a_step_down_is_found_too(void **state)
 {
-    (void)state;
     double values[60];
     int at[60 / CHANGE_LEAST];
     noise(values, 60, 0.005, 1);
@@ -86,7 +78,6 @@ static void a_step_down_is_found_too(void **state)
 
 static void several_steps_are_found_in_order(void **state)
 {
-    (void)state;
     static double values[MOST];
     static int at[MOST / CHANGE_LEAST];
     static const int places[] = {120, 131, 700, 1025, 1980};
@@ -100,7 +91,6 @@ static void several_steps_are_found_in_order(void **state)
 
 static void a_visit_of_less_than_four_points_is_no_change(void **state)
 {
-    (void)state;
     double values[80];
     int at[80 / CHANGE_LEAST];
     noise(values, 80, 0.005, 9);
@@ -128,7 +118,6 @@ static bool visit_is_found(int count, int from, int to, double by, double sigma,
 /* Fifty per cent slower in runs 50 to 59, and mended. */
 static void a_regression_that_was_mended_is_remembered(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         assert_true(visit_is_found(85, 50, 60, log(1.5), 0.01, seed));
         assert_true(visit_is_found(150, 50, 60, log(1.5), 0.01, seed));
@@ -138,7 +127,6 @@ static void a_regression_that_was_mended_is_remembered(void **state)
 static void a_visit_of_four_points_is_found(void **state)
 {
     int hits = 0;
-    (void)state;
     for (uint64_t seed = 0; seed < 100; seed++)
         hits += visit_is_found(85, 50, 54, 0.02, 0.005, seed);
     assert_true(hits >= 85);
@@ -148,7 +136,6 @@ static void a_step_of_four_sigma_is_found_after_three_points(void **state)
 {
     double values[63];
     int at[63 / CHANGE_LEAST], hits = 0;
-    (void)state;
     for (uint64_t seed = 0; seed < 100; seed++) {
         noise(values, 63, 0.005, seed);
         step(values, 60, 63, 0.02);
@@ -162,7 +149,6 @@ static void a_step_of_four_sigma_is_found_after_three_points(void **state)
  * 12 or more would be seen once in a thousand trials of that rate. */
 static void noise_shows_a_change_in_one_window_of_a_thousand_at_most(void **state)
 {
-    (void)state;
     double values[CHANGE_WINDOW];
     int at[CHANGE_WINDOW / CHANGE_LEAST], changed = 0;
     for (uint64_t seed = 0; seed < 4000; seed++) {
@@ -175,7 +161,6 @@ static void noise_shows_a_change_in_one_window_of_a_thousand_at_most(void **stat
 /* Skewed and with rare spikes, as times are. */
 static void spikes_show_no_more_changes_than_noise(void **state)
 {
-    (void)state;
     double values[CHANGE_WINDOW];
     int at[CHANGE_WINDOW / CHANGE_LEAST], changed = 0;
     struct rng rng;
@@ -190,7 +175,6 @@ static void spikes_show_no_more_changes_than_noise(void **state)
 
 static void a_long_quiet_series_stays_quiet_mostly(void **state)
 {
-    (void)state;
     static double values[MOST];
     static int at[MOST / CHANGE_LEAST];
     int changes = 0;
@@ -204,7 +188,6 @@ static void a_long_quiet_series_stays_quiet_mostly(void **state)
 
 static void equal_values_show_no_change(void **state)
 {
-    (void)state;
     double values[100];
     int at[100 / CHANGE_LEAST];
     for (int i = 0; i < 100; i++)
@@ -214,7 +197,6 @@ static void equal_values_show_no_change(void **state)
 
 static void short_series_show_no_change(void **state)
 {
-    (void)state;
     double values[13];
     int at[13 / CHANGE_LEAST];
     for (int count = 0; count <= 13; count++) {
@@ -226,7 +208,6 @@ static void short_series_show_no_change(void **state)
 
 static void the_same_values_give_the_same_changes(void **state)
 {
-    (void)state;
     static double values[MOST];
     static int first[MOST / CHANGE_LEAST], second[MOST / CHANGE_LEAST];
     noise(values, MOST, 0.01, 3);
@@ -241,7 +222,6 @@ static void the_same_values_give_the_same_changes(void **state)
 
 static void the_scale_of_the_values_does_not_matter(void **state)
 {
-    (void)state;
     double values[100], scaled[100];
     int at[100 / CHANGE_LEAST], again[100 / CHANGE_LEAST];
     noise(values, 100, 0.01, 4);
@@ -255,7 +235,6 @@ static void the_scale_of_the_values_does_not_matter(void **state)
 
 static void a_border_is_no_change_and_no_test_looks_across(void **state)
 {
-    (void)state;
     double values[120];
     int segment[120], at[120 / CHANGE_LEAST];
     noise(values, 120, 0.005, 6);
@@ -270,7 +249,6 @@ static void a_border_is_no_change_and_no_test_looks_across(void **state)
 
 static void segments_are_judged_alone(void **state)
 {
-    (void)state;
     double values[120];
     int segment[120], whole[120 / CHANGE_LEAST], alone[120 / CHANGE_LEAST];
     noise(values, 120, 0.005, 8);

@@ -1,12 +1,8 @@
 /* test_clock_steps.c - times that are hardly longer than the steps of their clock. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "compare_fixture.h"
 #include "stepped_clock.h"
@@ -26,7 +22,6 @@ static struct clock_steps read_steps(double time_ns, double noise, double step_n
 static void the_steps_are_seen_and_their_mean_is_the_time(void **state)
 {
     int dithering = 0;
-    (void)state;
     for (int i = 0; i < 200; i++) {
         double time_ns = 600 + i * 7.3;
         struct clock_steps steps = read_steps(time_ns, 0.01, 32, 1 + (uint64_t)i);
@@ -42,7 +37,6 @@ static void the_steps_are_seen_and_their_mean_is_the_time(void **state)
 static void what_changes_by_a_fraction_of_a_step_has_another_mean(void **state)
 {
     double before = 0, after = 0;
-    (void)state;
     for (uint64_t i = 0; i < 50; i++) {
         before += read_steps(600, 0.005, 32, 1 + i).mean_ns / 50;
         after += read_steps(610, 0.005, 32, 100 + i).mean_ns / 50;
@@ -52,7 +46,6 @@ static void what_changes_by_a_fraction_of_a_step_has_another_mean(void **state)
 
 static void a_fine_clock_has_no_steps(void **state)
 {
-    (void)state;
     assert_true(read_steps(5000, 0.01, 0, 1).step_ns < 4); /* what happens to be as near */
     assert_true(fabs(read_steps(5000, 0.01, 0, 1).mean_ns - 5000) < 40);
 }
@@ -60,7 +53,6 @@ static void a_fine_clock_has_no_steps(void **state)
 static void readings_of_one_step_do_not_dither(void **state)
 {
     double same[SAMPLES], none[1];
-    (void)state;
     for (int i = 0; i < SAMPLES; i++)
         same[i] = i ? 608 + i % 2 : 640; /* one slow sample shows the step, and no dither */
     struct clock_steps steps = clock_steps_of(same, SAMPLES);
@@ -109,7 +101,6 @@ static struct comparison_row judged_at(double base_ns, double candidate_ns, doub
 /* Two steps are 10.7 % of 600 ns: by medians a true +10 % was PASS. */
 static void a_short_case_is_judged_below_the_steps(void **state)
 {
-    (void)state;
     struct comparison_row slower = judged_at(600, 660, 32, false, true);
     assert_int_equal(slower.verdict, VERDICT_REGRESSED);
     assert_true(slower.tags & TAG_STEPS);
@@ -122,7 +113,6 @@ static void a_short_case_is_judged_below_the_steps(void **state)
 
 static void a_long_case_is_judged_by_medians(void **state)
 {
-    (void)state;
     struct comparison_row row = judged_at(19000, 19000, 32, false, true);
     assert_false(row.tags & TAG_STEPS);
     assert_true(row.quantum < 0.005);
@@ -132,7 +122,6 @@ static void a_long_case_is_judged_by_medians(void **state)
 /* A kernel that begins with the clock's step each time: nothing is known below two of them. */
 static void without_dither_nothing_passes_below_two_steps(void **state)
 {
-    (void)state;
     struct comparison_row row = judged_at(600, 640, 32, false, false);
     assert_int_equal(row.verdict, VERDICT_INCONCLUSIVE);
     assert_true(row.floor > 0.09);
@@ -140,7 +129,6 @@ static void without_dither_nothing_passes_below_two_steps(void **state)
 
 static void speedups_are_of_medians(void **state)
 {
-    (void)state;
     struct comparison_row row = judged_at(600, 600, 32, true, true);
     assert_false(row.tags & TAG_STEPS);
     assert_true(row.quantum > 0.09);

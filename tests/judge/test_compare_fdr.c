@@ -1,12 +1,9 @@
 /* test_compare_fdr.c - the tests of all cases corrected together. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "compare_fixture.h"
@@ -53,7 +50,6 @@ static struct comparison slowed_cases(int count, int slowed, double fdr)
 
 static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(void **state)
 {
-    (void)state;
     /* Seven a side, one of them short of the others, have p = 7/3432: of 100 cases at 5 % eight
      * such make one another significant (8/100 of 5 % is 0.4 %), a single one does not. */
     struct comparison one = slowed_cases(100, 1, 0.05), eight = slowed_cases(100, 8, 0.05);
@@ -73,7 +69,6 @@ static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(vo
 static void a_rate_that_the_launches_cannot_reach_is_refused(void **state)
 {
     struct comparison comparison;
-    (void)state;
     assert_int_equal(compare_slowed(&comparison, 5, 50, 1, 0.05), -1);
     assert_non_null(strstr(assay_last_error(), "one change among 50 cases"));
     assert_non_null(strstr(assay_last_error(), "--launches 7")); /* 1/3432; six have 1/924 */
@@ -85,7 +80,6 @@ static void a_rate_that_the_launches_cannot_reach_is_refused(void **state)
 static void what_a_case_could_find_follows_from_the_rate(void **state)
 {
     struct comparison alone = slowed_cases(100, 0, NAN), all = slowed_cases(100, 0, 0.05);
-    (void)state;
     double before = alone.rows[0].mde, after = all.rows[0].mde;
     assert_true(after > before * 1.01);
     double level = detectable_effect(0.02, 1e-6, 0.05 / 100);
@@ -98,7 +92,6 @@ static void what_a_case_could_find_follows_from_the_rate(void **state)
 
 static void no_rate_turns_a_slower_case_into_a_faster_one(void **state)
 {
-    (void)state;
     /* Both sides' tests are rejected at such a rate. */
     struct comparison all = slowed_cases(10, 2, 2);
     assert_int_equal(row_of(&all, "v000")->verdict, VERDICT_REGRESSED);
@@ -115,7 +108,6 @@ static void noisy_cases_count_among_the_tests(void **state)
     struct timings base, candidate;
     struct compare_options options = plain();
     struct comparison comparison;
-    (void)state;
     options.fdr = 0.05;
     make_slowed(&base, &candidate, 7, 100, 1);
     for (int i = 0; i < candidate.count; i++)

@@ -1,13 +1,10 @@
 /* test_comparison.c - what a comparison comes to as a whole, and how it is written. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "show/comparison_formats.h"
@@ -17,7 +14,6 @@ static void geometric_means_are_by_operation(void **state)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     begin(&base, "a", 1, 3);
     begin(&candidate, "b", 1, 3);
     for (int i = 0; i < 2; i++) {
@@ -88,7 +84,6 @@ static void markdown_fits_a_comment_and_says_what_it_dropped(void **state)
 {
     struct comparison comparison = many(1000);
     char *text = written(&comparison, "md");
-    (void)state;
     assert_true(strlen(text) < 65536);
     assert_non_null(strstr(text, "940 more rows are left out."));
     assert_non_null(strstr(text, "v999")); /* the worst is in */
@@ -100,7 +95,6 @@ static void annotations_keep_within_ten_and_say_how_many_more(void **state)
 {
     struct comparison comparison = many(50);
     char *text = written(&comparison, "annotations");
-    (void)state;
     assert_int_equal(count_of(text, "::error "), 10);
     assert_non_null(strstr(text, "41 more"));
     free(text);
@@ -132,7 +126,6 @@ static void what_changed_comes_first_and_slower_before_faster(void **state)
     static const char *const order[] = {"slowest", "slower", "fastest", "faster", "same"};
     static const double ratios[] = {1.001, 0.9, 1.1, 1.2, 0.5};
     struct comparison comparison = of_ratios(names, ratios, 5);
-    (void)state;
     for (int i = 0; i < 5; i++)
         assert_string_equal(comparison.rows[i].id.variant, order[i]);
     comparison_release(&comparison);
@@ -143,7 +136,6 @@ static void a_terminal_has_one_line_per_changed_case(void **state)
     static const char *const names[] = {"same", "a_variant_whose_name_is_rather_long", "slower"};
     static const double ratios[] = {1.001, 1.1, 1.2534};
     struct comparison comparison = of_ratios(names, ratios, 3);
-    (void)state;
     char *text = written_at(&comparison, "table", 80);
     for (char *at = text, *end; (end = strchr(at, '\n')); at = end + 1) {
         *end = '\0';
@@ -170,7 +162,6 @@ static void what_is_no_terminal_has_it_all(void **state)
     static const double ratios[] = {1, 1.25};
     struct comparison comparison = of_ratios(names, ratios, 2);
     char *text = written(&comparison, "table");
-    (void)state;
     assert_non_null(strstr(text, "\nREGRESSED     +25.0 % [+25.0, +25.0]    1.00 us  1.25 us"));
     assert_non_null(strstr(text, "copy/slower n=1000000 input=fp32 scale=odd cold\n"));
     assert_non_null(strstr(text, "\nPASS          0.0 % [0.0, 0.0]"));
@@ -192,7 +183,6 @@ static void a_change_is_a_signed_percentage_of_time(void **state)
     } changes[] = {{1.024, "+2.4 %"}, {0.5, "-50.0 %"},  {0.99999, "0.0 %"}, {1, "0.0 %"},
                    {20, "+1900.0 %"}, {1e9, "+1e+11 %"}, {NAN, "-"}};
     char text[UNITS_MAX];
-    (void)state;
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         comparison_change_text(changes[i].ratio, text);
         assert_string_equal(text, changes[i].text);
@@ -205,7 +195,6 @@ static void markup_stays_text(void **state)
     static const struct {
         const char *format, *name;
     } formats[] = {{"html", "v1\\u003c&|\\\""}, {"junit", "v1&lt;&amp;|&quot;"}};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char *text = written(&comparison, formats[i].format);
         assert_null(strstr(text, "v1<"));
@@ -219,7 +208,6 @@ static void a_program_is_named_with_what_is_known_of_its_source(void **state)
 {
     struct comparison_side side = {.version = "0.1.0"};
     char text[WORDS_LINE];
-    (void)state;
     side_text(&side, text);
     assert_string_equal(text, "assay 0.1.0, 0 launches");
     strcpy(side.diff_hash, "ff");
@@ -237,7 +225,6 @@ static void an_empty_comparison_is_nothing_and_never_green(void **state)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     begin(&base, "a", 1, 0);
     begin(&candidate, "b", 1, 0);
     struct comparison comparison = compare(&base, &candidate, &options);
@@ -254,7 +241,6 @@ static void a_name_at_both_places_is_told_apart_in_junit(void **state)
 {
     struct timings sides[2];
     struct compare_options options = plain();
-    (void)state;
     for (int side = 0; side < 2; side++) {
         begin(&sides[side], side ? "b" : "a", 1, 2);
         add(&sides[side], 0, "vec4", 1000);
@@ -290,7 +276,6 @@ static void what_cannot_be_compared_is_never_green(void **state)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     other_drivers(&base, &candidate);
     struct comparison comparison = compare(&base, &candidate, &options);
     assert_int_equal(comparison.exit, EXIT_NOTHING);
@@ -313,7 +298,6 @@ static void the_cause_is_that_of_the_cases_on_both_sides(void **state)
     struct timings base, candidate;
     struct compare_options options = plain();
     char why[WORDS_LINE];
-    (void)state;
     begin(&base, "a", 1, 1);
     begin(&candidate, "b", 1, 4);
     strcpy(candidate.run.launches[0].device.driver, "590");
@@ -343,7 +327,6 @@ static void exit_codes_have_their_precedence(void **state)
     struct verdict_tally tally = {.least_judged = NAN}, strangers = tally;
     int *counts = tally.counts;
     unsigned any;
-    (void)state;
     assert_int_equal(verdict_set_parse("any", &any), 0);
     assert_int_equal(verdict_exit(&tally, 0), EXIT_NOTHING);
     set(&tally, VERDICT_INCOMPARABLE);
@@ -378,7 +361,6 @@ static int exit_of(int judged, double least_judged)
 
 static void a_gate_that_judged_too_little_is_not_fine(void **state)
 {
-    (void)state;
     assert_int_equal(exit_of(0, 0.5), EXIT_NOTHING);
     assert_int_equal(exit_of(4, 0.5), EXIT_NOTHING);
     assert_int_equal(exit_of(5, 0.5), EXIT_FINE);

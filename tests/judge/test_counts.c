@@ -1,14 +1,11 @@
 /* test_counts.c - a gate by what launches count: what is more work, and what is only another
  * launch. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "judge/counts.h"
 
@@ -58,7 +55,6 @@ static void more_work_is_a_regression(void **state)
         {COUNT_INSTRUCTIONS, NAN, VERDICT_INCONCLUSIVE, "warp instructions on one side only"},
     };
     char reason[ASSAY_MAX_REASON];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct counted_case one = changed(cases[i].count, cases[i].to);
         assert_int_equal(counts_judge(&one, reason), cases[i].verdict);
@@ -71,7 +67,6 @@ static void what_is_worse_outranks_what_is_better(void **state)
 {
     char reason[ASSAY_MAX_REASON];
     struct counted_case one = changed(COUNT_INSTRUCTIONS, 0.5e6);
-    (void)state;
     for (int i = 0; i < COUNTS_ROUNDS; i++)
         one.candidate[i].value[COUNT_LOCAL_LOADS] = 10;
     assert_int_equal(counts_judge(&one, reason), VERDICT_REGRESSED);
@@ -83,7 +78,6 @@ static void what_a_launch_does_is_no_change(void **state)
 {
     char reason[ASSAY_MAX_REASON];
     struct counted_case one = changed(COUNT_INSTRUCTIONS, 1.1e6);
-    (void)state;
     one.candidate[1].value[COUNT_INSTRUCTIONS] = 1.2e6;
     assert_int_equal(counts_judge(&one, reason), VERDICT_INCONCLUSIVE);
     assert_string_equal(reason, "warp instructions not the same in each launch");
@@ -97,7 +91,6 @@ static void without_counters_nothing_is_said(void **state)
 {
     char reason[ASSAY_MAX_REASON];
     struct counted_case one = changed(COUNT_INSTRUCTIONS, NAN);
-    (void)state;
     for (int i = 0; i < COUNTS_ROUNDS; i++)
         one.base[i].value[COUNT_INSTRUCTIONS] = NAN;
     assert_int_equal(counts_judge(&one, reason), VERDICT_INCONCLUSIVE);
@@ -137,7 +130,6 @@ static void unchanged_code_is_hardly_ever_called_changed(void **state)
     static const int most[] = {0, 0, 0, 6, 0}; /* of 1000; of two even modes 2^-10 are expected */
     struct counted_case one;
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 77);
     for (int kind = 0; kind < 5; kind++) {
         int alarms = 0, decided = 0;

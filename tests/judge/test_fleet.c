@@ -1,14 +1,11 @@
 /* test_fleet.c - what is found of cards: how often of healthy ones, and how surely of a slow one.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "judge/fleet.h"
 #include "judge/gate_stats.h"
@@ -91,7 +88,6 @@ static int alarms(int cards, double spread, int sweeps)
 /* With a spread of 2 % the threshold of 1 % holds nothing back. */
 static void at_most_one_sweep_in_a_hundred_is_a_false_alarm(void **state)
 {
-    (void)state;
     static const struct {
         int cards, sweeps;
         double spread;
@@ -122,7 +118,6 @@ static int finds(int cards, double spread, double slow, int sweeps)
 
 static void one_slow_card_of_64_is_found_in_one_sweep(void **state)
 {
-    (void)state;
     assert_int_equal(finds(64, 0.002, 0.02, 300), 300);
     int wider = finds(64, 0.003, 0.02, 300);
     printf("2 %% slow, spread 0.3 %%: %d of 300 sweeps\n", wider);
@@ -131,7 +126,6 @@ static void one_slow_card_of_64_is_found_in_one_sweep(void **state)
 
 static void what_a_cohort_could_find_is_found_four_times_in_five(void **state)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 64);
     measure(&sweep, 0.01, 0, 1);
@@ -148,7 +142,6 @@ static void what_a_cohort_could_find_is_found_four_times_in_five(void **state)
 /* Several at once do not hide behind each other, nor make the others look bad. */
 static void eight_slow_cards_are_all_found(void **state)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 64);
     measure(&sweep, 0.002, 0, 3);
@@ -167,7 +160,6 @@ static void judge(struct sweep *sweep)
 
 static void a_low_clock_and_a_low_ceiling_have_their_names(void **state)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 16);
     measure(&sweep, 0.001, 0, 4);
@@ -188,7 +180,6 @@ static void a_low_clock_and_a_low_ceiling_have_their_names(void **state)
 /* One step of the clock, where all others have the same clock, is no finding. */
 static void cards_that_are_all_equal_forgive_a_step(void **state)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 64);
     measure(&sweep, 0, 0, 5);
@@ -203,7 +194,6 @@ static void cards_that_are_all_equal_forgive_a_step(void **state)
 
 static void what_a_card_says_of_itself_is_found(void **state)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 9);
     measure(&sweep, 0.001, 0, 6);
@@ -231,7 +221,6 @@ static void what_a_card_says_of_itself_is_found(void **state)
 /* A card that has half of its lanes says so alone, too. */
 static void a_card_alone_is_not_judged_but_heard(void **state)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 5);
     measure(&sweep, 0.001, 0, 7);
@@ -250,7 +239,6 @@ static void a_card_alone_is_not_judged_but_heard(void **state)
 
 static void what_fails_on_one_card_is_its_fault(void **state)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 8);
     measure(&sweep, 0.001, 0, 8);
@@ -274,7 +262,6 @@ static void what_fails_on_one_card_is_its_fault(void **state)
 /* Other programs, drivers and models are other cohorts: 30 % apart, and nothing is found. */
 static void cohorts_are_not_mixed(void **state)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 20);
     free(sweep.fleet.cohorts);
@@ -296,7 +283,6 @@ static void cohorts_are_not_mixed(void **state)
 /* Each line of the golden file of that kind: what statsmodels makes of it. */
 static void the_spread_is_that_of_statsmodels(void **state)
 {
-    (void)state;
     FILE *file = fopen("tests/golden/fleet.tsv", "r"); /* tests run in the root */
     char *line = NULL;
     size_t size = 0;

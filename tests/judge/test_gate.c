@@ -1,13 +1,10 @@
 /* test_gate.c - the decision of the gate: its rules, its symmetry, its error rates. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "gate_simulation.h"
 
 static const struct gate_rules rules = {.alpha = 0.05, .extend = true};
@@ -38,7 +35,6 @@ static enum verdict verdict_of(struct gate_case *one)
 static void no_change_passes_without_a_second_stage(void **state)
 {
     struct gate_case one = one_case(0);
-    (void)state;
     assert_int_equal(gate_screen(&one, 1, &rules), 0);
     assert_int_equal(one.verdict, VERDICT_PASS);
     assert_int_equal(one.rounds, GATE_SCREEN_ROUNDS);
@@ -47,7 +43,6 @@ static void no_change_passes_without_a_second_stage(void **state)
 static void a_change_beyond_the_floor_is_told_in_either_direction(void **state)
 {
     struct gate_case slower = one_case(0.05), faster = one_case(-0.05);
-    (void)state;
     assert_int_equal(verdict_of(&slower), VERDICT_REGRESSED);
     assert_int_equal(verdict_of(&faster), VERDICT_IMPROVED);
     assert_int_equal(slower.rounds, GATE_CONFIRM_ROUNDS);
@@ -56,7 +51,6 @@ static void a_change_beyond_the_floor_is_told_in_either_direction(void **state)
 static void a_change_at_the_floor_is_neither_passed_nor_failed(void **state)
 {
     struct gate_case one = one_case(log1p(0.02));
-    (void)state;
     assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
     assert_true(gate_is_open(&one));
 }
@@ -64,7 +58,6 @@ static void a_change_at_the_floor_is_neither_passed_nor_failed(void **state)
 static void the_screen_alone_never_says_regressed(void **state)
 {
     struct gate_case one = one_case(0.5);
-    (void)state;
     one.confirm.count = one.null.count = 0;
     assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
 }
@@ -72,7 +65,6 @@ static void the_screen_alone_never_says_regressed(void **state)
 static void the_second_stage_does_not_see_the_screen(void **state)
 {
     struct gate_case one = one_case(0);
-    (void)state;
     fill(&one.screen, 0.5, GATE_SCREEN_ROUNDS);
     assert_int_equal(verdict_of(&one), VERDICT_PASS);
     assert_true(fabs(one.change.mid) < 0.01);
@@ -81,7 +73,6 @@ static void the_second_stage_does_not_see_the_screen(void **state)
 static void a_null_arm_that_trips_voids_the_verdict(void **state)
 {
     struct gate_case one = one_case(0.05);
-    (void)state;
     fill(&one.null, -0.05, GATE_CONFIRM_ROUNDS);
     assert_int_equal(verdict_of(&one), VERDICT_UNSTABLE);
 }
@@ -89,7 +80,6 @@ static void a_null_arm_that_trips_voids_the_verdict(void **state)
 static void null_arms_that_trip_in_several_cases_void_all(void **state)
 {
     struct gate_case cases[20];
-    (void)state;
     for (int i = 0; i < 20; i++) {
         cases[i] = one_case(0.05);
         if (i < 2) fill(&cases[i].null, 0.05, GATE_CONFIRM_ROUNDS);
@@ -103,7 +93,6 @@ static void null_arms_that_trip_in_several_cases_void_all(void **state)
 static void a_noise_floor_raises_the_floor_and_then_ends_the_verdict(void **state)
 {
     struct gate_case quiet = one_case(0.035), noisy = one_case(0.05);
-    (void)state;
     quiet.noise = 0.03;
     noisy.noise = 0.051; /* above 2.5 times the threshold */
     verdict_of(&quiet);
@@ -115,7 +104,6 @@ static void a_noise_floor_raises_the_floor_and_then_ends_the_verdict(void **stat
 static void what_is_shown_beyond_a_noisy_floor_is_told(void **state)
 {
     struct gate_case slower = one_case(log(9.8)), faster = one_case(-log(9.8)), same = one_case(0);
-    (void)state;
     slower.noise = faster.noise = same.noise = 0.058;
     assert_int_equal(verdict_of(&slower), VERDICT_REGRESSED);
     assert_int_equal(verdict_of(&faster), VERDICT_IMPROVED);
@@ -126,7 +114,6 @@ static void what_is_shown_beyond_a_noisy_floor_is_told(void **state)
 static void what_only_the_screen_shows_beyond_a_noisy_floor_is_unstable(void **state)
 {
     struct gate_case one = one_case(0.5);
-    (void)state;
     one.noise = 0.058;
     fill(&one.confirm, 0, GATE_CONFIRM_ROUNDS);
     assert_int_equal(verdict_of(&one), VERDICT_UNSTABLE);
@@ -135,7 +122,6 @@ static void what_only_the_screen_shows_beyond_a_noisy_floor_is_unstable(void **s
 static void the_floor_is_not_below_what_the_clock_can_tell(void **state)
 {
     struct gate_case fine = one_case(0.03), slower = one_case(0.5);
-    (void)state;
     fine.threshold = 0.05;
     fine.quantum = 0.04;
     slower.quantum = 0.2;
@@ -148,7 +134,6 @@ static void the_floor_is_not_below_what_the_clock_can_tell(void **state)
 static void nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold(void **state)
 {
     struct gate_case one = one_case(log1p(0.10));
-    (void)state;
     one.quantum = 64.0 / 600;
     fill(&one.screen, 0.09, GATE_SCREEN_ROUNDS);
     assert_int_equal(gate_screen(&one, 1, &rules), 0);
@@ -159,7 +144,6 @@ static void nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold(
 static void more_suspects_ask_for_more_rounds(void **state)
 {
     struct gate_case cases[200];
-    (void)state;
     for (int i = 0; i < 200; i++)
         cases[i] = one_case(0.05);
     assert_int_equal(gate_screen(cases, 1, &rules), 1);
@@ -171,7 +155,6 @@ static void more_suspects_ask_for_more_rounds(void **state)
 static void too_few_rounds_decide_nothing(void **state)
 {
     struct gate_case one = one_case(0);
-    (void)state;
     one.confirm.count = one.null.count = GATE_LEAST_ROUNDS - 1;
     one.screen.count = GATE_LEAST_ROUNDS - 1;
     assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
@@ -185,7 +168,6 @@ static void too_few_rounds_decide_nothing(void **state)
 static void too_few_rounds_are_a_reason_for_more(void **state)
 {
     struct gate_case same = one_case(0), slower = one_case(0.05), new = one_case(0);
-    (void)state;
     same.screen.count = slower.screen.count = 3;
     new.screen.count = 0;
     new.settled = true;
@@ -210,7 +192,6 @@ static double layout_of(int count, double differ, double scatter)
 
 static void what_builds_of_the_same_code_differ_by_is_a_floor(void **state)
 {
-    (void)state;
     assert_true(isnan(layout_of(9, 0.01, 0.001)));
     assert_true(layout_of(50, 0.01, 0.001) > 0.03);
     assert_true(layout_of(50, 0.01, 0.001) < 0.06);
@@ -236,7 +217,6 @@ static void swapping_the_programs_mirrors_every_finding(void **state)
     double change[CASES];
     struct rng rng;
     int changed = 0;
-    (void)state;
     rng_seed(&rng, 7);
     for (int trial = 0; trial < 20; trial++) {
         for (int i = 0; i < CASES; i++)
@@ -277,7 +257,6 @@ static void the_order_of_cases_and_rounds_changes_nothing(void **state)
     static struct gate_case there[CASES], back[CASES];
     double change[CASES] = {0};
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 8);
     for (int i = 0; i < CASES; i++)
         change[i] = 0.02 * simulated_normal(&rng);
@@ -302,7 +281,6 @@ static void the_simulated_null_arm_shares_the_base(void **state)
     enum { ROUNDS = 30, TRIALS = 100 };
     double product = 0, square = 0;
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 9);
     for (int trial = 0; trial < TRIALS; trial++) {
         struct gate_rounds confirm = {.count = 0}, null = {.count = 0};
@@ -319,7 +297,6 @@ static void the_simulated_null_arm_shares_the_base(void **state)
 /* The full size is `make check-stats`; these counts follow from the seeds. */
 static void unchanged_code_is_rarely_called_regressed(void **state)
 {
-    (void)state;
     for (int m = 0; m < LAUNCH_MODELS; m++) {
         struct simulated_counts counts = simulate_gates(&launch_models[m], 20, 100, 0, 0, 1);
         assert_int_equal(counts.runs, 20);
@@ -329,7 +306,6 @@ static void unchanged_code_is_rarely_called_regressed(void **state)
 
 static void a_slowed_case_is_caught(void **state)
 {
-    (void)state;
     struct simulated_counts three = simulate_gates(&launch_models[1], 100, 20, 1, 0.03, 2);
     struct simulated_counts five = simulate_gates(&launch_models[1], 100, 20, 1, 0.05, 4);
     struct simulated_counts ten = simulate_gates(&launch_models[1], 100, 20, 1, 0.10, 3);
@@ -341,7 +317,6 @@ static void a_slowed_case_is_caught(void **state)
 
 static void a_pass_finds_about_what_it_says(void **state)
 {
-    (void)state;
     for (int changed = 0; changed <= 10; changed += 10) {
         struct simulated_finds finds = simulate_finds(&launch_models[1], 200, 20, changed, 5);
         assert_in_range(100 * finds.found / finds.tried, 70, 90);

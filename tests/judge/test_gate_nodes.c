@@ -1,14 +1,11 @@
 /* test_gate_nodes.c - one verdict over nodes: how often of unchanged programs, and whom it names.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "judge/gate_nodes.h"
 #include "stepped_clock.h"
@@ -71,7 +68,6 @@ static int alarms(int nodes, double between, double change, int gates_made)
 /* At the floor itself: the worst of all that is no regression. */
 static void programs_at_the_floor_regress_in_one_gate_of_twenty_at_most(void **state)
 {
-    (void)state;
     enum { GATES = 200 };
     static const double between[] = {0.003, 0.02};
     for (int nodes = 4; nodes <= NODES; nodes *= 4)
@@ -84,7 +80,6 @@ static void programs_at_the_floor_regress_in_one_gate_of_twenty_at_most(void **s
 
 static void unchanged_programs_pass(void **state)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 8, 0.002, 0, 1);
     judge(&gates);
@@ -96,7 +91,6 @@ static void unchanged_programs_pass(void **state)
 
 static void a_program_that_is_slower_everywhere_is_found(void **state)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 8, 0.002, 0, 2);
     for (int n = 0; n < 8; n++)
@@ -115,7 +109,6 @@ static void a_program_that_is_slower_everywhere_is_found(void **state)
  * regression, and the node is named. */
 static void a_node_that_disagrees_is_told_apart(void **state)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 8, 0.002, 0, 3);
     gates.nodes[5][6].own = VERDICT_REGRESSED;
@@ -132,7 +125,6 @@ static void a_node_that_disagrees_is_told_apart(void **state)
 
 static void a_node_that_lacks_a_regression_is_told_apart(void **state)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 8, 0.001, 0.2, 4);
     for (int n = 0; n < 8; n++)
@@ -153,7 +145,6 @@ static void a_node_that_lacks_a_regression_is_told_apart(void **state)
 
 static void a_floor_that_noise_raised_is_none_to_pass_by(void **state)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 8, 0.001, 0, 7);
     gates.cases[0].floor = 0.06;
@@ -170,7 +161,6 @@ static void a_floor_that_noise_raised_is_none_to_pass_by(void **state)
 
 static void one_node_makes_no_verdict(void **state)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 1, 0, 0.5, 5);
     gates.cases[0].verdict = VERDICT_MISSING;
@@ -181,7 +171,6 @@ static void one_node_makes_no_verdict(void **state)
 
 static void rounds_without_any_noise_are_no_reason_to_divide_by_nothing(void **state)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 4, 0, 0, 6);
     for (int n = 0; n < 4; n++)

@@ -146,7 +146,6 @@ static void an_ack_covers_the_cases_its_pattern_matches(void **state)
 
 static void a_sparkline_has_a_cell_a_value_while_they_fit(void **state)
 {
-    (void)state;
     char line[SPARKLINE_SIZE];
     const double values[] = {100, 150, 200};
     sparkline(line, values, 3, 60, true);
@@ -159,7 +158,6 @@ static void a_sparkline_has_a_cell_a_value_while_they_fit(void **state)
 
 static void noise_below_a_percent_stays_flat(void **state)
 {
-    (void)state;
     char line[SPARKLINE_SIZE];
     const double values[] = {100, 100.9, 100.3, 100.99};
     sparkline(line, values, 4, 60, false);
@@ -168,7 +166,6 @@ static void noise_below_a_percent_stays_flat(void **state)
 
 static void a_cell_of_several_values_shows_their_median(void **state)
 {
-    (void)state;
     char line[SPARKLINE_SIZE];
     const double values[] = {1, 1, 900, 2, 2, 2, 1, 1, 1};
     sparkline(line, values, 9, 3, false);

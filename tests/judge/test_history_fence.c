@@ -1,11 +1,8 @@
 /* test_history_fence.c - how far a case moves from run to run by itself. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "judge/history.h"
 
 enum { MOST = 300 };
@@ -29,7 +26,6 @@ static void the_fence_is_three_quartile_ranges_above_the_third_and_further_where
                                    0.07, 0.08, 0.09, 0.10, 0.11};
     struct history_point points[MOST];
     struct history_series series = series_of(points, steps, 11);
-    (void)state;
     /* q1 0.035, q3 0.085 */
     assert_true(fabs(history_fence(&series, 0) - expm1((0.085 + 3 * 0.05) * (1 + 10 / 11.0))) <
                 1e-9);
@@ -39,7 +35,6 @@ static void a_single_jump_does_not_raise_it(void **state)
 {
     double steps[20];
     struct history_point points[MOST];
-    (void)state;
     for (int i = 0; i < 20; i++)
         steps[i] = i == 10 ? 0.5 : 0.01;
     struct history_series series = series_of(points, steps, 20);
@@ -50,7 +45,6 @@ static void fewer_than_ten_changes_make_none(void **state)
 {
     static const double steps[10] = {0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01};
     struct history_point points[MOST];
-    (void)state;
     struct history_series series = series_of(points, steps, 9);
     assert_true(isnan(history_fence(&series, 0)));
     series = series_of(points, steps, 10);
@@ -61,7 +55,6 @@ static void points_of_another_setting_are_not_neighbours(void **state)
 {
     double steps[40];
     struct history_point points[MOST];
-    (void)state;
     for (int i = 0; i < 40; i++)
         steps[i] = 0.2;
     struct history_series series = series_of(points, steps, 40);
@@ -75,7 +68,6 @@ static void only_the_newest_hundred_changes_count(void **state)
 {
     double steps[250];
     struct history_point points[MOST];
-    (void)state;
     for (int i = 0; i < 250; i++)
         steps[i] = i < 150 ? 0.3 : 0.01;
     struct history_series series = series_of(points, steps, 250);

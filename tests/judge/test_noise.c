@@ -1,13 +1,10 @@
 /* test_noise.c - the noise floor, from blocks of unchanged code. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "judge/noise.h"
 #include "tests/store_fixture.h"
 
@@ -44,7 +41,6 @@ static void twenty_blocks_of_three_sessions_give_a_case_its_own_floor(void **sta
 {
     struct noise noise = blocks(20, 3);
     struct case_id id = case_named("fast");
-    (void)state;
     assert_true(fabs(noise_floor(&noise, &id, 5000, 10) - 0.01905) < 1e-12);
     noise_release(&noise);
 }
@@ -53,7 +49,6 @@ static void fewer_blocks_or_sessions_give_that_of_the_decade(void **state)
 {
     const int counts[][2] = {{19, 3}, {20, 2}, {1, 1}};
     struct case_id id = case_named("fast"), other = case_named("other");
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct noise noise = blocks(counts[i][0], counts[i][1]);
         double pooled = 3 * 0.01 / sqrt(10);
@@ -68,7 +63,6 @@ static void a_case_near_a_power_of_ten_is_where_its_blocks_are(void **state)
 {
     struct noise noise = blocks(1, 1);
     struct case_id id = case_named("fast"), other = case_named("other");
-    (void)state;
     double pooled = 3 * 0.01 / sqrt(10);
     assert_true(fabs(noise_floor(&noise, &id, 999, 10) - pooled) < 1e-12);
     assert_true(isnan(noise_floor(&noise, &other, 999, 10)));
@@ -79,7 +73,6 @@ static void nothing_measured_is_not_a_floor_of_zero(void **state)
 {
     struct noise none = {0};
     struct case_id id = case_named("fast");
-    (void)state;
     assert_int_equal(noise_prepare(&none), 0);
     assert_true(isnan(noise_floor(&none, &id, 5000, 10)));
     assert_true(isnan(noise_floor(NULL, &id, 5000, 10)));
@@ -90,7 +83,6 @@ static void merged_noise_has_every_block_once(void **state)
 {
     struct noise all = {0}, one = blocks(20, 3), two = blocks(25, 3);
     struct case_id id = case_named("fast");
-    (void)state;
     assert_int_equal(noise_merge(&all, &one), 0);
     assert_int_equal(noise_merge(&all, &two), 0); /* its first twenty are those of `one` */
     assert_int_equal(all.count, 25);

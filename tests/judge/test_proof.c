@@ -1,13 +1,10 @@
 /* test_proof.c - which fingerprints prove a case unchanged, and what a gate measures all the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/temp_folder.h"
@@ -78,7 +75,6 @@ static void leave_one_out(struct source *source, struct rng *rng)
 
 static void say_one_twice(struct source *source, struct rng *rng)
 {
-    (void)rng;
     strcpy(source->fact[source->count], source->fact[source->count - 1]);
     source->count++;
 }
@@ -100,7 +96,6 @@ static void change_the_order(struct source *source, struct rng *rng)
 static void join_two(struct source *source, struct rng *rng)
 {
     char *first = source->fact[0];
-    (void)rng;
     if (source->count < 2) {
         source->count = 0;
         return;
@@ -111,7 +106,6 @@ static void join_two(struct source *source, struct rng *rng)
 
 static void be_another_kind(struct source *source, struct rng *rng)
 {
-    (void)rng;
     source->id.kind = ASSAY_BOUND;
 }
 
@@ -123,14 +117,12 @@ static void have_another_program(struct source *source, struct rng *rng)
 
 static void not_know_the_program(struct source *source, struct rng *rng)
 {
-    (void)rng;
     source->needs_program = true;
     source->program[0] = '\0';
 }
 
 static void be_in_doubt(struct source *source, struct rng *rng)
 {
-    (void)rng;
     source->unknown = "it calls something";
 }
 
@@ -144,7 +136,6 @@ static void no_change_is_proven_unchanged(void **state)
     static struct source source, changed;
     char why[ASSAY_MAX_REASON];
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 21);
     for (int i = 0; i < 900; i++) {
         draw_source(&source, &rng);
@@ -164,7 +155,6 @@ static void the_host_counts_where_it_is_timed(void **state)
 {
     struct source source = {.id = case_of("best"), .count = 1, .fact = {"launch 1: a"}};
     char why[ASSAY_MAX_REASON];
-    (void)state;
     strcpy(source.program, "one");
     struct fingerprint base = made(&source);
     strcpy(source.program, "other");
@@ -190,7 +180,6 @@ static void the_difference_is_told(void **state)
         {"x", "y", "y, where the base has x"},
     };
     char why[ASSAY_MAX_REASON];
-    (void)state;
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
         struct source base = {.id = case_of("a"), .count = 1}, candidate = base;
         strcpy(base.fact[0], told[i][0]);
@@ -226,7 +215,6 @@ static struct proof_plan planned(int count, int changed, uint64_t seed)
 static void one_in_twenty_is_audited(void **state)
 {
     int audited = 0, gates = 0, all = 0;
-    (void)state;
     for (uint64_t seed = 0; seed < 400; seed++) {
         struct proof_plan some = planned(41, 40, seed), none = planned(10, 10, seed);
         assert_int_equal(some.open, 1);
@@ -249,7 +237,6 @@ static void a_seed_draws_the_same_audit(void **state)
     struct proof_plan one = planned(200, 150, 7), again = planned(200, 150, 7);
     struct proof_plan other = planned(200, 150, 8);
     bool differs = false;
-    (void)state;
     for (int i = 0; i < one.count; i++) {
         assert_int_equal(one.cases[i].proof, again.cases[i].proof);
         differs |= one.cases[i].proof != other.cases[i].proof;
@@ -269,7 +256,6 @@ static void what_a_side_lacks_is_open(void **state)
     struct fingerprint twice[] = {made(&source), made(&source)};
     struct fingerprints left = {base, 1}, right = {candidate, 2}, both = {twice, 2}, empty = {0};
     struct proof_plan plan;
-    (void)state;
     assert_int_equal(proof_plan_make(&plan, &left, &right, 1), 0);
     assert_int_equal(plan.count, 2);
     assert_int_equal(plan.open, 1);
@@ -294,7 +280,6 @@ static void what_is_written_is_read(void **state)
     struct rng rng;
     static struct source source;
     struct fingerprints read;
-    (void)state;
     rng_seed(&rng, 3);
     assert_int_equal(temp_folder_make(&folder, "prints"), 0);
     snprintf(path, sizeof path, "%s/p", folder.path);
@@ -340,7 +325,6 @@ static void what_is_no_file_of_them_is_refused(void **state)
     struct temp_folder folder;
     struct fingerprints read;
     char path[5000];
-    (void)state;
     assert_int_equal(temp_folder_make(&folder, "prints"), 0);
     snprintf(path, sizeof path, "%s/p", folder.path);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

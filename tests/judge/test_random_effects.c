@@ -1,14 +1,11 @@
 /* test_random_effects.c - Student's t and the mean over nodes against SciPy and statsmodels
  * (golden/fleet.tsv, made by golden/make_fleet.py), and what they say of few nodes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "judge/random_effects.h"
 #include "judge/student_t.h"
@@ -68,7 +65,6 @@ static void check_above(char **field, const char *line)
 
 static void the_tail_of_t_is_that_of_scipy(void **state)
 {
-    (void)state;
     assert_int_equal(each_line("above", check_above), 88);
 }
 
@@ -87,7 +83,6 @@ static void check_pooled(char **field, const char *line)
 
 static void the_mean_over_nodes_is_that_of_statsmodels(void **state)
 {
-    (void)state;
     assert_int_equal(each_line("pooled", check_pooled), 18);
 }
 
@@ -100,13 +95,11 @@ static void check_alike(char **field, const char *line)
 
 static void a_node_is_held_against_the_others_without_it(void **state)
 {
-    (void)state;
     assert_int_equal(each_line("alike", check_alike), 12);
 }
 
 static void one_node_says_nothing_of_others(void **state)
 {
-    (void)state;
     const struct node_effect one = {0.1, 1e-6};
     struct pooled_effect pooled = random_effects(&one, 1), none = random_effects(&one, 0);
     assert_true(pooled.effect == 0.1);
@@ -120,7 +113,6 @@ static void one_node_says_nothing_of_others(void **state)
  * all of them is known no better than four nodes know it. */
 static void nodes_that_differ_are_no_proof(void **state)
 {
-    (void)state;
     int found = 0;
     enum { DRAWS = 4000 };
     for (int draw = 0; draw < DRAWS; draw++) {

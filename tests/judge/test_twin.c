@@ -1,12 +1,9 @@
 /* test_twin.c - the decision between twins: what it assumes, its error rates, what it finds. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "twin_simulation.h"
 
 enum { MOST_CASES = 60, MOST_TURNS = 8192 };
@@ -79,7 +76,6 @@ static void swapping_the_sides_negates_the_values(void **state)
 {
     float base[200], other[200];
     struct gate_rounds there, back;
-    (void)state;
     for (int i = 0; i < 200; i++) {
         base[i] = 1000 + (float)(i * 37 % 101);
         other[i] = 1010 + (float)(i * 53 % 97) + (i == 77 ? 90000 : 0);
@@ -95,7 +91,6 @@ static void a_turn_that_is_not_valid_on_one_side_is_left_out_of_both(void **stat
 {
     float base[64], other[64];
     struct gate_rounds blocks;
-    (void)state;
     fill(base, 64, 1000);
     fill(other, 64, 1100);
     base[3] = NAN;
@@ -110,7 +105,6 @@ static void a_rare_long_launch_moves_its_block_by_little(void **state)
 {
     float base[6400], other[6400];
     struct gate_rounds blocks;
-    (void)state;
     for (int i = 0; i < 6400; i++)
         base[i] = other[i] = 1000 + (float)(i % 100);
     other[17] = 1e6;
@@ -121,7 +115,6 @@ static void a_rare_long_launch_moves_its_block_by_little(void **state)
 static void steps_of_the_clock_are_told_and_bound_what_is_found(void **state)
 {
     float base[400], other[400];
-    (void)state;
     for (int i = 0; i < 400; i++)
         base[i] = other[i] = i % 3 ? 608 : 640;
     double dithered = twin_quantum(base, other, 400);
@@ -145,7 +138,6 @@ static void each_verdict_is_told(void **state)
     } changes[] = {{0, VERDICT_PASS}, {0.01, VERDICT_REGRESSED}, {-0.01, VERDICT_IMPROVED}};
     struct gate *gate = gate_new(1024);
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 1);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         gate_draw(gate, &turn_models[0], changes[i].change, TWIN_THRESHOLD, 1, 1024, &rng);
@@ -162,7 +154,6 @@ static void a_copy_of_the_base_that_differs_voids_the_verdict(void **state)
 {
     struct gate *gate = gate_new(1024);
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 2);
     turns_draw(&turn_models[0], 0, 1024, &rng, gate->side[0]);
     for (int i = 0; i < 1024; i++)
@@ -194,7 +185,6 @@ static void what_copies_differ_by_is_a_floor(void **state)
     static float base[CASES][TURNS], candidate[CASES][TURNS], null[CASES][TURNS];
     struct twin_case cases[CASES];
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 7);
     for (int lies = 0; lies < 2; lies++) {
         for (int i = 0; i < CASES; i++) {
@@ -229,7 +219,6 @@ static void memory_of_its_own_is_told_no_finer_than_that(void **state)
                 {TWIN_MEMORY, -0.03, VERDICT_IMPROVED}};
     struct gate *gate = gate_new(1024);
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 8);
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
         gate_draw(gate, &turn_models[0], told[i].change, told[i].threshold, 1, 1024, &rng);
@@ -246,7 +235,6 @@ static void too_few_valid_turns_decide_nothing(void **state)
     float base[64], other[64];
     struct twin_case one = {
         .base_ns = base, .candidate_ns = other, .turns = 64, .threshold = TWIN_THRESHOLD};
-    (void)state;
     fill(base, 64, 1000);
     fill(other, 64, 2000);
     fill(base, 50, NAN);
@@ -260,7 +248,6 @@ static void turns_end_when_both_directions_are_decided(void **state)
     struct rng rng;
     struct twin_goal goal = {TWIN_THRESHOLD, twin_alpha_of(96)};
     float **side = gate->side[0];
-    (void)state;
     rng_seed(&rng, 3);
     turns_draw(&turn_models[0], 0, 4096, &rng, side);
     assert_true(twin_is_decided(side[SIM_BASE], side[SIM_CANDIDATE], 256, &goal));
@@ -279,7 +266,6 @@ static void the_same_code_raises_no_alarm_in_any_model(void **state)
     enum { CASES = 3, TURNS = 150 };
     struct gate *gate = gate_new(TURNS);
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 4);
     for (int m = 0; m < TURN_MODELS; m++) {
         int gates = trials(10), wrong = 0;
@@ -303,7 +289,6 @@ static void a_gate_of_many_cases_raises_no_more_alarms(void **state)
     struct gate *gate = gate_new(TURNS);
     struct rng rng;
     int gates = trials(30), wrong = 0;
-    (void)state;
     rng_seed(&rng, 10);
     for (int i = 0; i < gates; i++) {
         gate_draw(gate, &turn_models[0], 0, 0, MOST_CASES, TURNS, &rng);
@@ -326,7 +311,6 @@ static void a_case_at_its_floor_passes_in_one_gate_of_twenty_at_most(void **stat
     struct gate *gate = gate_new(TURNS);
     struct rng rng;
     int gates = trials(100), passed = 0, regressed = 0;
-    (void)state;
     rng_seed(&rng, 9);
     for (int i = 0; i < gates; i++) {
         gate_draw(gate, &turn_models[0], log1p(TWIN_THRESHOLD), TWIN_THRESHOLD, 1, TURNS, &rng);
@@ -346,7 +330,6 @@ static void a_change_of_a_tenth_of_a_per_cent_is_found(void **state)
     struct rng rng;
     int gates = trials(4), found = 0;
     struct twin_goal goal = {0.0005, twin_alpha_of(96)};
-    (void)state;
     rng_seed(&rng, 5);
     for (int i = 0; i < gates; i++) {
         bool is_found = false;
@@ -366,7 +349,6 @@ static void the_interval_has_the_change_in_it(void **state)
     enum { TURNS = 128 };
     struct gate *gate = gate_new(TURNS);
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 6);
     for (int m = 0; m < TURN_MODELS; m++) {
         int gates = trials(20), missed = 0;

@@ -59,7 +59,6 @@ static struct assay_shape small_shape(const struct assay_operation *operation)
 
 static void every_operation_has_host_variants_that_are_right(void **state)
 {
-    (void)state;
     const struct assay_operation *const *operations;
     int count = registry_operations(&operations);
     assert_true(count > 0);
@@ -94,7 +93,6 @@ static void check_shapes(const struct assay_operation *operation)
  * runs a suite every day. */
 static void no_right_variant_is_refused_whatever_the_seed(void **state)
 {
-    (void)state;
     const char *wanted = getenv("SEEDS");
     uint64_t seeds = wanted ? strtoull(wanted, NULL, 10) : 1;
     const struct assay_operation *const *operations;
@@ -107,7 +105,6 @@ static void no_right_variant_is_refused_whatever_the_seed(void **state)
 /* A name that is no choice's would let cases on different data pass for comparable. */
 static void data_dims_are_choices_of_the_operation(void **state)
 {
-    (void)state;
     const struct assay_operation *const *operations;
     int count = registry_operations(&operations), named = 0;
     for (int i = 0; i < count; i++) {

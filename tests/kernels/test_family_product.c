@@ -34,7 +34,6 @@ static double worst(sum_order *order, enum product_unit unit, int64_t k, bool dr
 
 static void errors_stay_below_half_of_their_bound(void **state)
 {
-    (void)state;
     static const struct {
         sum_order *order;
         enum product_unit unit;
@@ -56,7 +55,6 @@ static void errors_stay_below_half_of_their_bound(void **state)
 
 static void half_units_follow_the_type(void **state)
 {
-    (void)state;
     assert_true(product_half_ulp(ASSAY_BF16, 1) == 0x1p-8);
     assert_true(product_half_ulp(ASSAY_BF16, -1.99) == 0x1p-8);
     assert_true(product_half_ulp(ASSAY_BF16, 2) == 0x1p-7);
@@ -68,7 +66,6 @@ static void half_units_follow_the_type(void **state)
 
 static void row_sums_are_those_of_the_elements(void **state)
 {
-    (void)state;
     enum { ROWS = 3, COLUMNS = 5, DEPTH = 700 };
     static float left[ROWS * DEPTH], right[COLUMNS * DEPTH];
     static const double sign[COLUMNS] = {1, -1, -1, 1, -1};

@@ -1,13 +1,10 @@
 /* test_product.c - an output that is a product is wrong where one of its elements is, although
  * the reference looks at a few. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "device/device.h"
 #include "measure/verify.h"
 
@@ -47,7 +44,6 @@ static int product_reference(const struct assay_shape *shape, const void *const 
 /* So dear that the first and the last element alone are checked. */
 static double product_cost(const struct assay_shape *shape)
 {
-    (void)shape;
     return ASSAY_CHECK_BUDGET / 2.0;
 }
 
@@ -120,7 +116,6 @@ static struct check_result ask(struct bench *bench, bool apart)
 static void a_right_product_passes(void **state)
 {
     static const int64_t shapes[][3] = {{1, 1, 1}, {37, 41, 19}, {3, 9000, 5}, {500, 7, 3}};
-    (void)state;
     for (int i = 0; i < 4; i++) {
         struct bench bench;
         bench_open(&bench, shapes[i][0], shapes[i][1], shapes[i][2]);
@@ -132,7 +127,6 @@ static void a_right_product_passes(void **state)
 static void one_wrong_element_anywhere_makes_its_row_wrong(void **state)
 {
     struct bench bench;
-    (void)state;
     bench_open(&bench, 37, 41, 19);
     assert_int_equal(bench.verifier.checked, 2);
     float *c = bench.buffers.data[2];
@@ -153,7 +147,6 @@ static void one_wrong_element_anywhere_makes_its_row_wrong(void **state)
 static void a_nan_makes_its_row_wrong(void **state)
 {
     struct bench bench;
-    (void)state;
     bench_open(&bench, 37, 41, 19);
     ((float *)bench.buffers.data[2])[500] = NAN;
     assert_int_equal(ask(&bench, false).wrong, 1);
@@ -165,7 +158,6 @@ static void two_elements_that_are_exchanged_are_found(void **state)
 {
     struct bench bench;
     int found = 0;
-    (void)state;
     bench_open(&bench, 37, 41, 19);
     float *c = bench.buffers.data[2];
     for (int i = 2; i < 36; i++) {
@@ -181,7 +173,6 @@ static void two_elements_that_are_exchanged_are_found(void **state)
 static void one_that_is_apart_is_not_asked(void **state)
 {
     struct bench bench;
-    (void)state;
     bench_open(&bench, 37, 41, 19);
     ((float *)bench.buffers.data[2])[500] = NAN;
     assert_string_equal(ask(&bench, true).reason, "");

@@ -1,11 +1,8 @@
 /* test_verify.c - what is checked, and how one element is judged. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "device/device.h"
 #include "measure/verify.h"
 
@@ -14,7 +11,6 @@
 static void a_small_output_is_checked_whole(void **state)
 {
     int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES];
-    (void)state;
     assert_int_equal(verify_plan(1000, 1, 1000, 1, begin, end), 1);
     assert_int_equal(begin[0], 0);
     assert_int_equal(end[0], 1000);
@@ -23,7 +19,6 @@ static void a_small_output_is_checked_whole(void **state)
 static void nothing_is_checked_of_nothing(void **state)
 {
     int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES];
-    (void)state;
     assert_int_equal(verify_plan(0, 1, 1000, 1, begin, end), 0);
 }
 
@@ -33,7 +28,6 @@ static void a_large_output_is_checked_from_end_to_end(void **state)
 {
     static const int64_t counts[] = {1009, 50000017, 200000000, 4099, 16384 * 4096 + 7};
     static const int64_t runs[] = {1, 7, 64, 4096};
-    (void)state;
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
             int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES], total = 0, budget = 1000;
@@ -57,7 +51,6 @@ static void a_large_output_is_checked_from_end_to_end(void **state)
 static void no_long_stretch_goes_unchecked(void **state)
 {
     int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES], count = 200000000;
-    (void)state;
     int chunks = verify_plan(count, 1, 1 << 20, 1, begin, end);
     assert_int_equal(chunks, ASSAY_CHECK_PLACES);
     for (int i = 1; i < chunks; i++)
@@ -69,7 +62,6 @@ static void another_seed_checks_other_places(void **state)
 {
     int64_t begin[2][ASSAY_CHECK_PLACES], end[2][ASSAY_CHECK_PLACES];
     int moved = 0;
-    (void)state;
     for (int i = 0; i < 2; i++)
         verify_plan(200000000, 1, 1 << 20, 7 + (uint64_t)i, begin[i], end[i]);
     for (int i = 0; i < ASSAY_CHECK_PLACES; i++)
@@ -89,7 +81,6 @@ static enum assay_match judge(double expected, double bound, double got)
 
 static void a_value_within_the_tolerance_is_right(void **state)
 {
-    (void)state;
     assert_int_equal(judge(100, NAN, 101), ASSAY_EXACT);
     assert_int_equal(judge(100, NAN, 101.01), ASSAY_WRONG);
     assert_int_equal(judge(0, NAN, 1e-3), ASSAY_EXACT);
@@ -98,14 +89,12 @@ static void a_value_within_the_tolerance_is_right(void **state)
 
 static void an_element_s_own_bound_comes_before_the_tolerance(void **state)
 {
-    (void)state;
     assert_int_equal(judge(100, 0.5, 100.4), ASSAY_EXACT);
     assert_int_equal(judge(100, 0.5, 100.6), ASSAY_WRONG);
 }
 
 static void nan_is_right_only_where_nan_is_expected(void **state)
 {
-    (void)state;
     assert_int_equal(judge(1, NAN, NAN), ASSAY_WRONG);
     assert_int_equal(judge(NAN, NAN, NAN), ASSAY_EXACT);
     assert_int_equal(judge(NAN, NAN, 1), ASSAY_WRONG);
@@ -113,7 +102,6 @@ static void nan_is_right_only_where_nan_is_expected(void **state)
 
 static void a_small_output_may_have_more_ties_by_chance(void **state)
 {
-    (void)state;
     assert_int_equal(verify_near_limit(1, 0.01), 1);
     assert_int_equal(verify_near_limit(128, 0.01), 4);
     assert_int_equal(verify_near_limit(1000000, 0.01), 10300);
@@ -122,7 +110,6 @@ static void a_small_output_may_have_more_ties_by_chance(void **state)
 
 static void an_infinity_is_right_only_with_its_sign(void **state)
 {
-    (void)state;
     assert_int_equal(judge(INFINITY, NAN, INFINITY), ASSAY_EXACT);
     assert_int_equal(judge(INFINITY, NAN, -INFINITY), ASSAY_WRONG);
     assert_int_equal(judge(1, NAN, INFINITY), ASSAY_WRONG);
@@ -198,7 +185,6 @@ static struct check_result ask(struct bench *bench)
 static void a_right_output_passes(void **state)
 {
     struct bench bench;
-    (void)state;
     bench_open(&bench, 10007);
     write_right(&bench);
     assert_string_equal(ask(&bench).reason, "");
@@ -209,7 +195,6 @@ static void a_right_output_passes(void **state)
 static void a_poisoned_output_fails(void **state)
 {
     struct bench bench;
-    (void)state;
     bench_open(&bench, 10007);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(buffers_poison(&bench.buffers), 0);
@@ -224,7 +209,6 @@ static void a_poisoned_output_fails(void **state)
 static void one_wrong_element_is_found_and_named(void **state)
 {
     struct bench bench;
-    (void)state;
     bench_open(&bench, 10007);
     write_right(&bench);
     ((double *)bench.buffers.data[1])[10006] = 1;
@@ -285,7 +269,6 @@ static struct check_result ask_halves(int64_t n, int off)
 
 static void an_output_of_16_bits_is_mostly_the_nearest(void **state)
 {
-    (void)state;
     /* 100.3 is nearest to 100.5: a quarter of an output of 100 is not. */
     assert_string_equal(ask_halves(999, 0).reason, "");
     assert_true(fabs(ask_halves(999, 0).near_share - 0.25) < 0.01);
@@ -294,7 +277,6 @@ static void an_output_of_16_bits_is_mostly_the_nearest(void **state)
 
 static void many_errors_within_the_bound_of_one_are_found(void **state)
 {
-    (void)state;
     struct check_result found = ask_halves(1000, 0);
     assert_string_equal(found.reason, "");
     assert_true(fabs(found.rms - sqrt((0.01 + 0.04 + 0.09) / 4)) < 1e-6);
@@ -315,7 +297,6 @@ static int check_that_copies(struct assay_call *call)
 
 static int land(struct device *device)
 {
-    (void)device;
     if (in_flight) write_right(in_flight);
     return 0;
 }
@@ -326,7 +307,6 @@ static void what_a_check_copies_has_landed_before_it_is_judged(void **state)
     struct check_result found;
     const struct assay_variant copies = {
         .operation = "triple", .name = "copies", .check = check_that_copies};
-    (void)state;
     bench_open(&bench, 10007);
     struct device_ops slow = *bench.ops;
     slow.synchronize = land;
@@ -344,7 +324,6 @@ static void untouched_guards_are_intact(void **state)
 {
     struct bench bench;
     char reason[ASSAY_MAX_REASON] = "";
-    (void)state;
     bench_open(&bench, 1009);
     write_right(&bench);
     assert_int_equal(buffers_intact(&bench.buffers, reason, sizeof reason), 1);
@@ -356,7 +335,6 @@ static void a_byte_outside_a_buffer_is_found_and_mended(void **state)
 {
     struct bench bench;
     char reason[ASSAY_MAX_REASON];
-    (void)state;
     bench_open(&bench, 1009);
     for (int b = 0; b < 2; b++) {
         char *data = bench.buffers.data[b];
@@ -377,7 +355,6 @@ static void a_changed_input_is_found_and_restored(void **state)
 {
     struct bench bench;
     char reason[ASSAY_MAX_REASON];
-    (void)state;
     bench_open(&bench, 1009);
     float was = ((float *)bench.buffers.data[0])[1008];
     ((float *)bench.buffers.data[0])[1008] = -1;

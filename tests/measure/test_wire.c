@@ -1,13 +1,10 @@
 /* test_wire.c - messages between the worker and its parent. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "case/result.h"
 #include "device/profile.h"
 #include "measure/wire.h"
@@ -19,7 +16,6 @@ static void a_case_travels_with_its_samples(void **state)
     uint16_t round[3] = {0, 0, 1}, wall_round[2] = {0, 1};
     uint8_t mark[3] = {0, MARK_THROTTLED, 0};
     struct wire_case sent = {.index = 4};
-    (void)state;
     result_init(&sent.result);
     sent.result.time_ns = 2;
     sent.result.samples = (struct samples){.count = 3,
@@ -55,7 +51,6 @@ static void a_cut_case_is_refused(void **state)
 {
     struct wire_case sent, got;
     float time_ns[3] = {1, 2, 3};
-    (void)state;
     memset(&sent, 0, sizeof sent);
     sent.result.samples.count = 3;
     sent.result.samples.time_ns = time_ns; /* says that they follow, and they do not */
@@ -76,7 +71,6 @@ static bool taken(const struct wire_case *sent)
 static void a_case_that_the_parent_would_fall_over_is_refused(void **state)
 {
     struct wire_case sound = {.index = 0}, sent;
-    (void)state;
     result_init(&sound.result);
     assert_true(taken(&sound));
     sent = sound;
@@ -116,7 +110,6 @@ static void a_profile_that_the_parent_would_fall_over_is_refused(void **state)
         struct profile profile;
     } sent = {.message.index = 0};
     struct wire_case got;
-    (void)state;
     result_init(&sent.message.result);
     profile_init(&sent.profile);
     sent.message.profile = &sent.profile; /* one follows */
@@ -135,7 +128,6 @@ static void a_dead_peer_is_an_error_and_no_signal(void **state)
     enum wire_type type;
     void *data;
     size_t bytes;
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     close(pair[1]);
     assert_int_equal(wire_send(pair[0], WIRE_QUIT, NULL, 0), -1);

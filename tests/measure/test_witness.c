@@ -1,11 +1,8 @@
 /* test_witness.c - outputs of which the reference affords a part: what is wrong in the rest is
  * found where it differs from another variant's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "measure/measure.h"
 
 enum { ROWS, COLUMNS, COST };
@@ -173,27 +170,23 @@ static void find(const struct assay_shape shapes[2], int (*launch)(struct assay_
 
 static void zeroed_sequences_are_found(void **state)
 {
-    (void)state;
     find(models, launch_zeros, "is 0, expected");
     find(models, launch_zeros, "(found where it differs from r");
 }
 
 static void a_nan_is_found_before_all_else(void **state)
 {
-    (void)state;
     find(models, launch_nan, "y[3333] is");
 }
 
 static void one_wrong_row_in_sixteen_thousand_is_found(void **state)
 {
-    (void)state;
     find(products, launch_bad_row, "y[6399");
 }
 
 static void variants_that_differ_within_the_bound_are_right(void **state)
 {
     static const struct assay_variant *const both[] = {&right, &rough};
-    (void)state;
     for (int s = 0; s < 4; s++) {
         struct case_result results[2];
         check_group(s < 2 ? &models[s] : &products[s - 2], 2, both, results);

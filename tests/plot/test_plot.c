@@ -42,7 +42,6 @@ static struct case_id id_of(const char *variant, const char *shape)
 
 static void names_are_what_the_cases_do_not_share(void **state)
 {
-    (void)state;
     struct plot_common common = {0};
     struct case_id a = id_of("fast", "n=5 type=fp32"), b = id_of("slow", "n=50 type=fp32");
     char text[PLOT_MAX_COMMON], name[PLOT_MAX_NAME];
@@ -56,7 +55,6 @@ static void names_are_what_the_cases_do_not_share(void **state)
 
 static void a_task_is_the_sizes_and_the_data(void **state)
 {
-    (void)state;
     char task[RESULT_MAX_SHAPE];
     struct case_id id =
         id_of("x", "rows=16 type=fp32 scale=1.5 columns=32 data=gaussian empty= dat=1.5");
@@ -81,7 +79,6 @@ static int all_rows(const struct view_row *rows[])
 
 static void the_task_of_most_rows_is_kept_or_the_larger(void **state)
 {
-    (void)state;
     const struct view_row *rows[4];
     fake_begin(&fake, 1);
     sized("op", "type=a", 1000, "x", 1);
@@ -101,7 +98,6 @@ static void the_task_of_most_rows_is_kept_or_the_larger(void **state)
 
 static void cases_on_different_data_are_different_tasks(void **state)
 {
-    (void)state;
     const struct view_row *rows[4];
     fake_begin(&fake, 1);
     sized("op", "data=gaussian", 1000, "x", 1);
@@ -120,7 +116,6 @@ static void cases_on_different_data_are_different_tasks(void **state)
 
 static void a_case_alone_keeps_a_name(void **state)
 {
-    (void)state;
     struct plot_common common = {0};
     struct case_id a = id_of("fast", "n=5");
     char name[PLOT_MAX_NAME];
@@ -140,7 +135,6 @@ static int kept(const struct plot_request *request, double widest, const struct 
 
 static void the_group_of_most_variants_is_kept_or_the_larger(void **state)
 {
-    (void)state;
     struct plot_request request = {.run = &fake.run}, other = {.operation = "other"};
     const struct view_row *rows[16];
     make_run();
@@ -157,7 +151,6 @@ static void the_group_of_most_variants_is_kept_or_the_larger(void **state)
 
 static void only_variants_near_the_fastest_count_where_asked(void **state)
 {
-    (void)state;
     const struct view_row *rows[5];
     fake_begin(&fake, 1);
     sized("wide", "", 1000000, "a", 1000);
@@ -191,7 +184,6 @@ static void written(const char *text, const char *expected)
 
 static void text_cannot_leave_its_field(void **state)
 {
-    (void)state;
     written("plain_name", "plain_name");
     written("a\tb\nc", "a b c");
     written("say \"x\"", "say \xe2\x80\x9dx\xe2\x80\x9d");
@@ -240,7 +232,6 @@ static void draw(const char *name, enum plot_outcome expected)
 
 static void data_and_script_are_kept_and_hold_every_point(void **state)
 {
-    (void)state;
     if (!has_gnuplot()) skip();
     make_run();
     strcpy(fake.launches[0].device.name, "50% \"fast\" & <µ> 'GPU'");
@@ -257,7 +248,6 @@ static void data_and_script_are_kept_and_hold_every_point(void **state)
 
 static void odd_names_reach_the_picture_as_they_are(void **state)
 {
-    (void)state;
     if (!has_gnuplot()) skip();
     make_run();
     strcpy(fake.launches[0].device.name, "50% \"fast\" & <µ> 'GPU' a_b^{c}");
@@ -273,7 +263,6 @@ static void odd_names_reach_the_picture_as_they_are(void **state)
 
 static void every_format_is_drawn(void **state)
 {
-    (void)state;
     static const char *const names[] = {"a.svg", "a.png", "a.pdf"};
     struct stat status;
     if (!has_gnuplot()) skip();
@@ -288,7 +277,6 @@ static void every_format_is_drawn(void **state)
 
 static void one_size_is_drawn_as_bars(void **state)
 {
-    (void)state;
     if (!has_gnuplot()) skip();
     fake_begin(&fake, 1);
     fake_baseline(&fake, 0, "o", "n=5", "copy", 2000);
@@ -300,7 +288,6 @@ static void one_size_is_drawn_as_bars(void **state)
 
 static void a_run_without_a_time_is_nothing_to_draw(void **state)
 {
-    (void)state;
     fake_begin(&fake, 1);
     draw("none.svg", PLOT_NOTHING);
     assert_int_not_equal(access(in_folder("none.svg"), F_OK), 0);
@@ -308,7 +295,6 @@ static void a_run_without_a_time_is_nothing_to_draw(void **state)
 
 static void an_output_of_another_format_is_refused(void **state)
 {
-    (void)state;
     make_run();
     draw("a.jpeg", PLOT_FAILED);
     assert_non_null(strstr(assay_last_error(), ".svg, .png or .pdf"));
@@ -317,7 +303,6 @@ static void an_output_of_another_format_is_refused(void **state)
 
 static void without_gnuplot_the_message_says_how_to_get_it(void **state)
 {
-    (void)state;
     char *path = strdup(getenv("PATH"));
     make_run();
     setenv("PATH", "/nowhere", 1);
@@ -331,7 +316,6 @@ static void without_gnuplot_the_message_says_how_to_get_it(void **state)
 
 static void what_gnuplot_says_becomes_the_reason(void **state)
 {
-    (void)state;
     char plots[128];
     if (!has_gnuplot()) skip();
     snprintf(plots, sizeof plots, "%s", in_folder("plots"));
@@ -349,13 +333,11 @@ static void what_gnuplot_says_becomes_the_reason(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static int remove_folder(void **state)
 {
-    (void)state;
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", folder);
     return system(command);

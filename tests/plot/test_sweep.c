@@ -28,7 +28,6 @@ static void forget(void)
 
 static void sweep_takes_the_panel_with_the_most_sizes(void **state)
 {
-    (void)state;
     assert_int_equal(choose(NULL, NULL), 1);
     assert_string_equal(sweep.operation, "int8_quantize");
     assert_string_equal(sweep.dim, "n");
@@ -39,7 +38,6 @@ static void sweep_takes_the_panel_with_the_most_sizes(void **state)
 
 static void sweep_has_baselines_first_and_then_the_fastest(void **state)
 {
-    (void)state;
     assert_int_equal(choose(NULL, NULL), 1);
     assert_int_equal(sweep.count, 3);
     assert_string_equal(sweep.curve[0].variant, "copy");
@@ -51,7 +49,6 @@ static void sweep_has_baselines_first_and_then_the_fastest(void **state)
 
 static void sweep_points_go_by_size(void **state)
 {
-    (void)state;
     assert_int_equal(choose(NULL, NULL), 1);
     assert_int_equal(sweep.curve[1].count, 3);
     for (int i = 1; i < 3; i++)
@@ -62,7 +59,6 @@ static void sweep_points_go_by_size(void **state)
 
 static void sweep_keeps_to_the_operation_and_the_panel_asked_for(void **state)
 {
-    (void)state;
     assert_int_equal(choose("other", NULL), 1);
     assert_string_equal(sweep.operation, "other");
     assert_int_equal(sweep.sizes, 1);
@@ -77,7 +73,6 @@ static void sweep_keeps_to_the_operation_and_the_panel_asked_for(void **state)
 
 static void sweep_keeps_to_the_cases_asked_for(void **state)
 {
-    (void)state;
     make_run();
     assert_int_equal(choose_from_fake((struct plot_request){.cases = "int8_quantize/[fs]*"}), 1);
     assert_int_equal(sweep.count, 2);
@@ -86,7 +81,6 @@ static void sweep_keeps_to_the_cases_asked_for(void **state)
 
 static void sweep_leaves_out_what_has_no_time(void **state)
 {
-    (void)state;
     fake_begin(&fake, 1);
     fake_failure(&fake, 0, "o", "n=1", "bad", STATUS_WRONG, "");
     assert_int_equal(choose_from_fake((struct plot_request){0}), 0);
@@ -95,7 +89,6 @@ static void sweep_leaves_out_what_has_no_time(void **state)
 
 static void sweep_goes_by_bytes_where_they_grow_with_the_size(void **state)
 {
-    (void)state;
     assert_int_equal(choose("int8_quantize", NULL), 1);
     assert_true(sweep.by_bytes);
     assert_float_equal(sweep_x(&sweep, &sweep.curve[1].point[0]), 5e6, 0);
@@ -104,7 +97,6 @@ static void sweep_goes_by_bytes_where_they_grow_with_the_size(void **state)
 
 static void sweep_goes_by_the_dim_where_sizes_move_like_bytes(void **state)
 {
-    (void)state;
     fake_begin(&fake, 1);
     for (int rows = 16; rows >= 1; rows /= 4) {
         char shape[32];
@@ -120,7 +112,6 @@ static void sweep_goes_by_the_dim_where_sizes_move_like_bytes(void **state)
 
 static void sweep_takes_the_first_dim_where_several_vary_alike(void **state)
 {
-    (void)state;
     fake_begin(&fake, 1);
     for (int i = 0; i < 9; i++) {
         char shape[48];
@@ -135,7 +126,6 @@ static void sweep_takes_the_first_dim_where_several_vary_alike(void **state)
 
 static void sweep_takes_no_size_of_zero(void **state)
 {
-    (void)state;
     fake_begin(&fake, 1);
     for (int vocabulary = 0; vocabulary <= 200; vocabulary += 100) {
         char shape[48];

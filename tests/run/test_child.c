@@ -1,15 +1,11 @@
 /* test_child.c - how a worker ends when its parent lets go of it; this program is its worker. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "measure/worker.h"
 #include "run/child.h"
@@ -37,7 +33,6 @@ static void a_worker_that_waits_for_a_message_ends_by_itself(void **state)
 {
     enum { TRIES = 10 };
     char how[ASSAY_MAX_REASON] = "";
-    (void)state;
     for (int i = 0; i < TRIES && strcmp(how, "exit status 5") != 0; i++)
         reap(0, how);
     assert_string_equal(how, "exit status 5");
@@ -46,7 +41,6 @@ static void a_worker_that_waits_for_a_message_ends_by_itself(void **state)
 static void one_that_does_not_is_killed(void **state)
 {
     char how[ASSAY_MAX_REASON];
-    (void)state;
     reap(SIGSTOP, how);
     assert_string_equal(how, "signal 9, Killed");
 }
@@ -54,14 +48,12 @@ static void one_that_does_not_is_killed(void **state)
 static void one_that_died_says_of_which_signal(void **state)
 {
     char how[ASSAY_MAX_REASON];
-    (void)state;
     reap(SIGUSR1, how);
     assert_string_equal(how, "signal 10, User defined signal 1");
 }
 
 static void one_that_is_told_to_quit_reports_its_device(void **state)
 {
-    (void)state;
     struct child child;
     struct device_state told, nothing;
     start(&child);
@@ -99,7 +91,6 @@ static void one_that_is_killed_while_it_opens_is_started_again(void **state)
 {
     struct child child;
     char path[32], how[ASSAY_MAX_REASON];
-    (void)state;
     plan_deaths(path, 2);
     start(&child);
     assert_false(child.died);
@@ -113,7 +104,6 @@ static void one_that_always_is_is_told(void **state)
     const struct device_options options = {.spec = "host", .flush = 0};
     struct child child;
     char path[32];
-    (void)state;
     plan_deaths(path, 100);
     assert_int_equal(child_start(&child, &options), -1);
     assert_string_equal(assay_last_error(),

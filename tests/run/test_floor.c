@@ -2,15 +2,11 @@
  * test_floor.c - a time that no device could reach makes a row wrong, and none that an honest
  * kernel could reach does.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "run/floor.h"
 
 static const struct device_info gpu = {
@@ -52,7 +48,6 @@ static enum case_status judged(struct assay_work work, enum assay_temperature te
 
 static void a_cold_read_faster_than_memory_is_wrong(void **state)
 {
-    (void)state;
     struct assay_work reads = {.read_bytes = 1e6};
     assert_int_equal(judged(reads, ASSAY_COLD, 1e6 / 1.24), STATUS_OK);
     assert_int_equal(judged(reads, ASSAY_COLD, 1e6 / 1.26), STATUS_WRONG);
@@ -60,7 +55,6 @@ static void a_cold_read_faster_than_memory_is_wrong(void **state)
 
 static void written_bytes_may_stay_in_the_cache(void **state)
 {
-    (void)state;
     struct assay_work writes = {.read_bytes = 1e6, .write_bytes = 40e6};
     assert_int_equal(judged(writes, ASSAY_COLD, 41e6 / 4), STATUS_OK);
     writes.write_bytes = 150e6; /* 100e6 more than the cache holds */
@@ -70,7 +64,6 @@ static void written_bytes_may_stay_in_the_cache(void **state)
 
 static void hot_operands_are_held_against_the_cache(void **state)
 {
-    (void)state;
     struct assay_work reads = {.read_bytes = 10e6};
     assert_int_equal(judged(reads, ASSAY_HOT, 10e6 / 4 / 1.24), STATUS_OK);
     assert_int_equal(judged(reads, ASSAY_HOT, 10e6 / 4 / 1.26), STATUS_WRONG);
@@ -78,7 +71,6 @@ static void hot_operands_are_held_against_the_cache(void **state)
 
 static void operations_take_their_time_whatever_the_bytes(void **state)
 {
-    (void)state;
     struct assay_work work = {.read_bytes = 1, .ops = {[ASSAY_FP32] = 1e8}};
     assert_int_equal(judged(work, ASSAY_HOT, 1e7 / 1.24), STATUS_OK);
     assert_int_equal(judged(work, ASSAY_HOT, 1e7 / 1.26), STATUS_WRONG);
@@ -86,7 +78,6 @@ static void operations_take_their_time_whatever_the_bytes(void **state)
 
 static void nothing_is_faster_than_an_empty_kernel(void **state)
 {
-    (void)state;
     struct assay_work nothing = {0};
     assert_int_equal(judged(nothing, ASSAY_COLD, 500 / 1.24), STATUS_OK);
     assert_int_equal(judged(nothing, ASSAY_COLD, 500 / 1.26), STATUS_WRONG);
@@ -94,7 +85,6 @@ static void nothing_is_faster_than_an_empty_kernel(void **state)
 
 static void the_link_has_a_floor_of_its_own(void **state)
 {
-    (void)state;
     struct assay_work work = {.write_bytes = 1e6, .over_link = true};
     assert_int_equal(judged(work, ASSAY_COLD, 20e6 / 1.24), STATUS_OK);
     assert_int_equal(judged(work, ASSAY_COLD, 20e6 / 1.26), STATUS_WRONG);
@@ -102,7 +92,6 @@ static void the_link_has_a_floor_of_its_own(void **state)
 
 static void a_limit_that_was_not_measured_refuses_nothing(void **state)
 {
-    (void)state;
     struct assay_work work = {.ops = {[ASSAY_INT8_OPS] = 1e12}};
     assert_int_equal(judged(work, ASSAY_COLD, 1000), STATUS_OK);
     struct device_info unknown = gpu;
@@ -112,7 +101,6 @@ static void a_limit_that_was_not_measured_refuses_nothing(void **state)
 
 static void only_a_real_gpu_is_judged(void **state)
 {
-    (void)state;
     struct assay_work reads = {.read_bytes = 1e9};
     struct device_info other = gpu;
     other.place = ASSAY_HOST;
@@ -130,7 +118,6 @@ static const char *limit(const struct assay_shape *shape, enum assay_temperature
 
 static void a_case_that_measures_a_limit_is_not_held_against_others(void **state)
 {
-    (void)state;
     const struct assay_operation measures = {.name = "copy", .ceiling = limit};
     const struct group group = {.shape = {&measures, {1}}};
     struct ceilings ceilings = measured();
@@ -141,7 +128,6 @@ static void a_case_that_measures_a_limit_is_not_held_against_others(void **state
 
 static void a_row_that_has_failed_keeps_its_reason(void **state)
 {
-    (void)state;
     struct ceilings ceilings = measured();
     struct case_result result = {.status = STATUS_CRASHED, .reason = "why", .time_ns = 1};
     floor_judge(&ceilings, &gpu, &plain, &result);

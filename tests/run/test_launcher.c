@@ -1,12 +1,7 @@
 /* test_launcher.c - what the environment of a launcher says of a process. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "run/launcher.h"
 
@@ -36,7 +31,6 @@ static void expect(const struct rank *rank, int index, int count, int local, con
 static void without_a_launcher_a_process_is_alone(void **state)
 {
     struct rank rank;
-    (void)state;
     assert_int_equal(FIND(&rank, "HOME=/root", "SLURM_ARRAY_TASK_ID="), 0);
     expect(&rank, 0, 1, -1, "");
     assert_string_equal(rank.how, "");
@@ -45,7 +39,6 @@ static void without_a_launcher_a_process_is_alone(void **state)
 static void each_launcher_says_rank_and_count(void **state)
 {
     struct rank rank;
-    (void)state;
     FIND(&rank, "SLURM_PROCID=5", "SLURM_STEP_NUM_TASKS=8", "SLURM_LOCALID=1", "SLURM_JOB_ID=77",
          "SLURM_STEP_ID=0", "SLURM_NTASKS=99");
     expect(&rank, 5, 8, 1, "slurm-77.0");
@@ -68,7 +61,6 @@ static void each_launcher_says_rank_and_count(void **state)
 static void a_batch_script_is_alone(void **state)
 {
     struct rank rank;
-    (void)state;
     assert_int_equal(FIND(&rank, "SLURM_PROCID=0", "SLURM_NTASKS=4", "SLURM_JOB_ID=77"), 0);
     expect(&rank, 0, 1, -1, "");
 }
@@ -76,7 +68,6 @@ static void a_batch_script_is_alone(void **state)
 static void under_mpirun_in_slurm_the_ranks_are_those_of_mpirun(void **state)
 {
     struct rank rank;
-    (void)state;
     FIND(&rank, "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2", "SLURM_LOCALID=0", "SLURM_JOB_ID=77",
          "OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=8", "OMPI_COMM_WORLD_LOCAL_RANK=3",
          "PMIX_NAMESPACE=prterun-n1-7@1");
@@ -86,7 +77,6 @@ static void under_mpirun_in_slurm_the_ranks_are_those_of_mpirun(void **state)
 static void the_ranks_of_each_array_task_divide_its_part(void **state)
 {
     struct rank rank;
-    (void)state;
     FIND(&rank, "SLURM_ARRAY_TASK_ID=1", "SLURM_ARRAY_TASK_COUNT=3", "SLURM_ARRAY_TASK_MAX=2",
          "SLURM_ARRAY_JOB_ID=70", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=4", "SLURM_LOCALID=1",
          "SLURM_JOB_ID=72", "SLURM_STEP_ID=0");
@@ -96,7 +86,6 @@ static void the_ranks_of_each_array_task_divide_its_part(void **state)
 
 static void what_cannot_be_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *environment[6], *words;
     } cases[] = {

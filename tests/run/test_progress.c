@@ -1,13 +1,9 @@
 /* test_progress.c - the bar, and the lines in its place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "run/progress.h"
 
 static char *said;
@@ -37,7 +33,6 @@ static int count(const char *text, const char *part)
 
 static void off_a_terminal_a_group_is_one_line(void **state)
 {
-    (void)state;
     struct progress progress;
     begin(&progress, 17, 3);
     progress_group(&progress, "int8_quantize n=5000000 input=fp32 cold");
@@ -54,7 +49,6 @@ static void off_a_terminal_a_group_is_one_line(void **state)
 
 static void counts_begin_anew_with_each_group(void **state)
 {
-    (void)state;
     struct progress progress;
     begin(&progress, 2, 2);
     for (int i = 0; i < 2; i++) {
@@ -69,7 +63,6 @@ static void counts_begin_anew_with_each_group(void **state)
 
 static void a_case_that_is_not_fine_is_said_at_once(void **state)
 {
-    (void)state;
     struct progress progress;
     begin(&progress, 1, 1);
     progress_group(&progress, "o n=1 cold");
@@ -81,7 +74,6 @@ static void a_case_that_is_not_fine_is_said_at_once(void **state)
 
 static void a_bad_case_erases_the_bar_and_comes_above_it(void **state)
 {
-    (void)state;
     struct progress progress;
     begin(&progress, 1, 1);
     progress.terminal = true;
@@ -95,7 +87,6 @@ static void a_bad_case_erases_the_bar_and_comes_above_it(void **state)
 
 static void the_bar_is_drawn_at_most_five_times_a_second(void **state)
 {
-    (void)state;
     struct progress progress;
     begin(&progress, 1, 100);
     progress.terminal = true;
@@ -117,7 +108,6 @@ static void the_bar_is_drawn_at_most_five_times_a_second(void **state)
 
 static void bar_shows_case_count_and_time_left(void **state)
 {
-    (void)state;
     char line[PROGRESS_LINE];
     struct progress progress = {.groups = 4, .group = 2, .cases = 40, .done = 10};
     progress.started_s = 100;
@@ -129,7 +119,6 @@ static void bar_shows_case_count_and_time_left(void **state)
 
 static void bar_promises_no_time_before_a_group_is_done(void **state)
 {
-    (void)state;
     char line[PROGRESS_LINE];
     struct progress progress = {.groups = 4, .group = 1, .cases = 40, .done = 10};
     progress_line(&progress, 125, 200, line);
@@ -138,7 +127,6 @@ static void bar_promises_no_time_before_a_group_is_done(void **state)
 
 static void bar_never_reaches_the_last_column(void **state)
 {
-    (void)state;
     char line[PROGRESS_LINE];
     struct progress progress = {.groups = 4, .group = 2, .cases = 40, .done = 41};
     memset(progress.text, 'x', sizeof progress.text - 1);

@@ -1,11 +1,7 @@
 /* test_show.c - the formats of `assay show`, on a run made by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <sqlite3.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "tests/fake_run.h"
@@ -17,8 +13,6 @@ static size_t shown_size;
 
 static const char *fake_ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
 {
-    (void)shape;
-    (void)temperature;
     return "memory_r4w1";
 }
 
@@ -141,7 +135,6 @@ static const char whole[] =
 
 static void table_is_as_written_here(void **state)
 {
-    (void)state;
     show("table", false);
     assert_string_equal(shown, narrow);
     release();
@@ -152,7 +145,6 @@ static void a_bound_is_not_called_a_baseline(void **state)
 {
     static const char shape[] = "n=5000000 input=fp32";
     struct show_options options = {.format = "table", .width = 100};
-    (void)state;
     for (int with_baseline = 0; with_baseline < 2; with_baseline++) {
         FILE *out = open_memstream(&shown, &shown_size);
         fake_begin(&fake, 1);
@@ -178,7 +170,6 @@ static void a_bound_is_not_called_a_baseline(void **state)
 
 static void a_file_gets_intervals_and_whole_lines(void **state)
 {
-    (void)state;
     show_with(&(const struct show_options){.format = "table"});
     assert_string_equal(shown, whole);
     release();
@@ -186,7 +177,6 @@ static void a_file_gets_intervals_and_whole_lines(void **state)
 
 static void every_line_of_the_table_fits_the_terminal(void **state)
 {
-    (void)state;
     for (int width = 72; width <= 120; width++) {
         show_with(
             &(const struct show_options){.format = "table", .ceilings = true, .width = width});
@@ -209,7 +199,6 @@ static void join_lines(char *text)
 
 static void nothing_is_cut_in_a_narrow_terminal(void **state)
 {
-    (void)state;
     show_with(&(const struct show_options){.format = "table", .width = 72});
     join_lines(shown);
     assert_non_null(strstr(shown, " a_variant_with_a_name_that_is_far_too_long_here 61.0 us "));
@@ -222,7 +211,6 @@ static void nothing_is_cut_in_a_narrow_terminal(void **state)
 
 static void wide_shows_intervals_though_they_do_not_fit(void **state)
 {
-    (void)state;
     show("table", false);
     assert_null(strstr(shown, "[1.040"));
     release();
@@ -236,7 +224,6 @@ static void wide_shows_intervals_though_they_do_not_fit(void **state)
 
 static void no_line_of_the_table_ends_in_a_blank(void **state)
 {
-    (void)state;
     show("table", true);
     assert_null(strstr(shown, " \n"));
     release();
@@ -244,7 +231,6 @@ static void no_line_of_the_table_ends_in_a_blank(void **state)
 
 static void ceilings_are_rows_on_request(void **state)
 {
-    (void)state;
     show("table", false);
     assert_null(strstr(shown, "fake_memory"));
     release();
@@ -255,7 +241,6 @@ static void ceilings_are_rows_on_request(void **state)
 
 static void colour_is_off_unless_asked_for(void **state)
 {
-    (void)state;
     show("table", true);
     assert_null(strchr(shown, '\033'));
     release();
@@ -263,7 +248,6 @@ static void colour_is_off_unless_asked_for(void **state)
 
 static void md_has_as_many_cells_in_every_row(void **state)
 {
-    (void)state;
     show("md", true);
     for (char *rest = shown, *line; (line = strsep(&rest, "\n"));) {
         int bars = 0;
@@ -289,7 +273,6 @@ static int separators(const char *line)
 
 static void csv_has_as_many_fields_in_every_line(void **state)
 {
-    (void)state;
     show("csv", false);
     char *broken = strstr(shown, "line one\nline two");
     assert_non_null(broken); /* a line end within quotes is data */
@@ -330,19 +313,16 @@ static void assert_answer(const char *query, const char *expected)
 
 static int open_sql(void **state)
 {
-    (void)state;
     return sqlite3_open(":memory:", &sql);
 }
 
 static int close_sql(void **state)
 {
-    (void)state;
     return sqlite3_close(sql);
 }
 
 static void json_is_one_valid_document(void **state)
 {
-    (void)state;
     show("json", true);
     assert_answer("select json_valid(?1)", "1");
     assert_answer("select json_extract(?1, '$.format')", "1");
@@ -353,7 +333,6 @@ static void json_is_one_valid_document(void **state)
 
 static void json_rows_have_the_members_of_format_1(void **state)
 {
-    (void)state;
     show("json", false);
     assert_answer("select group_concat(key, ' ') from json_each(?1, '$.rows[0]')",
                   "operation variant kind device shape temperature status reason clock samples "
@@ -368,7 +347,6 @@ static void json_rows_have_the_members_of_format_1(void **state)
 
 static void json_figures_that_were_not_measured_are_null(void **state)
 {
-    (void)state;
     show("json", false);
     assert_answer("select json_type(?1, '$.rows[1].event_ns')", "null");
     assert_answer("select json_type(?1, '$.rows[1].energy_mj')", "null");
@@ -380,7 +358,6 @@ static void json_figures_that_were_not_measured_are_null(void **state)
 
 static void json_shape_is_an_object_with_numbers_as_numbers(void **state)
 {
-    (void)state;
     show("json", false);
     assert_answer("select json_extract(?1, '$.rows[0].shape')",
                   "{\"n\":5000000,\"input\":\"fp32\"}");
@@ -389,7 +366,6 @@ static void json_shape_is_an_object_with_numbers_as_numbers(void **state)
 
 static void json_carries_quality_and_ratio(void **state)
 {
-    (void)state;
     show("json", false);
     assert_answer("select json_extract(?1, '$.rows[1].quality.mse')", "0.0123");
     assert_answer("select round(json_extract(?1, '$.rows[1].speedup'), 6)", "1.04");
@@ -398,7 +374,6 @@ static void json_carries_quality_and_ratio(void **state)
 
 static void an_unknown_format_is_an_error_with_a_suggestion(void **state)
 {
-    (void)state;
     struct show_options options = {.format = "jsn", .width = 100};
     fake_begin(&fake, 1);
     assert_int_equal(show_run(stdout, &fake.run, &options), -1);
@@ -409,7 +384,6 @@ static void an_unknown_format_is_an_error_with_a_suggestion(void **state)
 
 static void text_that_fits_is_left_alone(void **state)
 {
-    (void)state;
     char out[64];
     show_fit(out, sizeof out, "µs ±1", 5);
     assert_string_equal(out, "µs ±1");
@@ -417,7 +391,6 @@ static void text_that_fits_is_left_alone(void **state)
 
 static void text_is_cut_between_characters(void **state)
 {
-    (void)state;
     char out[64];
     show_fit(out, sizeof out, "µµµµµµ", 5);
     assert_string_equal(out, "µµ...");

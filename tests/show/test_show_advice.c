@@ -1,10 +1,5 @@
 /* test_show_advice.c - what is said of a row in words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/fake_run.h"
 #include "device/counter_sets.h"
 #include "device/profile.h"
@@ -17,7 +12,6 @@ static char text[1024];
 
 static int setup(void **state)
 {
-    (void)state;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "int8_quantize", "n=5000 input=fp32", "best", 8000);
     if (view_make(&view, &fake.run)) return -1;
@@ -32,7 +26,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     view_release(&view);
     fake_end(&fake);
     return 0;
@@ -48,14 +41,12 @@ static bool contradicts(double plain)
 
 static void a_median_on_the_other_side_of_1_contradicts(void **state)
 {
-    (void)state;
     assert_true(contradicts(0.97));
     assert_non_null(strstr(text, "alone says 0.970x"));
 }
 
 static void a_median_within_the_interval_does_not(void **state)
 {
-    (void)state;
     assert_false(contradicts(1.031));
     row->speedup.lo = 0.9;
     assert_false(contradicts(0.95));
@@ -63,7 +54,6 @@ static void a_median_within_the_interval_does_not(void **state)
 
 static void a_median_that_differs_by_little_does_not(void **state)
 {
-    (void)state;
     row->speedup = (struct interval){.mid = 1.01, .lo = 1.005, .hi = 1.02};
     assert_false(contradicts(0.995));
     assert_false(contradicts(1.08));
@@ -72,13 +62,11 @@ static void a_median_that_differs_by_little_does_not(void **state)
 
 static void a_median_far_away_on_the_same_side_contradicts(void **state)
 {
-    (void)state;
     assert_true(contradicts(1.3));
 }
 
 static void without_a_baseline_there_is_nothing_to_contradict(void **state)
 {
-    (void)state;
     row->speedup = (struct interval){NAN, NAN, NAN};
     assert_false(contradicts(NAN));
     assert_false(contradicts(0.5));
@@ -94,7 +82,6 @@ static void assert_advice(const char *expected, struct profile *const *profiles)
 
 static void a_row_far_from_its_ceiling_says_how_far(void **state)
 {
-    (void)state;
     assert_advice("faster than the baseline library; bound by bandwidth (r4w1), 2.00x from it; "
                   "assay profile says what holds it (the filter is below)",
                   NULL);
@@ -102,7 +89,6 @@ static void a_row_far_from_its_ceiling_says_how_far(void **state)
 
 static void a_ratio_whose_interval_has_1_is_neither_faster_nor_slower(void **state)
 {
-    (void)state;
     strcpy(row->ceiling, "tf32");
     row->ceiling_fraction = 0.95;
     row->speedup.lo = 0.99;
@@ -113,7 +99,6 @@ static void a_ratio_whose_interval_has_1_is_neither_faster_nor_slower(void **sta
 
 static void a_short_kernel_is_not_bound_by_bandwidth(void **state)
 {
-    (void)state;
     row->speedup.lo = 0.7, row->speedup.hi = 0.9;
     fake.launches[0].device.kernel_floor_ns = 2001;
     assert_advice("slower than the baseline library; mostly its start and end; try: fuse it with "
@@ -126,7 +111,6 @@ static void a_short_kernel_is_not_bound_by_bandwidth(void **state)
 
 static void another_baseline_that_is_faster_is_named(void **state)
 {
-    (void)state;
     const double times[] = {7000, 7900, 8100};
     const char *const names[] = {"fastest", "fast", "library"};
     view_release(&view);
@@ -152,7 +136,6 @@ static void another_baseline_that_is_faster_is_named(void **state)
 
 static void a_row_without_a_ceiling_says_so(void **state)
 {
-    (void)state;
     row->baseline[0] = row->ceiling[0] = '\0';
     row->ceiling_fraction = NAN;
     assert_advice("its ceiling was not measured in this run", NULL);
@@ -160,7 +143,6 @@ static void a_row_without_a_ceiling_says_so(void **state)
 
 static void a_profile_knows_better_than_a_ceiling(void **state)
 {
-    (void)state;
     static struct profile profile;
     struct profile *profiles[] = {&profile};
     profile_init(&profile);
@@ -182,7 +164,6 @@ static void a_profile_knows_better_than_a_ceiling(void **state)
 
 static void a_case_without_a_time_has_no_advice(void **state)
 {
-    (void)state;
     row->result.status = STATUS_WRONG;
     assert_false(show_advice(text, sizeof text, &view, row, NULL));
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
@@ -192,7 +173,6 @@ static void a_case_without_a_time_has_no_advice(void **state)
 
 static void ncu_gets_the_case_alone(void **state)
 {
-    (void)state;
     assert_true(show_ncu(text, sizeof text, &fake.run, row));
     assert_string_equal(text, "ncu --set full --target-processes all --nvtx \\\n"
                               "--nvtx-include 'assay@best/' \\\n"
@@ -202,7 +182,6 @@ static void ncu_gets_the_case_alone(void **state)
 
 static void ncu_opens_kernels_of_a_real_gpu_only(void **state)
 {
-    (void)state;
     row->result.id.place = ASSAY_HOST;
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
     row->result.id.place = ASSAY_CUDA;
@@ -212,7 +191,6 @@ static void ncu_opens_kernels_of_a_real_gpu_only(void **state)
 
 static void a_name_that_a_shell_would_take_apart_is_not_offered(void **state)
 {
-    (void)state;
     strcpy(row->result.id.variant, "it's");
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
 }

@@ -1,10 +1,5 @@
 /* test_show_stages.c - the stages under a row: which there are, and how each format has them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/fake_run.h"
 #include "show/show.h"
 
@@ -46,7 +41,6 @@ static void show(const char *format)
 
 static void a_stage_has_its_calls_its_total_and_its_average(void **state)
 {
-    (void)state;
     struct show_stage stage[SHOW_STAGES];
     struct case_result result;
     result_init(&result);
@@ -64,7 +58,6 @@ static void a_stage_has_its_calls_its_total_and_its_average(void **state)
 
 static void a_case_without_a_time_has_no_stages(void **state)
 {
-    (void)state;
     struct show_stage stage[SHOW_STAGES];
     struct case_result result;
     result_init(&result);
@@ -75,7 +68,6 @@ static void a_case_without_a_time_has_no_stages(void **state)
 
 static void the_table_has_them_under_their_row(void **state)
 {
-    (void)state;
     show("table");
     const char *row = strstr(shown, "  rcp4_fma"), *h2d = strstr(shown, "\n      h2d ");
     const char *compute = strstr(shown, "\n      compute "), *next = strstr(shown, "* copy_r4w1");
@@ -86,7 +78,6 @@ static void the_table_has_them_under_their_row(void **state)
 
 static void md_has_them_in_rows_of_as_many_cells(void **state)
 {
-    (void)state;
     show("md");
     const char *row = strstr(shown, "| &emsp;h2d");
     int bars = 0;

@@ -1,10 +1,5 @@
 /* test_view.c - rows, ratios, ceilings and the exit code. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/exit_code.h"
 #include "tests/fake_run.h"
 #include "show/view.h"
@@ -14,7 +9,6 @@ static const char SHAPE[] = "n=5000000 input=fp32";
 /* An operation that measures a ceiling, as kernels/ceilings would have. */
 static const char *fake_ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
 {
-    (void)shape;
     return temperature == ASSAY_COLD ? "memory_r4w1" : NULL;
 }
 
@@ -29,13 +23,11 @@ ASSAY_REGISTER_OPERATION(fake_memory);
 /* What a case moves over the link is not stored: its operation says so. */
 static struct assay_work crossing_work(const struct assay_shape *shape)
 {
-    (void)shape;
     return (struct assay_work){.read_bytes = 20e6, .write_bytes = 5e6, .over_link = true};
 }
 
 static const char *link_ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
 {
-    (void)temperature;
     return shape->value[0] == 1 ? "link_d2h" : NULL;
 }
 
@@ -60,7 +52,6 @@ static const struct view_row *row_named(const struct view *view, const char *var
 
 static void ratio_is_the_time_of_the_baseline_over_the_time_of_the_row(void **state)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_baseline(&fake, 0, "int8_quantize", SHAPE, "copy", 10000);
@@ -76,7 +67,6 @@ static void ratio_is_the_time_of_the_baseline_over_the_time_of_the_row(void **st
 
 static void ratio_is_unknown_without_a_baseline_that_is_ok(void **state)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_baseline(&fake, 0, "int8_quantize", SHAPE, "copy", 10000)->status = STATUS_UNSTABLE;
@@ -90,7 +80,6 @@ static void ratio_is_unknown_without_a_baseline_that_is_ok(void **state)
 
 static void ratio_is_taken_within_a_group(void **state)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_baseline(&fake, 0, "int8_quantize", "n=1 input=fp32", "copy", 10000);
@@ -104,7 +93,6 @@ static void ratio_is_taken_within_a_group(void **state)
 
 static void launches_are_one_row_with_the_median_of_their_medians(void **state)
 {
-    (void)state;
     static const double base[] = {10000, 20000, 30000}, fast[] = {8000, 10000, 9000};
     struct view view;
     fake_begin(&fake, 3);
@@ -129,7 +117,6 @@ static void launches_are_one_row_with_the_median_of_their_medians(void **state)
 
 static void a_launch_with_another_baseline_does_not_enter_the_ratio(void **state)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 2);
     fake_baseline(&fake, 0, "int8_quantize", SHAPE, "copy", 10000);
@@ -144,7 +131,6 @@ static void a_launch_with_another_baseline_does_not_enter_the_ratio(void **state
 
 static void a_case_that_was_wrong_in_one_launch_is_wrong(void **state)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 2);
     fake_case(&fake, 0, "int8_quantize", SHAPE, "fast", 8000);
@@ -159,7 +145,6 @@ static void a_case_that_was_wrong_in_one_launch_is_wrong(void **state)
 
 static void rows_go_by_time_and_failures_last_worst_first(void **state)
 {
-    (void)state;
     static const char *const expected[] = {"fast", "slow", "bad", "dead", "absent"};
     struct view view;
     fake_begin(&fake, 1);
@@ -177,7 +162,6 @@ static void rows_go_by_time_and_failures_last_worst_first(void **state)
 
 static void groups_keep_the_order_in_which_they_were_measured(void **state)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "zeta", "n=1", "a", 9000);
@@ -193,7 +177,6 @@ static void groups_keep_the_order_in_which_they_were_measured(void **state)
 
 static void share_of_a_ceiling_comes_from_the_cases_that_measure_it(void **state)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "fake_memory", "n=1", "r4w1", 5000);
@@ -213,7 +196,6 @@ static void share_of_a_ceiling_comes_from_the_cases_that_measure_it(void **state
 
 static void what_crosses_the_link_is_held_against_the_link_and_not_against_memory(void **state)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "fake_memory", "n=1", "r4w1", 5000);
@@ -230,7 +212,6 @@ static void what_crosses_the_link_is_held_against_the_link_and_not_against_memor
 
 static void a_ceiling_of_a_case_that_was_wrong_is_none(void **state)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_failure(&fake, 0, "fake_memory", "n=1", "r4w1", STATUS_WRONG, "");
@@ -245,7 +226,6 @@ static void a_ceiling_of_a_case_that_was_wrong_is_none(void **state)
 
 static void much_arithmetic_a_byte_is_counted_in_operations(void **state)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "linear", "m=1", "gemm", 1e6)->work.ops[ASSAY_TF32] = 1e12;
@@ -271,7 +251,6 @@ static int exit_with(enum case_status status)
 
 static void exit_code_is_the_worst_outcome(void **state)
 {
-    (void)state;
     assert_int_equal(exit_with(STATUS_OK), EXIT_FINE);
     assert_int_equal(exit_with(STATUS_SKIPPED), EXIT_FINE);
     assert_int_equal(exit_with(STATUS_UNSTABLE), EXIT_FINE);
@@ -282,7 +261,6 @@ static void exit_code_is_the_worst_outcome(void **state)
 
 static void exit_code_of_a_run_without_a_time_is_nothing(void **state)
 {
-    (void)state;
     fake_begin(&fake, 1);
     assert_int_equal(view_exit_code(&fake.run), EXIT_NOTHING);
     fake_failure(&fake, 0, "o", "n=1", "absent", STATUS_SKIPPED, "needs sm_90");
@@ -291,7 +269,6 @@ static void exit_code_of_a_run_without_a_time_is_nothing(void **state)
 
 static void exit_code_tells_of_cases_that_are_missing(void **state)
 {
-    (void)state;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "o", "n=1", "fine", 1000);
     fake.run.expected_count = 2;
@@ -315,7 +292,6 @@ static int exit_with_expected(int expected, enum case_status status)
 
 static void a_wrong_answer_that_the_suite_expects_is_fine_and_a_right_one_is_not(void **state)
 {
-    (void)state;
     assert_int_equal(exit_with_expected(1, STATUS_WRONG), EXIT_FINE);
     assert_int_equal(exit_with_expected(1, STATUS_OK), EXIT_REGRESSED);
     assert_int_equal(exit_with_expected(1, STATUS_SKIPPED), EXIT_FINE);
@@ -324,7 +300,6 @@ static void a_wrong_answer_that_the_suite_expects_is_fine_and_a_right_one_is_not
 
 static void a_wrong_answer_that_nobody_is_known_to_expect_is_not_fine(void **state)
 {
-    (void)state;
     for (int expected = -1; expected <= 0; expected++) {
         assert_int_equal(exit_with_expected(expected, STATUS_WRONG), EXIT_REGRESSED);
         assert_int_equal(exit_with_expected(expected, STATUS_OK), EXIT_FINE);

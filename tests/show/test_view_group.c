@@ -1,13 +1,9 @@
 /* test_view_group.c - the cases of a run by group. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "show/view.h"
 
 enum { CASES = 12 };
@@ -36,14 +32,12 @@ static int group_of(const struct view_groups *groups, const struct stored_case *
 
 static int begin(void **state)
 {
-    (void)state;
     run = (struct stored_run){.cases = cases};
     return 0;
 }
 
 static void groups_are_numbered_as_their_first_cases_stand_in_the_run(void **state)
 {
-    (void)state;
     struct view_groups groups;
     const char *const shapes[] = {"n=9", "n=1", "n=9", "n=5", "n=1"};
     for (int i = 0; i < 5; i++)
@@ -58,7 +52,6 @@ static void groups_are_numbered_as_their_first_cases_stand_in_the_run(void **sta
 
 static void a_group_has_its_cases_in_the_order_of_the_run(void **state)
 {
-    (void)state;
     struct view_groups groups;
     for (int i = 0; i < CASES; i++)
         one("copy", i % 3 == 1 ? "n=1" : "n=2", "");
@@ -74,7 +67,6 @@ static void a_group_has_its_cases_in_the_order_of_the_run(void **state)
 /* Each with what tells it from the first. */
 static void operation_shape_temperature_purpose_and_label_tell_groups_apart(void **state)
 {
-    (void)state;
     struct view_groups groups;
     one("copy", "n=1", "a");
     one("fill", "n=1", "a");
@@ -91,7 +83,6 @@ static void operation_shape_temperature_purpose_and_label_tell_groups_apart(void
 
 static void variant_place_and_launch_do_not(void **state)
 {
-    (void)state;
     struct view_groups groups;
     one("copy", "n=1", "a");
     strcpy(one("copy", "n=1", "a")->result.id.variant, "other");
@@ -104,7 +95,6 @@ static void variant_place_and_launch_do_not(void **state)
 
 static void a_run_without_cases_has_no_groups(void **state)
 {
-    (void)state;
     struct view_groups groups;
     assert_int_equal(view_groups_make(&groups, &run), 0);
     assert_int_equal(groups.count, 0);

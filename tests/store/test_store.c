@@ -170,7 +170,6 @@ static size_t up_to_eight(size_t bytes)
 
 static void no_member_of_a_struct_is_forgotten(void **state)
 {
-    (void)state;
     struct case_result result;
     assert_int_equal(fields_bytes(program_fields), sizeof(struct program_info));
     assert_int_equal(up_to_eight(fields_bytes(host_fields)), sizeof(struct host_info));

@@ -4,7 +4,6 @@
 
 static void a_url_is_told_from_a_path(void **state)
 {
-    (void)state;
     assert_true(store_is_url("postgres://host/db"));
     assert_true(store_is_url("postgresql:///db"));
     assert_false(store_is_url("postgres.sqlite"));
@@ -28,7 +27,6 @@ static void a_url_is_shown_without_its_password(void **state)
         {"postgres:///db?host=/tmp/a:b@c", "postgres:///db?host=/tmp/a:b@c"},
         {"a:b@c.sqlite", "a:b@c.sqlite"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char shown[STORE_SHOWN];
         assert_string_equal(store_shown(cases[i].url, shown), cases[i].shown);
@@ -47,7 +45,6 @@ static void a_run_stands_behind_a_url_as_behind_a_file(void **state)
         {"postgres://host:5432", "postgres://host:5432", "latest"},
         {"postgres://host/db:a.sqlite:b", "postgres://host/db", "a.sqlite:b"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[256];
         const char *run;
@@ -60,7 +57,6 @@ static void a_run_stands_behind_a_url_as_behind_a_file(void **state)
 static void a_central_store_is_not_opened_for_writing(void **state)
 {
     struct store *store;
-    (void)state;
     FAILS(store_open(&store, "postgres://me:secret@host/db", STORE_WRITE), "assay push");
     FAILS(store_open(&store, "postgres://host/db", STORE_CHANGE), "assay push");
     assert_null(store);

@@ -163,7 +163,6 @@ static void a_history_ends_where_the_index_leads_back(void **state)
 
 static int count_name(const char *name, void *context)
 {
-    (void)name;
     ++*(int *)context;
     return 0;
 }

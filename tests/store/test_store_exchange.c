@@ -242,7 +242,6 @@ static void a_file_cut_short_changes_nothing(void **state)
 
 static void numbers_are_the_shortest_that_read_back(void **state)
 {
-    (void)state;
     static const struct {
         double value;
         const char *text;
@@ -356,7 +355,6 @@ static void csv_has_every_figure_of_a_case(void **state)
 
 static void csv_fields_follow_rfc_4180(void **state)
 {
-    (void)state;
     static const char *const fields[] = {"plain", "a,\"b\"", "", "two\nlines", "x\ry"};
     char *text = NULL;
     size_t size;
@@ -371,7 +369,6 @@ static void csv_fields_follow_rfc_4180(void **state)
 /* A spreadsheet computes them; numbers and dashes are what they were. */
 static void csv_texts_are_no_formulas(void **state)
 {
-    (void)state;
     static const char *const fields[] = {"=1+1", "@SUM(A1)", "+a", "-x,y", "-1.5e-3", "+2", "-"};
     char *text = NULL;
     size_t size;

@@ -97,7 +97,6 @@ static void an_ambiguous_prefix_lists_the_runs(void **state)
 
 static void the_path_before_a_run_picks_the_database(void **state)
 {
-    (void)state;
     static const struct {
         const char *spec, *path, *run;
     } specs[] = {
@@ -134,7 +133,6 @@ static int count_line(const struct run_line *line, void *context)
 
 static int stop(const struct run_line *line, void *context)
 {
-    (void)line;
     ++*(int *)context;
     return -1;
 }

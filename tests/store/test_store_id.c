@@ -1,17 +1,11 @@
 /* test_store_id.c - the rules of ids. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "store/store_id.h"
 
 static void hash_is_fnv_1a_of_128_bits(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *hash;
     } published[] = {
@@ -31,7 +25,6 @@ static void hash_is_fnv_1a_of_128_bits(void **state)
 
 static void hash_tells_where_one_text_ends_and_the_next_begins(void **state)
 {
-    (void)state;
     struct id_hash one, other;
     char a[ID_SIZE], b[ID_SIZE];
     id_hash_begin(&one);
@@ -47,7 +40,6 @@ static void hash_tells_where_one_text_ends_and_the_next_begins(void **state)
 
 static void random_ids_are_32_hex_digits_and_differ(void **state)
 {
-    (void)state;
     char a[ID_SIZE], b[ID_SIZE];
     assert_int_equal(id_random(a), 0);
     assert_int_equal(id_random(b), 0);

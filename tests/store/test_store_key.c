@@ -88,7 +88,6 @@ static void every_part_changes_the_key_and_is_named_alone(void **state)
 {
     struct launch_info plain = of(NULL);
     char key[ID_SIZE], other[ID_SIZE], words[ASSAY_MAX_REASON];
-    (void)state;
     store_key(&plain.device, key);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         struct launch_info changed = of(parts[i].change);
@@ -105,7 +104,6 @@ static void what_else_a_launch_has_does_not(void **state)
 {
     struct launch_info plain = of(NULL), other = of(NULL);
     char key[ID_SIZE], same[ID_SIZE];
-    (void)state;
     strcpy(other.device.library, "cuBLAS 14");
     strcpy(other.device.spec, "cuda:7");
     other.device.event_floor_ns = 4000;
@@ -118,7 +116,6 @@ static void of_another_model_its_card_is_no_news(void **state)
 {
     struct launch_info plain = of(NULL), other = of(NULL);
     char words[ASSAY_MAX_REASON];
-    (void)state;
     name(&other.device);
     uuid(&other.device);
     vbios(&other.device);
@@ -159,8 +156,7 @@ static void what_an_older_version_exported_gets_it_too(void **state)
     FINE(store_import_ndjson(store, "old", file, &added));
     fclose(file);
     free(text);
-    struct run_info own = fixture_run(store, "new");
-    (void)own;
+    fixture_run(store, "new");
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM launch"), 2);
     assert_int_equal(fixture_integer(store, "SELECT count(DISTINCT comparability) FROM launch"), 1);
     store_close(store);

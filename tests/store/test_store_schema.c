@@ -76,7 +76,6 @@ static void every_column_of_the_docs_is_in_the_schema(void **state)
 
 static void the_docs_name_the_version(void **state)
 {
-    (void)state;
     char words[64], *docs = read_docs();
     snprintf(words, sizeof words, "Schema version: %d (", store_version);
     assert_non_null(strstr(docs, words));

@@ -171,7 +171,6 @@ static void a_bound_that_was_stored_as_a_baseline_reads_as_a_bound(void **state)
 static void the_last_step_is_this_version(void **state)
 {
     const struct store_step *last = store_steps;
-    (void)state;
     while (last[1].version)
         last++;
     assert_int_equal(last->version, store_version);

@@ -5,7 +5,6 @@
 
 static void dims_multiply_in_the_order_written_the_first_slowest(void **state)
 {
-    (void)state;
     struct plan plan = make("[group a]\noperation = scale\ninput = *\nn = 4, 8\n"
                             "temperature = cold, hot\n",
                             &fake_host, &whole);
@@ -18,7 +17,6 @@ static void dims_multiply_in_the_order_written_the_first_slowest(void **state)
 
 static void dims_that_are_not_named_have_their_fallback(void **state)
 {
-    (void)state;
     struct plan plan = make("[group a]\noperation = scale\n", &fake_host, &whole);
     expect_groups(&plan, "scale n=1000 input=fp32 cold\n");
     assert_string_equal(plan.suite, "p");
@@ -29,7 +27,6 @@ static void dims_that_are_not_named_have_their_fallback(void **state)
 
 static void a_shape_named_twice_is_measured_once_with_all_its_variants(void **state)
 {
-    (void)state;
     struct plan plan = make("[group a]\noperation = scale\nn = 4, 8\nvariants = fast\n"
                             "[group b]\noperation = scale\nn = 8\nvariants = fast, wide\n",
                             &fake_host, &whole);
@@ -42,7 +39,6 @@ static void a_shape_named_twice_is_measured_once_with_all_its_variants(void **st
 
 static void settings_come_from_the_options_then_the_group_then_the_suite(void **state)
 {
-    (void)state;
     const char *text = "[suite]\nbudget = 0.2\nprecision = 1\ntimeout = 9\n"
                        "[group a]\noperation = scale\nbudget = 0.3\nenergy = 2\n"
                        "[group b]\noperation = scale\nn = 4\n";
@@ -78,7 +74,6 @@ static void expect_thresholds(const char *text, const char *expected)
 
 static void a_group_has_its_own_threshold_else_that_of_its_file_else_that_of_the_suite(void **state)
 {
-    (void)state;
     write_suite("other.ini", "[suite]\nthreshold = 4\n[group theirs]\noperation = scale\nn = 5\n"
                              "[group twice]\noperation = scale\nn = 6\nthreshold = 6\n");
     write_suite("bare.ini", "[group heir]\noperation = scale\nn = 7\n");
@@ -94,7 +89,6 @@ static void a_group_has_its_own_threshold_else_that_of_its_file_else_that_of_the
 
 static void wrong_answers_are_expected_of_the_variants_that_the_own_group_names(void **state)
 {
-    (void)state;
     struct plan plan = make("[group a]\noperation = scale\nn = 4, 8\nvariants = fast\n"
                             "[group b]\noperation = scale\nn = 8, 16\nvariants = fast, wide\n"
                             "expect_wrong = fast, w* ; both\n"
@@ -112,7 +106,6 @@ static void wrong_answers_are_expected_of_the_variants_that_the_own_group_names(
 
 static void only_variants_of_the_device_are_taken(void **state)
 {
-    (void)state;
     const char *text = "[group a]\noperation = scale\n";
     struct plan plan = make(text, &fake_host, &whole);
     expect_variants(&plan.groups[0], "plain library fast wide");
@@ -127,7 +120,6 @@ static void only_variants_of_the_device_are_taken(void **state)
 
 static void what_cannot_run_is_skipped_with_its_reason(void **state)
 {
-    (void)state;
     const char *text = "[group a]\noperation = scale\nn = 13, 14\nvariants = fast, wide, tma\n";
     struct plan plan = make(text, &fake_host, &whole);
     expect_variants(&plan.groups[0], "fast(n = 13 is unlucky) wide(n = 13 is unlucky)");
@@ -146,7 +138,6 @@ static void what_cannot_run_is_skipped_with_its_reason(void **state)
 
 static void a_shape_larger_than_the_memory_is_skipped(void **state)
 {
-    (void)state;
     struct device_info small = fake_host;
     small.memory_bytes = 16 << 20;
     struct plan plan =
@@ -162,7 +153,6 @@ static void a_shape_larger_than_the_memory_is_skipped(void **state)
 
 static void groups_of_another_device_or_without_variants_here_are_left_out(void **state)
 {
-    (void)state;
     const char *text = "[group a]\noperation = product\n"
                        "[group b]\noperation = scale\ndevice = cuda\n"
                        "[group c]\noperation = stream\ndevice = host\n";
@@ -178,7 +168,6 @@ static void groups_of_another_device_or_without_variants_here_are_left_out(void 
 
 static void a_baseline_of_the_suites_choice_is_measured_too(void **state)
 {
-    (void)state;
     const char *text = "[group a]\noperation = scale\nvariants = wide\nbaseline = plain\n";
     struct plan plan = make(text, &fake_host, &whole);
     expect_variants(&plan.groups[0], "plain wide");
@@ -197,7 +186,6 @@ static const char several[] = "[group a]\noperation = scale\nn = 1..16*2\n"
 static void a_filter_is_a_glob_on_operation_and_variant(void **state)
 {
     struct plan_options options = whole;
-    (void)state;
     options.filter = "scale/[fw]*";
     struct plan plan = make(several, &fake_host, &options);
     assert_int_equal(plan.count, 5);
@@ -213,7 +201,6 @@ static void a_filter_is_a_glob_on_operation_and_variant(void **state)
 static void a_filter_with_a_blank_names_shape_and_temperature_too(void **state)
 {
     struct plan_options options = whole;
-    (void)state;
     options.filter = "scale/fast *n=4 * cold";
     struct plan plan = make(several, &fake_host, &options);
     expect_groups(&plan, "scale n=4 input=fp32 cold\n");
@@ -233,7 +220,6 @@ static void a_filter_with_a_blank_names_shape_and_temperature_too(void **state)
 
 static void what_is_expected_wrong_stays_so_behind_a_filter(void **state)
 {
-    (void)state;
     const char *text = "[group a]\noperation = scale\nn = 4\nexpect_wrong = plain\n";
     const struct {
         const char *filter, *variants;
@@ -252,7 +238,6 @@ static void what_is_expected_wrong_stays_so_behind_a_filter(void **state)
 static void a_filter_that_matches_nothing_gets_a_suggestion(void **state)
 {
     struct plan_options options = whole;
-    (void)state;
     options.filter = "sclae/*";
     expect_error(several, &fake_host, &options,
                  "nothing in suite 'p' matches the filter 'sclae/*' (did you mean 'scale/*'?)");
@@ -264,7 +249,6 @@ static void a_filter_that_matches_nothing_gets_a_suggestion(void **state)
 
 static void more_groups_than_a_plan_holds_are_an_error(void **state)
 {
-    (void)state;
     expect_error("[group a]\noperation = product\nm = 1..4000+1\nk = 1, 2\n", &fake_host, &whole,
                  "p.ini:1: a plan has at most 4096 groups");
 }
@@ -280,7 +264,6 @@ static const char all_ceilings[] =
 static void ceilings_that_the_groups_need_come_in_front_and_are_brief(void **state)
 {
     struct plan_options options = whole;
-    (void)state;
     write_suite("ceilings.ini", all_ceilings);
     options.with_ceilings = true;
     struct plan plan = make("[group a]\noperation = scale\nn = 4\n", &fake_host, &options);
@@ -305,7 +288,6 @@ static void ceilings_that_the_groups_need_come_in_front_and_are_brief(void **sta
 static void a_ceiling_that_is_a_case_already_is_not_measured_twice(void **state)
 {
     struct plan_options options = whole;
-    (void)state;
     write_suite("ceilings.ini", all_ceilings);
     options.with_ceilings = true;
     struct plan plan = make(all_ceilings, &fake_host, &options);
@@ -318,7 +300,6 @@ static void a_ceiling_that_is_a_case_already_is_not_measured_twice(void **state)
 static void cases_that_do_not_run_need_no_ceiling(void **state)
 {
     struct plan_options options = whole;
-    (void)state;
     write_suite("ceilings.ini", all_ceilings);
     options.with_ceilings = true;
     struct plan plan = make("[group a]\noperation = scale\nn = 13\n", &fake_host, &options);

@@ -15,7 +15,6 @@ static int64_t solved(const char *list, const struct device_info *device)
 
 static void l2_is_the_largest_size_within_a_quarter_of_the_cache(void **state)
 {
-    (void)state;
     for (int64_t cache = 4096; cache < (int64_t)1 << 32; cache = cache * 5 / 3) {
         struct device_info device = fake_host;
         device.cache_bytes = cache;
@@ -28,7 +27,6 @@ static void l2_is_the_largest_size_within_a_quarter_of_the_cache(void **state)
 
 static void vram_is_the_smallest_size_of_eight_caches(void **state)
 {
-    (void)state;
     for (int64_t cache = 4096; cache < (int64_t)1 << 28; cache = cache * 5 / 3) {
         struct device_info device = fake_host;
         device.cache_bytes = cache;
@@ -41,7 +39,6 @@ static void vram_is_the_smallest_size_of_eight_caches(void **state)
 
 static void a_factor_scales_the_bytes_of_a_class(void **state)
 {
-    (void)state;
     /* 3 bytes per element, 32 MiB of cache. */
     assert_int_equal(solved("2*l2", &fake_host), (16 << 20) / 3 / 4096 * 4096);
     assert_int_equal(solved("0.5*l2", &fake_host), (4 << 20) / 3 / 4096 * 4096);
@@ -50,7 +47,6 @@ static void a_factor_scales_the_bytes_of_a_class(void **state)
 
 static void a_class_is_solved_for_the_other_dims_of_its_shape(void **state)
 {
-    (void)state;
     struct plan plan =
         make("[group a]\noperation = product\nm = l2\nk = 1023, 2047\n", &fake_host, &whole);
     for (int i = 0; i < 2; i++) {
@@ -65,7 +61,6 @@ static void a_class_is_solved_for_the_other_dims_of_its_shape(void **state)
 static void a_class_ends_at_the_range_of_its_dim(void **state)
 {
     struct device_info device = fake_host;
-    (void)state;
     device.cache_bytes = (int64_t)1 << 40;
     assert_int_equal(solved("l2", &device), 1000000000 / 4096 * 4096); /* all is within */
     device.cache_bytes = 1;
@@ -76,7 +71,6 @@ static void a_class_without_a_size_is_an_error_at_its_line(void **state)
 {
     struct device_info device = fake_host;
     const char *text = "[group a]\noperation = scale\nn = l2, vram\n";
-    (void)state;
     device.cache_bytes = 16;
     expect_error(text, &device, &whole,
                  "p.ini:3: no value of n brings scale down to the 4 B that l2 is on this device");

@@ -16,7 +16,6 @@ static int64_t load_of(const int *share, const int64_t *cost, int count, int ind
 
 static void shares_are_a_partition_in_the_order_of_the_plan(void **state)
 {
-    (void)state;
     struct plan all = make(sizes, &fake_host, &whole);
     assert_in_range(all.count, 10, 100);
     for (int shares = 1; shares <= all.count + 2; shares++) {
@@ -42,7 +41,6 @@ static void shares_are_a_partition_in_the_order_of_the_plan(void **state)
 
 static void more_shares_than_groups_leave_the_rest_empty(void **state)
 {
-    (void)state;
     struct plan all = make(sizes, &fake_host, &whole);
     int share[100];
     assert_int_equal(plan_cut(&all, all.count + 3, NULL, share), 0);
@@ -55,7 +53,6 @@ static void more_shares_than_groups_leave_the_rest_empty(void **state)
 /* Graham's bound; the best is no less than the mean, or the longest group. */
 static void shares_are_about_equally_long_by_what_groups_took(void **state)
 {
-    (void)state;
     struct plan all = make(sizes, &fake_host, &whole);
     int share[100];
     int64_t cost[100], longest = 0, sum = 0;
@@ -75,7 +72,6 @@ static void shares_are_about_equally_long_by_what_groups_took(void **state)
 
 static void large_work_does_not_share_with_other_large_work(void **state)
 {
-    (void)state;
     static const char two_large[] = "[group a]\noperation = scale\nvariants = plain\nn = 1Ki, "
                                     "1000000000, 2Ki, 4Ki, 999999999\n";
     struct plan all = make(two_large, &fake_host, &whole);
@@ -91,7 +87,6 @@ static void large_work_does_not_share_with_other_large_work(void **state)
 /* A cost that is known counts, also beside groups whose cost is estimated. */
 static void what_is_not_known_is_scaled_to_what_is(void **state)
 {
-    (void)state;
     static const char alike[] =
         "[group a]\noperation = scale\nvariants = plain\nn = 1000, 1001, 1002, 1003\n";
     struct plan all = make(alike, &fake_host, &whole);

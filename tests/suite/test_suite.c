@@ -1,11 +1,7 @@
 /* test_suite.c - what a suite file may say, and what each mistake is answered with. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "tests/fake_operations.h"
 #include "suite/suite.h"
@@ -47,7 +43,6 @@ static void expect_key_error(const char *line, const char *message)
 static void keys_keep_their_values_and_lines(void **state)
 {
     struct suite suite;
-    (void)state;
     const char *text = "\xef\xbb\xbf; a comment\r\n"
                        "[suite]\r\n"
                        "title = all of it ; said shortly\r\n"
@@ -85,7 +80,6 @@ static void keys_keep_their_values_and_lines(void **state)
 static void included_groups_come_first_and_keep_their_settings(void **state)
 {
     struct suite suite;
-    (void)state;
     write_suite("inner.ini", "[suite]\nbudget = 2\n[group a]\noperation = scale\n"
                              "[group b]\noperation = scale\nbudget = 3\n");
     write_suite("outer.ini", "[suite]\nbudget = 1\ninclude = inner, ./inner.ini\n"
@@ -109,7 +103,6 @@ static void suites_are_listed_sorted_and_found_by_name_or_path(void **state)
     struct suite suite;
     char(*names)[ASSAY_MAX_NAME], path[128];
     int count, found = 0;
-    (void)state;
     write_suite("zeta.ini", "[group a]\noperation = scale\n");
     write_suite("alpha.ini", "[group a]\noperation = scale\n");
     assert_int_equal(suite_names(&names, &count), 0);
@@ -133,7 +126,6 @@ static void suites_are_listed_sorted_and_found_by_name_or_path(void **state)
 static void a_name_that_is_not_there_gets_a_suggestion(void **state)
 {
     struct suite suite;
-    (void)state;
     write_suite("quantise.ini", "[group a]\noperation = scale\n");
     assert_int_equal(suite_read(&suite, "quantize"), -1);
     assert_string_equal(assay_last_error(),
@@ -146,7 +138,6 @@ static void a_name_that_is_not_there_gets_a_suggestion(void **state)
 
 static void lines_that_are_no_ini_are_refused_with_their_line(void **state)
 {
-    (void)state;
     expect_error("[suite]\ntitle\n",
                  "x.ini:2: neither 'key = value' nor a [section] nor a comment (; or #)");
     expect_error("; one\n[suite\n", "x.ini:2: a heading ends with ']'");
@@ -165,7 +156,6 @@ static void lines_that_are_no_ini_are_refused_with_their_line(void **state)
 static void a_line_longer_than_the_buffer_is_refused(void **state)
 {
     char text[300];
-    (void)state;
     snprintf(text, sizeof text, "[suite]\n;%0*d\n[group a]\noperation = scale\n", 196, 0);
     write_suite("fits.ini", text);
     struct suite suite;
@@ -178,7 +168,6 @@ static void a_line_longer_than_the_buffer_is_refused(void **state)
 static void a_value_longer_than_its_room_is_refused(void **state)
 {
     char text[2048] = "[group a]\noperation = scale\nn = 1,\n";
-    (void)state;
     /* 1 and a comma, then 153 characters of each line. */
     for (int i = 0; i < 7; i++)
         sprintf(text + strlen(text), "  %0*d,\n", 151, 1);
@@ -188,7 +177,6 @@ static void a_value_longer_than_its_room_is_refused(void **state)
 static void a_file_that_is_not_text_is_refused(void **state)
 {
     struct suite suite;
-    (void)state;
     write_bytes("x.ini", "[suite]\0\n", 9);
     assert_int_equal(suite_read(&suite, "x.ini"), -1);
     assert_string_equal(assay_last_error(), "x.ini: not a text file");
@@ -196,7 +184,6 @@ static void a_file_that_is_not_text_is_refused(void **state)
 
 static void sections_have_known_names_once(void **state)
 {
-    (void)state;
     expect_error("[sweet]\n", "x.ini:1: no section is called [sweet] (there are [suite], "
                               "[group LABEL], [claim ID], [bench NAME] and [kernel NAME])");
     expect_error("[group]\n", "x.ini:1: a group has a label: [group LABEL]");
@@ -210,7 +197,6 @@ static void sections_have_known_names_once(void **state)
 
 static void keys_of_the_suite_are_known_and_in_range(void **state)
 {
-    (void)state;
     expect_error("[suite]\nbuget = 1\n",
                  "x.ini:2: [suite] has no key 'buget' (did you mean 'budget'?)");
     expect_error("[suite]\ntitle = a\ntitle = b\n",
@@ -225,7 +211,6 @@ static void keys_of_the_suite_are_known_and_in_range(void **state)
 
 static void a_group_needs_an_operation_that_exists(void **state)
 {
-    (void)state;
     expect_error("\n[group a]\n", "x.ini:2: group 'a' has no operation");
     expect_error("[group a]\nn = 5\n", "x.ini:1: group 'a' has no operation");
     expect_error("[group a]\noperation = sclae\n",
@@ -237,7 +222,6 @@ static void a_group_needs_an_operation_that_exists(void **state)
 
 static void keys_of_a_group_are_known(void **state)
 {
-    (void)state;
     expect_key_error("inputs = fp32",
                      "scale has no dim 'inputs' (did you mean 'input'? its dims: n, input)");
     expect_key_error("temprature = hot", "scale has no dim 'temprature' (did you mean "
@@ -258,7 +242,6 @@ static void keys_of_a_group_are_known(void **state)
 
 static void values_of_a_size_are_sizes_in_range(void **state)
 {
-    (void)state;
     expect_key_error("n =", "the list is empty");
     expect_key_error("n = 1,,2", "an item of the list is empty");
     expect_key_error("n = 0", "n = 0 is out of its range, 1 to 1000000000");
@@ -287,21 +270,18 @@ static void values_of_a_size_are_sizes_in_range(void **state)
 
 static void values_of_a_choice_are_its_choices(void **state)
 {
-    (void)state;
     expect_key_error("input = fp23", "input has no choice 'fp23' (did you mean 'fp32'?)");
     expect_key_error("input = anything", "input has no choice 'anything' (it has fp32, bf16)");
 }
 
 static void only_one_dim_of_a_group_has_a_size_class(void **state)
 {
-    (void)state;
     expect_error("[group a]\noperation = product\nm = l2\nk = vram\n",
                  "x.ini:4: k: only one dim of a group can have a size class");
 }
 
 static void an_include_that_loops_or_is_unknown_is_refused(void **state)
 {
-    (void)state;
     write_suite("loop.ini", "[suite]\ninclude = x\n");
     expect_error("[suite]\n\ninclude = loop\n", "loop.ini:2: including 'x' leads back to itself");
     expect_error("[suite]\ninclude = x\n", "x.ini:2: including 'x' leads back to itself");
@@ -328,7 +308,6 @@ static void expect_values(const char *list, int count, const int64_t *expected)
 
 static void ranges_hold_their_first_value_and_none_above_the_last(void **state)
 {
-    (void)state;
     expect_values("1..16384*4", 8, (int64_t[]){1, 4, 16, 64, 256, 1024, 4096, 16384});
     expect_values("1M .. 9M * 2", 4, (int64_t[]){1000000, 2000000, 4000000, 8000000});
     expect_values("1..10*1.5", 5, (int64_t[]){1, 2, 3, 5, 8} /* 1 1.5 2.25 3.4 5.1 7.6 */);
@@ -341,7 +320,6 @@ static void ranges_hold_their_first_value_and_none_above_the_last(void **state)
 static void a_value_that_is_named_twice_is_one(void **state)
 {
     struct suite_value *values;
-    (void)state;
     expect_values("8, 4, 8, 4..8+2, 8", 3, (int64_t[]){8, 4, 6});
     assert_int_equal(suite_values(&scale.dims[0], "l2, 2*l2, l2, 1*l2", &values), 2);
     free(values);
@@ -352,7 +330,6 @@ static void a_value_that_is_named_twice_is_one(void **state)
 static void classes_may_have_a_factor(void **state)
 {
     struct suite_value *values;
-    (void)state;
     assert_int_equal(suite_values(&scale.dims[0], "l2, 2*l2, 0.5 * vram", &values), 3);
     assert_string_equal(values[0].class_name, "l2");
     assert_float_equal(values[0].times, 1, 0);
@@ -365,7 +342,6 @@ static void classes_may_have_a_factor(void **state)
 static void a_star_stands_for_every_choice(void **state)
 {
     struct suite_value *values;
-    (void)state;
     assert_int_equal(suite_values(&scale.dims[1], "*", &values), 2);
     assert_int_equal(values[1].value, 1);
     free(values);
@@ -373,7 +349,6 @@ static void a_star_stands_for_every_choice(void **state)
 
 static void globs_choose_in_turn(void **state)
 {
-    (void)state;
     assert_true(suite_chooses("*", "fast"));
     assert_true(suite_chooses("f*, wide", "fast"));
     assert_false(suite_chooses("f*, wide", "plain"));

@@ -1,10 +1,5 @@
 /* test_trace_read.c - what a process wrote is what is read, also where it was cut or damaged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "trace/trace_cases.h"
 #include "trace_fixture.h"
 
@@ -32,7 +27,6 @@ static void what_was_written_is_read(void **state)
     struct trace trace = {0};
     size_t size = 0;
     char *bytes = fixture_trace(two_kernels, &size);
-    (void)state;
     assert_non_null(bytes);
     assert_int_equal(trace_add(&trace, bytes, size), 0);
     assert_int_equal(trace.processes, 1);
@@ -64,7 +58,6 @@ static void a_file_that_was_cut_has_what_was_written_before(void **state)
     size_t size = 0;
     char *bytes = fixture_trace(two_kernels, &size);
     uint64_t before = 0;
-    (void)state;
     assert_non_null(bytes);
     for (size_t length = 0; length < size; length++) {
         struct trace trace = {0};
@@ -86,7 +79,6 @@ static void a_damaged_file_gives_no_impossible_figure(void **state)
 {
     size_t size = 0;
     char *bytes = fixture_trace(two_kernels, &size);
-    (void)state;
     assert_non_null(bytes);
     for (size_t at = 0; at < size; at++) {
         struct trace trace = {0};
@@ -144,7 +136,6 @@ static void what_is_kept_of_many_is_a_fair_part(void **state)
     struct trace trace = {0};
     size_t size = 0;
     char *bytes = fixture_trace(alternating, &size);
-    (void)state;
     assert_non_null(bytes);
     assert_int_equal(trace_add(&trace, bytes, size), 0);
     const struct traced_kernel *kernel = &trace.kernels[0];
@@ -163,7 +154,6 @@ static void two_processes_are_kept_at_one_level(void **state)
     struct trace trace = {0};
     size_t sizes[2] = {0};
     char *many = fixture_trace(alternating, &sizes[0]), *less = fixture_trace(few, &sizes[1]);
-    (void)state;
     assert_non_null(many);
     assert_non_null(less);
     assert_int_equal(trace_add(&trace, less, sizes[1]), 0);
@@ -207,7 +197,6 @@ static void kernels_of_one_short_name_are_told_apart(void **state)
     struct trace_cases cases;
     size_t size = 0;
     char *bytes = fixture_trace(alike, &size);
-    (void)state;
     assert_non_null(bytes);
     assert_int_equal(trace_add(&trace, bytes, size), 0);
     assert_int_equal(trace_cases_make(&cases, &trace, "program", 0), 0);
@@ -252,7 +241,6 @@ static void ranges_of_one_short_name_are_told_apart(void **state)
     struct trace_cases cases;
     size_t size = 0;
     char *bytes = fixture_trace(alike_ranges, &size);
-    (void)state;
     assert_non_null(bytes);
     assert_int_equal(trace_add(&trace, bytes, size), 0);
     assert_int_equal(trace_cases_make(&cases, &trace, "program", 0), 0);
@@ -290,7 +278,6 @@ static void a_kernel_without_time_has_a_device(void **state)
     struct trace_cases cases;
     size_t size = 0;
     char *bytes = fixture_trace(without_time, &size);
-    (void)state;
     assert_non_null(bytes);
     assert_int_equal(trace_add(&trace, bytes, size), 0);
     assert_int_equal(trace_main_device(&trace), 1);

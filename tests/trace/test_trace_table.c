@@ -1,14 +1,10 @@
 /* test_trace_table.c - what assay time prints of a run fits its terminal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "base/text.h"
 #include "case/run_record.h"
 #include "device/profile.h"
@@ -34,7 +30,6 @@ static int make_run(void **state)
 {
     static const char *const ranges[] = {"", "range=a_range_that_says_at_length_what_is_done_in_it",
                                          "range=b"};
-    (void)state;
     launch.number = 1;
     snprintf(launch.device.name, sizeof launch.device.name,
              "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition");
@@ -77,7 +72,6 @@ static char *print(bool by_range, int width)
 
 static void no_line_is_wider_than_the_terminal(void **state)
 {
-    (void)state;
     for (int by_range = 0; by_range < 2; by_range++) {
         char *text = print(by_range, WIDTH), *rest = text, *line;
         while ((line = strsep(&rest, "\n"))) {
@@ -90,7 +84,6 @@ static void no_line_is_wider_than_the_terminal(void **state)
 
 static void the_kernel_with_most_time_is_first_and_the_least_are_added_up(void **state)
 {
-    (void)state;
     char *text = print(false, 1000);
     const char *most = strstr(text, "characters29~"), *next = strstr(text, "characters28~");
     assert_true(most && next && most < next);
@@ -102,7 +95,6 @@ static void the_kernel_with_most_time_is_first_and_the_least_are_added_up(void *
 
 static void by_range_the_largest_is_first(void **state)
 {
-    (void)state;
     char *text = print(true, 1000);
     const char *b = strstr(text, "range=b: 1650 s, 35.5 % of the time");
     const char *a = strstr(text, "range=a_range_that_says"), *none = strstr(text, "in no range");

@@ -196,7 +196,7 @@ static __device__ __forceinline__ void backward_add(float (&sum)[SIZE / 2],
     wgmma_begin();
 #pragma unroll
     for (int step = 0; step < columns / 16; step++)
-        wgmma_across(sum, weight + 4 * step, wgmma_down(b, step));
+        wgmma_across(uint16_t(), sum, weight + 4 * step, wgmma_down(b, step));
     wgmma_commit();
 }
 

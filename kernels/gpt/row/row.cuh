@@ -192,7 +192,6 @@ template <typename P> static __device__ __forceinline__ P *row_peer(P *place, un
 #if __CUDA_ARCH__ >= 900
     asm volatile("mapa.u64 %0, %1, %2;" : "=l"(peer) : "l"(place), "r"(rank));
 #else
-    (void)rank;
 #endif
     return peer;
 }

@@ -100,7 +100,6 @@ typedef const char *row_planner(const struct row_job *job, struct row_plan *plan
 
 static inline int row_unchecked(struct assay_call *call)
 {
-    (void)call;
     return 0;
 }
 
@@ -157,7 +156,6 @@ static constexpr struct assay_variant row_variant(const char *operation, const c
     variant.summary = summary;
     variant.kind = ASSAY_KERNEL;
     variant.place = ASSAY_CUDA;
-    variant.clock = ASSAY_CLOCK_DEVICE;
     variant.min_sm = min_sm;
     variant.supports = row_supports<JOB, PLANNER>;
     variant.setup = row_setup<JOB, PLANNER, CHECK, MEASURED>;

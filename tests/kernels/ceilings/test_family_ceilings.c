@@ -33,7 +33,6 @@ static void memory_shape(char text[64], int64_t bytes, const char *mix)
 
 static void host_variants_of_memory_agree_with_the_reference_at_odd_sizes(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < sizeof memory_bytes / sizeof *memory_bytes; s++) {
         for (size_t mix = 0; mix < 4; mix++) {
             char text[64];
@@ -46,7 +45,6 @@ static void host_variants_of_memory_agree_with_the_reference_at_odd_sizes(void *
 
 static void bytes_of_every_mix_add_up_to_the_dim(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < sizeof memory_bytes / sizeof *memory_bytes; s++) {
         for (size_t mix = 0; mix < 4; mix++) {
             char text[64];
@@ -67,7 +65,6 @@ static void bytes_of_every_mix_add_up_to_the_dim(void **state)
 
 static void shares_written_are_those_of_the_mix(void **state)
 {
-    (void)state;
     static const double share[] = {1.0 / 1025, 0.2, 0.5, 1};
     for (size_t mix = 0; mix < 4; mix++) {
         char text[64];
@@ -81,7 +78,6 @@ static void shares_written_are_those_of_the_mix(void **state)
 
 static void a_read_that_misses_one_bit_is_wrong(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_init(&bench, shape_of("memory", "bytes=16396 mix=read"));
     bench_run(&bench, bench_variant("memory", "omp"));
@@ -93,7 +89,6 @@ static void a_read_that_misses_one_bit_is_wrong(void **state)
 
 static void memory_refuses_broken_words_with_a_reason(void **state)
 {
-    (void)state;
     const struct assay_operation *memory = registry_operation("memory");
     struct assay_shape shape = {.operation = memory};
     shape.value[MEMORY_BYTES] = 1002;
@@ -106,7 +101,6 @@ static void memory_refuses_broken_words_with_a_reason(void **state)
 
 static void hot_traffic_measures_the_cache_and_cold_the_memory(void **state)
 {
-    (void)state;
     const struct assay_operation *memory = registry_operation("memory");
     struct assay_shape shape = shape_default(memory);
     assert_string_equal(memory->ceiling(&shape, ASSAY_COLD), "memory_copy");
@@ -117,7 +111,6 @@ static void hot_traffic_measures_the_cache_and_cold_the_memory(void **state)
 
 static void host_chains_have_the_bits_of_fmaf(void **state)
 {
-    (void)state;
     bench_all(shape_of("arithmetic", "iterations=1 chains=1"), "fma");
     bench_all(shape_of("arithmetic", "iterations=777 chains=131"), "fma");
     bench_all(shape_of("arithmetic", "iterations=4096 chains=257"), "fma");
@@ -125,7 +118,6 @@ static void host_chains_have_the_bits_of_fmaf(void **state)
 
 static void one_step_too_few_shows_at_the_largest_number_of_iterations(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_init(&bench, shape_of("arithmetic", "iterations=32767 chains=64"));
     bench_run(&bench, bench_variant("arithmetic", "fma"));
@@ -137,7 +129,6 @@ static void one_step_too_few_shows_at_the_largest_number_of_iterations(void **st
 
 static void a_multiply_add_counts_as_two_operations(void **state)
 {
-    (void)state;
     struct assay_shape shape;
     assert_int_equal(
         shape_parse(registry_operation("arithmetic"), "iterations=10 chains=7", &shape), 0);
@@ -148,7 +139,6 @@ static void a_multiply_add_counts_as_two_operations(void **state)
 
 static void host_copies_arrive_in_both_directions(void **state)
 {
-    (void)state;
     static const char *const shapes[] = {
         "bytes=1 direction=h2d memory=pageable", "bytes=100003 direction=h2d memory=pageable",
         "bytes=1 direction=d2h memory=pageable", "bytes=100003 direction=d2h memory=pageable"};
@@ -158,7 +148,6 @@ static void host_copies_arrive_in_both_directions(void **state)
 
 static void a_copy_to_the_host_that_did_not_happen_is_caught(void **state)
 {
-    (void)state;
     struct assay_shape shape;
     uint8_t host[1003];
     assert_int_equal(
@@ -180,7 +169,6 @@ static void a_copy_to_the_host_that_did_not_happen_is_caught(void **state)
 
 static void operations_without_output_have_no_buffers_and_no_work(void **state)
 {
-    (void)state;
     static const char *const names[] = {"empty", "launch_overhead"};
     for (size_t i = 0; i < 2; i++) {
         struct assay_shape shape = shape_default(registry_operation(names[i]));

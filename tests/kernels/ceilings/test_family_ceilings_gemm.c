@@ -18,7 +18,6 @@ static struct assay_shape gemm_shape(const char *sizes, const char *type)
 
 static void host_gemm_is_within_its_bound_at_prime_sizes(void **state)
 {
-    (void)state;
     static const char *const shapes[] = {
         "m=1 n=1 k=1",   "m=1 n=7 k=1031",   "m=67 n=3 k=17",
         "m=4 n=2 k=512", "m=65 n=127 k=131", "m=130 n=66 k=1025",
@@ -47,7 +46,6 @@ static const char *const gemm_types[] = {"fp32", "tf32", "bf16", "fp16", "int8"}
 
 static void a_rounded_exact_product_is_right_in_every_type(void **state)
 {
-    (void)state;
     for (size_t type = 0; type < 5; type++) {
         struct bench bench;
         bench_init(&bench, gemm_shape("m=19 n=23 k=101", gemm_types[type]));
@@ -59,7 +57,6 @@ static void a_rounded_exact_product_is_right_in_every_type(void **state)
 
 static void one_element_a_percent_off_is_caught_in_every_type(void **state)
 {
-    (void)state;
     for (size_t type = 0; type < 5; type++) {
         struct bench bench;
         bench_init(&bench, gemm_shape("m=19 n=23 k=101", gemm_types[type]));
@@ -76,7 +73,6 @@ static void one_element_a_percent_off_is_caught_in_every_type(void **state)
 
 static void a_missing_term_of_the_sum_is_caught_in_every_type(void **state)
 {
-    (void)state;
     for (size_t type = 0; type < 5; type++) {
         struct bench bench;
         bench_init(&bench, gemm_shape("m=5 n=5 k=64", gemm_types[type]));
@@ -108,7 +104,6 @@ static struct emulated emulated_gemm(int type, int k)
 
 static void every_order_of_a_sum_passes(void **state)
 {
-    (void)state;
     static const struct arithmetic right[] = {RIGHT_FP32, RIGHT_TENSOR};
     for (int type = GEMM_FP32; type <= GEMM_FP16; type++)
         for (int i = 0; i < (type == GEMM_FP32 ? 4 : 7); i++) {
@@ -120,7 +115,6 @@ static void every_order_of_a_sum_passes(void **state)
 
 static void fewer_bits_fewer_terms_and_another_rounding_are_wrong(void **state)
 {
-    (void)state;
     static const struct {
         int type;
         struct arithmetic arithmetic;
@@ -144,7 +138,6 @@ static void fewer_bits_fewer_terms_and_another_rounding_are_wrong(void **state)
 
 static void row_sums_find_a_spoilt_tile_in_every_type(void **state)
 {
-    (void)state;
     for (size_t type = 0; type < 5; type++) {
         struct bench bench;
         bench_init(&bench, gemm_shape("m=7 n=256 k=101", gemm_types[type]));
@@ -159,7 +152,6 @@ static void row_sums_find_a_spoilt_tile_in_every_type(void **state)
 
 static void tf32_inputs_need_no_rounding(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_init(&bench, gemm_shape("m=64 n=64 k=64", "tf32"));
     for (int64_t i = 0; i < bench.buffers.spec[GEMM_A].count; i++) {
@@ -172,7 +164,6 @@ static void tf32_inputs_need_no_rounding(void **state)
 
 static void only_a_large_gemm_measures_a_ceiling(void **state)
 {
-    (void)state;
     const struct assay_operation *gemm = registry_operation("gemm");
     struct assay_shape shape = shape_default(gemm);
     shape.value[GEMM_TYPE] = GEMM_BF16;
@@ -183,7 +174,6 @@ static void only_a_large_gemm_measures_a_ceiling(void **state)
 
 static void int8_sums_that_could_overflow_are_refused(void **state)
 {
-    (void)state;
     const struct assay_operation *gemm = registry_operation("gemm");
     struct assay_shape shape = shape_default(gemm);
     shape.value[GEMM_TYPE] = GEMM_INT8;

@@ -37,7 +37,6 @@ static struct pipe_finding compare(enum pipe_direction direction, const void *go
 
 static void equal_outputs_are_right_and_all_are_compared(void **state)
 {
-    (void)state;
     uint8_t *codes = codes_make();
     float *voxels = voxels_make();
     struct pipe_finding finding = compare(PIPE_ENCODE, codes, codes);
@@ -54,7 +53,6 @@ static void equal_outputs_are_right_and_all_are_compared(void **state)
 /* The first and the last leaf are right, so that a sample of them would say nothing. */
 static void a_batch_in_the_middle_that_is_another_ones_is_found(void **state)
 {
-    (void)state;
     uint8_t *plain = codes_make(), *got = codes_make();
     size_t bytes = (size_t)BATCH * LEAF_VECTORS;
     memcpy(got + 5 * bytes, plain + 4 * bytes, bytes);
@@ -69,7 +67,6 @@ static void a_batch_in_the_middle_that_is_another_ones_is_found(void **state)
 
 static void one_leaf_that_was_never_written_is_found_among_all(void **state)
 {
-    (void)state;
     uint8_t *plain = codes_make(), *got = codes_make();
     for (int i = 0; i < LEAF_VECTORS; i++)
         got[300 * LEAF_VECTORS + i] = (uint8_t)~got[300 * LEAF_VECTORS + i];
@@ -83,7 +80,6 @@ static void one_leaf_that_was_never_written_is_found_among_all(void **state)
 
 static void a_few_codes_at_near_ties_are_let_pass_and_many_are_not(void **state)
 {
-    (void)state;
     uint8_t *plain = codes_make(), *got = codes_make();
     for (int leaf = 0; leaf < LEAVES; leaf += 30)
         got[leaf * LEAF_VECTORS] ^= 1;
@@ -101,7 +97,6 @@ static void a_few_codes_at_near_ties_are_let_pass_and_many_are_not(void **state)
 
 static void a_voxel_may_be_off_by_the_tolerance_and_no_more(void **state)
 {
-    (void)state;
     const int at = (7 * BATCH + 3) * LEAF_VOXELS + 100;
     float *plain = voxels_make(), *got = voxels_make();
     got[at] += 0.003f;
@@ -123,7 +118,6 @@ static void a_voxel_may_be_off_by_the_tolerance_and_no_more(void **state)
 /* As pipes_check does, which has no room for all at once. */
 static void pieces_add_up_to_the_whole(void **state)
 {
-    (void)state;
     uint8_t *plain = codes_make(), *got = codes_make();
     struct pipe_finding finding = pipe_finding_none();
     memset(got + 200 * LEAF_VECTORS, 0, 2 * LEAF_VECTORS);

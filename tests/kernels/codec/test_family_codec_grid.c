@@ -53,7 +53,6 @@ static int fill_from_file(const void *data, size_t bytes, const char *edges, int
 
 static void a_grid_fills_the_batches_and_begins_again(void **state)
 {
-    (void)state;
     for (int i = 0; i < SMALL; i++)
         grid[i] = (float)i;
     assert_int_equal(fill_from_file(grid, sizeof grid, "16x8x8", 3, leaves), 0);
@@ -64,7 +63,6 @@ static void a_grid_fills_the_batches_and_begins_again(void **state)
 /* Leaf i of this grid is full of i. */
 static void few_leaves_of_a_large_grid_come_from_all_over_it(void **state)
 {
-    (void)state;
     float *large = malloc((size_t)MANY * LEAF_BYTES), taken[TAKEN * LEAF_VOXELS];
     bool tenth[TAKEN] = {false};
     assert_non_null(large);
@@ -82,7 +80,6 @@ static void few_leaves_of_a_large_grid_come_from_all_over_it(void **state)
 
 static void no_leaf_comes_twice_before_all_have_come(void **state)
 {
-    (void)state;
     for (int64_t count = 1; count < 300; count++) {
         bool seen[300] = {false};
         int64_t at = 0, stride = grid_stride(count);
@@ -95,7 +92,6 @@ static void no_leaf_comes_twice_before_all_have_come(void **state)
 
 static void rows_say_which_file_was_encoded(void **state)
 {
-    (void)state;
     char one[ASSAY_MAX_NAME], other[ASSAY_MAX_NAME];
     memset(grid, 0, sizeof grid);
     assert_int_equal(fill_from_file(grid, sizeof grid, "16x8x8", 3, leaves), 0);
@@ -111,7 +107,6 @@ static void rows_say_which_file_was_encoded(void **state)
 
 static void a_grid_of_another_size_or_with_a_nan_is_refused_with_the_reason(void **state)
 {
-    (void)state;
     memset(grid, 0, sizeof grid);
     assert_int_equal(fill_from_file(grid, sizeof grid - 4, "16x8x8", 3, leaves), -1);
     assert_non_null(strstr(assay_last_error(), "truncated"));
@@ -124,7 +119,6 @@ static void a_grid_of_another_size_or_with_a_nan_is_refused_with_the_reason(void
 
 static void a_grid_whose_edges_are_no_edges_is_refused(void **state)
 {
-    (void)state;
     const char *const bad[] = {"", "16", "16x8", "16x8x8x8", "axbxc", "16x8x0", "16x-8x8"};
     memset(grid, 0, sizeof grid);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -133,7 +127,6 @@ static void a_grid_whose_edges_are_no_edges_is_refused(void **state)
 
 static void a_grid_that_nobody_named_is_refused(void **state)
 {
-    (void)state;
     out_of_environment();
     assert_int_equal(grid_fill(3, leaves), -1);
     assert_non_null(strstr(assay_last_error(), "ASSAY_GRID"));
@@ -142,7 +135,6 @@ static void a_grid_that_nobody_named_is_refused(void **state)
 /* Nobody writes to it: an open that waits would wait for ever. */
 static void a_pipe_is_refused_and_not_waited_for(void **state)
 {
-    (void)state;
     char folder[] = "/tmp/grid.XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/pipe", folder);
@@ -160,7 +152,6 @@ static void a_pipe_is_refused_and_not_waited_for(void **state)
 /* A fill that fails would only have the group skipped, as if memory were short. */
 static void every_variant_refuses_a_grid_that_was_refused(void **state)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("codec_encode_batch", 3, 1, PIPE_VOLUME_GRID);
     struct assay_call call = {.shape = &shape};
     out_of_environment();
@@ -192,7 +183,6 @@ static void folder_make(const char *folder, const char *name)
 
 static void the_less_of_the_systems_and_the_groups_memory_is_there(void **state)
 {
-    (void)state;
     char root[] = "/tmp/room.XXXXXX", command[64];
     assert_non_null(mkdtemp(root));
     assert_true(host_memory_left(root) == INT64_MAX);
@@ -214,7 +204,6 @@ static void the_less_of_the_systems_and_the_groups_memory_is_there(void **state)
 
 static void more_than_there_is_is_skipped_with_both_figures(void **state)
 {
-    (void)state;
     assert_int_equal(host_memory_check(INT64_C(1) << 60, "batches"), ASSAY_SKIP);
     assert_non_null(strstr(assay_last_error(), "batches need 1152921504606846976 bytes more"));
 }

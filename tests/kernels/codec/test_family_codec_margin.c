@@ -58,7 +58,6 @@ static void normalise(const struct norm *norm, const struct norm_job *job, struc
 
 static void another_epsilon_is_wrong_in_a_group_norm(void **state)
 {
-    (void)state;
     static const struct norm norms[] = {
         {.name = "norm: from first to last", .right = true, .epsilon = 1e-5f},
         {.name = "norm: epsilon 0"},
@@ -137,7 +136,6 @@ static void attend(const struct squeeze *squeeze, const struct attention_job *jo
 
 static void a_mistake_in_the_factor_of_a_channel_is_wrong(void **state)
 {
-    (void)state;
     static const struct squeeze ways[] = {
         {.name = "attention: from first to last", .right = true},
         {.name = "attention: last voxel left out", .left_out = 1},

@@ -12,7 +12,6 @@ enum { MOST_LEAVES = 7 };
 
 static void the_encoder_is_its_layers_one_after_another(void **state)
 {
-    (void)state;
     const struct codec_weights *w = codec_weights_default();
     assert_non_null(w);
     float leaf[LEAF_VOXELS];
@@ -31,7 +30,6 @@ static void the_encoder_is_its_layers_one_after_another(void **state)
 
 static void the_decoder_is_its_layers_one_after_another(void **state)
 {
-    (void)state;
     const struct codec_weights *w = codec_weights_default();
     uint8_t codes[3 * LEAF_VECTORS];
     static double got[3 * LEAF_VOXELS], expected[LEAF_VOXELS];
@@ -47,7 +45,6 @@ static void the_decoder_is_its_layers_one_after_another(void **state)
 
 static void a_code_is_the_nearest_codeword_and_its_margin_that_to_the_second(void **state)
 {
-    (void)state;
     const struct codec_weights *w = codec_weights_default();
     static float leaves[MOST_LEAVES * LEAF_VOXELS];
     static double margin[MOST_LEAVES * LEAF_VECTORS], z[LEAF_VECTORS * CODEWORD_LENGTH];
@@ -75,7 +72,6 @@ static void a_code_is_the_nearest_codeword_and_its_margin_that_to_the_second(voi
 
 static void codes_and_leaves_do_not_depend_on_the_batch_they_are_in(void **state)
 {
-    (void)state;
     const int batches[] = {1, 3, MOST_LEAVES};
     const struct codec_weights *w = codec_weights_default();
     static float leaves[MOST_LEAVES * LEAF_VOXELS], all[MOST_LEAVES * LEAF_VOXELS];
@@ -97,7 +93,6 @@ static void codes_and_leaves_do_not_depend_on_the_batch_they_are_in(void **state
 
 static void the_same_seed_makes_the_same_weights_and_another_others(void **state)
 {
-    (void)state;
     struct codec_weights *a = codec_weights_make(1), *b = codec_weights_make(1);
     struct codec_weights *c = codec_weights_make(2);
     assert_true(a && b && c);

@@ -9,7 +9,6 @@
 
 static void tf32_keeps_eleven_bits_rounded_to_nearest(void **state)
 {
-    (void)state;
     assert_true(pack_tf32(1.0f) == 1.0f && pack_tf32(-0.0f) == 0.0f);
     assert_true(pack_tf32(1.0f + 0x1p-10f) == 1.0f + 0x1p-10f);
     assert_true(pack_tf32(1.0f + 0x1p-11f) == 1.0f + 0x1p-10f); /* a tie, away from zero */
@@ -31,7 +30,6 @@ static size_t word_of(int tap, int in, int i, int out, int o)
 
 static void packing_moves_every_weight_to_its_lane(void **state)
 {
-    (void)state;
     const struct codec_conv *conv = &codec_weights_default()->down_residual.conv[1];
     float *packed = malloc(sizeof *packed * 27 * NET_DOWN * NET_DOWN);
     assert_non_null(packed);
@@ -46,7 +44,6 @@ static void packing_moves_every_weight_to_its_lane(void **state)
 
 static void the_stem_is_packed_as_channels_of_one_tap_and_zeros(void **state)
 {
-    (void)state;
     const struct codec_conv *stem = &codec_weights_default()->stem;
     float packed[PACK_STEM_TAPS * NET_STEM];
     pack_stem(stem, packed);
@@ -58,7 +55,6 @@ static void the_stem_is_packed_as_channels_of_one_tap_and_zeros(void **state)
 
 static void the_table_holds_the_decoders_first_convolution_of_every_codeword(void **state)
 {
-    (void)state;
     const struct codec_weights *w = codec_weights_default();
     float *table = malloc(sizeof *table * 27 * CODEWORDS * NET_WIDE);
     assert_non_null(table);
@@ -77,7 +73,6 @@ static void the_table_holds_the_decoders_first_convolution_of_every_codeword(voi
 
 static void the_folded_search_finds_the_codes_of_the_plain_one(void **state)
 {
-    (void)state;
     const struct codec_weights *w = codec_weights_default();
     static float high[NET_DOWN * CODEWORDS], low[NET_DOWN * CODEWORDS], bias[CODEWORDS];
     static float leaves[3 * LEAF_VOXELS];

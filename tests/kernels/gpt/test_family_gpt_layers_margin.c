@@ -71,7 +71,6 @@ static struct margin layernorm_by(struct bench *bench, const struct norm *norm)
 
 static void another_epsilon_is_wrong_and_another_order_is_right(void **state)
 {
-    (void)state;
     static const struct norm norms[] = {
         {.name = "from first to last", .right = true, .lanes = 1, .epsilon = 1e-5f},
         {.name = "32 lanes", .right = true, .lanes = 32, .epsilon = 1e-5f},
@@ -148,7 +147,6 @@ static float by_approximate_tanh(float x)
 
 static void the_error_function_in_place_of_tanh_is_wrong(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool right;

@@ -7,7 +7,6 @@
 
 static void every_host_variant_is_right_at_odd_shapes(void **state)
 {
-    (void)state;
     const int64_t shapes[][3] = {{1, 1, 1},     {1, 7, 3},     {5, 1, 129},
                                  {3, 129, 255}, {130, 3, 128}, {17, 65, 1000}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -94,7 +93,6 @@ static int refused_seeds(struct assay_shape shape, const struct cores *cores, in
 
 static void sums_that_leave_the_tensor_cores_pass(void **state)
 {
-    (void)state;
     static const struct cores right[] = {{"hopper", 14, 128, 0, 0}, {"exact", 40, 128, 0, 0}};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
         for (int64_t scale = LFP8_TENSOR; scale <= LFP8_BLOCK; scale++) {
@@ -110,7 +108,6 @@ static void sums_that_leave_the_tensor_cores_pass(void **state)
 
 static void what_is_less_exact_is_refused(void **state)
 {
-    (void)state;
     const struct {
         int64_t k, scale;
         struct cores cores;

@@ -3,14 +3,10 @@
  * the tables of the PTX manual, by a warp that the host acts out: ldmatrix and mma.sync
  * lane by lane, on tiles laid out as the kernels lay them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "kernels/gpt/gpt.h"
 #include "kernels/gpt/mma_layout.h"
 
@@ -199,21 +195,18 @@ static void check_product(int bytes, enum b_kind kind)
 
 static void bf16_fragments_give_the_product_of_both_layouts(void **state)
 {
-    (void)state;
     check_product(2, B_ROWS);
     check_product(2, B_COLUMNS);
 }
 
 static void tf32_fragments_give_the_product_of_both_layouts(void **state)
 {
-    (void)state;
     check_product(4, B_ROWS);
     check_product(4, B_COLUMNS);
 }
 
 static void each_output_belongs_to_one_lane(void **state)
 {
-    (void)state;
     int owners[16][8] = {{0}};
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < 4; i++) {
@@ -229,7 +222,6 @@ static void each_output_belongs_to_one_lane(void **state)
 /* Two accumulator tiles side by side, packed pair by pair, are one A fragment of 16. */
 static void accumulators_packed_in_pairs_are_the_next_products_left_operand(void **state)
 {
-    (void)state;
     registers a;
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < 4; i++) {
@@ -258,7 +250,6 @@ static void accumulators_packed_in_pairs_are_the_next_products_left_operand(void
 /* Eight rows in one column of chunks: eight different groups of four banks. */
 static void eight_rows_of_a_column_of_chunks_fall_into_different_banks(void **state)
 {
-    (void)state;
     for (int chunks = 2; chunks <= 32; chunks *= 2)
         for (int row0 = 0; row0 < 32; row0 += 8)
             for (int chunk = 0; chunk < chunks; chunk++) {
@@ -275,7 +266,6 @@ static void eight_rows_of_a_column_of_chunks_fall_into_different_banks(void **st
 
 static void words_of_a_tf32_fragment_fall_into_different_banks(void **state)
 {
-    (void)state;
     for (int row0 = 0; row0 < 32; row0 += 4)
         for (int column0 = 0; column0 < 128; column0 += 8) {
             uint32_t seen = 0;

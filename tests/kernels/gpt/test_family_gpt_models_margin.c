@@ -297,7 +297,6 @@ static void judge_all(struct assay_shape shape)
 
 static void every_mistake_in_a_forward_is_refused(void **state)
 {
-    (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
         for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++)
             judge_all(SHAPE("gpt_forward", 2, 32, 2, 24, precision, 3, 0));
@@ -307,7 +306,6 @@ static void every_mistake_in_a_forward_is_refused(void **state)
 /* Of each sequence of the suites' small models: one that is not checked may be anything. */
 static void every_sequence_of_a_small_model_is_checked(void **state)
 {
-    (void)state;
     /* heads, channels, batch, tokens, type, layers, vocabulary */
     static const int64_t forward[][7] = {
         {3, 48, 8, 128, GPT_TF32, 3, 0},   {4, 128, 8, 128, GPT_TF32, 4, 0},

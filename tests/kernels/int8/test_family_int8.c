@@ -33,7 +33,6 @@ enum { FORMULAS = sizeof formulas / sizeof *formulas };
 
 static void every_host_variant_is_right_at_tiny_odd_and_prime_sizes(void **state)
 {
-    (void)state;
     const int64_t sizes[] = {1,  2,  3,   5,   7,    8,    15,   16,    17,
                              31, 33, 127, 255, 1021, 4099, 9973, 65537, 100003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -48,7 +47,6 @@ static void every_host_variant_is_right_at_tiny_odd_and_prime_sizes(void **state
  * poisons it again, so that without a launch in between it fails. */
 static void own_variants_are_held_to_the_bit(void **state)
 {
-    (void)state;
     static const char *const names[] = {"host_scalar", "host_omp", "host_copy_r4w1", "host_memcpy"};
     const struct assay_shape shapes[] = {SHAPE("int8_quantize", 1021),
                                          SHAPE("int8_quantize_token", 33, 31)};
@@ -73,7 +71,6 @@ static void own_variants_are_held_to_the_bit(void **state)
 
 static void every_formula_is_near_on_a_small_share_and_the_data_hit_every_code(void **state)
 {
-    (void)state;
     const int64_t n = 2000003;
     for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++) {
         for (int64_t scale = SCALE_ODD; scale < SCALES; scale++) {
@@ -103,7 +100,6 @@ static void every_formula_is_near_on_a_small_share_and_the_data_hit_every_code(v
 
 static void all_formulas_give_every_bf16_value_its_exact_code(void **state)
 {
-    (void)state;
     static uint16_t every[65536];
     static int8_t codes[65536];
     static double expected[65536];
@@ -123,7 +119,6 @@ static void all_formulas_give_every_bf16_value_its_exact_code(void **state)
 
 static void a_scale_that_is_a_power_of_two_makes_all_formulas_agree(void **state)
 {
-    (void)state;
     const int64_t n = 1000003;
     struct bench bench;
     bench_init(&bench, SHAPE("int8_quantize", n, INPUT_FP32, SCALE_POW2));
@@ -140,7 +135,6 @@ static void a_scale_that_is_a_power_of_two_makes_all_formulas_agree(void **state
 
 static void exact_ties_go_to_the_even_code_and_the_ends_saturate(void **state)
 {
-    (void)state;
     const struct {
         float q;
         int code;
@@ -158,7 +152,6 @@ static void exact_ties_go_to_the_even_code_and_the_ends_saturate(void **state)
 
 static void nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point(void **state)
 {
-    (void)state;
     for (int f = 0; f < FORMULAS; f++) {
         for (int64_t scale = SCALE_ODD; scale < SCALES; scale++) {
             assert_int_equal(code_of(formulas[f], NAN, scale), 0);
@@ -177,7 +170,6 @@ static void nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point(
 
 static void a_neighbour_code_is_near_only_beside_a_tie(void **state)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("int8_quantize", 1, INPUT_FP32, SCALE_ODD);
     const struct assay_operation *operation = shape.operation;
     assert_int_equal(operation->match(&shape, BUF_Y, 4.2, 4), ASSAY_EXACT);
@@ -275,7 +267,6 @@ static bool is_refused(int64_t n, int64_t scale, formula_function *formula)
 
 static void every_mistake_is_refused_and_no_formula_whatever_the_seed(void **state)
 {
-    (void)state;
     enum { N = 8192, SEEDS = 40 };
     static const struct {
         formula_function *formula;
@@ -308,7 +299,6 @@ static void every_mistake_is_refused_and_no_formula_whatever_the_seed(void **sta
 /* 62.5 - 2^-18 is an fp32 number, and 3 more a tie of fp32: 65.5, whose code is 66. */
 static void the_sum_with_the_zero_point_may_be_rounded_to_fp32_or_not(void **state)
 {
-    (void)state;
     const float x = (62.5f - 0x1p-18f) * INT8_SCALE_POW2;
     const void *const in[] = {&x};
     struct assay_shape shape = SHAPE("int8_quantize", 1, INPUT_FP32, SCALE_POW2);
@@ -323,7 +313,6 @@ static void the_sum_with_the_zero_point_may_be_rounded_to_fp32_or_not(void **sta
 
 static void work_counts_each_byte_once(void **state)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("int8_quantize", 1000, INPUT_FP32, SCALE_ODD);
     struct assay_work work = shape.operation->work(&shape);
     assert_true(work.read_bytes == 4000 && work.write_bytes == 1000);

@@ -7,7 +7,6 @@
 
 static void every_host_variant_is_right_on_rows_of_any_length(void **state)
 {
-    (void)state;
     const int64_t shapes[][2] = {{1, 1},   {1, 7},     {3, 5},    {7, 1},    {2, 16},
                                  {33, 31}, {129, 127}, {61, 257}, {100, 96}, {17, 4096}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -21,7 +20,6 @@ static void every_host_variant_is_right_on_rows_of_any_length(void **state)
 
 static void token_data_hit_every_code_hold_rows_of_zeros_and_stay_near(void **state)
 {
-    (void)state;
     const int64_t tokens = 509, hidden = 4096;
     for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++) {
         struct bench bench;
@@ -54,7 +52,6 @@ static void token_data_hit_every_code_hold_rows_of_zeros_and_stay_near(void **st
 /* What only one element of a row may say: denormals alone would be outside of the definition. */
 static void a_row_has_its_amplitude_however_short_it_is(void **state)
 {
-    (void)state;
     for (int64_t hidden = 1; hidden <= 5; hidden++) {
         struct bench bench;
         const int64_t tokens = 4099;
@@ -76,7 +73,6 @@ static void a_row_has_its_amplitude_however_short_it_is(void **state)
 
 static void a_row_of_zeros_has_codes_and_scale_zero(void **state)
 {
-    (void)state;
     const float x[] = {0.0f, -0.0f, 0.0f, -254.0f, 127.0f, 1.0f};
     const void *const in[] = {x};
     struct assay_shape shape = SHAPE("int8_quantize_token", 2, 3, INPUT_FP32);
@@ -94,7 +90,6 @@ static void a_row_of_zeros_has_codes_and_scale_zero(void **state)
 
 static void a_range_inside_a_row_gives_what_the_whole_row_gives(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_init(&bench, SHAPE("int8_quantize_token", 5, 33, INPUT_BF16));
     int8_t whole[165], part[165];
@@ -110,7 +105,6 @@ static void a_range_inside_a_row_gives_what_the_whole_row_gives(void **state)
 
 static void half_of_the_largest_value_is_right_either_way(void **state)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("int8_quantize_token", 1, 1, INPUT_FP32);
     const struct assay_operation *operation = shape.operation;
     assert_int_equal(operation->match(&shape, BUF_Y, 63.5, 63), ASSAY_EXACT);
@@ -146,7 +140,6 @@ static bool is_refused(struct bench *bench, int64_t from, int64_t to)
 /* At the rows of the suites, and at one that vectors do not divide. */
 static void a_search_that_leaves_out_an_end_of_a_row_is_refused(void **state)
 {
-    (void)state;
     enum { SEEDS = 40 };
     const int64_t hidden[] = {4096, 8192, 4099};
     for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++)
@@ -170,7 +163,6 @@ static void a_search_that_leaves_out_an_end_of_a_row_is_refused(void **state)
 /* A row's last 32 elements: all lanes of the widest vectors. */
 static void the_peaks_of_rows_are_at_every_lane_of_the_tail(void **state)
 {
-    (void)state;
     for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++) {
         struct bench bench;
         const int64_t tokens = 2048, hidden = 4096;

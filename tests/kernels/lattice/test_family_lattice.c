@@ -17,7 +17,6 @@ static void expect_right(struct assay_shape shape)
 
 static void host_variants_are_right_for_every_lattice_code_and_protection(void **state)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     for (int overload = 0; overload < 3; overload++)
         for (int data = 0; data < 3; data++) {
@@ -29,7 +28,6 @@ static void host_variants_are_right_for_every_lattice_code_and_protection(void *
 
 static void rows_that_no_block_divides_are_filled_up_with_zeros(void **state)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (int64_t columns = 1; columns < 20; columns += 3)
             for (int type = 0; type < 4; type++) {
@@ -46,7 +44,6 @@ static void rows_that_no_block_divides_are_filled_up_with_zeros(void **state)
 
 static void a_padded_block_has_the_code_of_its_entries_and_zeros(void **state)
 {
-    (void)state;
     struct assay_shape cut = shape_of("lattice_encode", 1, 5, LATTICE_E8, CODE_Q4M2, 0, 0, 0);
     struct assay_shape full = shape_of("lattice_encode", 1, 8, LATTICE_E8, CODE_Q4M2, 0, 0, 0);
     float x[8] = {0.3f, -1.1f, 0.7f, 2.0f, -0.4f, 0, 0, 0};
@@ -59,7 +56,6 @@ static void a_padded_block_has_the_code_of_its_entries_and_zeros(void **state)
 
 static void rows_of_unit_norm_are_not_all_zeros(void **state)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     {
         struct bench bench;
@@ -80,7 +76,6 @@ static void rows_of_unit_norm_are_not_all_zeros(void **state)
 
 static void entries_that_are_no_numbers_lose_their_block_and_no_other(void **state)
 {
-    (void)state;
     static const float bad[] = {NAN, INFINITY, -INFINITY, 3e38f, 1e9f};
     EACH_CODE(lattice, code)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -104,7 +99,6 @@ static void entries_that_are_no_numbers_lose_their_block_and_no_other(void **sta
 
 static void the_tensors_t_is_the_largest_of_its_blocks(void **state)
 {
-    (void)state;
     struct assay_shape shape = shape_of("lattice_encode", 1, 64, LATTICE_E8, CODE_Q4M2, 2, 0, 0);
     struct lattice_job job = lattice_job(&shape);
     float x[64] = {0};
@@ -124,7 +118,6 @@ static void the_tensors_t_is_the_largest_of_its_blocks(void **state)
 
 static void what_cannot_be_is_refused_with_the_reason(void **state)
 {
-    (void)state;
     struct assay_shape shape = shape_of("lattice_encode", 8, 64, 3, 2, 0, 0, DATA_UNIT_NORM);
     assert_null(lattice_supports(&shape));
     shape.value[DIM_SCALING] = SCALING_OFF;
@@ -150,7 +143,6 @@ static void measure_quality(int64_t rows, int lattice, int code, int overload,
 
 static void quality_says_the_rate_and_the_size_of_the_codes(void **state)
 {
-    (void)state;
     struct assay_metric metric[ASSAY_MAX_METRICS];
     measure_quality(16, LATTICE_E8, CODE_Q4M2, OVERLOAD_BLOCK, metric);
     assert_true(metric[2].value > 15.0);               /* sqnr_db */
@@ -162,7 +154,6 @@ static void quality_says_the_rate_and_the_size_of_the_codes(void **state)
 /* The standard deviation of the ratio is 0.09 % or less with 2^20 entries. */
 static void the_error_is_the_moment_of_the_cell_within_half_a_percent(void **state)
 {
-    (void)state;
     static const int codes[] = {CODE_Q4M2, CODE_Q4M3};
     struct assay_metric metric[ASSAY_MAX_METRICS];
     for (int lattice = 0; lattice < LATTICES; lattice++)
@@ -174,7 +165,6 @@ static void the_error_is_the_moment_of_the_cell_within_half_a_percent(void **sta
 
 static void the_error_is_in_units_of_the_doubled_beta(void **state)
 {
-    (void)state;
     struct assay_metric metric[ASSAY_MAX_METRICS];
     measure_quality(16, LATTICE_Z2, CODE_Q4M2, OVERLOAD_TENSOR, metric);
     assert_true(metric[3].value > 0.01); /* so T is not 0 */
@@ -185,7 +175,6 @@ static void the_error_is_in_units_of_the_doubled_beta(void **state)
 
 static void a_scale_from_the_batch_is_right_on_the_host(void **state)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     bench_all(SHAPE("lattice_encode_adaptive", 3, 67, lattice, code, (lattice + code) % 3),
               "host_omp");
@@ -195,7 +184,6 @@ static void a_scale_from_the_batch_is_right_on_the_host(void **state)
  * that many say, 1 / sqrt(2 * 8192) each. Extreme values are one in 64, clipped at 8. */
 static void the_batch_says_its_own_standard_deviation(void **state)
 {
-    (void)state;
     const double sigma[] = {1.0, 1.0 / 16.0, 1.0};
     for (int data = DATA_GAUSSIAN; data <= DATA_EXTREME; data++) {
         struct bench bench;
@@ -216,7 +204,6 @@ static void the_batch_says_its_own_standard_deviation(void **state)
 
 static void copies_write_what_their_model_says(void **state)
 {
-    (void)state;
     static const char *const operations[] = {"lattice_encode", "lattice_decode",
                                              "lattice_roundtrip"};
     static const char *const names[] = {"host_copy_encode", "host_copy_decode",

@@ -6,7 +6,6 @@
 
 static void every_codeword_comes_back_as_itself_without_overload(void **state)
 {
-    (void)state;
     static const int codes[] = {CODE_Q2M1, CODE_Q4M1}, qs[] = {2, 4};
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (int c = 0; c < 2; c++) {
@@ -36,7 +35,6 @@ static void every_codeword_comes_back_as_itself_without_overload(void **state)
 
 static void without_overload_decoding_gives_the_closest_point_bit_for_bit(void **state)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     {
         struct lattice_job job = job_of(lattice, code, OVERLOAD_OFF);
@@ -128,7 +126,6 @@ static bool seed_round_trip_fails(const float x[8], bool *overload)
 
 static void the_seeds_rule_decodes_three_blocks_in_ten_wrongly_and_ours_none(void **state)
 {
-    (void)state;
     struct lattice_job job = job_of(LATTICE_E8, CODE_Q4M2, OVERLOAD_OFF);
     int64_t count = 50000, sound = 0, wrong = 0, ours = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -154,7 +151,6 @@ static void the_seeds_rule_decodes_three_blocks_in_ten_wrongly_and_ours_none(voi
 
 static void packed_codes_hold_what_was_packed_in_the_least_bytes(void **state)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     {
         int q = code_q(code), count = lattice_d(lattice) * code_levels(code);
@@ -175,7 +171,6 @@ static void packed_codes_hold_what_was_packed_in_the_least_bytes(void **state)
 
 static void overload_flags_are_those_of_double(void **state)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     {
         struct lattice_job job = job_of(lattice, code, OVERLOAD_BLOCK);

@@ -8,7 +8,6 @@ static const double SQRT3 = 1.7320508075688772;
 
 static void the_dither_is_its_formula(void **state)
 {
-    (void)state;
     static const double primes[] = {2, 3, 5, 7, 11, 13, 17, 19};
     for (int lattice = 0; lattice < LATTICES; lattice++) {
         int d = lattice_d(lattice);
@@ -29,7 +28,6 @@ static void the_dither_is_its_formula(void **state)
 
 static void the_fast_closest_point_is_as_near_as_the_exact_one(void **state)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++) {
         int d = lattice_d(lattice);
         int64_t other = 0, count = 100000;
@@ -58,7 +56,6 @@ static void the_fast_closest_point_is_as_near_as_the_exact_one(void **state)
 /* Every residue of a point mod 2 q, so every quotient there is, up to shifts. */
 static void quotients_of_whole_points_round_as_in_double_everywhere(void **state)
 {
-    (void)state;
     static const int qs[] = {2, 3, 4};
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (int which = 0; which < 3; which++) {
@@ -87,7 +84,6 @@ static void quotients_of_whole_points_round_as_in_double_everywhere(void **state
 
 static void the_basis_and_its_inverse_undo_each_other(void **state)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (uint64_t n = 0; n < 2000; n++) {
             int k[8], z[8], back[8];
@@ -102,7 +98,6 @@ static void the_basis_and_its_inverse_undo_each_other(void **state)
 
 static void second_moments_are_the_lattices_own(void **state)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++) {
         int d = lattice_d(lattice);
         struct assay_fill fill = {.kind = ASSAY_FILL_UNIFORM, .a = -24.0, .b = 24.0};

@@ -12,7 +12,6 @@ static void expect_exact(struct assay_shape shape, const char *names)
 
 static void host_variants_are_exact_for_every_lattice_code_and_index(void **state)
 {
-    (void)state;
     int shapes = 0;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++)
         for (int code = 0; lut_code_names[code]; code++)
@@ -34,7 +33,6 @@ static void host_variants_are_exact_for_every_lattice_code_and_index(void **stat
 
 static void seed_sizes_are_exact(void **state)
 {
-    (void)state;
     static const int64_t sizes[][3] = {
         {2, 16, 8}, {4, 32, 16}, {8, 64, 32}, {16, 128, 64}, {32, 256, 128}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -46,7 +44,6 @@ static void seed_sizes_are_exact(void **state)
 
 static void encoding_inverts_decoding_for_every_codeword(void **state)
 {
-    (void)state;
     struct lut_dither dither;
     codebook_dither(8, dither.e);
     for (int q = 2; q <= 4; q++) {
@@ -62,7 +59,6 @@ static void encoding_inverts_decoding_for_every_codeword(void **state)
 
 static void linear_layers_are_exact_on_the_host(void **state)
 {
-    (void)state;
     for (int code = 0; lut_code_names[code]; code++) {
         expect_exact(SHAPE("quantized_linear", 5, 203, 7, CODEBOOK_E8, code, LUT_PACKED),
                      "host_scalar host_omp");
@@ -71,7 +67,6 @@ static void linear_layers_are_exact_on_the_host(void **state)
 
 static void several_layers_are_exact_on_the_host(void **state)
 {
-    (void)state;
     for (int code = 0; lut_code_names[code]; code++)
         expect_exact(SHAPE("quantized_mlp", 3, 67, 3, code, code % 3), "host_scalar host_omp");
     for (int data = MLP_GAUSSIAN; data <= MLP_EXTREME; data++)
@@ -81,7 +76,6 @@ static void several_layers_are_exact_on_the_host(void **state)
 /* X and W of one layer are those of quantized_linear, and so is C. */
 static void one_layer_is_quantized_linear(void **state)
 {
-    (void)state;
     enum { ROWS = 4, WIDTH = 72 };
     struct assay_shape shape = SHAPE("quantized_mlp", ROWS, WIDTH, 1, 4, MLP_GAUSSIAN);
     struct bench bench;
@@ -102,7 +96,6 @@ static void one_layer_is_quantized_linear(void **state)
  * between the layers are right, up to a factor. */
 static void many_layers_keep_a_signal(void **state)
 {
-    (void)state;
     enum { WIDTH = 128 };
     for (int data = MLP_GAUSSIAN; data <= MLP_UNIT_NORM; data++)
         for (int layers = 1; layers <= 8; layers *= 2) {
@@ -139,7 +132,6 @@ static double *layer(const struct bench *bench)
 
 static void activations_that_are_no_numbers_are_zeros_to_their_block_alone(void **state)
 {
-    (void)state;
     static const float hard[] = {NAN, INFINITY, -INFINITY, 3e38f, 4e6f};
     struct bench bench;
     bench_init(&bench, SHAPE("quantized_linear", 3, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0));
@@ -170,7 +162,6 @@ static double metric_of(const struct bench *bench, const char *name)
  * 1 / 0.45, 16.5 where it is 1 / 1.8. With q = 2 nothing is left at any scale. */
 static void activations_are_quantised_where_few_blocks_overload(void **state)
 {
-    (void)state;
     static const struct {
         int code;
         double least_db, most_db, overload;
@@ -190,7 +181,6 @@ static void activations_are_quantised_where_few_blocks_overload(void **state)
 
 static void no_number_of_b_stays_in_its_column(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_init(&bench, SHAPE("lut_matmul_onesided", 5, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0));
     ((float *)bench.buffers.data[LUT_B])[0] = -INFINITY; /* the fill puts more there */
@@ -212,7 +202,6 @@ static void no_number_of_b_stays_in_its_column(void **state)
 
 static void one_sided_products_are_within_their_bound(void **state)
 {
-    (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
         expect_exact(SHAPE("lut_matmul_onesided", 5, 203, 7, lattice, 5, LUT_PACKED), "host_omp");
     }
@@ -233,7 +222,6 @@ static int64_t *expected_sums(const struct bench *bench, int count)
 
 static void products_are_c_before_it_is_divided(void **state)
 {
-    (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
         struct bench bench;
         int32_t products[5 * 33];

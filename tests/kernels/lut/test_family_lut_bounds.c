@@ -59,7 +59,6 @@ static const struct arithmetic dropped = {"last term dropped", as_it_is, sum_wit
 
 static void every_order_of_a_sum_of_floats_passes(void **state)
 {
-    (void)state;
     for (int64_t k = 64; k <= 4096; k *= 8)
         for (size_t i = 0; i < 4; i++) {
             int seeds = seeds_of(k < 4096 ? 40 : 3);
@@ -72,7 +71,6 @@ static void every_order_of_a_sum_of_floats_passes(void **state)
 /* Where fp32 does not hold every sum: see lut_matmul.c. */
 static void every_order_of_a_long_sum_of_whole_numbers_passes(void **state)
 {
-    (void)state;
     struct emulated plain = {"lut_matmul", "off", LUT_C, 16384, matmul_operands};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
         assert_passes(SHAPE("lut_matmul", 2, 16384, 8, CODEBOOK_E8, Q4M2, LUT_PACKED, 0), &plain,
@@ -81,7 +79,6 @@ static void every_order_of_a_long_sum_of_whole_numbers_passes(void **state)
 
 static void every_order_of_a_one_sided_sum_passes(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 4; i++)
         for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
             struct emulated onesided = {"lut_matmul_onesided", codebook_lattice_names[lattice],
@@ -93,7 +90,6 @@ static void every_order_of_a_one_sided_sum_passes(void **state)
 
 static void fewer_bits_and_fewer_terms_are_wrong(void **state)
 {
-    (void)state;
     static const struct arithmetic *const wrong[] = {&tf32, &dropped};
     for (int64_t k = 512; k <= 4096; k *= 8)
         for (size_t i = 0; i < 2; i++) {
@@ -123,7 +119,6 @@ static void check_rows(struct assay_shape shape, const char *variant)
 
 static void row_sums_find_a_spoilt_tile(void **state)
 {
-    (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++)
         for (int code = Q2M1; code <= Q4M2; code++)
             check_rows(SHAPE("lut_matmul", 19, 520, 64, lattice, code, LUT_PACKED, 0),

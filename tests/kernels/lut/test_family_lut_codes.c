@@ -6,7 +6,6 @@
 
 static void tables_have_the_known_sizes_maxima_and_zeros(void **state)
 {
-    (void)state;
     static const struct {
         int lattice, q;
         int64_t codewords;
@@ -39,7 +38,6 @@ static void tables_have_the_known_sizes_maxima_and_zeros(void **state)
 
 static void dot_products_of_points_are_multiples_of_the_divisor(void **state)
 {
-    (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
         const struct codebook *codebook = codebook_get(lattice, 3);
         for (int64_t a = 0; a < codebook->count; a += codebook->count / 80 + 1)
@@ -56,7 +54,6 @@ static void dot_products_of_points_are_multiples_of_the_divisor(void **state)
 
 static void codewords_are_distinct_and_index_zero_is_the_origin(void **state)
 {
-    (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++)
         for (int q = 2; q <= 4; q++) {
             const struct codebook *codebook = codebook_get(lattice, q);
@@ -74,7 +71,6 @@ static void codewords_are_distinct_and_index_zero_is_the_origin(void **state)
 
 static void packed_indices_read_back_over_word_boundaries(void **state)
 {
-    (void)state;
     const int64_t dims[] = {3, 217, 2, CODEBOOK_E8, 3, LUT_PACKED, 0}; /* q3m2: 13 bits */
     struct assay_shape shape = {.operation = registry_operation("lut_matmul")};
     memcpy(shape.value, dims, sizeof dims);
@@ -100,7 +96,6 @@ static void packed_indices_read_back_over_word_boundaries(void **state)
 
 static void indices_that_do_not_fit_are_refused(void **state)
 {
-    (void)state;
     struct assay_shape shape = {.operation = registry_operation("lut_matmul"),
                                 .value = {8, 64, 8, CODEBOOK_E8, 5, LUT_INT8, 0}}; /* q4m2 */
     assert_non_null(shape.operation->supports(&shape));
@@ -112,7 +107,6 @@ static void indices_that_do_not_fit_are_refused(void **state)
 
 static void points_of_three_bytes_decode_like_those_of_eight(void **state)
 {
-    (void)state;
     const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
     unsigned char *table = malloc(SHORT_POINTS_BYTES);
     assert_int_equal(codebook->count, SHORT_POINTS);

@@ -37,7 +37,6 @@ static double plain_of_whole(int lattice, int i, int whole)
 
 static void both_have_the_same_lattices_and_dithers(void **state)
 {
-    (void)state;
     assert_int_equal(LATTICES, CODEBOOK_LATTICES);
     for (int lattice = 0; lattice < LATTICES; lattice++) {
         float dither[CODEBOOK_MAX_D];
@@ -51,7 +50,6 @@ static void both_have_the_same_lattices_and_dithers(void **state)
 
 static void an_index_and_its_digits_are_one_point(void **state)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (int q = 2; q <= 4; q++) {
             const struct codebook *codebook = codebook_get(lattice, q);
@@ -98,7 +96,6 @@ static void fill_steps(const struct lattice_job *job, float *x)
 
 static void encoded_bytes_are_indices(void **state)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (size_t c = 0; c < sizeof codes / sizeof *codes; c++) {
             int d = lattice_d(lattice), q = codes[c].q, levels = codes[c].levels;
@@ -133,7 +130,6 @@ static void encoded_bytes_are_indices(void **state)
 /* Where an index takes whole bytes the two store the same bytes. */
 static void a_row_of_e8_can_be_handed_over(void **state)
 {
-    (void)state;
     struct lut_dither dither;
     codebook_dither(8, dither.e);
     for (size_t c = 0; c < sizeof codes / sizeof *codes; c++) {

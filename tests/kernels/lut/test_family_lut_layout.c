@@ -47,7 +47,6 @@ static int32_t gemv_element(const struct bench *bench, int64_t row, int64_t colu
 
 static void gemv_adds_up_to_the_exact_sum(void **state)
 {
-    (void)state;
     for (int code = 0; code < 3; code++) /* q2m1, q2m2, q2m4 */
         for (int64_t k = 8; k <= 2072; k += 688) {
             struct bench bench;
@@ -73,7 +72,6 @@ static uint16_t *make_q4_table(const struct codebook *codebook)
 
 static void q4_codewords_are_half_in_the_table_and_half_in_the_index(void **state)
 {
-    (void)state;
     const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
     uint16_t *table = make_q4_table(codebook);
     for (uint32_t index = 0; index < GEMV_Q4_CODEWORDS; index++) {
@@ -151,7 +149,6 @@ static int32_t gemv_q4_sum(const struct bench *bench, const uint16_t *table, con
 
 static void factors_of_every_q4_codeword_fit_int8(void **state)
 {
-    (void)state;
     const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
     for (int index = 0; index < GEMV_Q4_CODEWORDS; index++)
         for (int i = 0; i < 8; i++) {
@@ -163,7 +160,6 @@ static void factors_of_every_q4_codeword_fit_int8(void **state)
 
 static void gemv_q4_adds_up_to_the_exact_sum(void **state)
 {
-    (void)state;
     const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
     uint16_t *table = make_q4_table(codebook);
     for (int code = 4; code < 6; code++) /* q4m1, q4m2 */
@@ -242,7 +238,6 @@ static int32_t look_up_part(const struct bench *bench, int64_t column, int part,
 
 static void table_gemv_adds_up_to_the_exact_sum(void **state)
 {
-    (void)state;
     char *table = malloc(GEMV_TABLE_BYTES);
     for (int code = 0; code < 3; code++) /* q2m1, q2m2, q2m4 */
         for (int64_t k = 8; k <= 8968; k += 2240) {
@@ -268,7 +263,6 @@ static void table_gemv_adds_up_to_the_exact_sum(void **state)
 
 static void every_piece_of_a_stage_has_a_place_of_its_own(void **state)
 {
-    (void)state;
     bool taken[IMMA_STAGE_BYTES / 16] = {false};
     for (int row = 0; row < IMMA_ROWS + IMMA_COLUMNS; row++)
         for (int piece = 0; piece < IMMA_K / 16; piece++) {
@@ -282,7 +276,6 @@ static void every_piece_of_a_stage_has_a_place_of_its_own(void **state)
 
 static void tiles_cover_the_output_once(void **state)
 {
-    (void)state;
     static const int64_t sizes[][2] = {{1, 1}, {1024, 512}, {8192, 8192}, {1100, 3000}, {129, 257}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int64_t rows = sizes[i][0], columns = sizes[i][1];

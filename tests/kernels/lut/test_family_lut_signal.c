@@ -59,7 +59,6 @@ static double best_db(float x[BLOCKS][8], int q, int levels)
 
 static void levels_of_q_2_carry_no_signal_and_codes_of_q_4_do(void **state)
 {
-    (void)state;
     static const struct {
         int q, levels;
         double least_db, most_db; /* at the best scale */

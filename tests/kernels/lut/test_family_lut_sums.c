@@ -40,7 +40,6 @@ static void assert_tiles_are_found(const struct bench *bench, const bool *finite
 
 static void a_wrong_tile_of_a_one_sided_product_is_found(void **state)
 {
-    (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++)
         for (int code = 0; code < 4; code += 3) { /* q2m1, q3m2 */
             struct bench bench;
