@@ -139,8 +139,8 @@ static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
         wgmma_pin(dv);
         if (lane == 0) hopper_barrier_arrive(memory.free(n));
     }
-    backward_store<SIZE>(plan.common, work, 1, first + warp_row, dk, rsqrtf((float)SIZE));
-    backward_store<SIZE>(plan.common, work, 2, first + warp_row, dv, 1.0f);
+    backward_store(plan.common, work.line, 1, 0, first + warp_row, dk, rsqrtf((float)SIZE));
+    backward_store(plan.common, work.line, 2, 0, first + warp_row, dv, 1.0f);
 }
 
 #endif
@@ -166,25 +166,18 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
 template <int SIZE>
 static __global__ void __launch_bounds__(WGMMA_THREADS) round_dq(const struct atomic_plan plan)
 {
-    const struct attention &forward = plan.common.args.forward;
     int group = blockIdx.x % GROUPS, tile = blockIdx.x / GROUPS % plan.tiles;
-    int line = blockIdx.x / GROUPS / plan.tiles, lane = threadIdx.x % 32;
-    int row = tile * COLUMNS + threadIdx.x / 32 * 16 + lane / 4;
-    int column = group * (SIZE / GROUPS) + lane % 4 * 2;
+    int line = blockIdx.x / GROUPS / plan.tiles;
+    int row = tile * COLUMNS + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
     const float4 *from =
         (const float4 *)(plan.sums + (int64_t)blockIdx.x * atomic_part<SIZE>)+threadIdx.x;
-    uint16_t *to = (uint16_t *)plan.common.args.dqkv +
-                   (attention_head<uint16_t>(forward, line) - (const uint16_t *)forward.qkv) +
-                   column;
-    float scale = rsqrtf((float)SIZE);
+    float sum[SIZE / 4];
 #pragma unroll
     for (int i = 0; i < SIZE / 16; i++) {
-        float4 sum = __ldcs(from + i * WGMMA_THREADS);
-        uint16_t *at = to + row * forward.stride + 8 * i;
-        if (row < forward.tokens) *(uint32_t *)at = gpt_pack(sum.x * scale, sum.y * scale);
-        at += 8 * forward.stride;
-        if (row + 8 < forward.tokens) *(uint32_t *)at = gpt_pack(sum.z * scale, sum.w * scale);
+        float4 v = __ldcs(from + i * WGMMA_THREADS);
+        sum[4 * i] = v.x, sum[4 * i + 1] = v.y, sum[4 * i + 2] = v.z, sum[4 * i + 3] = v.w;
     }
+    backward_store(plan.common, line, 0, group * (SIZE / GROUPS), row, sum, rsqrtf((float)SIZE));
 }
 
 /* ---------------------------------------------------------------- host side -- */
