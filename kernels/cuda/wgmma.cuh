@@ -105,6 +105,7 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
     "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 #define WGMMA_REGISTERS_96 "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define WGMMA_UP_TO_16  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define WGMMA_UP_TO_32  WGMMA_REGISTERS_0
 #define WGMMA_UP_TO_40  WGMMA_UP_TO_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
 #define WGMMA_UP_TO_48  WGMMA_UP_TO_40 ", %40, %41, %42, %43, %44, %45, %46, %47"
@@ -216,6 +217,8 @@ WGMMA_STEP(struct wgmma_bf16_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 0, 1
 /* The same with a across as well: its rows are k too. */
 struct wgmma_bf16_both_across {
 };
+WGMMA_STEP(struct wgmma_bf16_both_across, 16, "m64n32k16.f32.bf16.bf16", "1, 1, 1, 1", "%16", "%17",
+           "%18")
 WGMMA_STEP(struct wgmma_bf16_both_across, 32, "m64n64k16.f32.bf16.bf16", "1, 1, 1, 1", "%32", "%33",
            "%34")
 
