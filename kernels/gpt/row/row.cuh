@@ -34,8 +34,8 @@
 #include "kernels/cuda/hopper.cuh"
 #include "kernels/gpt/gpt.cuh"
 
-/* An operation begins with what is here and replaces what it has: no hint, no state, x kept as it
- * is, and no last change. */
+/* An operation begins with what is here and replaces what it has: no hint, no state and no
+ * last change. */
 struct row_plain {
     struct hint {
     };
