@@ -259,13 +259,6 @@ template <int STAGES> static __device__ __forceinline__ int tf32_stage(int first
     return stage < STAGES ? stage : stage - STAGES;
 }
 
-/* What all lanes have: told so, the compiler keeps it in a uniform register, where a product's
- * descriptors must be. */
-template <typename T> static __device__ __forceinline__ T tf32_uniform(T value)
-{
-    return __shfl_sync(0xffffffffu, value, 0);
-}
-
 /* Weights to tf32, ties away from 0: the tensor cores take no notice of the 13 lowest bits. And to
  * the order of a left operand's registers: rows g and g + 8 of key 2t, then of key 2t + 1. */
 template <int COUNT> static __device__ __forceinline__ void tf32_round(float (&s)[COUNT])
@@ -348,8 +341,8 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
 
         for (int tile = top; tile >= 0; tile--) {
             hopper_barrier_wait(memory.key_there(key.stage), key.phase);
-            uint64_t q = wgmma_tile(tf32_uniform(memory.query(mine)));
-            uint64_t k = wgmma_tile(tf32_uniform(memory.key(key.stage)));
+            uint64_t q = wgmma_tile(memory.query(mine));
+            uint64_t k = wgmma_tile(memory.key(key.stage));
             wgmma_pin(s);
             wgmma_begin();
 #pragma unroll
@@ -373,22 +366,24 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
 
             wgmma_pin(rows.total); /* of all weights: they come before the wait for values */
             tf32_round(s);
-            int value_at = tf32_uniform(value.stage);
-            for (int panel = 0; panel < layout::value_panels; panel++, value.advance())
+            int value_at = value.stage;
+            uint64_t v[layout::value_panels];
+#pragma unroll
+            for (int panel = 0; panel < layout::value_panels; panel++, value.advance()) {
+                v[panel] = wgmma_tile(memory.value(value.stage));
                 hopper_barrier_wait(memory.value_there(value.stage), value.phase);
+            }
             wgmma_pin(sum);
             wgmma_pin(s);
             wgmma_begin();
 #pragma unroll
             for (int step = 0; step < layout::keys / 8; step++) {
                 int panel = step * 8 / layout::panel, inside = step % (layout::panel / 8);
-                uint64_t b =
-                    wgmma_tile(memory.value(tf32_stage<layout::value_stages>(value_at, panel)));
                 uint32_t p[4];
 #pragma unroll
                 for (int i = 0; i < 4; i++)
                     p[i] = __float_as_uint(s[4 * step + i]);
-                wgmma_loaded(float(), sum, p, wgmma_ahead(b, inside), 1);
+                wgmma_loaded(float(), sum, p, wgmma_ahead(v[panel], inside), 1);
             }
             wgmma_commit();
             wgmma_wait<0>();
