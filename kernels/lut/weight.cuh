@@ -102,11 +102,11 @@ static __device__ __forceinline__ void weight_level(const struct weight_constant
                                                     uint32_t out[8])
 {
     uint32_t fields[8], high = weight_offset(&constants, numbers);
-    uint32_t low = weight_add(high, 0x42c042c0u); /* 96 */
+    uint32_t low = weight_add(high, 0x42e042e0u); /* 112 */
     weight_fields(&constants, numbers, weight_entries(constants, table, numbers), fields);
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        uint32_t offset = weight_is_high(i) ? high : low;
+        uint32_t offset = i % 2 ? low : high;
         if (MORE) offset = weight_fma(out[i], 0x40804080u, offset);
         out[i] = weight_add(fields[i], offset);
     }

@@ -96,7 +96,7 @@ static __device__ __forceinline__ void level(const struct weight_constants &cons
     weight_fields(&constants, numbers, weight_entries(constants, table, numbers), fields);
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        out[i] = weight_add(fields[i], weight_is_high(i) ? high : low);
+        out[i] = weight_add(fields[i], i % 2 ? low : high);
 }
 
 /* The sums of a warp: TILES tiles of 16 columns times NT times 8 rows of X. */
@@ -121,7 +121,7 @@ template <int M, int NT> struct warp_sums {
             uint32_t upper[TILES][8], lower[TILES][8];
             if (coarse) {
                 constants.field_1 += 0x01000100u;
-                constants.field_3 += 0x01000100u;
+                constants.field_4 += 0x01000100u;
                 constants.offset += 0x01000100u;
             }
 #pragma unroll
@@ -129,9 +129,9 @@ template <int M, int NT> struct warp_sums {
                 const uint32_t words[4] = {codes[tile].x, codes[tile].y, codes[tile].z,
                                            codes[tile].w};
                 level(constants, table, words[M == 1 ? 2 * part : part],
-                      coarse ? 0x43c043c0u : 0x42c042c0u, upper[tile]);
+                      coarse ? 0x43e043e0u : 0x42e042e0u, upper[tile]);
                 level(constants, table, words[M == 1 ? 2 * part + 1 : 2 + part],
-                      coarse ? 0x43c043c0u : 0x42c042c0u, lower[tile]);
+                      coarse ? 0x43e043e0u : 0x42e042e0u, lower[tile]);
             }
 #pragma unroll
             for (int n = 0; n < NT; n++)

@@ -28,7 +28,8 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
     static const int bytes =
         slack + barriers_at + (3 * tiles + 2 * KEY_STAGES + 2 * VALUE_STAGES + 2) * 8;
     /* A lane's: scores and sums are 96 or 112 of them, a quarter of a panel of values 16 or 32. */
-    static const int computing_registers = 144, fetching_registers = 80;
+    static const int computing_registers = GROUPS == 2 ? 208 : 144;
+    static const int fetching_registers = GROUPS == 2 ? 96 : 80;
     static_assert(VALUE_STAGES >= value_panels);
 };
 
@@ -244,6 +245,13 @@ template <int STAGES> static __device__ __forceinline__ int tf32_stage(int first
     return stage < STAGES ? stage : stage - STAGES;
 }
 
+/* What all lanes have: told so, the compiler keeps it in a uniform register, where a product's
+ * descriptors must be. */
+template <typename T> static __device__ __forceinline__ T tf32_uniform(T value)
+{
+    return __shfl_sync(0xffffffffu, value, 0);
+}
+
 /* Weights to tf32, ties away from 0: the tensor cores take no notice of the 13 lowest bits. And to
  * the order of a left operand's registers: rows g and g + 8 of key 2t, then of key 2t + 1. */
 template <int COUNT> static __device__ __forceinline__ void tf32_round(float (&s)[COUNT])
@@ -326,14 +334,15 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
 
         for (int tile = top; tile >= 0; tile--) {
             hopper_barrier_wait(memory.key_there(key.stage), key.phase);
+            uint64_t q = wgmma_tile(tf32_uniform(memory.query(mine)));
+            uint64_t k = wgmma_tile(tf32_uniform(memory.key(key.stage)));
             wgmma_pin(s);
             wgmma_begin();
 #pragma unroll
             for (int step = 0; step < layout::size / 8; step++) {
                 int panel = step * 8 / layout::panel, inside = step % (layout::panel / 8);
-                uint64_t a = wgmma_tile(memory.query(mine) + panel * ROWS * 128);
-                uint64_t b = wgmma_tile(memory.key(key.stage) + panel * keys * 128);
-                wgmma_step(float(), s, wgmma_ahead(a, inside), wgmma_ahead(b, inside), step > 0);
+                wgmma_step(float(), s, wgmma_ahead(q + panel * ROWS * 128 / 16, inside),
+                           wgmma_ahead(k + panel * keys * 128 / 16, inside), step > 0);
             }
             wgmma_commit();
             wgmma_wait<0>();
@@ -349,8 +358,7 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
                     sum[i] *= keep[i % 4 / 2];
 
             tf32_round(s);
-            wgmma_pin(s); /* before the wait for values */
-            int value_at = value.stage;
+            int value_at = tf32_uniform(value.stage);
             for (int panel = 0; panel < layout::value_panels; panel++, value.advance())
                 hopper_barrier_wait(memory.value_there(value.stage), value.phase);
             wgmma_pin(sum);
@@ -365,7 +373,7 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
 #pragma unroll
                 for (int i = 0; i < 4; i++)
                     p[i] = __float_as_uint(s[4 * step + i]);
-                wgmma_along(float(), sum, p, wgmma_ahead(b, inside));
+                wgmma_loaded(float(), sum, p, wgmma_ahead(b, inside), 1);
             }
             wgmma_commit();
             wgmma_wait<0>();

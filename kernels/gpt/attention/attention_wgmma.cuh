@@ -38,23 +38,6 @@ static __device__ __forceinline__ int online_next(int *taken, int works, int bef
     return (int)gridDim.x + before;
 }
 
-/* Word j of each of the four lanes that share a row goes to lane j of these: 16 bytes in one piece
- * instead of four times 4. */
-static __device__ __forceinline__ void row_transpose(uint32_t (&word)[4], int lane)
-{
-    bool odd = lane & 1, upper = lane & 2;
-#pragma unroll
-    for (int i = 0; i < 4; i += 2) {
-        uint32_t swap = __shfl_xor_sync(0xffffffffu, odd ? word[i] : word[i + 1], 1);
-        (odd ? word[i] : word[i + 1]) = swap;
-    }
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        uint32_t swap = __shfl_xor_sync(0xffffffffu, upper ? word[i] : word[i + 2], 2);
-        (upper ? word[i] : word[i + 2]) = swap;
-    }
-}
-
 /* ----------------------------------------------------------------- producer -- */
 
 template <typename layout>
@@ -244,7 +227,7 @@ static __device__ __forceinline__ void online_store(const struct attention &args
             for (int j = 0; j < 4 && i + 4 * j < count; j++)
                 word[j] = gpt_pack(typename layout::element(), sum[i + 4 * j] * inverse,
                                    sum[i + 4 * j + 1] * inverse);
-            row_transpose(word, lane);
+            attention_transpose(word, lane);
             if (valid && i / 16 * 32 + column < args.size)
                 *(uint4 *)(to + i / 16 * 32) = make_uint4(word[0], word[1], word[2], word[3]);
         }

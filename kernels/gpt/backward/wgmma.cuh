@@ -62,6 +62,35 @@ struct backward_pass {
     static const int bytes = slack + barriers_at + (1 + 2 * STAGES) * 8;
 };
 
+/* A thread's sums to rows `row` and row + 8 of part 0 (dq), 1 or 2 of a line, from number `column`
+ * of the head on: 64 bytes of a row by its four lanes at a time. */
+template <int COUNT>
+static __device__ __forceinline__ void backward_store(const struct backward_plan &plan, int line,
+                                                      int part, int column, int row,
+                                                      const float (&sum)[COUNT], float scale)
+{
+    const struct attention &forward = plan.args.forward;
+    const int lane = threadIdx.x % 32;
+    int64_t head = attention_head<uint16_t>(forward, line) - (const uint16_t *)forward.qkv;
+    uint16_t *to =
+        (uint16_t *)plan.args.dqkv + head + part * forward.stride_y + column + lane % 4 * 8;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        bool valid = row + 8 * half < forward.tokens;
+        uint16_t *at = to + (row + 8 * half) * forward.stride;
+#pragma unroll
+        for (int i = 2 * half; i < COUNT; i += 16) {
+            uint32_t word[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                word[j] = gpt_pack(sum[i + 4 * j] * scale, sum[i + 4 * j + 1] * scale);
+            attention_transpose(word, lane);
+            if (valid)
+                *(uint4 *)(at + i / 16 * 32) = make_uint4(word[0], word[1], word[2], word[3]);
+        }
+    }
+}
+
 #ifdef HOPPER_CODE
 
 /* Addresses in shared memory; stages are those of tile number n. */
@@ -209,27 +238,6 @@ static __device__ __forceinline__ void backward_pack(uint32_t (&to)[COUNT],
         to[i] = gpt_pack(from[2 * i], from[2 * i + 1]);
 }
 
-/* Rows of dq, dk or dv: 16 bytes of a row by its four lanes. */
-template <int SIZE>
-static __device__ __forceinline__ void backward_store(const struct backward_plan &plan,
-                                                      const struct backward_work &work, int part,
-                                                      int row, const float (&sum)[SIZE / 2],
-                                                      float scale)
-{
-    const struct attention &forward = plan.args.forward;
-    uint16_t *to = (uint16_t *)plan.args.dqkv +
-                   (int64_t)work.batch * forward.tokens * forward.stride + part * forward.stride_y +
-                   work.head * SIZE + threadIdx.x % 4 * 2;
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-        if (row + 8 * half >= forward.tokens) continue;
-#pragma unroll
-        for (int i = 2 * half; i < SIZE / 2; i += 4)
-            *(uint32_t *)(to + (row + 8 * half) * forward.stride + 2 * (i - 2 * half)) =
-                gpt_pack(sum[i] * scale, sum[i + 1] * scale);
-    }
-}
-
 /* lse or delta of the column of sum i: of the tile's token in the pass of keys, `at` shared memory;
  * else of the thread's own one. Columns come in pairs: 8 j + lane % 4 * 2 and the next one. */
 template <typename PASS> struct backward_column {
@@ -371,8 +379,8 @@ static __device__ __forceinline__ void backward_consume(const struct backward_pl
     pack();
     begin_sums(n);
     wait_sums();
-    backward_store<SIZE>(plan, work, PASS::KEYS ? 1 : 0, row, by_ds, rsqrtf((float)SIZE));
-    if (PASS::KEYS) backward_store<SIZE>(plan, work, 2, row, by_p, 1.0f);
+    backward_store(plan, work.line, PASS::KEYS ? 1 : 0, 0, row, by_ds, rsqrtf((float)SIZE));
+    if (PASS::KEYS) backward_store(plan, work.line, 2, 0, row, by_p, 1.0f);
 }
 
 /* A block's pass: `consume` is what its warpgroups do that compute. */

@@ -15,8 +15,6 @@
  * Beside the products of the two warpgroups run: the exponentials, beside dp; ds, beside the sums
  * of dv; the atomics, beside the sums of dk.
  *
- * Head size 128 only: at 64 the wider tiles that the tensor cores need leave too few registers.
- *
  * Operations: 10 d per pair in bf16, and an exponential. Bytes: those of a pass of keys; 4 d per
  * query and 128 keys added through L2; dq cleared, read and rounded, 10 bytes per number.
  *
@@ -31,22 +29,23 @@
 #include "kernels/cuda/device_memory.h"
 
 enum {
-    PART = 64 * 64,     /* sums of dq that a warpgroup adds to per tile */
-    PART_THREADS = 128, /* that have them, 4 floats at a time */
-    MEETING = 1,        /* named barrier of the warpgroups that compute */
+    COLUMNS = 64, /* queries of a tile */
+    MEETING = 1,  /* named barrier of the warpgroups that compute */
     COMPUTING = GROUPS * WGMMA_THREADS,
 };
 
 struct atomic_plan {
     struct backward_plan common;
-    float *sums; /* [line][tile of queries][warpgroup][PART / 512][thread][4] */
+    float *sums; /* [line][tile of queries][warpgroup][d / 16][thread][4] */
     int tiles;   /* of a line */
 };
 
 /* ------------------------------------------------------------------ kernels -- */
 
-enum { SIZE = 128, COLUMNS = 64 };
-typedef backward_pass<SIZE, COLUMNS, true, BACKWARD_ATOMIC> PASS;
+template <int SIZE> using atomic_pass = backward_pass<SIZE, COLUMNS, true, BACKWARD_ATOMIC>;
+
+/* Sums of dq that a warpgroup adds to per tile. */
+template <int SIZE> static const int atomic_part = COLUMNS *SIZE / GROUPS;
 
 #ifdef HOPPER_CODE
 
@@ -64,26 +63,31 @@ static __device__ __forceinline__ void put_ds(uint32_t to, const uint32_t (&ds)[
     }
 }
 
-static __device__ __forceinline__ void add_sums(float *to, const float (&sum)[32])
+template <int COUNT>
+static __device__ __forceinline__ void add_sums(float *to, const float (&sum)[COUNT])
 {
 #pragma unroll
-    for (int i = 0; i < 32; i += 4)
-        asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to + i * PART_THREADS),
+    for (int i = 0; i < COUNT; i += 4)
+        asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to + i * WGMMA_THREADS),
                      "f"(sum[i]), "f"(sum[i + 1]), "f"(sum[i + 2]), "f"(sum[i + 3])
                      : "memory");
 }
 
+template <int SIZE>
 static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
-                                               const backward_memory<PASS> memory,
+                                               const backward_memory<atomic_pass<SIZE>> memory,
                                                const struct backward_work &work, int group)
 {
+    typedef atomic_pass<SIZE> PASS;
     const int lane = threadIdx.x % 32;
     const int first = work.own + group * BOX, warp_row = threadIdx.x / 32 % 4 * 16 + lane / 4;
     const int panel = OWN * WGMMA_ROW_BYTES; /* of own operands, and of ds */
     const uint32_t own0 = memory.own(0) + group * BOX * WGMMA_ROW_BYTES;
     const uint32_t own1 = memory.own(1) + group * BOX * WGMMA_ROW_BYTES;
-    const uint64_t keys = wgmma_tile_across(memory.own(0) + group * panel, panel);
-    float s[COLUMNS / 2], dp[COLUMNS / 2], dk[SIZE / 2], dv[SIZE / 2], dq[32];
+    /* Half of the numbers of the keys: a panel, or 64 bytes of the only one. */
+    const uint64_t keys =
+        wgmma_tile_across(memory.own(0) + group * (SIZE == 128 ? panel : SIZE), panel);
+    float s[COLUMNS / 2], dp[COLUMNS / 2], dk[SIZE / 2], dv[SIZE / 2], dq[SIZE / 4];
     uint32_t p[COLUMNS / 4], ds[COLUMNS / 4];
     backward_column<PASS> lse = {}, delta = {};
 #pragma unroll
@@ -125,7 +129,9 @@ static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
         backward_add<SIZE>(dk, ds, memory.tile(n, 0));
         wgmma_wait<1>();
         wgmma_pin(dq);
-        add_sums(plan.sums + (((int64_t)work.line * plan.tiles + tile) * GROUPS + group) * PART +
+        add_sums(plan.sums +
+                     (((int64_t)work.line * plan.tiles + tile) * GROUPS + group) *
+                         atomic_part<SIZE> +
                      threadIdx.x % WGMMA_THREADS * 4,
                  dq);
         wgmma_wait<0>();
@@ -133,20 +139,22 @@ static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
         wgmma_pin(dv);
         if (lane == 0) hopper_barrier_arrive(memory.free(n));
     }
-    backward_store<SIZE>(plan.common, work, 1, first + warp_row, dk, rsqrtf((float)SIZE));
-    backward_store<SIZE>(plan.common, work, 2, first + warp_row, dv, 1.0f);
+    backward_store(plan.common, work.line, 1, 0, first + warp_row, dk, rsqrtf((float)SIZE));
+    backward_store(plan.common, work.line, 2, 0, first + warp_row, dv, 1.0f);
 }
 
 #endif
 
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
+template <int SIZE>
 static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
     all_products(const __grid_constant__ struct atomic_plan plan)
 {
 #ifdef HOPPER_CODE
+    typedef atomic_pass<SIZE> PASS;
     extern __shared__ unsigned char backward_shared[];
     auto own = [&](backward_memory<PASS> memory, const struct backward_work &work, int group) {
-        consume(plan, memory, work, group);
+        consume<SIZE>(plan, memory, work, group);
     };
     backward_run<PASS>(plan.common, backward_shared, blockIdx.x, own);
 #else
@@ -155,35 +163,24 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
 }
 
 /* One block per tile of queries and warpgroup: its sums to dq. */
-static __global__ void __launch_bounds__(PART_THREADS) round_dq(const struct atomic_plan plan)
+template <int SIZE>
+static __global__ void __launch_bounds__(WGMMA_THREADS) round_dq(const struct atomic_plan plan)
 {
-    const struct attention &forward = plan.common.args.forward;
     int group = blockIdx.x % GROUPS, tile = blockIdx.x / GROUPS % plan.tiles;
-    int line = blockIdx.x / GROUPS / plan.tiles, lane = threadIdx.x % 32;
-    int row = tile * COLUMNS + threadIdx.x / 32 * 16 + lane / 4;
-    int column = group * BOX + lane % 4 * 2;
-    const float4 *from = (const float4 *)(plan.sums + (int64_t)blockIdx.x * PART) + threadIdx.x;
-    uint16_t *to = (uint16_t *)plan.common.args.dqkv +
-                   (attention_head<uint16_t>(forward, line) - (const uint16_t *)forward.qkv) +
-                   column;
-    float scale = rsqrtf((float)SIZE);
+    int line = blockIdx.x / GROUPS / plan.tiles;
+    int row = tile * COLUMNS + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
+    const float4 *from =
+        (const float4 *)(plan.sums + (int64_t)blockIdx.x * atomic_part<SIZE>)+threadIdx.x;
+    float sum[SIZE / 4];
 #pragma unroll
-    for (int i = 0; i < PART / 4 / PART_THREADS; i++) {
-        float4 sum = __ldcs(from + i * PART_THREADS);
-        uint16_t *at = to + row * forward.stride + 8 * i;
-        if (row < forward.tokens) *(uint32_t *)at = gpt_pack(sum.x * scale, sum.y * scale);
-        at += 8 * forward.stride;
-        if (row + 8 < forward.tokens) *(uint32_t *)at = gpt_pack(sum.z * scale, sum.w * scale);
+    for (int i = 0; i < SIZE / 16; i++) {
+        float4 v = __ldcs(from + i * WGMMA_THREADS);
+        sum[4 * i] = v.x, sum[4 * i + 1] = v.y, sum[4 * i + 2] = v.z, sum[4 * i + 3] = v.w;
     }
+    backward_store(plan.common, line, 0, group * (SIZE / GROUPS), row, sum, rsqrtf((float)SIZE));
 }
 
 /* ---------------------------------------------------------------- host side -- */
-
-static const char *supports(const struct assay_shape *shape)
-{
-    if (shape->value[ATTENTION_HEAD_SIZE] != SIZE) return "made for head size 128";
-    return backward_wgmma_supports(shape);
-}
 
 static int64_t tiles_of(const struct assay_shape *shape)
 {
@@ -192,31 +189,41 @@ static int64_t tiles_of(const struct assay_shape *shape)
 
 static int64_t sum_bytes(const struct assay_shape *shape)
 {
-    return backward_lines(shape) * tiles_of(shape) * GROUPS * PART * (int64_t)sizeof(float);
+    return backward_lines(shape) * tiles_of(shape) * COLUMNS * shape->value[ATTENTION_HEAD_SIZE] *
+           (int64_t)sizeof(float);
 }
 
 static int setup(struct assay_call *call)
 {
-    if (cuda_allow_shared((const void *)all_products, PASS::bytes)) return -1;
+    bool wide = call->shape->value[ATTENTION_HEAD_SIZE] == 128;
+    if (wide ? cuda_allow_shared((const void *)all_products<128>, atomic_pass<128>::bytes)
+             : cuda_allow_shared((const void *)all_products<64>, atomic_pass<64>::bytes))
+        return -1;
     return device_memory(call, &call->state,
                          sum_bytes(call->shape) + backward_row_bytes(call->shape),
                          "sums of dq, lse and delta");
 }
 
-static int launch(struct assay_call *call)
+template <int SIZE> static int enqueue(const struct assay_call *call)
 {
     cudaStream_t stream = (cudaStream_t)call->stream;
     int64_t bytes = sum_bytes(call->shape);
+    unsigned parts = (unsigned)(bytes / (atomic_part<SIZE> * (int64_t)sizeof(float)));
     struct atomic_plan plan;
     plan.sums = (float *)call->state;
     plan.tiles = (int)tiles_of(call->shape);
     if (assay_cuda(cudaMemsetAsync(plan.sums, 0, (size_t)bytes, stream), "cudaMemsetAsync") ||
         backward_prepare<SIZE>(call, &plan.common, plan.sums + bytes / (int64_t)sizeof(float)))
         return -1;
-    all_products<<<plan.common.order.works, BLOCK_THREADS, PASS::bytes, stream>>>(plan);
-    round_dq<<<(unsigned)(bytes / (PART * (int64_t)sizeof(float))), PART_THREADS, 0, stream>>>(
-        plan);
+    all_products<SIZE>
+        <<<plan.common.order.works, BLOCK_THREADS, atomic_pass<SIZE>::bytes, stream>>>(plan);
+    round_dq<SIZE><<<parts, WGMMA_THREADS, 0, stream>>>(plan);
     return assay_launched();
+}
+
+static int launch(struct assay_call *call)
+{
+    return call->shape->value[ATTENTION_HEAD_SIZE] == 128 ? enqueue<128>(call) : enqueue<64>(call);
 }
 
 static const struct assay_variant variant = {
@@ -229,7 +236,7 @@ static const struct assay_variant variant = {
     .min_sm = 90,
     .max_sm = 90,
     .arch_specific = true,
-    .supports = supports,
+    .supports = backward_wgmma_supports,
     .setup = setup,
     .launch = launch,
     .teardown = device_memory_free,

@@ -55,7 +55,7 @@ static int setup(struct assay_call *call)
     if (!product) return assay_error("out of memory");
     if (linear_begin(call, NULL, &operands) < 0) return -1;
     int status = -1;
-    for (int division = 4 + skinny_usual_parts(&operands); status && division >= 4; division--)
+    for (int division = 4 + skinny_usual_parts(&operands, 32); status && division >= 4; division--)
         status = linear_skinny_init(product, division, &operands, precision);
     if (status) return status;
     linear_skinny_name(product, call->note, sizeof call->note);

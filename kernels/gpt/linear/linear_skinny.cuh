@@ -376,11 +376,11 @@ static int skinny_plan(struct linear_skinny *product, const struct skinny_kernel
     return cuda_allow_shared(kernel.kernel, kernel.shared_bytes);
 }
 
-/* As many parts, 1, 2, 4 or 8, as give each multiprocessor a block or two of 32 columns: the
- * logarithm. */
-static int skinny_usual_parts(const struct linear_operands *operands)
+/* As many parts, 1, 2, 4 or 8, as give each multiprocessor a block or two: the logarithm. */
+static int skinny_usual_parts(const struct linear_operands *operands, int columns)
 {
-    int64_t blocks = gpt_blocks(operands->n, 32) * (int64_t)gpt_blocks(operands->m, SKINNY_ROWS);
+    int64_t blocks =
+        gpt_blocks(operands->n, columns) * (int64_t)gpt_blocks(operands->m, SKINNY_ROWS);
     int log_parts = 0;
     if (!assay_card()->arch_specific) return 0;
     while (log_parts < 3 && blocks << log_parts < assay_card()->multiprocessors)

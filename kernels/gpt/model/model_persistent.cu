@@ -19,10 +19,11 @@
 
 typedef void persistent_kernel(const struct persistent_args args);
 
-template <typename T> static persistent_kernel *kernel_of(int64_t batch)
+/* Numbers of 24 bits are exact enough wherever an operand may be rounded to 11 or 8. */
+template <typename T, bool PAIRED> static persistent_kernel *kernel_of(int64_t batch)
 {
-    if (batch <= 2) return batch == 1 ? persistent<T, 1> : persistent<T, 2>;
-    return batch <= 4 ? persistent<T, 4> : persistent<T, 8>;
+    if (batch <= 2) return batch == 1 ? persistent<T, 1, false> : persistent<T, 2, PAIRED>;
+    return batch <= 4 ? persistent<T, 4, PAIRED> : persistent<T, 8, PAIRED>;
 }
 
 /* ----------------------------------------------------------------- memory -- */
@@ -175,9 +176,11 @@ int model_persistent_init(struct model_persistent *persistent, const struct mode
     int64_t most =
         assay_card()->multiprocessors; /* every block has columns of the widest product */
     persistent->blocks = (unsigned)(most < 4 * model->channels ? most : 4 * model->channels);
-    persistent->kernel = model->precision == GPT_BF16
-                             ? (const void *)kernel_of<uint16_t>(model->batch)
-                             : (const void *)kernel_of<float>(model->batch);
+    persistent_kernel *kernel =
+        model->precision == GPT_BF16   ? kernel_of<uint16_t, true>(model->batch)
+        : model->precision == GPT_TF32 ? kernel_of<float, true>(model->batch)
+                                       : kernel_of<float, false>(model->batch);
+    persistent->kernel = (const void *)kernel;
     args_init(persistent, run);
     int status = allow(persistent);
     return status ? status : words_init(persistent, model, call);

@@ -51,8 +51,9 @@ struct persistent_round {
     float added;
 };
 
-/* One block; B: 1, 2, 4 or 8, at least the sequences. */
-template <typename T, int B> struct persistent_block {
+/* One block; B: 1, 2, 4 or 8, at least the sequences. PAIRED: two of them share a word, but not of
+ * the attention, which each has for itself. */
+template <typename T, int B, bool PAIRED> struct persistent_block {
     static const int WIDTH = 16 / (int)sizeof(T), UNIT = persistent_step<T>::UNIT,
                      UNITS = persistent_step<T>::UNITS, SUMS = PERSISTENT_GROUP * B;
     const struct persistent_args &args;
@@ -97,26 +98,29 @@ template <typename T, int B> struct persistent_block {
     }
 
     /* Fill x with words. */
-    __device__ __forceinline__ void fill_words(enum persistent_words kind, int k, uint32_t tag)
+    template <bool PAIRS>
+    __device__ __forceinline__ void fill_words(const uint64_t *words, int k, uint32_t tag)
     {
         const int SOME = 8; /* at a time */
-        const int count = args.batch * k;
+        const int count = (PAIRS ? (args.batch + 1) / 2 : args.batch) * k;
         /* Rows by a product, exact where rows fit in shared memory: count k < 2^32. */
         const uint32_t reciprocal = 0xffffffffu / (uint32_t)k + 1;
         for (int first = threadIdx.x; first < count; first += SOME * PERSISTENT_LANES) {
-            float out[SOME];
-            const uint64_t *mine = args.words[kind] + first;
-            words_wait(
+            uint64_t out[SOME] = {};
+            words_wait<PAIRS>(
                 [=](int i) {
-                    return first + i * PERSISTENT_LANES < count ? mine + i * PERSISTENT_LANES
-                                                                : NULL;
+                    int index = first + i * PERSISTENT_LANES;
+                    return index < count ? words + index : NULL;
                 },
                 tag, out);
 #pragma unroll
             for (int i = 0; i < SOME; i++) {
                 int index = first + i * PERSISTENT_LANES;
+                if (index >= count) continue;
                 int row = B == 1 ? 0 : (int)__umulhi((uint32_t)index, reciprocal);
-                if (index < count) x[row * pitch(k) + place(index - row * k)] = out[i];
+                float *to = x + (PAIRS ? 2 : 1) * row * pitch(k) + place(index - row * k);
+                to[0] = word_number<PAIRS>(out[i], 0);
+                if (PAIRS) to[pitch(k)] = word_number<PAIRS>(out[i], 1);
             }
         }
     }
@@ -187,16 +191,18 @@ template <typename T, int B> struct persistent_block {
     {
         int unit = round.unit, left = round.count;
         for (int group = round.group; left > 0; group++, unit = 0) {
+            int end = min(step.units, unit + left), slot = group * step.pieces;
+            for (int piece = unit / UNITS; piece * UNITS < end; piece++)
+                ring.wait(ring.after(round.at, slot + piece));
+            left -= end - unit;
             float sum[SUMS] = {};
-            for (; left > 0 && unit < step.units; unit++, left--) {
+#pragma unroll(B <= 2 ? 2 : 1)
+            for (; unit < end; unit++) {
                 int piece = unit / UNITS, length = step.length(piece);
                 int from = unit % UNITS * UNIT + lane * WIDTH;
-                const struct persistent_place in =
-                    ring.after(round.at, group * step.pieces + piece);
-                ring.wait(in);
-                if (from < length)
-                    add_unit(sum, slots + in.slot * ring.slot_bytes, length, from, x + unit * UNIT,
-                             pitch(step.k));
+                const unsigned char *in =
+                    slots + ring.after(round.at, slot + piece).slot * ring.slot_bytes;
+                if (from < length) add_unit(sum, in, length, from, x + unit * UNIT, pitch(step.k));
             }
             __syncwarp();
             float own = warp_sums(sum);
@@ -237,12 +243,13 @@ template <typename T, int B> struct persistent_block {
             fill(k, [=](int row, int i) { return input(row, i); });
         else if (product == MODEL_P_PROJ && args.pieces > 1)
             fill(k, [=](int row, int i) { return persistent_attended(args, row, i, tag); });
+        else if (product == MODEL_P_PROJ)
+            fill_words<false>(args.words[PERSISTENT_ATTENDED], k, tag);
         else
-            fill_words(stream                    ? PERSISTENT_X
-                       : product == MODEL_P_PROJ ? PERSISTENT_ATTENDED
-                       : product == MODEL_P_FC   ? PERSISTENT_MIDDLE
-                                                 : PERSISTENT_FC,
-                       k, stream ? tag - 1 : tag);
+            fill_words<PAIRED>(args.words[stream                  ? PERSISTENT_X
+                                          : product == MODEL_P_FC ? PERSISTENT_MIDDLE
+                                                                  : PERSISTENT_FC],
+                               k, stream ? tag - 1 : tag);
     }
 
     /* What is added to an output: bias and residual, which the block has written itself, so that
@@ -251,33 +258,38 @@ template <typename T, int B> struct persistent_block {
                                            enum model_product product, int layer, int row,
                                            int column) const
     {
-        int at = row * args.channels + column;
+        int at = (PAIRED ? row / 2 : row) * args.channels + column;
+        auto number = [=](enum persistent_words kind) {
+            return word_number<PAIRED>(word_get(args.words[kind] + at), row % 2);
+        };
         float bias = step.bias ? gpt_float(__ldg(step.bias + column)) : 0.0f;
-        if (product == MODEL_P_FC2)
-            return bias + word_number(word_get(args.words[PERSISTENT_MIDDLE] + at));
+        if (product == MODEL_P_FC2) return bias + number(PERSISTENT_MIDDLE);
         if (product != MODEL_P_PROJ) return bias;
-        return bias + (layer == 0 ? input(row, column)
-                                  : word_number(word_get(args.words[PERSISTENT_X] + at)));
+        return bias + (layer == 0 ? input(row, column) : number(PERSISTENT_X));
     }
 
-    /* Hand an output over. */
+    /* Hand a thread's output over, if it has one; threads side by side have rows side by side. */
     __device__ __forceinline__ void put(enum model_product product, int layer, uint32_t tag,
-                                        int row, int column, float y) const
+                                        int row, int column, float y, bool mine) const
     {
         int c = args.channels, last = args.vocabulary > 0 ? (int)MODEL_P_HEAD : (int)MODEL_P_FC2;
         int n = product == MODEL_P_QKV ? 3 * c : product == MODEL_P_FC ? 4 * c : c;
+        if (product == MODEL_P_FC) y = gpt_gelu_fast(y);
+        float next = PAIRED ? __shfl_xor_sync(0xffffffffu, y, 1) : 0.0f;
+        if (!mine) return;
         if (product == last && layer + (product == MODEL_P_FC2) == args.layers) {
-            gpt_put((T *)args.y + (int64_t)row * (args.vocabulary > 0 ? args.vocabulary : c) +
-                        column,
-                    y);
+            int64_t width = args.vocabulary > 0 ? args.vocabulary : c;
+            gpt_put((T *)args.y + row * width + column, y);
             return;
         }
-        word_put(args.words[product == MODEL_P_QKV    ? PERSISTENT_QKV
-                            : product == MODEL_P_PROJ ? PERSISTENT_MIDDLE
-                            : product == MODEL_P_FC   ? PERSISTENT_FC
-                                                      : PERSISTENT_X] +
-                     (int64_t)row * n + column,
-                 product == MODEL_P_FC ? gpt_gelu_fast(y) : y, tag);
+        uint64_t *to = args.words[product == MODEL_P_QKV    ? PERSISTENT_QKV
+                                  : product == MODEL_P_PROJ ? PERSISTENT_MIDDLE
+                                  : product == MODEL_P_FC   ? PERSISTENT_FC
+                                                            : PERSISTENT_X];
+        if (!PAIRED)
+            word_put(to + (int64_t)row * n + column, word_of(y, tag));
+        else if (row % 2 == 0)
+            word_put(to + (int64_t)row / 2 * n + column, word_of_pair(y, next, tag));
         if (product == MODEL_P_QKV && column >= c)
             gpt_put(cache_of(layer) + ((int64_t)(row + 1) * args.tokens - 1) * 3 * c + column, y);
     }
@@ -337,9 +349,8 @@ template <typename T, int B> struct persistent_block {
             if ((int)threadIdx.x < used) ring.give_back(ring.after(at, (int)threadIdx.x));
             at = ring.after(at, used);
             used = 0;
-            if (round.parts > 0)
-                put(product, layer, tag, (int)threadIdx.x % B,
-                    step.first + from + (int)threadIdx.x / B, gather(round, parts));
+            put(product, layer, tag, (int)threadIdx.x % B, step.first + from + (int)threadIdx.x / B,
+                gather(round, parts), round.parts > 0);
             round = round_of(step, product, layer, from + step.round, 0);
         }
     }
@@ -356,7 +367,8 @@ template <typename T, int B> struct persistent_block {
                 layer == args.layers ? MODEL_P_HEAD : (enum model_product)(i % 4);
             if (product == MODEL_P_QKV) persistent_ask(args, cache_of(layer));
             run(product, layer, tag);
-            if (product == MODEL_P_QKV) persistent_attend_all(args, cache_of(layer), tag, x);
+            if (product == MODEL_P_QKV)
+                persistent_attend_all<T, PAIRED>(args, cache_of(layer), tag, x);
         }
         /* Block 0 has a column of every product, and cannot be here before all blocks have begun
          * and read `last`: each has made a word that was waited for. */
@@ -364,7 +376,7 @@ template <typename T, int B> struct persistent_block {
     }
 };
 
-template <typename T, int B>
+template <typename T, int B, bool PAIRED>
 static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
     persistent(const __grid_constant__ struct persistent_args args)
 {
@@ -385,15 +397,15 @@ static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
     __syncthreads();
     if (threadIdx.x == PERSISTENT_LANES) ring.fetch_all<T>(args);
     if (threadIdx.x >= PERSISTENT_LANES) return;
-    persistent_block<T, B> block = {args,
-                                    ring,
-                                    persistent_memory,
-                                    x,
-                                    x + args.x_floats,
-                                    {0, 0},
-                                    0,
-                                    (int)threadIdx.x % 32,
-                                    (int)threadIdx.x / 32};
+    persistent_block<T, B, PAIRED> block = {args,
+                                            ring,
+                                            persistent_memory,
+                                            x,
+                                            x + args.x_floats,
+                                            {0, 0},
+                                            0,
+                                            (int)threadIdx.x % 32,
+                                            (int)threadIdx.x / 32};
     block.run_all();
 #endif
 }

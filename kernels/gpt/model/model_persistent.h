@@ -1,10 +1,10 @@
 /*
  * model_persistent.h - a token of every sequence by one launch: what kernel and host agree on.
  *
- * Between the steps of a layer, blocks hand numbers over as words of 8 bytes: an fp32 and a tag,
- * which is another one in every layer of every launch. Who reads a word waits until it has the tag
- * that it expects. No word is written again before all that read it have: what is written next
- * depends on what they made of it.
+ * Between the steps of a layer, blocks hand numbers over as words of 8 bytes: a number or two, and
+ * a tag, which is another one in every layer of every launch. Who reads a word waits until it has
+ * the tag that it expects. No word is written again before all that read it have: what is written
+ * next depends on what they made of it.
  */
 #pragma once
 

@@ -10,8 +10,6 @@
 #include "measure/verify.h"
 #include <cmocka.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
