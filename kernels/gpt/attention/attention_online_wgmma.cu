@@ -51,6 +51,7 @@
 
 #include "attention_wgmma.cuh"
 #include "kernels/cuda/cuda_limits.h"
+#include "attention_variants.h"
 
 /* ------------------------------------------------------------------- kernel -- */
 
@@ -272,6 +273,11 @@ static const struct assay_variant variant = {
     .teardown = teardown,
 };
 ASSAY_REGISTER_VARIANT(variant);
+
+const struct assay_variant *attention_online_wgmma(void)
+{
+    return &variant;
+}
 
 static const struct assay_variant g1 = {
     .operation = "attention",
