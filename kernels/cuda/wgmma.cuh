@@ -23,9 +23,9 @@ static constexpr int WGMMA_ROW_BYTES = 128; /* of k, per row of a tile */
 static constexpr int WGMMA_STEP_BYTES = 32; /* of k, per product */
 
 /* The descriptor of a tile (PTX ISA, "Matrix descriptor"): address and stride in units of
- * 16 bytes, swizzle mode 1 at bit 62. The leading stride has no meaning in this mode. The address is
- * the same in all lanes, and the shuffle says so to the compiler, which otherwise moves four registers
- * to uniform ones before each product: that takes longer than a product of 64 columns. */
+ * 16 bytes, swizzle mode 1 at bit 62. The leading stride has no meaning in this mode. The address
+ * is the same in all lanes, and the shuffle says so to the compiler, which otherwise moves four
+ * registers to uniform ones before each product: that takes longer than a product of 64 columns. */
 static __device__ __forceinline__ uint64_t wgmma_tile(uint32_t address)
 {
     const uint64_t eight_rows = 8 * WGMMA_ROW_BYTES / 16;
