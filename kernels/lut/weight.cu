@@ -52,17 +52,13 @@ static int64_t ceiling(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* Bytes of so many rows of X in a step: WEIGHT_AHEAD units. */
-static int64_t step_bytes(const struct lut_geometry *geometry, int64_t rows)
-{
-    return rows * weight_unit_entries(geometry->levels) * WEIGHT_AHEAD * 2;
-}
-
-/* Of X in shared memory, at least. */
-static int64_t least_x(const struct weight_kernel *kernel, const struct lut_geometry *geometry)
+/* Bytes of X in shared memory where a slice has so many steps. */
+static int64_t x_bytes(const struct weight_kernel *kernel, const struct lut_geometry *geometry,
+                       int64_t steps)
 {
     int64_t rows = smaller(8 * kernel->row_tiles, geometry->rows);
-    return kernel->x_bytes ? kernel->x_bytes : step_bytes(geometry, rows);
+    int chunks = WEIGHT_AHEAD * weight_unit_entries(geometry->levels) / WEIGHT_CHUNK;
+    return kernel->x_bytes ? kernel->x_bytes : 16 * rows * weight_x_row((int)steps * chunks);
 }
 
 /* The kernel for the most rows at a time that the shape has and shared memory takes. */
@@ -71,7 +67,7 @@ static struct weight_kernel kernel_for(const struct lut_geometry *geometry,
 {
     int64_t space = assay_card()->shared_bytes - WEIGHT_TABLE_BYTES;
     while (8 * kernels->row_tiles < geometry->rows && kernels[1].function &&
-           least_x(kernels + 1, geometry) <= space)
+           x_bytes(kernels + 1, geometry, 1) <= space)
         kernels++;
     return *kernels;
 }
@@ -96,9 +92,7 @@ static struct plan plan_with(struct plan plan, const struct lut_geometry *geomet
     plan.others = smaller(most, ceiling(work, kernel->teams));
     int64_t cuts = kernel->x_bytes ? 1 : plan.others * kernel->teams / plan.groups + 2;
     plan.parts = (int)(plan.slices * cuts);
-    int64_t rows = smaller(8 * kernel->row_tiles, geometry->rows);
-    int64_t x = kernel->x_bytes ? kernel->x_bytes : plan.slice_steps * step_bytes(geometry, rows);
-    plan.shared_bytes = WEIGHT_TABLE_BYTES + x;
+    plan.shared_bytes = WEIGHT_TABLE_BYTES + x_bytes(kernel, geometry, plan.slice_steps);
     return plan;
 }
 
@@ -120,10 +114,10 @@ static struct plan plan_of(const struct lut_geometry *geometry, weight_kernels *
     plan.groups = ceiling(geometry->columns, plan.kernel.tiles * WEIGHT_TILE);
     plan.steps = ceiling(weight_units(geometry), WEIGHT_AHEAD);
     plan.row_blocks = ceiling(geometry->rows, 8 * plan.kernel.row_tiles);
-    int64_t space = assay_card()->shared_bytes - WEIGHT_TABLE_BYTES;
-    int64_t fit = plan.kernel.x_bytes ? plan.steps : space / least_x(&plan.kernel, geometry);
-    int64_t least = ceiling(plan.steps, larger(fit, 1));
+    int64_t least = 1;
     struct plan best = plan_with(plan, geometry, least);
+    while (best.shared_bytes > assay_card()->shared_bytes && least < plan.steps)
+        best = plan_with(plan, geometry, ++least);
     for (int64_t slices = least + 1; slices <= smaller(least + MOST_SLICES, plan.steps); slices++) {
         struct plan other = plan_with(plan, geometry, slices);
         if (cost(&other, geometry) < cost(&best, geometry)) best = other;
@@ -148,7 +142,7 @@ const char *weight_unsupported(const struct assay_shape *shape)
 int64_t weight_shared_bytes(const struct assay_shape *shape, weight_kernels *kernels)
 {
     struct lut_geometry geometry = lut_geometry(shape);
-    return WEIGHT_TABLE_BYTES + least_x(kernels(geometry.levels), &geometry);
+    return WEIGHT_TABLE_BYTES + x_bytes(kernels(geometry.levels), &geometry, 1);
 }
 
 static int allocate(struct assay_call *call, void **out, int64_t bytes, const char *what)
