@@ -88,24 +88,29 @@ static struct plan plan_with(struct plan plan, const struct lut_geometry *geomet
     plan.slice_steps = (int)ceiling(plan.steps, slices);
     plan.slices = (int)ceiling(plan.steps, plan.slice_steps); /* none is empty */
     int64_t most = larger(assay_card()->multiprocessors / plan.slices, 1);
-    int64_t work = plan.groups * (kernel->x_bytes ? kernel->teams : plan.slice_steps);
-    plan.others = smaller(most, ceiling(work, kernel->teams));
-    int64_t cuts = kernel->x_bytes ? 1 : plan.others * kernel->teams / plan.groups + 2;
+    int64_t work = plan.groups * plan.slice_steps;
+    plan.others = smaller(most, kernel->x_bytes ? work : ceiling(work, kernel->teams));
+    int64_t cuts = plan.others * kernel->teams / plan.groups + 2; /* of a group's K, at most */
+    if (kernel->x_bytes) cuts = smaller(plan.others, plan.slice_steps);
     plan.parts = (int)(plan.slices * cuts);
     plan.shared_bytes = WEIGHT_TABLE_BYTES + x_bytes(kernel, geometry, plan.slice_steps);
     return plan;
 }
 
 /* How long it takes, about, in ns on an H200: a tile's step in a block where all teams are at work,
- * and the sums' way to memory and back. The first was 180 for one row. */
+ * 150 for few rows, as long for half of them; and the sums' way to memory and back. */
 static double cost(const struct plan *plan, const struct lut_geometry *geometry)
 {
     const struct weight_kernel *kernel = &plan->kernel;
-    int64_t teams = plan->others * kernel->teams;
-    int64_t steps = kernel->x_bytes ? ceiling(plan->groups, teams) * plan->slice_steps
-                                    : ceiling(plan->groups * plan->slice_steps, teams);
+    int64_t whole = plan->groups / plan->others, rest = plan->groups % plan->others;
+    int64_t turns = ceiling(plan->groups * plan->slice_steps, plan->others * kernel->teams);
+    double steps = (double)turns * kernel->teams;
+    if (kernel->x_bytes) {
+        steps = (double)(plan->slice_steps * larger(whole, 2));
+        if (rest > 0 && whole > 1) steps += (double)ceiling(plan->slice_steps, plan->others / rest);
+    }
     double sums = (double)geometry->rows * (double)geometry->columns * plan->slices / 250;
-    return (double)(steps * kernel->teams * kernel->tiles) * 180 + (plan->slices > 1 ? sums : 0);
+    return steps * kernel->tiles * 150 + (plan->slices > 1 ? sums : 0);
 }
 
 static struct plan plan_of(const struct lut_geometry *geometry, weight_kernels *kernels)
@@ -217,16 +222,17 @@ static int allocate_parts(struct assay_call *call, const struct plan *plan)
         "counts of parts");
 }
 
-/* Units of X that are arranged for each block of rows. */
-static int64_t arranged_units(const struct plan *plan)
+/* Chunks of X that are arranged for each block of rows. */
+static int64_t arranged_chunks(const struct plan *plan, const struct lut_geometry *geometry)
 {
-    return (int64_t)plan->slices * plan->slice_steps * WEIGHT_AHEAD + plan->kernel.arranged_units;
+    return (int64_t)plan->slices * plan->slice_steps * WEIGHT_AHEAD *
+           weight_unit_entries(geometry->levels) / WEIGHT_CHUNK;
 }
 
-static int64_t arranged_pieces(const struct plan *plan, const struct lut_geometry *geometry)
+static int64_t arranged_bytes(const struct plan *plan, const struct lut_geometry *geometry)
 {
-    return plan->row_blocks * arranged_units(plan) * plan->kernel.row_tiles * 8 *
-           weight_unit_entries(geometry->levels) / 8;
+    return 2 * WEIGHT_CHUNK * arranged_chunks(plan, geometry) * plan->row_blocks * 8 *
+           plan->kernel.row_tiles;
 }
 
 int weight_setup(struct assay_call *call, weight_kernels *kernels)
@@ -239,7 +245,7 @@ int weight_setup(struct assay_call *call, weight_kernels *kernels)
     snprintf(call->note, sizeof call->note, "k split in %d", plan.slices);
     if (plan.parts > 1 && allocate_parts(call, &plan)) return -1;
     if (plan.kernel.arrange &&
-        allocate(call, &state->arranged, 16 * arranged_pieces(&plan, &geometry), "X arranged"))
+        allocate(call, &state->arranged, arranged_bytes(&plan, &geometry), "X arranged"))
         return -1;
     if (cuda_allow_shared((const void *)plan.kernel.function, plan.shared_bytes)) return -1;
     return prepare(call, &geometry, &plan);
@@ -268,10 +274,9 @@ int weight_launch(struct assay_call *call, weight_kernels *kernels)
                                .scale = weight_only_scale(&geometry),
                                .constants = WEIGHT_CONSTANTS};
     if (plan.kernel.arrange) {
-        int64_t threads = arranged_pieces(&plan, &geometry) / 2;
-        int64_t chunks =
-            arranged_units(&plan) * weight_unit_entries(geometry.levels) / WEIGHT_CHUNK;
-        plan.kernel.arrange<<<grid_of(threads), THREADS, 0, stream>>>(args, threads, chunks);
+        int64_t threads = arranged_bytes(&plan, &geometry) / 32;
+        plan.kernel.arrange<<<grid_of(threads), THREADS, 0, stream>>>(
+            args, threads, arranged_chunks(&plan, &geometry));
         if (assay_launched()) return -1;
     }
     dim3 grid((unsigned)(plan.others * plan.slices), (unsigned)plan.row_blocks);

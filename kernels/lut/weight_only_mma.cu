@@ -128,11 +128,13 @@ template <int M, int NT> struct warp_sums {
         for (int half = 0; half < 2; half++) {
             uint4 b = x[weight_x_piece(0, half, 0)];
 #pragma unroll
-            for (int tile = 0; tile < TILES; tile++) {
-                const uint32_t *a = upper[tile] + 4 * half, *a8 = lower[tile] + 4 * half;
-                multiply(sum + (tile * NT + n) * 4, a, a8, b.x, b.y);
-                multiply(sum + (tile * NT + n) * 4, a + 2, a8 + 2, b.z, b.w);
-            }
+            for (int tile = 0; tile < TILES; tile++)
+                multiply(sum + (tile * NT + n) * 4, upper[tile] + 4 * half, lower[tile] + 4 * half,
+                         b.x, b.y);
+#pragma unroll
+            for (int tile = 0; tile < TILES; tile++)
+                multiply(sum + (tile * NT + n) * 4, upper[tile] + 4 * half + 2,
+                         lower[tile] + 4 * half + 2, b.z, b.w);
         }
     }
 
@@ -251,7 +253,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 1) weight_only_mma(struct w
 
 template <int M, int NT, int WARPS> static constexpr struct weight_kernel kernel_with()
 {
-    return {weight_only_mma<M, NT, WARPS>, NT, WARPS, 32, TILES, NULL, 0, 0};
+    return {weight_only_mma<M, NT, WARPS>, NT, WARPS, 32, TILES, NULL, 0};
 }
 
 /* A block's registers are shared by its warps: more rows, fewer warps. */
