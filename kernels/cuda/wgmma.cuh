@@ -162,6 +162,15 @@ WGMMA_TF32(128, "256", "%128", "%129", "%130")
 /* The same for e4m3. Its sums have 14 bits: after 128 terms they should be added elsewhere. */
 struct wgmma_e4m3 {
 };
+#define WGMMA_REGISTERS_4 "%0, %1, %2, %3"
+#define WGMMA_UP_TO_4     WGMMA_REGISTERS_4
+#define WGMMA_UP_TO_8     WGMMA_UP_TO_4 ", %4, %5, %6, %7"
+#define WGMMA_UP_TO_16    WGMMA_UP_TO_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define WGMMA_SUM_8(i)    WGMMA_SUM_4(i), WGMMA_SUM_4(i + 4)
+WGMMA_STEP(struct wgmma_e4m3, 4, "m64n8k32.f32.e4m3.e4m3", "1, 1", "%4", "%5", "%6")
+WGMMA_STEP(struct wgmma_e4m3, 8, "m64n16k32.f32.e4m3.e4m3", "1, 1", "%8", "%9", "%10")
+WGMMA_STEP(struct wgmma_e4m3, 16, "m64n32k32.f32.e4m3.e4m3", "1, 1", "%16", "%17", "%18")
+WGMMA_STEP(struct wgmma_e4m3, 32, "m64n64k32.f32.e4m3.e4m3", "1, 1", "%32", "%33", "%34")
 WGMMA_STEP(struct wgmma_e4m3, 64, "m64n128k32.f32.e4m3.e4m3", "1, 1", "%64", "%65", "%66")
 WGMMA_STEP(struct wgmma_e4m3, 96, "m64n192k32.f32.e4m3.e4m3", "1, 1", "%96", "%97", "%98")
 
