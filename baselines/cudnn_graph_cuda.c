@@ -127,6 +127,15 @@ void cudnn_graph_reduce(struct cudnn_graph *graph, enum cudnn_reduction reductio
     add_operation(graph, at, what);
 }
 
+void cudnn_graph_reshape(struct cudnn_graph *graph, struct cudnn_tensor x, struct cudnn_tensor y)
+{
+    const char *what = "a reshape";
+    void *at = make(graph, CUDNN_OPERATION_RESHAPE, what);
+    set_descriptor(graph, at, CUDNN_OPERATION_RESHAPE_X, x.descriptor, what);
+    set_descriptor(graph, at, CUDNN_OPERATION_RESHAPE_Y, y.descriptor, what);
+    add_operation(graph, at, what);
+}
+
 /* ----------------------------------------------------------------- plans -- */
 
 static void *close_graph(struct cudnn_graph *graph)

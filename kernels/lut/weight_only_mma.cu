@@ -32,6 +32,8 @@
  */
 #include "weight.cuh"
 
+enum { TILES = 2 }; /* of 16 columns, per warp */
+
 static __device__ __forceinline__ void multiply(float c[4], const uint32_t upper[2],
                                                 const uint32_t lower[2], uint32_t b0, uint32_t b1)
 {
@@ -76,33 +78,29 @@ static __device__ __forceinline__ void stage_part(const struct weight_args &args
     x[weight_x_piece(chunk, 1, rows, row, t)] = make_uint4(p2.x, p2.y, p3.x, p3.y);
 }
 
-/* A warp: TILES tiles of 16 columns times NT times 8 rows of X. */
-template <int M, int NT> struct warp_team {
-    static constexpr int THREADS = 32, TILES = 2, ROW_TILES = NT;
-    float sum[TILES][NT][4];
+/* All of the block: rows of X from entry k on to shared memory. */
+static __device__ __forceinline__ void stage(const struct weight_args &args, int64_t first_row,
+                                             int rows, int64_t k, int chunks, uint4 *x)
+{
+#pragma unroll 4
+    for (int at = threadIdx.x; at < rows * chunks * 4; at += blockDim.x)
+        stage_part(args, first_row, rows, k, chunks, at, x);
+}
 
-    static __device__ int64_t first_tile(int64_t group)
-    {
-        return group * TILES;
-    }
-
-    static __device__ __forceinline__ void stage(const struct weight_args &args, int64_t first_row,
-                                                 int rows, int64_t k, int chunks, uint4 *x)
-    {
-        for (int at = threadIdx.x; at < rows * chunks * 4; at += blockDim.x)
-            stage_part(args, first_row, rows, k, chunks, at, x);
-    }
+/* The sums of a warp: TILES tiles of 16 columns times NT times 8 rows of X. */
+template <int M, int NT> struct warp_sums {
+    float sum[TILES * NT * 4];
 
     __device__ __forceinline__ void clear()
     {
 #pragma unroll
         for (int i = 0; i < TILES * NT * 4; i++)
-            sum[i / (NT * 4)][i / 4 % NT][i % 4] = 0;
+            sum[i] = 0;
     }
 
     __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table,
                                         const uint4 codes[TILES], const uint4 *x, int unit,
-                                        int ahead, int rows)
+                                        int rows)
     {
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
@@ -116,7 +114,7 @@ template <int M, int NT> struct warp_team {
             }
 #pragma unroll
             for (int n = 0; n < NT; n++)
-                add_rows(upper, lower, x, (unit + ahead) * (2 / M) + chunk, n, rows);
+                add_rows(upper, lower, x, unit * (2 / M) + chunk, n, rows);
         }
     }
 
@@ -133,56 +131,130 @@ template <int M, int NT> struct warp_team {
 #pragma unroll
             for (int tile = 0; tile < TILES; tile++) {
                 const uint32_t *a = upper[tile] + 4 * half, *a8 = lower[tile] + 4 * half;
-                multiply(sum[tile][n], a, a8, b.x, b.y);
-                multiply(sum[tile][n], a + 2, a8 + 2, b.z, b.w);
+                multiply(sum + (tile * NT + n) * 4, a, a8, b.x, b.y);
+                multiply(sum + (tile * NT + n) * 4, a + 2, a8 + 2, b.z, b.w);
             }
         }
     }
 
-    __device__ __forceinline__ void drain()
-    {
-    }
-
-    __device__ __forceinline__ void store(const struct weight_args &args, int slice,
-                                          int64_t first_row, int rows, int64_t group)
+    __device__ __forceinline__ void store(const struct weight_args &args, int64_t first_row,
+                                          int rows, int64_t group)
     {
         int lane = threadIdx.x % 32;
 #pragma unroll
-        for (int tile = 0; tile < TILES; tile++)
-#pragma unroll
-            for (int n = 0; n < NT; n++)
-#pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    int row = n * 8 + lane % 4 * 2 + i % 2;
-                    int64_t column = (group * TILES + tile) * WEIGHT_TILE + lane / 4 + 8 * (i / 2);
-                    if (row < rows && column < args.columns)
-                        weight_store(args, slice, first_row + row, column, sum[tile][n][i]);
-                }
+        for (int i = 0; i < TILES * NT * 4; i++) {
+            int row = i / 4 % NT * 8 + lane % 4 * 2 + i % 2;
+            int64_t tile = group * TILES + i / (NT * 4);
+            int64_t column = tile * WEIGHT_TILE + lane / 4 + 8 * (i / 2 % 2);
+            if (row < rows && column < args.columns)
+                weight_store(args, first_row + row, column, sum[i]);
+        }
     }
 };
+
+/* ------------------------------------------------------------------- walk -- */
+
+/* How the warps of a slice share it: WEIGHT_AHEAD units of a group are a step, groups' steps lie
+ * one after the other, and each warp has as many in a row as any other, or one more; at least one.
+ * Further warps have none. */
+struct share {
+    int64_t steps, warps;
+    int of_group; /* steps */
+};
+
+static __device__ __forceinline__ int64_t share_begin(const struct share &share, int64_t warp)
+{
+    return share.steps * warp / share.warps;
+}
+
+static __device__ __forceinline__ int64_t share_owner(const struct share &share, int64_t step)
+{
+    return ((step + 1) * share.warps - 1) / share.steps;
+}
+
+/* Add up what other warps have of this group, and write C. */
+template <int M, int NT>
+static __device__ __forceinline__ void finish(const struct weight_args &args,
+                                              const struct share &share, int64_t group,
+                                              int64_t warp, int64_t first_row, int rows,
+                                              warp_sums<M, NT> &sums)
+{
+    int64_t first = share_owner(share, group * share.of_group);
+    int cuts = (int)(share_owner(share, (group + 1) * share.of_group - 1) - first) + 1;
+    int part = (int)(blockIdx.x % args.slices) * cuts + (int)(warp - first);
+    if (weight_add_parts(args, blockIdx.y * args.groups + group, part, args.slices * cuts,
+                         sums.sum))
+        sums.store(args, first_row, rows, group);
+}
+
+template <int M, int NT>
+static __device__ __forceinline__ void walk(const struct weight_args &args, uint4 *shared)
+{
+    const int slice = blockIdx.x % args.slices, warps = blockDim.x / 32;
+    const int of_group = args.slice_units / WEIGHT_AHEAD;
+    const struct share share = {
+        args.groups * of_group,
+        min((int64_t)gridDim.x / args.slices * warps, args.groups * of_group), of_group};
+    const int64_t warp = (int64_t)(blockIdx.x / args.slices) * warps + threadIdx.x / 32;
+    const int64_t first_row = (int64_t)blockIdx.y * 8 * NT;
+    const int rows = (int)min((int64_t)8 * NT, args.rows - first_row);
+    const uint32_t table = (uint32_t)__cvta_generic_to_shared(shared);
+    uint4 *x = shared + WEIGHT_TABLE_BYTES / 16;
+    int64_t step = share_begin(share, warp);
+    int64_t end = warp < share.warps ? share_begin(share, warp + 1) : step;
+    const uint4 *from =
+        args.codes + (slice * share.steps + step) * (WEIGHT_AHEAD * TILES * 32) + threadIdx.x % 32;
+    uint4 codes[WEIGHT_AHEAD][TILES];
+    weight_load_table(args, shared);
+#pragma unroll
+    for (int i = 0; i < WEIGHT_AHEAD * TILES; i++)
+        if (step < end) codes[i / TILES][i % TILES] = __ldcs(from + i * 32);
+    stage(args, first_row, rows, (int64_t)slice * args.slice_units * weight_unit_entries(M),
+          args.slice_units * (2 / M), x);
+    __pipeline_wait_prior(0);
+    __syncthreads();
+
+    while (step < end) {
+        int64_t group = step / share.of_group;
+        int first = (int)(step % share.of_group);
+        int last = (int)min((int64_t)share.of_group, first + end - step);
+        warp_sums<M, NT> sums;
+        sums.clear();
+        for (int at = first; at < last; at++, step++) {
+            from += WEIGHT_AHEAD * TILES * 32;
+#pragma unroll
+            for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++) {
+                sums.add(args, table, codes[ahead], x, at * WEIGHT_AHEAD + ahead, rows);
+#pragma unroll
+                for (int tile = 0; tile < TILES; tile++)
+                    if (step + 1 < end)
+                        codes[ahead][tile] = __ldcs(from + (ahead * TILES + tile) * 32);
+            }
+        }
+        finish<M, NT>(args, share, group, warp, first_row, rows, sums);
+    }
+}
 
 template <int M, int NT, int WARPS>
 static __global__ void __launch_bounds__(32 * WARPS, 1) weight_only_mma(struct weight_args args)
 {
     extern __shared__ uint4 shared[];
-    weight_walk<M, warp_team<M, NT>>(args, shared);
+    walk<M, NT>(args, shared);
 }
 
 /* --------------------------------------------------------------- variant -- */
 
 template <int M, int NT, int WARPS> static constexpr struct weight_kernel kernel_with()
 {
-    return {weight_only_mma<M, NT, WARPS>, NT, WARPS, 32, 2 * WEIGHT_TILE, false};
+    return {weight_only_mma<M, NT, WARPS>, NT, WARPS, 32, TILES, NULL, 0, 0};
 }
 
 /* A block's registers are shared by its warps: more rows, fewer warps. */
 static const struct weight_kernel *kernels(int levels)
 {
-    static const struct weight_kernel table[2][4] = {
-        {kernel_with<1, 1, 16>(), kernel_with<1, 2, 16>(), kernel_with<1, 4, 12>(),
-         kernel_with<1, 8, 8>()},
-        {kernel_with<2, 1, 16>(), kernel_with<2, 2, 16>(), kernel_with<2, 4, 12>(),
-         kernel_with<2, 8, 8>()}};
+    static const struct weight_kernel table[2][WEIGHT_KERNELS] = {
+        {kernel_with<1, 1, 16>(), kernel_with<1, 2, 16>(), kernel_with<1, 4, 12>()},
+        {kernel_with<2, 1, 16>(), kernel_with<2, 2, 16>(), kernel_with<2, 4, 12>()}};
     return table[levels - 1];
 }
 

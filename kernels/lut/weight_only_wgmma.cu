@@ -8,9 +8,12 @@
  * Products are asynchronous: while those of a chunk of 64 entries run, the next chunk is decoded
  * into other registers. X lies in rows of 128 bytes as TMA's 128-byte swizzle has them, a chunk
  * each, but in the order of the codes: piece i of a row, 16 bytes, is entry i of the chunk's eight
- * blocks, and product q takes pieces 2 q and 2 q + 1. TMA cannot gather that, so threads write it.
+ * blocks, and product q takes pieces 2 q and 2 q + 1. TMA cannot gather that, so a kernel before
+ * arranges X in memory as shared memory will have it. Its way from there is a ring of stages that
+ * TMA fills while products read others.
  *
- * Bytes and operations: those of weight_only_mma.cu.
+ * Bytes: those of weight_only_mma.cu, and of X once more for each block and round of its groups,
+ * from L2. Operations: as there.
  *
  * What bounds it, by count as there, in cycles per chunk of 64 columns and 64 rows; an SM has 434
  * chunks at 8192 x 28672:
@@ -26,7 +29,64 @@
 #include "kernels/cuda/wgmma.cuh"
 #include "weight.cuh"
 
-enum { CHUNK_BYTES = 2 * WEIGHT_CHUNK }; /* of a row of X */
+enum {
+    CHUNK_BYTES = 2 * WEIGHT_CHUNK, /* of a row of X */
+    STAGES = 4,                     /* of the ring, in bytes: */
+    STAGE_BYTES = 16 << 10,
+    TEAMS = 4, /* warpgroups of a block */
+    TILES = 4, /* of 16 columns, per warpgroup */
+};
+
+/* Behind the table in shared memory. */
+struct x_ring {
+    char stage[STAGES][STAGE_BYTES];
+    uint64_t full[STAGES]; /* barriers */
+    int read[STAGES];      /* warps that have read it */
+};
+
+/* ------------------------------------------------------------- activations -- */
+
+/* Units of a stage. */
+template <int M, int NT> constexpr int STAGE_UNITS = STAGE_BYTES / (2 / M * 8 * NT * CHUNK_BYTES);
+
+/* Entries k and k + 1 of a row of X, k even; zeros beyond its end or the last row. */
+static __device__ __forceinline__ uint32_t load_pair(const struct weight_args &args, int64_t row,
+                                                     int64_t k)
+{
+    const uint16_t *from = args.x + row * args.k + k;
+    if (row >= args.rows || k >= args.k) return 0;
+    if (args.k % 2 == 0) return *(const uint32_t *)from;
+    return from[0] | (k + 1 < args.k ? (uint32_t)from[1] << 16 : 0);
+}
+
+/* A piece of X: the lower or upper halves of eight words. */
+template <uint32_t HALF> static __device__ __forceinline__ uint4 gather(const uint32_t word[8])
+{
+    return make_uint4(__byte_perm(word[0], word[1], HALF), __byte_perm(word[2], word[3], HALF),
+                      __byte_perm(word[4], word[5], HALF), __byte_perm(word[6], word[7], HALF));
+}
+
+/* X in the order of the stages: [block of rows][chunk][row][piece, swizzled]. */
+template <int NT>
+static __global__ void __launch_bounds__(256)
+    arrange_x(struct weight_args args, int64_t threads, int64_t chunks)
+{
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < threads;
+         at += (int64_t)gridDim.x * blockDim.x) {
+        int pair = (int)(at % 4), row = (int)(at / 4 % (8 * NT));
+        int64_t tile = at / (4 * 8 * NT), first_row = tile / chunks * (8 * NT);
+        uint4 *out = args.arranged + (tile * (8 * NT) + row) * (CHUNK_BYTES / 16);
+        uint32_t word[8];
+#pragma unroll
+        for (int block = 0; block < 8; block++)
+            word[block] = load_pair(args, first_row + row,
+                                    tile % chunks * WEIGHT_CHUNK + block * 8 + 2 * pair);
+        out[2 * pair ^ row % 8] = gather<0x5410>(word);
+        out[(2 * pair + 1) ^ row % 8] = gather<0x7632>(word);
+    }
+}
+
+/* ---------------------------------------------------------------- products -- */
 
 #ifdef HOPPER_CODE
 
@@ -55,55 +115,10 @@ PRODUCT(2, "16", SUMS_8, OUT_8, "%8", "%9", "%10", "%11", "%12")
 PRODUCT(4, "32", SUMS_16, WGMMA_SUM_16(0), "%16", "%17", "%18", "%19", "%20")
 PRODUCT(8, "64", WGMMA_UP_TO_32, WGMMA_SUM_32(0), "%32", "%33", "%34", "%35", "%36")
 
-/* Entries k and k + 1 of a row of X, k even; zeros beyond its end or the last row. */
-static __device__ __forceinline__ uint32_t load_pair(const struct weight_args &args, int64_t row,
-                                                     int64_t k)
-{
-    const uint16_t *from = args.x + row * args.k + k;
-    if (row >= args.rows || k >= args.k) return 0;
-    if (args.k % 2 == 0) return *(const uint32_t *)from;
-    return from[0] | (k + 1 < args.k ? (uint32_t)from[1] << 16 : 0);
-}
-
-/* A piece of X: the lower or upper halves of eight words. */
-template <uint32_t HALF> static __device__ __forceinline__ uint4 gather(const uint32_t word[8])
-{
-    return make_uint4(__byte_perm(word[0], word[1], HALF), __byte_perm(word[2], word[3], HALF),
-                      __byte_perm(word[4], word[5], HALF), __byte_perm(word[6], word[7], HALF));
-}
-
 /* A warpgroup: 64 columns times 8 NT rows of X. */
-template <int M, int NT> struct warpgroup_team {
-    static constexpr int THREADS = WGMMA_THREADS, TILES = 1, ROW_TILES = NT;
+template <int M, int NT> struct warpgroup_sums {
     float sum[4 * NT];
     uint32_t a[2][16]; /* operands of the products that run, and of the next */
-
-    static __device__ int64_t first_tile(int64_t group)
-    {
-        return group * 4 + threadIdx.x / 32 % 4;
-    }
-
-    /* Where piece `piece` of a row of a chunk lies. */
-    static __device__ __forceinline__ int place(int chunk, int row, int piece)
-    {
-        return (chunk * 8 * NT + row) * (CHUNK_BYTES / 16) + (piece ^ row % 8);
-    }
-
-    static __device__ __forceinline__ void stage(const struct weight_args &args, int64_t first_row,
-                                                 int, int64_t k, int chunks, uint4 *x)
-    {
-        for (int at = threadIdx.x; at < 8 * NT * chunks * 4; at += blockDim.x) {
-            int pair = at % 4, chunk = at / 4 % chunks, row = at / 4 / chunks;
-            uint32_t word[8];
-#pragma unroll
-            for (int block = 0; block < 8; block++)
-                word[block] = load_pair(args, first_row + row,
-                                        k + chunk * WEIGHT_CHUNK + block * 8 + 2 * pair);
-            x[place(chunk, row, 2 * pair)] = gather<0x5410>(word);
-            x[place(chunk, row, 2 * pair + 1)] = gather<0x7632>(word);
-        }
-        hopper_store_fence();
-    }
 
     __device__ __forceinline__ void clear()
     {
@@ -127,16 +142,15 @@ template <int M, int NT> struct warpgroup_team {
         }
     }
 
-    __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table,
-                                        const uint4 codes[TILES], const uint4 *x, int unit,
-                                        int ahead, int)
+    /* A unit, whose X is at address `x`; the products of its last chunk run on. */
+    __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table, uint4 codes,
+                                        uint32_t x, int ahead)
     {
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
             const int here = (ahead * (2 / M) + chunk) % 2;
-            int at = (unit + ahead) * (2 / M) + chunk;
-            uint64_t rows = wgmma_tile(hopper_shared(x + place(at, 0, 0)));
-            decode(args, table, codes[0], chunk, a[here]);
+            uint64_t rows = wgmma_tile(x + chunk * (8 * NT * CHUNK_BYTES));
+            decode(args, table, codes, chunk, a[here]);
             wgmma_pin(a[here]);
             wgmma_begin();
 #pragma unroll
@@ -156,47 +170,142 @@ template <int M, int NT> struct warpgroup_team {
         wgmma_pin(sum);
     }
 
-    __device__ __forceinline__ void store(const struct weight_args &args, int slice,
-                                          int64_t first_row, int rows, int64_t group)
+    __device__ __forceinline__ void store(const struct weight_args &args, int64_t tile)
     {
         int lane = threadIdx.x % 32;
 #pragma unroll
         for (int i = 0; i < 4 * NT; i++) {
-            int row = i / 4 * 8 + lane % 4 * 2 + i % 2;
-            int64_t column = first_tile(group) * WEIGHT_TILE + lane / 4 + 8 * (i / 2 % 2);
-            if (row < rows && column < args.columns)
-                weight_store(args, slice, first_row + row, column, sum[i]);
+            int64_t row = (int64_t)blockIdx.y * 8 * NT + i / 4 * 8 + lane % 4 * 2 + i % 2;
+            int64_t column = tile * WEIGHT_TILE + lane / 4 + 8 * (i / 2 % 2);
+            if (row < args.rows && column < args.columns) weight_store(args, row, column, sum[i]);
         }
     }
 };
 
+/* -------------------------------------------------------------------- ring -- */
+
+/* Start filling stage number `number`; X at `from` has `of_slice`, and is read again after them.
+ * One thread. */
+static __device__ __forceinline__ void fill(struct x_ring &ring, const char *from, int number,
+                                            int of_slice)
+{
+    uint32_t full = hopper_shared(ring.full + number % STAGES);
+    hopper_barrier_expect(full, STAGE_BYTES);
+    hopper_load_bytes(hopper_shared(ring.stage[number % STAGES]),
+                      from + (int64_t)(number % of_slice) * STAGE_BYTES, STAGE_BYTES, full);
+}
+
+/* A warp's products have read a stage: the last warp to say so starts its next filling. */
+static __device__ __forceinline__ void release(struct x_ring &ring, const char *from, int number,
+                                               int of_slice, int stages)
+{
+    int *read = ring.read + number % STAGES;
+    if (threadIdx.x % 32 || number + STAGES >= stages) return;
+    if (atomicAdd(read, 1) + 1 < TEAMS * 4) return;
+    *read = 0;
+    fill(ring, from, number + STAGES, of_slice);
+}
+
+/* ------------------------------------------------------------------- walk -- */
+
+template <int M, int NT>
+static __device__ __forceinline__ void walk(const struct weight_args &args, uint4 *shared)
+{
+    const int HELD = NT > 2 ? 2 : 4; /* units of codes; more would not fit the registers */
+    const int of_stage = STAGE_UNITS<M, NT>, unit_bytes = STAGE_BYTES / of_stage;
+    const int of_slice = (args.slice_units + of_stage - 1) / of_stage;
+    const int slice = blockIdx.x % args.slices, mine = blockIdx.x / args.slices;
+    const int others = gridDim.x / args.slices, team = threadIdx.x / WGMMA_THREADS;
+    const uint32_t table = hopper_shared(shared);
+    struct x_ring &ring = *(struct x_ring *)(shared + WEIGHT_TABLE_BYTES / 16);
+    const int64_t units = (int64_t)args.slices * args.slice_units + of_stage;
+    const char *from = (const char *)args.arranged +
+                       (blockIdx.y * units + (int64_t)slice * args.slice_units) * unit_bytes;
+    const int rounds = (int)((args.groups - mine - 1) / (others * TEAMS)) + 1;
+    const int stages = rounds * of_slice;
+
+    weight_load_table(args, shared);
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; i++) {
+            hopper_barrier_init(hopper_shared(ring.full + i), 1);
+            ring.read[i] = 0;
+        }
+        hopper_barrier_publish();
+        for (int i = 0; i < min(stages, (int)STAGES); i++)
+            fill(ring, from, i, of_slice);
+    }
+    __pipeline_wait_prior(0);
+    __syncthreads();
+
+    for (int stage = 0, round = 0; round < rounds; round++) {
+        int64_t group = mine + (int64_t)others * (round * TEAMS + team);
+        int64_t tile = group * TILES + threadIdx.x / 32 % TILES;
+        bool busy = group < args.groups;
+        const uint4 *next = args.codes + threadIdx.x % 32 +
+                            (((slice * args.groups + group) * args.slice_units) * TILES +
+                             threadIdx.x / 32 % TILES) *
+                                32;
+        uint4 codes[HELD];
+        warpgroup_sums<M, NT> sums;
+        sums.clear();
+#pragma unroll
+        for (int ahead = 0; ahead < HELD; ahead++, next += TILES * 32)
+            if (busy) codes[ahead] = __ldcs(next);
+        for (int unit = 0; unit < args.slice_units; unit += WEIGHT_AHEAD)
+#pragma unroll
+            for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++, next += TILES * 32) {
+                int at = (unit + ahead) % of_stage;
+                if (at == 0) {
+                    hopper_barrier_wait(hopper_shared(ring.full + stage % STAGES),
+                                        stage / STAGES % 2);
+                    stage++;
+                }
+                if (busy) {
+                    uint32_t x = hopper_shared(ring.stage[(stage - 1) % STAGES]);
+                    sums.add(args, table, codes[ahead % HELD], x + at * unit_bytes, ahead);
+                    if (unit + ahead + HELD < args.slice_units) codes[ahead % HELD] = __ldcs(next);
+                }
+                if (at == 0 && stage > 1) release(ring, from, stage - 2, of_slice, stages);
+            }
+        sums.drain();
+        if (busy && weight_add_parts(args, blockIdx.y * args.groups * TILES + tile, slice,
+                                     args.slices, sums.sum))
+            sums.store(args, tile);
+    }
+}
+
 #endif
 
 /* Other machine code has an empty kernel, which nobody launches: the variant is arch_specific. */
-template <int M, int NT, int TEAMS>
+template <int M, int NT>
 static __global__ void __launch_bounds__(WGMMA_THREADS *TEAMS, 1)
     weight_only_wgmma(struct weight_args args)
 {
     extern __shared__ __align__(1024) uint4 swizzled[];
 #ifdef HOPPER_CODE
-    weight_walk<M, warpgroup_team<M, NT>>(args, swizzled);
+    walk<M, NT>(args, swizzled);
 #endif
 }
 
 /* --------------------------------------------------------------- variant -- */
 
-template <int M, int NT, int TEAMS> static constexpr struct weight_kernel kernel_with()
+template <int M, int NT> static constexpr struct weight_kernel kernel_with()
 {
-    return {weight_only_wgmma<M, NT, TEAMS>, NT, TEAMS, WGMMA_THREADS, WGMMA_ROWS, true};
+    return {weight_only_wgmma<M, NT>,
+            NT,
+            TEAMS,
+            WGMMA_THREADS,
+            TILES,
+            arrange_x<NT>,
+            STAGE_UNITS<M, NT>,
+            sizeof(struct x_ring)};
 }
 
 static const struct weight_kernel *kernels(int levels)
 {
-    static const struct weight_kernel table[2][4] = {
-        {kernel_with<1, 1, 4>(), kernel_with<1, 2, 4>(), kernel_with<1, 4, 4>(),
-         kernel_with<1, 8, 4>()},
-        {kernel_with<2, 1, 4>(), kernel_with<2, 2, 4>(), kernel_with<2, 4, 4>(),
-         kernel_with<2, 8, 4>()}};
+    static const struct weight_kernel table[2][WEIGHT_KERNELS] = {
+        {kernel_with<1, 1>(), kernel_with<1, 2>(), kernel_with<1, 4>(), kernel_with<1, 8>()},
+        {kernel_with<2, 1>(), kernel_with<2, 2>(), kernel_with<2, 4>(), kernel_with<2, 8>()}};
     return table[levels - 1];
 }
 

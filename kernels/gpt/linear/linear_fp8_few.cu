@@ -250,7 +250,6 @@ static const struct assay_variant variant = {
     .summary = "few rows of x as columns of wgmma, TMA, k divided by clusters",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .max_sm = 90,
     .arch_specific = true,

@@ -391,7 +391,6 @@ static void teardown(struct assay_call *call)
         .summary = SUMMARY,                                                                        \
         .kind = ASSAY_KERNEL,                                                                      \
         .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .min_sm = 90,                                                                              \
         .max_sm = 90,                                                                              \
         .arch_specific = true,                                                                     \

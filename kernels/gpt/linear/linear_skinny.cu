@@ -318,7 +318,6 @@ static const struct assay_variant variant = {
     .summary = "few rows on tensor cores by mma.sync, any k, which clusters divide",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = supports,
     .setup = setup,

@@ -64,7 +64,5 @@ static __device__ __forceinline__ void skinny_finish(const struct linear_operand
         put(i, sum);
     }
     hopper_cluster_sync(); /* no block ends while another may still read from it */
-#else
-    (void)rank;
 #endif
 }

@@ -14,7 +14,7 @@ static void every_attention_is_right_from_one_token_up_at_any_head_size(void **s
     const int64_t shapes[][4] = {{1, 1, 1, 16},  {1, 1, 2, 1},   {2, 3, 7, 5},
                                  {1, 2, 65, 16}, {3, 1, 33, 48}, {1, 1, 130, 128}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+        for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++) {
             const int64_t *s = shapes[i];
             bench_all(SHAPE("attention", s[0], s[1], s[2], s[3], precision),
                       "host_scalar host_omp");
@@ -105,6 +105,10 @@ static void work_is_half_the_square_and_half_the_diagonal(void **state)
     struct assay_work work = shape.operation->work(&shape);
     assert_true(work.ops[ASSAY_BF16_OPS] == 2 * 6 * 4 * 16);
     assert_true(work.read_bytes == 3 * 2 * 3 * 16 * 2 && work.write_bytes == 2 * 3 * 16 * 2);
+    shape.value[ATTENTION_PRECISION] = GPT_FP16;
+    work = shape.operation->work(&shape);
+    assert_true(work.ops[ASSAY_FP16_OPS] == 2 * 6 * 4 * 16 && work.ops[ASSAY_BF16_OPS] == 0);
+    assert_true(work.write_bytes == 2 * 3 * 16 * 2);
 }
 
 /* Shapes of the Hopper kernel: lines, tokens, bytes of a token's keys and values, queries

@@ -10,14 +10,12 @@
 #include "measure/verify.h"
 #include <cmocka.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
 enum { STEP = 8, MAX_HEAD = 128, MAX_TILE = 128 };
 
-static const enum gpt_precision precisions[] = {GPT_FP32, GPT_TF32, GPT_BF16};
+static const enum gpt_precision precisions[] = {GPT_FP32, GPT_TF32, GPT_BF16, GPT_FP16};
 
 /* A case with the places that the verifier looks at; the rest of its output is written as zeros,
  * so that it is whole. */
@@ -68,6 +66,11 @@ static float operand(enum gpt_precision precision, float value)
 {
     if (precision == GPT_FP32) return value;
     if (precision == GPT_BF16) return gpt_widen(gpt_narrow(value));
+    if (precision == GPT_FP16) {
+        uint16_t half;
+        gpt_store(&half, GPT_FP16, 0, value);
+        return half_widen(half);
+    }
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     bits &= ~0x1fffu;
@@ -189,7 +192,7 @@ static void a_long_attention_rounded_as_the_kernels_round_is_right(void **state)
     last.from_last = true;
     whole.normalised = true;
     large.tile = 128;
-    for (size_t p = 0; p < 3; p++)
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++)
         for (int64_t size = 16; size <= 64; size *= 4) {
             struct bench bench;
             bench_open(&bench, 1, 4096, size, precisions[p]);
@@ -204,7 +207,7 @@ static void a_long_attention_rounded_as_the_kernels_round_is_right(void **state)
 static void a_dropped_tile_of_keys_is_wrong_wherever_it_is(void **state)
 {
     (void)state;
-    for (size_t p = 0; p < 3; p++) {
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         bench_open(&bench, 1, 4096, 64, precisions[p]);
         for (int64_t tile = 0; tile < 64; tile += 31) {
@@ -221,7 +224,7 @@ static void a_dropped_tile_of_keys_is_wrong_wherever_it_is(void **state)
 static void a_block_of_queries_with_the_next_ones_is_wrong_wherever_it_is(void **state)
 {
     (void)state;
-    for (size_t p = 0; p < 3; p++) {
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         bench_open(&bench, 1, 4096, 64, precisions[p]);
         for (int64_t block = 0; block < 63; block += 31) {
@@ -238,7 +241,7 @@ static void sums_that_are_not_rescaled_are_wrong(void **state)
     (void)state;
     struct way way = right;
     way.kept = true;
-    for (size_t p = 0; p < 3; p++) {
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         bench_open(&bench, 1, 4096, 64, precisions[p]);
         assert_true(wrong_by(&bench, way) > bench.verifier.checked / 2);
@@ -249,7 +252,7 @@ static void sums_that_are_not_rescaled_are_wrong(void **state)
 static void zeros_are_wrong(void **state)
 {
     (void)state;
-    for (size_t p = 0; p < 3; p++) {
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         struct check_result found;
         const struct assay_variant variant = {.operation = "attention", .name = "zeros"};
@@ -266,7 +269,7 @@ static void zeros_are_wrong(void **state)
 static void a_dropped_tile_of_sixteen_thousand_keys_is_wrong(void **state)
 {
     (void)state;
-    for (size_t p = 0; p < 3; p++) {
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         struct way way = right;
         bench_open(&bench, 1, 16384, 32, precisions[p]);
@@ -314,9 +317,9 @@ static void every_head_of_every_block_of_queries_is_checked(void **state)
 static void bounds_are_within_the_family_s(void **state)
 {
     (void)state;
-    const double most[] = {1e-5, 1e-3, 1e-2};
+    const double most[] = {1e-5, 1e-3, 1e-2, 1e-3};
     const int64_t shapes[][3] = {{3, 128, 16}, {2, 1024, 64}, {1, 300, 256}, {1, 16384, 128}};
-    for (size_t p = 0; p < 3; p++)
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             struct bench bench;
             bench_open(&bench, shapes[s][0], shapes[s][1], shapes[s][2], precisions[p]);

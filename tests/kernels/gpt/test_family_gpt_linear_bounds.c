@@ -18,8 +18,7 @@ static double operands(const struct bench *bench, int64_t at, double *left, doub
 
 static struct emulated linear_of(int64_t k, int64_t precision)
 {
-    static const char *const types[] = {"fp32", "tf32", "bf16", "fp16"};
-    return (struct emulated){"linear", types[precision], LINEAR_Y, k, operands};
+    return (struct emulated){"linear", gpt_types[precision], LINEAR_Y, k, operands};
 }
 
 /* The first 4 for fp32, the first 7 for tf32, and a last one for each type of 16 bits. */

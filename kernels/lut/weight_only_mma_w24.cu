@@ -1,0 +1,289 @@
+/*
+ * weight_only_mma_w24.cu - weight_only_linear on tensor cores by mma.sync, for codes of E8 with q =
+ * 4 and one or two levels (2 and 4 bits per weight). Weights are decoded in registers, where the
+ * instruction wants them: columns of C are its 16 rows, up to 64 rows of X its columns, 8 at a
+ * time.
+ *
+ * Setup numbers the codewords anew (weight_code.h) and lays the codes out in the order in which
+ * lanes read them (weight_tiles.h); the bytes stay as many. A warp owns 32 columns of C, and holds
+ * four loads of 16 bytes per lane and tile in registers ahead of their use. Warps share the table
+ * of codewords, 128 KiB, and X, as much of K as fits beside it. Nothing else is shared, so warps
+ * meet only where X is exchanged (weight.cuh).
+ *
+ * Thread blocks may split K. Then each writes its sums in fp32 and a second kernel adds them up.
+ *
+ * Bytes: M / 4 per weight, once for each 64 rows of X; X from L2 once per thread block, and again
+ * for each of its groups where X does not fit whole; with a split 8 per element of C and part.
+ * Operations: 2 * rows * K * columns in bf16.
+ *
+ * What bounds it, by count, for 8192 x 28672 on an H200, where a quarter of an SM has 1740 numbers
+ * (of 16 bits, M per block of 8 weights) to decode in each lane:
+ *
+ *   shifts and logic  Machine code for sm_90 has 23 instructions per number for up to 8 rows (1453
+ *                     for 64 numbers; 24 with M = 2). 12 of them are shifts and logic, whose pipe
+ *                     takes one every other cycle: 20 us at 1.98 GHz for M = 1, 41 us for M = 2.
+ *   shared memory     A lookup is at an address as good as random: 3.5 cycles for 32 lanes, 12
+ *                     and 25 us. 8 rows of X take 3.5 us, 64 rows 28 us.
+ *   tensor cores      64 rows are 30 GFLOP, 30 us at the full rate, and mma.sync has less.
+ *   device memory     58.7 MB per level take 12.5 us at 4.70 TB/s.
+ *
+ * So shifts and logic bound few rows, shared memory and the tensor cores many. Predicted, as no
+ * card has run it: 25 us for M = 1 and up to 16 rows, 47 us for M = 2; 60 to 70 us for 64 rows.
+ */
+#include "weight.cuh"
+
+enum { TILES = 1 }; /* of 16 columns, per warp */
+
+static __device__ __forceinline__ void multiply(float c[4], const uint32_t upper[2],
+                                                const uint32_t lower[2], uint32_t b0, uint32_t b1)
+{
+#ifdef AMPERE_CODE
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(upper[0]), "r"(lower[0]), "r"(upper[1]), "r"(lower[1]), "r"(b0), "r"(b1));
+#else
+    __trap();
+#endif
+}
+
+/* Eight entries of a row of X from k on, zeros beyond its end. */
+static __device__ __forceinline__ uint4 load_x(const weight_args &args, int64_t row, int64_t k)
+{
+    const uint16_t *from = args.x + row * args.k + k;
+    uint32_t word[4] = {};
+    if (args.k % 8 == 0) return k < args.k ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        if (k + i < args.k) word[i / 2] |= (uint32_t)from[i] << 16 * (i % 2);
+    return make_uint4(word[0], word[1], word[2], word[3]);
+}
+
+/* Entries 2 j and 2 j + 1 of a block as `a` and `b` have them, to pairs of both blocks. */
+static __device__ __forceinline__ uint2 pair_up(uint32_t a, uint32_t b)
+{
+    return make_uint2(__byte_perm(a, b, 0x5410), __byte_perm(a, b, 0x7632));
+}
+
+/* Part `at`, 16 entries of a row, of the copy of `chunks` chunks of X to shared memory. */
+static __device__ __forceinline__ void stage_part(const struct weight_args &args, int64_t first_row,
+                                                  int rows, int64_t k, int chunks, int at, uint4 *x)
+{
+    int t = at % 4, chunk = at / 4 % chunks, row = at / 4 / chunks;
+    int64_t from = k + chunk * WEIGHT_CHUNK + t * 16;
+    uint4 a = load_x(args, first_row + row, from), b = load_x(args, first_row + row, from + 8);
+    uint2 p0 = pair_up(a.x, b.x), p1 = pair_up(a.y, b.y);
+    uint2 p2 = pair_up(a.z, b.z), p3 = pair_up(a.w, b.w);
+    x[weight_x_piece(chunk, 0, rows, row, t)] = make_uint4(p0.x, p0.y, p1.x, p1.y);
+    x[weight_x_piece(chunk, 1, rows, row, t)] = make_uint4(p2.x, p2.y, p3.x, p3.y);
+}
+
+/* All of the block: rows of X from entry k on to shared memory. */
+static __device__ __forceinline__ void stage(const struct weight_args &args, int64_t first_row,
+                                             int rows, int64_t k, int chunks, uint4 *x)
+{
+#pragma unroll 4
+    for (int at = threadIdx.x; at < rows * chunks * 4; at += blockDim.x)
+        stage_part(args, first_row, rows, k, chunks, at, x);
+}
+
+/* The sums of a warp: TILES tiles of 16 columns times NT times 8 rows of X. */
+template <int M, int NT> struct warp_sums {
+    float sum[TILES * NT * 4];
+
+    __device__ __forceinline__ void clear()
+    {
+#pragma unroll
+        for (int i = 0; i < TILES * NT * 4; i++)
+            sum[i] = 0;
+    }
+
+    __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table,
+                                        const uint4 codes[TILES], const uint4 *x, int unit,
+                                        int rows)
+    {
+#pragma unroll
+        for (int chunk = 0; chunk < 2 / M; chunk++) {
+            uint32_t upper[TILES][8], lower[TILES][8];
+#pragma unroll
+            for (int tile = 0; tile < TILES; tile++) {
+                const uint32_t words[4] = {codes[tile].x, codes[tile].y, codes[tile].z,
+                                           codes[tile].w};
+                weight_decode<M>(args.constants, table, words, chunk, 0, upper[tile]);
+                weight_decode<M>(args.constants, table, words, chunk, 1, lower[tile]);
+            }
+#pragma unroll
+            for (int n = 0; n < NT; n++)
+                add_rows(upper, lower, x, unit * (2 / M) + chunk, n, rows);
+        }
+    }
+
+    /* Eight rows of X times a chunk. Rows beyond the last take the last one again; their sums are
+     * never written. */
+    __device__ __forceinline__ void add_rows(const uint32_t upper[TILES][8],
+                                             const uint32_t lower[TILES][8], const uint4 *x,
+                                             int chunk, int n, int rows)
+    {
+        int lane = threadIdx.x % 32, row = min(n * 8 + lane / 4, rows - 1);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            uint4 b = x[weight_x_piece(chunk, half, rows, row, lane % 4)];
+#pragma unroll
+            for (int tile = 0; tile < TILES; tile++) {
+                const uint32_t *a = upper[tile] + 4 * half, *a8 = lower[tile] + 4 * half;
+                multiply(sum + (tile * NT + n) * 4, a, a8, b.x, b.y);
+                multiply(sum + (tile * NT + n) * 4, a + 2, a8 + 2, b.z, b.w);
+            }
+        }
+    }
+
+    __device__ __forceinline__ void store(const struct weight_args &args, int64_t first_row,
+                                          int rows, int64_t group)
+    {
+        int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < TILES * NT * 4; i++) {
+            int row = i / 4 % NT * 8 + lane % 4 * 2 + i % 2;
+            int64_t tile = group * TILES + i / (NT * 4);
+            int64_t column = tile * WEIGHT_TILE + lane / 4 + 8 * (i / 2 % 2);
+            if (row < rows && column < args.columns)
+                weight_store(args, first_row + row, column, sum[i]);
+        }
+    }
+};
+
+/* ------------------------------------------------------------------- walk -- */
+
+/* How the warps of a slice share it: WEIGHT_AHEAD units of a group are a step, groups' steps lie
+ * one after the other, and each warp has as many in a row as any other, or one more; at least one.
+ * Further warps have none. */
+struct share {
+    int64_t steps, warps;
+    int of_group; /* steps */
+};
+
+static __device__ __forceinline__ int64_t share_begin(const struct share &share, int64_t warp)
+{
+    return share.steps * warp / share.warps;
+}
+
+static __device__ __forceinline__ int64_t share_owner(const struct share &share, int64_t step)
+{
+    return ((step + 1) * share.warps - 1) / share.steps;
+}
+
+/* Add up what other warps have of this group, and write C. */
+template <int M, int NT>
+static __device__ __forceinline__ void finish(const struct weight_args &args,
+                                              const struct share &share, int64_t group,
+                                              int64_t warp, int64_t first_row, int rows,
+                                              warp_sums<M, NT> &sums)
+{
+    int64_t first = share_owner(share, group * share.of_group);
+    int cuts = (int)(share_owner(share, (group + 1) * share.of_group - 1) - first) + 1;
+    int part = (int)(blockIdx.x % args.slices) * cuts + (int)(warp - first);
+    if (weight_add_parts(args, blockIdx.y * args.groups + group, part, args.slices * cuts,
+                         sums.sum))
+        sums.store(args, first_row, rows, group);
+}
+
+template <int M, int NT>
+static __device__ __forceinline__ void walk(const struct weight_args &args, uint4 *shared)
+{
+    const int slice = blockIdx.x % args.slices, warps = blockDim.x / 32;
+    const int of_group = args.slice_units / WEIGHT_AHEAD;
+    const struct share share = {
+        args.groups * of_group,
+        min((int64_t)gridDim.x / args.slices * warps, args.groups * of_group), of_group};
+    const int64_t warp = (int64_t)(blockIdx.x / args.slices) * warps + threadIdx.x / 32;
+    const int64_t first_row = (int64_t)blockIdx.y * 8 * NT;
+    const int rows = (int)min((int64_t)8 * NT, args.rows - first_row);
+    const uint32_t table = (uint32_t)__cvta_generic_to_shared(shared);
+    uint4 *x = shared + WEIGHT_TABLE_BYTES / 16;
+    int64_t step = share_begin(share, warp);
+    int64_t end = warp < share.warps ? share_begin(share, warp + 1) : step;
+    const uint4 *from =
+        args.codes + (slice * share.steps + step) * (WEIGHT_AHEAD * TILES * 32) + threadIdx.x % 32;
+    uint4 codes[WEIGHT_AHEAD][TILES];
+    weight_load_table(args, shared);
+#pragma unroll
+    for (int i = 0; i < WEIGHT_AHEAD * TILES; i++)
+        if (step < end) codes[i / TILES][i % TILES] = __ldcs(from + i * 32);
+    stage(args, first_row, rows, (int64_t)slice * args.slice_units * weight_unit_entries(M),
+          args.slice_units * (2 / M), x);
+    __pipeline_wait_prior(0);
+    __syncthreads();
+
+    while (step < end) {
+        int64_t group = step / share.of_group;
+        int first = (int)(step % share.of_group);
+        int last = (int)min((int64_t)share.of_group, first + end - step);
+        warp_sums<M, NT> sums;
+        sums.clear();
+        for (int at = first; at < last; at++, step++) {
+            from += WEIGHT_AHEAD * TILES * 32;
+#pragma unroll
+            for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++) {
+                sums.add(args, table, codes[ahead], x, at * WEIGHT_AHEAD + ahead, rows);
+#pragma unroll
+                for (int tile = 0; tile < TILES; tile++)
+                    if (step + 1 < end)
+                        codes[ahead][tile] = __ldcs(from + (ahead * TILES + tile) * 32);
+            }
+        }
+        finish<M, NT>(args, share, group, warp, first_row, rows, sums);
+    }
+}
+
+template <int M, int NT, int WARPS>
+static __global__ void __launch_bounds__(32 * WARPS, 1) weight_only_mma_w24(struct weight_args args)
+{
+    extern __shared__ uint4 shared[];
+    walk<M, NT>(args, shared);
+}
+
+/* --------------------------------------------------------------- variant -- */
+
+template <int M, int NT, int WARPS> static constexpr struct weight_kernel kernel_with()
+{
+    return {weight_only_mma_w24<M, NT, WARPS>, NT, WARPS, 32, TILES, NULL, 0, 0};
+}
+
+/* A block's registers are shared by its warps: more rows, fewer warps. */
+static const struct weight_kernel *kernels(int levels)
+{
+    static const struct weight_kernel table[2][WEIGHT_KERNELS] = {
+        {kernel_with<1, 1, 24>(), kernel_with<1, 2, 24>(), kernel_with<1, 4, 20>()},
+        {kernel_with<2, 1, 24>(), kernel_with<2, 2, 24>(), kernel_with<2, 4, 20>()}};
+    return table[levels - 1];
+}
+
+static int64_t shared_bytes(const struct assay_shape *shape)
+{
+    return weight_shared_bytes(shape, kernels);
+}
+
+static int setup(struct assay_call *call)
+{
+    return weight_setup(call, kernels);
+}
+
+static int launch(struct assay_call *call)
+{
+    return weight_launch(call, kernels);
+}
+
+static const struct assay_variant mma_w24 = {
+    .operation = "weight_only_linear",
+    .name = "mma_w24",
+    .summary = "codes decoded in registers, mma.sync in bf16; weights packed in setup",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .min_sm = 80,
+    .supports = weight_unsupported,
+    .shared_bytes = shared_bytes,
+    .setup = setup,
+    .launch = launch,
+    .teardown = weight_teardown,
+};
+ASSAY_REGISTER_VARIANT(mma_w24);
