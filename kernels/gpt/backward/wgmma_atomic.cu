@@ -94,10 +94,8 @@ static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
     for (int i = 0; i < SIZE / 2; i++)
         dk[i] = dv[i] = 0.0f;
 
-    hopper_barrier_wait(memory.own_there(), 0);
     for (int n = 0; n < work.tiles; n++) {
         int tile = work.tile + n;
-        uint32_t buffer = memory.base + n % 2 * PASS::ds_bytes;
         lse.at = memory.lse(n), delta.at = memory.delta(n);
         hopper_barrier_wait(memory.there(n), memory.phase(n));
         wgmma_pin(s);
@@ -114,11 +112,11 @@ static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
         wgmma_pin(dp);
         backward_differ<PASS>(dp, s, delta);
         backward_pack(ds, dp);
-        put_ds(buffer, ds, group * BOX + warp_row, lane);
+        put_ds(memory.ds(n), ds, group * BOX + warp_row, lane);
         hopper_store_fence();
         hopper_turn_wait(MEETING, COMPUTING);
 
-        uint64_t a = wgmma_tile_across(buffer, panel);
+        uint64_t a = wgmma_tile_across(memory.ds(n), panel);
         wgmma_pin(dq);
         wgmma_begin();
 #pragma unroll
@@ -137,8 +135,9 @@ static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
         wgmma_wait<0>();
         wgmma_pin(dk);
         wgmma_pin(dv);
-        if (lane == 0) hopper_barrier_arrive(memory.free(n));
+        if (n + 1 < work.tiles && lane == 0) hopper_barrier_arrive(memory.free(n));
     }
+    backward_release(memory, work.tiles - 1);
     backward_store(plan.common, work.line, 1, 0, first + warp_row, dk, rsqrtf((float)SIZE));
     backward_store(plan.common, work.line, 2, 0, first + warp_row, dv, 1.0f);
 }
@@ -153,10 +152,19 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
 #ifdef HOPPER_CODE
     typedef atomic_pass<SIZE> PASS;
     extern __shared__ unsigned char backward_shared[];
-    auto own = [&](backward_memory<PASS> memory, const struct backward_work &work, int group) {
-        consume<SIZE>(plan, memory, work, group);
-    };
-    backward_run<PASS>(plan.common, backward_shared, blockIdx.x, own);
+    const uint32_t base =
+        (hopper_shared(backward_shared) + PASS::align - 1) / PASS::align * PASS::align;
+    backward_block([&]() { backward_barriers<PASS>(base); },
+                   [&]() {
+                       backward_produce<PASS>(plan.common, base, blockIdx.x, 0,
+                                              plan.common.order.works);
+                   },
+                   [&](int group) {
+                       backward_works<PASS>(plan.common, base,
+                                            [&](auto memory, const struct backward_work &work) {
+                                                consume<SIZE>(plan, memory, work, group);
+                                            });
+                   });
 #else
     __trap();
 #endif
@@ -215,8 +223,8 @@ template <int SIZE> static int enqueue(const struct assay_call *call)
     if (assay_cuda(cudaMemsetAsync(plan.sums, 0, (size_t)bytes, stream), "cudaMemsetAsync") ||
         backward_prepare<SIZE>(call, &plan.common, plan.sums + bytes / (int64_t)sizeof(float)))
         return -1;
-    all_products<SIZE>
-        <<<plan.common.order.works, BLOCK_THREADS, atomic_pass<SIZE>::bytes, stream>>>(plan);
+    all_products<SIZE><<<backward_grid(plan.common.order.works), BLOCK_THREADS,
+                         atomic_pass<SIZE>::bytes, stream>>>(plan);
     round_dq<SIZE><<<parts, WGMMA_THREADS, 0, stream>>>(plan);
     return assay_launched();
 }

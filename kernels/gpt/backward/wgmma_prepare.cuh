@@ -17,6 +17,7 @@ template <int SIZE>
 static __global__ void __launch_bounds__(ROW_THREADS)
     backward_rows(const struct backward_plan plan, int64_t count)
 {
+    if (blockIdx.x == 0 && threadIdx.x == 0) *plan.taken = 0;
     const int lanes = SIZE / 8, padded = plan.padded;
     const struct attention &forward = plan.args.forward;
     int64_t index = ((int64_t)blockIdx.x * ROW_THREADS + threadIdx.x) / lanes;
@@ -68,10 +69,18 @@ static inline const char *backward_wgmma_supports(const struct assay_shape *shap
                : NULL;
 }
 
-/* Of lse and delta in a plan. */
+/* Of what a plan points to: lse, delta, taken. */
 static inline int64_t backward_row_bytes(const struct assay_shape *shape)
 {
-    return 2 * backward_lines(shape) * backward_padded(shape) * (int64_t)sizeof(float);
+    return 2 * backward_lines(shape) * backward_padded(shape) * (int64_t)sizeof(float) +
+           (int64_t)sizeof(int);
+}
+
+/* Blocks stay, and take one work after the other. */
+static inline unsigned backward_grid(int works)
+{
+    int processors = assay_card()->multiprocessors;
+    return (unsigned)(works < processors ? works : processors);
 }
 
 /* Make the plan, and enqueue lse and delta into `rows`. */
@@ -83,6 +92,7 @@ static int backward_prepare(const struct assay_call *call, struct backward_plan 
     const struct attention &forward = (plan->args = backward_args(call)).forward;
     plan->lse = rows;
     plan->delta = rows + count;
+    plan->taken = (int *)(plan->delta + count);
     plan->padded = (int)padded;
     plan->scale = attention_scale(SIZE);
     plan->order = attention_order_of(forward.batch * forward.heads, forward.tokens, 4 * SIZE, OWN);
