@@ -94,7 +94,7 @@ static int setup(struct assay_call *call)
 template <int SIZE> static int enqueue(const struct assay_call *call)
 {
     struct backward_plan plan;
-    if (backward_prepare<SIZE>(call, &plan, (float *)call->state)) return -1;
+    if (backward_prepare<SIZE>(call, &plan, call->state, NULL)) return -1;
     struct choice choice = choose(call->shape);
     choice.kernel<<<backward_grid(2 * plan.order.works), BLOCK_THREADS, choice.bytes,
                     (cudaStream_t)call->stream>>>(plan);

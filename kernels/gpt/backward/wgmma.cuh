@@ -36,8 +36,9 @@ struct backward_plan {
     struct backward args;
     struct attention_order order;
     float *lse, *delta;
-    int *taken; /* works taken beside the first ones; 0 before the passes */
-    int padded; /* tokens, to a multiple of OWN */
+    float *sums; /* of dq, for passes that are ATOMIC: wgmma_atomic.cu; else NULL */
+    int *taken;  /* works taken beside the first ones; 0 before the passes */
+    int padded;  /* tokens, to a multiple of OWN */
     float scale;
 };
 
