@@ -22,8 +22,6 @@
  * queries, and about 400 in which none run: 790 TFLOP/s of counted operations at 1.7 GHz, which
  * power will not allow; 600 at 16k tokens, and less than wgmma at 512. Nobody has measured it yet.
  */
-#include <stdlib.h>
-
 #include "wgmma_prepare.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/device_memory.h"
@@ -40,7 +38,7 @@ template <int SIZE> using atomic_pass = backward_pass<SIZE, COLUMNS, true, BACKW
 
 /* Sums of dq that a warpgroup adds to per tile. All of them: [line][tile of queries][warpgroup]
  * [d / 16][thread][4]. */
-template <int SIZE> static const int atomic_part = COLUMNS *SIZE / GROUPS;
+template <int SIZE> static const int atomic_part = SIZE * COLUMNS / GROUPS;
 
 #ifdef HOPPER_CODE
 
