@@ -40,13 +40,11 @@ struct weight_kernel {
     int row_tiles, teams, team_threads;
     int tiles; /* of 16 columns: a team's group */
 
-    /* Before it, a thread per 16 entries of X: whole row tiles, and arranged_units units more than
-     * K has. NULL: the kernel reads X. */
+    /* Before it, a thread per 16 entries of X, whole row tiles; NULL: the kernel reads X. */
     void (*arrange)(struct weight_args, int64_t threads, int64_t chunks);
-    int arranged_units;
 
-    /* Of X in shared memory, or 0: all rows of a slice, and then teams share columns and K evenly
-     * instead of taking groups by turns. */
+    /* Of X in shared memory, or 0: all rows of a slice, and then warps share columns and K evenly.
+     * Otherwise blocks do. */
     int x_bytes;
 };
 
