@@ -79,29 +79,34 @@ static __device__ __forceinline__ uint32_t weight_add(uint32_t a, uint32_t b)
     return weight_fma(a, 0x3f803f80u, b);
 }
 
-/* The table's entries of two numbers; `table` is its address in shared memory. */
-static __device__ __forceinline__ uint32_t weight_entries(const struct weight_constants &constants,
-                                                          uint32_t table, uint32_t numbers)
+/* The table's entries of the numbers of a lane's piece; `table` is its address in shared memory. */
+static __device__ __forceinline__ void weight_look_up(const struct weight_constants &constants,
+                                                      uint32_t table, uint4 piece,
+                                                      uint32_t entries[4])
 {
-    uint32_t low, high;
-    asm volatile("ld.shared.u16 %0, [%1];"
-                 : "=r"(low)
-                 : "r"((numbers & 0xffff) * constants.two + table));
-    asm volatile("ld.shared.u16 %0, [%1];"
-                 : "=r"(high)
-                 : "r"((numbers >> 16) * constants.two + table));
-    return high * constants.upper + low;
+    const uint32_t words[4] = {piece.x, piece.y, piece.z, piece.w};
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        uint32_t low, high;
+        asm volatile("ld.shared.u16 %0, [%1];"
+                     : "=r"(low)
+                     : "r"((words[i] & 0xffff) * constants.two + table));
+        asm volatile("ld.shared.u16 %0, [%1];"
+                     : "=r"(high)
+                     : "r"((words[i] >> 16) * constants.two + table));
+        entries[i] = high * constants.upper + low;
+    }
 }
 
 /* Doubled coordinates of two codewords, plus 4 times `more`, which is at most 8 in magnitude. */
 template <bool MORE>
 static __device__ __forceinline__ void weight_level(const struct weight_constants &constants,
-                                                    uint32_t table, uint32_t numbers,
+                                                    uint32_t numbers, uint32_t entries,
                                                     uint32_t out[8])
 {
     uint32_t fields[8], high = weight_offset(&constants, numbers);
     uint32_t low = weight_add(high, 0x42e042e0u); /* 112 */
-    weight_fields(&constants, numbers, weight_entries(constants, table, numbers), fields);
+    weight_fields(&constants, numbers, entries, fields);
 #pragma unroll
     for (int i = 0; i < 8; i++) {
         uint32_t offset = i % 2 ? low : high;
@@ -113,15 +118,13 @@ static __device__ __forceinline__ void weight_level(const struct weight_constant
 /* The eight pairs of column g (below = 0) or g + 8 of a chunk. */
 template <int M>
 static __device__ __forceinline__ void weight_decode(const struct weight_constants &constants,
-                                                     uint32_t table, const uint32_t words[4],
+                                                     uint4 piece, const uint32_t entries[4],
                                                      int chunk, int below, uint32_t out[8])
 {
-    if (M == 1) {
-        weight_level<false>(constants, table, words[2 * chunk + below], out);
-    } else {
-        weight_level<false>(constants, table, words[2 * below + 1], out);
-        weight_level<true>(constants, table, words[2 * below], out);
-    }
+    const uint32_t words[4] = {piece.x, piece.y, piece.z, piece.w};
+    const int at = M == 1 ? 2 * chunk + below : 2 * below;
+    if (M == 2) weight_level<false>(constants, words[at + 1], entries[at + 1], out);
+    weight_level<M == 2>(constants, words[at], entries[at], out);
 }
 
 /* ------------------------------------------------------------------- sums -- */
