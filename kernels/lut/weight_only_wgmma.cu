@@ -32,9 +32,8 @@
 enum {
     CHUNK_BYTES = 2 * WEIGHT_CHUNK, /* of a row of X */
     STAGES = 4,                     /* of the ring */
-    MOST_STAGE_BYTES = 16 << 10,
-    TEAMS = 4, /* warpgroups of a block */
-    TILES = 4, /* of 16 columns, per warpgroup */
+    TEAMS = 4,                      /* warpgroups of a block */
+    TILES = 4,                      /* of 16 columns, per warpgroup */
 };
 
 /* ------------------------------------------------------------- activations -- */
@@ -42,10 +41,7 @@ enum {
 template <int M, int NT> constexpr int UNIT_BYTES = 2 / M * 8 * NT *CHUNK_BYTES;
 
 /* Units of a stage, a divisor of WEIGHT_AHEAD. */
-template <int M, int NT>
-constexpr int STAGE_UNITS =
-    MOST_STAGE_BYTES / UNIT_BYTES<M, NT> < WEIGHT_AHEAD ? MOST_STAGE_BYTES / UNIT_BYTES<M, NT>
-                                                        : WEIGHT_AHEAD;
+template <int M, int NT> constexpr int STAGE_UNITS = M == 1 && NT == 8 ? 1 : 2;
 
 /* Behind the table in shared memory. */
 template <int M, int NT> struct x_ring {
