@@ -151,10 +151,11 @@ template <int M, int NT> struct warpgroup_sums {
     __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table, uint4 codes,
                                         uint4 next, uint32_t x, int ahead)
     {
+        uint32_t uniform = __shfl_sync(0xffffffffu, x, 0); /* so that the compiler knows it is */
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
             const int here = (ahead * (2 / M) + chunk) % 2;
-            uint32_t rows = (uint32_t)wgmma_tile(x + chunk * (8 * NT * CHUNK_BYTES));
+            uint32_t rows = (uint32_t)wgmma_tile(uniform + chunk * (8 * NT * CHUNK_BYTES));
             decode(args, codes, chunk, a[here]);
             wgmma_pin(a[here]);
             wgmma_begin();
