@@ -98,33 +98,43 @@ static __device__ __forceinline__ void weight_look_up(const struct weight_consta
     }
 }
 
-/* Doubled coordinates of two codewords, plus 4 times `more`, which is at most 8 in magnitude. */
-template <bool MORE>
-static __device__ __forceinline__ void weight_level(const struct weight_constants &constants,
-                                                    uint32_t numbers, uint32_t entries,
-                                                    uint32_t out[8])
+/* Two codewords as fields, and what is to be added to them: `high` where i is even, else `low`. */
+struct weight_codewords {
+    uint32_t field[8], high, low;
+};
+
+static __device__ __forceinline__ struct weight_codewords weight_open(
+    const struct weight_constants &constants, uint32_t numbers, uint32_t entries)
 {
-    uint32_t fields[8], high = weight_offset(&constants, numbers);
-    uint32_t low = weight_add(high, 0x42e042e0u); /* 112 */
-    weight_fields(&constants, numbers, entries, fields);
-#pragma unroll
-    for (int i = 0; i < 8; i++) {
-        uint32_t offset = i % 2 ? low : high;
-        if (MORE) offset = weight_fma(out[i], 0x40804080u, offset);
-        out[i] = weight_add(fields[i], offset);
-    }
+    struct weight_codewords two;
+    two.high = weight_offset(&constants, numbers);
+    two.low = weight_add(two.high, 0x42e042e0u); /* 112 */
+    weight_fields(&constants, numbers, entries, two.field);
+    return two;
 }
 
-/* The eight pairs of column g (below = 0) or g + 8 of a chunk. */
+/* The eight pairs of column g (below = 0) or g + 8 of a chunk. With two levels z + 4 z'. Where a
+ * field of z' is 16 + z' + 6 + o, four of it and both offsets, -110 to -115, take one rounding. */
 template <int M>
 static __device__ __forceinline__ void weight_decode(const struct weight_constants &constants,
                                                      uint4 piece, const uint32_t entries[4],
                                                      int chunk, int below, uint32_t out[8])
 {
-    const uint32_t words[4] = {piece.x, piece.y, piece.z, piece.w};
+    const uint32_t words[4] = {piece.x, piece.y, piece.z, piece.w}, four = 0x40804080u;
     const int at = M == 1 ? 2 * chunk + below : 2 * below;
-    if (M == 2) weight_level<false>(constants, words[at + 1], entries[at + 1], out);
-    weight_level<M == 2>(constants, words[at], entries[at], out);
+    struct weight_codewords fine = weight_open(constants, words[at], entries[at]);
+    if (M == 2) {
+        struct weight_codewords coarse = weight_open(constants, words[at + 1], entries[at + 1]);
+        uint32_t low = weight_fma(coarse.low, four, fine.low);
+#pragma unroll
+        for (int i = 0; i < 8; i += 2) {
+            out[i] = weight_fma(weight_add(coarse.field[i], coarse.high), four, fine.high);
+            out[i + 1] = weight_fma(coarse.field[i + 1], four, low);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        out[i] = weight_add(fine.field[i], M == 2 ? out[i] : i % 2 ? fine.low : fine.high);
 }
 
 /* ------------------------------------------------------------------- sums -- */
