@@ -180,11 +180,15 @@ static __device__ __forceinline__ void weight_store(const struct weight_args &ar
     args.c[row * args.columns + column] = __float2bfloat16(args.scale * sum);
 }
 
-/* Start copying the table to shared memory. */
+/* Start copying the table to shared memory: blocks begin at different places, so that they do not
+ * all ask one part of L2 at a time. */
 static __device__ __forceinline__ void weight_load_table(const struct weight_args &args,
                                                          uint4 *shared)
 {
-    for (int i = threadIdx.x; i < WEIGHT_TABLE_BYTES / 16; i += blockDim.x)
-        __pipeline_memcpy_async(shared + i, args.table + i, 16);
+    const unsigned pieces = WEIGHT_TABLE_BYTES / 16;
+    for (unsigned i = threadIdx.x; i < pieces; i += blockDim.x) {
+        unsigned at = (i + blockIdx.x * blockDim.x) % pieces;
+        __pipeline_memcpy_async(shared + at, args.table + at, 16);
+    }
     __pipeline_commit();
 }
