@@ -204,11 +204,6 @@ static void teardown(struct assay_call *call)
     free(own);
 }
 
-static const char *supports(const struct assay_shape *shape)
-{
-    return cublas_missing();
-}
-
 #define CUBLAS(operation_name, variant_name, text, setup_with, launch_with)                        \
     static const struct assay_variant variant_name##_##operation_name = {                          \
         .operation = #operation_name,                                                              \
@@ -216,7 +211,7 @@ static const char *supports(const struct assay_shape *shape)
         .summary = text,                                                                           \
         .kind = ASSAY_BASELINE,                                                                    \
         .place = ASSAY_CUDA,                                                                       \
-        .supports = supports,                                                                      \
+        .supports = cublas_supports,                                                               \
         .setup = setup_with,                                                                       \
         .launch = launch_with,                                                                     \
         .teardown = teardown,                                                                      \

@@ -56,6 +56,8 @@ static inline int fixture_teardown(void **state)
     return system(command);
 }
 
+#define STORE_TEST(name) TEST_WITH(name, fixture_setup, fixture_teardown)
+
 /* A path in the test's folder; of the last few calls. */
 static inline const char *fixture_path(void **state, const char *name)
 {

@@ -40,13 +40,11 @@ struct weight_kernel {
     int row_tiles, teams, team_threads;
     int tiles; /* of 16 columns: a team's group */
 
-    /* Before it, a thread per 16 entries of X: whole row tiles, and arranged_units units more than
-     * K has. NULL: the kernel reads X. */
+    /* Before it, a thread per 16 entries of X, whole row tiles; NULL: the kernel reads X. */
     void (*arrange)(struct weight_args, int64_t threads, int64_t chunks);
-    int arranged_units;
 
-    /* Of X in shared memory, or 0: all rows of a slice, and then teams share columns and K evenly
-     * instead of taking groups by turns. */
+    /* Of X in shared memory, or 0: all rows of a slice, and then warps share columns and K evenly.
+     * Otherwise blocks do. */
     int x_bytes;
 };
 
@@ -102,11 +100,11 @@ static __device__ __forceinline__ void weight_level(const struct weight_constant
                                                     uint32_t out[8])
 {
     uint32_t fields[8], high = weight_offset(&constants, numbers);
-    uint32_t low = weight_add(high, 0x42c042c0u); /* 96 */
+    uint32_t low = weight_add(high, 0x42e042e0u); /* 112 */
     weight_fields(&constants, numbers, weight_entries(constants, table, numbers), fields);
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        uint32_t offset = weight_is_high(i) ? high : low;
+        uint32_t offset = i % 2 ? low : high;
         if (MORE) offset = weight_fma(out[i], 0x40804080u, offset);
         out[i] = weight_add(fields[i], offset);
     }

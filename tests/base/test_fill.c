@@ -3,7 +3,6 @@
  */
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "tests/test.h"
@@ -48,7 +47,7 @@ static void assert_within(double got, double expected, double standard_error)
         fail_msg("got %g, expected %g within 5 times %g", got, expected, standard_error);
 }
 
-static void uniform_values_fill_their_range_evenly(void **state)
+TEST(uniform_values_fill_their_range_evenly)
 {
     struct assay_fill fill = {.kind = ASSAY_FILL_UNIFORM, .a = -3, .b = 5};
     draw(fill, 11);
@@ -62,7 +61,7 @@ static void uniform_values_fill_their_range_evenly(void **state)
     assert_within(m.excess_kurtosis, -1.2, 0.01);
 }
 
-static void normal_values_have_the_mean_spread_and_tails_of_a_normal_law(void **state)
+TEST(normal_values_have_the_mean_spread_and_tails_of_a_normal_law)
 {
     struct assay_fill fill = {.kind = ASSAY_FILL_NORMAL, .a = 10, .b = 2};
     draw(fill, 12);
@@ -75,7 +74,7 @@ static void normal_values_have_the_mean_spread_and_tails_of_a_normal_law(void **
     assert_true(m.least < 10 - 2 * 3.9 && m.most > 10 + 2 * 3.9);
 }
 
-static void normal_values_lie_within_one_two_and_three_deviations_as_they_should(void **state)
+TEST(normal_values_lie_within_one_two_and_three_deviations_as_they_should)
 {
     struct assay_fill fill = {.kind = ASSAY_FILL_NORMAL, .a = 0, .b = 1};
     draw(fill, 13);
@@ -88,7 +87,7 @@ static void normal_values_lie_within_one_two_and_three_deviations_as_they_should
     }
 }
 
-static void neighbouring_values_are_not_correlated(void **state)
+TEST(neighbouring_values_are_not_correlated)
 {
     struct assay_fill fill = {.kind = ASSAY_FILL_NORMAL, .a = 0, .b = 1};
     draw(fill, 14);
@@ -100,7 +99,7 @@ static void neighbouring_values_are_not_correlated(void **state)
     }
 }
 
-static void integers_take_every_value_of_their_range_alike(void **state)
+TEST(integers_take_every_value_of_their_range_alike)
 {
     struct assay_fill fill = {.kind = ASSAY_FILL_INTEGER, .a = -4, .b = 4};
     draw(fill, 15);
@@ -113,7 +112,7 @@ static void integers_take_every_value_of_their_range_alike(void **state)
         assert_within(count[i], DRAWS / 9.0, sqrt(DRAWS * (1 / 9.0) * (8 / 9.0)));
 }
 
-static void hard_values_appear_at_the_stated_share_and_alike(void **state)
+TEST(hard_values_appear_at_the_stated_share_and_alike)
 {
     static const float hard[] = {1000, 2000, 3000};
     struct assay_fill fill = {
@@ -132,7 +131,7 @@ static void hard_values_appear_at_the_stated_share_and_alike(void **state)
     assert_int_equal(others + count[0] + count[1] + count[2], DRAWS);
 }
 
-static void hard_values_move_no_other_value(void **state)
+TEST(hard_values_move_no_other_value)
 {
     static const float hard[] = {1000};
     struct assay_fill fill = {.kind = ASSAY_FILL_NORMAL, .a = 1, .b = 3, .hard_every = 10};
@@ -147,7 +146,7 @@ static void hard_values_move_no_other_value(void **state)
     assert_true(replaced > 0);
 }
 
-static void infinities_can_be_hard_values(void **state)
+TEST(infinities_can_be_hard_values)
 {
     static const float hard[] = {INFINITY, -INFINITY};
     struct assay_fill fill = {
@@ -163,7 +162,7 @@ static const struct assay_fill each_kind[] = {
     {.kind = ASSAY_FILL_INTEGER, .a = -1000000, .b = 1000000},
 };
 
-static void one_seed_gives_the_same_bits_in_any_order(void **state)
+TEST(one_seed_gives_the_same_bits_in_any_order)
 {
     for (int k = 0; k < 3; k++) {
         draw(each_kind[k], 19);
@@ -174,7 +173,7 @@ static void one_seed_gives_the_same_bits_in_any_order(void **state)
     }
 }
 
-static void another_seed_gives_other_values(void **state)
+TEST(another_seed_gives_other_values)
 {
     for (int k = 0; k < 3; k++) {
         draw(each_kind[k], 20);
@@ -187,13 +186,13 @@ static void another_seed_gives_other_values(void **state)
 
 /* The multiply and the add are two roundings on every device; the values below
  * were worked out in exact fractions, and a fused step gives others. */
-static void the_bits_are_those_of_two_roundings(void **state)
+TEST(the_bits_are_those_of_two_roundings)
 {
     assert_true(fill_line(-1, 1 + 0x1p-30, 1 - 0x1p-30) == 0);
     assert_true(fma(1 + 0x1p-30, 1 - 0x1p-30, -1) == -0x1p-60);
 }
 
-static void elements_beyond_32_bits_have_values_of_their_own(void **state)
+TEST(elements_beyond_32_bits_have_values_of_their_own)
 {
     int64_t far = INT64_C(1) << 32;
     for (int i = 0; i < 100; i++)
@@ -203,19 +202,5 @@ static void elements_beyond_32_bits_have_values_of_their_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(uniform_values_fill_their_range_evenly),
-        cmocka_unit_test(normal_values_have_the_mean_spread_and_tails_of_a_normal_law),
-        cmocka_unit_test(normal_values_lie_within_one_two_and_three_deviations_as_they_should),
-        cmocka_unit_test(neighbouring_values_are_not_correlated),
-        cmocka_unit_test(integers_take_every_value_of_their_range_alike),
-        cmocka_unit_test(hard_values_appear_at_the_stated_share_and_alike),
-        cmocka_unit_test(hard_values_move_no_other_value),
-        cmocka_unit_test(infinities_can_be_hard_values),
-        cmocka_unit_test(one_seed_gives_the_same_bits_in_any_order),
-        cmocka_unit_test(another_seed_gives_other_values),
-        cmocka_unit_test(the_bits_are_those_of_two_roundings),
-        cmocka_unit_test(elements_beyond_32_bits_have_values_of_their_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -58,7 +58,7 @@ static void make_pipe(int ends[2])
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 }
 
-static void it_dies_when_its_parent_is_killed(void **state)
+TEST(it_dies_when_its_parent_is_killed)
 {
     int out[2];
     pid_t ignored;
@@ -79,7 +79,7 @@ static void it_dies_when_its_parent_is_killed(void **state)
     close(out[0]);
 }
 
-static void what_it_forked_ends_with_it(void **state)
+TEST(what_it_forked_ends_with_it)
 {
     int out[2];
     pid_t pid;
@@ -95,7 +95,7 @@ static void what_it_forked_ends_with_it(void **state)
     close(out[1]);
 }
 
-static void what_it_left_behind_ends_too(void **state)
+TEST(what_it_left_behind_ends_too)
 {
     int out[2];
     pid_t pid;
@@ -134,18 +134,18 @@ static void killed_with_its_parent(bool stopped)
     close(out[0]);
 }
 
-static void what_it_forked_dies_when_its_parent_is_killed(void **state)
+TEST(what_it_forked_dies_when_its_parent_is_killed)
 {
     killed_with_its_parent(false);
 }
 
-static void even_when_it_was_stopped(void **state)
+TEST(even_when_it_was_stopped)
 {
     killed_with_its_parent(true);
 }
 
 /* A guard that had the parent's end of a pipe would keep it open. */
-static void the_guard_holds_nothing_of_its_parents(void **state)
+TEST(the_guard_holds_nothing_of_its_parents)
 {
     int out[2], pipe_ends[2];
     char none;
@@ -171,7 +171,7 @@ static void note(int signal_number)
 {
 }
 
-static void its_signals_are_open_and_unhandled(void **state)
+TEST(its_signals_are_open_and_unhandled)
 {
     int out[2];
     pid_t pid;
@@ -193,7 +193,7 @@ static void its_signals_are_open_and_unhandled(void **state)
     close(out[1]);
 }
 
-static void a_program_that_cannot_be_started_is_told(void **state)
+TEST(a_program_that_cannot_be_started_is_told)
 {
     char path[] = "/tmp/assay-test-XXXXXX";
     const char *const argv[] = {"x", NULL};
@@ -211,7 +211,7 @@ static void a_program_that_cannot_be_started_is_told(void **state)
     unlink(path);
 }
 
-static void itself_is_its_file_or_what_it_was_told(void **state)
+TEST(itself_is_its_file_or_what_it_was_told)
 {
     static const char *const worker[] = {"worker", "-v", NULL};
     static const char *const python[] = {"python3", "-m", "assay", NULL};
@@ -238,16 +238,5 @@ static void itself_is_its_file_or_what_it_was_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_dies_when_its_parent_is_killed),
-        cmocka_unit_test(what_it_forked_ends_with_it),
-        cmocka_unit_test(what_it_left_behind_ends_too),
-        cmocka_unit_test(what_it_forked_dies_when_its_parent_is_killed),
-        cmocka_unit_test(even_when_it_was_stopped),
-        cmocka_unit_test(the_guard_holds_nothing_of_its_parents),
-        cmocka_unit_test(its_signals_are_open_and_unhandled),
-        cmocka_unit_test(a_program_that_cannot_be_started_is_told),
-        cmocka_unit_test(itself_is_its_file_or_what_it_was_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

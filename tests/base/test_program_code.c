@@ -39,7 +39,7 @@ static void hash_of(const char *text, const char *options, char out[PROGRAM_CODE
 
 #define FACT "__attribute__((section(\"assay_provenance\"), used)) const char fact[16] = "
 
-static void what_a_build_says_of_itself_is_left_out(void **state)
+TEST(what_a_build_says_of_itself_is_left_out)
 {
     char one[PROGRAM_CODE], other[PROGRAM_CODE];
     hash_of(FACT "\"abc\"; int main(void) { return 3; }", "", one);
@@ -49,7 +49,7 @@ static void what_a_build_says_of_itself_is_left_out(void **state)
     assert_string_equal(one, other);
 }
 
-static void what_it_does_is_in_it(void **state)
+TEST(what_it_does_is_in_it)
 {
     static const char *const others[] = {
         "const int table[4] = {1, 2, 3, 4}; int main(void) { return table[0] + 1; }",
@@ -88,7 +88,7 @@ static int places_of(const unsigned char *bytes, long *places, int most)
 }
 
 /* The logic of a host is its code and its data: 500 bytes of a program, each changed alone. */
-static void every_byte_of_code_and_data_counts(void **state)
+TEST(every_byte_of_code_and_data_counts)
 {
     static unsigned char bytes[1 << 17];
     static long places[1 << 16];
@@ -129,7 +129,7 @@ static void every_byte_of_code_and_data_counts(void **state)
     "int main(int count, char **words) { (void)words; return table[count](); }"
 
 /* As the program is linked: code of another size lies behind all else and moves nothing. */
-static void code_of_a_gpu_is_left_out(void **state)
+TEST(code_of_a_gpu_is_left_out)
 {
     static const char options[] = "-Wl,--section-start=.nv_fatbin=0x10000000";
     char one[PROGRAM_CODE], other[PROGRAM_CODE];
@@ -140,7 +140,7 @@ static void code_of_a_gpu_is_left_out(void **state)
     assert_string_not_equal(one, other);
 }
 
-static void this_program_has_one(void **state)
+TEST(this_program_has_one)
 {
     char one[PROGRAM_CODE], again[PROGRAM_CODE];
     program_code(one);
@@ -155,7 +155,7 @@ static void this_program_has_one(void **state)
     assert_string_not_equal(one, again);
 }
 
-static void what_is_no_program_is_refused(void **state)
+TEST(what_is_no_program_is_refused)
 {
     static const size_t sizes[] = {0, 4, 60, 64, 100, 1000};
     char path[5000], out[PROGRAM_CODE];
@@ -173,16 +173,8 @@ static void what_is_no_program_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_build_says_of_itself_is_left_out),
-        cmocka_unit_test(what_it_does_is_in_it),
-        cmocka_unit_test(every_byte_of_code_and_data_counts),
-        cmocka_unit_test(code_of_a_gpu_is_left_out),
-        cmocka_unit_test(this_program_has_one),
-        cmocka_unit_test(what_is_no_program_is_refused),
-    };
     if (temp_folder_make(&folder, "code") != 0) return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_main(NULL, NULL);
     temp_folder_remove(&folder);
     return failed;
 }

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 
 /* The first numbers of the authors' own code from the state 1, 2, 3, 4. */
-static void the_sequence_is_that_of_xoshiro256_starstar(void **state)
+TEST(the_sequence_is_that_of_xoshiro256_starstar)
 {
     static const uint64_t expected[] = {
         11520u,
@@ -28,7 +28,7 @@ static void the_sequence_is_that_of_xoshiro256_starstar(void **state)
 }
 
 /* splitmix64's first four numbers from 1234567, as published with it. */
-static void a_seed_becomes_four_words_of_splitmix64(void **state)
+TEST(a_seed_becomes_four_words_of_splitmix64)
 {
     struct rng rng;
     rng_seed(&rng, 1234567);
@@ -38,7 +38,7 @@ static void a_seed_becomes_four_words_of_splitmix64(void **state)
     assert_true(rng.s[3] == 4593380528125082431u);
 }
 
-static void seed_zero_works(void **state)
+TEST(seed_zero_works)
 {
     struct rng rng;
     rng_seed(&rng, 0);
@@ -46,7 +46,7 @@ static void seed_zero_works(void **state)
     assert_true(rng_next(&rng) != rng_next(&rng));
 }
 
-static void one_seed_gives_one_sequence_and_another_another(void **state)
+TEST(one_seed_gives_one_sequence_and_another_another)
 {
     struct rng a, b, c;
     rng_seed(&a, 7);
@@ -71,7 +71,7 @@ static bool is_even(const int *count, int bins, int total)
     return true;
 }
 
-static void numbers_below_a_bound_are_even(void **state)
+TEST(numbers_below_a_bound_are_even)
 {
     enum { DRAWS = 70000 };
     struct rng rng;
@@ -88,7 +88,7 @@ static void numbers_below_a_bound_are_even(void **state)
 }
 
 /* A plain remainder by 3 * 2^62 would give the first third twice as often. */
-static void a_huge_bound_has_no_bias(void **state)
+TEST(a_huge_bound_has_no_bias)
 {
     enum { DRAWS = 30000 };
     struct rng rng;
@@ -99,7 +99,7 @@ static void a_huge_bound_has_no_bias(void **state)
     assert_true(is_even(count, 3, DRAWS));
 }
 
-static void every_order_is_as_likely(void **state)
+TEST(every_order_is_as_likely)
 {
     enum { DRAWS = 24000 };
     struct rng rng;
@@ -116,7 +116,7 @@ static void every_order_is_as_likely(void **state)
     assert_true(is_even(count, 24, DRAWS));
 }
 
-static void a_shuffle_keeps_every_value(void **state)
+TEST(a_shuffle_keeps_every_value)
 {
     struct rng rng;
     rng_seed(&rng, 4);
@@ -133,7 +133,7 @@ static void a_shuffle_keeps_every_value(void **state)
     rng_shuffle(&rng, values, 0);
 }
 
-static void every_seed_and_stream_mix_to_a_seed_of_their_own(void **state)
+TEST(every_seed_and_stream_mix_to_a_seed_of_their_own)
 {
     enum { SIDE = 40 };
     static uint64_t mixed[SIDE * SIDE];
@@ -147,16 +147,5 @@ static void every_seed_and_stream_mix_to_a_seed_of_their_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sequence_is_that_of_xoshiro256_starstar),
-        cmocka_unit_test(a_seed_becomes_four_words_of_splitmix64),
-        cmocka_unit_test(seed_zero_works),
-        cmocka_unit_test(one_seed_gives_one_sequence_and_another_another),
-        cmocka_unit_test(numbers_below_a_bound_are_even),
-        cmocka_unit_test(a_huge_bound_has_no_bias),
-        cmocka_unit_test(every_order_is_as_likely),
-        cmocka_unit_test(a_shuffle_keeps_every_value),
-        cmocka_unit_test(every_seed_and_stream_mix_to_a_seed_of_their_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -20,7 +20,7 @@ static void expect(const char *data, size_t bytes, const char *hash)
     }
 }
 
-static void examples_of_the_standard(void **state)
+TEST(examples_of_the_standard)
 {
     static const char two_blocks[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
     expect("", 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -30,7 +30,7 @@ static void examples_of_the_standard(void **state)
 }
 
 /* The hashes are those of sha256sum. */
-static void lengths_around_a_block(void **state)
+TEST(lengths_around_a_block)
 {
     static const struct {
         int bytes;
@@ -51,7 +51,7 @@ static void lengths_around_a_block(void **state)
         expect(data, (size_t)cases[i].bytes, cases[i].hash);
 }
 
-static void a_file_of_many_pieces(void **state)
+TEST(a_file_of_many_pieces)
 {
     char text[SHA256_TEXT];
     FILE *file = tmpfile();
@@ -68,10 +68,5 @@ static void a_file_of_many_pieces(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples_of_the_standard),
-        cmocka_unit_test(lengths_around_a_block),
-        cmocka_unit_test(a_file_of_many_pieces),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -10,13 +10,13 @@
 
 /* ------------------------------------------------------------------ laws -- */
 
-static void median_of_an_even_count_is_the_mean_of_the_middle_two(void **state)
+TEST(median_of_an_even_count_is_the_mean_of_the_middle_two)
 {
     double values[] = {4, 1, 3, 10};
     assert_true(stats_median(values, 4) == 3.5);
 }
 
-static void nothing_has_no_median_quantile_or_deviation(void **state)
+TEST(nothing_has_no_median_quantile_or_deviation)
 {
     double none[1] = {0};
     assert_true(isnan(stats_median(none, 0)));
@@ -26,7 +26,7 @@ static void nothing_has_no_median_quantile_or_deviation(void **state)
     assert_true(isnan(interval.mid) && isnan(interval.lo) && isnan(interval.hi));
 }
 
-static void five_values_are_too_few_for_95_percent_and_six_are_not(void **state)
+TEST(five_values_are_too_few_for_95_percent_and_six_are_not)
 {
     assert_int_equal(stats_median_rank(5, 0.95), 0);
     assert_int_equal(stats_median_rank(6, 0.95), 1);
@@ -39,14 +39,14 @@ static void five_values_are_too_few_for_95_percent_and_six_are_not(void **state)
     assert_false(stats_is_range(6));
 }
 
-static void a_coverage_equal_to_the_confidence_is_enough(void **state)
+TEST(a_coverage_equal_to_the_confidence_is_enough)
 {
     assert_int_equal(stats_median_rank(5, 15.0 / 16), 1);
     assert_int_equal(stats_median_rank(5, 15.0 / 16 + 1e-9), 0);
     assert_int_equal(stats_median_rank(10, 1 - 22.0 / 1024), 2);
 }
 
-static void certainty_is_out_of_reach(void **state)
+TEST(certainty_is_out_of_reach)
 {
     assert_int_equal(stats_median_rank(1000, 1), 0);
     assert_int_equal(stats_median_rank(0, 0.95), 0);
@@ -62,7 +62,7 @@ static double coverage(int count, int rank)
     return sum;
 }
 
-static void a_rank_is_the_innermost_that_covers(void **state)
+TEST(a_rank_is_the_innermost_that_covers)
 {
     for (int count = 6; count <= 3000; count += 1 + count / 7) {
         int rank = stats_median_rank(count, 0.95);
@@ -80,7 +80,7 @@ static bool as_often_as(int hits, int trials, double p)
     return fabs(hits - trials * p) <= 4.5 * sqrt(trials * p * (1 - p));
 }
 
-static void an_interval_holds_the_median_as_often_as_it_says(void **state)
+TEST(an_interval_holds_the_median_as_often_as_it_says)
 {
     static const int counts[] = {6, 9, 30, 101};
     enum { TRIALS = 4000 };
@@ -122,7 +122,7 @@ static void simulate(struct rng *rng, int rounds, int block, double ratio, struc
     }
 }
 
-static void a_ratio_holds_the_truth_under_drift_as_often_as_it_says(void **state)
+TEST(a_ratio_holds_the_truth_under_drift_as_often_as_it_says)
 {
     enum { TRIALS = 1500, ROUNDS = 20, BLOCK = 5 };
     static struct series base, candidate;
@@ -140,7 +140,7 @@ static void a_ratio_holds_the_truth_under_drift_as_often_as_it_says(void **state
 
 /* ---------------------------------------------------------------- paired -- */
 
-static void swapping_the_sides_inverts_the_ratio(void **state)
+TEST(swapping_the_sides_inverts_the_ratio)
 {
     static struct series base, candidate;
     struct rng rng;
@@ -155,7 +155,7 @@ static void swapping_the_sides_inverts_the_ratio(void **state)
     }
 }
 
-static void the_order_within_a_round_does_not_matter(void **state)
+TEST(the_order_within_a_round_does_not_matter)
 {
     enum { ROUNDS = 12, BLOCK = 7 };
     static struct series base, candidate, shuffled;
@@ -174,7 +174,7 @@ static void the_order_within_a_round_does_not_matter(void **state)
     assert_memory_equal(&straight, &mixed, sizeof mixed);
 }
 
-static void the_slower_base_has_the_larger_ratio(void **state)
+TEST(the_slower_base_has_the_larger_ratio)
 {
     struct series base = {.count = 0}, candidate = {.count = 0};
     series_add(&base, 300, 0, 0);
@@ -182,7 +182,7 @@ static void the_slower_base_has_the_larger_ratio(void **state)
     assert_true(ratio_of(&base, &candidate).mid == 3);
 }
 
-static void a_round_that_lacks_a_side_is_left_out(void **state)
+TEST(a_round_that_lacks_a_side_is_left_out)
 {
     struct series base = {.count = 0}, candidate = {.count = 0};
     series_add(&base, 100, 0, 0); /* the candidate has no such round */
@@ -199,7 +199,7 @@ static void a_round_that_lacks_a_side_is_left_out(void **state)
     assert_true(isnan(ratio.lo) && isnan(ratio.hi));
 }
 
-static void without_a_common_round_there_is_no_ratio(void **state)
+TEST(without_a_common_round_there_is_no_ratio)
 {
     struct series base = {.count = 0}, candidate = {.count = 0};
     assert_true(isnan(ratio_of(&base, &candidate).mid));
@@ -211,20 +211,5 @@ static void without_a_common_round_there_is_no_ratio(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(median_of_an_even_count_is_the_mean_of_the_middle_two),
-        cmocka_unit_test(nothing_has_no_median_quantile_or_deviation),
-        cmocka_unit_test(five_values_are_too_few_for_95_percent_and_six_are_not),
-        cmocka_unit_test(a_coverage_equal_to_the_confidence_is_enough),
-        cmocka_unit_test(certainty_is_out_of_reach),
-        cmocka_unit_test(a_rank_is_the_innermost_that_covers),
-        cmocka_unit_test(an_interval_holds_the_median_as_often_as_it_says),
-        cmocka_unit_test(a_ratio_holds_the_truth_under_drift_as_often_as_it_says),
-        cmocka_unit_test(swapping_the_sides_inverts_the_ratio),
-        cmocka_unit_test(the_order_within_a_round_does_not_matter),
-        cmocka_unit_test(the_slower_base_has_the_larger_ratio),
-        cmocka_unit_test(a_round_that_lacks_a_side_is_left_out),
-        cmocka_unit_test(without_a_common_round_there_is_no_ratio),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

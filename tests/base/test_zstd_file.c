@@ -25,7 +25,7 @@ static int read_back(FILE *packed, char *data, size_t most, size_t *size)
     return zstd_close(&file, ferror(file.stream) ? -1 : 0);
 }
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
     enum { SIZE = 3000000 };
     char *data = malloc(SIZE), *back = malloc(SIZE + 1);
@@ -65,7 +65,7 @@ static int read_changed(const unsigned char *bytes, size_t size, int flip, char 
     return status;
 }
 
-static void what_is_cut_or_damaged_is_an_error(void **state)
+TEST(what_is_cut_or_damaged_is_an_error)
 {
     static const char line[] =
         "{\"assay_ndjson\":1,\"table\":\"sample\",\"time_ns\":[12.5,12.5]}\n";
@@ -88,7 +88,7 @@ static void what_is_cut_or_damaged_is_an_error(void **state)
             assert_true(got == sizeof line && memcmp(back, line, got) == 0);
 }
 
-static void a_full_disk_is_an_error(void **state)
+TEST(a_full_disk_is_an_error)
 {
     FILE *full = fopen("/dev/full", "w");
     struct zstd_file file;
@@ -101,7 +101,7 @@ static void a_full_disk_is_an_error(void **state)
     fclose(full);
 }
 
-static void the_name_and_the_content_tell(void **state)
+TEST(the_name_and_the_content_tell)
 {
     FILE *plain = tmpfile();
     assert_true(zstd_is_named("run.ndjson.zst"));
@@ -117,11 +117,5 @@ static void the_name_and_the_content_tell(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(what_is_cut_or_damaged_is_an_error),
-        cmocka_unit_test(a_full_disk_is_an_error),
-        cmocka_unit_test(the_name_and_the_content_tell),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -20,7 +20,7 @@ static const struct bench *load(const char *name, const char *text)
     return bench_of(registry_operation(name));
 }
 
-static void a_description_is_an_operation(void **state)
+TEST(a_description_is_an_operation)
 {
     const struct bench *bench = load("whole", "[bench whole]\n"
                                               "summary = y = factor x\n"
@@ -65,7 +65,7 @@ static void a_description_is_an_operation(void **state)
     }
 }
 
-static void a_description_is_its_own_suite(void **state)
+TEST(a_description_is_its_own_suite)
 {
     struct suite suite;
     load("sized", "[bench sized]\nfile = k.ptx\nkernel = plain\nsize n = 1Ki..4Ki*2\n"
@@ -82,7 +82,7 @@ static void a_description_is_its_own_suite(void **state)
     suite_release(&suite);
 }
 
-static void kernels_take_what_they_do_not_say_from_their_bench(void **state)
+TEST(kernels_take_what_they_do_not_say_from_their_bench)
 {
     const struct bench *bench = load("several", "[bench several]\n"
                                                 "file = k.ptx\n"
@@ -116,7 +116,7 @@ static void kernels_take_what_they_do_not_say_from_their_bench(void **state)
     assert_true(bench->operation.tolerance.abs == 1e-3 && bench->operation.tolerance.rel == 0);
 }
 
-static void a_shared_object_says_what_is_right(void **state)
+TEST(a_shared_object_says_what_is_right)
 {
     char path[128], text[512];
     static const char source[] =
@@ -145,7 +145,7 @@ static void a_shared_object_says_what_is_right(void **state)
 }
 
 /* What Triton leaves: a cubin, which here is PTX in its clothes, and a text beside it. */
-static void triton_wants_no_memory_of_its_own(void **state)
+TEST(triton_wants_no_memory_of_its_own)
 {
     static const char text[] = "[bench wants]\nfile = w.cubin\nsize n = 64\narg x = in f32[n]\n"
                                "arg y = out f32[n]\narg n = i32 n\narg f = f32 1\ngrid = n\n";
@@ -161,7 +161,7 @@ static void triton_wants_no_memory_of_its_own(void **state)
     assert_string_equal(load("wants", text)->kernel[0].cluster, "4, 1, 1");
 }
 
-static void triton_says_the_rest(void **state)
+TEST(triton_says_the_rest)
 {
     fixture_write("t.cubin", fixture_ptx);
     fixture_write("t.json",
@@ -292,7 +292,7 @@ static const char *with(const char *text)
     return all;
 }
 
-static void every_mistake_is_said(void **state)
+TEST(every_mistake_is_said)
 {
     fixture_write("text.cubin", "hello");
     fixture_write("k.so", "hello");
@@ -311,7 +311,7 @@ static void every_mistake_is_said(void **state)
     assert_non_null(strstr(assay_last_error(), "m: there is no [bench NAME] in it"));
 }
 
-static void a_name_that_is_taken_is_refused(void **state)
+TEST(a_name_that_is_taken_is_refused)
 {
     const char *text = "[bench taken]\nfile = k.ptx\nkernel = plain\narg y = out f32[8]\n"
                        "grid = 1\nblock = 8\n";
@@ -320,7 +320,7 @@ static void a_name_that_is_taken_is_refused(void **state)
     assert_non_null(strstr(assay_last_error(), "taken.bench.ini has it"));
 }
 
-static void a_kernel_that_changes_is_another(void **state)
+TEST(a_kernel_that_changes_is_another)
 {
     char path[256];
     const struct object *objects;
@@ -349,16 +349,5 @@ static void a_kernel_that_changes_is_another(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_description_is_an_operation),
-        cmocka_unit_test(a_description_is_its_own_suite),
-        cmocka_unit_test(kernels_take_what_they_do_not_say_from_their_bench),
-        cmocka_unit_test(a_shared_object_says_what_is_right),
-        cmocka_unit_test(triton_says_the_rest),
-        cmocka_unit_test(triton_wants_no_memory_of_its_own),
-        cmocka_unit_test(every_mistake_is_said),
-        cmocka_unit_test(a_name_that_is_taken_is_refused),
-        cmocka_unit_test(a_kernel_that_changes_is_another),
-    };
-    return cmocka_run_group_tests(tests, fixture_make, fixture_remove);
+    return test_main(fixture_make, fixture_remove);
 }

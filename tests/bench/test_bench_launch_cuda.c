@@ -146,7 +146,7 @@ static void begin(struct run *run, const struct bench *bench, int kernel)
         .shape = &run->shape, .buffer = {run->x, run->y}, .stream = run, .variant = run->variant};
 }
 
-static void a_launch_has_the_grid_and_the_arguments(void **state)
+TEST(a_launch_has_the_grid_and_the_arguments)
 {
     struct run run;
     const struct bench *bench = load("plain", "file = k.ptx\nkernel = scale\n");
@@ -169,7 +169,7 @@ static void a_launch_has_the_grid_and_the_arguments(void **state)
     assert_null(run.call.state);
 }
 
-static void large_shared_memory_and_clusters_are_asked_for(void **state)
+TEST(large_shared_memory_and_clusters_are_asked_for)
 {
     struct run run;
     const struct bench *bench = load("clustered", "file = k.ptx\n"
@@ -187,7 +187,7 @@ static void large_shared_memory_and_clusters_are_asked_for(void **state)
     run.variant->teardown(&run.call);
 }
 
-static void another_kernel_says_what_is_right(void **state)
+TEST(another_kernel_says_what_is_right)
 {
     struct run run;
     const struct bench *bench = load("held", "file = k.ptx\nexpect = slow\n"
@@ -212,7 +212,7 @@ static void another_kernel_says_what_is_right(void **state)
     }
 }
 
-static void large_whole_numbers_are_told_apart(void **state)
+TEST(large_whole_numbers_are_told_apart)
 {
     struct run run;
     const struct bench *bench = load_with(
@@ -228,7 +228,7 @@ static void large_whole_numbers_are_told_apart(void **state)
     run.variant->teardown(&run.call);
 }
 
-static void small_outputs_are_not_right_because_they_are_small(void **state)
+TEST(small_outputs_are_not_right_because_they_are_small)
 {
     struct run run;
     const struct bench *bench =
@@ -247,7 +247,7 @@ static void small_outputs_are_not_right_because_they_are_small(void **state)
     run.variant->teardown(&run.call);
 }
 
-static void a_file_names_what_is_right_too(void **state)
+TEST(a_file_names_what_is_right_too)
 {
     struct run run;
     const struct bench *bench =
@@ -260,7 +260,7 @@ static void a_file_names_what_is_right_too(void **state)
     run.variant->teardown(&run.call);
 }
 
-static void what_the_driver_refuses_is_told(void **state)
+TEST(what_the_driver_refuses_is_told)
 {
     struct run run;
     char text[sizeof fixture_ptx + 16];
@@ -274,7 +274,7 @@ static void what_the_driver_refuses_is_told(void **state)
     run.variant->teardown(&run.call); /* as after any setup */
 }
 
-static void ptx_of_a_later_card_is_skipped(void **state)
+TEST(ptx_of_a_later_card_is_skipped)
 {
     struct run run;
     char text[sizeof fixture_ptx];
@@ -290,15 +290,5 @@ static void ptx_of_a_later_card_is_skipped(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_launch_has_the_grid_and_the_arguments),
-        cmocka_unit_test(large_shared_memory_and_clusters_are_asked_for),
-        cmocka_unit_test(another_kernel_says_what_is_right),
-        cmocka_unit_test(large_whole_numbers_are_told_apart),
-        cmocka_unit_test(small_outputs_are_not_right_because_they_are_small),
-        cmocka_unit_test(a_file_names_what_is_right_too),
-        cmocka_unit_test(what_the_driver_refuses_is_told),
-        cmocka_unit_test(ptx_of_a_later_card_is_skipped),
-    };
-    return cmocka_run_group_tests(tests, make_driver, fixture_remove);
+    return test_main(make_driver, fixture_remove);
 }

@@ -35,7 +35,7 @@ static void expect_parsed(const char *text, int index, int sm, int64_t shared, c
     assert_string_equal(again, limits);
 }
 
-static void a_spec_has_an_index_and_limits_in_any_order(void **state)
+TEST(a_spec_has_an_index_and_limits_in_any_order)
 {
     expect_parsed("cuda", 0, 0, 0, "");
     expect_parsed("cuda:3", 3, 0, 0, "");
@@ -44,7 +44,7 @@ static void a_spec_has_an_index_and_limits_in_any_order(void **state)
     expect_parsed("cuda:0,shared=50001", 0, 0, 50001, "shared=50001");
 }
 
-static void a_spec_may_leave_the_gpu_open(void **state)
+TEST(a_spec_may_leave_the_gpu_open)
 {
     static const struct {
         const char *text;
@@ -67,7 +67,7 @@ static void expect_refused(const char *text, const char *message)
     assert_string_equal(assay_last_error(), message);
 }
 
-static void bad_values_are_refused(void **state)
+TEST(bad_values_are_refused)
 {
     const char *sm = "device '%s': '%s' is not a compute capability without its point, as in 80";
     const char *shared =
@@ -87,7 +87,7 @@ static void bad_values_are_refused(void **state)
     }
 }
 
-static void what_is_no_device_or_no_limit_is_refused(void **state)
+TEST(what_is_no_device_or_no_limit_is_refused)
 {
     static const char *const no_device[] = {"cuda:",   "cuda:x",    "cuda:-1",
                                             "cuda:1k", "cuda:9999", "cuda:sm=80"};
@@ -113,7 +113,7 @@ static struct assay_card limited(const char *text)
     return card;
 }
 
-static void limits_show_less_of_a_card(void **state)
+TEST(limits_show_less_of_a_card)
 {
     struct assay_card card = limited("cuda:0");
     expect_card(&card, &h200);
@@ -127,7 +127,7 @@ static void limits_show_less_of_a_card(void **state)
 }
 
 /* What a later card runs: all of sm_90 but what only Hopper has. */
-static void any_limit_takes_the_code_for_one_generation(void **state)
+TEST(any_limit_takes_the_code_for_one_generation)
 {
     struct assay_card card = limited("cuda:0,sm=90");
     assert_int_equal(card.sm, 90);
@@ -137,7 +137,7 @@ static void any_limit_takes_the_code_for_one_generation(void **state)
 }
 
 /* A card of 8.6 with a build for sm_80. */
-static void the_build_may_have_less_than_the_limit(void **state)
+TEST(the_build_may_have_less_than_the_limit)
 {
     struct assay_card card = {.sm = 80, .shared_bytes = 227 << 10};
     struct card_spec spec = {.sm = 86};
@@ -145,7 +145,7 @@ static void the_build_may_have_less_than_the_limit(void **state)
     assert_int_equal(card.sm, 80);
 }
 
-static void a_card_cannot_show_more_than_it_has(void **state)
+TEST(a_card_cannot_show_more_than_it_has)
 {
     struct assay_card card = h200;
     struct card_spec spec = {.sm = 120};
@@ -157,7 +157,7 @@ static void a_card_cannot_show_more_than_it_has(void **state)
     expect_card(&card, &h200);
 }
 
-static void kernels_see_what_is_shown(void **state)
+TEST(kernels_see_what_is_shown)
 {
     assert_int_equal(assay_card()->sm, 0);
     card_show(&h200);
@@ -166,16 +166,5 @@ static void kernels_see_what_is_shown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_spec_has_an_index_and_limits_in_any_order),
-        cmocka_unit_test(a_spec_may_leave_the_gpu_open),
-        cmocka_unit_test(bad_values_are_refused),
-        cmocka_unit_test(what_is_no_device_or_no_limit_is_refused),
-        cmocka_unit_test(limits_show_less_of_a_card),
-        cmocka_unit_test(any_limit_takes_the_code_for_one_generation),
-        cmocka_unit_test(the_build_may_have_less_than_the_limit),
-        cmocka_unit_test(a_card_cannot_show_more_than_it_has),
-        cmocka_unit_test(kernels_see_what_is_shown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

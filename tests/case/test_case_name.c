@@ -11,7 +11,7 @@ static const struct case_id best = {.operation = "int8_quantize",
                                     .temperature = ASSAY_COLD};
 static const struct case_id bare = {.operation = "sync", .variant = "a", .temperature = ASSAY_HOT};
 
-static void a_case_has_one_text(void **state)
+TEST(a_case_has_one_text)
 {
     char text[CASE_TEXT];
     case_text(&best, text);
@@ -24,7 +24,7 @@ static void a_case_has_one_text(void **state)
     assert_string_equal(text, "sync hot");
 }
 
-static void the_longest_names_fit(void **state)
+TEST(the_longest_names_fit)
 {
     char text[CASE_TEXT];
     struct case_id id = {.temperature = ASSAY_COLD};
@@ -51,7 +51,7 @@ static void expect(const struct example *examples, size_t count, const struct ca
                      examples[i].takes ? "takes nothing" : "takes it");
 }
 
-static void a_pattern_is_a_name_and_words_in_any_order(void **state)
+TEST(a_pattern_is_a_name_and_words_in_any_order)
 {
     static const struct example examples[] = {
         {"int8_quantize/best", true},
@@ -82,7 +82,7 @@ static void a_pattern_is_a_name_and_words_in_any_order(void **state)
     expect(examples, sizeof examples / sizeof *examples, &best);
 }
 
-static void a_place_is_asked_for_where_it_is_named(void **state)
+TEST(a_place_is_asked_for_where_it_is_named)
 {
     static const struct example examples[] = {
         {"int8_quantize/best n=5000000 input=fp32 cold cuda", true},
@@ -93,7 +93,7 @@ static void a_place_is_asked_for_where_it_is_named(void **state)
     expect(examples, sizeof examples / sizeof *examples, &best);
 }
 
-static void commas_part_patterns_but_not_the_temperature_and_place(void **state)
+TEST(commas_part_patterns_but_not_the_temperature_and_place)
 {
     static const struct example examples[] = {
         {"sync/a,int8_quantize/best", true},
@@ -113,7 +113,7 @@ static void commas_part_patterns_but_not_the_temperature_and_place(void **state)
     expect(examples, sizeof examples / sizeof *examples, &best);
 }
 
-static void imported_names_match_as_printed(void **state)
+TEST(imported_names_match_as_printed)
 {
     char text[CASE_TEXT];
     const struct case_id id = {.operation = "BM_Copy<int, float[4]>",
@@ -125,7 +125,7 @@ static void imported_names_match_as_printed(void **state)
     assert_false(case_matches(text, &best));
 }
 
-static void what_is_no_word_of_a_case_is_known(void **state)
+TEST(what_is_no_word_of_a_case_is_known)
 {
     static const char *const words[] = {"n=5", "cold", "host", "*", "[nm]=*", "cold,", "a/b"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -136,14 +136,5 @@ static void what_is_no_word_of_a_case_is_known(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_case_has_one_text),
-        cmocka_unit_test(the_longest_names_fit),
-        cmocka_unit_test(a_pattern_is_a_name_and_words_in_any_order),
-        cmocka_unit_test(a_place_is_asked_for_where_it_is_named),
-        cmocka_unit_test(commas_part_patterns_but_not_the_temperature_and_place),
-        cmocka_unit_test(imported_names_match_as_printed),
-        cmocka_unit_test(what_is_no_word_of_a_case_is_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

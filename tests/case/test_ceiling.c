@@ -43,7 +43,7 @@ static void assert_binding(const struct ceilings *ceilings, struct assay_work wo
     assert_near(fraction, expected_fraction);
 }
 
-static void the_best_rate_of_a_ceiling_is_kept(void **state)
+TEST(the_best_rate_of_a_ceiling_is_kept)
 {
     struct ceilings ceilings = {0};
     struct assay_work work = moves(1000, 1000);
@@ -55,7 +55,7 @@ static void the_best_rate_of_a_ceiling_is_kept(void **state)
     assert_near(ceilings.item[0].rate, 200e9);
 }
 
-static void an_arithmetic_counts_its_own_operations(void **state)
+TEST(an_arithmetic_counts_its_own_operations)
 {
     struct ceilings ceilings = {0};
     struct assay_work work = moves(5, 5);
@@ -65,7 +65,7 @@ static void an_arithmetic_counts_its_own_operations(void **state)
     assert_near(ceilings.item[0].rate, 300e9);
 }
 
-static void what_has_no_rate_is_no_ceiling(void **state)
+TEST(what_has_no_rate_is_no_ceiling)
 {
     struct ceilings ceilings = {0};
     struct assay_work nothing = moves(0, 0), some = moves(1, 0), unknown = moves(NAN, NAN);
@@ -78,7 +78,7 @@ static void what_has_no_rate_is_no_ceiling(void **state)
     assert_int_equal(ceilings.count, 0);
 }
 
-static void a_full_table_takes_better_rates_but_no_new_names(void **state)
+TEST(a_full_table_takes_better_rates_but_no_new_names)
 {
     struct ceilings ceilings = {0};
     for (int i = 0; i < CEILING_MAX + 3; i++) {
@@ -100,7 +100,7 @@ static const char *one_needed(double read_bytes, double write_bytes,
     return names[0];
 }
 
-static void the_nearest_mix_of_reads_and_writes_is_needed(void **state)
+TEST(the_nearest_mix_of_reads_and_writes_is_needed)
 {
     assert_string_equal(one_needed(10, 0, ASSAY_COLD), "memory_read");
     assert_string_equal(one_needed(91, 9, ASSAY_COLD), "memory_read");
@@ -114,7 +114,7 @@ static void the_nearest_mix_of_reads_and_writes_is_needed(void **state)
     assert_string_equal(one_needed(0, 3, ASSAY_COLD), "memory_write");
 }
 
-static void hot_work_of_half_the_cache_is_held_against_the_cache(void **state)
+TEST(hot_work_of_half_the_cache_is_held_against_the_cache)
 {
     assert_string_equal(one_needed(250000, 250000, ASSAY_HOT), "cache_copy");
     assert_string_equal(one_needed(250000, 250001, ASSAY_HOT), "memory_copy");
@@ -130,7 +130,7 @@ static struct assay_work crosses(double down_bytes, double up_bytes)
         .read_bytes = down_bytes, .write_bytes = up_bytes, .over_link = true};
 }
 
-static void work_over_the_link_needs_the_directions_that_it_uses(void **state)
+TEST(work_over_the_link_needs_the_directions_that_it_uses)
 {
     const char *names[CEILING_MAX];
     struct assay_work up = crosses(0, 5), down = crosses(5, 0), both = crosses(5, 5);
@@ -141,7 +141,7 @@ static void work_over_the_link_needs_the_directions_that_it_uses(void **state)
     assert_int_equal(ceilings_needed(&both, ASSAY_COLD, cache_bytes, names), 2);
 }
 
-static void the_slower_direction_of_the_link_binds_and_memory_does_not(void **state)
+TEST(the_slower_direction_of_the_link_binds_and_memory_does_not)
 {
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1000e9);
@@ -156,7 +156,7 @@ static void the_slower_direction_of_the_link_binds_and_memory_does_not(void **st
     assert_binding(&ceilings, moves(500, 500), ASSAY_COLD, 2, "memory_copy", 0.5);
 }
 
-static void work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach(void **state)
+TEST(work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach)
 {
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1000e9);
@@ -166,7 +166,7 @@ static void work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach(voi
     assert_false(ceiling_binding(&ceilings, &work, ASSAY_COLD, cache_bytes, 1, name, &fraction));
 }
 
-static void each_arithmetic_used_is_needed(void **state)
+TEST(each_arithmetic_used_is_needed)
 {
     struct assay_work work = moves(0, 0);
     const char *names[CEILING_MAX];
@@ -178,7 +178,7 @@ static void each_arithmetic_used_is_needed(void **state)
     assert_string_equal(names[1], "int8");
 }
 
-static void work_that_is_not_known_needs_nothing(void **state)
+TEST(work_that_is_not_known_needs_nothing)
 {
     struct case_result result;
     result_init(&result);
@@ -186,7 +186,7 @@ static void work_that_is_not_known_needs_nothing(void **state)
     assert_int_equal(ceilings_needed(&result.work, ASSAY_HOT, cache_bytes, names), 0);
 }
 
-static void the_share_is_of_the_nearest_mix_that_was_measured(void **state)
+TEST(the_share_is_of_the_nearest_mix_that_was_measured)
 {
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_write", 2e12);
@@ -197,7 +197,7 @@ static void the_share_is_of_the_nearest_mix_that_was_measured(void **state)
     assert_binding(&ceilings, moves(4000, 1000), ASSAY_COLD, 10, "memory_r4w1", 0.5);
 }
 
-static void the_ceiling_that_asks_for_the_longest_time_binds(void **state)
+TEST(the_ceiling_that_asks_for_the_longest_time_binds)
 {
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1e12);
@@ -223,14 +223,14 @@ static void assert_binding_of_ops(double ops, double time_ns, const char *name, 
 }
 
 /* Two runs whose ceilings differ a little name the same one. */
-static void where_two_limits_are_near_the_shape_of_the_work_decides(void **state)
+TEST(where_two_limits_are_near_the_shape_of_the_work_decides)
 {
     assert_binding_of_ops(15000, 2, "memory_copy", 0.5); /* 0.75 ns of operations, 15 per byte */
     assert_binding_of_ops(17000, 1.7, "tf32", 0.5);      /* 0.85 ns, 17 per byte */
     assert_binding_of_ops(24000, 2.4, "tf32", 0.5);
 }
 
-static void a_limit_that_asks_for_clearly_longer_overrules_the_shape(void **state)
+TEST(a_limit_that_asks_for_clearly_longer_overrules_the_shape)
 {
     struct ceilings ceilings = {0};
     struct assay_work product = moves(500, 500), steps = moves(500, 500);
@@ -244,7 +244,7 @@ static void a_limit_that_asks_for_clearly_longer_overrules_the_shape(void **stat
 }
 
 /* A product is not held against a ceiling of memory because no better one is there. */
-static void where_the_limit_that_the_shape_names_was_not_measured_none_binds(void **state)
+TEST(where_the_limit_that_the_shape_names_was_not_measured_none_binds)
 {
     struct ceilings memory = {0}, arithmetic = {0};
     struct assay_work product = moves(500, 500), copy = moves(500, 500);
@@ -260,7 +260,7 @@ static void where_the_limit_that_the_shape_names_was_not_measured_none_binds(voi
     assert_false(ceiling_binding(&arithmetic, &copy, ASSAY_COLD, cache_bytes, 2, name, &fraction));
 }
 
-static void any_cache_ceiling_goes_before_memory(void **state)
+TEST(any_cache_ceiling_goes_before_memory)
 {
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1e12);
@@ -271,7 +271,7 @@ static void any_cache_ceiling_goes_before_memory(void **state)
     assert_binding(&ceilings, moves(5e5, 5e5), ASSAY_HOT, 2000, "memory_copy", 0.5);
 }
 
-static void without_a_measured_ceiling_there_is_no_share(void **state)
+TEST(without_a_measured_ceiling_there_is_no_share)
 {
     struct ceilings ceilings = {0};
     struct assay_work work = moves(500, 500), none = moves(0, 0);
@@ -286,7 +286,7 @@ static void without_a_measured_ceiling_there_is_no_share(void **state)
     assert_string_equal(name, "");
 }
 
-static void a_case_without_a_time_has_a_ceiling_and_no_share(void **state)
+TEST(a_case_without_a_time_has_a_ceiling_and_no_share)
 {
     struct ceilings ceilings = {0};
     struct assay_work work = moves(500, 500);
@@ -309,7 +309,7 @@ static struct case_result measured(double gb_per_s, double half)
     return result;
 }
 
-static void a_noisy_case_makes_no_ceiling(void **state)
+TEST(a_noisy_case_makes_no_ceiling)
 {
     struct ceilings ceilings = {0};
     struct case_result steady = measured(2, 0.01), wild = measured(3, 0.3), slow = measured(1, 0.3),
@@ -332,27 +332,5 @@ static void a_noisy_case_makes_no_ceiling(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_best_rate_of_a_ceiling_is_kept),
-        cmocka_unit_test(an_arithmetic_counts_its_own_operations),
-        cmocka_unit_test(what_has_no_rate_is_no_ceiling),
-        cmocka_unit_test(a_full_table_takes_better_rates_but_no_new_names),
-        cmocka_unit_test(the_nearest_mix_of_reads_and_writes_is_needed),
-        cmocka_unit_test(hot_work_of_half_the_cache_is_held_against_the_cache),
-        cmocka_unit_test(work_over_the_link_needs_the_directions_that_it_uses),
-        cmocka_unit_test(the_slower_direction_of_the_link_binds_and_memory_does_not),
-        cmocka_unit_test(work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach),
-        cmocka_unit_test(each_arithmetic_used_is_needed),
-        cmocka_unit_test(work_that_is_not_known_needs_nothing),
-        cmocka_unit_test(the_share_is_of_the_nearest_mix_that_was_measured),
-        cmocka_unit_test(the_ceiling_that_asks_for_the_longest_time_binds),
-        cmocka_unit_test(where_two_limits_are_near_the_shape_of_the_work_decides),
-        cmocka_unit_test(a_limit_that_asks_for_clearly_longer_overrules_the_shape),
-        cmocka_unit_test(where_the_limit_that_the_shape_names_was_not_measured_none_binds),
-        cmocka_unit_test(any_cache_ceiling_goes_before_memory),
-        cmocka_unit_test(without_a_measured_ceiling_there_is_no_share),
-        cmocka_unit_test(a_case_without_a_time_has_a_ceiling_and_no_share),
-        cmocka_unit_test(a_noisy_case_makes_no_ceiling),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

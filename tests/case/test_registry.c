@@ -12,7 +12,7 @@
 #include "tests/fake_operations.h"
 #include "suite/plan.h"
 
-static void operations_are_sorted_by_name(void **state)
+TEST(operations_are_sorted_by_name)
 {
     const struct assay_operation *const *list;
     assert_int_equal(registry_operations(&list), 3);
@@ -23,7 +23,7 @@ static void operations_are_sorted_by_name(void **state)
     assert_null(registry_operation("scal"));
 }
 
-static void variants_are_references_baselines_kernels_each_by_name(void **state)
+TEST(variants_are_references_baselines_kernels_each_by_name)
 {
     const struct assay_variant *list[8];
     const struct assay_variant *const expected[] = {&scale_plain,     &scale_library,  &scale_fast,
@@ -34,7 +34,7 @@ static void variants_are_references_baselines_kernels_each_by_name(void **state)
     assert_int_equal(registry_variants("none", list, 8), 0);
 }
 
-static void what_is_linked_here_is_sound(void **state)
+TEST(what_is_linked_here_is_sound)
 {
     assert_int_equal(registry_check(), 0);
 }
@@ -51,7 +51,7 @@ static void expect_refusal(const struct assay_operation *operation,
     assert_string_equal(assay_last_error(), message);
 }
 
-static void names_are_lower_case_and_fit(void **state)
+TEST(names_are_lower_case_and_fit)
 {
     struct assay_operation bad = stream;
     bad.name = "Scale";
@@ -64,7 +64,7 @@ static void names_are_lower_case_and_fit(void **state)
                    "name has more than 47 characters");
 }
 
-static void names_are_unique(void **state)
+TEST(names_are_unique)
 {
     struct assay_operation same = stream;
     struct assay_variant again = scale_wide;
@@ -78,7 +78,7 @@ static void names_are_unique(void **state)
     assert_int_equal(registry_check_lists(operations, 1, variants, 2), 0);
 }
 
-static void a_variant_needs_its_operation_and_launch(void **state)
+TEST(a_variant_needs_its_operation_and_launch)
 {
     struct assay_variant bad = scale_wide;
     bad.operation = "sclae";
@@ -88,7 +88,7 @@ static void a_variant_needs_its_operation_and_launch(void **state)
     expect_refusal(NULL, &bad, "variant wide of scale lacks its summary or launch");
 }
 
-static void a_bound_is_apart(void **state)
+TEST(a_bound_is_apart)
 {
     struct assay_variant bad = scale_wide;
     bad.kind = ASSAY_BOUND;
@@ -97,14 +97,14 @@ static void a_bound_is_apart(void **state)
                    "marked apart");
 }
 
-static void an_operation_needs_buffers_and_work(void **state)
+TEST(an_operation_needs_buffers_and_work)
 {
     struct assay_operation bad = stream;
     bad.work = NULL;
     expect_refusal(&bad, NULL, "operation stream lacks its summary, buffers or work");
 }
 
-static void dims_are_possible(void **state)
+TEST(dims_are_possible)
 {
     static const char *const none[] = {NULL};
     static const char *const spaced[] = {"a b", NULL};
@@ -133,7 +133,7 @@ static void dims_are_possible(void **state)
     expect_refusal(&bad, NULL, "dim mix of stream has no summary");
 }
 
-static void an_enumeration_has_a_value_of_it(void **state)
+TEST(an_enumeration_has_a_value_of_it)
 {
     struct assay_variant bad = scale_wide;
     bad.kind = (enum assay_kind)4;
@@ -191,7 +191,7 @@ static void expect_other_version(const struct assay_object *object)
     expect_not_added(object, message);
 }
 
-static void an_object_of_another_version_is_refused(void **state)
+TEST(an_object_of_another_version_is_refused)
 {
     struct assay_object object = sound_object();
     object.abi_major = ASSAY_ABI_MAJOR + 1;
@@ -214,7 +214,7 @@ static void an_object_of_another_version_is_refused(void **state)
         }
 }
 
-static void an_object_brings_something_sound(void **state)
+TEST(an_object_brings_something_sound)
 {
     struct assay_object object = sound_object();
     object.operation_count = object.variant_count = 0;
@@ -235,7 +235,7 @@ static void an_object_brings_something_sound(void **state)
     expect_not_added(&object, "b.so: something that it registers is not there");
 }
 
-static void a_taken_name_is_refused_and_says_by_whom(void **state)
+TEST(a_taken_name_is_refused_and_says_by_whom)
 {
     struct assay_object object = sound_object();
     brought.name = "scale";
@@ -246,7 +246,7 @@ static void a_taken_name_is_refused_and_says_by_whom(void **state)
 }
 
 /* The last of the tests: what it adds stays. */
-static void an_object_is_added_once(void **state)
+TEST(an_object_is_added_once)
 {
     static struct assay_object object, again;
     const struct assay_operation *const *operations;
@@ -268,7 +268,7 @@ static void an_object_is_added_once(void **state)
                         "b.so: the variant brought/fast is already there: a.so has it");
 }
 
-static void structs_of_an_older_version_end_in_zeros(void **state)
+TEST(structs_of_an_older_version_end_in_zeros)
 {
     struct old {
         int64_t a;
@@ -292,7 +292,7 @@ static void structs_of_an_older_version_end_in_zeros(void **state)
 
 /* ---------------------------------------------------------------- shapes -- */
 
-static void a_shape_reads_back_from_its_text(void **state)
+TEST(a_shape_reads_back_from_its_text)
 {
     struct assay_shape shape = shape_default(&scale), back;
     char text[RESULT_MAX_SHAPE];
@@ -309,7 +309,7 @@ static void a_shape_reads_back_from_its_text(void **state)
     assert_false(shape_equal(&shape, &back));
 }
 
-static void a_text_that_is_no_shape_is_refused(void **state)
+TEST(a_text_that_is_no_shape_is_refused)
 {
     static const struct {
         const char *text, *message;
@@ -328,7 +328,7 @@ static void a_text_that_is_no_shape_is_refused(void **state)
     }
 }
 
-static void bytes_are_those_of_the_work_and_of_the_buffers(void **state)
+TEST(bytes_are_those_of_the_work_and_of_the_buffers)
 {
     struct assay_shape shape = shape_default(&product);
     assert_float_equal(shape_bytes(&shape), 4 * 64 * 64 + 4 * 64, 0);
@@ -336,7 +336,7 @@ static void bytes_are_those_of_the_work_and_of_the_buffers(void **state)
     assert_float_equal(shape_buffer_bytes(&shape), 5000, 0);
 }
 
-static void a_shape_without_room_is_cut_at_a_whole_dim(void **state)
+TEST(a_shape_without_room_is_cut_at_a_whole_dim)
 {
     struct assay_shape shape = shape_default(&scale);
     char text[8] = "xxxxxxx";
@@ -346,26 +346,5 @@ static void a_shape_without_room_is_cut_at_a_whole_dim(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_are_sorted_by_name),
-        cmocka_unit_test(variants_are_references_baselines_kernels_each_by_name),
-        cmocka_unit_test(what_is_linked_here_is_sound),
-        cmocka_unit_test(names_are_lower_case_and_fit),
-        cmocka_unit_test(names_are_unique),
-        cmocka_unit_test(a_variant_needs_its_operation_and_launch),
-        cmocka_unit_test(a_bound_is_apart),
-        cmocka_unit_test(an_operation_needs_buffers_and_work),
-        cmocka_unit_test(dims_are_possible),
-        cmocka_unit_test(an_enumeration_has_a_value_of_it),
-        cmocka_unit_test(an_object_of_another_version_is_refused),
-        cmocka_unit_test(an_object_brings_something_sound),
-        cmocka_unit_test(a_taken_name_is_refused_and_says_by_whom),
-        cmocka_unit_test(structs_of_an_older_version_end_in_zeros),
-        cmocka_unit_test(a_shape_reads_back_from_its_text),
-        cmocka_unit_test(a_text_that_is_no_shape_is_refused),
-        cmocka_unit_test(bytes_are_those_of_the_work_and_of_the_buffers),
-        cmocka_unit_test(a_shape_without_room_is_cut_at_a_whole_dim),
-        cmocka_unit_test(an_object_is_added_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -34,7 +34,7 @@ static struct assay_object build(void)
     };
 }
 
-static void a_name_says_which_twin_it_is(void **state)
+TEST(a_name_says_which_twin_it_is)
 {
     char plain[ASSAY_MAX_NAME];
     assert_int_equal(twin_split("fast@base", plain), TWIN_BASE);
@@ -45,7 +45,7 @@ static void a_name_says_which_twin_it_is(void **state)
     assert_int_equal(twin_split("fast@nul", plain), -1);
 }
 
-static void another_version_is_refused_and_adds_nothing(void **state)
+TEST(another_version_is_refused_and_adds_nothing)
 {
     struct assay_object object = build();
     object.abi_major++;
@@ -60,7 +60,7 @@ static void another_version_is_refused_and_adds_nothing(void **state)
     assert_null(twins_of(&scale_fast, TWIN_BASE));
 }
 
-static void a_twin_is_found_and_knows_its_original(void **state)
+TEST(a_twin_is_found_and_knows_its_original)
 {
     static struct assay_object object;
     const struct assay_variant *list[8];
@@ -92,7 +92,7 @@ static struct assay_work more_work(const struct assay_shape *shape)
     return (struct assay_work){.read_bytes = 77};
 }
 
-static void what_could_not_take_its_buffers_has_an_obstacle(void **state)
+TEST(what_could_not_take_its_buffers_has_an_obstacle)
 {
     const struct assay_variant *twin = twins_of(&scale_fast, TWIN_BASE);
     struct assay_shape shape = shape_default(&scale);
@@ -116,11 +116,5 @@ static void what_could_not_take_its_buffers_has_an_obstacle(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_says_which_twin_it_is),
-        cmocka_unit_test(another_version_is_refused_and_adds_nothing),
-        cmocka_unit_test(a_twin_is_found_and_knows_its_original),
-        cmocka_unit_test(what_could_not_take_its_buffers_has_an_obstacle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -45,7 +45,7 @@ static int parse(char *line, struct arguments *arguments)
     return options_parse(&command, count, words, arguments);
 }
 
-static void values_go_where_the_table_says(void **state)
+TEST(values_go_where_the_table_says)
 {
     char line[] = "x --flag --no-flag one --count 1k --seconds=0.5 --percent 2.5 --fraction 2.5 "
                   "--seed 0x10 --format md -o out two";
@@ -66,7 +66,7 @@ static void values_go_where_the_table_says(void **state)
     assert_null(option_given(&got.given, "db"));
 }
 
-static void the_database_is_the_environments_unless_told(void **state)
+TEST(the_database_is_the_environments_unless_told)
 {
     char without[] = "x a", with[] = "x a --db mine";
     struct arguments got;
@@ -79,7 +79,7 @@ static void the_database_is_the_environments_unless_told(void **state)
     assert_string_equal(database_default(NULL), "results/assay.sqlite");
 }
 
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
     static const struct {
         const char *line, *message;
@@ -114,7 +114,7 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
-static void help_may_be_cut_short_too(void **state)
+TEST(help_may_be_cut_short_too)
 {
     char line[] = "x --hel";
     struct arguments got;
@@ -123,11 +123,5 @@ static void help_may_be_cut_short_too(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_go_where_the_table_says),
-        cmocka_unit_test(the_database_is_the_environments_unless_told),
-        cmocka_unit_test(what_is_wrong_is_named),
-        cmocka_unit_test(help_may_be_cut_short_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

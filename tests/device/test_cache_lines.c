@@ -69,7 +69,7 @@ static void need_eviction(void)
     if (!cache_lines_can_evict()) skip();
 }
 
-static void evicted_lines_come_from_memory(void **state)
+TEST(evicted_lines_come_from_memory)
 {
     need_eviction();
     double hot[REPEATS], cold[REPEATS];
@@ -85,7 +85,7 @@ static void evicted_lines_come_from_memory(void **state)
     free(memory);
 }
 
-static void eviction_changes_no_byte(void **state)
+TEST(eviction_changes_no_byte)
 {
     need_eviction();
     enum { BYTES = 20 << 20 }; /* several threads' worth */
@@ -163,20 +163,20 @@ static void hold_cold_against_hot(enum cache_flush flush, bool in_workspace)
     fail_msg("%s: %.0f ns cold, %.0f hot", flush_name(flush), cold, hot);
 }
 
-static void each_flush_makes_the_operands_cold(void **state)
+TEST(each_flush_makes_the_operands_cold)
 {
     for (int flush = 0; flush < FLUSHES; flush++)
         if (flush != FLUSH_LINES || cache_lines_can_evict())
             hold_cold_against_hot((enum cache_flush)flush, false);
 }
 
-static void a_workspace_is_cold_too(void **state)
+TEST(a_workspace_is_cold_too)
 {
     need_eviction();
     hold_cold_against_hot(FLUSH_LINES, true);
 }
 
-static void the_host_says_how_it_flushes(void **state)
+TEST(the_host_says_how_it_flushes)
 {
     const int own = cache_lines_can_evict() ? FLUSH_LINES : FLUSH_READ;
     const struct {
@@ -195,12 +195,5 @@ static void the_host_says_how_it_flushes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(evicted_lines_come_from_memory),
-        cmocka_unit_test(eviction_changes_no_byte),
-        cmocka_unit_test(each_flush_makes_the_operands_cold),
-        cmocka_unit_test(a_workspace_is_cold_too),
-        cmocka_unit_test(the_host_says_how_it_flushes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -54,7 +54,7 @@ static int kinds_of(const struct code_change *change, int side, const char *kind
     return 0;
 }
 
-static void kernels_are_read(void **state)
+TEST(kernels_are_read)
 {
     struct code_listing listing = listing_of(sass);
     assert_int_equal(listing.count, 1);
@@ -72,7 +72,7 @@ static void kernels_are_read(void **state)
     code_listing_release(&listing);
 }
 
-static void functions_of_the_host_are_read(void **state)
+TEST(functions_of_the_host_are_read)
 {
     static const char *const kinds[] = {"moves",  "moves",   "jumps",     "calls",
                                         "packed", "atomics", "divisions", "jumps"};
@@ -105,7 +105,7 @@ static int differ(const char *text, const char *from, const char *to, struct cod
     return count;
 }
 
-static void what_only_moved_is_the_same(void **state)
+TEST(what_only_moved_is_the_same)
 {
     struct code_change change;
     assert_int_equal(differ(sass, "FFMA R5, R4.reuse, R3", "FFMA R9, R8, R3", &change), 0);
@@ -116,7 +116,7 @@ static void what_only_moved_is_the_same(void **state)
     assert_int_equal(differ(host, "mulps  %xmm1", "mulps  %xmm7", &change), 0);
 }
 
-static void what_differs_is_counted(void **state)
+TEST(what_differs_is_counted)
 {
     struct code_change change;
     assert_int_equal(differ(sass, "FFMA R5", "STL R5", &change), 1);
@@ -132,7 +132,7 @@ static void what_differs_is_counted(void **state)
     assert_int_equal(differ(host, "<scale>:", "<renamed>:", &change), 2);
 }
 
-static void calls_are_named(void **state)
+TEST(calls_are_named)
 {
     struct code_listing base = listing_of(host);
     struct code_listing candidate = changed(host, "call   1030 <malloc@plt>", "call   1050 <free>");
@@ -148,7 +148,7 @@ static void calls_are_named(void **state)
 }
 
 /* Static functions of several files have one name: each finds the one that it was. */
-static void namesakes_are_told_apart(void **state)
+TEST(namesakes_are_told_apart)
 {
     static const char one[] = "0000 <launch>:\n  1:\tpush %rbp\n";
     static const char two[] = "0010 <launch>:\n  1:\tret\n";
@@ -178,7 +178,7 @@ static void namesakes_are_told_apart(void **state)
 }
 
 /* Every line of both sides is in the alignment, in its order, and pairs are alike. */
-static void lines_stand_side_by_side(void **state)
+TEST(lines_stand_side_by_side)
 {
     static const char more[] = "    1139:\tpush   %rbx\n    1139:\tpush   %rbp";
     struct code_listing base = listing_of(host);
@@ -206,7 +206,7 @@ static void lines_stand_side_by_side(void **state)
 }
 
 /* A tool that is another, or was cut off, is no code and no harm. */
-static void what_is_no_listing_is_empty(void **state)
+TEST(what_is_no_listing_is_empty)
 {
     static const char *const texts[] = {"",
                                         "\n\n",
@@ -230,15 +230,5 @@ static void what_is_no_listing_is_empty(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_are_read),
-        cmocka_unit_test(functions_of_the_host_are_read),
-        cmocka_unit_test(what_only_moved_is_the_same),
-        cmocka_unit_test(what_differs_is_counted),
-        cmocka_unit_test(calls_are_named),
-        cmocka_unit_test(namesakes_are_told_apart),
-        cmocka_unit_test(lines_stand_side_by_side),
-        cmocka_unit_test(what_is_no_listing_is_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

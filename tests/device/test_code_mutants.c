@@ -263,7 +263,7 @@ static void mutate(const char *source, int wanted, struct rng *rng, struct tally
     free(first.bytes);
 }
 
-static void no_kernel_that_differs_has_the_same_identity(void **state)
+TEST(no_kernel_that_differs_has_the_same_identity)
 {
     const char *more = getenv("CODE_MUTANTS"), *named = getenv("CODE_KERNELS");
     char list[1 << 16], *rest = list, *source;
@@ -284,11 +284,8 @@ static void no_kernel_that_differs_has_the_same_identity(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_kernel_that_differs_has_the_same_identity),
-    };
     if (temp_folder_make(&folder, "mutants") != 0) return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_main(NULL, NULL);
     temp_folder_remove(&folder);
     return failed;
 }

@@ -99,7 +99,7 @@ static void use_tools(const char *folders)
     assert_int_equal(setenv("PATH", tools, 1), 0);
 }
 
-static void a_program_is_what_it_is(void **state)
+TEST(a_program_is_what_it_is)
 {
     struct code_difference difference;
     use_tools("/usr/bin:/bin");
@@ -109,7 +109,7 @@ static void a_program_is_what_it_is(void **state)
     code_difference_release(&difference);
 }
 
-static void the_kernel_that_differs_is_read(void **state)
+TEST(the_kernel_that_differs_is_read)
 {
     struct code_difference difference;
     use_tools("/usr/bin:/bin");
@@ -125,7 +125,7 @@ static void the_kernel_that_differs_is_read(void **state)
     code_difference_release(&difference);
 }
 
-static void kernels_of_one_side_are_new(void **state)
+TEST(kernels_of_one_side_are_new)
 {
     struct code_difference difference;
     use_tools("/usr/bin:/bin");
@@ -135,7 +135,7 @@ static void kernels_of_one_side_are_new(void **state)
     code_difference_release(&difference);
 }
 
-static void a_tool_that_lacks_is_named(void **state)
+TEST(a_tool_that_lacks_is_named)
 {
     struct code_difference difference;
     use_tools("");
@@ -144,7 +144,7 @@ static void a_tool_that_lacks_is_named(void **state)
     code_difference_release(&difference);
 }
 
-static void what_has_no_code_is_refused(void **state)
+TEST(what_has_no_code_is_refused)
 {
     struct code_difference difference;
     assert_int_equal(read_two(&difference, "cuobjdump", "plain"), -1);
@@ -154,12 +154,5 @@ static void what_has_no_code_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_is_what_it_is),
-        cmocka_unit_test(the_kernel_that_differs_is_read),
-        cmocka_unit_test(kernels_of_one_side_are_new),
-        cmocka_unit_test(what_has_no_code_is_refused),
-        cmocka_unit_test(a_tool_that_lacks_is_named),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
+    return test_main(begin, end);
 }

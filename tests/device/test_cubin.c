@@ -36,7 +36,7 @@ static void see(const char *name, struct code_hash hash, void *context)
     seen->count++;
 }
 
-static void every_function_is_named_with_the_hash_of_its_code(void **state)
+TEST(every_function_is_named_with_the_hash_of_its_code)
 {
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
@@ -49,7 +49,7 @@ static void every_function_is_named_with_the_hash_of_its_code(void **state)
     }
 }
 
-static void sections_other_than_code_are_passed_over(void **state)
+TEST(sections_other_than_code_are_passed_over)
 {
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
@@ -60,7 +60,7 @@ static void sections_other_than_code_are_passed_over(void **state)
     assert_string_equal(seen.name[0], two[0].name);
 }
 
-static void a_cubin_need_not_be_aligned(void **state)
+TEST(a_cubin_need_not_be_aligned)
 {
     static unsigned char shifted[SYNTHETIC_MAX + 1];
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
@@ -71,7 +71,7 @@ static void a_cubin_need_not_be_aligned(void **state)
     assert_true(equal(seen.hash[1], code_hash_of(code_b, sizeof code_b)));
 }
 
-static void the_section_count_may_be_in_section_zero(void **state)
+TEST(the_section_count_may_be_in_section_zero)
 {
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
@@ -85,7 +85,7 @@ static void the_section_count_may_be_in_section_zero(void **state)
     assert_int_equal(cubin_each_function(cubin, size, see, &seen), 2);
 }
 
-static void every_truncation_is_refused(void **state)
+TEST(every_truncation_is_refused)
 {
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
@@ -100,7 +100,7 @@ static void every_truncation_is_refused(void **state)
     }
 }
 
-static void no_byte_of_the_tables_can_lead_out_of_bounds(void **state)
+TEST(no_byte_of_the_tables_can_lead_out_of_bounds)
 {
     static const unsigned char values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
@@ -119,7 +119,7 @@ static void no_byte_of_the_tables_can_lead_out_of_bounds(void **state)
     free(copy);
 }
 
-static void what_is_no_cubin_is_refused(void **state)
+TEST(what_is_no_cubin_is_refused)
 {
     static const char text[256] = "#!/bin/sh";
     struct seen seen = {0};
@@ -128,7 +128,7 @@ static void what_is_no_cubin_is_refused(void **state)
     assert_int_equal(seen.count, 0);
 }
 
-static void one_bit_of_code_changes_the_hash(void **state)
+TEST(one_bit_of_code_changes_the_hash)
 {
     unsigned char bytes[100] = {0};
     struct code_hash before = code_hash_of(bytes, sizeof bytes);
@@ -141,14 +141,14 @@ static void one_bit_of_code_changes_the_hash(void **state)
     }
 }
 
-static void trailing_zeros_change_the_hash(void **state)
+TEST(trailing_zeros_change_the_hash)
 {
     static const unsigned char zeros[65];
     for (size_t size = 0; size + 1 < sizeof zeros; size++)
         assert_false(equal(code_hash_of(zeros, size), code_hash_of(zeros, size + 1)));
 }
 
-static void swapped_instructions_change_the_hash(void **state)
+TEST(swapped_instructions_change_the_hash)
 {
     unsigned char code[128];
     for (size_t i = 0; i < sizeof code; i++)
@@ -163,7 +163,7 @@ static void swapped_instructions_change_the_hash(void **state)
     }
 }
 
-static void the_hash_is_the_same_in_every_build(void **state)
+TEST(the_hash_is_the_same_in_every_build)
 {
     /* Stored in databases: a change here makes old hashes unlike new ones. */
     static const char text[] = "S2R R0, SR_TID.X ; EXIT ; and a tail of odd length";
@@ -172,7 +172,7 @@ static void the_hash_is_the_same_in_every_build(void **state)
     assert_int_equal(hash.word[1], 0x6ec4af6189117842u);
 }
 
-static void a_name_is_kept_once_and_stays_where_it_is(void **state)
+TEST(a_name_is_kept_once_and_stays_where_it_is)
 {
     struct symbols symbols = {0};
     struct symbol *first = symbols_intern(&symbols, "kernel0");
@@ -189,7 +189,7 @@ static void a_name_is_kept_once_and_stays_where_it_is(void **state)
     assert_null(symbols_find(&symbols, "kernel0"));
 }
 
-static void two_codes_under_one_name_are_ambiguous(void **state)
+TEST(two_codes_under_one_name_are_ambiguous)
 {
     struct symbols symbols = {0};
     struct symbol *symbol = symbols_intern(&symbols, "kernel");
@@ -207,20 +207,5 @@ static void two_codes_under_one_name_are_ambiguous(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_function_is_named_with_the_hash_of_its_code),
-        cmocka_unit_test(sections_other_than_code_are_passed_over),
-        cmocka_unit_test(a_cubin_need_not_be_aligned),
-        cmocka_unit_test(the_section_count_may_be_in_section_zero),
-        cmocka_unit_test(every_truncation_is_refused),
-        cmocka_unit_test(no_byte_of_the_tables_can_lead_out_of_bounds),
-        cmocka_unit_test(what_is_no_cubin_is_refused),
-        cmocka_unit_test(one_bit_of_code_changes_the_hash),
-        cmocka_unit_test(trailing_zeros_change_the_hash),
-        cmocka_unit_test(swapped_instructions_change_the_hash),
-        cmocka_unit_test(the_hash_is_the_same_in_every_build),
-        cmocka_unit_test(a_name_is_kept_once_and_stays_where_it_is),
-        cmocka_unit_test(two_codes_under_one_name_are_ambiguous),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

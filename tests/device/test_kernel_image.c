@@ -1,5 +1,4 @@
 /* test_kernel_image.c - what is known of kernels before there is a GPU. */
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +47,7 @@ static void lacks(const struct kernel_image *image, const char *name, const char
     if (!strstr(assay_last_error(), why)) fail_msg("%s, not %s", assay_last_error(), why);
 }
 
-static void ptx_declares_its_kernels(void **state)
+TEST(ptx_declares_its_kernels)
 {
     struct kernel_image image;
     assert_int_equal(kernel_image_read(&image, strdup(ptx), sizeof ptx - 1), 0);
@@ -92,7 +91,7 @@ static void check_source(const char *arch, int sm)
     kernel_image_release(&image);
 }
 
-static void a_source_is_compiled_and_listed(void **state)
+TEST(a_source_is_compiled_and_listed)
 {
     check_source("sm_90a", 90);
     check_source("sm_80", 80);
@@ -100,7 +99,7 @@ static void a_source_is_compiled_and_listed(void **state)
     check_source("compute_80", 80);
 }
 
-static void a_source_with_an_error_is_refused_by_its_first_error(void **state)
+TEST(a_source_with_an_error_is_refused_by_its_first_error)
 {
     struct kernel_image image;
     char path[] = "/tmp/assay-test-XXXXXX.cu";
@@ -118,7 +117,7 @@ static void a_source_with_an_error_is_refused_by_its_first_error(void **state)
     assert_int_equal(kernel_image_open(&image, SOURCE, "sm_90a", NULL, "none<int>"), -1);
 }
 
-static void every_cut_of_a_cubin_is_survived(void **state)
+TEST(every_cut_of_a_cubin_is_survived)
 {
     struct kernel_image image, part;
     open_source(&image, "sm_90a", "scale");
@@ -138,7 +137,7 @@ static void every_cut_of_a_cubin_is_survived(void **state)
     kernel_image_release(&image);
 }
 
-static void sizes_that_cannot_be_are_not_believed(void **state)
+TEST(sizes_that_cannot_be_are_not_believed)
 {
     static const char long_array[] =
         ".version 8.0\n.target sm_80\n.entry k(.param .align 4 .b32 p[99999999999])\n{ ret; }\n";
@@ -161,7 +160,7 @@ static void sizes_that_cannot_be_are_not_believed(void **state)
     kernel_image_release(&image);
 }
 
-static void what_is_no_kernel_file_is_refused(void **state)
+TEST(what_is_no_kernel_file_is_refused)
 {
     struct kernel_image image;
     static const char *const texts[] = {"", "\177ELF", "hello", ".version 8.0\n.entry k()"};
@@ -173,7 +172,7 @@ static void what_is_no_kernel_file_is_refused(void **state)
     assert_non_null(strstr(assay_last_error(), "not a 64-bit ELF file for CUDA"));
 }
 
-static void names_lose_what_the_language_adds(void **state)
+TEST(names_lose_what_the_language_adds)
 {
     static const char *const names[][2] = {
         {"plain", "plain"},
@@ -194,14 +193,5 @@ static void names_lose_what_the_language_adds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ptx_declares_its_kernels),
-        cmocka_unit_test(a_source_is_compiled_and_listed),
-        cmocka_unit_test(a_source_with_an_error_is_refused_by_its_first_error),
-        cmocka_unit_test(every_cut_of_a_cubin_is_survived),
-        cmocka_unit_test(sizes_that_cannot_be_are_not_believed),
-        cmocka_unit_test(what_is_no_kernel_file_is_refused),
-        cmocka_unit_test(names_lose_what_the_language_adds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -32,7 +32,7 @@ static struct fingerprint with_call(const char *name, const void *parameters, bo
 }
 
 /* More than the host enqueues ahead: its speed is part of the time. */
-static void many_launches_need_the_program(void **state)
+TEST(many_launches_need_the_program)
 {
     static const int counts[] = {100, 101};
     if (!cubin[0][0]) skip();
@@ -59,7 +59,7 @@ static void many_launches_need_the_program(void **state)
     }
 }
 
-static void what_is_not_followed_is_in_doubt(void **state)
+TEST(what_is_not_followed_is_in_doubt)
 {
     if (!cubin[0][0]) skip();
     assert_string_equal(with_call(NULL, NULL, false, 1).unknown, "");
@@ -80,7 +80,7 @@ static void what_is_not_followed_is_in_doubt(void **state)
     assert_string_not_equal(with_call(NULL, NULL, false, 0).unknown, "");
 }
 
-static void a_kernel_of_no_module_is_in_doubt(void **state)
+TEST(a_kernel_of_no_module_is_in_doubt)
 {
     struct case_id id = {.place = ASSAY_CUDA};
     struct fingerprint print;
@@ -94,7 +94,7 @@ static void a_kernel_of_no_module_is_in_doubt(void **state)
     launch_trace_free(trace);
 }
 
-static void what_the_host_does_needs_the_program(void **state)
+TEST(what_the_host_does_needs_the_program)
 {
     if (!cubin[0][0]) skip();
     assert_false(with_call(NULL, NULL, false, 1).needs_program);
@@ -115,7 +115,7 @@ static void what_the_host_does_needs_the_program(void **state)
 }
 
 /* The host may write other bytes there until the graph is launched. */
-static void a_graph_that_copies_from_the_host_needs_the_program(void **state)
+TEST(a_graph_that_copies_from_the_host_needs_the_program)
 {
     static const char host[64];
     CUgraph graph = handle(21);
@@ -141,15 +141,8 @@ static void a_graph_that_copies_from_the_host_needs_the_program(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_launches_need_the_program),
-        cmocka_unit_test(what_is_not_followed_is_in_doubt),
-        cmocka_unit_test(a_kernel_of_no_module_is_in_doubt),
-        cmocka_unit_test(what_the_host_does_needs_the_program),
-        cmocka_unit_test(a_graph_that_copies_from_the_host_needs_the_program),
-    };
     if (make_cubins() != 0) return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_main(NULL, NULL);
     free_cubins();
     return failed;
 }

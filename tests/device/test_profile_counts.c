@@ -1,6 +1,5 @@
 /* test_profile_counts.c - what is counted of a profile, and the warps that can be resident. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/test.h"
@@ -8,7 +7,7 @@
 #include "device/profile_counts.h"
 
 /* By NVIDIA's occupancy calculator. */
-static void warps_are_those_of_the_calculator(void **state)
+TEST(warps_are_those_of_the_calculator)
 {
     static const struct {
         int sm;
@@ -31,7 +30,7 @@ static void warps_are_those_of_the_calculator(void **state)
     }
 }
 
-static void kernels_are_added_by_their_launches(void **state)
+TEST(kernels_are_added_by_their_launches)
 {
     struct device_info device = {.compute_capability = 90, .l1_bytes = 228 << 10};
     struct profile_counts counts;
@@ -68,7 +67,7 @@ static void kernels_are_added_by_their_launches(void **state)
     assert_true(isnan(counts.value[COUNT_REGISTERS]));
 }
 
-static void the_set_has_what_is_counted(void **state)
+TEST(the_set_has_what_is_counted)
 {
     static char counters[PROFILE_MAX_COUNTERS][PROFILE_MAX_METRIC];
     assert_int_equal(counter_list(PROFILE_COUNTS_SET, counters), 3);
@@ -77,10 +76,5 @@ static void the_set_has_what_is_counted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warps_are_those_of_the_calculator),
-        cmocka_unit_test(kernels_are_added_by_their_launches),
-        cmocka_unit_test(the_set_has_what_is_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

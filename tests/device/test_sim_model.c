@@ -56,7 +56,7 @@ static void launch_logarithms(const char *text, const struct case_id *id, double
         out[i] = log(play(text, (uint64_t)i, id).time_ns / fixed);
 }
 
-static void launches_of_a_case_spread_as_asked(void **state)
+TEST(launches_of_a_case_spread_as_asked)
 {
     static const struct {
         const char *text;
@@ -79,7 +79,7 @@ static double correlation(const double *x, const double *y)
     return sum / (MANY - 1) / deviation_of(x, MANY) / deviation_of(y, MANY);
 }
 
-static void neither_cases_nor_seeds_share_their_deviations(void **state)
+TEST(neither_cases_nor_seeds_share_their_deviations)
 {
     double first[MANY], other_case[MANY], other_seed[MANY];
     launch_logarithms("sim:launch=1", &one, first);
@@ -89,7 +89,7 @@ static void neither_cases_nor_seeds_share_their_deviations(void **state)
     assert_near(correlation(first, other_seed), 0, 0.08);
 }
 
-static void samples_spread_as_asked_and_three_in_a_hundred_have_a_spike(void **state)
+TEST(samples_spread_as_asked_and_three_in_a_hundred_have_a_spike)
 {
     double logs[MANY];
     int spikes = 0;
@@ -107,7 +107,7 @@ static void samples_spread_as_asked_and_three_in_a_hundred_have_a_spike(void **s
     assert_true(logs[MANY - 1] < 0.9);
 }
 
-static void without_noise_every_sample_is_the_launch_s_time(void **state)
+TEST(without_noise_every_sample_is_the_launch_s_time)
 {
     struct sim_spec spec = parsed("sim:noise=0");
     struct sim_case at = play("sim:noise=0", 7, &one);
@@ -116,7 +116,7 @@ static void without_noise_every_sample_is_the_launch_s_time(void **state)
         assert_true(sim_sample_ns(&spec, &at, i, 0, false) == at.time_ns);
 }
 
-static void the_asked_share_of_launches_is_in_the_second_mode(void **state)
+TEST(the_asked_share_of_launches_is_in_the_second_mode)
 {
     int in_mode = 0;
     double fixed = sim_fixed_ns(&one, &megabyte);
@@ -128,7 +128,7 @@ static void the_asked_share_of_launches_is_in_the_second_mode(void **state)
     assert_near((double)in_mode / MANY, 0.2, 0.025); /* four standard errors */
 }
 
-static void a_slow_case_is_slower_by_exactly_that_in_the_same_launch(void **state)
+TEST(a_slow_case_is_slower_by_exactly_that_in_the_same_launch)
 {
     for (uint64_t i = 0; i < 50; i++) {
         double plain = play("sim:launch=0.5,modes=0.2:4", i, &one).time_ns;
@@ -139,7 +139,7 @@ static void a_slow_case_is_slower_by_exactly_that_in_the_same_launch(void **stat
     }
 }
 
-static void the_asked_share_of_blocks_is_throttled_and_a_fifth_longer(void **state)
+TEST(the_asked_share_of_blocks_is_throttled_and_a_fifth_longer)
 {
     struct sim_spec spec = parsed("sim:throttle=0.3");
     struct sim_case at = play("sim:throttle=0.3", 7, &one);
@@ -151,7 +151,7 @@ static void the_asked_share_of_blocks_is_throttled_and_a_fifth_longer(void **sta
                 1e-12);
 }
 
-static void a_stepped_clock_reads_multiples_whose_mean_is_the_time(void **state)
+TEST(a_stepped_clock_reads_multiples_whose_mean_is_the_time)
 {
     struct sim_spec stepped = parsed("sim:step=32,noise=0.5"), fine = parsed("sim:noise=0.5");
     struct sim_case at = play("sim:step=32,noise=0.5", 7, &one);
@@ -165,7 +165,7 @@ static void a_stepped_clock_reads_multiples_whose_mean_is_the_time(void **state)
     assert_near(sum / MANY, wanted / MANY, 1);
 }
 
-static void drift_is_by_the_simulated_minute(void **state)
+TEST(drift_is_by_the_simulated_minute)
 {
     struct sim_spec spec = parsed("sim:drift=0.5");
     struct sim_case at = play("sim:drift=0.5", 7, &one);
@@ -174,7 +174,7 @@ static void drift_is_by_the_simulated_minute(void **state)
     assert_near(sim_sample_ns(&spec, &at, 3, 100 + 600, false) / now, pow(1.005, 10), 1e-12);
 }
 
-static void each_launch_begins_in_the_minute_after_the_last(void **state)
+TEST(each_launch_begins_in_the_minute_after_the_last)
 {
     struct sim_spec spec = parsed("sim");
     for (int number = 1; number < 100; number++) {
@@ -183,7 +183,7 @@ static void each_launch_begins_in_the_minute_after_the_last(void **state)
     }
 }
 
-static void the_fixed_time_is_start_bytes_and_operations_and_up_to_half_more(void **state)
+TEST(the_fixed_time_is_start_bytes_and_operations_and_up_to_half_more)
 {
     struct assay_work work = {.read_bytes = 3e9, .write_bytes = 1e9, .ops[ASSAY_FP32] = 2e11};
     double least = 2000 + 1e6 + 2e6, time = sim_fixed_ns(&one, &work);
@@ -193,18 +193,5 @@ static void the_fixed_time_is_start_bytes_and_operations_and_up_to_half_more(voi
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_of_a_case_spread_as_asked),
-        cmocka_unit_test(neither_cases_nor_seeds_share_their_deviations),
-        cmocka_unit_test(samples_spread_as_asked_and_three_in_a_hundred_have_a_spike),
-        cmocka_unit_test(without_noise_every_sample_is_the_launch_s_time),
-        cmocka_unit_test(the_asked_share_of_launches_is_in_the_second_mode),
-        cmocka_unit_test(a_slow_case_is_slower_by_exactly_that_in_the_same_launch),
-        cmocka_unit_test(the_asked_share_of_blocks_is_throttled_and_a_fifth_longer),
-        cmocka_unit_test(a_stepped_clock_reads_multiples_whose_mean_is_the_time),
-        cmocka_unit_test(drift_is_by_the_simulated_minute),
-        cmocka_unit_test(each_launch_begins_in_the_minute_after_the_last),
-        cmocka_unit_test(the_fixed_time_is_start_bytes_and_operations_and_up_to_half_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 /* ------------------------------------------------------------------ rules -- */
 
-static void a_healthy_machine_has_nothing_but_ok(void **state)
+TEST(a_healthy_machine_has_nothing_but_ok)
 {
     struct doctor_facts facts = healthy();
     int count = doctor_judge(&facts, all);
@@ -16,7 +16,7 @@ static void a_healthy_machine_has_nothing_but_ok(void **state)
     assert_int_equal(doctor_exit(&facts), EXIT_FINE);
 }
 
-static void a_build_without_nvcc_measures_no_gpu(void **state)
+TEST(a_build_without_nvcc_measures_no_gpu)
 {
     struct doctor_facts facts = without_gpu("no such device");
     facts.nvcc[0] = '\0';
@@ -25,7 +25,7 @@ static void a_build_without_nvcc_measures_no_gpu(void **state)
     assert_null(find(&facts, "driver"));
 }
 
-static void a_driver_that_is_not_loaded_is_missing(void **state)
+TEST(a_driver_that_is_not_loaded_is_missing)
 {
     struct doctor_facts facts = without_gpu("no usable GPU");
     facts.driver[0] = '\0';
@@ -33,7 +33,7 @@ static void a_driver_that_is_not_loaded_is_missing(void **state)
     expect(&facts, "GPU", DOCTOR_MISSING, "no usable GPU", "see the driver");
 }
 
-static void a_driver_older_than_its_cuda_needs_is_missing(void **state)
+TEST(a_driver_older_than_its_cuda_needs_is_missing)
 {
     const struct {
         const char *nvcc, *driver;
@@ -54,7 +54,7 @@ static void a_driver_older_than_its_cuda_needs_is_missing(void **state)
     expect(&facts, "driver", DOCTOR_MISSING, "too old", "at least 580");
 }
 
-static void a_driver_without_its_device_file_hints_at_the_container(void **state)
+TEST(a_driver_without_its_device_file_hints_at_the_container)
 {
     struct doctor_facts facts = without_gpu("no usable GPU");
     facts.has_device_node = false;
@@ -63,7 +63,7 @@ static void a_driver_without_its_device_file_hints_at_the_container(void **state
     expect(&facts, "GPU", DOCTOR_MISSING, "no usable GPU", "nvidia-smi");
 }
 
-static void lost_timestamps_say_what_events_cost_and_what_to_do(void **state)
+TEST(lost_timestamps_say_what_events_cost_and_what_to_do)
 {
     const struct {
         const char *lost, *remedy;
@@ -90,7 +90,7 @@ static void lost_timestamps_say_what_events_cost_and_what_to_do(void **state)
     }
 }
 
-static void counters_can_be_read_unless_the_device_says_why_not(void **state)
+TEST(counters_can_be_read_unless_the_device_says_why_not)
 {
     const struct {
         const char *why, *remedy;
@@ -116,7 +116,7 @@ static void counters_can_be_read_unless_the_device_says_why_not(void **state)
     }
 }
 
-static void a_card_that_cannot_be_read_is_missing_its_state(void **state)
+TEST(a_card_that_cannot_be_read_is_missing_its_state)
 {
     struct doctor_facts facts = healthy();
     facts.has_nvml = false;
@@ -128,7 +128,7 @@ static void a_card_that_cannot_be_read_is_missing_its_state(void **state)
     expect(&facts, "card state", DOCTOR_LIMITED, "no energy counter", "");
 }
 
-static void only_a_slowdown_of_the_hardware_limits_the_clocks(void **state)
+TEST(only_a_slowdown_of_the_hardware_limits_the_clocks)
 {
     struct doctor_facts facts = healthy();
     expect(&facts, "clocks", DOCTOR_OK, "345 of 1980 MHz now: idle", "");
@@ -138,7 +138,7 @@ static void only_a_slowdown_of_the_hardware_limits_the_clocks(void **state)
     expect(&facts, "clocks", DOCTOR_LIMITED, "hw thermal slowdown", "cooling");
 }
 
-static void settings_of_the_card_are_told_when_known(void **state)
+TEST(settings_of_the_card_are_told_when_known)
 {
     struct doctor_facts facts = healthy();
     facts.gpu.info.ecc = 0;
@@ -154,14 +154,14 @@ static void settings_of_the_card_are_told_when_known(void **state)
     assert_null(find(&facts, "GPU sharing"));
 }
 
-static void others_on_the_gpu_are_counted(void **state)
+TEST(others_on_the_gpu_are_counted)
 {
     struct doctor_facts facts = healthy();
     facts.gpu_processes = 2;
     expect(&facts, "GPU sharing", DOCTOR_LIMITED, "2", "--device");
 }
 
-static void a_missing_vendor_library_leaves_no_baseline(void **state)
+TEST(a_missing_vendor_library_leaves_no_baseline)
 {
     struct doctor_facts facts = healthy();
     facts.gpu.info.library[0] = facts.host.info.library[0] = '\0';
@@ -173,7 +173,7 @@ static void a_missing_vendor_library_leaves_no_baseline(void **state)
     expect(&facts, "OpenBLAS", DOCTOR_LIMITED, "OpenBLAS cannot be loaded", "libopenblas0");
 }
 
-static void a_quota_or_a_single_core_limits(void **state)
+TEST(a_quota_or_a_single_core_limits)
 {
     struct doctor_facts facts = healthy();
     facts.quota_cores = 1.5;
@@ -187,7 +187,7 @@ static void a_quota_or_a_single_core_limits(void **state)
     assert_null(find(&facts, "cores"));
 }
 
-static void a_busy_machine_is_told_by_its_load(void **state)
+TEST(a_busy_machine_is_told_by_its_load)
 {
     struct doctor_facts facts = healthy();
     facts.load = 4.0;
@@ -198,7 +198,7 @@ static void a_busy_machine_is_told_by_its_load(void **state)
     assert_null(find(&facts, "load"));
 }
 
-static void a_clock_that_moves_limits_the_host(void **state)
+TEST(a_clock_that_moves_limits_the_host)
 {
     struct doctor_facts facts = healthy();
     strcpy(facts.governor, "powersave");
@@ -212,7 +212,7 @@ static void a_clock_that_moves_limits_the_host(void **state)
     assert_null(find(&facts, "turbo"));
 }
 
-static void a_database_must_be_writable_and_local(void **state)
+TEST(a_database_must_be_writable_and_local)
 {
     struct doctor_facts facts = healthy();
     expect(&facts, "database", DOCTOR_OK, "can be created", "");
@@ -224,7 +224,7 @@ static void a_database_must_be_writable_and_local(void **state)
     expect(&facts, "database", DOCTOR_MISSING, "Permission denied", "ASSAY_DB");
 }
 
-static void a_disk_nearly_full_is_told_by_what_is_left(void **state)
+TEST(a_disk_nearly_full_is_told_by_what_is_left)
 {
     struct doctor_facts facts = healthy();
     facts.free_bytes = 512.0 * 1024 * 1024;
@@ -235,7 +235,7 @@ static void a_disk_nearly_full_is_told_by_what_is_left(void **state)
     assert_null(find(&facts, "disk"));
 }
 
-static void gnuplot_and_nvtx_are_told_when_absent(void **state)
+TEST(gnuplot_and_nvtx_are_told_when_absent)
 {
     struct doctor_facts facts = healthy();
     facts.has_nvtx = false;
@@ -246,7 +246,7 @@ static void gnuplot_and_nvtx_are_told_when_absent(void **state)
     expect(&facts, "gnuplot", DOCTOR_MISSING, "not found", "gnuplot-nox");
 }
 
-static void objects_are_told_where_there_are_some(void **state)
+TEST(objects_are_told_where_there_are_some)
 {
     struct doctor_facts facts = healthy();
     assert_null(find(&facts, "objects"));
@@ -256,7 +256,7 @@ static void objects_are_told_where_there_are_some(void **state)
     expect(&facts, "objects", DOCTOR_MISSING, "others can write", "take it out");
 }
 
-static void a_device_not_asked_for_is_not_judged(void **state)
+TEST(a_device_not_asked_for_is_not_judged)
 {
     struct doctor_facts facts = healthy();
     memset(&facts.gpu, 0, sizeof facts.gpu);
@@ -269,7 +269,7 @@ static void a_device_not_asked_for_is_not_judged(void **state)
     assert_non_null(find(&facts, "database"));
 }
 
-static void the_exit_code_is_4_when_no_device_opens(void **state)
+TEST(the_exit_code_is_4_when_no_device_opens)
 {
     struct doctor_facts facts = without_gpu("no usable GPU");
     assert_int_equal(doctor_exit(&facts), EXIT_FINE);
@@ -282,28 +282,5 @@ static void the_exit_code_is_4_when_no_device_opens(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_healthy_machine_has_nothing_but_ok),
-        cmocka_unit_test(a_build_without_nvcc_measures_no_gpu),
-        cmocka_unit_test(a_driver_that_is_not_loaded_is_missing),
-        cmocka_unit_test(a_driver_older_than_its_cuda_needs_is_missing),
-        cmocka_unit_test(a_driver_without_its_device_file_hints_at_the_container),
-        cmocka_unit_test(lost_timestamps_say_what_events_cost_and_what_to_do),
-        cmocka_unit_test(counters_can_be_read_unless_the_device_says_why_not),
-        cmocka_unit_test(a_card_that_cannot_be_read_is_missing_its_state),
-        cmocka_unit_test(only_a_slowdown_of_the_hardware_limits_the_clocks),
-        cmocka_unit_test(settings_of_the_card_are_told_when_known),
-        cmocka_unit_test(others_on_the_gpu_are_counted),
-        cmocka_unit_test(a_missing_vendor_library_leaves_no_baseline),
-        cmocka_unit_test(a_quota_or_a_single_core_limits),
-        cmocka_unit_test(a_busy_machine_is_told_by_its_load),
-        cmocka_unit_test(a_clock_that_moves_limits_the_host),
-        cmocka_unit_test(a_database_must_be_writable_and_local),
-        cmocka_unit_test(a_disk_nearly_full_is_told_by_what_is_left),
-        cmocka_unit_test(gnuplot_and_nvtx_are_told_when_absent),
-        cmocka_unit_test(objects_are_told_where_there_are_some),
-        cmocka_unit_test(a_device_not_asked_for_is_not_judged),
-        cmocka_unit_test(the_exit_code_is_4_when_no_device_opens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -45,7 +45,7 @@ static char *text_of(const struct doctor_facts *facts, bool as_json)
     return text;
 }
 
-static void the_table_keeps_to_its_width(void **state)
+TEST(the_table_keeps_to_its_width)
 {
     struct doctor_facts facts = ailing();
     char *text = text_of(&facts, false);
@@ -57,7 +57,7 @@ static void the_table_keeps_to_its_width(void **state)
     free(text);
 }
 
-static void the_table_ends_with_what_can_be_measured(void **state)
+TEST(the_table_ends_with_what_can_be_measured)
 {
     struct doctor_facts facts = healthy();
     char *text = text_of(&facts, false);
@@ -69,7 +69,7 @@ static void the_table_ends_with_what_can_be_measured(void **state)
     free(text);
 }
 
-static void json_has_every_check_and_null_where_there_is_nothing_to_say(void **state)
+TEST(json_has_every_check_and_null_where_there_is_nothing_to_say)
 {
     struct doctor_facts facts = healthy();
     char *text = text_of(&facts, true);
@@ -85,10 +85,5 @@ static void json_has_every_check_and_null_where_there_is_nothing_to_say(void **s
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_keeps_to_its_width),
-        cmocka_unit_test(the_table_ends_with_what_can_be_measured),
-        cmocka_unit_test(json_has_every_check_and_null_where_there_is_nothing_to_say),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -3,7 +3,6 @@
  * The command tests inject each and look at what its row says, and at the rows
  * beside it.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -40,7 +40,7 @@ static int found(const double *values, const int *segment, int count, int *at)
     return change_points(values, segment, count, at);
 }
 
-static void a_planted_step_is_found_at_its_place(void **state)
+TEST(a_planted_step_is_found_at_its_place)
 {
     double values[100];
     int at[100 / CHANGE_LEAST];
@@ -54,7 +54,7 @@ static void a_planted_step_is_found_at_its_place(void **state)
     }
 }
 
-static void a_step_of_six_sigma_is_found_within_a_point(void **state)
+TEST(a_step_of_six_sigma_is_found_within_a_point)
 {
     double values[60];
     int at[60 / CHANGE_LEAST], hits = 0;
@@ -66,7 +66,7 @@ static void a_step_of_six_sigma_is_found_within_a_point(void **state)
     assert_true(hits >= 48);
 }
 
-static void a_step_down_is_found_too(void **state)
+TEST(a_step_down_is_found_too)
 {
     double values[60];
     int at[60 / CHANGE_LEAST];
@@ -76,7 +76,7 @@ static void a_step_down_is_found_too(void **state)
     assert_int_equal(at[0], 20);
 }
 
-static void several_steps_are_found_in_order(void **state)
+TEST(several_steps_are_found_in_order)
 {
     static double values[MOST];
     static int at[MOST / CHANGE_LEAST];
@@ -89,7 +89,7 @@ static void several_steps_are_found_in_order(void **state)
         assert_int_equal(at[i], places[i]);
 }
 
-static void a_visit_of_less_than_four_points_is_no_change(void **state)
+TEST(a_visit_of_less_than_four_points_is_no_change)
 {
     double values[80];
     int at[80 / CHANGE_LEAST];
@@ -116,7 +116,7 @@ static bool visit_is_found(int count, int from, int to, double by, double sigma,
 }
 
 /* Fifty per cent slower in runs 50 to 59, and mended. */
-static void a_regression_that_was_mended_is_remembered(void **state)
+TEST(a_regression_that_was_mended_is_remembered)
 {
     for (uint64_t seed = 0; seed < 20; seed++) {
         assert_true(visit_is_found(85, 50, 60, log(1.5), 0.01, seed));
@@ -124,7 +124,7 @@ static void a_regression_that_was_mended_is_remembered(void **state)
     }
 }
 
-static void a_visit_of_four_points_is_found(void **state)
+TEST(a_visit_of_four_points_is_found)
 {
     int hits = 0;
     for (uint64_t seed = 0; seed < 100; seed++)
@@ -132,7 +132,7 @@ static void a_visit_of_four_points_is_found(void **state)
     assert_true(hits >= 85);
 }
 
-static void a_step_of_four_sigma_is_found_after_three_points(void **state)
+TEST(a_step_of_four_sigma_is_found_after_three_points)
 {
     double values[63];
     int at[63 / CHANGE_LEAST], hits = 0;
@@ -147,7 +147,7 @@ static void a_step_of_four_sigma_is_found_after_three_points(void **state)
 
 /* One test in a thousand may fire: at most 4 of 4,000 windows are to be expected, and
  * 12 or more would be seen once in a thousand trials of that rate. */
-static void noise_shows_a_change_in_one_window_of_a_thousand_at_most(void **state)
+TEST(noise_shows_a_change_in_one_window_of_a_thousand_at_most)
 {
     double values[CHANGE_WINDOW];
     int at[CHANGE_WINDOW / CHANGE_LEAST], changed = 0;
@@ -159,7 +159,7 @@ static void noise_shows_a_change_in_one_window_of_a_thousand_at_most(void **stat
 }
 
 /* Skewed and with rare spikes, as times are. */
-static void spikes_show_no_more_changes_than_noise(void **state)
+TEST(spikes_show_no_more_changes_than_noise)
 {
     double values[CHANGE_WINDOW];
     int at[CHANGE_WINDOW / CHANGE_LEAST], changed = 0;
@@ -173,7 +173,7 @@ static void spikes_show_no_more_changes_than_noise(void **state)
     assert_true(changed < 12);
 }
 
-static void a_long_quiet_series_stays_quiet_mostly(void **state)
+TEST(a_long_quiet_series_stays_quiet_mostly)
 {
     static double values[MOST];
     static int at[MOST / CHANGE_LEAST];
@@ -186,7 +186,7 @@ static void a_long_quiet_series_stays_quiet_mostly(void **state)
     assert_true(changes <= 10);
 }
 
-static void equal_values_show_no_change(void **state)
+TEST(equal_values_show_no_change)
 {
     double values[100];
     int at[100 / CHANGE_LEAST];
@@ -195,7 +195,7 @@ static void equal_values_show_no_change(void **state)
     assert_int_equal(found(values, NULL, 100, at), 0);
 }
 
-static void short_series_show_no_change(void **state)
+TEST(short_series_show_no_change)
 {
     double values[13];
     int at[13 / CHANGE_LEAST];
@@ -206,7 +206,7 @@ static void short_series_show_no_change(void **state)
     }
 }
 
-static void the_same_values_give_the_same_changes(void **state)
+TEST(the_same_values_give_the_same_changes)
 {
     static double values[MOST];
     static int first[MOST / CHANGE_LEAST], second[MOST / CHANGE_LEAST];
@@ -220,7 +220,7 @@ static void the_same_values_give_the_same_changes(void **state)
     }
 }
 
-static void the_scale_of_the_values_does_not_matter(void **state)
+TEST(the_scale_of_the_values_does_not_matter)
 {
     double values[100], scaled[100];
     int at[100 / CHANGE_LEAST], again[100 / CHANGE_LEAST];
@@ -233,7 +233,7 @@ static void the_scale_of_the_values_does_not_matter(void **state)
     assert_int_equal(at[0], again[0]);
 }
 
-static void a_border_is_no_change_and_no_test_looks_across(void **state)
+TEST(a_border_is_no_change_and_no_test_looks_across)
 {
     double values[120];
     int segment[120], at[120 / CHANGE_LEAST];
@@ -247,7 +247,7 @@ static void a_border_is_no_change_and_no_test_looks_across(void **state)
     assert_int_equal(at[0], 90);
 }
 
-static void segments_are_judged_alone(void **state)
+TEST(segments_are_judged_alone)
 {
     double values[120];
     int segment[120], whole[120 / CHANGE_LEAST], alone[120 / CHANGE_LEAST];
@@ -262,24 +262,5 @@ static void segments_are_judged_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_planted_step_is_found_at_its_place),
-        cmocka_unit_test(a_step_of_six_sigma_is_found_within_a_point),
-        cmocka_unit_test(a_step_down_is_found_too),
-        cmocka_unit_test(several_steps_are_found_in_order),
-        cmocka_unit_test(a_visit_of_less_than_four_points_is_no_change),
-        cmocka_unit_test(a_regression_that_was_mended_is_remembered),
-        cmocka_unit_test(a_visit_of_four_points_is_found),
-        cmocka_unit_test(a_step_of_four_sigma_is_found_after_three_points),
-        cmocka_unit_test(noise_shows_a_change_in_one_window_of_a_thousand_at_most),
-        cmocka_unit_test(spikes_show_no_more_changes_than_noise),
-        cmocka_unit_test(a_long_quiet_series_stays_quiet_mostly),
-        cmocka_unit_test(equal_values_show_no_change),
-        cmocka_unit_test(short_series_show_no_change),
-        cmocka_unit_test(the_same_values_give_the_same_changes),
-        cmocka_unit_test(the_scale_of_the_values_does_not_matter),
-        cmocka_unit_test(a_border_is_no_change_and_no_test_looks_across),
-        cmocka_unit_test(segments_are_judged_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

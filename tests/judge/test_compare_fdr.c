@@ -48,7 +48,7 @@ static struct comparison slowed_cases(int count, int slowed, double fdr)
     return comparison;
 }
 
-static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(void **state)
+TEST(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many)
 {
     /* Seven a side, one of them short of the others, have p = 7/3432: of 100 cases at 5 % eight
      * such make one another significant (8/100 of 5 % is 0.4 %), a single one does not. */
@@ -66,7 +66,7 @@ static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(vo
 }
 
 /* The nightly of 50 cases: five launches have p >= 1/252, and 5 % of 50 cases want 1/1000. */
-static void a_rate_that_the_launches_cannot_reach_is_refused(void **state)
+TEST(a_rate_that_the_launches_cannot_reach_is_refused)
 {
     struct comparison comparison;
     assert_int_equal(compare_slowed(&comparison, 5, 50, 1, 0.05), -1);
@@ -77,7 +77,7 @@ static void a_rate_that_the_launches_cannot_reach_is_refused(void **state)
 }
 
 /* What is found alone is what passes at the rate divided by the cases. */
-static void what_a_case_could_find_follows_from_the_rate(void **state)
+TEST(what_a_case_could_find_follows_from_the_rate)
 {
     struct comparison alone = slowed_cases(100, 0, NAN), all = slowed_cases(100, 0, 0.05);
     double before = alone.rows[0].mde, after = all.rows[0].mde;
@@ -90,7 +90,7 @@ static void what_a_case_could_find_follows_from_the_rate(void **state)
     comparison_release(&all);
 }
 
-static void no_rate_turns_a_slower_case_into_a_faster_one(void **state)
+TEST(no_rate_turns_a_slower_case_into_a_faster_one)
 {
     /* Both sides' tests are rejected at such a rate. */
     struct comparison all = slowed_cases(10, 2, 2);
@@ -103,7 +103,7 @@ static void no_rate_turns_a_slower_case_into_a_faster_one(void **state)
 
 /* 100 noisy cases of seven launches, one of them slower by a p-value of 7/3432: that is no
  * discovery among 100 tests, although the 99 others, being noisy, have no verdict. */
-static void noisy_cases_count_among_the_tests(void **state)
+TEST(noisy_cases_count_among_the_tests)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
@@ -122,12 +122,5 @@ static void noisy_cases_count_among_the_tests(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many),
-        cmocka_unit_test(a_rate_that_the_launches_cannot_reach_is_refused),
-        cmocka_unit_test(what_a_case_could_find_follows_from_the_rate),
-        cmocka_unit_test(no_rate_turns_a_slower_case_into_a_faster_one),
-        cmocka_unit_test(noisy_cases_count_among_the_tests),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* test_compare_tags.c - the causes that stand beside a verdict. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +35,7 @@ static void in_two_modes(struct timings *base, struct timings *candidate,
         candidate->rows[i].time_ns *= 1.04;
 }
 
-static void causes_are_tags_and_no_verdicts(void **state)
+TEST(causes_are_tags_and_no_verdicts)
 {
     assert_int_equal(judged(nothing, 1).tags, 0);
     assert_int_equal(judged(throttled, 1).tags, TAG_THROTTLE);
@@ -54,14 +53,14 @@ static void other_driver_unasked(struct timings *base, struct timings *candidate
     options->across = false;
 }
 
-static void another_driver_is_incomparable_and_tagged(void **state)
+TEST(another_driver_is_incomparable_and_tagged)
 {
     struct comparison_row row = judged(other_driver_unasked, 1);
     assert_int_equal(row.verdict, VERDICT_INCOMPARABLE);
     assert_int_equal(row.tags, TAG_DRIVER);
 }
 
-static void a_change_that_is_the_clocks_is_unstable(void **state)
+TEST(a_change_that_is_the_clocks_is_unstable)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
@@ -79,7 +78,7 @@ static void a_change_that_is_the_clocks_is_unstable(void **state)
     timings_release(&candidate);
 }
 
-static void two_modes_are_seen(void **state)
+TEST(two_modes_are_seen)
 {
     double two[] = {0, 0.001, 0.002, 0.04, 0.041, 0.0405},
            one[] = {0, 0.01, 0.02, 0.03, 0.04, 0.05};
@@ -92,11 +91,5 @@ static void two_modes_are_seen(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(causes_are_tags_and_no_verdicts),
-        cmocka_unit_test(another_driver_is_incomparable_and_tagged),
-        cmocka_unit_test(a_change_that_is_the_clocks_is_unstable),
-        cmocka_unit_test(two_modes_are_seen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "show/comparison_formats.h"
 #include "compare_fixture.h"
 
-static void geometric_means_are_by_operation(void **state)
+TEST(geometric_means_are_by_operation)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
@@ -80,7 +80,7 @@ static int count_of(const char *text, const char *word)
     return count;
 }
 
-static void markdown_fits_a_comment_and_says_what_it_dropped(void **state)
+TEST(markdown_fits_a_comment_and_says_what_it_dropped)
 {
     struct comparison comparison = many(1000);
     char *text = written(&comparison, "md");
@@ -91,7 +91,7 @@ static void markdown_fits_a_comment_and_says_what_it_dropped(void **state)
     comparison_release(&comparison);
 }
 
-static void annotations_keep_within_ten_and_say_how_many_more(void **state)
+TEST(annotations_keep_within_ten_and_say_how_many_more)
 {
     struct comparison comparison = many(50);
     char *text = written(&comparison, "annotations");
@@ -120,7 +120,7 @@ static struct comparison of_ratios(const char *const *names, const double *ratio
     return comparison;
 }
 
-static void what_changed_comes_first_and_slower_before_faster(void **state)
+TEST(what_changed_comes_first_and_slower_before_faster)
 {
     static const char *const names[] = {"same", "faster", "slower", "slowest", "fastest"};
     static const char *const order[] = {"slowest", "slower", "fastest", "faster", "same"};
@@ -131,7 +131,7 @@ static void what_changed_comes_first_and_slower_before_faster(void **state)
     comparison_release(&comparison);
 }
 
-static void a_terminal_has_one_line_per_changed_case(void **state)
+TEST(a_terminal_has_one_line_per_changed_case)
 {
     static const char *const names[] = {"same", "a_variant_whose_name_is_rather_long", "slower"};
     static const double ratios[] = {1.001, 1.1, 1.2534};
@@ -156,7 +156,7 @@ static void a_terminal_has_one_line_per_changed_case(void **state)
     comparison_release(&comparison);
 }
 
-static void what_is_no_terminal_has_it_all(void **state)
+TEST(what_is_no_terminal_has_it_all)
 {
     static const char *const names[] = {"same", "slower"};
     static const double ratios[] = {1, 1.25};
@@ -175,7 +175,7 @@ static void what_is_no_terminal_has_it_all(void **state)
     comparison_release(&comparison);
 }
 
-static void a_change_is_a_signed_percentage_of_time(void **state)
+TEST(a_change_is_a_signed_percentage_of_time)
 {
     static const struct {
         double ratio;
@@ -189,7 +189,7 @@ static void a_change_is_a_signed_percentage_of_time(void **state)
     }
 }
 
-static void markup_stays_text(void **state)
+TEST(markup_stays_text)
 {
     struct comparison comparison = many(3);
     static const struct {
@@ -204,7 +204,7 @@ static void markup_stays_text(void **state)
     comparison_release(&comparison);
 }
 
-static void a_program_is_named_with_what_is_known_of_its_source(void **state)
+TEST(a_program_is_named_with_what_is_known_of_its_source)
 {
     struct comparison_side side = {.version = "0.1.0"};
     char text[WORDS_LINE];
@@ -221,7 +221,7 @@ static void a_program_is_named_with_what_is_known_of_its_source(void **state)
     assert_string_equal(text, "assay 0.1.0 (01234567), 0 launches");
 }
 
-static void an_empty_comparison_is_nothing_and_never_green(void **state)
+TEST(an_empty_comparison_is_nothing_and_never_green)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
@@ -237,7 +237,7 @@ static void an_empty_comparison_is_nothing_and_never_green(void **state)
     timings_release(&candidate);
 }
 
-static void a_name_at_both_places_is_told_apart_in_junit(void **state)
+TEST(a_name_at_both_places_is_told_apart_in_junit)
 {
     struct timings sides[2];
     struct compare_options options = plain();
@@ -272,7 +272,7 @@ static void other_drivers(struct timings *base, struct timings *candidate)
     }
 }
 
-static void what_cannot_be_compared_is_never_green(void **state)
+TEST(what_cannot_be_compared_is_never_green)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
@@ -293,7 +293,7 @@ static void what_cannot_be_compared_is_never_green(void **state)
     timings_release(&candidate);
 }
 
-static void the_cause_is_that_of_the_cases_on_both_sides(void **state)
+TEST(the_cause_is_that_of_the_cases_on_both_sides)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
@@ -322,7 +322,7 @@ static void set(struct verdict_tally *tally, enum verdict verdict)
     tally->judged += verdict_is_judged(verdict);
 }
 
-static void exit_codes_have_their_precedence(void **state)
+TEST(exit_codes_have_their_precedence)
 {
     struct verdict_tally tally = {.least_judged = NAN}, strangers = tally;
     int *counts = tally.counts;
@@ -359,7 +359,7 @@ static int exit_of(int judged, double least_judged)
     return verdict_exit(&tally, 0);
 }
 
-static void a_gate_that_judged_too_little_is_not_fine(void **state)
+TEST(a_gate_that_judged_too_little_is_not_fine)
 {
     assert_int_equal(exit_of(0, 0.5), EXIT_NOTHING);
     assert_int_equal(exit_of(4, 0.5), EXIT_NOTHING);
@@ -372,22 +372,5 @@ static void a_gate_that_judged_too_little_is_not_fine(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(geometric_means_are_by_operation),
-        cmocka_unit_test(markdown_fits_a_comment_and_says_what_it_dropped),
-        cmocka_unit_test(annotations_keep_within_ten_and_say_how_many_more),
-        cmocka_unit_test(what_changed_comes_first_and_slower_before_faster),
-        cmocka_unit_test(a_terminal_has_one_line_per_changed_case),
-        cmocka_unit_test(what_is_no_terminal_has_it_all),
-        cmocka_unit_test(a_change_is_a_signed_percentage_of_time),
-        cmocka_unit_test(markup_stays_text),
-        cmocka_unit_test(a_program_is_named_with_what_is_known_of_its_source),
-        cmocka_unit_test(an_empty_comparison_is_nothing_and_never_green),
-        cmocka_unit_test(a_name_at_both_places_is_told_apart_in_junit),
-        cmocka_unit_test(what_cannot_be_compared_is_never_green),
-        cmocka_unit_test(the_cause_is_that_of_the_cases_on_both_sides),
-        cmocka_unit_test(exit_codes_have_their_precedence),
-        cmocka_unit_test(a_gate_that_judged_too_little_is_not_fine),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

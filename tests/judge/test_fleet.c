@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/test.h"
+#include "golden.h"
 #include "base/rng.h"
 #include "judge/fleet.h"
 #include "judge/gate_stats.h"
@@ -86,7 +86,7 @@ static int alarms(int cards, double spread, int sweeps)
 }
 
 /* With a spread of 2 % the threshold of 1 % holds nothing back. */
-static void at_most_one_sweep_in_a_hundred_is_a_false_alarm(void **state)
+TEST(at_most_one_sweep_in_a_hundred_is_a_false_alarm)
 {
     static const struct {
         int cards, sweeps;
@@ -116,7 +116,7 @@ static int finds(int cards, double spread, double slow, int sweeps)
     return hits;
 }
 
-static void one_slow_card_of_64_is_found_in_one_sweep(void **state)
+TEST(one_slow_card_of_64_is_found_in_one_sweep)
 {
     assert_int_equal(finds(64, 0.002, 0.02, 300), 300);
     int wider = finds(64, 0.003, 0.02, 300);
@@ -124,7 +124,7 @@ static void one_slow_card_of_64_is_found_in_one_sweep(void **state)
     assert_true(wider >= 285);
 }
 
-static void what_a_cohort_could_find_is_found_four_times_in_five(void **state)
+TEST(what_a_cohort_could_find_is_found_four_times_in_five)
 {
     struct sweep sweep;
     fleet_make(&sweep, 64);
@@ -140,7 +140,7 @@ static void what_a_cohort_could_find_is_found_four_times_in_five(void **state)
 }
 
 /* Several at once do not hide behind each other, nor make the others look bad. */
-static void eight_slow_cards_are_all_found(void **state)
+TEST(eight_slow_cards_are_all_found)
 {
     struct sweep sweep;
     fleet_make(&sweep, 64);
@@ -158,7 +158,7 @@ static void judge(struct sweep *sweep)
     assert_int_equal(fleet_judge(&sweep->fleet, sweep->values, sweep->count), 0);
 }
 
-static void a_low_clock_and_a_low_ceiling_have_their_names(void **state)
+TEST(a_low_clock_and_a_low_ceiling_have_their_names)
 {
     struct sweep sweep;
     fleet_make(&sweep, 16);
@@ -178,7 +178,7 @@ static void a_low_clock_and_a_low_ceiling_have_their_names(void **state)
 }
 
 /* One step of the clock, where all others have the same clock, is no finding. */
-static void cards_that_are_all_equal_forgive_a_step(void **state)
+TEST(cards_that_are_all_equal_forgive_a_step)
 {
     struct sweep sweep;
     fleet_make(&sweep, 64);
@@ -192,7 +192,7 @@ static void cards_that_are_all_equal_forgive_a_step(void **state)
     fleet_release(&sweep.fleet);
 }
 
-static void what_a_card_says_of_itself_is_found(void **state)
+TEST(what_a_card_says_of_itself_is_found)
 {
     struct sweep sweep;
     fleet_make(&sweep, 9);
@@ -219,7 +219,7 @@ static void what_a_card_says_of_itself_is_found(void **state)
 }
 
 /* A card that has half of its lanes says so alone, too. */
-static void a_card_alone_is_not_judged_but_heard(void **state)
+TEST(a_card_alone_is_not_judged_but_heard)
 {
     struct sweep sweep;
     fleet_make(&sweep, 5);
@@ -237,7 +237,7 @@ static void a_card_alone_is_not_judged_but_heard(void **state)
     fleet_release(&sweep.fleet);
 }
 
-static void what_fails_on_one_card_is_its_fault(void **state)
+TEST(what_fails_on_one_card_is_its_fault)
 {
     struct sweep sweep;
     fleet_make(&sweep, 8);
@@ -260,7 +260,7 @@ static void what_fails_on_one_card_is_its_fault(void **state)
 }
 
 /* Other programs, drivers and models are other cohorts: 30 % apart, and nothing is found. */
-static void cohorts_are_not_mixed(void **state)
+TEST(cohorts_are_not_mixed)
 {
     struct sweep sweep;
     fleet_make(&sweep, 20);
@@ -280,48 +280,25 @@ static void cohorts_are_not_mixed(void **state)
     fleet_release(&sweep.fleet);
 }
 
-/* Each line of the golden file of that kind: what statsmodels makes of it. */
-static void the_spread_is_that_of_statsmodels(void **state)
+static void check_spread(char **field, const char *line)
 {
-    FILE *file = fopen("tests/golden/fleet.tsv", "r"); /* tests run in the root */
-    char *line = NULL;
-    size_t size = 0;
-    int lines = 0;
-    assert_non_null(file);
-    while (getline(&line, &size, file) > 0) {
-        double data[256], expected;
-        int count = 0;
-        char *at = line + strlen("spread"), *next;
-        if (strncmp(line, "spread\t", strlen("spread\t")) != 0) continue;
-        expected = strtod(at, &at);
-        for (; count < 256; count++, at = next) {
-            data[count] = strtod(at, &next);
-            if (next == at) break;
-        }
-        double found = spread_by_pairs(data, count);
-        if (!(fabs(found - expected) <= 1e-10 * expected))
-            fail_msg("%.17g is not %.17g: %.60s", found, expected, line);
-        lines++;
+    double data[256], expected = strtod(field[1], NULL);
+    int count = 0;
+    for (char *at = field[2], *next; count < 256; count++, at = next) {
+        data[count] = strtod(at, &next);
+        if (next == at) break;
     }
-    free(line);
-    fclose(file);
-    assert_int_equal(lines, 28);
+    double found = spread_by_pairs(data, count);
+    if (!(fabs(found - expected) <= 1e-10 * expected))
+        fail_msg("%.17g is not %.17g: %.60s", found, expected, line);
+}
+
+TEST(the_spread_is_that_of_statsmodels)
+{
+    assert_int_equal(golden_lines("tests/golden/fleet.tsv", "spread", check_spread), 28);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_spread_is_that_of_statsmodels),
-        cmocka_unit_test(at_most_one_sweep_in_a_hundred_is_a_false_alarm),
-        cmocka_unit_test(one_slow_card_of_64_is_found_in_one_sweep),
-        cmocka_unit_test(what_a_cohort_could_find_is_found_four_times_in_five),
-        cmocka_unit_test(eight_slow_cards_are_all_found),
-        cmocka_unit_test(a_low_clock_and_a_low_ceiling_have_their_names),
-        cmocka_unit_test(cards_that_are_all_equal_forgive_a_step),
-        cmocka_unit_test(what_a_card_says_of_itself_is_found),
-        cmocka_unit_test(a_card_alone_is_not_judged_but_heard),
-        cmocka_unit_test(what_fails_on_one_card_is_its_fault),
-        cmocka_unit_test(cohorts_are_not_mixed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

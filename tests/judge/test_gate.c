@@ -1,6 +1,5 @@
 /* test_gate.c - the decision of the gate: its rules, its symmetry, its error rates. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +31,7 @@ static enum verdict verdict_of(struct gate_case *one)
     return one->verdict;
 }
 
-static void no_change_passes_without_a_second_stage(void **state)
+TEST(no_change_passes_without_a_second_stage)
 {
     struct gate_case one = one_case(0);
     assert_int_equal(gate_screen(&one, 1, &rules), 0);
@@ -40,7 +39,7 @@ static void no_change_passes_without_a_second_stage(void **state)
     assert_int_equal(one.rounds, GATE_SCREEN_ROUNDS);
 }
 
-static void a_change_beyond_the_floor_is_told_in_either_direction(void **state)
+TEST(a_change_beyond_the_floor_is_told_in_either_direction)
 {
     struct gate_case slower = one_case(0.05), faster = one_case(-0.05);
     assert_int_equal(verdict_of(&slower), VERDICT_REGRESSED);
@@ -48,21 +47,21 @@ static void a_change_beyond_the_floor_is_told_in_either_direction(void **state)
     assert_int_equal(slower.rounds, GATE_CONFIRM_ROUNDS);
 }
 
-static void a_change_at_the_floor_is_neither_passed_nor_failed(void **state)
+TEST(a_change_at_the_floor_is_neither_passed_nor_failed)
 {
     struct gate_case one = one_case(log1p(0.02));
     assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
     assert_true(gate_is_open(&one));
 }
 
-static void the_screen_alone_never_says_regressed(void **state)
+TEST(the_screen_alone_never_says_regressed)
 {
     struct gate_case one = one_case(0.5);
     one.confirm.count = one.null.count = 0;
     assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
 }
 
-static void the_second_stage_does_not_see_the_screen(void **state)
+TEST(the_second_stage_does_not_see_the_screen)
 {
     struct gate_case one = one_case(0);
     fill(&one.screen, 0.5, GATE_SCREEN_ROUNDS);
@@ -70,14 +69,14 @@ static void the_second_stage_does_not_see_the_screen(void **state)
     assert_true(fabs(one.change.mid) < 0.01);
 }
 
-static void a_null_arm_that_trips_voids_the_verdict(void **state)
+TEST(a_null_arm_that_trips_voids_the_verdict)
 {
     struct gate_case one = one_case(0.05);
     fill(&one.null, -0.05, GATE_CONFIRM_ROUNDS);
     assert_int_equal(verdict_of(&one), VERDICT_UNSTABLE);
 }
 
-static void null_arms_that_trip_in_several_cases_void_all(void **state)
+TEST(null_arms_that_trip_in_several_cases_void_all)
 {
     struct gate_case cases[20];
     for (int i = 0; i < 20; i++) {
@@ -90,7 +89,7 @@ static void null_arms_that_trip_in_several_cases_void_all(void **state)
         assert_int_equal(cases[i].verdict, VERDICT_UNSTABLE);
 }
 
-static void a_noise_floor_raises_the_floor_and_then_ends_the_verdict(void **state)
+TEST(a_noise_floor_raises_the_floor_and_then_ends_the_verdict)
 {
     struct gate_case quiet = one_case(0.035), noisy = one_case(0.05);
     quiet.noise = 0.03;
@@ -101,7 +100,7 @@ static void a_noise_floor_raises_the_floor_and_then_ends_the_verdict(void **stat
 }
 
 /* After a noisy calibration 9.8 times slower is not "the instrument failed". */
-static void what_is_shown_beyond_a_noisy_floor_is_told(void **state)
+TEST(what_is_shown_beyond_a_noisy_floor_is_told)
 {
     struct gate_case slower = one_case(log(9.8)), faster = one_case(-log(9.8)), same = one_case(0);
     slower.noise = faster.noise = same.noise = 0.058;
@@ -111,7 +110,7 @@ static void what_is_shown_beyond_a_noisy_floor_is_told(void **state)
     assert_int_equal(same.verdict, VERDICT_UNSTABLE);
 }
 
-static void what_only_the_screen_shows_beyond_a_noisy_floor_is_unstable(void **state)
+TEST(what_only_the_screen_shows_beyond_a_noisy_floor_is_unstable)
 {
     struct gate_case one = one_case(0.5);
     one.noise = 0.058;
@@ -119,7 +118,7 @@ static void what_only_the_screen_shows_beyond_a_noisy_floor_is_unstable(void **s
     assert_int_equal(verdict_of(&one), VERDICT_UNSTABLE);
 }
 
-static void the_floor_is_not_below_what_the_clock_can_tell(void **state)
+TEST(the_floor_is_not_below_what_the_clock_can_tell)
 {
     struct gate_case fine = one_case(0.03), slower = one_case(0.5);
     fine.threshold = 0.05;
@@ -131,7 +130,7 @@ static void the_floor_is_not_below_what_the_clock_can_tell(void **state)
 }
 
 /* 10 % of a kernel of 600 ns, where two steps of the clock are 10.7 %. */
-static void nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold(void **state)
+TEST(nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold)
 {
     struct gate_case one = one_case(log1p(0.10));
     one.quantum = 64.0 / 600;
@@ -141,7 +140,7 @@ static void nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold(
     assert_true(one.slower.excluded);
 }
 
-static void more_suspects_ask_for_more_rounds(void **state)
+TEST(more_suspects_ask_for_more_rounds)
 {
     struct gate_case cases[200];
     for (int i = 0; i < 200; i++)
@@ -152,7 +151,7 @@ static void more_suspects_ask_for_more_rounds(void **state)
     assert_int_equal(gate_confirm_rounds(cases, 200, &rules), 13); /* 2^-13 <= 0.04 / 200 */
 }
 
-static void too_few_rounds_decide_nothing(void **state)
+TEST(too_few_rounds_decide_nothing)
 {
     struct gate_case one = one_case(0);
     one.confirm.count = one.null.count = GATE_LEAST_ROUNDS - 1;
@@ -165,7 +164,7 @@ static void too_few_rounds_decide_nothing(void **state)
 }
 
 /* Where a device throttled in some rounds, fresh ones decide. */
-static void too_few_rounds_are_a_reason_for_more(void **state)
+TEST(too_few_rounds_are_a_reason_for_more)
 {
     struct gate_case same = one_case(0), slower = one_case(0.05), new = one_case(0);
     same.screen.count = slower.screen.count = 3;
@@ -190,7 +189,7 @@ static double layout_of(int count, double differ, double scatter)
     return gate_layout(cases, count, 0.05);
 }
 
-static void what_builds_of_the_same_code_differ_by_is_a_floor(void **state)
+TEST(what_builds_of_the_same_code_differ_by_is_a_floor)
 {
     assert_true(isnan(layout_of(9, 0.01, 0.001)));
     assert_true(layout_of(50, 0.01, 0.001) > 0.03);
@@ -210,7 +209,7 @@ static void what_builds_of_the_same_code_differ_by_is_a_floor(void **state)
 }
 
 /* Every finding of one direction becomes that of the other. */
-static void swapping_the_programs_mirrors_every_finding(void **state)
+TEST(swapping_the_programs_mirrors_every_finding)
 {
     enum { CASES = 60 };
     static struct gate_case there[CASES], back[CASES];
@@ -251,7 +250,7 @@ static void swapping_the_programs_mirrors_every_finding(void **state)
     assert_true(changed > 10);
 }
 
-static void the_order_of_cases_and_rounds_changes_nothing(void **state)
+TEST(the_order_of_cases_and_rounds_changes_nothing)
 {
     enum { CASES = 60 };
     static struct gate_case there[CASES], back[CASES];
@@ -276,7 +275,7 @@ static void the_order_of_cases_and_rounds_changes_nothing(void **state)
 }
 
 /* As in a round of launches, where the base is measured once for both. */
-static void the_simulated_null_arm_shares_the_base(void **state)
+TEST(the_simulated_null_arm_shares_the_base)
 {
     enum { ROUNDS = 30, TRIALS = 100 };
     double product = 0, square = 0;
@@ -295,7 +294,7 @@ static void the_simulated_null_arm_shares_the_base(void **state)
 }
 
 /* The full size is `make check-stats`; these counts follow from the seeds. */
-static void unchanged_code_is_rarely_called_regressed(void **state)
+TEST(unchanged_code_is_rarely_called_regressed)
 {
     for (int m = 0; m < LAUNCH_MODELS; m++) {
         struct simulated_counts counts = simulate_gates(&launch_models[m], 20, 100, 0, 0, 1);
@@ -304,7 +303,7 @@ static void unchanged_code_is_rarely_called_regressed(void **state)
     }
 }
 
-static void a_slowed_case_is_caught(void **state)
+TEST(a_slowed_case_is_caught)
 {
     struct simulated_counts three = simulate_gates(&launch_models[1], 100, 20, 1, 0.03, 2);
     struct simulated_counts five = simulate_gates(&launch_models[1], 100, 20, 1, 0.05, 4);
@@ -315,7 +314,7 @@ static void a_slowed_case_is_caught(void **state)
     assert_int_equal(ten.of[VERDICT_REGRESSED], 100);
 }
 
-static void a_pass_finds_about_what_it_says(void **state)
+TEST(a_pass_finds_about_what_it_says)
 {
     for (int changed = 0; changed <= 10; changed += 10) {
         struct simulated_finds finds = simulate_finds(&launch_models[1], 200, 20, changed, 5);
@@ -325,29 +324,5 @@ static void a_pass_finds_about_what_it_says(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_change_passes_without_a_second_stage),
-        cmocka_unit_test(a_change_beyond_the_floor_is_told_in_either_direction),
-        cmocka_unit_test(a_change_at_the_floor_is_neither_passed_nor_failed),
-        cmocka_unit_test(the_screen_alone_never_says_regressed),
-        cmocka_unit_test(the_second_stage_does_not_see_the_screen),
-        cmocka_unit_test(a_null_arm_that_trips_voids_the_verdict),
-        cmocka_unit_test(null_arms_that_trip_in_several_cases_void_all),
-        cmocka_unit_test(a_noise_floor_raises_the_floor_and_then_ends_the_verdict),
-        cmocka_unit_test(what_is_shown_beyond_a_noisy_floor_is_told),
-        cmocka_unit_test(what_only_the_screen_shows_beyond_a_noisy_floor_is_unstable),
-        cmocka_unit_test(the_floor_is_not_below_what_the_clock_can_tell),
-        cmocka_unit_test(nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold),
-        cmocka_unit_test(more_suspects_ask_for_more_rounds),
-        cmocka_unit_test(too_few_rounds_decide_nothing),
-        cmocka_unit_test(what_builds_of_the_same_code_differ_by_is_a_floor),
-        cmocka_unit_test(too_few_rounds_are_a_reason_for_more),
-        cmocka_unit_test(swapping_the_programs_mirrors_every_finding),
-        cmocka_unit_test(the_order_of_cases_and_rounds_changes_nothing),
-        cmocka_unit_test(the_simulated_null_arm_shares_the_base),
-        cmocka_unit_test(unchanged_code_is_rarely_called_regressed),
-        cmocka_unit_test(a_slowed_case_is_caught),
-        cmocka_unit_test(a_pass_finds_about_what_it_says),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

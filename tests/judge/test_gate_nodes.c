@@ -66,7 +66,7 @@ static int alarms(int nodes, double between, double change, int gates_made)
 }
 
 /* At the floor itself: the worst of all that is no regression. */
-static void programs_at_the_floor_regress_in_one_gate_of_twenty_at_most(void **state)
+TEST(programs_at_the_floor_regress_in_one_gate_of_twenty_at_most)
 {
     enum { GATES = 200 };
     static const double between[] = {0.003, 0.02};
@@ -78,7 +78,7 @@ static void programs_at_the_floor_regress_in_one_gate_of_twenty_at_most(void **s
         }
 }
 
-static void unchanged_programs_pass(void **state)
+TEST(unchanged_programs_pass)
 {
     struct gates gates;
     measure(&gates, 8, 0.002, 0, 1);
@@ -89,7 +89,7 @@ static void unchanged_programs_pass(void **state)
     assert_true(gates.cases[0].mde > 0.02 && gates.cases[0].mde < 0.03);
 }
 
-static void a_program_that_is_slower_everywhere_is_found(void **state)
+TEST(a_program_that_is_slower_everywhere_is_found)
 {
     struct gates gates;
     measure(&gates, 8, 0.002, 0, 2);
@@ -107,7 +107,7 @@ static void a_program_that_is_slower_everywhere_is_found(void **state)
 
 /* Slower by 20 % on one node of eight, by its own gate as well: what holds for the others is no
  * regression, and the node is named. */
-static void a_node_that_disagrees_is_told_apart(void **state)
+TEST(a_node_that_disagrees_is_told_apart)
 {
     struct gates gates;
     measure(&gates, 8, 0.002, 0, 3);
@@ -123,7 +123,7 @@ static void a_node_that_disagrees_is_told_apart(void **state)
             assert_int_equal(gates.nodes[c][n].disagrees, c == 5 && n == 6);
 }
 
-static void a_node_that_lacks_a_regression_is_told_apart(void **state)
+TEST(a_node_that_lacks_a_regression_is_told_apart)
 {
     struct gates gates;
     measure(&gates, 8, 0.001, 0.2, 4);
@@ -143,7 +143,7 @@ static void a_node_that_lacks_a_regression_is_told_apart(void **state)
     assert_true(gates.nodes[2][1].disagrees);
 }
 
-static void a_floor_that_noise_raised_is_none_to_pass_by(void **state)
+TEST(a_floor_that_noise_raised_is_none_to_pass_by)
 {
     struct gates gates;
     measure(&gates, 8, 0.001, 0, 7);
@@ -159,7 +159,7 @@ static void a_floor_that_noise_raised_is_none_to_pass_by(void **state)
     assert_int_equal(gates.cases[3].verdict, VERDICT_PASS);
 }
 
-static void one_node_makes_no_verdict(void **state)
+TEST(one_node_makes_no_verdict)
 {
     struct gates gates;
     measure(&gates, 1, 0, 0.5, 5);
@@ -169,7 +169,7 @@ static void one_node_makes_no_verdict(void **state)
     assert_int_equal(gates.cases[0].verdict, VERDICT_MISSING);
 }
 
-static void rounds_without_any_noise_are_no_reason_to_divide_by_nothing(void **state)
+TEST(rounds_without_any_noise_are_no_reason_to_divide_by_nothing)
 {
     struct gates gates;
     measure(&gates, 4, 0, 0, 6);
@@ -183,15 +183,5 @@ static void rounds_without_any_noise_are_no_reason_to_divide_by_nothing(void **s
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(programs_at_the_floor_regress_in_one_gate_of_twenty_at_most),
-        cmocka_unit_test(unchanged_programs_pass),
-        cmocka_unit_test(a_program_that_is_slower_everywhere_is_found),
-        cmocka_unit_test(a_node_that_disagrees_is_told_apart),
-        cmocka_unit_test(a_node_that_lacks_a_regression_is_told_apart),
-        cmocka_unit_test(a_floor_that_noise_raised_is_none_to_pass_by),
-        cmocka_unit_test(one_node_makes_no_verdict),
-        cmocka_unit_test(rounds_without_any_noise_are_no_reason_to_divide_by_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* test_history_fence.c - how far a case moves from run to run by itself. */
 #include <math.h>
-#include <stdio.h>
 
 #include "tests/test.h"
 #include "judge/history.h"
@@ -19,8 +18,7 @@ static struct history_series series_of(struct history_point *points, const doubl
     return (struct history_series){.points = points, .point_count = count + 1};
 }
 
-static void the_fence_is_three_quartile_ranges_above_the_third_and_further_where_few_are_known(
-    void **state)
+TEST(the_fence_is_three_quartile_ranges_above_the_third_and_further_where_few_are_known)
 {
     static const double steps[] = {0.01, 0.02, 0.03, 0.04, 0.05, 0.06,
                                    0.07, 0.08, 0.09, 0.10, 0.11};
@@ -31,7 +29,7 @@ static void the_fence_is_three_quartile_ranges_above_the_third_and_further_where
                 1e-9);
 }
 
-static void a_single_jump_does_not_raise_it(void **state)
+TEST(a_single_jump_does_not_raise_it)
 {
     double steps[20];
     struct history_point points[MOST];
@@ -41,7 +39,7 @@ static void a_single_jump_does_not_raise_it(void **state)
     assert_true(fabs(history_fence(&series, 0) - expm1(0.015)) < 1e-9);
 }
 
-static void fewer_than_ten_changes_make_none(void **state)
+TEST(fewer_than_ten_changes_make_none)
 {
     static const double steps[10] = {0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01};
     struct history_point points[MOST];
@@ -51,7 +49,7 @@ static void fewer_than_ten_changes_make_none(void **state)
     assert_false(isnan(history_fence(&series, 0)));
 }
 
-static void points_of_another_setting_are_not_neighbours(void **state)
+TEST(points_of_another_setting_are_not_neighbours)
 {
     double steps[40];
     struct history_point points[MOST];
@@ -64,7 +62,7 @@ static void points_of_another_setting_are_not_neighbours(void **state)
     assert_true(isnan(history_fence(&series, 2)));
 }
 
-static void only_the_newest_hundred_changes_count(void **state)
+TEST(only_the_newest_hundred_changes_count)
 {
     double steps[250];
     struct history_point points[MOST];
@@ -76,13 +74,5 @@ static void only_the_newest_hundred_changes_count(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            the_fence_is_three_quartile_ranges_above_the_third_and_further_where_few_are_known),
-        cmocka_unit_test(a_single_jump_does_not_raise_it),
-        cmocka_unit_test(fewer_than_ten_changes_make_none),
-        cmocka_unit_test(points_of_another_setting_are_not_neighbours),
-        cmocka_unit_test(only_the_newest_hundred_changes_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

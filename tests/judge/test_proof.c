@@ -131,7 +131,7 @@ static void (*const mutations[])(struct source *source, struct rng *rng) = {
     be_another_kind,    have_another_program, not_know_the_program, be_in_doubt};
 enum { MUTATIONS = sizeof mutations / sizeof mutations[0] };
 
-static void no_change_is_proven_unchanged(void **state)
+TEST(no_change_is_proven_unchanged)
 {
     static struct source source, changed;
     char why[ASSAY_MAX_REASON];
@@ -151,7 +151,7 @@ static void no_change_is_proven_unchanged(void **state)
 }
 
 /* Where only the GPU's work is timed, another program of the host is no change. */
-static void the_host_counts_where_it_is_timed(void **state)
+TEST(the_host_counts_where_it_is_timed)
 {
     struct source source = {.id = case_of("best"), .count = 1, .fact = {"launch 1: a"}};
     char why[ASSAY_MAX_REASON];
@@ -168,7 +168,7 @@ static void the_host_counts_where_it_is_timed(void **state)
     assert_non_null(strstr(why, "is not known"));
 }
 
-static void the_difference_is_told(void **state)
+TEST(the_difference_is_told)
 {
     static const char *const told[][3] = {
         {"launch 2: kernel a; block 256 1 1; code 12", "launch 2: kernel a; block 128 1 1; code 34",
@@ -212,7 +212,7 @@ static struct proof_plan planned(int count, int changed, uint64_t seed)
     return plan;
 }
 
-static void one_in_twenty_is_audited(void **state)
+TEST(one_in_twenty_is_audited)
 {
     int audited = 0, gates = 0, all = 0;
     for (uint64_t seed = 0; seed < 400; seed++) {
@@ -232,7 +232,7 @@ static void one_in_twenty_is_audited(void **state)
     assert_in_range(all, gates / 20 - 15, gates / 20 + 15);
 }
 
-static void a_seed_draws_the_same_audit(void **state)
+TEST(a_seed_draws_the_same_audit)
 {
     struct proof_plan one = planned(200, 150, 7), again = planned(200, 150, 7);
     struct proof_plan other = planned(200, 150, 8);
@@ -248,7 +248,7 @@ static void a_seed_draws_the_same_audit(void **state)
     proof_plan_release(&other);
 }
 
-static void what_a_side_lacks_is_open(void **state)
+TEST(what_a_side_lacks_is_open)
 {
     struct source source = {.id = case_of("a"), .count = 1, .fact = {"launch 1: a"}};
     struct source other = {.id = case_of("b"), .count = 1, .fact = {"launch 1: a"}};
@@ -273,7 +273,7 @@ static void what_a_side_lacks_is_open(void **state)
 
 /* ------------------------------------------------------------------ files -- */
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
     struct temp_folder folder;
     char path[5000];
@@ -306,7 +306,7 @@ static void what_is_written_is_read(void **state)
     temp_folder_remove(&folder);
 }
 
-static void what_is_no_file_of_them_is_refused(void **state)
+TEST(what_is_no_file_of_them_is_refused)
 {
     static const char *const texts[] = {
         "",
@@ -340,15 +340,5 @@ static void what_is_no_file_of_them_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_change_is_proven_unchanged),
-        cmocka_unit_test(the_host_counts_where_it_is_timed),
-        cmocka_unit_test(the_difference_is_told),
-        cmocka_unit_test(one_in_twenty_is_audited),
-        cmocka_unit_test(a_seed_draws_the_same_audit),
-        cmocka_unit_test(what_a_side_lacks_is_open),
-        cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(what_is_no_file_of_them_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

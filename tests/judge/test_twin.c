@@ -1,6 +1,5 @@
 /* test_twin.c - the decision between twins: what it assumes, its error rates, what it finds. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/test.h"
@@ -72,7 +71,7 @@ static void fill(float *times, int turns, float time_ns)
         times[i] = time_ns;
 }
 
-static void swapping_the_sides_negates_the_values(void **state)
+TEST(swapping_the_sides_negates_the_values)
 {
     float base[200], other[200];
     struct gate_rounds there, back;
@@ -87,7 +86,7 @@ static void swapping_the_sides_negates_the_values(void **state)
         assert_true(there.value[i] == -back.value[i]);
 }
 
-static void a_turn_that_is_not_valid_on_one_side_is_left_out_of_both(void **state)
+TEST(a_turn_that_is_not_valid_on_one_side_is_left_out_of_both)
 {
     float base[64], other[64];
     struct gate_rounds blocks;
@@ -101,7 +100,7 @@ static void a_turn_that_is_not_valid_on_one_side_is_left_out_of_both(void **stat
         assert_true(fabs(blocks.value[i] - log(1.1)) < 1e-9);
 }
 
-static void a_rare_long_launch_moves_its_block_by_little(void **state)
+TEST(a_rare_long_launch_moves_its_block_by_little)
 {
     float base[6400], other[6400];
     struct gate_rounds blocks;
@@ -112,7 +111,7 @@ static void a_rare_long_launch_moves_its_block_by_little(void **state)
     assert_true(blocks.value[0] > 0 && blocks.value[0] < 2e-3);
 }
 
-static void steps_of_the_clock_are_told_and_bound_what_is_found(void **state)
+TEST(steps_of_the_clock_are_told_and_bound_what_is_found)
 {
     float base[400], other[400];
     for (int i = 0; i < 400; i++)
@@ -130,7 +129,7 @@ static void steps_of_the_clock_are_told_and_bound_what_is_found(void **state)
 
 /* --------------------------------------------------------------- verdicts -- */
 
-static void each_verdict_is_told(void **state)
+TEST(each_verdict_is_told)
 {
     static const struct {
         double change;
@@ -150,7 +149,7 @@ static void each_verdict_is_told(void **state)
     gate_free(gate);
 }
 
-static void a_copy_of_the_base_that_differs_voids_the_verdict(void **state)
+TEST(a_copy_of_the_base_that_differs_voids_the_verdict)
 {
     struct gate *gate = gate_new(1024);
     struct rng rng;
@@ -179,7 +178,7 @@ static void a_copy_of_the_base_that_differs_voids_the_verdict(void **state)
 }
 
 /* Ten cases, whose copies of the base lie better or worse by 1 %. */
-static void what_copies_differ_by_is_a_floor(void **state)
+TEST(what_copies_differ_by_is_a_floor)
 {
     enum { CASES = 10, TURNS = 256 };
     static float base[CASES][TURNS], candidate[CASES][TURNS], null[CASES][TURNS];
@@ -207,7 +206,7 @@ static void what_copies_differ_by_is_a_floor(void **state)
 }
 
 /* Unchanged code of three cases of an H200 was up to 1 % faster by where its memory lay. */
-static void memory_of_its_own_is_told_no_finer_than_that(void **state)
+TEST(memory_of_its_own_is_told_no_finer_than_that)
 {
     static const struct {
         double threshold, change;
@@ -230,7 +229,7 @@ static void memory_of_its_own_is_told_no_finer_than_that(void **state)
     gate_free(gate);
 }
 
-static void too_few_valid_turns_decide_nothing(void **state)
+TEST(too_few_valid_turns_decide_nothing)
 {
     float base[64], other[64];
     struct twin_case one = {
@@ -242,7 +241,7 @@ static void too_few_valid_turns_decide_nothing(void **state)
     assert_int_equal(one.verdict, VERDICT_INCONCLUSIVE);
 }
 
-static void turns_end_when_both_directions_are_decided(void **state)
+TEST(turns_end_when_both_directions_are_decided)
 {
     struct gate *gate = gate_new(4096);
     struct rng rng;
@@ -261,7 +260,7 @@ static void turns_end_when_both_directions_are_decided(void **state)
 /* ------------------------------------------------------------ error rates -- */
 
 /* Without a floor: any difference counts. Of gates of 3 cases, 1 in 100 may be wrong at most. */
-static void the_same_code_raises_no_alarm_in_any_model(void **state)
+TEST(the_same_code_raises_no_alarm_in_any_model)
 {
     enum { CASES = 3, TURNS = 150 };
     struct gate *gate = gate_new(TURNS);
@@ -283,7 +282,7 @@ static void the_same_code_raises_no_alarm_in_any_model(void **state)
 
 /* One alarm in a hundred gates of any size: of 60 cases that are each told at that rate, three of
  * these 30 gates would raise one. */
-static void a_gate_of_many_cases_raises_no_more_alarms(void **state)
+TEST(a_gate_of_many_cases_raises_no_more_alarms)
 {
     enum { TURNS = 32 };
     struct gate *gate = gate_new(TURNS);
@@ -305,7 +304,7 @@ static void a_gate_of_many_cases_raises_no_more_alarms(void **state)
 }
 
 /* Over all looks together: by looks of 5 % each it would be three times as many. */
-static void a_case_at_its_floor_passes_in_one_gate_of_twenty_at_most(void **state)
+TEST(a_case_at_its_floor_passes_in_one_gate_of_twenty_at_most)
 {
     enum { TURNS = 512 };
     struct gate *gate = gate_new(TURNS);
@@ -324,7 +323,7 @@ static void a_case_at_its_floor_passes_in_one_gate_of_twenty_at_most(void **stat
 }
 
 /* A tenth of a per cent, beyond a floor of half as much, at the error rate of a gate of 96. */
-static void a_change_of_a_tenth_of_a_per_cent_is_found(void **state)
+TEST(a_change_of_a_tenth_of_a_per_cent_is_found)
 {
     struct gate *gate = gate_new(MOST_TURNS);
     struct rng rng;
@@ -344,7 +343,7 @@ static void a_change_of_a_tenth_of_a_per_cent_is_found(void **state)
     gate_free(gate);
 }
 
-static void the_interval_has_the_change_in_it(void **state)
+TEST(the_interval_has_the_change_in_it)
 {
     enum { TURNS = 128 };
     struct gate *gate = gate_new(TURNS);
@@ -369,22 +368,5 @@ static void the_interval_has_the_change_in_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(swapping_the_sides_negates_the_values),
-        cmocka_unit_test(a_turn_that_is_not_valid_on_one_side_is_left_out_of_both),
-        cmocka_unit_test(a_rare_long_launch_moves_its_block_by_little),
-        cmocka_unit_test(steps_of_the_clock_are_told_and_bound_what_is_found),
-        cmocka_unit_test(each_verdict_is_told),
-        cmocka_unit_test(a_copy_of_the_base_that_differs_voids_the_verdict),
-        cmocka_unit_test(what_copies_differ_by_is_a_floor),
-        cmocka_unit_test(memory_of_its_own_is_told_no_finer_than_that),
-        cmocka_unit_test(too_few_valid_turns_decide_nothing),
-        cmocka_unit_test(turns_end_when_both_directions_are_decided),
-        cmocka_unit_test(the_same_code_raises_no_alarm_in_any_model),
-        cmocka_unit_test(a_gate_of_many_cases_raises_no_more_alarms),
-        cmocka_unit_test(a_case_at_its_floor_passes_in_one_gate_of_twenty_at_most),
-        cmocka_unit_test(a_change_of_a_tenth_of_a_per_cent_is_found),
-        cmocka_unit_test(the_interval_has_the_change_in_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

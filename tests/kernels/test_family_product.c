@@ -32,7 +32,7 @@ static double worst(sum_order *order, enum product_unit unit, int64_t k, bool dr
     return most;
 }
 
-static void errors_stay_below_half_of_their_bound(void **state)
+TEST(errors_stay_below_half_of_their_bound)
 {
     static const struct {
         sum_order *order;
@@ -53,7 +53,7 @@ static void errors_stay_below_half_of_their_bound(void **state)
             }
 }
 
-static void half_units_follow_the_type(void **state)
+TEST(half_units_follow_the_type)
 {
     assert_true(product_half_ulp(ASSAY_BF16, 1) == 0x1p-8);
     assert_true(product_half_ulp(ASSAY_BF16, -1.99) == 0x1p-8);
@@ -64,7 +64,7 @@ static void half_units_follow_the_type(void **state)
     assert_true(product_half_ulp(ASSAY_F16, 0) == 0x1p-25);
 }
 
-static void row_sums_are_those_of_the_elements(void **state)
+TEST(row_sums_are_those_of_the_elements)
 {
     enum { ROWS = 3, COLUMNS = 5, DEPTH = 700 };
     static float left[ROWS * DEPTH], right[COLUMNS * DEPTH];
@@ -92,10 +92,5 @@ static void row_sums_are_those_of_the_elements(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_stay_below_half_of_their_bound),
-        cmocka_unit_test(half_units_follow_the_type),
-        cmocka_unit_test(row_sums_are_those_of_the_elements),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -61,7 +61,7 @@ static int64_t missing(struct bench *bench, char reason[ASSAY_MAX_REASON])
 }
 
 /* Every type and sizes that fill no word; scratch is poisoned, and nobody need write it. */
-static void a_whole_output_is_never_refused(void **state)
+TEST(a_whole_output_is_never_refused)
 {
     static const int64_t counts[] = {1, 3, 4099, 1000003};
     char reason[ASSAY_MAX_REASON];
@@ -78,7 +78,7 @@ static void a_whole_output_is_never_refused(void **state)
 }
 
 /* Bytes of one value, which the old poisons had among them. */
-static void an_output_of_one_value_is_whole(void **state)
+TEST(an_output_of_one_value_is_whole)
 {
     static const unsigned char values[] = {0x00, 0x7d, 0x80, 0xff};
     char reason[ASSAY_MAX_REASON];
@@ -104,26 +104,26 @@ static void check_gap(enum assay_type type, int64_t count, int64_t begin, int64_
     bench_close(&bench);
 }
 
-static void an_unwritten_block_is_found_in_twenty_million(void **state)
+TEST(an_unwritten_block_is_found_in_twenty_million)
 {
     check_gap(ASSAY_I8, 20000000, 12345678, 12345678 + 32768, "the first at y[12345680]");
     check_gap(ASSAY_F32, 20000000, 7000001, 7000001 + 32768,
               "32768 of 20000000 elements of 'y' were not written, the first at y[7000002]");
 }
 
-static void an_unwritten_row_is_found(void **state)
+TEST(an_unwritten_row_is_found)
 {
     check_gap(ASSAY_BF16, 16384 * 512, 9999 * 512, 10000 * 512, "y[5119488]");
 }
 
-static void one_word_is_found(void **state)
+TEST(one_word_is_found)
 {
     check_gap(ASSAY_F32, 1000003, 500000, 500002, "2 of 1000003");
     check_gap(ASSAY_F64, 1000003, 999999, 1000000, "1 of 1000003");
 }
 
 /* No whole word is left, so the number of elements tells. */
-static void every_second_element_is_missed(void **state)
+TEST(every_second_element_is_missed)
 {
     static const enum assay_type types[] = {ASSAY_I8, ASSAY_F16, ASSAY_F32};
     char reason[ASSAY_MAX_REASON];
@@ -139,7 +139,7 @@ static void every_second_element_is_missed(void **state)
 }
 
 /* What one poison left is no answer to the next. */
-static void each_poison_is_another(void **state)
+TEST(each_poison_is_another)
 {
     struct bench bench;
     char reason[ASSAY_MAX_REASON];
@@ -157,14 +157,5 @@ static void each_poison_is_another(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_output_is_never_refused),
-        cmocka_unit_test(an_output_of_one_value_is_whole),
-        cmocka_unit_test(an_unwritten_block_is_found_in_twenty_million),
-        cmocka_unit_test(an_unwritten_row_is_found),
-        cmocka_unit_test(one_word_is_found),
-        cmocka_unit_test(every_second_element_is_missed),
-        cmocka_unit_test(each_poison_is_another),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

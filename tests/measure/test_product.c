@@ -113,7 +113,7 @@ static struct check_result ask(struct bench *bench, bool apart)
     return found;
 }
 
-static void a_right_product_passes(void **state)
+TEST(a_right_product_passes)
 {
     static const int64_t shapes[][3] = {{1, 1, 1}, {37, 41, 19}, {3, 9000, 5}, {500, 7, 3}};
     for (int i = 0; i < 4; i++) {
@@ -124,7 +124,7 @@ static void a_right_product_passes(void **state)
     }
 }
 
-static void one_wrong_element_anywhere_makes_its_row_wrong(void **state)
+TEST(one_wrong_element_anywhere_makes_its_row_wrong)
 {
     struct bench bench;
     bench_open(&bench, 37, 41, 19);
@@ -144,7 +144,7 @@ static void one_wrong_element_anywhere_makes_its_row_wrong(void **state)
     bench_close(&bench);
 }
 
-static void a_nan_makes_its_row_wrong(void **state)
+TEST(a_nan_makes_its_row_wrong)
 {
     struct bench bench;
     bench_open(&bench, 37, 41, 19);
@@ -154,7 +154,7 @@ static void a_nan_makes_its_row_wrong(void **state)
 }
 
 /* Elements that cancel without signs. */
-static void two_elements_that_are_exchanged_are_found(void **state)
+TEST(two_elements_that_are_exchanged_are_found)
 {
     struct bench bench;
     int found = 0;
@@ -170,7 +170,7 @@ static void two_elements_that_are_exchanged_are_found(void **state)
     bench_close(&bench);
 }
 
-static void one_that_is_apart_is_not_asked(void **state)
+TEST(one_that_is_apart_is_not_asked)
 {
     struct bench bench;
     bench_open(&bench, 37, 41, 19);
@@ -181,12 +181,5 @@ static void one_that_is_apart_is_not_asked(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_right_product_passes),
-        cmocka_unit_test(one_wrong_element_anywhere_makes_its_row_wrong),
-        cmocka_unit_test(a_nan_makes_its_row_wrong),
-        cmocka_unit_test(two_elements_that_are_exchanged_are_found),
-        cmocka_unit_test(one_that_is_apart_is_not_asked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include "device/profile.h"
 #include "measure/wire.h"
 
-static void a_case_travels_with_its_samples(void **state)
+TEST(a_case_travels_with_its_samples)
 {
     int pair[2];
     float time_ns[3] = {1, 2, 3}, wall_ns[2] = {9, 8};
@@ -47,7 +47,7 @@ static void a_case_travels_with_its_samples(void **state)
     close(pair[1]);
 }
 
-static void a_cut_case_is_refused(void **state)
+TEST(a_cut_case_is_refused)
 {
     struct wire_case sent, got;
     float time_ns[3] = {1, 2, 3};
@@ -68,7 +68,7 @@ static bool taken(const struct wire_case *sent)
 }
 
 /* As of a worker whose memory a variant wrote over. */
-static void a_case_that_the_parent_would_fall_over_is_refused(void **state)
+TEST(a_case_that_the_parent_would_fall_over_is_refused)
 {
     struct wire_case sound = {.index = 0}, sent;
     result_init(&sound.result);
@@ -103,7 +103,7 @@ static void a_case_that_the_parent_would_fall_over_is_refused(void **state)
     assert_false(taken(&sent));
 }
 
-static void a_profile_that_the_parent_would_fall_over_is_refused(void **state)
+TEST(a_profile_that_the_parent_would_fall_over_is_refused)
 {
     struct {
         struct wire_case message;
@@ -122,7 +122,7 @@ static void a_profile_that_the_parent_would_fall_over_is_refused(void **state)
     assert_int_equal(wire_unpack_case(&sent, sizeof sent, &got), -1);
 }
 
-static void a_dead_peer_is_an_error_and_no_signal(void **state)
+TEST(a_dead_peer_is_an_error_and_no_signal)
 {
     int pair[2];
     enum wire_type type;
@@ -137,12 +137,5 @@ static void a_dead_peer_is_an_error_and_no_signal(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_case_travels_with_its_samples),
-        cmocka_unit_test(a_cut_case_is_refused),
-        cmocka_unit_test(a_case_that_the_parent_would_fall_over_is_refused),
-        cmocka_unit_test(a_profile_that_the_parent_would_fall_over_is_refused),
-        cmocka_unit_test(a_dead_peer_is_an_error_and_no_signal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -40,7 +40,7 @@ static struct case_id id_of(const char *variant, const char *shape)
     return id;
 }
 
-static void names_are_what_the_cases_do_not_share(void **state)
+TEST(names_are_what_the_cases_do_not_share)
 {
     struct plot_common common = {0};
     struct case_id a = id_of("fast", "n=5 type=fp32"), b = id_of("slow", "n=50 type=fp32");
@@ -53,7 +53,7 @@ static void names_are_what_the_cases_do_not_share(void **state)
     assert_string_equal(name, "slow n=50");
 }
 
-static void a_task_is_the_sizes_and_the_data(void **state)
+TEST(a_task_is_the_sizes_and_the_data)
 {
     char task[RESULT_MAX_SHAPE];
     struct case_id id =
@@ -77,7 +77,7 @@ static int all_rows(const struct view_row *rows[])
     return view.count;
 }
 
-static void the_task_of_most_rows_is_kept_or_the_larger(void **state)
+TEST(the_task_of_most_rows_is_kept_or_the_larger)
 {
     const struct view_row *rows[4];
     fake_begin(&fake, 1);
@@ -96,7 +96,7 @@ static void the_task_of_most_rows_is_kept_or_the_larger(void **state)
     fake_end(&fake);
 }
 
-static void cases_on_different_data_are_different_tasks(void **state)
+TEST(cases_on_different_data_are_different_tasks)
 {
     const struct view_row *rows[4];
     fake_begin(&fake, 1);
@@ -114,7 +114,7 @@ static void cases_on_different_data_are_different_tasks(void **state)
     fake_end(&fake);
 }
 
-static void a_case_alone_keeps_a_name(void **state)
+TEST(a_case_alone_keeps_a_name)
 {
     struct plot_common common = {0};
     struct case_id a = id_of("fast", "n=5");
@@ -133,7 +133,7 @@ static int kept(const struct plot_request *request, double widest, const struct 
     return plot_keep_group(rows, count, widest);
 }
 
-static void the_group_of_most_variants_is_kept_or_the_larger(void **state)
+TEST(the_group_of_most_variants_is_kept_or_the_larger)
 {
     struct plot_request request = {.run = &fake.run}, other = {.operation = "other"};
     const struct view_row *rows[16];
@@ -149,7 +149,7 @@ static void the_group_of_most_variants_is_kept_or_the_larger(void **state)
     fake_end(&fake);
 }
 
-static void only_variants_near_the_fastest_count_where_asked(void **state)
+TEST(only_variants_near_the_fastest_count_where_asked)
 {
     const struct view_row *rows[5];
     fake_begin(&fake, 1);
@@ -182,7 +182,7 @@ static void written(const char *text, const char *expected)
     free(out);
 }
 
-static void text_cannot_leave_its_field(void **state)
+TEST(text_cannot_leave_its_field)
 {
     written("plain_name", "plain_name");
     written("a\tb\nc", "a b c");
@@ -230,7 +230,7 @@ static void draw(const char *name, enum plot_outcome expected)
     if (outcome != expected) fail_msg("outcome %d: %s", outcome, assay_last_error());
 }
 
-static void data_and_script_are_kept_and_hold_every_point(void **state)
+TEST(data_and_script_are_kept_and_hold_every_point)
 {
     if (!has_gnuplot()) skip();
     make_run();
@@ -246,7 +246,7 @@ static void data_and_script_are_kept_and_hold_every_point(void **state)
     fake_end(&fake);
 }
 
-static void odd_names_reach_the_picture_as_they_are(void **state)
+TEST(odd_names_reach_the_picture_as_they_are)
 {
     if (!has_gnuplot()) skip();
     make_run();
@@ -261,7 +261,7 @@ static void odd_names_reach_the_picture_as_they_are(void **state)
     fake_end(&fake);
 }
 
-static void every_format_is_drawn(void **state)
+TEST(every_format_is_drawn)
 {
     static const char *const names[] = {"a.svg", "a.png", "a.pdf"};
     struct stat status;
@@ -275,7 +275,7 @@ static void every_format_is_drawn(void **state)
     fake_end(&fake);
 }
 
-static void one_size_is_drawn_as_bars(void **state)
+TEST(one_size_is_drawn_as_bars)
 {
     if (!has_gnuplot()) skip();
     fake_begin(&fake, 1);
@@ -286,14 +286,14 @@ static void one_size_is_drawn_as_bars(void **state)
     fake_end(&fake);
 }
 
-static void a_run_without_a_time_is_nothing_to_draw(void **state)
+TEST(a_run_without_a_time_is_nothing_to_draw)
 {
     fake_begin(&fake, 1);
     draw("none.svg", PLOT_NOTHING);
     assert_int_not_equal(access(in_folder("none.svg"), F_OK), 0);
 }
 
-static void an_output_of_another_format_is_refused(void **state)
+TEST(an_output_of_another_format_is_refused)
 {
     make_run();
     draw("a.jpeg", PLOT_FAILED);
@@ -301,7 +301,7 @@ static void an_output_of_another_format_is_refused(void **state)
     fake_end(&fake);
 }
 
-static void without_gnuplot_the_message_says_how_to_get_it(void **state)
+TEST(without_gnuplot_the_message_says_how_to_get_it)
 {
     char *path = strdup(getenv("PATH"));
     make_run();
@@ -314,7 +314,7 @@ static void without_gnuplot_the_message_says_how_to_get_it(void **state)
     fake_end(&fake);
 }
 
-static void what_gnuplot_says_becomes_the_reason(void **state)
+TEST(what_gnuplot_says_becomes_the_reason)
 {
     char plots[128];
     if (!has_gnuplot()) skip();
@@ -346,23 +346,5 @@ static int remove_folder(void **state)
 int main(void)
 {
     setenv("ASSAY_PLOTS", "plots", 1); /* of the tree: the tests lie deeper than the program */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_what_the_cases_do_not_share),
-        cmocka_unit_test(a_task_is_the_sizes_and_the_data),
-        cmocka_unit_test(the_task_of_most_rows_is_kept_or_the_larger),
-        cmocka_unit_test(cases_on_different_data_are_different_tasks),
-        cmocka_unit_test(a_case_alone_keeps_a_name),
-        cmocka_unit_test(the_group_of_most_variants_is_kept_or_the_larger),
-        cmocka_unit_test(only_variants_near_the_fastest_count_where_asked),
-        cmocka_unit_test(text_cannot_leave_its_field),
-        cmocka_unit_test(data_and_script_are_kept_and_hold_every_point),
-        cmocka_unit_test(odd_names_reach_the_picture_as_they_are),
-        cmocka_unit_test(every_format_is_drawn),
-        cmocka_unit_test(one_size_is_drawn_as_bars),
-        cmocka_unit_test(a_run_without_a_time_is_nothing_to_draw),
-        cmocka_unit_test(an_output_of_another_format_is_refused),
-        cmocka_unit_test(without_gnuplot_the_message_says_how_to_get_it),
-        cmocka_unit_test(what_gnuplot_says_becomes_the_reason),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return test_main(make_folder, remove_folder);
 }

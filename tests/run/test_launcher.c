@@ -28,7 +28,7 @@ static void expect(const struct rank *rank, int index, int count, int local, con
     assert_string_equal(rank->job, job);
 }
 
-static void without_a_launcher_a_process_is_alone(void **state)
+TEST(without_a_launcher_a_process_is_alone)
 {
     struct rank rank;
     assert_int_equal(FIND(&rank, "HOME=/root", "SLURM_ARRAY_TASK_ID="), 0);
@@ -36,7 +36,7 @@ static void without_a_launcher_a_process_is_alone(void **state)
     assert_string_equal(rank.how, "");
 }
 
-static void each_launcher_says_rank_and_count(void **state)
+TEST(each_launcher_says_rank_and_count)
 {
     struct rank rank;
     FIND(&rank, "SLURM_PROCID=5", "SLURM_STEP_NUM_TASKS=8", "SLURM_LOCALID=1", "SLURM_JOB_ID=77",
@@ -58,14 +58,14 @@ static void each_launcher_says_rank_and_count(void **state)
 }
 
 /* The script of a Slurm job is none of several processes, though it has a SLURM_PROCID. */
-static void a_batch_script_is_alone(void **state)
+TEST(a_batch_script_is_alone)
 {
     struct rank rank;
     assert_int_equal(FIND(&rank, "SLURM_PROCID=0", "SLURM_NTASKS=4", "SLURM_JOB_ID=77"), 0);
     expect(&rank, 0, 1, -1, "");
 }
 
-static void under_mpirun_in_slurm_the_ranks_are_those_of_mpirun(void **state)
+TEST(under_mpirun_in_slurm_the_ranks_are_those_of_mpirun)
 {
     struct rank rank;
     FIND(&rank, "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2", "SLURM_LOCALID=0", "SLURM_JOB_ID=77",
@@ -74,7 +74,7 @@ static void under_mpirun_in_slurm_the_ranks_are_those_of_mpirun(void **state)
     expect(&rank, 3, 8, 3, "mpi-prterun-n1-7@1");
 }
 
-static void the_ranks_of_each_array_task_divide_its_part(void **state)
+TEST(the_ranks_of_each_array_task_divide_its_part)
 {
     struct rank rank;
     FIND(&rank, "SLURM_ARRAY_TASK_ID=1", "SLURM_ARRAY_TASK_COUNT=3", "SLURM_ARRAY_TASK_MAX=2",
@@ -84,7 +84,7 @@ static void the_ranks_of_each_array_task_divide_its_part(void **state)
     assert_string_equal(rank.how, "array task 1 of 3 of Slurm, rank 1 of 4 of Slurm");
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
     static const struct {
         const char *environment[6], *words;
@@ -118,13 +118,5 @@ static void what_cannot_be_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_launcher_a_process_is_alone),
-        cmocka_unit_test(each_launcher_says_rank_and_count),
-        cmocka_unit_test(a_batch_script_is_alone),
-        cmocka_unit_test(under_mpirun_in_slurm_the_ranks_are_those_of_mpirun),
-        cmocka_unit_test(the_ranks_of_each_array_task_divide_its_part),
-        cmocka_unit_test(what_cannot_be_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -133,7 +133,7 @@ static const char whole[] =
     "6 ok, 1 skipped, 1 wrong, 1 crashed, 2 missing\n";
 /* clang-format on */
 
-static void table_is_as_written_here(void **state)
+TEST(table_is_as_written_here)
 {
     show("table", false);
     assert_string_equal(shown, narrow);
@@ -141,7 +141,7 @@ static void table_is_as_written_here(void **state)
 }
 
 /* A group whose only limit is a copy: its ratio is shown, under another word. */
-static void a_bound_is_not_called_a_baseline(void **state)
+TEST(a_bound_is_not_called_a_baseline)
 {
     static const char shape[] = "n=5000000 input=fp32";
     struct show_options options = {.format = "table", .width = 100};
@@ -168,14 +168,14 @@ static void a_bound_is_not_called_a_baseline(void **state)
     }
 }
 
-static void a_file_gets_intervals_and_whole_lines(void **state)
+TEST(a_file_gets_intervals_and_whole_lines)
 {
     show_with(&(const struct show_options){.format = "table"});
     assert_string_equal(shown, whole);
     release();
 }
 
-static void every_line_of_the_table_fits_the_terminal(void **state)
+TEST(every_line_of_the_table_fits_the_terminal)
 {
     for (int width = 72; width <= 120; width++) {
         show_with(
@@ -197,7 +197,7 @@ static void join_lines(char *text)
     *to = '\0';
 }
 
-static void nothing_is_cut_in_a_narrow_terminal(void **state)
+TEST(nothing_is_cut_in_a_narrow_terminal)
 {
     show_with(&(const struct show_options){.format = "table", .width = 72});
     join_lines(shown);
@@ -209,7 +209,7 @@ static void nothing_is_cut_in_a_narrow_terminal(void **state)
     release();
 }
 
-static void wide_shows_intervals_though_they_do_not_fit(void **state)
+TEST(wide_shows_intervals_though_they_do_not_fit)
 {
     show("table", false);
     assert_null(strstr(shown, "[1.040"));
@@ -222,14 +222,14 @@ static void wide_shows_intervals_though_they_do_not_fit(void **state)
     release();
 }
 
-static void no_line_of_the_table_ends_in_a_blank(void **state)
+TEST(no_line_of_the_table_ends_in_a_blank)
 {
     show("table", true);
     assert_null(strstr(shown, " \n"));
     release();
 }
 
-static void ceilings_are_rows_on_request(void **state)
+TEST(ceilings_are_rows_on_request)
 {
     show("table", false);
     assert_null(strstr(shown, "fake_memory"));
@@ -239,14 +239,14 @@ static void ceilings_are_rows_on_request(void **state)
     release();
 }
 
-static void colour_is_off_unless_asked_for(void **state)
+TEST(colour_is_off_unless_asked_for)
 {
     show("table", true);
     assert_null(strchr(shown, '\033'));
     release();
 }
 
-static void md_has_as_many_cells_in_every_row(void **state)
+TEST(md_has_as_many_cells_in_every_row)
 {
     show("md", true);
     for (char *rest = shown, *line; (line = strsep(&rest, "\n"));) {
@@ -271,7 +271,7 @@ static int separators(const char *line)
     return count;
 }
 
-static void csv_has_as_many_fields_in_every_line(void **state)
+TEST(csv_has_as_many_fields_in_every_line)
 {
     show("csv", false);
     char *broken = strstr(shown, "line one\nline two");
@@ -321,7 +321,7 @@ static int close_sql(void **state)
     return sqlite3_close(sql);
 }
 
-static void json_is_one_valid_document(void **state)
+TEST(json_is_one_valid_document)
 {
     show("json", true);
     assert_answer("select json_valid(?1)", "1");
@@ -331,7 +331,7 @@ static void json_is_one_valid_document(void **state)
     release();
 }
 
-static void json_rows_have_the_members_of_format_1(void **state)
+TEST(json_rows_have_the_members_of_format_1)
 {
     show("json", false);
     assert_answer("select group_concat(key, ' ') from json_each(?1, '$.rows[0]')",
@@ -345,7 +345,7 @@ static void json_rows_have_the_members_of_format_1(void **state)
     release();
 }
 
-static void json_figures_that_were_not_measured_are_null(void **state)
+TEST(json_figures_that_were_not_measured_are_null)
 {
     show("json", false);
     assert_answer("select json_type(?1, '$.rows[1].event_ns')", "null");
@@ -356,7 +356,7 @@ static void json_figures_that_were_not_measured_are_null(void **state)
     release();
 }
 
-static void json_shape_is_an_object_with_numbers_as_numbers(void **state)
+TEST(json_shape_is_an_object_with_numbers_as_numbers)
 {
     show("json", false);
     assert_answer("select json_extract(?1, '$.rows[0].shape')",
@@ -364,7 +364,7 @@ static void json_shape_is_an_object_with_numbers_as_numbers(void **state)
     release();
 }
 
-static void json_carries_quality_and_ratio(void **state)
+TEST(json_carries_quality_and_ratio)
 {
     show("json", false);
     assert_answer("select json_extract(?1, '$.rows[1].quality.mse')", "0.0123");
@@ -372,7 +372,7 @@ static void json_carries_quality_and_ratio(void **state)
     release();
 }
 
-static void an_unknown_format_is_an_error_with_a_suggestion(void **state)
+TEST(an_unknown_format_is_an_error_with_a_suggestion)
 {
     struct show_options options = {.format = "jsn", .width = 100};
     fake_begin(&fake, 1);
@@ -382,14 +382,14 @@ static void an_unknown_format_is_an_error_with_a_suggestion(void **state)
 
 /* ------------------------------------------------------------------- text -- */
 
-static void text_that_fits_is_left_alone(void **state)
+TEST(text_that_fits_is_left_alone)
 {
     char out[64];
     show_fit(out, sizeof out, "µs ±1", 5);
     assert_string_equal(out, "µs ±1");
 }
 
-static void text_is_cut_between_characters(void **state)
+TEST(text_is_cut_between_characters)
 {
     char out[64];
     show_fit(out, sizeof out, "µµµµµµ", 5);
@@ -400,26 +400,5 @@ static void text_is_cut_between_characters(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_is_as_written_here),
-        cmocka_unit_test(a_file_gets_intervals_and_whole_lines),
-        cmocka_unit_test(every_line_of_the_table_fits_the_terminal),
-        cmocka_unit_test(nothing_is_cut_in_a_narrow_terminal),
-        cmocka_unit_test(wide_shows_intervals_though_they_do_not_fit),
-        cmocka_unit_test(a_bound_is_not_called_a_baseline),
-        cmocka_unit_test(no_line_of_the_table_ends_in_a_blank),
-        cmocka_unit_test(ceilings_are_rows_on_request),
-        cmocka_unit_test(colour_is_off_unless_asked_for),
-        cmocka_unit_test(md_has_as_many_cells_in_every_row),
-        cmocka_unit_test(csv_has_as_many_fields_in_every_line),
-        cmocka_unit_test(json_is_one_valid_document),
-        cmocka_unit_test(json_rows_have_the_members_of_format_1),
-        cmocka_unit_test(json_figures_that_were_not_measured_are_null),
-        cmocka_unit_test(json_shape_is_an_object_with_numbers_as_numbers),
-        cmocka_unit_test(json_carries_quality_and_ratio),
-        cmocka_unit_test(an_unknown_format_is_an_error_with_a_suggestion),
-        cmocka_unit_test(text_that_fits_is_left_alone),
-        cmocka_unit_test(text_is_cut_between_characters),
-    };
-    return cmocka_run_group_tests(tests, open_sql, close_sql);
+    return test_main(open_sql, close_sql);
 }

@@ -39,20 +39,20 @@ static bool contradicts(double plain)
     return show_contradiction(text, sizeof text, row);
 }
 
-static void a_median_on_the_other_side_of_1_contradicts(void **state)
+TEST_WITH(a_median_on_the_other_side_of_1_contradicts, setup, teardown)
 {
     assert_true(contradicts(0.97));
     assert_non_null(strstr(text, "alone says 0.970x"));
 }
 
-static void a_median_within_the_interval_does_not(void **state)
+TEST_WITH(a_median_within_the_interval_does_not, setup, teardown)
 {
     assert_false(contradicts(1.031));
     row->speedup.lo = 0.9;
     assert_false(contradicts(0.95));
 }
 
-static void a_median_that_differs_by_little_does_not(void **state)
+TEST_WITH(a_median_that_differs_by_little_does_not, setup, teardown)
 {
     row->speedup = (struct interval){.mid = 1.01, .lo = 1.005, .hi = 1.02};
     assert_false(contradicts(0.995));
@@ -60,12 +60,12 @@ static void a_median_that_differs_by_little_does_not(void **state)
     assert_false(contradicts(1));
 }
 
-static void a_median_far_away_on_the_same_side_contradicts(void **state)
+TEST_WITH(a_median_far_away_on_the_same_side_contradicts, setup, teardown)
 {
     assert_true(contradicts(1.3));
 }
 
-static void without_a_baseline_there_is_nothing_to_contradict(void **state)
+TEST_WITH(without_a_baseline_there_is_nothing_to_contradict, setup, teardown)
 {
     row->speedup = (struct interval){NAN, NAN, NAN};
     assert_false(contradicts(NAN));
@@ -80,14 +80,14 @@ static void assert_advice(const char *expected, struct profile *const *profiles)
     assert_string_equal(text, expected);
 }
 
-static void a_row_far_from_its_ceiling_says_how_far(void **state)
+TEST_WITH(a_row_far_from_its_ceiling_says_how_far, setup, teardown)
 {
     assert_advice("faster than the baseline library; bound by bandwidth (r4w1), 2.00x from it; "
                   "assay profile says what holds it (the filter is below)",
                   NULL);
 }
 
-static void a_ratio_whose_interval_has_1_is_neither_faster_nor_slower(void **state)
+TEST_WITH(a_ratio_whose_interval_has_1_is_neither_faster_nor_slower, setup, teardown)
 {
     strcpy(row->ceiling, "tf32");
     row->ceiling_fraction = 0.95;
@@ -97,7 +97,7 @@ static void a_ratio_whose_interval_has_1_is_neither_faster_nor_slower(void **sta
                   NULL);
 }
 
-static void a_short_kernel_is_not_bound_by_bandwidth(void **state)
+TEST_WITH(a_short_kernel_is_not_bound_by_bandwidth, setup, teardown)
 {
     row->speedup.lo = 0.7, row->speedup.hi = 0.9;
     fake.launches[0].device.kernel_floor_ns = 2001;
@@ -109,7 +109,7 @@ static void a_short_kernel_is_not_bound_by_bandwidth(void **state)
     assert_non_null(strstr(text, "bound by bandwidth"));
 }
 
-static void another_baseline_that_is_faster_is_named(void **state)
+TEST_WITH(another_baseline_that_is_faster_is_named, setup, teardown)
 {
     const double times[] = {7000, 7900, 8100};
     const char *const names[] = {"fastest", "fast", "library"};
@@ -134,14 +134,14 @@ static void another_baseline_that_is_faster_is_named(void **state)
     assert_null(strstr(text, "is faster"));
 }
 
-static void a_row_without_a_ceiling_says_so(void **state)
+TEST_WITH(a_row_without_a_ceiling_says_so, setup, teardown)
 {
     row->baseline[0] = row->ceiling[0] = '\0';
     row->ceiling_fraction = NAN;
     assert_advice("its ceiling was not measured in this run", NULL);
 }
 
-static void a_profile_knows_better_than_a_ceiling(void **state)
+TEST_WITH(a_profile_knows_better_than_a_ceiling, setup, teardown)
 {
     static struct profile profile;
     struct profile *profiles[] = {&profile};
@@ -162,7 +162,7 @@ static void a_profile_knows_better_than_a_ceiling(void **state)
     assert_non_null(strstr(text, "bound by bandwidth"));
 }
 
-static void a_case_without_a_time_has_no_advice(void **state)
+TEST_WITH(a_case_without_a_time_has_no_advice, setup, teardown)
 {
     row->result.status = STATUS_WRONG;
     assert_false(show_advice(text, sizeof text, &view, row, NULL));
@@ -171,7 +171,7 @@ static void a_case_without_a_time_has_no_advice(void **state)
 
 /* -------------------------------------------------------------------- ncu -- */
 
-static void ncu_gets_the_case_alone(void **state)
+TEST_WITH(ncu_gets_the_case_alone, setup, teardown)
 {
     assert_true(show_ncu(text, sizeof text, &fake.run, row));
     assert_string_equal(text, "ncu --set full --target-processes all --nvtx \\\n"
@@ -180,7 +180,7 @@ static void ncu_gets_the_case_alone(void **state)
                               "--filter 'int8_quantize/best n=5000 input=fp32 cold'");
 }
 
-static void ncu_opens_kernels_of_a_real_gpu_only(void **state)
+TEST_WITH(ncu_opens_kernels_of_a_real_gpu_only, setup, teardown)
 {
     row->result.id.place = ASSAY_HOST;
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
@@ -189,7 +189,7 @@ static void ncu_opens_kernels_of_a_real_gpu_only(void **state)
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
 }
 
-static void a_name_that_a_shell_would_take_apart_is_not_offered(void **state)
+TEST_WITH(a_name_that_a_shell_would_take_apart_is_not_offered, setup, teardown)
 {
     strcpy(row->result.id.variant, "it's");
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
@@ -197,23 +197,5 @@ static void a_name_that_a_shell_would_take_apart_is_not_offered(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_median_on_the_other_side_of_1_contradicts),
-        TEST(a_median_within_the_interval_does_not),
-        TEST(a_median_that_differs_by_little_does_not),
-        TEST(a_median_far_away_on_the_same_side_contradicts),
-        TEST(without_a_baseline_there_is_nothing_to_contradict),
-        TEST(a_row_far_from_its_ceiling_says_how_far),
-        TEST(a_ratio_whose_interval_has_1_is_neither_faster_nor_slower),
-        TEST(a_short_kernel_is_not_bound_by_bandwidth),
-        TEST(another_baseline_that_is_faster_is_named),
-        TEST(a_row_without_a_ceiling_says_so),
-        TEST(a_profile_knows_better_than_a_ceiling),
-        TEST(a_case_without_a_time_has_no_advice),
-        TEST(ncu_gets_the_case_alone),
-        TEST(ncu_opens_kernels_of_a_real_gpu_only),
-        TEST(a_name_that_a_shell_would_take_apart_is_not_offered),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -50,7 +50,7 @@ static const struct view_row *row_named(const struct view *view, const char *var
     return NULL;
 }
 
-static void ratio_is_the_time_of_the_baseline_over_the_time_of_the_row(void **state)
+TEST(ratio_is_the_time_of_the_baseline_over_the_time_of_the_row)
 {
     struct view view;
     fake_begin(&fake, 1);
@@ -65,7 +65,7 @@ static void ratio_is_the_time_of_the_baseline_over_the_time_of_the_row(void **st
     fake_end(&fake);
 }
 
-static void ratio_is_unknown_without_a_baseline_that_is_ok(void **state)
+TEST(ratio_is_unknown_without_a_baseline_that_is_ok)
 {
     struct view view;
     fake_begin(&fake, 1);
@@ -78,7 +78,7 @@ static void ratio_is_unknown_without_a_baseline_that_is_ok(void **state)
     fake_end(&fake);
 }
 
-static void ratio_is_taken_within_a_group(void **state)
+TEST(ratio_is_taken_within_a_group)
 {
     struct view view;
     fake_begin(&fake, 1);
@@ -91,7 +91,7 @@ static void ratio_is_taken_within_a_group(void **state)
     fake_end(&fake);
 }
 
-static void launches_are_one_row_with_the_median_of_their_medians(void **state)
+TEST(launches_are_one_row_with_the_median_of_their_medians)
 {
     static const double base[] = {10000, 20000, 30000}, fast[] = {8000, 10000, 9000};
     struct view view;
@@ -115,7 +115,7 @@ static void launches_are_one_row_with_the_median_of_their_medians(void **state)
     fake_end(&fake);
 }
 
-static void a_launch_with_another_baseline_does_not_enter_the_ratio(void **state)
+TEST(a_launch_with_another_baseline_does_not_enter_the_ratio)
 {
     struct view view;
     fake_begin(&fake, 2);
@@ -129,7 +129,7 @@ static void a_launch_with_another_baseline_does_not_enter_the_ratio(void **state
     fake_end(&fake);
 }
 
-static void a_case_that_was_wrong_in_one_launch_is_wrong(void **state)
+TEST(a_case_that_was_wrong_in_one_launch_is_wrong)
 {
     struct view view;
     fake_begin(&fake, 2);
@@ -143,7 +143,7 @@ static void a_case_that_was_wrong_in_one_launch_is_wrong(void **state)
     fake_end(&fake);
 }
 
-static void rows_go_by_time_and_failures_last_worst_first(void **state)
+TEST(rows_go_by_time_and_failures_last_worst_first)
 {
     static const char *const expected[] = {"fast", "slow", "bad", "dead", "absent"};
     struct view view;
@@ -160,7 +160,7 @@ static void rows_go_by_time_and_failures_last_worst_first(void **state)
     fake_end(&fake);
 }
 
-static void groups_keep_the_order_in_which_they_were_measured(void **state)
+TEST(groups_keep_the_order_in_which_they_were_measured)
 {
     struct view view;
     fake_begin(&fake, 1);
@@ -175,7 +175,7 @@ static void groups_keep_the_order_in_which_they_were_measured(void **state)
     fake_end(&fake);
 }
 
-static void share_of_a_ceiling_comes_from_the_cases_that_measure_it(void **state)
+TEST(share_of_a_ceiling_comes_from_the_cases_that_measure_it)
 {
     struct view view;
     fake_begin(&fake, 1);
@@ -194,7 +194,7 @@ static void share_of_a_ceiling_comes_from_the_cases_that_measure_it(void **state
     fake_end(&fake);
 }
 
-static void what_crosses_the_link_is_held_against_the_link_and_not_against_memory(void **state)
+TEST(what_crosses_the_link_is_held_against_the_link_and_not_against_memory)
 {
     struct view view;
     fake_begin(&fake, 1);
@@ -210,7 +210,7 @@ static void what_crosses_the_link_is_held_against_the_link_and_not_against_memor
     fake_end(&fake);
 }
 
-static void a_ceiling_of_a_case_that_was_wrong_is_none(void **state)
+TEST(a_ceiling_of_a_case_that_was_wrong_is_none)
 {
     struct view view;
     fake_begin(&fake, 1);
@@ -224,7 +224,7 @@ static void a_ceiling_of_a_case_that_was_wrong_is_none(void **state)
     fake_end(&fake);
 }
 
-static void much_arithmetic_a_byte_is_counted_in_operations(void **state)
+TEST(much_arithmetic_a_byte_is_counted_in_operations)
 {
     struct view view;
     fake_begin(&fake, 1);
@@ -249,7 +249,7 @@ static int exit_with(enum case_status status)
     return code;
 }
 
-static void exit_code_is_the_worst_outcome(void **state)
+TEST(exit_code_is_the_worst_outcome)
 {
     assert_int_equal(exit_with(STATUS_OK), EXIT_FINE);
     assert_int_equal(exit_with(STATUS_SKIPPED), EXIT_FINE);
@@ -259,7 +259,7 @@ static void exit_code_is_the_worst_outcome(void **state)
     assert_int_equal(exit_with(STATUS_TIMEOUT), EXIT_LOST);
 }
 
-static void exit_code_of_a_run_without_a_time_is_nothing(void **state)
+TEST(exit_code_of_a_run_without_a_time_is_nothing)
 {
     fake_begin(&fake, 1);
     assert_int_equal(view_exit_code(&fake.run), EXIT_NOTHING);
@@ -267,7 +267,7 @@ static void exit_code_of_a_run_without_a_time_is_nothing(void **state)
     assert_int_equal(view_exit_code(&fake.run), EXIT_NOTHING);
 }
 
-static void exit_code_tells_of_cases_that_are_missing(void **state)
+TEST(exit_code_tells_of_cases_that_are_missing)
 {
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "o", "n=1", "fine", 1000);
@@ -290,7 +290,7 @@ static int exit_with_expected(int expected, enum case_status status)
     return code;
 }
 
-static void a_wrong_answer_that_the_suite_expects_is_fine_and_a_right_one_is_not(void **state)
+TEST(a_wrong_answer_that_the_suite_expects_is_fine_and_a_right_one_is_not)
 {
     assert_int_equal(exit_with_expected(1, STATUS_WRONG), EXIT_FINE);
     assert_int_equal(exit_with_expected(1, STATUS_OK), EXIT_REGRESSED);
@@ -298,7 +298,7 @@ static void a_wrong_answer_that_the_suite_expects_is_fine_and_a_right_one_is_not
     assert_int_equal(exit_with_expected(1, STATUS_CRASHED), EXIT_LOST);
 }
 
-static void a_wrong_answer_that_nobody_is_known_to_expect_is_not_fine(void **state)
+TEST(a_wrong_answer_that_nobody_is_known_to_expect_is_not_fine)
 {
     for (int expected = -1; expected <= 0; expected++) {
         assert_int_equal(exit_with_expected(expected, STATUS_WRONG), EXIT_REGRESSED);
@@ -308,24 +308,5 @@ static void a_wrong_answer_that_nobody_is_known_to_expect_is_not_fine(void **sta
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ratio_is_the_time_of_the_baseline_over_the_time_of_the_row),
-        cmocka_unit_test(ratio_is_unknown_without_a_baseline_that_is_ok),
-        cmocka_unit_test(ratio_is_taken_within_a_group),
-        cmocka_unit_test(launches_are_one_row_with_the_median_of_their_medians),
-        cmocka_unit_test(a_launch_with_another_baseline_does_not_enter_the_ratio),
-        cmocka_unit_test(a_case_that_was_wrong_in_one_launch_is_wrong),
-        cmocka_unit_test(rows_go_by_time_and_failures_last_worst_first),
-        cmocka_unit_test(groups_keep_the_order_in_which_they_were_measured),
-        cmocka_unit_test(share_of_a_ceiling_comes_from_the_cases_that_measure_it),
-        cmocka_unit_test(what_crosses_the_link_is_held_against_the_link_and_not_against_memory),
-        cmocka_unit_test(a_ceiling_of_a_case_that_was_wrong_is_none),
-        cmocka_unit_test(much_arithmetic_a_byte_is_counted_in_operations),
-        cmocka_unit_test(exit_code_is_the_worst_outcome),
-        cmocka_unit_test(a_wrong_answer_that_the_suite_expects_is_fine_and_a_right_one_is_not),
-        cmocka_unit_test(a_wrong_answer_that_nobody_is_known_to_expect_is_not_fine),
-        cmocka_unit_test(exit_code_of_a_run_without_a_time_is_nothing),
-        cmocka_unit_test(exit_code_tells_of_cases_that_are_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -36,7 +36,7 @@ static int begin(void **state)
     return 0;
 }
 
-static void groups_are_numbered_as_their_first_cases_stand_in_the_run(void **state)
+TEST_WITH(groups_are_numbered_as_their_first_cases_stand_in_the_run, begin, NULL)
 {
     struct view_groups groups;
     const char *const shapes[] = {"n=9", "n=1", "n=9", "n=5", "n=1"};
@@ -50,7 +50,7 @@ static void groups_are_numbered_as_their_first_cases_stand_in_the_run(void **sta
     view_groups_release(&groups);
 }
 
-static void a_group_has_its_cases_in_the_order_of_the_run(void **state)
+TEST_WITH(a_group_has_its_cases_in_the_order_of_the_run, begin, NULL)
 {
     struct view_groups groups;
     for (int i = 0; i < CASES; i++)
@@ -65,7 +65,7 @@ static void a_group_has_its_cases_in_the_order_of_the_run(void **state)
 }
 
 /* Each with what tells it from the first. */
-static void operation_shape_temperature_purpose_and_label_tell_groups_apart(void **state)
+TEST_WITH(operation_shape_temperature_purpose_and_label_tell_groups_apart, begin, NULL)
 {
     struct view_groups groups;
     one("copy", "n=1", "a");
@@ -81,7 +81,7 @@ static void operation_shape_temperature_purpose_and_label_tell_groups_apart(void
     view_groups_release(&groups);
 }
 
-static void variant_place_and_launch_do_not(void **state)
+TEST_WITH(variant_place_and_launch_do_not, begin, NULL)
 {
     struct view_groups groups;
     one("copy", "n=1", "a");
@@ -93,7 +93,7 @@ static void variant_place_and_launch_do_not(void **state)
     view_groups_release(&groups);
 }
 
-static void a_run_without_cases_has_no_groups(void **state)
+TEST_WITH(a_run_without_cases_has_no_groups, begin, NULL)
 {
     struct view_groups groups;
     assert_int_equal(view_groups_make(&groups, &run), 0);
@@ -103,13 +103,5 @@ static void a_run_without_cases_has_no_groups(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(groups_are_numbered_as_their_first_cases_stand_in_the_run, begin),
-        cmocka_unit_test_setup(a_group_has_its_cases_in_the_order_of_the_run, begin),
-        cmocka_unit_test_setup(operation_shape_temperature_purpose_and_label_tell_groups_apart,
-                               begin),
-        cmocka_unit_test_setup(variant_place_and_launch_do_not, begin),
-        cmocka_unit_test_setup(a_run_without_cases_has_no_groups, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

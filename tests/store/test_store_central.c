@@ -2,7 +2,7 @@
 #include "store/store_central.h"
 #include "tests/store_fixture.h"
 
-static void a_url_is_told_from_a_path(void **state)
+TEST(a_url_is_told_from_a_path)
 {
     assert_true(store_is_url("postgres://host/db"));
     assert_true(store_is_url("postgresql:///db"));
@@ -12,7 +12,7 @@ static void a_url_is_told_from_a_path(void **state)
     assert_false(store_is_url(""));
 }
 
-static void a_url_is_shown_without_its_password(void **state)
+TEST(a_url_is_shown_without_its_password)
 {
     static const struct {
         const char *url, *shown;
@@ -33,7 +33,7 @@ static void a_url_is_shown_without_its_password(void **state)
     }
 }
 
-static void a_run_stands_behind_a_url_as_behind_a_file(void **state)
+TEST(a_run_stands_behind_a_url_as_behind_a_file)
 {
     static const struct {
         const char *spec, *path, *run;
@@ -54,7 +54,7 @@ static void a_run_stands_behind_a_url_as_behind_a_file(void **state)
     }
 }
 
-static void a_central_store_is_not_opened_for_writing(void **state)
+TEST(a_central_store_is_not_opened_for_writing)
 {
     struct store *store;
     FAILS(store_open(&store, "postgres://me:secret@host/db", STORE_WRITE), "assay push");
@@ -64,11 +64,5 @@ static void a_central_store_is_not_opened_for_writing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_url_is_told_from_a_path),
-        cmocka_unit_test(a_url_is_shown_without_its_password),
-        cmocka_unit_test(a_run_stands_behind_a_url_as_behind_a_file),
-        cmocka_unit_test(a_central_store_is_not_opened_for_writing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 /* ------------------------------------------------------------- multiplied -- */
 
-static void dims_multiply_in_the_order_written_the_first_slowest(void **state)
+TEST(dims_multiply_in_the_order_written_the_first_slowest)
 {
     struct plan plan = make("[group a]\noperation = scale\ninput = *\nn = 4, 8\n"
                             "temperature = cold, hot\n",
@@ -15,7 +15,7 @@ static void dims_multiply_in_the_order_written_the_first_slowest(void **state)
     plan_release(&plan);
 }
 
-static void dims_that_are_not_named_have_their_fallback(void **state)
+TEST(dims_that_are_not_named_have_their_fallback)
 {
     struct plan plan = make("[group a]\noperation = scale\n", &fake_host, &whole);
     expect_groups(&plan, "scale n=1000 input=fp32 cold\n");
@@ -25,7 +25,7 @@ static void dims_that_are_not_named_have_their_fallback(void **state)
     plan_release(&plan);
 }
 
-static void a_shape_named_twice_is_measured_once_with_all_its_variants(void **state)
+TEST(a_shape_named_twice_is_measured_once_with_all_its_variants)
 {
     struct plan plan = make("[group a]\noperation = scale\nn = 4, 8\nvariants = fast\n"
                             "[group b]\noperation = scale\nn = 8\nvariants = fast, wide\n",
@@ -37,7 +37,7 @@ static void a_shape_named_twice_is_measured_once_with_all_its_variants(void **st
     plan_release(&plan);
 }
 
-static void settings_come_from_the_options_then_the_group_then_the_suite(void **state)
+TEST(settings_come_from_the_options_then_the_group_then_the_suite)
 {
     const char *text = "[suite]\nbudget = 0.2\nprecision = 1\ntimeout = 9\n"
                        "[group a]\noperation = scale\nbudget = 0.3\nenergy = 2\n"
@@ -72,7 +72,7 @@ static void expect_thresholds(const char *text, const char *expected)
     plan_release(&plan);
 }
 
-static void a_group_has_its_own_threshold_else_that_of_its_file_else_that_of_the_suite(void **state)
+TEST(a_group_has_its_own_threshold_else_that_of_its_file_else_that_of_the_suite)
 {
     write_suite("other.ini", "[suite]\nthreshold = 4\n[group theirs]\noperation = scale\nn = 5\n"
                              "[group twice]\noperation = scale\nn = 6\nthreshold = 6\n");
@@ -87,7 +87,7 @@ static void a_group_has_its_own_threshold_else_that_of_its_file_else_that_of_the
     expect_thresholds("[group a]\noperation = scale\n", "a 0");
 }
 
-static void wrong_answers_are_expected_of_the_variants_that_the_own_group_names(void **state)
+TEST(wrong_answers_are_expected_of_the_variants_that_the_own_group_names)
 {
     struct plan plan = make("[group a]\noperation = scale\nn = 4, 8\nvariants = fast\n"
                             "[group b]\noperation = scale\nn = 8, 16\nvariants = fast, wide\n"
@@ -104,7 +104,7 @@ static void wrong_answers_are_expected_of_the_variants_that_the_own_group_names(
     plan_release(&plan);
 }
 
-static void only_variants_of_the_device_are_taken(void **state)
+TEST(only_variants_of_the_device_are_taken)
 {
     const char *text = "[group a]\noperation = scale\n";
     struct plan plan = make(text, &fake_host, &whole);
@@ -118,7 +118,7 @@ static void only_variants_of_the_device_are_taken(void **state)
     plan_release(&plan);
 }
 
-static void what_cannot_run_is_skipped_with_its_reason(void **state)
+TEST(what_cannot_run_is_skipped_with_its_reason)
 {
     const char *text = "[group a]\noperation = scale\nn = 13, 14\nvariants = fast, wide, tma\n";
     struct plan plan = make(text, &fake_host, &whole);
@@ -136,7 +136,7 @@ static void what_cannot_run_is_skipped_with_its_reason(void **state)
     plan_release(&plan);
 }
 
-static void a_shape_larger_than_the_memory_is_skipped(void **state)
+TEST(a_shape_larger_than_the_memory_is_skipped)
 {
     struct device_info small = fake_host;
     small.memory_bytes = 16 << 20;
@@ -151,7 +151,7 @@ static void a_shape_larger_than_the_memory_is_skipped(void **state)
     plan_release(&plan);
 }
 
-static void groups_of_another_device_or_without_variants_here_are_left_out(void **state)
+TEST(groups_of_another_device_or_without_variants_here_are_left_out)
 {
     const char *text = "[group a]\noperation = product\n"
                        "[group b]\noperation = scale\ndevice = cuda\n"
@@ -166,7 +166,7 @@ static void groups_of_another_device_or_without_variants_here_are_left_out(void 
                  "p.ini:1: nothing in the suite is for the device cuda");
 }
 
-static void a_baseline_of_the_suites_choice_is_measured_too(void **state)
+TEST(a_baseline_of_the_suites_choice_is_measured_too)
 {
     const char *text = "[group a]\noperation = scale\nvariants = wide\nbaseline = plain\n";
     struct plan plan = make(text, &fake_host, &whole);
@@ -183,7 +183,7 @@ static void a_baseline_of_the_suites_choice_is_measured_too(void **state)
 static const char several[] = "[group a]\noperation = scale\nn = 1..16*2\n"
                               "[group b]\noperation = stream\nmix = *\n";
 
-static void a_filter_is_a_glob_on_operation_and_variant(void **state)
+TEST(a_filter_is_a_glob_on_operation_and_variant)
 {
     struct plan_options options = whole;
     options.filter = "scale/[fw]*";
@@ -198,7 +198,7 @@ static void a_filter_is_a_glob_on_operation_and_variant(void **state)
     plan_release(&plan);
 }
 
-static void a_filter_with_a_blank_names_shape_and_temperature_too(void **state)
+TEST(a_filter_with_a_blank_names_shape_and_temperature_too)
 {
     struct plan_options options = whole;
     options.filter = "scale/fast *n=4 * cold";
@@ -218,7 +218,7 @@ static void a_filter_with_a_blank_names_shape_and_temperature_too(void **state)
                  "operations here: scale, stream)");
 }
 
-static void what_is_expected_wrong_stays_so_behind_a_filter(void **state)
+TEST(what_is_expected_wrong_stays_so_behind_a_filter)
 {
     const char *text = "[group a]\noperation = scale\nn = 4\nexpect_wrong = plain\n";
     const struct {
@@ -235,7 +235,7 @@ static void what_is_expected_wrong_stays_so_behind_a_filter(void **state)
     }
 }
 
-static void a_filter_that_matches_nothing_gets_a_suggestion(void **state)
+TEST(a_filter_that_matches_nothing_gets_a_suggestion)
 {
     struct plan_options options = whole;
     options.filter = "sclae/*";
@@ -247,7 +247,7 @@ static void a_filter_that_matches_nothing_gets_a_suggestion(void **state)
                  "operations here: scale, stream)");
 }
 
-static void more_groups_than_a_plan_holds_are_an_error(void **state)
+TEST(more_groups_than_a_plan_holds_are_an_error)
 {
     expect_error("[group a]\noperation = product\nm = 1..4000+1\nk = 1, 2\n", &fake_host, &whole,
                  "p.ini:1: a plan has at most 4096 groups");
@@ -261,7 +261,7 @@ static const char all_ceilings[] =
     "[group fp32]\noperation = product\nm = 512\nk = 512\n"
     "[group no ceiling]\noperation = scale\n";
 
-static void ceilings_that_the_groups_need_come_in_front_and_are_brief(void **state)
+TEST(ceilings_that_the_groups_need_come_in_front_and_are_brief)
 {
     struct plan_options options = whole;
     write_suite("ceilings.ini", all_ceilings);
@@ -285,7 +285,7 @@ static void ceilings_that_the_groups_need_come_in_front_and_are_brief(void **sta
     plan_release(&plan);
 }
 
-static void a_ceiling_that_is_a_case_already_is_not_measured_twice(void **state)
+TEST(a_ceiling_that_is_a_case_already_is_not_measured_twice)
 {
     struct plan_options options = whole;
     write_suite("ceilings.ini", all_ceilings);
@@ -297,7 +297,7 @@ static void a_ceiling_that_is_a_case_already_is_not_measured_twice(void **state)
     plan_release(&plan);
 }
 
-static void cases_that_do_not_run_need_no_ceiling(void **state)
+TEST(cases_that_do_not_run_need_no_ceiling)
 {
     struct plan_options options = whole;
     write_suite("ceilings.ini", all_ceilings);
@@ -309,27 +309,5 @@ static void cases_that_do_not_run_need_no_ceiling(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dims_multiply_in_the_order_written_the_first_slowest),
-        cmocka_unit_test(dims_that_are_not_named_have_their_fallback),
-        cmocka_unit_test(a_shape_named_twice_is_measured_once_with_all_its_variants),
-        cmocka_unit_test(settings_come_from_the_options_then_the_group_then_the_suite),
-        cmocka_unit_test(
-            a_group_has_its_own_threshold_else_that_of_its_file_else_that_of_the_suite),
-        cmocka_unit_test(wrong_answers_are_expected_of_the_variants_that_the_own_group_names),
-        cmocka_unit_test(only_variants_of_the_device_are_taken),
-        cmocka_unit_test(what_cannot_run_is_skipped_with_its_reason),
-        cmocka_unit_test(a_shape_larger_than_the_memory_is_skipped),
-        cmocka_unit_test(groups_of_another_device_or_without_variants_here_are_left_out),
-        cmocka_unit_test(a_baseline_of_the_suites_choice_is_measured_too),
-        cmocka_unit_test(a_filter_is_a_glob_on_operation_and_variant),
-        cmocka_unit_test(a_filter_with_a_blank_names_shape_and_temperature_too),
-        cmocka_unit_test(what_is_expected_wrong_stays_so_behind_a_filter),
-        cmocka_unit_test(a_filter_that_matches_nothing_gets_a_suggestion),
-        cmocka_unit_test(more_groups_than_a_plan_holds_are_an_error),
-        cmocka_unit_test(ceilings_that_the_groups_need_come_in_front_and_are_brief),
-        cmocka_unit_test(a_ceiling_that_is_a_case_already_is_not_measured_twice),
-        cmocka_unit_test(cases_that_do_not_run_need_no_ceiling),
-    };
-    return cmocka_run_group_tests(tests, enter_suite_folder, leave_suite_folder);
+    return test_main(enter_suite_folder, leave_suite_folder);
 }

@@ -60,7 +60,7 @@ static void expect(const struct device_info *device, const struct assay_variant 
     assert_string_equal(group.skip[0], reason);
 }
 
-static void shared_memory_beyond_the_card_is_a_reason(void **state)
+TEST(shared_memory_beyond_the_card_is_a_reason)
 {
     expect(&a100, &tiled, 163 * KIB, "");
     expect(&a100, &tiled, 163 * KIB + 1,
@@ -70,12 +70,12 @@ static void shared_memory_beyond_the_card_is_a_reason(void **state)
     expect(&ada, &plain, 1 << 30, "");
 }
 
-static void what_the_shape_cannot_have_is_said_first(void **state)
+TEST(what_the_shape_cannot_have_is_said_first)
 {
     expect(&ada, &both, 227 * KIB, "not today");
 }
 
-static void code_is_asked_for_where_the_card_would_do(void **state)
+TEST(code_is_asked_for_where_the_card_would_do)
 {
     expect(&h200, &wgmma, 1, "");
     expect(&h200, &clusters, 1, "");
@@ -85,13 +85,13 @@ static void code_is_asked_for_where_the_card_would_do(void **state)
     expect(&b200_by_ptx_90, &clusters, 1, "");
 }
 
-static void the_card_is_named_where_no_code_would_help(void **state)
+TEST(the_card_is_named_where_no_code_would_help)
 {
     expect(&a100, &clusters, 1, "needs compute capability 9.0, the device has 8.0");
     expect(&b200_by_ptx_90, &wgmma, 1, "for compute capability 9.0 at most, the device has 10.0");
 }
 
-static void the_host_has_no_card(void **state)
+TEST(the_host_has_no_card)
 {
     const struct device_info host = {.place = ASSAY_HOST};
     expect(&host, &tiled, 227 * KIB, "");
@@ -99,12 +99,5 @@ static void the_host_has_no_card(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_memory_beyond_the_card_is_a_reason),
-        cmocka_unit_test(what_the_shape_cannot_have_is_said_first),
-        cmocka_unit_test(code_is_asked_for_where_the_card_would_do),
-        cmocka_unit_test(the_card_is_named_where_no_code_would_help),
-        cmocka_unit_test(the_host_has_no_card),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

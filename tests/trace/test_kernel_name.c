@@ -2,7 +2,7 @@
 #include "tests/test.h"
 #include "trace/kernel_name.h"
 
-static void a_name_keeps_what_tells_it_from_others(void **state)
+TEST(a_name_keeps_what_tells_it_from_others)
 {
     static const struct {
         const char *whole, *name;
@@ -33,7 +33,7 @@ static void a_name_keeps_what_tells_it_from_others(void **state)
     }
 }
 
-static void a_name_is_cut_at_its_field(void **state)
+TEST(a_name_is_cut_at_its_field)
 {
     char name[5];
     kernel_short_name("void softmax<float>(float*)", name, sizeof name);
@@ -42,10 +42,6 @@ static void a_name_is_cut_at_its_field(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_keeps_what_tells_it_from_others),
-        cmocka_unit_test(a_name_is_cut_at_its_field),
-    };
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

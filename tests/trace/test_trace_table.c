@@ -1,5 +1,4 @@
 /* test_trace_table.c - what assay time prints of a run fits its terminal. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +69,7 @@ static char *print(bool by_range, int width)
     return text;
 }
 
-static void no_line_is_wider_than_the_terminal(void **state)
+TEST(no_line_is_wider_than_the_terminal)
 {
     for (int by_range = 0; by_range < 2; by_range++) {
         char *text = print(by_range, WIDTH), *rest = text, *line;
@@ -82,7 +81,7 @@ static void no_line_is_wider_than_the_terminal(void **state)
     }
 }
 
-static void the_kernel_with_most_time_is_first_and_the_least_are_added_up(void **state)
+TEST(the_kernel_with_most_time_is_first_and_the_least_are_added_up)
 {
     char *text = print(false, 1000);
     const char *most = strstr(text, "characters29~"), *next = strstr(text, "characters28~");
@@ -93,7 +92,7 @@ static void the_kernel_with_most_time_is_first_and_the_least_are_added_up(void *
     free(text);
 }
 
-static void by_range_the_largest_is_first(void **state)
+TEST(by_range_the_largest_is_first)
 {
     char *text = print(true, 1000);
     const char *b = strstr(text, "range=b: 1650 s, 35.5 % of the time");
@@ -104,11 +103,6 @@ static void by_range_the_largest_is_first(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_line_is_wider_than_the_terminal),
-        cmocka_unit_test(the_kernel_with_most_time_is_first_and_the_least_are_added_up),
-        cmocka_unit_test(by_range_the_largest_is_first),
-    };
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, make_run, NULL);
+    return test_main(make_run, NULL);
 }

@@ -1,16 +1,32 @@
 /*
- * attention_online_tf32_wgmma.cu - one kernel on Hopper's tensor cores in tf32 (fp32 in memory),
- * after attention_online_wgmma.cu, from which it differs in three things.
+ * attention_online_tf32_wgmma.cu - one kernel on Hopper's tensor cores in tf32 (fp32 in memory): as
+ * attention_online_wgmma.cu, but for what tf32 asks for.
  *
- * Values. Both operands of a tf32 product lie along k, which for the second product is the key. So
- * a warpgroup that fetches takes the values through registers and writes them transposed, two
- * multiprocessor's worth of ... 
+ * Values. In tf32 both operands of a product lie along k, which is the key in the second one. So a
+ * warpgroup fetches the values through registers and writes them to shared memory transposed, with
+ * the keys in the order in which a lane has the weights (attention_tf32_wgmma.cuh). A pass of its
+ * own in front would read and write them all once more: at 1k tokens a third of the time.
+ *
+ * Computing. Scores, weights and sums of a tile are one after another in a warpgroup, in the same
+ * registers, and three warpgroups fill each other's waits: in tf32 the products of a tile take
+ * three times as long as its exponentials, not twice. Weights are rounded to nearest; q, k and v
+ * are numbers of tf32.
+ *
+ * Operations: 4 d per pair in tf32, and an exponential. Bytes: q and y once; k and v once per 192
+ * queries, from L2: 96 KiB for 192 x 96 pairs of 128 numbers.
+ *
+ * Predicted for 132 multiprocessors at 1.7 GHz: at head size 128 the products of three warpgroups
+ * and a tile of 96 keys take 4608 cycles, and move 384 KiB of shared memory for wgmma and about 144
+ * for fetching, 4220 cycles' worth. So shared memory is nearly as busy as the tensor cores: at 75 %
+ * of their 460 TFLOP/s about 340 for 16k tokens, 3.6 TB/s from L2; at head size 64 as much less as
+ * beginnings and ends of works weigh more: 300. Not measured.
  */
 #include <stdlib.h>
 
 #include "attention_tf32_wgmma.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/tensor_map.h"
+#include "attention_variants.h"
 
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
 template <typename layout>
@@ -85,14 +101,13 @@ static const char *supports(const struct assay_shape *shape)
     return size == 64 || size == 128 ? NULL : "made for head sizes 64 and 128";
 }
 
-static int setup(struct assay_call *call)
+static int setup_of(struct assay_call *call, struct choice choice)
 {
     struct attention args = attention_args(call);
     struct plan *plan = (struct plan *)calloc(1, sizeof *plan);
     if (!plan) return assay_error("out of memory");
     call->state = plan;
-    plan->choice =
-        args.size == 64 ? choice_of<tf32_stages<64, 128, 3, 2, 8>>() : choice_of<tf32_stages<128, 96, 3, 1, 5>>();
+    plan->choice = choice;
     plan->order = attention_order_of(args.batch * args.heads, args.tokens, 8 * args.size,
                                      plan->choice.queries);
     int processors = assay_card()->multiprocessors;
@@ -101,6 +116,13 @@ static int setup(struct assay_call *call)
     call->workspace_bytes += sizeof *plan->taken;
     if (assay_cuda(cudaMalloc((void **)&plan->taken, sizeof *plan->taken), "cudaMalloc")) return -1;
     return assay_cuda(cudaMemset(plan->taken, 0, sizeof *plan->taken), "cudaMemset");
+}
+
+/* Alternatives to be measured; all but one are to go. */
+template <class SMALL, class LARGE> static int setup(struct assay_call *call)
+{
+    bool small = call->shape->value[ATTENTION_HEAD_SIZE] == 64;
+    return setup_of(call, small ? choice_of<SMALL>() : choice_of<LARGE>());
 }
 
 static int launch(struct assay_call *call)
@@ -127,19 +149,29 @@ static void teardown(struct assay_call *call)
     free(plan);
 }
 
-static const struct assay_variant variant = {
-    .operation = "attention",
-    .name = "online_tf32_wgmma",
-    .summary = "one kernel on Hopper's tensor cores in tf32, keys by TMA, values transposed",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .min_sm = 90,
-    .max_sm = 90,
-    .arch_specific = true,
-    .supports = supports,
-    .setup = setup,
-    .launch = launch,
-    .teardown = teardown,
-};
-ASSAY_REGISTER_VARIANT(variant);
+#define VARIANT(IDENTIFIER, ...)                                                                   \
+    static const struct assay_variant IDENTIFIER = {                                               \
+        .operation = "attention",                                                                  \
+        .name = #IDENTIFIER,                                                                       \
+        .summary = "one kernel on Hopper's tensor cores in tf32, keys by TMA, values transposed",  \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .clock = ASSAY_CLOCK_DEVICE,                                                               \
+        .min_sm = 90,                                                                              \
+        .max_sm = 90,                                                                              \
+        .arch_specific = true,                                                                     \
+        .supports = supports,                                                                      \
+        .setup = setup<__VA_ARGS__>,                                                               \
+        .launch = launch,                                                                          \
+        .teardown = teardown,                                                                      \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(IDENTIFIER)
+
+VARIANT(online_tf32_wgmma, tf32_stages<64, 128, 3, 2, 8>, tf32_stages<128, 96, 3, 1, 5>);
+
+const struct assay_variant *attention_online_tf32_wgmma(void)
+{
+    return &online_tf32_wgmma;
+}
+VARIANT(online_tf32_wgmma_two, tf32_stages<64, 128, 2, 2, 8>, tf32_stages<128, 128, 2, 1, 6>);
+VARIANT(online_tf32_wgmma_ring, tf32_stages<64, 128, 2, 2, 12>, tf32_stages<128, 96, 2, 2, 4>);

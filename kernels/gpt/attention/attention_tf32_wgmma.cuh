@@ -7,10 +7,10 @@
 
 #include "attention_wgmma.cuh"
 
-/* The shared memory of a block. A panel is rows of 128 bytes, swizzled: 32 numbers of a tile's keys,
- * or 32 keys of all numbers of the transposed values. Queries of one unit of work, or of two where
- * there is room, a tile of ROWS for each warpgroup; a ring of panels of keys, and one of values;
- * barriers.
+/* The shared memory of a block. A panel is rows of 128 bytes, swizzled: 32 numbers of a tile's
+ * keys, or 32 keys of all numbers of the transposed values. Queries of one unit of work, or of two
+ * where there is room, a tile of ROWS for each warpgroup; a ring of panels of keys, and one of
+ * values; barriers.
  *
  * SIZE: numbers per head; KEYS: of a tile; GROUPS: warpgroups that compute; STAGES: panels. */
 template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> struct tf32_stages {
@@ -19,7 +19,8 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
     static const int threads = GROUP_THREADS * (GROUPS + 1), queries = ROWS * GROUPS;
     static const int query_stages = 128 / SIZE, tiles = query_stages * GROUPS; /* of queries */
     static const int key_panels = SIZE / panel, value_panels = KEYS / panel;   /* of a tile */
-    static const int query_bytes = ROWS * SIZE * 4, key_bytes = KEYS * SIZE * 4, value_bytes = SIZE * 128;
+    static const int query_bytes = ROWS * SIZE * 4, key_bytes = KEYS * SIZE * 4,
+                     value_bytes = SIZE * 128;
     static const int keys_at = tiles * query_bytes, values_at = keys_at + KEY_STAGES * key_bytes;
     static const int barriers_at = values_at + VALUE_STAGES * value_bytes;
     static const bool straddles = KEYS % ROWS != 0; /* 64 queries may be on two tiles' diagonals */
@@ -27,7 +28,8 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
     static const int bytes =
         slack + barriers_at + (3 * tiles + 2 * KEY_STAGES + 2 * VALUE_STAGES + 2) * 8;
     /* A lane's: scores and sums are 96 or 112 of them, a quarter of a panel of values 16 or 32. */
-    static const int computing_registers = 144, fetching_registers = 80;
+    static const int computing_registers = GROUPS == 2 ? 208 : 144;
+    static const int fetching_registers = GROUPS == 2 ? 96 : 80;
     static_assert(VALUE_STAGES >= value_panels);
 };
 
@@ -88,6 +90,20 @@ template <typename layout> struct tf32_memory {
     }
 };
 
+/* A work as the kernel goes over it. Blocks of queries end where the sequence does, at a multiple
+ * of ROWS, so the one with too few queries for all warpgroups is the first, which has the fewest
+ * keys: its `first` may be negative. */
+template <typename layout>
+static __device__ __forceinline__ struct online_work tf32_work_at(
+    const struct attention &args, const struct attention_order &order, int index)
+{
+    struct online_work work = online_work_at<layout>(args, order, index);
+    work.first += (args.tokens + ROWS - 1) / ROWS * ROWS - order.blocks * layout::queries;
+    int end = min(work.first + layout::queries, args.tokens);
+    work.tiles = (end + layout::keys - 1) / layout::keys;
+    return work;
+}
+
 /* ----------------------------------------------------------------- producer -- */
 
 static __device__ __forceinline__ void tf32_put(uint32_t at, float a, float b, float c, float d)
@@ -97,10 +113,10 @@ static __device__ __forceinline__ void tf32_put(uint32_t at, float a, float b, f
                  : "memory");
 }
 
-/* A thread's part of a panel of values: one or two blocks of four numbers of four keys. It transposes
- * them, so that the four keys of a number are a chunk of 16 bytes of the panel. The keys are those of
- * one parity of eight neighbours: the left operand of a product wants columns t and t + 4 of its
- * eight in a lane, which has the weights of keys 2t and 2t + 1.
+/* A thread's part of a panel of values: one or two blocks of four numbers of four keys. It
+ * transposes them, so that the four keys of a number are a chunk of 16 bytes of the panel. The keys
+ * are those of one parity of eight neighbours: the left operand of a product wants columns t and t
+ * + 4 of its eight in a lane, which has the weights of keys 2t and 2t + 1.
  *
  * Eight neighbouring lanes have eight numbers and four chunks: they write to all banks, and a warp
  * reads whole lines. */
@@ -130,7 +146,8 @@ template <typename layout> struct tf32_values {
         const float *at = from + own * args.stride;
 #pragma unroll
         for (int i = 0; i < 4; i++, at += 2 * args.stride)
-            v[block][i] = own + 2 * i < args.tokens ? __ldg((const float4 *)at) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            v[block][i] = own + 2 * i < args.tokens ? __ldg((const float4 *)at)
+                                                    : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
     __device__ void store(int block, uint32_t panel) const
     {
@@ -203,7 +220,7 @@ static __device__ __forceinline__ void tf32_produce(const tf32_memory<layout> me
 
     int index = (int)blockIdx.x;
     for (int parity = 0; index < order.works; parity ^= 1) {
-        work = online_work_at<layout>(args, order, index);
+        work = tf32_work_at<layout>(args, order, index);
         int last = (work.tiles - 1) * layout::keys;
         values.begin(args, work);
 #pragma unroll
@@ -303,9 +320,9 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
         int index = speaker ? hopper_get(memory.index(mine)) : 0;
         index = __shfl_sync(0xffffffffu, index, 0);
         if (index >= order.works) break;
-        struct online_work work = online_work_at<layout>(args, order, index);
+        struct online_work work = tf32_work_at<layout>(args, order, index);
         int own = work.first + group * ROWS, row = own + warp * 16 + lane / 4;
-        int top = own < args.tokens ? min((own + ROWS - 1) / keys, work.tiles - 1) : -1;
+        int top = own >= 0 ? min((own + ROWS - 1) / keys, work.tiles - 1) : -1;
         float s[keys / 2] = {}, sum[layout::size / 2] = {}, keep[2];
         struct online_rows rows = {{-INFINITY, -INFINITY}, {0.0f, 0.0f}};
 
@@ -324,14 +341,15 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
 
         for (int tile = top; tile >= 0; tile--) {
             hopper_barrier_wait(memory.key_there(key.stage), key.phase);
+            uint64_t q = wgmma_tile(memory.query(mine));
+            uint64_t k = wgmma_tile(memory.key(key.stage));
             wgmma_pin(s);
             wgmma_begin();
 #pragma unroll
             for (int step = 0; step < layout::size / 8; step++) {
                 int panel = step * 8 / layout::panel, inside = step % (layout::panel / 8);
-                uint64_t a = wgmma_tile(memory.query(mine) + panel * ROWS * 128);
-                uint64_t b = wgmma_tile(memory.key(key.stage) + panel * keys * 128);
-                wgmma_step(float(), s, wgmma_ahead(a, inside), wgmma_ahead(b, inside), step > 0);
+                wgmma_step(float(), s, wgmma_ahead(q + panel * ROWS * 128 / 16, inside),
+                           wgmma_ahead(k + panel * keys * 128 / 16, inside), step > 0);
             }
             wgmma_commit();
             wgmma_wait<0>();
@@ -346,24 +364,26 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
                 for (int i = 0; i < layout::size / 2; i++)
                     sum[i] *= keep[i % 4 / 2];
 
+            wgmma_pin(rows.total); /* of all weights: they come before the wait for values */
             tf32_round(s);
-            wgmma_pin(s); /* before the wait for values */
             int value_at = value.stage;
-            for (int panel = 0; panel < layout::value_panels; panel++, value.advance())
+            uint64_t v[layout::value_panels];
+#pragma unroll
+            for (int panel = 0; panel < layout::value_panels; panel++, value.advance()) {
+                v[panel] = wgmma_tile(memory.value(value.stage));
                 hopper_barrier_wait(memory.value_there(value.stage), value.phase);
+            }
             wgmma_pin(sum);
             wgmma_pin(s);
             wgmma_begin();
 #pragma unroll
             for (int step = 0; step < layout::keys / 8; step++) {
                 int panel = step * 8 / layout::panel, inside = step % (layout::panel / 8);
-                uint64_t b =
-                    wgmma_tile(memory.value(tf32_stage<layout::value_stages>(value_at, panel)));
                 uint32_t p[4];
 #pragma unroll
                 for (int i = 0; i < 4; i++)
                     p[i] = __float_as_uint(s[4 * step + i]);
-                wgmma_along(float(), sum, p, wgmma_ahead(b, inside));
+                wgmma_loaded(float(), sum, p, wgmma_ahead(v[panel], inside), 1);
             }
             wgmma_commit();
             wgmma_wait<0>();
@@ -372,7 +392,7 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
             for (int panel = 0; panel < layout::value_panels; panel++)
                 value_free(tf32_stage<layout::value_stages>(value_at, panel));
         }
-        tf32_store<layout>(args, work, row, lane, sum, rows);
+        if (top >= 0) tf32_store<layout>(args, work, row, lane, sum, rows);
     }
 }
 

@@ -17,6 +17,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <type_traits>
 
 #include "kernels/gpt/mma.cuh"
 #include "linear_fp8.h"
@@ -31,11 +32,18 @@ struct plan {
     const float *x_scales, *w_scales;
 };
 
-template <int COLUMNS_, int PARTS_, bool LOADED_, int CLUSTER_, bool STAGGERED_, bool BY_BLOCK_>
+template <int COLUMNS_, int PARTS_, bool LOADED_, int CLUSTER_, bool STAGGERED_, bool BY_BLOCK_,
+          int FEWER_>
 struct config : lwg_config<uint8_t, COLUMNS_, CLUSTER_, false> {
     static constexpr int PARTS = PARTS_, WIDTH = COLUMNS_ / PARTS;
     static constexpr bool LOADED = LOADED_, STAGGERED = STAGGERED_, BY_BLOCK = BY_BLOCK_;
     static constexpr int BUFFERED = PARTS == 4 ? 2 : 1; /* parts in registers */
+    using base = lwg_config<uint8_t, COLUMNS_, CLUSTER_, false>;
+    static constexpr int STAGES = base::STAGES - FEWER_;
+    static constexpr int BUFFERS =
+        (base::ROOM_BYTES - STAGES * base::STAGE_BYTES) / base::BUFFER_BYTES;
+    static constexpr int SHARED_BYTES =
+        LWG_ALIGN + STAGES * base::STAGE_BYTES + BUFFERS * base::BUFFER_BYTES;
     /* Columns that surely have one scale. */
     static constexpr int SCALED = COLUMNS_ % LFP8_GROUP ? LFP8_GROUP / 2 : LFP8_GROUP;
 };
@@ -77,10 +85,9 @@ template <typename CONFIG> struct scale_source {
 /* Begin the sums of a part in a stage, from zero. */
 template <typename CONFIG>
 static __device__ __forceinline__ void begin(float (&part)[CONFIG::WIDTH / 2],
-                                             const uint32_t (&loaded)[STEPS][4], uint32_t x,
-                                             uint32_t w)
+                                             const uint32_t (&loaded)[STEPS][4], uint64_t a,
+                                             uint64_t b)
 {
-    const uint64_t a = wgmma_tile(x), b = wgmma_tile(w);
     wgmma_pin(part);
     wgmma_begin();
 #pragma unroll
@@ -94,20 +101,46 @@ static __device__ __forceinline__ void begin(float (&part)[CONFIG::WIDTH / 2],
 
 /* Two sums in each 4 belong to the first row and two to the second. */
 template <typename CONFIG>
-static __device__ __forceinline__ void add(float (&sum)[CONFIG::COLUMNS / 2],
+static __device__ __forceinline__ void add(float (&sum)[CONFIG::PARTS][CONFIG::WIDTH / 2],
                                            float (&part)[CONFIG::WIDTH / 2], int number,
                                            const struct scale_set<CONFIG> &scales)
 {
     wgmma_pin(part);
 #pragma unroll
     for (int i = 0; i < CONFIG::WIDTH / 2; i++) {
-        float *to = &sum[number * (CONFIG::WIDTH / 2) + i];
         int column = number * CONFIG::WIDTH + i / 4 * 8;
         if (CONFIG::BY_BLOCK)
-            *to += part[i] * (scales.x[i % 4 / 2] * scales.w[column / CONFIG::SCALED]);
+            sum[number][i] += part[i] * (scales.x[i % 4 / 2] * scales.w[column / CONFIG::SCALED]);
         else
-            *to += part[i];
+            sum[number][i] += part[i];
     }
+}
+
+/* The last tile of a warp, whose outputs are in registers. */
+struct outputs {
+    float scale;
+    unsigned char *out;
+    int row, column;
+    bool pending;
+};
+
+/* Store a part by TMA. */
+template <typename CONFIG>
+static __device__ __forceinline__ void store(float (&sum)[CONFIG::WIDTH / 2],
+                                             const struct plan &plan, const struct outputs &of,
+                                             int part, int lane)
+{
+    constexpr int boxes = CONFIG::WIDTH / LINEAR_STORE_WIDTH<uint16_t>;
+    if (!CONFIG::BY_BLOCK) {
+#pragma unroll
+        for (int i = 0; i < CONFIG::WIDTH / 2; i++)
+            sum[i] *= of.scale;
+    }
+    if (part == 0 && lane == 0) hopper_store_wait<0>(); /* the tile's before */
+    __syncwarp();
+    linear_store_boxes<uint16_t, CONFIG::WIDTH, CONFIG::BUFFERS>(
+        plan.product.y, sum, of.row, of.column + part * CONFIG::WIDTH,
+        of.out + part * boxes % CONFIG::BUFFERS * LINEAR_STORE_BYTES, lane);
 }
 
 /* The warpgroup's 64 rows of a stage of x, as a lane takes them to its registers. */
@@ -121,9 +154,11 @@ static __device__ __forceinline__ void load_rows(uint32_t (&to)[STEPS][4], uint3
         mma_load(to[i], first ^ i * WGMMA_STEP_BYTES);
 }
 
-/* A warpgroup's sums over so many stages. It passes the turn once it is ahead of the other. */
+/* A warpgroup's sums over so many stages; while its first products run, the outputs of the last
+ * tile are stored. It passes the turn once it is ahead of the other. */
 template <typename CONFIG>
-static __device__ __forceinline__ void multiply(float (&sum)[CONFIG::COLUMNS / 2],
+static __device__ __forceinline__ void multiply(float (&sum)[CONFIG::PARTS][CONFIG::WIDTH / 2],
+                                                const struct plan &plan, const struct outputs &done,
                                                 const struct scale_source<CONFIG> &source,
                                                 int stages, uint32_t ring, int row, uint32_t full,
                                                 uint32_t empty, struct lwg_cursor at, bool passes,
@@ -135,26 +170,37 @@ static __device__ __forceinline__ void multiply(float (&sum)[CONFIG::COLUMNS / 2
     struct scale_set<CONFIG> scales = {
     };
     int before = 0;
-    for (int step = 0; step < stages; step++) {
-        /* The same in all lanes, as the compiler now knows. */
-        const uint32_t stage = __shfl_sync(0xffffffffu, ring + at.stage * CONFIG::STAGE_BYTES, 0);
-        const uint32_t x = stage + row * WGMMA_ROW_BYTES, w = stage + CONFIG::X_BYTES;
+    int group = 0;
+    auto stage = [&](auto first) __attribute__((always_inline))
+    {
+        constexpr bool FIRST = decltype(first)::value;
+        const uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES + row * WGMMA_ROW_BYTES;
+        const uint64_t a = wgmma_tile(x);
+        const uint64_t b = wgmma_tile(ring + at.stage * CONFIG::STAGE_BYTES + CONFIG::X_BYTES);
         struct scale_set<CONFIG> next = {
         };
-        if (CONFIG::BY_BLOCK) source.load(next, step);
+        if (CONFIG::BY_BLOCK) source.load(next, group++);
         hopper_barrier_wait(full + 8 * at.stage, at.parity);
         wgmma_wait<0>();
 #pragma unroll
         for (int i = 0; i < STEPS; i++)
             wgmma_pin(loaded[i]);
-        if (buffers > 1 && step > 0) lwg_give_back<CONFIG>(empty, before, lane);
+        if (buffers > 1 && !FIRST) lwg_give_back<CONFIG>(empty, before, lane);
         if (CONFIG::LOADED) load_rows(loaded, x, lane);
 #pragma unroll
         for (int i = 0; i < CONFIG::PARTS; i++) {
-            begin<CONFIG>(part[i % buffers], loaded, x, w + i * CONFIG::WIDTH * WGMMA_ROW_BYTES);
-            if (buffers > 1) { /* the part before, at first all zeros */
+            begin<CONFIG>(part[i % buffers], loaded, a,
+                          b + i * CONFIG::WIDTH * WGMMA_ROW_BYTES / 16);
+            if (FIRST) {
+                if (done.pending) store<CONFIG>(sum[i], plan, done, i, lane);
+#pragma unroll
+                for (int j = 0; j < CONFIG::WIDTH / 2; j++)
+                    sum[i][j] = 0;
+            }
+            if (buffers > 1) { /* the part before */
                 if (i > 0) wgmma_wait<1>();
-                add<CONFIG>(sum, part[(i + 1) % buffers], i > 0 ? i - 1 : last, scales);
+                if (!FIRST || i > 0)
+                    add<CONFIG>(sum, part[(i + 1) % buffers], i > 0 ? i - 1 : last, scales);
                 if (i == 0) scales = next;
             } else {
                 if (i == 0) scales = next;
@@ -162,12 +208,15 @@ static __device__ __forceinline__ void multiply(float (&sum)[CONFIG::COLUMNS / 2
                 if (i == last) lwg_give_back<CONFIG>(empty, at.stage, lane);
                 add<CONFIG>(sum, part[0], i, scales);
             }
-            if (CONFIG::STAGGERED && i == last / 2 && step == 0 && passes)
+            if (CONFIG::STAGGERED && FIRST && i == last / 2 && passes)
                 hopper_turn_pass(1, LWG_CONSUMERS * WGMMA_THREADS);
         }
         before = at.stage;
         lwg_advance<CONFIG>(at);
-    }
+    };
+    stage(std::true_type());
+    for (int step = 1; step < stages; step++)
+        stage(std::false_type());
     if (buffers > 1) {
         wgmma_wait<0>();
         lwg_give_back<CONFIG>(empty, before, lane);
@@ -185,7 +234,9 @@ static __device__ void consume(const struct plan &plan, uint32_t ring, unsigned 
     struct lwg_cursor next = {0, 0};
     struct linear_walk walk = lwg_walk_of<CONFIG>(plan.product);
     struct linear_unit unit;
-    out += warp * CONFIG::BUFFERS * LINEAR_STORE_BYTES;
+    float sum[CONFIG::PARTS][CONFIG::WIDTH / 2];
+    struct outputs done = {1, out + warp * CONFIG::BUFFERS * LINEAR_STORE_BYTES, 0, 0, false};
+    if (!CONFIG::BY_BLOCK) done.scale = __ldg(plan.x_scales) * __ldg(plan.w_scales);
     for (bool first = true; linear_walk_next(&walk, &unit); first = false) {
         const struct lwg_corner tile = lwg_corner_of<CONFIG>(plan.product, unit.tile, rank);
         const int stages = unit.end - unit.begin;
@@ -198,25 +249,29 @@ static __device__ void consume(const struct plan &plan, uint32_t ring, unsigned 
         const int row = tile.row + half + warp % 4 * LINEAR_STORE_ROWS;
         const scale_source<CONFIG> source(plan, row + mma_row(lane, 0), tile.column, unit.begin);
         const bool passes = first && group == 0 && tile.row + WGMMA_ROWS < plan.product.operands.m;
-        float sum[1][CONFIG::COLUMNS / 2] = {};
         if (CONFIG::STAGGERED && first && group == 1)
             hopper_turn_wait(1, LWG_CONSUMERS * WGMMA_THREADS);
-        multiply<CONFIG>(sum[0], source, stages, ring, half, full, empty, at, passes, lane);
-        if (row >= plan.product.operands.m) continue;
-        if (stages < plan.product.division.depth &&
-            !lwg_join<CONFIG>(plan.product, walk, unit, sum, warp, lane))
-            continue;
-        if (!CONFIG::BY_BLOCK) {
-            const float scale = __ldg(plan.x_scales) * __ldg(plan.w_scales);
+        multiply<CONFIG>(sum, plan, done, source, stages, ring, half, full, empty, at, passes,
+                         lane);
+        done.row = row;
+        done.column = tile.column;
+        done.pending = row < plan.product.operands.m &&
+                       (stages == plan.product.division.depth ||
+                        lwg_join<CONFIG>(plan.product, walk, unit, sum, warp, lane));
+        if (!done.pending || plan.product.y.by_engine) continue;
+        done.pending = false;
 #pragma unroll
-            for (int i = 0; i < CONFIG::COLUMNS / 2; i++)
-                sum[0][i] *= scale;
+        for (int i = 0; i < CONFIG::PARTS; i++) {
+#pragma unroll
+            for (int j = 0; j < CONFIG::WIDTH / 2 && !CONFIG::BY_BLOCK; j++)
+                sum[i][j] *= done.scale;
+            linear_store_runs<uint16_t, CONFIG::WIDTH, CONFIG::BUFFERS>(
+                plan.product.y, sum[i], row, tile.column + i * CONFIG::WIDTH, done.out, lane);
         }
-        if (lane == 0) hopper_store_wait<0>(); /* the last tile's */
-        __syncwarp();
-        linear_store_rows<uint16_t, CONFIG::COLUMNS, CONFIG::BUFFERS>(plan.product.y, sum[0], row,
-                                                                      tile.column, out, lane);
     }
+#pragma unroll
+    for (int i = 0; i < CONFIG::PARTS && done.pending; i++)
+        store<CONFIG>(sum[i], plan, done, i, lane);
     if (lane == 0) hopper_store_wait<0>();
 }
 
@@ -292,7 +347,7 @@ static const char *supports(const struct assay_shape *shape)
     return shape->value[LFP8_K] % 16 ? "k is no multiple of 16" : NULL;
 }
 
-template <int COLUMNS, int PARTS, bool LOADED, int CLUSTER, bool STAGGERED>
+template <int COLUMNS, int PARTS, bool LOADED, int CLUSTER, bool STAGGERED, int FEWER>
 static int setup(struct assay_call *call)
 {
     struct product *product =
@@ -310,10 +365,10 @@ static int setup(struct assay_call *call)
     product->plan.x_scales = (const float *)call->buffer[LFP8_X_SCALES];
     product->plan.w_scales = (const float *)call->buffer[LFP8_W_SCALES];
     if (call->shape->value[LFP8_SCALE] == LFP8_BLOCK)
-        return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, true>>(product, &operands,
-                                                                                 call);
-    return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, false>>(product, &operands,
-                                                                              call);
+        return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, true, FEWER>>(
+            product, &operands, call);
+    return prepare<config<COLUMNS, PARTS, LOADED, CLUSTER, STAGGERED, false, FEWER>>(
+        product, &operands, call);
 }
 
 static int launch(struct assay_call *call)
@@ -336,7 +391,6 @@ static void teardown(struct assay_call *call)
         .summary = SUMMARY,                                                                        \
         .kind = ASSAY_KERNEL,                                                                      \
         .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .min_sm = 90,                                                                              \
         .max_sm = 90,                                                                              \
         .arch_specific = true,                                                                     \
@@ -348,10 +402,11 @@ static void teardown(struct assay_call *call)
     ASSAY_REGISTER_VARIANT(variant_##NAME)
 
 VARIANT(wgmma, "Hopper's tensor cores, TMA, tiles of 128 x 256, groups added in fp32", 256, 4, true,
-        2, true);
-VARIANT(wgmma_even, "as wgmma, warpgroups not staggered", 256, 4, true, 2, false);
-VARIANT(wgmma_halves, "as wgmma, two parts, one in registers", 256, 2, true, 2, true);
-VARIANT(wgmma_192, "as wgmma, tiles of 128 x 192, one part, x from shared memory", 192, 1, false, 2,
-        true);
-VARIANT(wgmma_128, "as wgmma, tiles of 128 x 128, one part, x from shared memory", 128, 1, false, 2,
-        true);
+        2, false, 0);
+VARIANT(wgmma_halves, "as wgmma, two parts, x from shared memory, staggered", 256, 2, false, 2,
+        true, 0);
+VARIANT(wgmma_halves_even, "as wgmma, two parts, x from shared memory", 256, 2, false, 2, false, 0);
+VARIANT(wgmma_192, "as wgmma, tiles of 128 x 192, one part, x from shared memory, staggered", 192,
+        1, false, 2, true, 0);
+VARIANT(wgmma_192_even, "as wgmma, tiles of 128 x 192, one part, x from shared memory", 192, 1,
+        false, 2, false, 0);

@@ -19,10 +19,11 @@
 
 typedef void persistent_kernel(const struct persistent_args args);
 
-template <typename T> static persistent_kernel *kernel_of(int64_t batch)
+/* Numbers of 24 bits are exact enough wherever an operand may be rounded to 11 or 8. */
+template <typename T, bool PAIRED> static persistent_kernel *kernel_of(int64_t batch)
 {
-    if (batch <= 2) return batch == 1 ? persistent<T, 1> : persistent<T, 2>;
-    return batch <= 4 ? persistent<T, 4> : persistent<T, 8>;
+    if (batch <= 2) return batch == 1 ? persistent<T, 1, false> : persistent<T, 2, PAIRED>;
+    return batch <= 4 ? persistent<T, 4, PAIRED> : persistent<T, 8, PAIRED>;
 }
 
 /* ----------------------------------------------------------------- memory -- */
@@ -58,10 +59,20 @@ static int64_t slot_bytes(const struct model *model)
 }
 
 /* Shared memory beside the ring. */
+template <typename T> static int64_t fixed_bytes_of(const struct model *model)
+{
+    int64_t rows = rows_of(model);
+    size_t block = rows == 1   ? sizeof(persistent_memory<T, 1>)
+                   : rows == 2 ? sizeof(persistent_memory<T, 2>)
+                   : rows == 4 ? sizeof(persistent_memory<T, 4>)
+                               : sizeof(persistent_memory<T, 8>);
+    return (int64_t)block + x_floats(model) * (int64_t)sizeof(float);
+}
+
 static int64_t fixed_bytes(const struct model *model)
 {
-    int64_t sums = 2 * PERSISTENT_PARTS * PERSISTENT_GROUP * rows_of(model);
-    return PERSISTENT_BARRIERS + (x_floats(model) + sums) * (int64_t)sizeof(float);
+    return model->precision == GPT_BF16 ? fixed_bytes_of<uint16_t>(model)
+                                        : fixed_bytes_of<float>(model);
 }
 
 /* The ring has to hold four rows of the widest product, or a norm and four of another. */
@@ -142,6 +153,7 @@ static void args_init(struct model_persistent *persistent, const struct model_ru
     args->size = (int)model->size, args->channels = (int)model->channels;
     args->batch = (int)model->batch, args->tokens = (int)model->tokens;
     args->vocabulary = (int)model->vocabulary;
+    args->per_channel = 1.0f / (float)model->channels;
     args->scale_of_scores = attention_scale(args->size);
     args->pieces = (int)context_pieces(model, persistent->blocks);
     args->x_floats = (int)x_floats(model);
@@ -175,9 +187,11 @@ int model_persistent_init(struct model_persistent *persistent, const struct mode
     int64_t most =
         assay_card()->multiprocessors; /* every block has columns of the widest product */
     persistent->blocks = (unsigned)(most < 4 * model->channels ? most : 4 * model->channels);
-    persistent->kernel = model->precision == GPT_BF16
-                             ? (const void *)kernel_of<uint16_t>(model->batch)
-                             : (const void *)kernel_of<float>(model->batch);
+    persistent_kernel *kernel =
+        model->precision == GPT_BF16   ? kernel_of<uint16_t, true>(model->batch)
+        : model->precision == GPT_TF32 ? kernel_of<float, true>(model->batch)
+                                       : kernel_of<float, false>(model->batch);
+    persistent->kernel = (const void *)kernel;
     args_init(persistent, run);
     int status = allow(persistent);
     return status ? status : words_init(persistent, model, call);

@@ -1,10 +1,10 @@
 /*
  * model_persistent.h - a token of every sequence by one launch: what kernel and host agree on.
  *
- * Between the steps of a layer, blocks hand numbers over as words of 8 bytes: an fp32 and a tag,
- * which is another one in every layer of every launch. Who reads a word waits until it has the tag
- * that it expects. No word is written again before all that read it have: what is written next
- * depends on what they made of it.
+ * Between the steps of a layer, blocks hand numbers over as words of 8 bytes: a number or two, and
+ * a tag, which is another one in every layer of every launch. Who reads a word waits until it has
+ * the tag that it expects. No word is written again before all that read it have: what is written
+ * next depends on what they made of it.
  */
 #pragma once
 
@@ -37,7 +37,7 @@ struct persistent_args {
     uint64_t *words[PERSISTENT_KINDS]; /* device memory, zeros at first */
     uint32_t *last;                    /* the last tag that was used, 0 at first */
     int64_t cache_bytes;
-    float scale_of_scores;
+    float scale_of_scores, per_channel; /* 1 / channels */
     int layers, heads, size, channels, batch, tokens, vocabulary;
     int pieces;            /* of the context */
     int slots, slot_bytes; /* of the ring */

@@ -47,12 +47,12 @@ static __device__ __forceinline__ int persistent_attended_row(const struct persi
 /* Ask this layer's keys and values into L2. */
 template <typename T>
 static __device__ __forceinline__ void persistent_ask(const struct persistent_args &args,
-                                                      const T *cache)
+                                                      struct persistent_item item, const T *cache)
 {
     const int LINE = 128 / (int)sizeof(T);
-    int c = args.channels, lines = (args.size + LINE - 1) / LINE;
     for (int i = blockIdx.x; i < persistent_items(args); i += gridDim.x) {
-        const struct persistent_item item = persistent_item_of(args, i);
+        if (i >= (int)gridDim.x) item = persistent_item_of(args, i);
+        int c = args.channels, lines = (args.size + LINE - 1) / LINE;
         const T *from = cache + persistent_key_at(args, item);
         for (int at = threadIdx.x; at < 2 * lines * (item.end - item.first);
              at += PERSISTENT_LANES) {
@@ -105,7 +105,7 @@ template <int LANE> struct persistent_softmax {
 };
 
 /* One block and item, for heads up to 32 LANE. `scratch` holds size + 2 floats per warp. */
-template <typename T, int LANE>
+template <typename T, bool PAIRED, int LANE>
 static __device__ __forceinline__ void persistent_attend(const struct persistent_args &args,
                                                          const struct persistent_item &item,
                                                          const T *cache, uint32_t tag,
@@ -114,8 +114,9 @@ static __device__ __forceinline__ void persistent_attend(const struct persistent
     const int KEYS = LANE <= 2 ? 8 : LANE == 4 ? 4 : 2, WARPS = PERSISTENT_WARPS;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32, size = args.size, c = args.channels;
     const T *from = cache + persistent_key_at(args, item);
+    int words = PAIRED ? item.batch / 2 : item.batch;
     const uint64_t *own =
-        args.words[PERSISTENT_QKV] + (int64_t)item.batch * 3 * c + item.head * size;
+        args.words[PERSISTENT_QKV] + (int64_t)words * 3 * c + item.head * size + lane;
     float k[KEYS][LANE], v[KEYS][LANE];
     auto load = [&](int key) {
         const T *at = from + 3LL * key * c + lane;
@@ -130,17 +131,18 @@ static __device__ __forceinline__ void persistent_attend(const struct persistent
     };
     int key = item.first + warp * KEYS;
     load(key);
-    float token[3 * LANE] = {}; /* q, k and v of the token itself */
-    words_wait(
+    uint64_t token[3 * LANE] = {}; /* q, k and v of the token itself */
+    words_wait<PAIRED>(
         [=](int i) {
-            int at = lane + 32 * (i % LANE);
-            return at < size ? own + i / LANE * c + at : NULL;
+            int at = 32 * (i % LANE);
+            return lane + at < size ? own + i / LANE * c + at : NULL;
         },
         tag, token);
+    auto number = [&](int i) { return word_number<PAIRED>(token[i], item.batch % 2); };
     struct persistent_softmax<LANE> softmax;
 #pragma unroll
     for (int i = 0; i < LANE; i++)
-        softmax.q[i] = token[i] * args.scale_of_scores;
+        softmax.q[i] = number(i) * args.scale_of_scores;
     while (key < item.end) {
         softmax.add(k, v, item.end - key);
         key += WARPS * KEYS;
@@ -150,7 +152,7 @@ static __device__ __forceinline__ void persistent_attend(const struct persistent
         float k[1][LANE], v[1][LANE];
 #pragma unroll
         for (int i = 0; i < LANE; i++)
-            k[0][i] = token[LANE + i], v[0][i] = token[2 * LANE + i];
+            k[0][i] = number(LANE + i), v[0][i] = number(2 * LANE + i);
         softmax.add(k, v, 1);
     }
     float *peaks = scratch, *totals = peaks + WARPS, *sums = totals + WARPS;
@@ -159,40 +161,48 @@ static __device__ __forceinline__ void persistent_attend(const struct persistent
     for (int i = 0; i < LANE; i++)
         if (lane + 32 * i < size) sums[warp * size + lane + 32 * i] = softmax.sum[i];
     persistent_sync();
-    float most = -INFINITY, all = 0.0f;
-    for (int w = 0; w < WARPS; w++)
-        most = fmaxf(most, peaks[w]);
-    for (int w = 0; w < WARPS; w++)
-        all += totals[w] * attention_exp2(peaks[w] - most);
-    uint64_t *to = args.words[PERSISTENT_ATTENDED] +
-                   (int64_t)(item.piece * args.batch + item.batch) * persistent_attended_row(args);
-    for (int i = threadIdx.x; i < size; i += PERSISTENT_LANES) {
+    if (32 * warp < size) {
+        float of = lane < WARPS ? peaks[lane] : -INFINITY, most = of;
+#pragma unroll
+        for (int step = 1; step < WARPS; step *= 2)
+            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
+        most = __shfl_sync(0xffffffffu, most, 0);
+        of = attention_exp2(of - most);
+        float all = gpt_warp_sum(lane < WARPS ? totals[lane] * of : 0.0f);
+        uint64_t *to =
+            args.words[PERSISTENT_ATTENDED] +
+            (int64_t)(item.piece * args.batch + item.batch) * persistent_attended_row(args);
+        int i = (int)threadIdx.x;
         float value = 0.0f;
-        for (int w = 0; w < WARPS; w++)
-            value += sums[w * size + i] * attention_exp2(peaks[w] - most);
-        word_put(to + item.head * size + i, value / all, tag);
+#pragma unroll
+        for (int w = 0; w < WARPS; w++) {
+            float share = __shfl_sync(0xffffffffu, of, w);
+            if (i < size) value = fmaf(sums[w * size + i], share, value);
+        }
+        if (i < size) word_put(to + item.head * size + i, word_of(__fdividef(value, all), tag));
+        if (args.pieces > 1 && threadIdx.x < 2)
+            word_put(to + c + 2 * item.head + threadIdx.x, word_of(threadIdx.x ? all : most, tag));
     }
-    if (args.pieces > 1 && threadIdx.x < 2)
-        word_put(to + c + 2 * item.head + threadIdx.x, threadIdx.x ? all : most, tag);
     persistent_sync();
 }
 
 /* The block's items of a layer. */
-template <typename T>
+template <typename T, bool PAIRED>
 static __device__ __forceinline__ void persistent_attend_all(const struct persistent_args &args,
+                                                             struct persistent_item item,
                                                              const T *cache, uint32_t tag,
                                                              float *scratch)
 {
     for (int i = blockIdx.x; i < persistent_items(args); i += gridDim.x) {
-        const struct persistent_item item = persistent_item_of(args, i);
+        if (i >= (int)gridDim.x) item = persistent_item_of(args, i);
         if (args.size <= 32)
-            persistent_attend<T, 1>(args, item, cache, tag, scratch);
+            persistent_attend<T, PAIRED, 1>(args, item, cache, tag, scratch);
         else if (args.size <= 64)
-            persistent_attend<T, 2>(args, item, cache, tag, scratch);
+            persistent_attend<T, PAIRED, 2>(args, item, cache, tag, scratch);
         else if (args.size <= 128)
-            persistent_attend<T, 4>(args, item, cache, tag, scratch);
+            persistent_attend<T, PAIRED, 4>(args, item, cache, tag, scratch);
         else
-            persistent_attend<T, MODEL_MAX_HEAD / 32>(args, item, cache, tag, scratch);
+            persistent_attend<T, PAIRED, MODEL_MAX_HEAD / 32>(args, item, cache, tag, scratch);
     }
 }
 
@@ -213,22 +223,23 @@ static __device__ __forceinline__ float persistent_attended(const struct persist
                                               ? from + j * apart + (part ? weights + part - 1 : i)
                                               : NULL;
         };
-        float out[3 * SOME];
+        uint64_t out[3 * SOME] = {};
+        auto number = [&](int i) { return word_number<false>(out[i], 0); };
 #pragma unroll
         for (int j = 0; j < SOME; j++)
-            out[3 * j] = out[3 * j + 2] = 0.0f, out[3 * j + 1] = -INFINITY;
-        words_wait(at, tag, out);
+            out[3 * j + 1] = __float_as_uint(-INFINITY);
+        words_wait<false>(at, tag, out);
         float before = most;
 #pragma unroll
         for (int j = 0; j < SOME; j++)
-            most = fmaxf(most, out[3 * j + 1]);
+            most = fmaxf(most, number(3 * j + 1));
         float keep = attention_exp2(before - most);
         all *= keep, sum *= keep;
 #pragma unroll
         for (int j = 0; j < SOME; j++) {
-            float weight = out[3 * j + 2] * attention_exp2(out[3 * j + 1] - most);
+            float weight = number(3 * j + 2) * attention_exp2(number(3 * j + 1) - most);
             all += weight;
-            sum = fmaf(weight, out[3 * j], sum);
+            sum = fmaf(weight, number(3 * j), sum);
         }
     }
     return sum / all;

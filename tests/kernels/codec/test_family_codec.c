@@ -17,7 +17,7 @@ static void all_far(double distance[CODEWORDS], double far)
         distance[k] = far;
 }
 
-static void without_a_rival_only_the_nearest_codeword_is_right(void **state)
+TEST(without_a_rival_only_the_nearest_codeword_is_right)
 {
     double distance[CODEWORDS];
     for (int best = 0; best < CODEWORDS; best++) {
@@ -30,7 +30,7 @@ static void without_a_rival_only_the_nearest_codeword_is_right(void **state)
     }
 }
 
-static void every_pair_of_near_codewords_is_exact_and_near_and_nothing_else(void **state)
+TEST(every_pair_of_near_codewords_is_exact_and_near_and_nothing_else)
 {
     double distance[CODEWORDS];
     for (int best = 0; best < CODEWORDS; best++)
@@ -47,7 +47,7 @@ static void every_pair_of_near_codewords_is_exact_and_near_and_nothing_else(void
         }
 }
 
-static void five_rivals_are_known_and_the_sixth_is_wrong(void **state)
+TEST(five_rivals_are_known_and_the_sixth_is_wrong)
 {
     const int near[] = {255, 0, 7, 128, 254, 1};
     double distance[CODEWORDS];
@@ -62,7 +62,7 @@ static void five_rivals_are_known_and_the_sixth_is_wrong(void **state)
                          i < SEARCH_RIVALS ? ASSAY_NEAR : ASSAY_WRONG);
 }
 
-static void a_gap_as_wide_as_the_tolerance_is_no_tie(void **state)
+TEST(a_gap_as_wide_as_the_tolerance_is_no_tie)
 {
     double distance[CODEWORDS];
     all_far(distance, 200.0);
@@ -72,7 +72,7 @@ static void a_gap_as_wide_as_the_tolerance_is_no_tie(void **state)
     assert_int_equal(search_match(search_expect(distance, 2e-3), 4), ASSAY_NEAR);
 }
 
-static void equal_distances_go_to_the_lowest_codeword_and_no_distance_to_codeword_0(void **state)
+TEST(equal_distances_go_to_the_lowest_codeword_and_no_distance_to_codeword_0)
 {
     double distance[CODEWORDS];
     all_far(distance, 200.0);
@@ -82,7 +82,7 @@ static void equal_distances_go_to_the_lowest_codeword_and_no_distance_to_codewor
     assert_true(search_expect(distance, 1e-4) == 0.0);
 }
 
-static void the_distance_is_its_formula(void **state)
+TEST(the_distance_is_its_formula)
 {
     float z[CODEWORD_LENGTH] = {0};
     static float codebook[CODEWORDS * CODEWORD_LENGTH];
@@ -95,7 +95,7 @@ static void the_distance_is_its_formula(void **state)
     assert_true(distance[0] == 25.0 && distance[5] == 20.0 && distance[255] == 9.0);
 }
 
-static void every_host_search_finds_the_nearest_codeword(void **state)
+TEST(every_host_search_finds_the_nearest_codeword)
 {
     const int64_t leaves[] = {1, 2, 3, 17};
     int64_t near;
@@ -155,20 +155,20 @@ static double near_share(int64_t type, int bits)
     return found.near_share;
 }
 
-static void rounded_operands_stay_within_what_their_type_allows(void **state)
+TEST(rounded_operands_stay_within_what_their_type_allows)
 {
     assert_true(near_share(SEARCH_TF32, 11) <= 5e-3);
     assert_true(near_share(SEARCH_BF16, 8) <= 1e-2);
 }
 
-static void a_search_in_tf32_is_wrong_where_fp32_is_asked_for(void **state)
+TEST(a_search_in_tf32_is_wrong_where_fp32_is_asked_for)
 {
     for (bench_seed = 1; bench_seed <= 5; bench_seed++)
         assert_true(search_with(16, SEARCH_FP32, 11).wrong > 10);
     bench_seed = 1;
 }
 
-static void quality_counts_mismatches_and_measures_the_error(void **state)
+TEST(quality_counts_mismatches_and_measures_the_error)
 {
     struct bench bench;
     struct assay_metric metric[ASSAY_MAX_METRICS];
@@ -195,7 +195,7 @@ static void quality_counts_mismatches_and_measures_the_error(void **state)
     bench_release(&bench);
 }
 
-static void the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword(void **state)
+TEST(the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword)
 {
     struct assay_shape shape = SHAPE("vq_search", 1024, SEARCH_TF32, 0);
     struct assay_work work = shape.operation->work(&shape);
@@ -205,14 +205,14 @@ static void the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword(void
 
 /* -------------------------------------------------------------- the gather -- */
 
-static void every_host_gather_is_exact_for_every_type_of_index(void **state)
+TEST(every_host_gather_is_exact_for_every_type_of_index)
 {
     for (int64_t index = 0; index < GATHER_INDICES; index++)
         for (int64_t leaves = 1; leaves <= 65; leaves += 16)
             bench_all(SHAPE("vq_gather", leaves, index, 0), "host_scalar host_memset host_omp");
 }
 
-static void widened_codes_have_their_own_memory(void **state)
+TEST(widened_codes_have_their_own_memory)
 {
     struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
     struct assay_shape shape = SHAPE("vq_gather", 3, GATHER_U8, 0);
@@ -227,7 +227,7 @@ static void widened_codes_have_their_own_memory(void **state)
 
 /* ------------------------------------------------------------- group norm -- */
 
-static void every_host_norm_is_right_at_odd_shapes(void **state)
+TEST(every_host_norm_is_right_at_odd_shapes)
 {
     const int64_t shapes[][4] = {{1, 4, 1, 4},   {1, 1, 1, 1},   {3, 16, 512, 4},
                                  {5, 64, 64, 8}, {67, 6, 27, 3}, {2, 7, 5, 1}};
@@ -239,7 +239,7 @@ static void every_host_norm_is_right_at_odd_shapes(void **state)
     }
 }
 
-static void channels_that_do_not_divide_are_no_groups(void **state)
+TEST(channels_that_do_not_divide_are_no_groups)
 {
     struct assay_shape shape = SHAPE("group_norm_relu", 1, 10, 64);
     shape.value[3] = 4;
@@ -250,7 +250,7 @@ static void channels_that_do_not_divide_are_no_groups(void **state)
 
 /* ---------------------------------------------- transfers and allocation -- */
 
-static void every_host_transfer_arrives_both_ways(void **state)
+TEST(every_host_transfer_arrives_both_ways)
 {
     const int64_t sizes[] = {1, 63, 4096, 100003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -258,7 +258,7 @@ static void every_host_transfer_arrives_both_ways(void **state)
             bench_all(SHAPE("transfer", sizes[i], direction, 0), "host_memcpy");
 }
 
-static void a_transfer_uses_the_sides_of_its_direction(void **state)
+TEST(a_transfer_uses_the_sides_of_its_direction)
 {
     struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
     struct assay_shape shape = SHAPE("transfer", 10, TRANSFER_H2D, 0);
@@ -280,7 +280,7 @@ static void a_transfer_uses_the_sides_of_its_direction(void **state)
     assert_true(work.read_bytes == 10 && work.write_bytes == 10);
 }
 
-static void a_byte_that_did_not_arrive_is_found(void **state)
+TEST(a_byte_that_did_not_arrive_is_found)
 {
     uint8_t host[1000];
     transfer_host_poison(host, 1000);
@@ -292,7 +292,7 @@ static void a_byte_that_did_not_arrive_is_found(void **state)
 }
 
 /* Large enough that all cores look for it. */
-static void the_first_wrong_byte_of_many_is_told(void **state)
+TEST(the_first_wrong_byte_of_many_is_told)
 {
     const int64_t bytes = (2 << 20) + 13;
     uint8_t *host = malloc((size_t)bytes);
@@ -306,7 +306,7 @@ static void the_first_wrong_byte_of_many_is_told(void **state)
     free(host);
 }
 
-static void every_host_way_to_memory_gives_some(void **state)
+TEST(every_host_way_to_memory_gives_some)
 {
     for (int64_t bytes = 64; bytes < 8 << 20; bytes = bytes * 8 + 1)
         bench_all(SHAPE("memory_alloc", bytes, 0, 0), "host_preallocated host_malloc");
@@ -314,27 +314,5 @@ static void every_host_way_to_memory_gives_some(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_rival_only_the_nearest_codeword_is_right),
-        cmocka_unit_test(every_pair_of_near_codewords_is_exact_and_near_and_nothing_else),
-        cmocka_unit_test(five_rivals_are_known_and_the_sixth_is_wrong),
-        cmocka_unit_test(a_gap_as_wide_as_the_tolerance_is_no_tie),
-        cmocka_unit_test(equal_distances_go_to_the_lowest_codeword_and_no_distance_to_codeword_0),
-        cmocka_unit_test(the_distance_is_its_formula),
-        cmocka_unit_test(every_host_search_finds_the_nearest_codeword),
-        cmocka_unit_test(rounded_operands_stay_within_what_their_type_allows),
-        cmocka_unit_test(a_search_in_tf32_is_wrong_where_fp32_is_asked_for),
-        cmocka_unit_test(quality_counts_mismatches_and_measures_the_error),
-        cmocka_unit_test(the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword),
-        cmocka_unit_test(every_host_gather_is_exact_for_every_type_of_index),
-        cmocka_unit_test(widened_codes_have_their_own_memory),
-        cmocka_unit_test(every_host_norm_is_right_at_odd_shapes),
-        cmocka_unit_test(channels_that_do_not_divide_are_no_groups),
-        cmocka_unit_test(every_host_transfer_arrives_both_ways),
-        cmocka_unit_test(a_transfer_uses_the_sides_of_its_direction),
-        cmocka_unit_test(a_byte_that_did_not_arrive_is_found),
-        cmocka_unit_test(the_first_wrong_byte_of_many_is_told),
-        cmocka_unit_test(every_host_way_to_memory_gives_some),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

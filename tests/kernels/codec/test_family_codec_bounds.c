@@ -40,7 +40,7 @@ static const struct arithmetic right_tf32[] = {
     {"fp32, forwards", as_it_is, sum_forwards, NULL, NULL},
 };
 
-static void every_order_of_a_sum_passes(void **state)
+TEST(every_order_of_a_sum_passes)
 {
     for (int in = 1; in <= 64; in *= 8)
         for (size_t i = 0; i < 4; i++) {
@@ -52,7 +52,7 @@ static void every_order_of_a_sum_passes(void **state)
         }
 }
 
-static void fewer_bits_and_fewer_terms_are_wrong(void **state)
+TEST(fewer_bits_and_fewer_terms_are_wrong)
 {
     static const struct arithmetic tf32 = {"tf32", tf32_nearest, sum_blocks_of_4, NULL, NULL};
     static const struct arithmetic bf16 = {"bf16", bf16_nearest, sum_blocks_of_16, NULL, NULL};
@@ -70,9 +70,5 @@ static void fewer_bits_and_fewer_terms_are_wrong(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_order_of_a_sum_passes),
-        cmocka_unit_test(fewer_bits_and_fewer_terms_are_wrong),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include "kernels/codec/network/codec_net_internal.h"
 #include "kernels/codec/leaves.h"
 
-static void every_host_codec_is_right_at_odd_batches(void **state)
+TEST(every_host_codec_is_right_at_odd_batches)
 {
     const int64_t leaves[] = {1, 3, 7};
     for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
@@ -21,7 +21,7 @@ static void every_host_codec_is_right_at_odd_batches(void **state)
     }
 }
 
-static void quality_says_how_many_codes_differ_and_how_much_is_saved(void **state)
+TEST(quality_says_how_many_codes_differ_and_how_much_is_saved)
 {
     struct bench bench;
     struct assay_metric metric[ASSAY_MAX_METRICS];
@@ -39,7 +39,7 @@ static void quality_says_how_many_codes_differ_and_how_much_is_saved(void **stat
     bench_release(&bench);
 }
 
-static void every_host_convolution_is_right_at_odd_shapes(void **state)
+TEST(every_host_convolution_is_right_at_odd_shapes)
 {
     /* leaves, in, out, side, kernel, stride */
     const int64_t shapes[][6] = {{1, 1, 1, 1, 1, 1},   {3, 1, 16, 8, 3, 1}, {2, 33, 17, 4, 3, 1},
@@ -54,7 +54,7 @@ static void every_host_convolution_is_right_at_odd_shapes(void **state)
     }
 }
 
-static void only_convolutions_that_keep_or_halve_the_edge_are_taken(void **state)
+TEST(only_convolutions_that_keep_or_halve_the_edge_are_taken)
 {
     struct assay_shape shape = SHAPE("conv3d", 1, 1, 1);
     const int64_t wrong[][3] = {{8, 2, 1}, {8, 3, 2}, {7, 4, 2}, {8, 1, 2}, {8, 4, 1}};
@@ -64,7 +64,7 @@ static void only_convolutions_that_keep_or_halve_the_edge_are_taken(void **state
     }
 }
 
-static void every_host_attention_shuffle_and_sigmoid_is_right_at_odd_shapes(void **state)
+TEST(every_host_attention_shuffle_and_sigmoid_is_right_at_odd_shapes)
 {
     for (int64_t leaves = 1; leaves < 40; leaves += 17) {
         bench_all(SHAPE("channel_attention", leaves, 4, 1), "host_scalar host_omp");
@@ -77,12 +77,5 @@ static void every_host_attention_shuffle_and_sigmoid_is_right_at_odd_shapes(void
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_host_codec_is_right_at_odd_batches),
-        cmocka_unit_test(quality_says_how_many_codes_differ_and_how_much_is_saved),
-        cmocka_unit_test(every_host_convolution_is_right_at_odd_shapes),
-        cmocka_unit_test(only_convolutions_that_keep_or_halve_the_edge_are_taken),
-        cmocka_unit_test(every_host_attention_shuffle_and_sigmoid_is_right_at_odd_shapes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

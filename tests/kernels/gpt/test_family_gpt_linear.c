@@ -7,7 +7,7 @@
 #include "kernels/gpt/linear/linear_order.h"
 #include "kernels/gpt/linear/linear_parts.h"
 
-static void every_linear_is_right_at_odd_shapes(void **state)
+TEST(every_linear_is_right_at_odd_shapes)
 {
     const int64_t shapes[][3] = {{1, 1, 1}, {1, 7, 3}, {5, 1, 9}, {17, 33, 65}, {8, 257, 48}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -35,7 +35,7 @@ static int64_t wrong_after(int64_t precision, double share, bool forget_the_bias
     return wrong;
 }
 
-static void the_bound_passes_what_is_right_and_nothing_that_is_off(void **state)
+TEST(the_bound_passes_what_is_right_and_nothing_that_is_off)
 {
     for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++) {
         assert_int_equal(wrong_after(precision, 0, false), 0);
@@ -44,7 +44,7 @@ static void the_bound_passes_what_is_right_and_nothing_that_is_off(void **state)
     }
 }
 
-static void work_counts_operands_once(void **state)
+TEST(work_counts_operands_once)
 {
     struct assay_shape shape = {registry_operation("linear"),
                                 {2, 3, 5, GPT_BF16, LINEAR_DIRECT, LINEAR_FUSED}};
@@ -73,7 +73,7 @@ static void check_order(int bands, int columns, int group)
     free(seen);
 }
 
-static void every_tile_is_taken_once(void **state)
+TEST(every_tile_is_taken_once)
 {
     const int sizes[] = {1, 2, 7, 8, 9, 17};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -82,7 +82,7 @@ static void every_tile_is_taken_once(void **state)
                 check_order(sizes[i], sizes[j], group);
 }
 
-static void the_order_goes_down_a_group_before_the_next_column(void **state)
+TEST(the_order_goes_down_a_group_before_the_next_column)
 {
     const int expected[][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 0}, {2, 1}}; /* 3 x 2, by 2 */
     for (int index = 0; index < 6; index++) {
@@ -154,7 +154,7 @@ static void check_division(enum linear_parts_how how, int tiles, int depth, int 
     free(seen);
 }
 
-static void divided_tiles_are_whole_again(void **state)
+TEST(divided_tiles_are_whole_again)
 {
     const int shares[] = {1, 2, 5, 33, 66};
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
@@ -164,7 +164,7 @@ static void divided_tiles_are_whole_again(void **state)
                     check_division(how, tiles, depth, shares[i]);
 }
 
-static void tiles_divided_alike_end_together(void **state)
+TEST(tiles_divided_alike_end_together)
 {
     /* 80 tiles on 32 clusters: two rounds, and 16 in halves. */
     struct linear_division of = linear_division_of(LINEAR_ALIKE, 80, 216, 32);
@@ -178,14 +178,5 @@ static void tiles_divided_alike_end_together(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_linear_is_right_at_odd_shapes),
-        cmocka_unit_test(the_bound_passes_what_is_right_and_nothing_that_is_off),
-        cmocka_unit_test(work_counts_operands_once),
-        cmocka_unit_test(every_tile_is_taken_once),
-        cmocka_unit_test(the_order_goes_down_a_group_before_the_next_column),
-        cmocka_unit_test(divided_tiles_are_whole_again),
-        cmocka_unit_test(tiles_divided_alike_end_together),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 static const double SQRT3 = 1.7320508075688772;
 
-static void the_dither_is_its_formula(void **state)
+TEST(the_dither_is_its_formula)
 {
     static const double primes[] = {2, 3, 5, 7, 11, 13, 17, 19};
     for (int lattice = 0; lattice < LATTICES; lattice++) {
@@ -26,7 +26,7 @@ static void the_dither_is_its_formula(void **state)
     }
 }
 
-static void the_fast_closest_point_is_as_near_as_the_exact_one(void **state)
+TEST(the_fast_closest_point_is_as_near_as_the_exact_one)
 {
     for (int lattice = 0; lattice < LATTICES; lattice++) {
         int d = lattice_d(lattice);
@@ -54,7 +54,7 @@ static void the_fast_closest_point_is_as_near_as_the_exact_one(void **state)
 }
 
 /* Every residue of a point mod 2 q, so every quotient there is, up to shifts. */
-static void quotients_of_whole_points_round_as_in_double_everywhere(void **state)
+TEST(quotients_of_whole_points_round_as_in_double_everywhere)
 {
     static const int qs[] = {2, 3, 4};
     for (int lattice = 0; lattice < LATTICES; lattice++)
@@ -82,7 +82,7 @@ static void quotients_of_whole_points_round_as_in_double_everywhere(void **state
         }
 }
 
-static void the_basis_and_its_inverse_undo_each_other(void **state)
+TEST(the_basis_and_its_inverse_undo_each_other)
 {
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (uint64_t n = 0; n < 2000; n++) {
@@ -96,7 +96,7 @@ static void the_basis_and_its_inverse_undo_each_other(void **state)
         }
 }
 
-static void second_moments_are_the_lattices_own(void **state)
+TEST(second_moments_are_the_lattices_own)
 {
     for (int lattice = 0; lattice < LATTICES; lattice++) {
         int d = lattice_d(lattice);
@@ -122,12 +122,5 @@ static void second_moments_are_the_lattices_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_dither_is_its_formula),
-        cmocka_unit_test(the_fast_closest_point_is_as_near_as_the_exact_one),
-        cmocka_unit_test(quotients_of_whole_points_round_as_in_double_everywhere),
-        cmocka_unit_test(the_basis_and_its_inverse_undo_each_other),
-        cmocka_unit_test(second_moments_are_the_lattices_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

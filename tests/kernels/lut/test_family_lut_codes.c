@@ -4,7 +4,7 @@
 
 #include "kernels/lut/short_points.h"
 
-static void tables_have_the_known_sizes_maxima_and_zeros(void **state)
+TEST(tables_have_the_known_sizes_maxima_and_zeros)
 {
     static const struct {
         int lattice, q;
@@ -36,7 +36,7 @@ static void tables_have_the_known_sizes_maxima_and_zeros(void **state)
     }
 }
 
-static void dot_products_of_points_are_multiples_of_the_divisor(void **state)
+TEST(dot_products_of_points_are_multiples_of_the_divisor)
 {
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
         const struct codebook *codebook = codebook_get(lattice, 3);
@@ -52,7 +52,7 @@ static void dot_products_of_points_are_multiples_of_the_divisor(void **state)
     }
 }
 
-static void codewords_are_distinct_and_index_zero_is_the_origin(void **state)
+TEST(codewords_are_distinct_and_index_zero_is_the_origin)
 {
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++)
         for (int q = 2; q <= 4; q++) {
@@ -69,7 +69,7 @@ static void codewords_are_distinct_and_index_zero_is_the_origin(void **state)
 
 /* ---------------------------------------------------------------- storage -- */
 
-static void packed_indices_read_back_over_word_boundaries(void **state)
+TEST(packed_indices_read_back_over_word_boundaries)
 {
     const int64_t dims[] = {3, 217, 2, CODEBOOK_E8, 3, LUT_PACKED, 0}; /* q3m2: 13 bits */
     struct assay_shape shape = {.operation = registry_operation("lut_matmul")};
@@ -94,7 +94,7 @@ static void packed_indices_read_back_over_word_boundaries(void **state)
     free(bytes);
 }
 
-static void indices_that_do_not_fit_are_refused(void **state)
+TEST(indices_that_do_not_fit_are_refused)
 {
     struct assay_shape shape = {.operation = registry_operation("lut_matmul"),
                                 .value = {8, 64, 8, CODEBOOK_E8, 5, LUT_INT8, 0}}; /* q4m2 */
@@ -105,7 +105,7 @@ static void indices_that_do_not_fit_are_refused(void **state)
     assert_non_null(lut_decode_unsupported(&shape));
 }
 
-static void points_of_three_bytes_decode_like_those_of_eight(void **state)
+TEST(points_of_three_bytes_decode_like_those_of_eight)
 {
     const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
     unsigned char *table = malloc(SHORT_POINTS_BYTES);
@@ -135,13 +135,5 @@ static void points_of_three_bytes_decode_like_those_of_eight(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_have_the_known_sizes_maxima_and_zeros),
-        cmocka_unit_test(dot_products_of_points_are_multiples_of_the_divisor),
-        cmocka_unit_test(codewords_are_distinct_and_index_zero_is_the_origin),
-        cmocka_unit_test(packed_indices_read_back_over_word_boundaries),
-        cmocka_unit_test(indices_that_do_not_fit_are_refused),
-        cmocka_unit_test(points_of_three_bytes_decode_like_those_of_eight),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }
