@@ -23,9 +23,9 @@ static constexpr int WGMMA_ROW_BYTES = 128; /* of k, per row of a tile */
 static constexpr int WGMMA_STEP_BYTES = 32; /* of k, per product */
 
 /* The descriptor of a tile (PTX ISA, "Matrix descriptor"): address and stride in units of
- * 16 bytes, swizzle mode 1 at bit 62. The leading stride has no meaning in this mode. The address is
- * the same in all lanes, and the shuffle says so to the compiler, which otherwise moves four registers
- * to uniform ones before each product: that takes longer than a product of 64 columns. */
+ * 16 bytes, swizzle mode 1 at bit 62. The leading stride has no meaning in this mode. The address
+ * is the same in all lanes, and the shuffle says so to the compiler, which otherwise moves four
+ * registers to uniform ones before each product: that takes longer than a product of 64 columns. */
 static __device__ __forceinline__ uint64_t wgmma_tile(uint32_t address)
 {
     const uint64_t eight_rows = 8 * WGMMA_ROW_BYTES / 16;
@@ -104,7 +104,9 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
     "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 #define WGMMA_REGISTERS_96 "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define WGMMA_UP_TO_16  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define WGMMA_UP_TO_4   "%0, %1, %2, %3"
+#define WGMMA_UP_TO_8   WGMMA_UP_TO_4 ", %4, %5, %6, %7"
+#define WGMMA_UP_TO_16  WGMMA_UP_TO_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define WGMMA_UP_TO_32  WGMMA_REGISTERS_0
 #define WGMMA_UP_TO_40  WGMMA_UP_TO_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
 #define WGMMA_UP_TO_48  WGMMA_UP_TO_40 ", %40, %41, %42, %43, %44, %45, %46, %47"
@@ -114,6 +116,7 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
 #define WGMMA_UP_TO_128 WGMMA_UP_TO_96 ", " WGMMA_REGISTERS_96
 
 #define WGMMA_SUM_4(i)   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define WGMMA_SUM_8(i)   WGMMA_SUM_4(i), WGMMA_SUM_4(i + 4)
 #define WGMMA_SUM_16(i)  WGMMA_SUM_4(i), WGMMA_SUM_4(i + 4), WGMMA_SUM_4(i + 8), WGMMA_SUM_4(i + 12)
 #define WGMMA_SUM_32(i)  WGMMA_SUM_16(i), WGMMA_SUM_16(i + 16)
 #define WGMMA_SUM_40(i)  WGMMA_SUM_32(i), WGMMA_SUM_4(i + 32), WGMMA_SUM_4(i + 36)
@@ -177,6 +180,10 @@ WGMMA_TF32(128, "256", "%128", "%129", "%130")
 /* The same for e4m3. Its sums have 14 bits: after 128 terms they should be added elsewhere. */
 struct wgmma_e4m3 {
 };
+WGMMA_STEP(struct wgmma_e4m3, 4, "m64n8k32.f32.e4m3.e4m3", "1, 1", "%4", "%5", "%6")
+WGMMA_STEP(struct wgmma_e4m3, 8, "m64n16k32.f32.e4m3.e4m3", "1, 1", "%8", "%9", "%10")
+WGMMA_STEP(struct wgmma_e4m3, 16, "m64n32k32.f32.e4m3.e4m3", "1, 1", "%16", "%17", "%18")
+WGMMA_STEP(struct wgmma_e4m3, 32, "m64n64k32.f32.e4m3.e4m3", "1, 1", "%32", "%33", "%34")
 WGMMA_STEP(struct wgmma_e4m3, 64, "m64n128k32.f32.e4m3.e4m3", "1, 1", "%64", "%65", "%66")
 WGMMA_STEP(struct wgmma_e4m3, 96, "m64n192k32.f32.e4m3.e4m3", "1, 1", "%96", "%97", "%98")
 

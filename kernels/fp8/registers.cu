@@ -15,12 +15,13 @@
  *               blocks share a multiprocessor and one loads while another waits. Few rows: as few
  *               pieces as 1024 threads allow, as such a launch is two latencies and a barrier
  *
- * Rows that begin off a multiple of 16 bytes, and those longer than the registers of a block
- * (128 KiB), are taken element by element; where scale=token and a row is longer than 16384, twice.
+ * Rows that begin off a multiple of 16 bytes do so in x and y alike: with scale=token their first
+ * and last pieces are taken in part, with scale=1x128 all are taken element by element. Rows longer
+ * than the registers of a block (128 KiB) take a plain path that reads twice.
  */
 #include "fp8.cuh"
 
-enum { THREADS = 256, PIECES = 4, THREADS_MAX = 1024, PIECES_MAX = 8, EACH = 16, FEW_ROWS = 264 };
+enum { THREADS = 256, PIECES = 4, THREADS_MAX = 1024, PIECES_MAX = 8, FEW_ROWS = 264 };
 
 /* ---------------------------------------------------------------- 1 x 128 -- */
 
@@ -90,21 +91,45 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ------------------------------------------------------------------- token -- */
 
-template <int COUNT, typename T, __nv_fp8_interpretation_t FORMAT>
+/* Elements [low, high) of the piece at `in`, zeros beside them. */
+template <typename T>
+static __device__ __forceinline__ uint4 fp8_some(const T *in, int low, int high)
+{
+    union {
+        uint4 piece;
+        T x[fp8_piece<T>::WIDTH];
+    } some = {make_uint4(0, 0, 0, 0)};
+#pragma unroll
+    for (int i = 0; i < fp8_piece<T>::WIDTH; i++)
+        if (i >= low && i < high) some.x[i] = in[i];
+    return some.piece;
+}
+
+/* Pieces are those of the whole matrix, aligned in x and y; unless rows are WHOLE pieces, a row has
+ * a part of its first and of its last. */
+template <bool WHOLE, int COUNT, typename T, __nv_fp8_interpretation_t FORMAT>
 static __global__ void __launch_bounds__(THREADS_MAX)
     fp8_registers_token(const T *__restrict__ x, uint8_t *__restrict__ y,
                         float *__restrict__ scales, int columns)
 {
     enum { WIDTH = fp8_piece<T>::WIDTH };
     __shared__ uint32_t warps[THREADS_MAX / 32];
-    int pieces = columns / WIDTH;
-    int64_t row = (int64_t)blockIdx.x * columns;
-    const uint4 *in = (const uint4 *)(x + row);
+    const int64_t row = (int64_t)blockIdx.x * columns;
+    const int before = WHOLE ? 0 : (int)(row % WIDTH), end = before + columns;
+    x += row - before;
+    y += row - before;
+    auto low = [&](int at) { return WHOLE ? 0 : max(before - at, 0); };
+    auto high = [&](int at) { return WHOLE ? WIDTH : min(end - at, (int)WIDTH); };
     uint4 raw[COUNT];
 #pragma unroll
     for (int k = 0; k < COUNT; k++) {
-        int at = threadIdx.x + k * blockDim.x;
-        raw[k] = at < pieces ? in[at] : make_uint4(0, 0, 0, 0);
+        int at = (threadIdx.x + k * blockDim.x) * WIDTH;
+        if (at >= end)
+            raw[k] = make_uint4(0, 0, 0, 0);
+        else if (high(at) - low(at) == WIDTH)
+            raw[k] = *(const uint4 *)(x + at);
+        else
+            raw[k] = fp8_some(x + at, low(at), high(at));
     }
     uint32_t most = 0;
 #pragma unroll
@@ -115,46 +140,35 @@ static __global__ void __launch_bounds__(THREADS_MAX)
     float multiplier = __fdiv_rn(fp8_most<FORMAT>(), a);
 #pragma unroll
     for (int k = 0; k < COUNT; k++) {
-        int at = threadIdx.x + k * blockDim.x;
-        if (at < pieces) fp8_put<T, FORMAT>(y + row + at * WIDTH, raw[k], multiplier);
+        int at = (threadIdx.x + k * blockDim.x) * WIDTH;
+        if (at >= end) continue;
+        if (high(at) - low(at) == WIDTH) {
+            fp8_put<T, FORMAT>(y + at, raw[k], multiplier);
+            continue;
+        }
+        float value[WIDTH];
+        fp8_unpack(value, raw[k], T());
+#pragma unroll
+        for (int i = 0; i < WIDTH; i++)
+            if (i >= low(at) && i < high(at)) y[at + i] = fp8_one<FORMAT>(value[i], multiplier);
     }
 }
 
-/* Element by element, EACH per thread; a row of more is read twice. */
 template <typename T, __nv_fp8_interpretation_t FORMAT>
 static __global__ void __launch_bounds__(THREADS_MAX)
     fp8_registers_token_any(const T *__restrict__ x, uint8_t *__restrict__ y,
                             float *__restrict__ scales, int columns)
 {
     __shared__ uint32_t warps[THREADS_MAX / 32];
-    const int64_t row = (int64_t)blockIdx.x * columns;
-    const int span = EACH * (int)blockDim.x;
-    float value[EACH];
-    auto load = [&](int first) {
-#pragma unroll
-        for (int k = 0; k < EACH; k++) {
-            int at = first + k * (int)blockDim.x;
-            value[k] = at < columns ? fp8_widen(x[row + at]) : 0.0f;
-        }
-    };
+    int64_t row = (int64_t)blockIdx.x * columns;
     uint32_t most = 0;
-    for (int first = threadIdx.x; first < columns; first += span) {
-        load(first);
-#pragma unroll
-        for (int k = 0; k < EACH; k++)
-            most = max(most, fp8_size(value[k]));
-    }
+    for (int i = threadIdx.x; i < columns; i += blockDim.x)
+        most = max(most, fp8_size(fp8_widen(x[row + i])));
     float a = fp8_absmax(fp8_block_max(most, warps));
     if (threadIdx.x == 0) scales[blockIdx.x] = __fdiv_rn(a, fp8_most<FORMAT>());
     float multiplier = __fdiv_rn(fp8_most<FORMAT>(), a);
-    for (int first = threadIdx.x; first < columns; first += span) {
-        if (columns > span) load(first);
-#pragma unroll
-        for (int k = 0; k < EACH; k++) {
-            int at = first + k * (int)blockDim.x;
-            if (at < columns) y[row + at] = fp8_one<FORMAT>(value[k], multiplier);
-        }
-    }
+    for (int i = threadIdx.x; i < columns; i += blockDim.x)
+        y[row + i] = fp8_one<FORMAT>(fp8_widen(x[row + i]), multiplier);
 }
 
 /* ------------------------------------------------------------------ launch -- */
@@ -191,18 +205,25 @@ struct registers {
     static void by_token(struct assay_call *call)
     {
         typedef void token_kernel(const T *, uint8_t *, float *, int);
-        static token_kernel *const by_count[] = {
-            fp8_registers_token<1, T, FORMAT>, fp8_registers_token<2, T, FORMAT>,
-            fp8_registers_token<4, T, FORMAT>, fp8_registers_token<PIECES_MAX, T, FORMAT>};
-        int64_t rows = call->shape->value[FP8_ROWS], columns = call->shape->value[FP8_COLUMNS];
-        int64_t pieces = columns / fp8_piece<T>::WIDTH;
+        static token_kernel *const by_count[][2] = {
+            {fp8_registers_token<false, 1, T, FORMAT>, fp8_registers_token<true, 1, T, FORMAT>},
+            {fp8_registers_token<false, 2, T, FORMAT>, fp8_registers_token<true, 2, T, FORMAT>},
+            {fp8_registers_token<false, 4, T, FORMAT>, fp8_registers_token<true, 4, T, FORMAT>},
+            {fp8_registers_token<false, PIECES_MAX, T, FORMAT>,
+             fp8_registers_token<true, PIECES_MAX, T, FORMAT>}};
+        const int64_t rows = call->shape->value[FP8_ROWS],
+                      columns = call->shape->value[FP8_COLUMNS];
+        const int width = fp8_piece<T>::WIDTH;
+        const bool whole = columns % width == 0;
+        /* At most: a row that begins with the last element of a piece. */
+        const int64_t pieces = whole ? columns / width : (columns + 2 * width - 2) / width;
         token_kernel *kernel = fp8_registers_token_any<T, FORMAT>;
-        int64_t threads = min((columns + 32 * EACH - 1) / (32 * EACH) * 32, (int64_t)THREADS_MAX);
-        if (columns % fp8_piece<T>::WIDTH == 0 && pieces <= THREADS_MAX * PIECES_MAX) {
+        int64_t threads = THREADS_MAX;
+        if (pieces <= THREADS_MAX * PIECES_MAX) {
             int index = rows <= FEW_ROWS ? 0 : 2;
             while ((pieces + (1 << index) - 1) >> index > THREADS_MAX)
                 index++;
-            kernel = by_count[index];
+            kernel = by_count[index][whole];
             threads = (((pieces + (1 << index) - 1) >> index) + 31) / 32 * 32;
         }
         kernel<<<(unsigned)rows, (unsigned)threads, 0, (cudaStream_t)call->stream>>>(

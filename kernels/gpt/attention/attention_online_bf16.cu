@@ -27,6 +27,7 @@
 #include "attention_configs.cuh"
 #include "kernels/gpt/mma.cuh"
 #include "kernels/gpt/dependent_launch.cuh"
+#include "attention_variants.h"
 
 /* Chunks from row to row of a tile whose rows have SIZE numbers: the swizzle wants 2, 4 or a
  * multiple of 8. */
@@ -306,6 +307,11 @@ static const struct assay_variant bf16 = {
 };
 ASSAY_REGISTER_VARIANT(bf16);
 
+const struct assay_variant *attention_online_bf16(void)
+{
+    return &bf16;
+}
+
 static const struct assay_variant fp16 = {
     .operation = "attention",
     .name = "online_fp16",
@@ -320,3 +326,68 @@ static const struct assay_variant fp16 = {
     .launch = attention_configs_launch,
 };
 ASSAY_REGISTER_VARIANT(fp16);
+
+const struct assay_variant *attention_online_fp16(void)
+{
+    return &fp16;
+}
+
+static const struct assay_variant q16 = {
+    .operation = "attention",
+    .name = "online_bf16_q16",
+    .summary = "one kernel on the tensor cores, everything but k and v in registers",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = supports<GPT_BF16>,
+    .shared_bytes = attention_configs_shared_bytes,
+    .setup = attention_configs_setup,
+    .launch = attention_configs_launch,
+};
+ASSAY_REGISTER_VARIANT(q16);
+
+static const struct assay_variant q32 = {
+    .operation = "attention",
+    .name = "online_bf16_q32",
+    .summary = "one kernel on the tensor cores, everything but k and v in registers",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = supports<GPT_BF16>,
+    .shared_bytes = attention_configs_shared_bytes,
+    .setup = attention_configs_setup,
+    .launch = attention_configs_launch,
+};
+ASSAY_REGISTER_VARIANT(q32);
+
+static const struct assay_variant q64 = {
+    .operation = "attention",
+    .name = "online_bf16_q64",
+    .summary = "one kernel on the tensor cores, everything but k and v in registers",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = supports<GPT_BF16>,
+    .shared_bytes = attention_configs_shared_bytes,
+    .setup = attention_configs_setup,
+    .launch = attention_configs_launch,
+};
+ASSAY_REGISTER_VARIANT(q64);
+
+static const struct assay_variant q128 = {
+    .operation = "attention",
+    .name = "online_bf16_q128",
+    .summary = "one kernel on the tensor cores, everything but k and v in registers",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 80,
+    .supports = supports<GPT_BF16>,
+    .shared_bytes = attention_configs_shared_bytes,
+    .setup = attention_configs_setup,
+    .launch = attention_configs_launch,
+};
+ASSAY_REGISTER_VARIANT(q128);

@@ -18,14 +18,20 @@
  * Predicted for 132 multiprocessors at 1.7 GHz: at head size 128 the products of three warpgroups
  * and a tile of 96 keys take 4608 cycles, and move 384 KiB of shared memory for wgmma and about 144
  * for fetching, 4220 cycles' worth. So shared memory is nearly as busy as the tensor cores: at 75 %
- * of their 460 TFLOP/s about 340 for 16k tokens, 3.6 TB/s from L2; at head size 64 as much less as
- * beginnings and ends of works weigh more: 300. Not measured.
+ * of their 460 TFLOP/s about 340 for 16k tokens, 3.6 TB/s from L2.
+ *
+ * Measured on an H200 on 23 November 2026, cold, while the compiler still waited for each product
+ * of head size 128 and moved the descriptors of all to uniform registers, which it no longer does:
+ * 1 x 8 heads x 16k tokens 280 TFLOP/s at 128 and 283 at 64 (online_tf32 155 and 146); 16 x 16 x 1k
+ * x 128 208 (120); 8 x 12 x 1k x 64 153 (110); 8 x 12 x 128 x 64 8.67 us (10.1), but 8 x 4 x 128 x
+ * 64, fewer works than multiprocessors, 7.42 us (5.95). As it is now: not measured.
  */
 #include <stdlib.h>
 
 #include "attention_tf32_wgmma.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/tensor_map.h"
+#include "attention_variants.h"
 
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
 template <typename layout>
@@ -158,3 +164,8 @@ static const struct assay_variant variant = {
     .teardown = teardown,
 };
 ASSAY_REGISTER_VARIANT(variant);
+
+const struct assay_variant *attention_online_tf32_wgmma(void)
+{
+    return &variant;
+}

@@ -85,10 +85,9 @@ template <typename CONFIG> struct scale_source {
 /* Begin the sums of a part in a stage, from zero. */
 template <typename CONFIG>
 static __device__ __forceinline__ void begin(float (&part)[CONFIG::WIDTH / 2],
-                                             const uint32_t (&loaded)[STEPS][4], uint32_t x,
-                                             uint32_t w)
+                                             const uint32_t (&loaded)[STEPS][4], uint64_t a,
+                                             uint64_t b)
 {
-    const uint64_t a = wgmma_tile(x), b = wgmma_tile(w);
     wgmma_pin(part);
     wgmma_begin();
 #pragma unroll
@@ -175,9 +174,9 @@ static __device__ __forceinline__ void multiply(float (&sum)[CONFIG::PARTS][CONF
     auto stage = [&](auto first) __attribute__((always_inline))
     {
         constexpr bool FIRST = decltype(first)::value;
-        /* The same in all lanes, as the compiler now knows. */
-        const uint32_t base = __shfl_sync(0xffffffffu, ring + at.stage * CONFIG::STAGE_BYTES, 0);
-        const uint32_t x = base + row * WGMMA_ROW_BYTES, w = base + CONFIG::X_BYTES;
+        const uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES + row * WGMMA_ROW_BYTES;
+        const uint64_t a = wgmma_tile(x);
+        const uint64_t b = wgmma_tile(ring + at.stage * CONFIG::STAGE_BYTES + CONFIG::X_BYTES);
         struct scale_set<CONFIG> next = {
         };
         if (CONFIG::BY_BLOCK) source.load(next, group++);
@@ -190,7 +189,8 @@ static __device__ __forceinline__ void multiply(float (&sum)[CONFIG::PARTS][CONF
         if (CONFIG::LOADED) load_rows(loaded, x, lane);
 #pragma unroll
         for (int i = 0; i < CONFIG::PARTS; i++) {
-            begin<CONFIG>(part[i % buffers], loaded, x, w + i * CONFIG::WIDTH * WGMMA_ROW_BYTES);
+            begin<CONFIG>(part[i % buffers], loaded, a,
+                          b + i * CONFIG::WIDTH * WGMMA_ROW_BYTES / 16);
             if (FIRST) {
                 if (done.pending) store<CONFIG>(sum[i], plan, done, i, lane);
 #pragma unroll
@@ -391,7 +391,6 @@ static void teardown(struct assay_call *call)
         .summary = SUMMARY,                                                                        \
         .kind = ASSAY_KERNEL,                                                                      \
         .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .min_sm = 90,                                                                              \
         .max_sm = 90,                                                                              \
         .arch_specific = true,                                                                     \

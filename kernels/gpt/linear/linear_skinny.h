@@ -12,15 +12,9 @@ enum { LINEAR_SKINNY_DIVISIONS = 12 };
 /* More rows are for larger tiles. */
 enum { LINEAR_SKINNY_MOST = 1024 };
 
-/* Scales of e4m3 (linear_fp8.h). */
-struct linear_scales {
-    const float *x, *w;
-};
-
 /* What a launch needs. */
 struct linear_skinny {
     struct linear_operands operands;
-    struct linear_scales scales; /* where operands have some */
     const void *kernel;
     int threads, shared_bytes;
     int columns, parts; /* of a block; of k */

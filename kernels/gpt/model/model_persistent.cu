@@ -59,10 +59,20 @@ static int64_t slot_bytes(const struct model *model)
 }
 
 /* Shared memory beside the ring. */
+template <typename T> static int64_t fixed_bytes_of(const struct model *model)
+{
+    int64_t rows = rows_of(model);
+    size_t block = rows == 1   ? sizeof(persistent_memory<T, 1>)
+                   : rows == 2 ? sizeof(persistent_memory<T, 2>)
+                   : rows == 4 ? sizeof(persistent_memory<T, 4>)
+                               : sizeof(persistent_memory<T, 8>);
+    return (int64_t)block + x_floats(model) * (int64_t)sizeof(float);
+}
+
 static int64_t fixed_bytes(const struct model *model)
 {
-    int64_t sums = 2 * PERSISTENT_PARTS * PERSISTENT_GROUP * rows_of(model);
-    return PERSISTENT_BARRIERS + (x_floats(model) + sums) * (int64_t)sizeof(float);
+    return model->precision == GPT_BF16 ? fixed_bytes_of<uint16_t>(model)
+                                        : fixed_bytes_of<float>(model);
 }
 
 /* The ring has to hold four rows of the widest product, or a norm and four of another. */
@@ -143,6 +153,7 @@ static void args_init(struct model_persistent *persistent, const struct model_ru
     args->size = (int)model->size, args->channels = (int)model->channels;
     args->batch = (int)model->batch, args->tokens = (int)model->tokens;
     args->vocabulary = (int)model->vocabulary;
+    args->per_channel = 1.0f / (float)model->channels;
     args->scale_of_scores = attention_scale(args->size);
     args->pieces = (int)context_pieces(model, persistent->blocks);
     args->x_floats = (int)x_floats(model);
