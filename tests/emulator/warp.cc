@@ -57,8 +57,8 @@ Run trap(Warp &, const Ins &, uint32_t)
     fault("trap");
 }
 
-/* setmaxnreg: more are taken when the block has them, of what its warps had at the launch, which for
- * a kernel that says so is all that a multiprocessor has for its threads, in eights. */
+/* setmaxnreg: more are taken when the block has them, of what its warps had at the launch, which
+ * for a kernel that says so is all that a multiprocessor has for its threads, in eights. */
 Run set_registers(Warp &w, const Ins &i, uint32_t m)
 {
     if (!whole(w, m, ~0u)) return BLOCKED;
