@@ -17,11 +17,10 @@
  *
  * Order. Keys are taken backwards, so that the tile on the diagonal, the only one that is masked,
  * comes first: 64 queries never straddle a tile of 128 keys, and smaller tiles mask a second one
- * where they do. The sums are scaled only where a row
- * of the warp met a larger score, which gets rare after some tiles; elsewhere the factor is
- * exactly 1. Where queries are few, a block has one warpgroup, so that more multiprocessors have
- * one. Blocks are persistent: the queries and first keys of the next unit of work arrive
- * while this one is finished.
+ * where they do. The sums are scaled only where a row of the warp met a larger score, which gets
+ * rare after some tiles; elsewhere the factor is exactly 1. Where queries are few, a block has
+ * fewer warpgroups, so that more multiprocessors have one. Blocks are persistent: the queries and
+ * first keys of the next unit of work arrive while this one is finished.
  *
  * Operations: 4 d per pair in bf16, and an exponential; the tile on the diagonal is computed
  * whole, which adds one part in tokens / 127. Bytes: q and y once; k and v once per block of
