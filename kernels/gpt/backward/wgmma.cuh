@@ -54,7 +54,9 @@ struct backward_pass {
     static const bool KEYS = KEYS_, LATE = WAY == BACKWARD_LATE;
     static const int SIZE = SIZE_, COLUMNS = COLUMNS_;
     static const int align = 1024; /* of the shared memory, and of tiles in it */
-    static const int own_bytes = OWN * SIZE * 2, tile_bytes = SIZE * COLUMNS * 2;
+    static const int own_bytes = OWN * SIZE * 2;
+    static const int tile_bytes = COLUMNS * SIZE * 2;
+    static const int sums = COLUMNS * SIZE / GROUPS; /* of dq, that a warpgroup has of a tile */
     static const int row_bytes = KEYS ? COLUMNS * (int)sizeof(float) : 0;
     static const int ds_bytes = WAY == BACKWARD_ATOMIC ? OWN * COLUMNS * 2 : 0;
     static const int barriers_at = KEYS ? 0 : align / 2;

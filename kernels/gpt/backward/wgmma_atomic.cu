@@ -34,11 +34,8 @@ enum {
 
 /* ------------------------------------------------------------------ kernels -- */
 
+/* Its sums of dq are [line][tile of queries][warpgroup][d / 16][thread][4]. */
 template <int SIZE> using atomic_pass = backward_pass<SIZE, COLUMNS, true, BACKWARD_ATOMIC>;
-
-/* Sums of dq that a warpgroup adds to per tile. All of them: [line][tile of queries][warpgroup]
- * [d / 16][thread][4]. */
-template <int SIZE> static const int atomic_part = SIZE * COLUMNS / GROUPS;
 
 #ifdef HOPPER_CODE
 
@@ -122,7 +119,7 @@ static __device__ __forceinline__ void consume(const struct backward_plan &plan,
         wgmma_pin(dq);
         add_sums(plan.sums +
                      (((int64_t)work.line * (plan.padded / COLUMNS) + tile) * GROUPS + group) *
-                         atomic_part<SIZE> +
+                         atomic_pass<SIZE>::sums +
                      threadIdx.x % WGMMA_THREADS * 4,
                  dq);
         wgmma_wait<0>();
@@ -168,7 +165,7 @@ static __global__ void __launch_bounds__(WGMMA_THREADS) round_dq(const struct ba
     int tile = blockIdx.x / GROUPS % tiles, line = blockIdx.x / GROUPS / tiles;
     int row = tile * COLUMNS + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
     const float4 *from =
-        (const float4 *)(plan.sums + (int64_t)blockIdx.x * atomic_part<SIZE>)+threadIdx.x;
+        (const float4 *)(plan.sums + (int64_t)blockIdx.x * atomic_pass<SIZE>::sums) + threadIdx.x;
     float sum[SIZE / 4];
 #pragma unroll
     for (int i = 0; i < SIZE / 16; i++) {
@@ -201,7 +198,7 @@ template <int SIZE> static int enqueue(const struct assay_call *call)
 {
     cudaStream_t stream = (cudaStream_t)call->stream;
     int64_t bytes = sum_bytes(call->shape);
-    unsigned parts = (unsigned)(bytes / (atomic_part<SIZE> * (int64_t)sizeof(float)));
+    unsigned parts = (unsigned)(bytes / (atomic_pass<SIZE>::sums * (int64_t)sizeof(float)));
     struct backward_plan plan;
     if (backward_prepare<SIZE>(call, &plan, (char *)call->state + bytes, (float *)call->state))
         return -1;
