@@ -33,8 +33,9 @@ unset ASSAY_DB ASSAY_LOAD_TIMEOUT_S NO_COLOR MAKEFLAGS MFLAGS MAKELEVEL
 # shellcheck disable=SC2046 # names
 unset $(compgen -e | grep -E '^(SLURM|OMPI|PMI|PMIX|PBS|MPI|PALS)_|^JOB_COMPLETION_INDEX$|^ASSAY_(SHARDS|JOB)$')
 export XDG_DATA_HOME=$scratch/none
-# Sizes follow from the cache, and a machine of two processors may show one of 480 MiB.
-export ASSAY_HOST_CACHE=32Mi
+# Sizes follow from the cache, and so does what a cold case reads before each of its samples; a machine
+# of two processors may show one of 480 MiB.
+export ASSAY_HOST_CACHE=8Mi
 export CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C
 # Threads wait asleep: where cores are shared, spinning takes the other test's time.
 export OMP_WAIT_POLICY=PASSIVE

@@ -189,19 +189,20 @@ static int look(struct store *store, const struct store_step *steps, int64_t *ve
 static int migrate_locked(struct store *store, const struct store_step *steps)
 {
     static const char purpose[] = "bring the database to this version";
+    char done[96];
     int64_t version;
     bool empty;
     /* Another process may have migrated while this one waited for the lock. */
     if (look(store, steps, &version, &empty) != 0) return -1;
+    const int newest = newest_of(steps);
     for (; steps->version; steps++) {
-        char done[96];
         if (steps->version <= version) continue;
-        snprintf(done, sizeof done, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-                 STORE_APPLICATION, steps->version);
-        if (store_exec(store, purpose, steps->sql) != 0 || store_exec(store, purpose, done) != 0)
-            return -1;
+        if (!empty && steps->alters && store_exec(store, purpose, steps->alters) != 0) return -1;
+        if (steps->makes && store_exec(store, purpose, steps->makes) != 0) return -1;
     }
-    return 0;
+    snprintf(done, sizeof done, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             STORE_APPLICATION, newest);
+    return store_exec(store, purpose, done);
 }
 
 int store_migrate(struct store *store, const struct store_step *steps)

@@ -209,16 +209,18 @@ int store_read_head(struct store *store, const char *run_id, struct stored_run *
 
 /* -------------------------------------------------------------- schema -- */
 
-/* What brings a database to `version`: one that is empty by the first step, one of the step
- * before by any other. A released step is never edited: a change is a further row. */
+/* What brings a database to `version`: `alters`, one of the step before; then `makes`, that one and
+ * an empty one. What is released of `alters` is never edited: a change is a further row, and what
+ * it alters is made in the step that makes it. Either may be NULL. */
 struct store_step {
     int version; /* 0 ends the table */
-    const char *sql;
+    const char *makes, *alters;
 };
 extern const struct store_step store_steps[];
 extern const int store_version; /* of the last step */
-extern const char store_schema_noisy[], store_schema_object[], store_schema_fleet[],
-    store_schema_health[], store_schema_gate[];
+extern const char store_schema_noisy[], store_schema_object[], store_schema_fleet[];
+extern const char store_alter_noisy[], store_alter_fleet[], store_alter_health[],
+    store_alter_gate[];
 
 /* Bring the open database to the version of the last step, in one transaction. */
 int store_migrate(struct store *store, const struct store_step *steps);

@@ -2,13 +2,14 @@
  * beside what. */
 #include "store/store_internal.h"
 
-const char store_schema_fleet[] =
+const char store_alter_fleet[] =
     "ALTER TABLE run ADD COLUMN shard_index INTEGER CHECK (shard_index >= 1);\n"
     "ALTER TABLE run ADD COLUMN shard_count INTEGER CHECK (shard_count >= shard_index);\n"
     "ALTER TABLE run ADD COLUMN shard_group TEXT;\n"
     "ALTER TABLE run ADD COLUMN shard_cut TEXT;\n"
-    "ALTER TABLE result ADD COLUMN begun_at TEXT;\n"
+    "ALTER TABLE result ADD COLUMN begun_at TEXT;\n";
 
+const char store_schema_fleet[] =
     /* On one machine, by its one clock: another GPU of the run, another process of the job, or
      * another run. */
     "CREATE VIEW beside AS\n"

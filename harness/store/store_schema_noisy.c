@@ -2,25 +2,25 @@
  * known too badly to be relied on. */
 #include "store/store_internal.h"
 
-const char store_schema_noisy[] =
-    "ALTER TABLE launch ADD COLUMN start_other_processes INTEGER;\n"
-    "ALTER TABLE launch ADD COLUMN end_other_processes INTEGER;\n"
-    "ALTER TABLE launch ADD COLUMN processors INTEGER;\n"
-    "ALTER TABLE launch ADD COLUMN start_load REAL;\n"
-    "ALTER TABLE launch ADD COLUMN end_load REAL;\n"
-    "ALTER TABLE launch ADD COLUMN other_share REAL;\n"
-    "ALTER TABLE launch ADD COLUMN steal_share REAL;\n"
+const char store_alter_noisy[] = "ALTER TABLE launch ADD COLUMN start_other_processes INTEGER;\n"
+                                 "ALTER TABLE launch ADD COLUMN end_other_processes INTEGER;\n"
+                                 "ALTER TABLE launch ADD COLUMN processors INTEGER;\n"
+                                 "ALTER TABLE launch ADD COLUMN start_load REAL;\n"
+                                 "ALTER TABLE launch ADD COLUMN end_load REAL;\n"
+                                 "ALTER TABLE launch ADD COLUMN other_share REAL;\n"
+                                 "ALTER TABLE launch ADD COLUMN steal_share REAL;\n"
+                                 "DROP VIEW IF EXISTS ceilings;\n";
 
+const char store_schema_noisy[] =
     /* interval_spread() and NOISY_SPREAD of case/result.h. */
     "CREATE VIEW spread AS\n"
     "SELECT id AS result_id, launch_id, spread, spread > 0.05 AS noisy\n"
     "FROM (SELECT id, launch_id, max(hi_ns - time_ns, time_ns - lo_ns) / time_ns AS spread\n"
-    "      FROM result WHERE status = 'ok' AND time_ns > 0);\n"
+    "      FROM result WHERE status IN ('ok', 'unchecked') AND time_ns > 0);\n"
 
     /* As ceilings_learn() of case/ceiling.h: a noisy case lies between two rates, and the ceiling
      * is known once another case was at least as fast as the faster one. Not by way of the view
      * `spread`: this program lets no view read another (store.c). */
-    "DROP VIEW IF EXISTS ceilings;\n"
     "CREATE VIEW ceilings AS\n"
     "WITH reached AS\n"
     "    (SELECT launch.run_id, launch.id AS launch_id, launch.number AS launch,\n"
