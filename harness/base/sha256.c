@@ -41,20 +41,19 @@ static void schedule(uint32_t w[64], const uint8_t block[64])
 
 static void take_block(struct sha256 *hash, const uint8_t block[64])
 {
-    uint32_t w[64], v[8]; /* v: a to h */
+    uint32_t w[64], *s = hash->state;
+    uint32_t a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
     schedule(w, block);
-    memcpy(v, hash->state, sizeof v);
     for (int t = 0; t < 64; t++) {
-        uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        uint32_t t1 = v[7] + sigma(v[4], 6, 11, 25) + choice + constants[t] + w[t];
-        uint32_t t2 = sigma(v[0], 2, 13, 22) + majority;
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t1;
-        v[0] = t1 + t2;
+        uint32_t choice = (e & f) ^ (~e & g);
+        uint32_t majority = (a & b) ^ (a & c) ^ (b & c);
+        uint32_t t1 = h + sigma(e, 6, 11, 25) + choice + constants[t] + w[t];
+        uint32_t t2 = sigma(a, 2, 13, 22) + majority;
+        h = g, g = f, f = e, e = d + t1;
+        d = c, c = b, b = a, a = t1 + t2;
     }
-    for (int i = 0; i < 8; i++)
-        hash->state[i] += v[i];
+    s[0] += a, s[1] += b, s[2] += c, s[3] += d;
+    s[4] += e, s[5] += f, s[6] += g, s[7] += h;
 }
 
 void sha256_begin(struct sha256 *hash)
@@ -72,11 +71,11 @@ void sha256_add(struct sha256 *hash, const void *data, size_t bytes)
     while (bytes > 0) {
         size_t used = hash->bytes % 64;
         size_t part = 64 - used < bytes ? 64 - used : bytes;
-        memcpy(hash->block + used, from, part);
+        if (part < 64) memcpy(hash->block + used, from, part);
+        if (used + part == 64) take_block(hash, part < 64 ? hash->block : from);
         hash->bytes += part;
         from += part;
         bytes -= part;
-        if (used + part == 64) take_block(hash, hash->block);
     }
 }
 

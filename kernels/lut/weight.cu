@@ -52,17 +52,13 @@ static int64_t ceiling(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* Bytes of so many rows of X in a step: WEIGHT_AHEAD units. */
-static int64_t step_bytes(const struct lut_geometry *geometry, int64_t rows)
-{
-    return rows * weight_unit_entries(geometry->levels) * WEIGHT_AHEAD * 2;
-}
-
-/* Of X in shared memory, at least. */
-static int64_t least_x(const struct weight_kernel *kernel, const struct lut_geometry *geometry)
+/* Bytes of X in shared memory where a slice has so many steps. */
+static int64_t x_bytes(const struct weight_kernel *kernel, const struct lut_geometry *geometry,
+                       int64_t steps)
 {
     int64_t rows = smaller(8 * kernel->row_tiles, geometry->rows);
-    return kernel->x_bytes ? kernel->x_bytes : step_bytes(geometry, rows);
+    int chunks = WEIGHT_AHEAD * weight_unit_entries(geometry->levels) / WEIGHT_CHUNK;
+    return kernel->x_bytes ? kernel->x_bytes : 16 * rows * weight_x_row((int)steps * chunks);
 }
 
 /* The kernel for the most rows at a time that the shape has and shared memory takes. */
@@ -71,7 +67,7 @@ static struct weight_kernel kernel_for(const struct lut_geometry *geometry,
 {
     int64_t space = assay_card()->shared_bytes - WEIGHT_TABLE_BYTES;
     while (8 * kernels->row_tiles < geometry->rows && kernels[1].function &&
-           least_x(kernels + 1, geometry) <= space)
+           x_bytes(kernels + 1, geometry, 1) <= space)
         kernels++;
     return *kernels;
 }
@@ -92,26 +88,29 @@ static struct plan plan_with(struct plan plan, const struct lut_geometry *geomet
     plan.slice_steps = (int)ceiling(plan.steps, slices);
     plan.slices = (int)ceiling(plan.steps, plan.slice_steps); /* none is empty */
     int64_t most = larger(assay_card()->multiprocessors / plan.slices, 1);
-    int64_t work = plan.groups * (kernel->x_bytes ? kernel->teams : plan.slice_steps);
-    plan.others = smaller(most, ceiling(work, kernel->teams));
-    int64_t cuts = kernel->x_bytes ? 1 : plan.others * kernel->teams / plan.groups + 2;
+    int64_t work = plan.groups * plan.slice_steps;
+    plan.others = smaller(most, kernel->x_bytes ? work : ceiling(work, kernel->teams));
+    int64_t cuts = plan.others * kernel->teams / plan.groups + 2; /* of a group's K, at most */
+    if (kernel->x_bytes) cuts = smaller(plan.others, plan.slice_steps);
     plan.parts = (int)(plan.slices * cuts);
-    int64_t rows = smaller(8 * kernel->row_tiles, geometry->rows);
-    int64_t x = kernel->x_bytes ? kernel->x_bytes : plan.slice_steps * step_bytes(geometry, rows);
-    plan.shared_bytes = WEIGHT_TABLE_BYTES + x;
+    plan.shared_bytes = WEIGHT_TABLE_BYTES + x_bytes(kernel, geometry, plan.slice_steps);
     return plan;
 }
 
 /* How long it takes, about, in ns on an H200: a tile's step in a block where all teams are at work,
- * and the sums' way to memory and back. The first was 180 for one row. */
+ * 150 for few rows, as long for half of them; and the sums' way to memory and back. */
 static double cost(const struct plan *plan, const struct lut_geometry *geometry)
 {
     const struct weight_kernel *kernel = &plan->kernel;
-    int64_t teams = plan->others * kernel->teams;
-    int64_t steps = kernel->x_bytes ? ceiling(plan->groups, teams) * plan->slice_steps
-                                    : ceiling(plan->groups * plan->slice_steps, teams);
+    int64_t whole = plan->groups / plan->others, rest = plan->groups % plan->others;
+    int64_t turns = ceiling(plan->groups * plan->slice_steps, plan->others * kernel->teams);
+    double steps = (double)turns * kernel->teams;
+    if (kernel->x_bytes) {
+        steps = (double)(plan->slice_steps * larger(whole, 2));
+        if (rest > 0 && whole > 1) steps += (double)ceiling(plan->slice_steps, plan->others / rest);
+    }
     double sums = (double)geometry->rows * (double)geometry->columns * plan->slices / 250;
-    return (double)(steps * kernel->teams * kernel->tiles) * 180 + (plan->slices > 1 ? sums : 0);
+    return steps * kernel->tiles * 150 + (plan->slices > 1 ? sums : 0);
 }
 
 static struct plan plan_of(const struct lut_geometry *geometry, weight_kernels *kernels)
@@ -120,10 +119,10 @@ static struct plan plan_of(const struct lut_geometry *geometry, weight_kernels *
     plan.groups = ceiling(geometry->columns, plan.kernel.tiles * WEIGHT_TILE);
     plan.steps = ceiling(weight_units(geometry), WEIGHT_AHEAD);
     plan.row_blocks = ceiling(geometry->rows, 8 * plan.kernel.row_tiles);
-    int64_t space = assay_card()->shared_bytes - WEIGHT_TABLE_BYTES;
-    int64_t fit = plan.kernel.x_bytes ? plan.steps : space / least_x(&plan.kernel, geometry);
-    int64_t least = ceiling(plan.steps, larger(fit, 1));
+    int64_t least = 1;
     struct plan best = plan_with(plan, geometry, least);
+    while (best.shared_bytes > assay_card()->shared_bytes && least < plan.steps)
+        best = plan_with(plan, geometry, ++least);
     for (int64_t slices = least + 1; slices <= smaller(least + MOST_SLICES, plan.steps); slices++) {
         struct plan other = plan_with(plan, geometry, slices);
         if (cost(&other, geometry) < cost(&best, geometry)) best = other;
@@ -148,7 +147,7 @@ const char *weight_unsupported(const struct assay_shape *shape)
 int64_t weight_shared_bytes(const struct assay_shape *shape, weight_kernels *kernels)
 {
     struct lut_geometry geometry = lut_geometry(shape);
-    return WEIGHT_TABLE_BYTES + least_x(kernels(geometry.levels), &geometry);
+    return WEIGHT_TABLE_BYTES + x_bytes(kernels(geometry.levels), &geometry, 1);
 }
 
 static int allocate(struct assay_call *call, void **out, int64_t bytes, const char *what)
@@ -223,16 +222,17 @@ static int allocate_parts(struct assay_call *call, const struct plan *plan)
         "counts of parts");
 }
 
-/* Units of X that are arranged for each block of rows. */
-static int64_t arranged_units(const struct plan *plan)
+/* Chunks of X that are arranged for each block of rows. */
+static int64_t arranged_chunks(const struct plan *plan, const struct lut_geometry *geometry)
 {
-    return (int64_t)plan->slices * plan->slice_steps * WEIGHT_AHEAD + plan->kernel.arranged_units;
+    return (int64_t)plan->slices * plan->slice_steps * WEIGHT_AHEAD *
+           weight_unit_entries(geometry->levels) / WEIGHT_CHUNK;
 }
 
-static int64_t arranged_pieces(const struct plan *plan, const struct lut_geometry *geometry)
+static int64_t arranged_bytes(const struct plan *plan, const struct lut_geometry *geometry)
 {
-    return plan->row_blocks * arranged_units(plan) * plan->kernel.row_tiles * 8 *
-           weight_unit_entries(geometry->levels) / 8;
+    return 2 * WEIGHT_CHUNK * arranged_chunks(plan, geometry) * plan->row_blocks * 8 *
+           plan->kernel.row_tiles;
 }
 
 int weight_setup(struct assay_call *call, weight_kernels *kernels)
@@ -245,7 +245,7 @@ int weight_setup(struct assay_call *call, weight_kernels *kernels)
     snprintf(call->note, sizeof call->note, "k split in %d", plan.slices);
     if (plan.parts > 1 && allocate_parts(call, &plan)) return -1;
     if (plan.kernel.arrange &&
-        allocate(call, &state->arranged, 16 * arranged_pieces(&plan, &geometry), "X arranged"))
+        allocate(call, &state->arranged, arranged_bytes(&plan, &geometry), "X arranged"))
         return -1;
     if (cuda_allow_shared((const void *)plan.kernel.function, plan.shared_bytes)) return -1;
     return prepare(call, &geometry, &plan);
@@ -274,10 +274,9 @@ int weight_launch(struct assay_call *call, weight_kernels *kernels)
                                .scale = weight_only_scale(&geometry),
                                .constants = WEIGHT_CONSTANTS};
     if (plan.kernel.arrange) {
-        int64_t threads = arranged_pieces(&plan, &geometry) / 2;
-        int64_t chunks =
-            arranged_units(&plan) * weight_unit_entries(geometry.levels) / WEIGHT_CHUNK;
-        plan.kernel.arrange<<<grid_of(threads), THREADS, 0, stream>>>(args, threads, chunks);
+        int64_t threads = arranged_bytes(&plan, &geometry) / 32;
+        plan.kernel.arrange<<<grid_of(threads), THREADS, 0, stream>>>(
+            args, threads, arranged_chunks(&plan, &geometry));
         if (assay_launched()) return -1;
     }
     dim3 grid((unsigned)(plan.others * plan.slices), (unsigned)plan.row_blocks);

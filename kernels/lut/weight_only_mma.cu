@@ -74,8 +74,9 @@ static __device__ __forceinline__ void stage_part(const struct weight_args &args
     uint4 a = load_x(args, first_row + row, from), b = load_x(args, first_row + row, from + 8);
     uint2 p0 = pair_up(a.x, b.x), p1 = pair_up(a.y, b.y);
     uint2 p2 = pair_up(a.z, b.z), p3 = pair_up(a.w, b.w);
-    x[weight_x_piece(chunk, 0, rows, row, t)] = make_uint4(p0.x, p0.y, p1.x, p1.y);
-    x[weight_x_piece(chunk, 1, rows, row, t)] = make_uint4(p2.x, p2.y, p3.x, p3.y);
+    x += row * weight_x_row(chunks);
+    x[weight_x_piece(chunk, 0, t)] = make_uint4(p0.x, p0.y, p1.x, p1.y);
+    x[weight_x_piece(chunk, 1, t)] = make_uint4(p2.x, p2.y, p3.x, p3.y);
 }
 
 /* All of the block: rows of X from entry k on to shared memory. */
@@ -98,42 +99,44 @@ template <int M, int NT> struct warp_sums {
             sum[i] = 0;
     }
 
+    /* A unit; its pieces of X begin `at` pieces behind those of `rows`, a lane's row per n. */
     __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table,
-                                        const uint4 codes[TILES], const uint4 *x, int unit,
-                                        int rows)
+                                        const uint4 codes[TILES], const uint4 *const rows[NT],
+                                        int at)
     {
+        uint32_t entries[TILES][4];
+#pragma unroll
+        for (int tile = 0; tile < TILES; tile++)
+            weight_look_up(args.constants, table, codes[tile], entries[tile]);
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
             uint32_t upper[TILES][8], lower[TILES][8];
 #pragma unroll
             for (int tile = 0; tile < TILES; tile++) {
-                const uint32_t words[4] = {codes[tile].x, codes[tile].y, codes[tile].z,
-                                           codes[tile].w};
-                weight_decode<M>(args.constants, table, words, chunk, 0, upper[tile]);
-                weight_decode<M>(args.constants, table, words, chunk, 1, lower[tile]);
+                weight_decode<M>(args.constants, codes[tile], entries[tile], chunk, 0, upper[tile]);
+                weight_decode<M>(args.constants, codes[tile], entries[tile], chunk, 1, lower[tile]);
             }
 #pragma unroll
             for (int n = 0; n < NT; n++)
-                add_rows(upper, lower, x, unit * (2 / M) + chunk, n, rows);
+                add_rows(upper, lower, rows[n] + at + weight_x_piece(chunk, 0, 0), n);
         }
     }
 
-    /* Eight rows of X times a chunk. Rows beyond the last take the last one again; their sums are
-     * never written. */
+    /* Eight rows of X times a chunk. */
     __device__ __forceinline__ void add_rows(const uint32_t upper[TILES][8],
-                                             const uint32_t lower[TILES][8], const uint4 *x,
-                                             int chunk, int n, int rows)
+                                             const uint32_t lower[TILES][8], const uint4 *x, int n)
     {
-        int lane = threadIdx.x % 32, row = min(n * 8 + lane / 4, rows - 1);
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            uint4 b = x[weight_x_piece(chunk, half, rows, row, lane % 4)];
+            uint4 b = x[weight_x_piece(0, half, 0)];
 #pragma unroll
-            for (int tile = 0; tile < TILES; tile++) {
-                const uint32_t *a = upper[tile] + 4 * half, *a8 = lower[tile] + 4 * half;
-                multiply(sum + (tile * NT + n) * 4, a, a8, b.x, b.y);
-                multiply(sum + (tile * NT + n) * 4, a + 2, a8 + 2, b.z, b.w);
-            }
+            for (int tile = 0; tile < TILES; tile++)
+                multiply(sum + (tile * NT + n) * 4, upper[tile] + 4 * half, lower[tile] + 4 * half,
+                         b.x, b.y);
+#pragma unroll
+            for (int tile = 0; tile < TILES; tile++)
+                multiply(sum + (tile * NT + n) * 4, upper[tile] + 4 * half + 2,
+                         lower[tile] + 4 * half + 2, b.z, b.w);
         }
     }
 
@@ -198,6 +201,7 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
     const int64_t warp = (int64_t)(blockIdx.x / args.slices) * warps + threadIdx.x / 32;
     const int64_t first_row = (int64_t)blockIdx.y * 8 * NT;
     const int rows = (int)min((int64_t)8 * NT, args.rows - first_row);
+    const int chunks = args.slice_units * (2 / M);
     const uint32_t table = (uint32_t)__cvta_generic_to_shared(shared);
     uint4 *x = shared + WEIGHT_TABLE_BYTES / 16;
     int64_t step = share_begin(share, warp);
@@ -205,12 +209,16 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
     const uint4 *from =
         args.codes + (slice * share.steps + step) * (WEIGHT_AHEAD * TILES * 32) + threadIdx.x % 32;
     uint4 codes[WEIGHT_AHEAD][TILES];
+    const uint4 *lane_rows[NT];
+#pragma unroll
+    for (int n = 0; n < NT; n++) /* behind the last row it again; such sums are never written */
+        lane_rows[n] = x + min(n * 8 + threadIdx.x % 32 / 4, rows - 1) * weight_x_row(chunks) +
+                       weight_x_piece(0, 0, threadIdx.x % 4);
     weight_load_table(args, shared);
 #pragma unroll
     for (int i = 0; i < WEIGHT_AHEAD * TILES; i++)
         if (step < end) codes[i / TILES][i % TILES] = __ldcs(from + i * 32);
-    stage(args, first_row, rows, (int64_t)slice * args.slice_units * weight_unit_entries(M),
-          args.slice_units * (2 / M), x);
+    stage(args, first_row, rows, (int64_t)slice * chunks * WEIGHT_CHUNK, chunks, x);
     __pipeline_wait_prior(0);
     __syncthreads();
 
@@ -224,7 +232,8 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
             from += WEIGHT_AHEAD * TILES * 32;
 #pragma unroll
             for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++) {
-                sums.add(args, table, codes[ahead], x, at * WEIGHT_AHEAD + ahead, rows);
+                sums.add(args, table, codes[ahead], lane_rows,
+                         weight_x_piece((at * WEIGHT_AHEAD + ahead) * (2 / M), 0, 0));
 #pragma unroll
                 for (int tile = 0; tile < TILES; tile++)
                     if (step + 1 < end)
@@ -246,7 +255,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 1) weight_only_mma(struct w
 
 template <int M, int NT, int WARPS> static constexpr struct weight_kernel kernel_with()
 {
-    return {weight_only_mma<M, NT, WARPS>, NT, WARPS, 32, TILES, NULL, 0, 0};
+    return {weight_only_mma<M, NT, WARPS>, NT, WARPS, 32, TILES, NULL, 0};
 }
 
 /* A block's registers are shared by its warps: more rows, fewer warps. */

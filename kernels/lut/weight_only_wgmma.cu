@@ -31,23 +31,24 @@
 
 enum {
     CHUNK_BYTES = 2 * WEIGHT_CHUNK, /* of a row of X */
-    STAGES = 4,                     /* of the ring, in bytes: */
-    STAGE_BYTES = 16 << 10,
-    TEAMS = 4, /* warpgroups of a block */
-    TILES = 4, /* of 16 columns, per warpgroup */
-};
-
-/* Behind the table in shared memory. */
-struct x_ring {
-    char stage[STAGES][STAGE_BYTES];
-    uint64_t full[STAGES]; /* barriers */
-    int read[STAGES];      /* warps that have read it */
+    STAGES = 4,                     /* of the ring */
+    TEAMS = 4,                      /* warpgroups of a block */
+    TILES = 4,                      /* of 16 columns, per warpgroup */
 };
 
 /* ------------------------------------------------------------- activations -- */
 
-/* Units of a stage. */
-template <int M, int NT> constexpr int STAGE_UNITS = STAGE_BYTES / (2 / M * 8 * NT * CHUNK_BYTES);
+template <int M, int NT> constexpr int UNIT_BYTES = 2 / M * 8 * NT *CHUNK_BYTES;
+
+/* Units of a stage, a divisor of WEIGHT_AHEAD. */
+template <int M, int NT> constexpr int STAGE_UNITS = M == 1 && NT == 8 ? 1 : 2;
+
+/* Behind the table in shared memory. */
+template <int M, int NT> struct x_ring {
+    char stage[STAGES][STAGE_UNITS<M, NT> * UNIT_BYTES<M, NT>];
+    uint64_t full[STAGES]; /* barriers */
+    int read[STAGES];      /* warps that have read it */
+};
 
 /* Entries k and k + 1 of a row of X, k even; zeros beyond its end or the last row. */
 static __device__ __forceinline__ uint32_t load_pair(const struct weight_args &args, int64_t row,
@@ -90,19 +91,22 @@ static __global__ void __launch_bounds__(256)
 
 #ifdef HOPPER_CODE
 
-/* Sums of NT tiles of 8 columns += A in four registers times B's rows, at a descriptor. */
+/* Sums of NT tiles of 8 columns += A in four registers times B's rows; `b` is the lower half of
+ * their descriptor, whose upper half is the same for all. */
 #define PRODUCT(NT, N, SUMS, OUT, A0, A1, A2, A3, B)                                               \
     static __device__ __forceinline__ void product(float(&d)[4 * NT], const uint32_t *a,           \
-                                                   uint64_t b)                                     \
+                                                   uint32_t b)                                     \
     {                                                                                              \
         asm volatile("{\n"                                                                         \
                      " .reg .pred p;\n"                                                            \
+                     " .reg .b64 rows;\n"                                                          \
+                     " mov.b64 rows, {" B ", 0x40000040};\n"                                       \
                      " setp.eq.b32 p, 0, 0;\n"                                                     \
                      " wgmma.mma_async.sync.aligned.m64n" N "k16.f32.bf16.bf16 {" SUMS "}, {" A0   \
-                     ", " A1 ", " A2 ", " A3 "}, " B ", p, 1, 1, 0;\n"                             \
+                     ", " A1 ", " A2 ", " A3 "}, rows, p, 1, 1, 0;\n"                              \
                      "}"                                                                           \
                      : OUT                                                                         \
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                          \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b)                          \
                      : "memory");                                                                  \
     }
 
@@ -119,6 +123,7 @@ PRODUCT(8, "64", WGMMA_UP_TO_32, WGMMA_SUM_32(0), "%32", "%33", "%34", "%35", "%
 template <int M, int NT> struct warpgroup_sums {
     float sum[4 * NT];
     uint32_t a[2][16]; /* operands of the products that run, and of the next */
+    uint32_t entries[4];
 
     __device__ __forceinline__ void clear()
     {
@@ -128,13 +133,12 @@ template <int M, int NT> struct warpgroup_sums {
     }
 
     /* The operands of a chunk's four products. */
-    __device__ __forceinline__ void decode(const struct weight_args &args, uint32_t table,
-                                           uint4 codes, int chunk, uint32_t (&out)[16])
+    __device__ __forceinline__ void decode(const struct weight_args &args, uint4 codes, int chunk,
+                                           uint32_t (&out)[16])
     {
-        const uint32_t words[4] = {codes.x, codes.y, codes.z, codes.w};
         uint32_t upper[8], lower[8];
-        weight_decode<M>(args.constants, table, words, chunk, 0, upper);
-        weight_decode<M>(args.constants, table, words, chunk, 1, lower);
+        weight_decode<M>(args.constants, codes, entries, chunk, 0, upper);
+        weight_decode<M>(args.constants, codes, entries, chunk, 1, lower);
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             out[2 * i] = upper[i];
@@ -142,23 +146,26 @@ template <int M, int NT> struct warpgroup_sums {
         }
     }
 
-    /* A unit, whose X is at address `x`; the products of its last chunk run on. */
+    /* A unit, whose X is at address `x` and whose entries are here; those of `next` follow. The
+     * products of its last chunk run on. */
     __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table, uint4 codes,
-                                        uint32_t x, int ahead)
+                                        uint4 next, uint32_t x, int ahead)
     {
+        uint32_t uniform = __shfl_sync(0xffffffffu, x, 0); /* so that the compiler knows it is */
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
             const int here = (ahead * (2 / M) + chunk) % 2;
-            uint64_t rows = wgmma_tile(x + chunk * (8 * NT * CHUNK_BYTES));
-            decode(args, table, codes, chunk, a[here]);
+            uint32_t rows = (uint32_t)wgmma_tile(uniform + chunk * (8 * NT * CHUNK_BYTES));
+            decode(args, codes, chunk, a[here]);
             wgmma_pin(a[here]);
             wgmma_begin();
 #pragma unroll
             for (int q = 0; q < 4; q++)
-                product(sum, a[here] + 4 * q, wgmma_ahead(rows, q));
+                product(sum, a[here] + 4 * q, (uint32_t)wgmma_ahead(rows, q));
             wgmma_commit();
             wgmma_wait<1>(); /* for those before */
             wgmma_pin(a[1 - here]);
+            if (chunk == 2 / M - 1) weight_look_up(args.constants, table, next, entries);
         }
     }
 
@@ -186,42 +193,83 @@ template <int M, int NT> struct warpgroup_sums {
 
 /* Start filling stage number `number`; X at `from` has `of_slice`, and is read again after them.
  * One thread. */
-static __device__ __forceinline__ void fill(struct x_ring &ring, const char *from, int number,
-                                            int of_slice)
+template <class Ring>
+static __device__ __forceinline__ void fill(Ring &ring, const char *from, int number, int of_slice)
 {
+    const int bytes = sizeof ring.stage[0];
     uint32_t full = hopper_shared(ring.full + number % STAGES);
-    hopper_barrier_expect(full, STAGE_BYTES);
+    hopper_barrier_expect(full, bytes);
     hopper_load_bytes(hopper_shared(ring.stage[number % STAGES]),
-                      from + (int64_t)(number % of_slice) * STAGE_BYTES, STAGE_BYTES, full);
+                      from + (int64_t)(number % of_slice) * bytes, bytes, full);
+}
+
+template <class Ring> static __device__ __forceinline__ void await(Ring &ring, int number)
+{
+    hopper_barrier_wait(hopper_shared(ring.full + number % STAGES), number / STAGES % 2);
 }
 
 /* A warp's products have read a stage: the last warp to say so starts its next filling. */
-static __device__ __forceinline__ void release(struct x_ring &ring, const char *from, int number,
+template <class Ring>
+static __device__ __forceinline__ void release(Ring &ring, const char *from, int number,
                                                int of_slice, int stages)
 {
     int *read = ring.read + number % STAGES;
-    if (threadIdx.x % 32 || number + STAGES >= stages) return;
+    if (threadIdx.x % 32 || number < 0 || number + STAGES >= stages) return;
     if (atomicAdd(read, 1) + 1 < TEAMS * 4) return;
     *read = 0;
     fill(ring, from, number + STAGES, of_slice);
 }
 
+/* A stage that this warp does not read; its products have read the one before. */
+template <class Ring>
+static __device__ __forceinline__ void pass(Ring &ring, const char *from, int number, int of_slice,
+                                            int stages)
+{
+    await(ring, number);
+    release(ring, from, number - 1, of_slice, stages);
+}
+
 /* ------------------------------------------------------------------- walk -- */
+
+/* What a team does in a round: units [begin, end) of the slice for a group of columns. */
+struct task {
+    int64_t group;
+    int begin, end, part, parts;
+};
+
+/* Each block has as many whole groups; what is left over is cut along K, so that every block can
+ * have a piece. */
+static __device__ __forceinline__ struct task task_of(const struct weight_args &args, int slot)
+{
+    const int slice = blockIdx.x % args.slices, mine = blockIdx.x / args.slices;
+    const int others = gridDim.x / args.slices, steps = args.slice_units / WEIGHT_AHEAD;
+    const int whole = (int)(args.groups / others), rest = (int)(args.groups % others);
+    struct task task = {mine + (int64_t)others * slot, 0, args.slice_units, slice, args.slices};
+    if (slot < whole) return task;
+    const int pieces = rest > 0 ? min(others / rest, steps) : 0;
+    if (slot > whole || mine >= rest * pieces) return {0, 0, 0, 0, 0};
+    const int piece = mine / rest;
+    task.group = (int64_t)others * whole + mine % rest;
+    task.begin = steps * piece / pieces * WEIGHT_AHEAD;
+    task.end = steps * (piece + 1) / pieces * WEIGHT_AHEAD;
+    task.part = slice * pieces + piece;
+    task.parts = args.slices * pieces;
+    return task;
+}
 
 template <int M, int NT>
 static __device__ __forceinline__ void walk(const struct weight_args &args, uint4 *shared)
 {
-    const int HELD = NT > 2 ? 2 : 4; /* units of codes; more would not fit the registers */
-    const int of_stage = STAGE_UNITS<M, NT>, unit_bytes = STAGE_BYTES / of_stage;
-    const int of_slice = (args.slice_units + of_stage - 1) / of_stage;
-    const int slice = blockIdx.x % args.slices, mine = blockIdx.x / args.slices;
+    const int HELD = NT > 2 ? 2 : 4; /* units of codes; more do not fit the registers */
+    const int of_stage = STAGE_UNITS<M, NT>, of_slice = args.slice_units / of_stage;
     const int others = gridDim.x / args.slices, team = threadIdx.x / WGMMA_THREADS;
+    const int warp = threadIdx.x / 32 % TILES, slice = blockIdx.x % args.slices;
     const uint32_t table = hopper_shared(shared);
-    struct x_ring &ring = *(struct x_ring *)(shared + WEIGHT_TABLE_BYTES / 16);
-    const int64_t units = (int64_t)args.slices * args.slice_units + of_stage;
-    const char *from = (const char *)args.arranged +
-                       (blockIdx.y * units + (int64_t)slice * args.slice_units) * unit_bytes;
-    const int rounds = (int)((args.groups - mine - 1) / (others * TEAMS)) + 1;
+    struct x_ring<M, NT> &ring = *(struct x_ring<M, NT> *)(shared + WEIGHT_TABLE_BYTES / 16);
+    const char *from = (const char *)args.arranged + (blockIdx.y * args.slices + slice) *
+                                                         (int64_t)args.slice_units *
+                                                         UNIT_BYTES<M, NT>;
+    const int rounds = (int)((args.groups + others - 1) / others + TEAMS - 1) / TEAMS;
     const int stages = rounds * of_slice;
 
     weight_load_table(args, shared);
@@ -238,38 +286,38 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
     __syncthreads();
 
     for (int stage = 0, round = 0; round < rounds; round++) {
-        int64_t group = mine + (int64_t)others * (round * TEAMS + team);
-        int64_t tile = group * TILES + threadIdx.x / 32 % TILES;
-        bool busy = group < args.groups;
-        const uint4 *next = args.codes + threadIdx.x % 32 +
-                            (((slice * args.groups + group) * args.slice_units) * TILES +
-                             threadIdx.x / 32 % TILES) *
-                                32;
+        const struct task task = task_of(args, round * TEAMS + team);
+        const uint4 *next =
+            args.codes + threadIdx.x % 32 +
+            (((slice * args.groups + task.group) * args.slice_units + task.begin) * TILES + warp) *
+                32;
         uint4 codes[HELD];
         warpgroup_sums<M, NT> sums;
         sums.clear();
 #pragma unroll
-        for (int ahead = 0; ahead < HELD; ahead++, next += TILES * 32)
-            if (busy) codes[ahead] = __ldcs(next);
-        for (int unit = 0; unit < args.slice_units; unit += WEIGHT_AHEAD)
+        for (int i = 0; i < HELD; i++, next += TILES * 32)
+            if (task.begin < task.end) codes[i] = __ldcs(next);
+        weight_look_up(args.constants, table, codes[0], sums.entries);
+        for (int unit = 0; unit < task.begin; unit += of_stage, stage++)
+            pass(ring, from, stage, of_slice, stages);
+        for (int unit = task.begin; unit < task.end; unit += WEIGHT_AHEAD)
 #pragma unroll
             for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++, next += TILES * 32) {
-                int at = (unit + ahead) % of_stage;
-                if (at == 0) {
-                    hopper_barrier_wait(hopper_shared(ring.full + stage % STAGES),
-                                        stage / STAGES % 2);
-                    stage++;
-                }
-                if (busy) {
-                    uint32_t x = hopper_shared(ring.stage[(stage - 1) % STAGES]);
-                    sums.add(args, table, codes[ahead % HELD], x + at * unit_bytes, ahead);
-                    if (unit + ahead + HELD < args.slice_units) codes[ahead % HELD] = __ldcs(next);
-                }
-                if (at == 0 && stage > 1) release(ring, from, stage - 2, of_slice, stages);
+                if (ahead % of_stage == 0) await(ring, stage);
+                sums.add(args, table, codes[ahead % HELD], codes[(ahead + 1) % HELD],
+                         hopper_shared(ring.stage[stage % STAGES]) +
+                             ahead % of_stage * UNIT_BYTES<M, NT>,
+                         ahead);
+                if (unit + ahead + HELD < task.end) codes[ahead % HELD] = __ldcs(next);
+                if (ahead % of_stage == 0) release(ring, from, stage - 1, of_slice, stages);
+                if (ahead % of_stage == of_stage - 1) stage++;
             }
         sums.drain();
-        if (busy && weight_add_parts(args, blockIdx.y * args.groups * TILES + tile, slice,
-                                     args.slices, sums.sum))
+        for (int unit = task.end; unit < args.slice_units; unit += of_stage, stage++)
+            pass(ring, from, stage, of_slice, stages);
+        int64_t tile = task.group * TILES + warp;
+        if (task.begin < task.end && weight_add_parts(args, blockIdx.y * args.groups * TILES + tile,
+                                                      task.part, task.parts, sums.sum))
             sums.store(args, tile);
     }
 }
@@ -291,14 +339,8 @@ static __global__ void __launch_bounds__(WGMMA_THREADS *TEAMS, 1)
 
 template <int M, int NT> static constexpr struct weight_kernel kernel_with()
 {
-    return {weight_only_wgmma<M, NT>,
-            NT,
-            TEAMS,
-            WGMMA_THREADS,
-            TILES,
-            arrange_x<NT>,
-            STAGE_UNITS<M, NT>,
-            sizeof(struct x_ring)};
+    return {weight_only_wgmma<M, NT>,    NT, TEAMS, WGMMA_THREADS, TILES, arrange_x<NT>,
+            sizeof(struct x_ring<M, NT>)};
 }
 
 static const struct weight_kernel *kernels(int levels)

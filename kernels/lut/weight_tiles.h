@@ -14,8 +14,9 @@
  * into groups of so many tiles. What is beyond K or the last column is the point 0.
  *
  * A word's eight pairs are coordinate i of both blocks. Pairs 2 q and 2 q + 1 are the operand of
- * product q = 0 .. 3 of the chunk, so X is stored in such pairs as well: [chunk][half][row][t], 16
- * bytes each, half h with the pairs 4 h to 4 h + 3. The lanes of a warp read 512 bytes in a row.
+ * product q = 0 .. 3 of the chunk, so X is stored in such pairs as well: [row][chunk][half][t], 16
+ * bytes each, half h with the pairs 4 h to 4 h + 3, and 64 bytes behind each row. Then eight lanes
+ * that read at once, of two rows, find their pieces in 32 banks.
  */
 #pragma once
 
@@ -62,9 +63,14 @@ LUT_FUNCTION struct weight_place weight_place(const struct weight_order *order, 
     return place;
 }
 
-/* Where the 16-byte piece of half `half` of the entries of part `t` of a chunk lies, in pieces;
- * `rows` are stored. */
-LUT_FUNCTION int weight_x_piece(int chunk, int half, int rows, int row, int t)
+/* Pieces of 16 bytes of a row of X. */
+LUT_FUNCTION int weight_x_row(int chunks)
 {
-    return ((chunk * 2 + half) * rows + row) * 4 + t;
+    return chunks * 8 + 4;
+}
+
+/* Where in its row the piece of half `half` of the entries of part `t` of a chunk lies. */
+LUT_FUNCTION int weight_x_piece(int chunk, int half, int t)
+{
+    return (chunk * 2 + half) * 4 + t;
 }

@@ -1,5 +1,5 @@
 /* test_store_exchange.c - runs leave by NDJSON and CSV, and come back the same by NDJSON. */
-#include "base/csv.h"
+#include "base/markup.h"
 #include "device/profile.h"
 #include "store/exchange/store_csv.h"
 #include "tests/store_fixture.h"

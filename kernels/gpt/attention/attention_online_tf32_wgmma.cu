@@ -26,6 +26,7 @@
 #include "attention_tf32_wgmma.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/tensor_map.h"
+#include "attention_variants.h"
 
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
 template <typename layout>
@@ -167,5 +168,10 @@ static void teardown(struct assay_call *call)
     ASSAY_REGISTER_VARIANT(IDENTIFIER)
 
 VARIANT(online_tf32_wgmma, tf32_stages<64, 128, 3, 2, 8>, tf32_stages<128, 96, 3, 1, 5>);
+
+const struct assay_variant *attention_online_tf32_wgmma(void)
+{
+    return &online_tf32_wgmma;
+}
 VARIANT(online_tf32_wgmma_two, tf32_stages<64, 128, 2, 2, 8>, tf32_stages<128, 128, 2, 1, 6>);
 VARIANT(online_tf32_wgmma_ring, tf32_stages<64, 128, 2, 2, 12>, tf32_stages<128, 96, 2, 2, 4>);

@@ -90,6 +90,20 @@ template <typename layout> struct tf32_memory {
     }
 };
 
+/* A work as the kernel goes over it. Blocks of queries end where the sequence does, at a multiple
+ * of ROWS, so the one with too few queries for all warpgroups is the first, which has the fewest
+ * keys: its `first` may be negative. */
+template <typename layout>
+static __device__ __forceinline__ struct online_work tf32_work_at(
+    const struct attention &args, const struct attention_order &order, int index)
+{
+    struct online_work work = online_work_at<layout>(args, order, index);
+    work.first += (args.tokens + ROWS - 1) / ROWS * ROWS - order.blocks * layout::queries;
+    int end = min(work.first + layout::queries, args.tokens);
+    work.tiles = (end + layout::keys - 1) / layout::keys;
+    return work;
+}
+
 /* ----------------------------------------------------------------- producer -- */
 
 static __device__ __forceinline__ void tf32_put(uint32_t at, float a, float b, float c, float d)
@@ -206,7 +220,7 @@ static __device__ __forceinline__ void tf32_produce(const tf32_memory<layout> me
 
     int index = (int)blockIdx.x;
     for (int parity = 0; index < order.works; parity ^= 1) {
-        work = online_work_at<layout>(args, order, index);
+        work = tf32_work_at<layout>(args, order, index);
         int last = (work.tiles - 1) * layout::keys;
         values.begin(args, work);
 #pragma unroll
@@ -243,13 +257,6 @@ template <int STAGES> static __device__ __forceinline__ int tf32_stage(int first
 {
     int stage = first + panel;
     return stage < STAGES ? stage : stage - STAGES;
-}
-
-/* What all lanes have: told so, the compiler keeps it in a uniform register, where a product's
- * descriptors must be. */
-template <typename T> static __device__ __forceinline__ T tf32_uniform(T value)
-{
-    return __shfl_sync(0xffffffffu, value, 0);
 }
 
 /* Weights to tf32, ties away from 0: the tensor cores take no notice of the 13 lowest bits. And to
@@ -313,9 +320,9 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
         int index = speaker ? hopper_get(memory.index(mine)) : 0;
         index = __shfl_sync(0xffffffffu, index, 0);
         if (index >= order.works) break;
-        struct online_work work = online_work_at<layout>(args, order, index);
+        struct online_work work = tf32_work_at<layout>(args, order, index);
         int own = work.first + group * ROWS, row = own + warp * 16 + lane / 4;
-        int top = own < args.tokens ? min((own + ROWS - 1) / keys, work.tiles - 1) : -1;
+        int top = own >= 0 ? min((own + ROWS - 1) / keys, work.tiles - 1) : -1;
         float s[keys / 2] = {}, sum[layout::size / 2] = {}, keep[2];
         struct online_rows rows = {{-INFINITY, -INFINITY}, {0.0f, 0.0f}};
 
@@ -334,8 +341,8 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
 
         for (int tile = top; tile >= 0; tile--) {
             hopper_barrier_wait(memory.key_there(key.stage), key.phase);
-            uint64_t q = wgmma_tile(tf32_uniform(memory.query(mine)));
-            uint64_t k = wgmma_tile(tf32_uniform(memory.key(key.stage)));
+            uint64_t q = wgmma_tile(memory.query(mine));
+            uint64_t k = wgmma_tile(memory.key(key.stage));
             wgmma_pin(s);
             wgmma_begin();
 #pragma unroll
@@ -357,23 +364,26 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
                 for (int i = 0; i < layout::size / 2; i++)
                     sum[i] *= keep[i % 4 / 2];
 
+            wgmma_pin(rows.total); /* of all weights: they come before the wait for values */
             tf32_round(s);
-            int value_at = tf32_uniform(value.stage);
-            for (int panel = 0; panel < layout::value_panels; panel++, value.advance())
+            int value_at = value.stage;
+            uint64_t v[layout::value_panels];
+#pragma unroll
+            for (int panel = 0; panel < layout::value_panels; panel++, value.advance()) {
+                v[panel] = wgmma_tile(memory.value(value.stage));
                 hopper_barrier_wait(memory.value_there(value.stage), value.phase);
+            }
             wgmma_pin(sum);
             wgmma_pin(s);
             wgmma_begin();
 #pragma unroll
             for (int step = 0; step < layout::keys / 8; step++) {
                 int panel = step * 8 / layout::panel, inside = step % (layout::panel / 8);
-                uint64_t b =
-                    wgmma_tile(memory.value(tf32_stage<layout::value_stages>(value_at, panel)));
                 uint32_t p[4];
 #pragma unroll
                 for (int i = 0; i < 4; i++)
                     p[i] = __float_as_uint(s[4 * step + i]);
-                wgmma_loaded(float(), sum, p, wgmma_ahead(b, inside), 1);
+                wgmma_loaded(float(), sum, p, wgmma_ahead(v[panel], inside), 1);
             }
             wgmma_commit();
             wgmma_wait<0>();
@@ -382,7 +392,7 @@ static __device__ __forceinline__ void tf32_consume(const tf32_memory<layout> me
             for (int panel = 0; panel < layout::value_panels; panel++)
                 value_free(tf32_stage<layout::value_stages>(value_at, panel));
         }
-        tf32_store<layout>(args, work, row, lane, sum, rows);
+        if (top >= 0) tf32_store<layout>(args, work, row, lane, sum, rows);
     }
 }
 

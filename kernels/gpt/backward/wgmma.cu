@@ -34,16 +34,25 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
 {
 #ifdef HOPPER_CODE
     extern __shared__ unsigned char backward_shared[];
-    auto run = [&](auto pass, int index) {
-        typedef decltype(pass) PASS;
-        auto consume = [&](backward_memory<PASS> memory, const struct backward_work &work,
-                           int group) { backward_consume<PASS>(plan, memory, work, group); };
-        backward_run<PASS>(plan, backward_shared, index, consume);
+    const int align = KEY_PASS::align, works = plan.order.works;
+    const uint32_t base = (hopper_shared(backward_shared) + align - 1) / align * align;
+    auto init = [&]() {
+        backward_barriers<KEY_PASS>(base);
+        backward_barriers<QUERY_PASS>(base);
     };
-    if ((int)blockIdx.x < plan.order.works)
-        run(KEY_PASS(), blockIdx.x);
-    else
-        run(QUERY_PASS(), blockIdx.x - plan.order.works);
+    auto produce = [&]() {
+        int index = backward_produce<KEY_PASS>(plan, base, blockIdx.x, 0, works);
+        backward_produce<QUERY_PASS>(plan, base, index, works, 2 * works);
+    };
+    auto consume = [&](int group) {
+        backward_works<KEY_PASS>(plan, base, [&](auto memory, const struct backward_work &work) {
+            backward_consume<KEY_PASS>(plan, memory, work, group);
+        });
+        backward_works<QUERY_PASS>(plan, base, [&](auto memory, const struct backward_work &work) {
+            backward_consume<QUERY_PASS>(plan, memory, work, group);
+        });
+    };
+    backward_block(init, produce, consume);
 #else
     __trap();
 #endif
@@ -85,11 +94,10 @@ static int setup(struct assay_call *call)
 template <int SIZE> static int enqueue(const struct assay_call *call)
 {
     struct backward_plan plan;
-    if (backward_prepare<SIZE>(call, &plan, (float *)call->state)) return -1;
+    if (backward_prepare<SIZE>(call, &plan, call->state, NULL)) return -1;
     struct choice choice = choose(call->shape);
-    choice
-        .kernel<<<2 * plan.order.works, BLOCK_THREADS, choice.bytes, (cudaStream_t)call->stream>>>(
-            plan);
+    choice.kernel<<<backward_grid(2 * plan.order.works), BLOCK_THREADS, choice.bytes,
+                    (cudaStream_t)call->stream>>>(plan);
     return assay_launched();
 }
 

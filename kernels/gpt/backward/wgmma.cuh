@@ -36,7 +36,9 @@ struct backward_plan {
     struct backward args;
     struct attention_order order;
     float *lse, *delta;
-    int padded; /* tokens, to a multiple of OWN */
+    float *sums; /* of dq, for passes that are ATOMIC: wgmma_atomic.cu; else NULL */
+    int *taken;  /* works taken beside the first ones; 0 before the passes */
+    int padded;  /* tokens, to a multiple of OWN */
     float scale;
 };
 
@@ -44,22 +46,26 @@ struct backward_plan {
  * before are there, in registers that these have used. ATOMIC: a pass of keys that adds to dq. */
 enum backward_way { BACKWARD_AHEAD, BACKWARD_LATE, BACKWARD_ATOMIC };
 
-/* One pass, over tiles of COLUMNS tokens. Shared memory: ds of two tiles, where it is ATOMIC; both
- * own operands; STAGES tiles of both others; lse and delta of a tile of queries; barriers. */
+/* One pass, over tiles of COLUMNS tokens. Shared memory: barriers, of each pass its own; ds of two
+ * tiles, where it is ATOMIC; both own operands; STAGES tiles of both others; lse and delta of a
+ * tile of queries. */
 template <int SIZE_, int COLUMNS_, bool KEYS_, enum backward_way WAY>
 struct backward_pass {
     static const bool KEYS = KEYS_, LATE = WAY == BACKWARD_LATE;
     static const int SIZE = SIZE_, COLUMNS = COLUMNS_;
-    static const int slack = 1024; /* to begin at a multiple of this */
-    static const int own_bytes = OWN * SIZE * 2, tile_bytes = COLUMNS *SIZE * 2;
+    static const int align = 1024; /* of the shared memory, and of tiles in it */
+    static const int own_bytes = OWN * SIZE * 2;
+    static const int tile_bytes = COLUMNS * SIZE * 2;
+    static const int sums = COLUMNS * SIZE / GROUPS; /* of dq, that a warpgroup has of a tile */
     static const int row_bytes = KEYS ? COLUMNS * (int)sizeof(float) : 0;
     static const int ds_bytes = WAY == BACKWARD_ATOMIC ? OWN * COLUMNS * 2 : 0;
-    static const int own_at = 2 * ds_bytes, tiles_at = own_at + 2 * own_bytes;
-    static const int fit = (BLOCK_BYTES - slack - tiles_at - 128) / (2 * (tile_bytes + row_bytes));
+    static const int barriers_at = KEYS ? 0 : align / 2;
+    static const int ds_at = align, own_at = ds_at + 2 * ds_bytes;
+    static const int tiles_at = own_at + 2 * own_bytes;
+    static const int fit = (BLOCK_BYTES - align - tiles_at) / (2 * (tile_bytes + row_bytes));
     static const int STAGES = fit < 4 ? fit : 4;
     static const int rows_at = tiles_at + STAGES * 2 * tile_bytes;
-    static const int barriers_at = rows_at + STAGES * 2 * row_bytes;
-    static const int bytes = slack + barriers_at + (1 + 2 * STAGES) * 8;
+    static const int bytes = align + rows_at + STAGES * 2 * row_bytes;
 };
 
 /* A thread's sums to rows `row` and row + 8 of part 0 (dq), 1 or 2 of a line, from number `column`
@@ -93,41 +99,63 @@ static __device__ __forceinline__ void backward_store(const struct backward_plan
 
 #ifdef HOPPER_CODE
 
-/* Addresses in shared memory; stages are those of tile number n. */
+/* Addresses in shared memory, of a block that has done `works` and gone over `tiles` in this pass;
+ * n counts the tiles of the next work. */
 template <typename PASS> struct backward_memory {
     uint32_t base;
+    int works, tiles;
 
+    __device__ int stage(int n) const
+    {
+        return (tiles + n) % PASS::STAGES;
+    }
+    __device__ int phase(int n) const
+    {
+        return (tiles + n) / PASS::STAGES % 2;
+    }
     __device__ uint32_t own(int operand) const
     {
         return base + PASS::own_at + operand * PASS::own_bytes;
     }
     __device__ uint32_t tile(int n, int operand) const
     {
-        return base + PASS::tiles_at + (2 * (n % PASS::STAGES) + operand) * PASS::tile_bytes;
+        return base + PASS::tiles_at + (2 * stage(n) + operand) * PASS::tile_bytes;
+    }
+    __device__ uint32_t ds(int n) const
+    {
+        return base + PASS::ds_at + (tiles + n) % 2 * PASS::ds_bytes;
     }
     __device__ uint32_t lse(int n) const
     {
-        return base + PASS::rows_at + n % PASS::STAGES * 2 * PASS::row_bytes;
+        return base + PASS::rows_at + stage(n) * 2 * PASS::row_bytes;
     }
     __device__ uint32_t delta(int n) const
     {
         return lse(n) + PASS::row_bytes;
     }
+    __device__ uint32_t barrier(int index) const
+    {
+        return base + PASS::barriers_at + index * 8;
+    }
+    __device__ uint32_t index(void) const
+    {
+        return barrier(0); /* no barrier: the work whose own operands are there, or -1 */
+    }
     __device__ uint32_t own_there(void) const
     {
-        return base + PASS::barriers_at;
+        return barrier(1);
+    }
+    __device__ uint32_t own_free(void) const
+    {
+        return barrier(2);
     }
     __device__ uint32_t there(int n) const
     {
-        return own_there() + 8 + n % PASS::STAGES * 8;
+        return barrier(3 + stage(n));
     }
     __device__ uint32_t free(int n) const
     {
-        return own_there() + 8 + (PASS::STAGES + n % PASS::STAGES) * 8;
-    }
-    static __device__ int phase(int n)
-    {
-        return n / PASS::STAGES % 2;
+        return barrier(3 + PASS::STAGES + stage(n));
     }
 };
 
@@ -159,11 +187,13 @@ static __device__ __forceinline__ struct backward_work backward_work_at(
 
 /* ----------------------------------------------------------------- producer -- */
 
+/* Works from `index` on, of those numbered begin to end - 1; returns the first one behind them. */
 template <typename PASS>
-static __device__ __forceinline__ void backward_produce(const struct backward_plan &plan,
-                                                        const backward_memory<PASS> memory,
-                                                        const struct backward_work &work)
+static __device__ __forceinline__ int backward_produce(const struct backward_plan &plan,
+                                                       uint32_t base, int index, int begin, int end)
 {
+    backward_memory<PASS> memory = {base, 0, 0};
+    struct backward_work work;
     const int heads = plan.args.forward.heads;
     auto fetch = [&](uint32_t to, uint32_t there, const CUtensorMap *map, int head, int first,
                      int tokens) {
@@ -180,19 +210,32 @@ static __device__ __forceinline__ void backward_produce(const struct backward_pl
         fetch(second, there, keys ? &plan.qkv : &plan.dy, work.head + (keys ? 2 * heads : 0), first,
               tokens);
     };
-    hopper_barrier_expect(memory.own_there(), 2 * PASS::own_bytes);
-    fetch_pair(memory.own(0), memory.own(1), memory.own_there(), PASS::KEYS, work.own, OWN);
-    for (int n = 0; n < work.tiles; n++) {
-        int first = (work.tile + n) * PASS::COLUMNS;
-        hopper_barrier_wait(memory.free(n), memory.phase(n) ^ 1);
-        hopper_barrier_expect(memory.there(n), 2 * (PASS::tile_bytes + PASS::row_bytes));
-        fetch_pair(memory.tile(n, 0), memory.tile(n, 1), memory.there(n), !PASS::KEYS, first,
-                   PASS::COLUMNS);
-        if (!PASS::KEYS) continue;
-        int64_t row = (int64_t)work.line * plan.padded + first;
-        hopper_load_bytes(memory.lse(n), plan.lse + row, PASS::row_bytes, memory.there(n));
-        hopper_load_bytes(memory.delta(n), plan.delta + row, PASS::row_bytes, memory.there(n));
+    while (index < end) {
+        int before = atomicAdd(plan.taken, 1); /* asked early */
+        work = backward_work_at<PASS>(plan, index - begin);
+        hopper_barrier_wait(memory.own_free(), memory.works % 2 ^ 1);
+        hopper_put(memory.index(), index - begin);
+        hopper_barrier_expect(memory.own_there(), 2 * PASS::own_bytes);
+        fetch_pair(memory.own(0), memory.own(1), memory.own_there(), PASS::KEYS, work.own, OWN);
+        for (int n = 0; n < work.tiles; n++) {
+            int first = (work.tile + n) * PASS::COLUMNS;
+            hopper_barrier_wait(memory.free(n), memory.phase(n) ^ 1);
+            hopper_barrier_expect(memory.there(n), 2 * (PASS::tile_bytes + PASS::row_bytes));
+            fetch_pair(memory.tile(n, 0), memory.tile(n, 1), memory.there(n), !PASS::KEYS, first,
+                       PASS::COLUMNS);
+            if (!PASS::KEYS) continue;
+            int64_t row = (int64_t)work.line * plan.padded + first;
+            hopper_load_bytes(memory.lse(n), plan.lse + row, PASS::row_bytes, memory.there(n));
+            hopper_load_bytes(memory.delta(n), plan.delta + row, PASS::row_bytes, memory.there(n));
+        }
+        memory.works++;
+        memory.tiles += work.tiles;
+        index = (int)gridDim.x + before;
     }
+    hopper_barrier_wait(memory.own_free(), memory.works % 2 ^ 1); /* all is read */
+    hopper_put(memory.index(), -1);
+    hopper_barrier_arrive(memory.own_there());
+    return index;
 }
 
 /* ---------------------------------------------------------------- consumers -- */
@@ -236,6 +279,15 @@ static __device__ __forceinline__ void backward_pack(uint32_t (&to)[COUNT],
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
         to[i] = gpt_pack(from[2 * i], from[2 * i + 1]);
+}
+
+/* A warp has read the last tile of a work, and with it its own operands. */
+template <typename PASS>
+static __device__ __forceinline__ void backward_release(const backward_memory<PASS> memory, int n)
+{
+    if (threadIdx.x % 32) return;
+    hopper_barrier_arrive(memory.free(n));
+    hopper_barrier_arrive(memory.own_free());
 }
 
 /* lse or delta of the column of sum i: of the tile's token in the pass of keys, `at` shared memory;
@@ -347,12 +399,13 @@ static __device__ __forceinline__ void backward_consume(const struct backward_pl
         wgmma_pin(dp);
         backward_differ<PASS>(dp, s, delta);
     };
-    auto pack = [&]() {
-        if (PASS::KEYS) backward_pack(p, s);
-        backward_pack(ds, dp);
+    auto settle = [&](int n) { /* the sums of the tile before n; n's weights for its own */
+                               wait_sums();
+                               if (n > 0 && lane == 0) hopper_barrier_arrive(memory.free(n - 1));
+                               if (PASS::KEYS) backward_pack(p, s);
+                               backward_pack(ds, dp);
     };
 
-    hopper_barrier_wait(memory.own_there(), 0);
     begin_scores(0);
     wgmma_wait<0>();
     weigh(0);
@@ -360,9 +413,7 @@ static __device__ __forceinline__ void backward_consume(const struct backward_pl
     differ();
     int n = 0;
     for (; n + 1 < work.tiles; n++) {
-        wait_sums();
-        if (n > 0 && lane == 0) hopper_barrier_arrive(memory.free(n - 1));
-        pack();
+        settle(n);
         begin_scores(n + 1);
         begin_sums(n);
         wgmma_wait<PASS::LATE ? SUMS : SUMS + 1>();
@@ -375,40 +426,60 @@ static __device__ __forceinline__ void backward_consume(const struct backward_pl
         }
         differ();
     }
-    wait_sums();
-    pack();
+    settle(n);
     begin_sums(n);
     wait_sums();
+    backward_release(memory, n);
     backward_store(plan, work.line, PASS::KEYS ? 1 : 0, 0, row, by_ds, rsqrtf((float)SIZE));
     if (PASS::KEYS) backward_store(plan, work.line, 2, 0, row, by_p, 1.0f);
 }
 
-/* A block's pass: `consume` is what its warpgroups do that compute. */
+/* Each work of a pass that the producer announces, by consume(memory, work, group). */
 template <typename PASS, typename CONSUME>
-static __device__ __forceinline__ void backward_run(const struct backward_plan &plan,
-                                                    const void *shared, int index, CONSUME consume)
+static __device__ __forceinline__ void backward_works(const struct backward_plan &plan,
+                                                      uint32_t base, CONSUME consume)
 {
-    const backward_memory<PASS> memory = {(hopper_shared(shared) + PASS::slack - 1) / PASS::slack *
-                                          PASS::slack};
-    const struct backward_work work = backward_work_at<PASS>(plan, index);
+    backward_memory<PASS> memory = {base, 0, 0};
+    for (;; memory.works++) {
+        hopper_barrier_wait(memory.own_there(), memory.works % 2);
+        /* By the lane that releases it, because nothing else orders reads of others before the next
+         * one is written there. */
+        int index = threadIdx.x % 32 == 0 ? hopper_get(memory.index()) : 0;
+        index = __shfl_sync(0xffffffffu, index, 0);
+        if (index < 0) break;
+        const struct backward_work work = backward_work_at<PASS>(plan, index);
+        consume(memory, work);
+        memory.tiles += work.tiles;
+    }
+}
+
+template <typename PASS> static __device__ __forceinline__ void backward_barriers(uint32_t base)
+{
+    const backward_memory<PASS> memory = {base, 0, 0};
+    hopper_barrier_init(memory.own_there(), 1);
+    hopper_barrier_init(memory.own_free(), 4 * GROUPS);
+    for (int stage = 0; stage < PASS::STAGES; stage++) {
+        hopper_barrier_init(memory.there(stage), 1);
+        hopper_barrier_init(memory.free(stage), 4 * GROUPS);
+    }
+}
+
+/* A block: `produce` in one thread, consume(group) in the warpgroups that compute. */
+template <typename INIT, typename PRODUCE, typename CONSUME>
+static __device__ __forceinline__ void backward_block(INIT init, PRODUCE produce, CONSUME consume)
+{
     if (threadIdx.x == 0) {
-        hopper_prefetch(&plan.qkv);
-        hopper_prefetch(&plan.dy);
-        hopper_barrier_init(memory.own_there(), 1);
-        for (int stage = 0; stage < PASS::STAGES; stage++) {
-            hopper_barrier_init(memory.there(stage), 1);
-            hopper_barrier_init(memory.free(stage), 4 * GROUPS);
-        }
+        init();
         hopper_barrier_publish();
     }
     __syncthreads();
     int group = __shfl_sync(0xffffffffu, threadIdx.x / WGMMA_THREADS, 0);
     if (group == GROUPS) {
         hopper_registers_give<PRODUCER_REGISTERS>();
-        if (threadIdx.x % WGMMA_THREADS == 0) backward_produce<PASS>(plan, memory, work);
+        if (threadIdx.x % WGMMA_THREADS == 0) produce();
     } else {
         hopper_registers_take<CONSUMER_REGISTERS>();
-        consume(memory, work, group);
+        consume(group);
     }
 }
 

@@ -22,8 +22,6 @@
  * queries, and about 400 in which none run: 790 TFLOP/s of counted operations at 1.7 GHz, which
  * power will not allow; 600 at 16k tokens, and less than wgmma at 512. Nobody has measured it yet.
  */
-#include <stdlib.h>
-
 #include "wgmma_prepare.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/device_memory.h"
@@ -34,18 +32,10 @@ enum {
     COMPUTING = GROUPS * WGMMA_THREADS,
 };
 
-struct atomic_plan {
-    struct backward_plan common;
-    float *sums; /* [line][tile of queries][warpgroup][d / 16][thread][4] */
-    int tiles;   /* of a line */
-};
-
 /* ------------------------------------------------------------------ kernels -- */
 
+/* Its sums of dq are [line][tile of queries][warpgroup][d / 16][thread][4]. */
 template <int SIZE> using atomic_pass = backward_pass<SIZE, COLUMNS, true, BACKWARD_ATOMIC>;
-
-/* Sums of dq that a warpgroup adds to per tile. */
-template <int SIZE> static const int atomic_part = COLUMNS *SIZE / GROUPS;
 
 #ifdef HOPPER_CODE
 
@@ -74,7 +64,7 @@ static __device__ __forceinline__ void add_sums(float *to, const float (&sum)[CO
 }
 
 template <int SIZE>
-static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
+static __device__ __forceinline__ void consume(const struct backward_plan &plan,
                                                const backward_memory<atomic_pass<SIZE>> memory,
                                                const struct backward_work &work, int group)
 {
@@ -94,10 +84,8 @@ static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
     for (int i = 0; i < SIZE / 2; i++)
         dk[i] = dv[i] = 0.0f;
 
-    hopper_barrier_wait(memory.own_there(), 0);
     for (int n = 0; n < work.tiles; n++) {
         int tile = work.tile + n;
-        uint32_t buffer = memory.base + n % 2 * PASS::ds_bytes;
         lse.at = memory.lse(n), delta.at = memory.delta(n);
         hopper_barrier_wait(memory.there(n), memory.phase(n));
         wgmma_pin(s);
@@ -107,18 +95,18 @@ static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
         backward_scores<SIZE>(dp, own1, memory.tile(n, 1));
         wgmma_wait<1>();
         wgmma_pin(s);
-        backward_weigh(s, lse, plan.common.scale, first, tile * COLUMNS);
+        backward_weigh(s, lse, plan.scale, first, tile * COLUMNS);
         backward_pack(p, s);
         backward_add<SIZE>(dv, p, memory.tile(n, 1));
         wgmma_wait<1>();
         wgmma_pin(dp);
         backward_differ<PASS>(dp, s, delta);
         backward_pack(ds, dp);
-        put_ds(buffer, ds, group * BOX + warp_row, lane);
+        put_ds(memory.ds(n), ds, group * BOX + warp_row, lane);
         hopper_store_fence();
         hopper_turn_wait(MEETING, COMPUTING);
 
-        uint64_t a = wgmma_tile_across(buffer, panel);
+        uint64_t a = wgmma_tile_across(memory.ds(n), panel);
         wgmma_pin(dq);
         wgmma_begin();
 #pragma unroll
@@ -130,17 +118,18 @@ static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
         wgmma_wait<1>();
         wgmma_pin(dq);
         add_sums(plan.sums +
-                     (((int64_t)work.line * plan.tiles + tile) * GROUPS + group) *
-                         atomic_part<SIZE> +
+                     (((int64_t)work.line * (plan.padded / COLUMNS) + tile) * GROUPS + group) *
+                         atomic_pass<SIZE>::sums +
                      threadIdx.x % WGMMA_THREADS * 4,
                  dq);
         wgmma_wait<0>();
         wgmma_pin(dk);
         wgmma_pin(dv);
-        if (lane == 0) hopper_barrier_arrive(memory.free(n));
+        if (n + 1 < work.tiles && lane == 0) hopper_barrier_arrive(memory.free(n));
     }
-    backward_store(plan.common, work.line, 1, 0, first + warp_row, dk, rsqrtf((float)SIZE));
-    backward_store(plan.common, work.line, 2, 0, first + warp_row, dv, 1.0f);
+    backward_release(memory, work.tiles - 1);
+    backward_store(plan, work.line, 1, 0, first + warp_row, dk, rsqrtf((float)SIZE));
+    backward_store(plan, work.line, 2, 0, first + warp_row, dv, 1.0f);
 }
 
 #endif
@@ -148,15 +137,21 @@ static __device__ __forceinline__ void consume(const struct atomic_plan &plan,
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
 template <int SIZE>
 static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
-    all_products(const __grid_constant__ struct atomic_plan plan)
+    all_products(const __grid_constant__ struct backward_plan plan)
 {
 #ifdef HOPPER_CODE
     typedef atomic_pass<SIZE> PASS;
     extern __shared__ unsigned char backward_shared[];
-    auto own = [&](backward_memory<PASS> memory, const struct backward_work &work, int group) {
-        consume<SIZE>(plan, memory, work, group);
-    };
-    backward_run<PASS>(plan.common, backward_shared, blockIdx.x, own);
+    const uint32_t base =
+        (hopper_shared(backward_shared) + PASS::align - 1) / PASS::align * PASS::align;
+    backward_block([&]() { backward_barriers<PASS>(base); },
+                   [&]() { backward_produce<PASS>(plan, base, blockIdx.x, 0, plan.order.works); },
+                   [&](int group) {
+                       backward_works<PASS>(plan, base,
+                                            [&](auto memory, const struct backward_work &work) {
+                                                consume<SIZE>(plan, memory, work, group);
+                                            });
+                   });
 #else
     __trap();
 #endif
@@ -164,32 +159,27 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
 
 /* One block per tile of queries and warpgroup: its sums to dq. */
 template <int SIZE>
-static __global__ void __launch_bounds__(WGMMA_THREADS) round_dq(const struct atomic_plan plan)
+static __global__ void __launch_bounds__(WGMMA_THREADS) round_dq(const struct backward_plan plan)
 {
-    int group = blockIdx.x % GROUPS, tile = blockIdx.x / GROUPS % plan.tiles;
-    int line = blockIdx.x / GROUPS / plan.tiles;
+    int tiles = plan.padded / COLUMNS, group = blockIdx.x % GROUPS;
+    int tile = blockIdx.x / GROUPS % tiles, line = blockIdx.x / GROUPS / tiles;
     int row = tile * COLUMNS + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
     const float4 *from =
-        (const float4 *)(plan.sums + (int64_t)blockIdx.x * atomic_part<SIZE>)+threadIdx.x;
+        (const float4 *)(plan.sums + (int64_t)blockIdx.x * atomic_pass<SIZE>::sums) + threadIdx.x;
     float sum[SIZE / 4];
 #pragma unroll
     for (int i = 0; i < SIZE / 16; i++) {
         float4 v = __ldcs(from + i * WGMMA_THREADS);
         sum[4 * i] = v.x, sum[4 * i + 1] = v.y, sum[4 * i + 2] = v.z, sum[4 * i + 3] = v.w;
     }
-    backward_store(plan.common, line, 0, group * (SIZE / GROUPS), row, sum, rsqrtf((float)SIZE));
+    backward_store(plan, line, 0, group * (SIZE / GROUPS), row, sum, rsqrtf((float)SIZE));
 }
 
 /* ---------------------------------------------------------------- host side -- */
 
-static int64_t tiles_of(const struct assay_shape *shape)
-{
-    return (shape->value[ATTENTION_TOKENS] + COLUMNS - 1) / COLUMNS;
-}
-
 static int64_t sum_bytes(const struct assay_shape *shape)
 {
-    return backward_lines(shape) * tiles_of(shape) * COLUMNS * shape->value[ATTENTION_HEAD_SIZE] *
+    return backward_lines(shape) * backward_padded(shape) * shape->value[ATTENTION_HEAD_SIZE] *
            (int64_t)sizeof(float);
 }
 
@@ -208,15 +198,13 @@ template <int SIZE> static int enqueue(const struct assay_call *call)
 {
     cudaStream_t stream = (cudaStream_t)call->stream;
     int64_t bytes = sum_bytes(call->shape);
-    unsigned parts = (unsigned)(bytes / (atomic_part<SIZE> * (int64_t)sizeof(float)));
-    struct atomic_plan plan;
-    plan.sums = (float *)call->state;
-    plan.tiles = (int)tiles_of(call->shape);
-    if (assay_cuda(cudaMemsetAsync(plan.sums, 0, (size_t)bytes, stream), "cudaMemsetAsync") ||
-        backward_prepare<SIZE>(call, &plan.common, plan.sums + bytes / (int64_t)sizeof(float)))
+    unsigned parts = (unsigned)(bytes / (atomic_pass<SIZE>::sums * (int64_t)sizeof(float)));
+    struct backward_plan plan;
+    if (backward_prepare<SIZE>(call, &plan, (char *)call->state + bytes, (float *)call->state))
         return -1;
     all_products<SIZE>
-        <<<plan.common.order.works, BLOCK_THREADS, atomic_pass<SIZE>::bytes, stream>>>(plan);
+        <<<backward_grid(plan.order.works), BLOCK_THREADS, atomic_pass<SIZE>::bytes, stream>>>(
+            plan);
     round_dq<SIZE><<<parts, WGMMA_THREADS, 0, stream>>>(plan);
     return assay_launched();
 }

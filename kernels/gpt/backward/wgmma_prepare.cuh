@@ -12,11 +12,13 @@
 enum { ROW_THREADS = 256 };
 
 /* lse and delta of each query, and of the room behind the last: eight numbers of a row per lane.
- * Rows in the order of memory: sequence, token, head. */
+ * The sums of dq are cleared, whatever their order. Rows in the order of memory: sequence, token,
+ * head. */
 template <int SIZE>
 static __global__ void __launch_bounds__(ROW_THREADS)
     backward_rows(const struct backward_plan plan, int64_t count)
 {
+    if (blockIdx.x == 0 && threadIdx.x == 0) *plan.taken = 0;
     const int lanes = SIZE / 8, padded = plan.padded;
     const struct attention &forward = plan.args.forward;
     int64_t index = ((int64_t)blockIdx.x * ROW_THREADS + threadIdx.x) / lanes;
@@ -40,7 +42,12 @@ static __global__ void __launch_bounds__(ROW_THREADS)
 #pragma unroll
     for (int step = lanes / 2; step > 0; step /= 2)
         delta += __shfl_xor_sync(0xffffffffu, delta, step);
-    if (index >= count || threadIdx.x % lanes) return;
+    if (index >= count) return;
+    if (plan.sums) {
+        float4 *sums = (float4 *)(plan.sums + index * SIZE + threadIdx.x % lanes * 8);
+        sums[0] = sums[1] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
+    if (threadIdx.x % lanes) return;
     float lse = is_query ? plan.args.lse[line * forward.tokens + token] : INFINITY;
     plan.lse[line * padded + token] = lse * 1.4426950408889634f;
     plan.delta[line * padded + token] = delta;
@@ -68,24 +75,38 @@ static inline const char *backward_wgmma_supports(const struct assay_shape *shap
                : NULL;
 }
 
-/* Of lse and delta in a plan. */
+/* Of what a plan points to: lse, delta, taken. */
 static inline int64_t backward_row_bytes(const struct assay_shape *shape)
 {
-    return 2 * backward_lines(shape) * backward_padded(shape) * (int64_t)sizeof(float);
+    return 2 * backward_lines(shape) * backward_padded(shape) * (int64_t)sizeof(float) +
+           (int64_t)sizeof(int);
 }
 
-/* Make the plan, and enqueue lse and delta into `rows`. */
+/* Blocks stay, and take one work after the other. */
+static inline unsigned backward_grid(int works)
+{
+    int processors = assay_card()->multiprocessors;
+    return (unsigned)(works < processors ? works : processors);
+}
+
+/* Make the plan, and enqueue lse and delta, in memory as backward_row_bytes says; `sums` may be
+ * NULL, else it has room for SIZE floats per padded token of a line. */
 template <int SIZE>
-static int backward_prepare(const struct assay_call *call, struct backward_plan *plan, float *rows)
+static int backward_prepare(const struct assay_call *call, struct backward_plan *plan, void *rows,
+                            float *sums)
 {
     int64_t padded = backward_padded(call->shape), count = backward_lines(call->shape) * padded;
     memset(plan, 0, sizeof *plan);
     const struct attention &forward = (plan->args = backward_args(call)).forward;
-    plan->lse = rows;
-    plan->delta = rows + count;
+    plan->lse = (float *)rows;
+    plan->delta = plan->lse + count;
+    plan->sums = sums;
+    plan->taken = (int *)(plan->delta + count);
     plan->padded = (int)padded;
     plan->scale = attention_scale(SIZE);
-    plan->order = attention_order_of(forward.batch * forward.heads, forward.tokens, 4 * SIZE, OWN);
+    int token_bytes = (sums ? 8 : 4) * SIZE; /* of q, dy and sums, or k and v */
+    plan->order =
+        attention_order_of(forward.batch * forward.heads, forward.tokens, token_bytes, OWN);
     struct tensor_map_heads heads = {forward.qkv,       forward.batch, forward.tokens,
                                      3 * forward.heads, SIZE,          forward.stride};
     if (tensor_map_init_heads(&plan->qkv, &heads, BOX)) return -1;

@@ -2,12 +2,16 @@
  * model_persistent.cu - `persistent`: keys and values kept, all layers of a token of every sequence
  * by one cooperative launch of one block per multiprocessor (model_persistent.cuh).
  *
- * Bytes: all weights once, gpt2 340 MB in fp32 and tf32. Predicted on an H200, before the first
- * run, gpt2 behind 127 tokens: weights 72 us (36 in bf16), if they come at 4.7 TB/s while blocks
- * wait. A layer has five steps that follow each other: a word 0.8 us from block to block, its sums
- * 0.3 to 0.6, in all about 6 us per layer. So 75 to 110 us for one sequence in fp32 and tf32, and
- * 70 to 100 in bf16, where the steps decide. Eight sequences also read eight times the words: 5 us
- * per layer from L2, and as much to multiply: 150 to 190 us.
+ * Bytes: all weights once, gpt2 340 MB in fp32 and tf32, 170 in bf16: 72 and 36 us at 4.7 TB/s.
+ *
+ * Measured on an H200 (2026-11-23), gpt2 behind 127 tokens, in us for 1, 2, 4 and 8 sequences: tf32
+ * 246, 310, 429, 586 (the products' fastest kernels in one graph, as `best` had them before: 336,
+ * 452, 492, 693); bf16 225, 314, 472, 619 (452, 511, 505, 516); fp32 247 for one (337). Predicted
+ * were 75 to 110 for one sequence and 150 to 190 for eight. A layer takes 20 us for one sequence,
+ * and 16 in a model of 48 channels, which moves next to nothing: its five steps, each behind a
+ * word that goes through L2, take 3 to 4 us and not 1.2. DRAM is at 30 %, issue slots at 26 %;
+ * warps wait for the block's barriers and for words (4.5 and 4.2 cycles per instruction). A first
+ * version, which divided in each step, took 316. Eight sequences take 49 us per layer.
  *
  * All sums are in fp32, on CUDA cores, also with type=tf32. Each launch adds in the same order.
  */
@@ -59,10 +63,20 @@ static int64_t slot_bytes(const struct model *model)
 }
 
 /* Shared memory beside the ring. */
+template <typename T> static int64_t fixed_bytes_of(const struct model *model)
+{
+    int64_t rows = rows_of(model);
+    size_t block = rows == 1   ? sizeof(persistent_memory<T, 1>)
+                   : rows == 2 ? sizeof(persistent_memory<T, 2>)
+                   : rows == 4 ? sizeof(persistent_memory<T, 4>)
+                               : sizeof(persistent_memory<T, 8>);
+    return (int64_t)block + x_floats(model) * (int64_t)sizeof(float);
+}
+
 static int64_t fixed_bytes(const struct model *model)
 {
-    int64_t sums = 2 * PERSISTENT_PARTS * PERSISTENT_GROUP * rows_of(model);
-    return PERSISTENT_BARRIERS + (x_floats(model) + sums) * (int64_t)sizeof(float);
+    return model->precision == GPT_BF16 ? fixed_bytes_of<uint16_t>(model)
+                                        : fixed_bytes_of<float>(model);
 }
 
 /* The ring has to hold four rows of the widest product, or a norm and four of another. */
@@ -143,6 +157,7 @@ static void args_init(struct model_persistent *persistent, const struct model_ru
     args->size = (int)model->size, args->channels = (int)model->channels;
     args->batch = (int)model->batch, args->tokens = (int)model->tokens;
     args->vocabulary = (int)model->vocabulary;
+    args->per_channel = 1.0f / (float)model->channels;
     args->scale_of_scores = attention_scale(args->size);
     args->pieces = (int)context_pieces(model, persistent->blocks);
     args->x_floats = (int)x_floats(model);

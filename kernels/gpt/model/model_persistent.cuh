@@ -14,14 +14,34 @@
  */
 #pragma once
 
-#include "model_persistent_attend.cuh"
-#include "model_persistent_ring.cuh"
+#include "model_persistent_rows.cuh"
 
 enum {
     PERSISTENT_THREADS = PERSISTENT_LANES + 32,
-    PERSISTENT_SLOTS = 64,                                  /* at most */
-    PERSISTENT_BARRIERS = 2 * PERSISTENT_SLOTS * 8,         /* bytes */
-    PERSISTENT_PARTS = PERSISTENT_GROUPS + PERSISTENT_WARPS /* sums of warps, at most */
+    PERSISTENT_SLOTS = 64,                                    /* at most */
+    PERSISTENT_PARTS = PERSISTENT_GROUPS + PERSISTENT_WARPS,  /* sums of warps, at most */
+    PERSISTENT_OUTPUTS = PERSISTENT_GROUPS * PERSISTENT_GROUP /* of a round, per sequence */
+};
+
+/* A warp's units of a round: the first, and how many. */
+struct persistent_share {
+    int group, unit, count, unused;
+};
+
+/* A thread's output of a round is a sum of `parts`, of which the first is `part`. */
+struct persistent_output {
+    short part, parts;
+};
+
+/* What a block keeps in shared memory behind its ring; B as below. */
+template <typename T, int B> struct persistent_memory {
+    uint64_t full[PERSISTENT_SLOTS], empty[PERSISTENT_SLOTS];
+    struct persistent_share share[MODEL_PRODUCTS][PERSISTENT_WARPS]; /* of the first round */
+    struct persistent_output output[MODEL_PRODUCTS][PERSISTENT_OUTPUTS * B];
+    float4 measured[2 * PERSISTENT_WARPS];
+    float part[2][PERSISTENT_PARTS * PERSISTENT_GROUP * B];
+    unsigned char step[MODEL_PRODUCTS][(sizeof(persistent_step<T>) + 15) / 16 * 16];
+    float x[4]; /* args.x_floats of them */
 };
 
 /* Sixteen bytes as floats. */
@@ -42,123 +62,76 @@ static __device__ __forceinline__ void persistent_widen(const unsigned char *fro
     }
 }
 
-/* What a warp and a thread have to do in a round. */
-struct persistent_round {
-    int groups;                 /* 0: nothing is left */
-    struct persistent_place at; /* the slot of the first group */
-    int group, unit, count;     /* the warp's first unit, and how many it has */
-    int part, parts;            /* the thread's output is a sum of so many, SUMS apart, and this */
-    float added;
-};
-
-/* One block; B: 1, 2, 4 or 8, at least the sequences. PAIRED: two of them share a word, but not of
- * the attention, which each has for itself. */
+/* One block; B and PAIRED as for its rows. */
 template <typename T, int B, bool PAIRED> struct persistent_block {
     static const int WIDTH = 16 / (int)sizeof(T), UNIT = persistent_step<T>::UNIT,
                      UNITS = persistent_step<T>::UNITS, SUMS = PERSISTENT_GROUP * B;
     const struct persistent_args &args;
+    persistent_memory<T, B> *memory;
     struct persistent_ring ring;
-    const unsigned char *slots; /* of the ring */
-    float *x, *part;            /* [B][units of k], [2][PERSISTENT_PARTS][SUMS] */
+    persistent_rows<T, B, PAIRED> rows;
     struct persistent_place at; /* of the next slot */
     int odd;                    /* which half of `part` is next */
     int lane, warp;
 
-    /* ------------------------------------------------------------- input -- */
-
-    /* Where element i of a row lies. A lane reads eight numbers for eight bf16: in two halves, so
-     * that lanes side by side read what lies side by side. */
-    static __device__ __forceinline__ int place(int i)
+    __device__ __forceinline__ const persistent_step<T> &step_of(int product) const
     {
-        if (WIDTH == 4) return i;
-        return (i & ~(UNIT - 1)) | (i & 4) << 5 | (i & (UNIT - 8)) >> 1 | (i & 3);
+        return *(const persistent_step<T> *)memory->step[product];
     }
 
-    static __device__ __forceinline__ int pitch(int k)
+    /* ------------------------------------------------------------- shares -- */
+
+    static __device__ __forceinline__ int units_of(const persistent_step<T> &step, int from)
     {
-        return (k + UNIT - 1) / UNIT * UNIT;
+        int left = min(step.round, step.rows - from);
+        return (left + PERSISTENT_GROUP - 1) / PERSISTENT_GROUP * step.units;
     }
 
-    /* Element i of the stream as the first layer finds it. */
-    __device__ __forceinline__ float input(int row, int i) const
+    /* Each warp has as many neighbouring units of the round that begins with row `from`; or where
+     * there are few, the first warps one each. */
+    static __device__ __forceinline__ struct persistent_share share_of(
+        const persistent_step<T> &step, int from, int warp)
     {
-        int c = args.channels;
-        int64_t token = (int64_t)row * args.tokens + args.tokens - 1;
-        if (args.vocabulary == 0) return gpt_float(((const T *)args.in)[token * c + i]);
-        return gpt_float(
-                   ((const T *)args.wte)[(int64_t)((const int32_t *)args.in)[token] * c + i]) +
-               gpt_float(((const T *)args.wpe)[(int64_t)(args.tokens - 1) * c + i]);
+        int total = units_of(step, from);
+        bool many = total >= PERSISTENT_WARPS;
+        int begin = many ? total * warp / PERSISTENT_WARPS : warp;
+        int end = many ? total * (warp + 1) / PERSISTENT_WARPS : min(warp + 1, total);
+        return {begin / step.units, begin % step.units, max(end - begin, 0), 0};
     }
 
-    /* Fill x by a function of row and element. */
-    template <typename OF> __device__ __forceinline__ void fill(int k, OF of) const
+    /* An output is in its group's parts of the warps from first to last. */
+    static __device__ __forceinline__ struct persistent_output output_of(
+        const persistent_step<T> &step, int from, int index, int batch)
     {
-        for (int at = threadIdx.x; at < args.batch * k; at += PERSISTENT_LANES)
-            x[at / k * pitch(k) + place(at % k)] = of(at / k, at % k);
-    }
-
-    /* Fill x with words. */
-    template <bool PAIRS>
-    __device__ __forceinline__ void fill_words(const uint64_t *words, int k, uint32_t tag)
-    {
-        const int SOME = 8; /* at a time */
-        const int count = (PAIRS ? (args.batch + 1) / 2 : args.batch) * k;
-        /* Rows by a product, exact where rows fit in shared memory: count k < 2^32. */
-        const uint32_t reciprocal = 0xffffffffu / (uint32_t)k + 1;
-        for (int first = threadIdx.x; first < count; first += SOME * PERSISTENT_LANES) {
-            uint64_t out[SOME] = {};
-            words_wait<PAIRS>(
-                [=](int i) {
-                    int index = first + i * PERSISTENT_LANES;
-                    return index < count ? words + index : NULL;
-                },
-                tag, out);
-#pragma unroll
-            for (int i = 0; i < SOME; i++) {
-                int index = first + i * PERSISTENT_LANES;
-                if (index >= count) continue;
-                int row = B == 1 ? 0 : (int)__umulhi((uint32_t)index, reciprocal);
-                float *to = x + (PAIRS ? 2 : 1) * row * pitch(k) + place(index - row * k);
-                to[0] = word_number<PAIRS>(out[i], 0);
-                if (PAIRS) to[pitch(k)] = word_number<PAIRS>(out[i], 1);
-            }
+        int total = units_of(step, from), own = index / B, group = index / SUMS;
+        int first = group * step.units, last = first + step.units - 1;
+        if (own >= min(step.round, step.rows - from) || index % B >= batch) return {0, 0};
+        if (total >= PERSISTENT_WARPS) {
+            first = ((first + 1) * PERSISTENT_WARPS - 1) / total;
+            last = ((last + 1) * PERSISTENT_WARPS - 1) / total;
         }
+        return {(short)((group + first) * SUMS + index % SUMS), (short)(last - first + 1)};
     }
 
-    /* Normalise x, one warp per row. Every lane has four neighbouring elements of each 128. */
-    __device__ __forceinline__ void normalise(const persistent_step<T> &step)
+    /* All that is divided, once: a step has no time for it. */
+    __device__ __forceinline__ void plan(void)
     {
-        int k = step.k;
-        for (int row = warp; row < args.batch; row += PERSISTENT_WARPS) {
-            float *of = x + row * pitch(k), sum = 0.0f, squares = 0.0f;
-            for (int i = 4 * lane; i < k; i += 128) {
-                const float4 v = *(const float4 *)(of + place(i));
-                sum += (v.x + v.y) + (v.z + v.w);
-            }
-            float mean = gpt_warp_sum(sum) / (float)k;
-            for (int i = 4 * lane; i < k; i += 128) {
-                const float4 v = *(const float4 *)(of + place(i));
-                squares += (v.x - mean) * (v.x - mean) + (v.y - mean) * (v.y - mean) +
-                           ((v.z - mean) * (v.z - mean) + (v.w - mean) * (v.w - mean));
-            }
-            float r = rsqrtf(gpt_warp_sum(squares) / (float)k + GPT_LAYERNORM_EPSILON);
-            for (int piece = 0; piece < step.norms; piece++) {
-                const struct persistent_place in = ring.after(at, piece);
-                ring.wait(in);
-                const T *scale = (const T *)(slots + in.slot * ring.slot_bytes);
-                int length = step.length(piece);
-                for (int i = 4 * lane; i < length; i += 128) {
-                    float *to = of + place(piece * PERSISTENT_PIECE + i);
-#pragma unroll
-                    for (int j = 0; j < 4; j++)
-                        to[j] = (to[j] - mean) * r * gpt_float(scale[i + j]) +
-                                gpt_float(scale[length + i + j]);
-                }
-            }
+        int products = args.vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
+        if ((int)threadIdx.x < products)
+            *(persistent_step<T> *)memory->step[threadIdx.x] =
+                persistent_step<T>(args, (enum model_product)threadIdx.x,
+                                   threadIdx.x == MODEL_P_HEAD ? args.layers : 0);
+        persistent_sync();
+        for (int p = 0; p < products; p++) {
+            const persistent_step<T> &step = step_of(p);
+            if (lane == 0) memory->share[p][warp] = share_of(step, 0, warp);
+            if ((int)threadIdx.x < PERSISTENT_OUTPUTS * B)
+                memory->output[p][threadIdx.x] = output_of(step, 0, (int)threadIdx.x, args.batch);
         }
+        persistent_sync();
     }
 
-    /* ---------------------------------------------------------- products -- */
+    /* ----------------------------------------------------------- products -- */
 
     /* Add to the sums a unit that begins `at` elements into rows of `length` in a slot. */
     __device__ __forceinline__ void add_unit(float (&sum)[SUMS], const unsigned char *slot,
@@ -184,25 +157,27 @@ template <typename T, int B, bool PAIRED> struct persistent_block {
             }
     }
 
-    /* The warp's units of a round. Its sums for group g become part g + warp, which no other warp
-     * writes. */
+    /* The warp's share of a round whose slots begin with `begin`. Its sums for group g become part
+     * g + warp, which no other warp writes. */
     __device__ __forceinline__ void multiply(const persistent_step<T> &step,
-                                             const struct persistent_round &round, float *to) const
+                                             const struct persistent_share &share,
+                                             struct persistent_place begin, float *to) const
     {
-        int unit = round.unit, left = round.count;
-        for (int group = round.group; left > 0; group++, unit = 0) {
-            int end = min(step.units, unit + left), slot = group * step.pieces;
+        int unit = share.unit, left = share.count, units = step.units, k = step.k;
+        for (int group = share.group; left > 0; group++, unit = 0) {
+            int end = min(units, unit + left), slot = group * step.pieces;
             for (int piece = unit / UNITS; piece * UNITS < end; piece++)
-                ring.wait(ring.after(round.at, slot + piece));
+                ring.wait(ring.after(begin, slot + piece));
             left -= end - unit;
             float sum[SUMS] = {};
 #pragma unroll(B <= 2 ? 2 : 1)
             for (; unit < end; unit++) {
-                int piece = unit / UNITS, length = step.length(piece);
+                int piece = unit / UNITS,
+                    length = min(k - piece * PERSISTENT_PIECE, (int)PERSISTENT_PIECE);
                 int from = unit % UNITS * UNIT + lane * WIDTH;
-                const unsigned char *in =
-                    slots + ring.after(round.at, slot + piece).slot * ring.slot_bytes;
-                if (from < length) add_unit(sum, in, length, from, x + unit * UNIT, pitch(step.k));
+                if (from < length)
+                    add_unit(sum, ring.slot(ring.after(begin, slot + piece)), length, from,
+                             rows.x + unit * UNIT, rows.pitch(k));
             }
             __syncwarp();
             float own = warp_sums(sum);
@@ -210,17 +185,18 @@ template <typename T, int B, bool PAIRED> struct persistent_block {
         }
     }
 
-    /* This thread's output of a round. */
-    __device__ __forceinline__ float gather(const struct persistent_round &round,
-                                            const float *from) const
+    /* A sum of parts. */
+    static __device__ __forceinline__ float gather(struct persistent_output output,
+                                                   const float *from)
     {
-        const int SOME = 8; /* parts, read at once */
-        float sum = round.added;
-        for (int first = 0; first < round.parts; first += SOME) {
+        const int SOME = 4; /* parts, read at once */
+        float sum = 0.0f;
+        from += output.part;
+        for (int first = 0; first < output.parts; first += SOME) {
             float part[SOME];
 #pragma unroll
             for (int i = 0; i < SOME; i++)
-                part[i] = first + i < round.parts ? from[round.part + (first + i) * SUMS] : 0.0f;
+                part[i] = first + i < output.parts ? from[(first + i) * SUMS] : 0.0f;
 #pragma unroll
             for (int i = 0; i < SOME; i++)
                 sum += part[i];
@@ -235,140 +211,107 @@ template <typename T, int B, bool PAIRED> struct persistent_block {
         return (T *)((char *)args.cache + layer * args.cache_bytes);
     }
 
-    /* Fill x with what the step multiplies. */
-    __device__ __forceinline__ void load(enum model_product product, int layer, uint32_t tag, int k)
-    {
-        bool stream = product == MODEL_P_QKV || product == MODEL_P_HEAD;
-        if (stream && layer == 0)
-            fill(k, [=](int row, int i) { return input(row, i); });
-        else if (product == MODEL_P_PROJ && args.pieces > 1)
-            fill(k, [=](int row, int i) { return persistent_attended(args, row, i, tag); });
-        else if (product == MODEL_P_PROJ)
-            fill_words<false>(args.words[PERSISTENT_ATTENDED], k, tag);
-        else
-            fill_words<PAIRED>(args.words[stream                  ? PERSISTENT_X
-                                          : product == MODEL_P_FC ? PERSISTENT_MIDDLE
-                                                                  : PERSISTENT_FC],
-                               k, stream ? tag - 1 : tag);
-    }
+    /* What is added to an output, asked for before anything is waited for and not looked at till
+     * the end: bias, and residual, which the block has written itself. */
+    struct added {
+        T bias;
+        uint64_t residual;
+    };
 
-    /* What is added to an output: bias and residual, which the block has written itself, so that
-     * there is nothing to wait for. */
-    __device__ __forceinline__ float start(const persistent_step<T> &step,
-                                           enum model_product product, int layer, int row,
-                                           int column) const
+    __device__ __forceinline__ struct added ask(const persistent_step<T> &step, int product,
+                                                int layer, int row, int column) const
     {
+        struct added added = {T(0), 0};
+        if (step.bias)
+            added.bias =
+                __ldg(step.bias + (int64_t)layer * MODEL_BIAS_LAYER * args.channels + column);
         int at = (PAIRED ? row / 2 : row) * args.channels + column;
-        auto number = [=](enum persistent_words kind) {
-            return word_number<PAIRED>(word_get(args.words[kind] + at), row % 2);
-        };
-        float bias = step.bias ? gpt_float(__ldg(step.bias + column)) : 0.0f;
-        if (product == MODEL_P_FC2) return bias + number(PERSISTENT_MIDDLE);
-        if (product != MODEL_P_PROJ) return bias;
-        return bias + (layer == 0 ? input(row, column) : number(PERSISTENT_X));
+        if (product == MODEL_P_PROJ && layer == 0) {
+            float first = rows.input(row, column);
+            added.residual = PAIRED ? word_of_pair(first, first, 0) : word_of(first, 0);
+        } else if (step.residual)
+            added.residual = word_get(step.residual + at);
+        return added;
     }
 
     /* Hand a thread's output over, if it has one; threads side by side have rows side by side. */
-    __device__ __forceinline__ void put(enum model_product product, int layer, uint32_t tag,
-                                        int row, int column, float y, bool mine) const
+    __device__ __forceinline__ void put(const persistent_step<T> &step, int product, int layer,
+                                        uint32_t tag, int row, int column, float y, bool mine) const
     {
-        int c = args.channels, last = args.vocabulary > 0 ? (int)MODEL_P_HEAD : (int)MODEL_P_FC2;
-        int n = product == MODEL_P_QKV ? 3 * c : product == MODEL_P_FC ? 4 * c : c;
         if (product == MODEL_P_FC) y = gpt_gelu_fast(y);
         float next = PAIRED ? __shfl_xor_sync(0xffffffffu, y, 1) : 0.0f;
         if (!mine) return;
-        if (product == last && layer + (product == MODEL_P_FC2) == args.layers) {
-            int64_t width = args.vocabulary > 0 ? args.vocabulary : c;
-            gpt_put((T *)args.y + row * width + column, y);
+        if (layer + (product == MODEL_P_FC2 && args.vocabulary == 0) == args.layers) {
+            gpt_put((T *)args.y + (int64_t)row * step.n + column, y);
             return;
         }
-        uint64_t *to = args.words[product == MODEL_P_QKV    ? PERSISTENT_QKV
-                                  : product == MODEL_P_PROJ ? PERSISTENT_MIDDLE
-                                  : product == MODEL_P_FC   ? PERSISTENT_FC
-                                                            : PERSISTENT_X];
         if (!PAIRED)
-            word_put(to + (int64_t)row * n + column, word_of(y, tag));
+            word_put(step.to + row * step.n + column, word_of(y, tag));
         else if (row % 2 == 0)
-            word_put(to + (int64_t)row / 2 * n + column, word_of_pair(y, next, tag));
+            word_put(step.to + row / 2 * step.n + column, word_of_pair(y, next, tag));
+        int c = args.channels;
         if (product == MODEL_P_QKV && column >= c)
             gpt_put(cache_of(layer) + ((int64_t)(row + 1) * args.tokens - 1) * 3 * c + column, y);
     }
 
-    /* Who does what in the round that begins with row `from`, and the slots before it read. */
-    __device__ __forceinline__ struct persistent_round round_of(const persistent_step<T> &step,
-                                                                enum model_product product,
-                                                                int layer, int from,
-                                                                int slots_before) const
+    __device__ __forceinline__ void run(int product, int layer, uint32_t tag)
     {
-        struct persistent_round round = {};
-        int rows = min(step.round, step.rows - from);
-        if (rows <= 0) return round;
-        round.groups = (rows + PERSISTENT_GROUP - 1) / PERSISTENT_GROUP;
-        round.at = ring.after(at, slots_before);
-        /* Each warp has as many neighbouring units, or the first warps one each. */
-        int total = round.groups * step.units, own = (int)threadIdx.x / B,
-            row = (int)threadIdx.x % B;
-        bool many = total >= PERSISTENT_WARPS;
-        int begin = many ? total * warp / PERSISTENT_WARPS : warp;
-        round.count = many ? total * (warp + 1) / PERSISTENT_WARPS - begin : warp < total ? 1 : 0;
-        round.group = begin / step.units;
-        round.unit = begin % step.units;
-        /* The thread's output is in a group's parts of the warps from first to last. */
-        int group = own / PERSISTENT_GROUP, first = group * step.units,
-            last = first + step.units - 1;
-        if (many) {
-            first = ((first + 1) * PERSISTENT_WARPS - 1) / total;
-            last = ((last + 1) * PERSISTENT_WARPS - 1) / total;
-        }
-        round.part = (group + first) * SUMS + (int)threadIdx.x % SUMS;
-        round.parts = own < rows && row < args.batch ? last - first + 1 : 0;
-        if (round.parts > 0)
-            round.added = start(step, product, layer, row, step.first + from + own);
-        return round;
-    }
-
-    __device__ __forceinline__ void run(enum model_product product, int layer, uint32_t tag)
-    {
-        const persistent_step<T> step(args, product, layer);
+        const persistent_step<T> step = step_of(product); /* in registers */
         if (step.rows == 0) return;
-        /* Divided, and bias and residual asked for, before anything is waited for. */
-        struct persistent_round round = round_of(step, product, layer, 0, step.norms);
-        load(product, layer, tag, step.k);
+        int index = (int)threadIdx.x, row = index % B, column = step.first + index / B;
+        struct persistent_share share = memory->share[product][warp];
+        struct persistent_output output = {0, 0};
+        struct added added = {T(0), 0};
+        if (index < PERSISTENT_OUTPUTS * B) output = memory->output[product][index];
+        if (output.parts > 0) added = ask(step, product, layer, row, column);
+        if (step.norms)
+            rows.load_normed(step, layer == 0 && product == MODEL_P_QKV,
+                             product == MODEL_P_FC ? tag : tag - 1, ring, at);
+        else if (product == MODEL_P_FC2)
+            rows.template load<PAIRED>(step.from, step.k, tag);
+        else if (args.pieces == 1)
+            rows.template load<false>(step.from, step.k, tag);
+        else
+            rows.load_attended(step.k, tag);
         persistent_sync();
-        if (step.norms) {
-            normalise(step);
-            persistent_sync();
-        }
         int used = step.norms;
-        for (int from = 0; from < step.rows; from += step.round) {
-            float *parts = part + odd * (PERSISTENT_PARTS * SUMS);
+        for (int from = 0;;) {
+            float *parts = memory->part[odd];
             odd ^= 1;
-            multiply(step, round, parts);
+            multiply(step, share, ring.after(at, used), parts);
             persistent_sync();
-            used += round.groups * step.pieces;
-            if ((int)threadIdx.x < used) ring.give_back(ring.after(at, (int)threadIdx.x));
+            used += (min(step.round, step.rows - from) + PERSISTENT_GROUP - 1) / PERSISTENT_GROUP *
+                    step.pieces;
+            if (index < used) ring.give_back(ring.after(at, index));
             at = ring.after(at, used);
             used = 0;
-            put(product, layer, tag, (int)threadIdx.x % B, step.first + from + (int)threadIdx.x / B,
-                gather(round, parts), round.parts > 0);
-            round = round_of(step, product, layer, from + step.round, 0);
+            if (index / 32 * 32 < PERSISTENT_OUTPUTS * B)
+                put(step, product, layer, tag, row, column + from,
+                    gather(output, parts) + gpt_float(added.bias) +
+                        word_number<PAIRED>(added.residual, row % 2),
+                    output.parts > 0);
+            from += step.round;
+            if (from >= step.rows) return;
+            share = share_of(step, from, warp);
+            output = output_of(step, from, index, args.batch);
+            if (output.parts > 0) added = ask(step, product, layer, row, column + from);
         }
     }
 
     __device__ __forceinline__ void run_all(void)
     {
         uint32_t last = *(volatile uint32_t *)args.last;
+        plan();
+        const struct persistent_item item = persistent_item_of(args, blockIdx.x);
         int steps = 4 * args.layers + (args.vocabulary > 0);
 #pragma unroll 1 /* one copy of the code, which stays in the instruction cache */
         for (int i = 0; i < steps; i++) {
-            int layer = i / 4;
+            int layer = i / 4, product = layer == args.layers ? (int)MODEL_P_HEAD : i % 4;
             uint32_t tag = last + 1 + layer;
-            enum model_product product =
-                layer == args.layers ? MODEL_P_HEAD : (enum model_product)(i % 4);
-            if (product == MODEL_P_QKV) persistent_ask(args, cache_of(layer));
+            if (product == MODEL_P_QKV) persistent_ask(args, item, cache_of(layer));
             run(product, layer, tag);
             if (product == MODEL_P_QKV)
-                persistent_attend_all<T, PAIRED>(args, cache_of(layer), tag, x);
+                persistent_attend_all<T, PAIRED>(args, item, cache_of(layer), tag, rows.x);
         }
         /* Block 0 has a column of every product, and cannot be here before all blocks have begun
          * and read `last`: each has made a word that was waited for. */
@@ -381,12 +324,11 @@ static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
     persistent(const __grid_constant__ struct persistent_args args)
 {
 #if __CUDA_ARCH__ >= 900
-    extern __shared__ __align__(128) unsigned char persistent_memory[];
-    unsigned char *barriers = persistent_memory + args.slots * args.slot_bytes;
-    float *x = (float *)(barriers + PERSISTENT_BARRIERS);
-    uint32_t full = hopper_shared(barriers);
-    const struct persistent_ring ring = {hopper_shared(persistent_memory), full,
-                                         full + 8 * PERSISTENT_SLOTS, args.slots, args.slot_bytes};
+    extern __shared__ __align__(128) unsigned char persistent_slots[];
+    persistent_memory<T, B> *memory =
+        (persistent_memory<T, B> *)(persistent_slots + args.slots * args.slot_bytes);
+    const struct persistent_ring ring = {persistent_slots, hopper_shared(memory->full),
+                                         hopper_shared(memory->empty), args.slots, args.slot_bytes};
     if (threadIdx.x == 0) {
         for (int i = 0; i < args.slots; i++) {
             hopper_barrier_init(ring.full + 8 * i, 1);
@@ -397,15 +339,9 @@ static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
     __syncthreads();
     if (threadIdx.x == PERSISTENT_LANES) ring.fetch_all<T>(args);
     if (threadIdx.x >= PERSISTENT_LANES) return;
-    persistent_block<T, B, PAIRED> block = {args,
-                                            ring,
-                                            persistent_memory,
-                                            x,
-                                            x + args.x_floats,
-                                            {0, 0},
-                                            0,
-                                            (int)threadIdx.x % 32,
-                                            (int)threadIdx.x / 32};
+    int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    persistent_block<T, B, PAIRED> block = {
+        args, memory, ring, {args, memory->x, memory->measured, lane, warp}, {0, 0}, 0, lane, warp};
     block.run_all();
 #endif
 }

@@ -37,7 +37,7 @@ struct persistent_args {
     uint64_t *words[PERSISTENT_KINDS]; /* device memory, zeros at first */
     uint32_t *last;                    /* the last tag that was used, 0 at first */
     int64_t cache_bytes;
-    float scale_of_scores;
+    float scale_of_scores, per_channel; /* 1 / channels */
     int layers, heads, size, channels, batch, tokens, vocabulary;
     int pieces;            /* of the context */
     int slots, slot_bytes; /* of the ring */

@@ -47,12 +47,12 @@ static __device__ __forceinline__ int persistent_attended_row(const struct persi
 /* Ask this layer's keys and values into L2. */
 template <typename T>
 static __device__ __forceinline__ void persistent_ask(const struct persistent_args &args,
-                                                      const T *cache)
+                                                      struct persistent_item item, const T *cache)
 {
     const int LINE = 128 / (int)sizeof(T);
-    int c = args.channels, lines = (args.size + LINE - 1) / LINE;
     for (int i = blockIdx.x; i < persistent_items(args); i += gridDim.x) {
-        const struct persistent_item item = persistent_item_of(args, i);
+        if (i >= (int)gridDim.x) item = persistent_item_of(args, i);
+        int c = args.channels, lines = (args.size + LINE - 1) / LINE;
         const T *from = cache + persistent_key_at(args, item);
         for (int at = threadIdx.x; at < 2 * lines * (item.end - item.first);
              at += PERSISTENT_LANES) {
@@ -161,32 +161,40 @@ static __device__ __forceinline__ void persistent_attend(const struct persistent
     for (int i = 0; i < LANE; i++)
         if (lane + 32 * i < size) sums[warp * size + lane + 32 * i] = softmax.sum[i];
     persistent_sync();
-    float most = -INFINITY, all = 0.0f;
-    for (int w = 0; w < WARPS; w++)
-        most = fmaxf(most, peaks[w]);
-    for (int w = 0; w < WARPS; w++)
-        all += totals[w] * attention_exp2(peaks[w] - most);
-    uint64_t *to = args.words[PERSISTENT_ATTENDED] +
-                   (int64_t)(item.piece * args.batch + item.batch) * persistent_attended_row(args);
-    for (int i = threadIdx.x; i < size; i += PERSISTENT_LANES) {
+    if (32 * warp < size) {
+        float of = lane < WARPS ? peaks[lane] : -INFINITY, most = of;
+#pragma unroll
+        for (int step = 1; step < WARPS; step *= 2)
+            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
+        most = __shfl_sync(0xffffffffu, most, 0);
+        of = attention_exp2(of - most);
+        float all = gpt_warp_sum(lane < WARPS ? totals[lane] * of : 0.0f);
+        uint64_t *to =
+            args.words[PERSISTENT_ATTENDED] +
+            (int64_t)(item.piece * args.batch + item.batch) * persistent_attended_row(args);
+        int i = (int)threadIdx.x;
         float value = 0.0f;
-        for (int w = 0; w < WARPS; w++)
-            value += sums[w * size + i] * attention_exp2(peaks[w] - most);
-        word_put(to + item.head * size + i, word_of(value / all, tag));
+#pragma unroll
+        for (int w = 0; w < WARPS; w++) {
+            float share = __shfl_sync(0xffffffffu, of, w);
+            if (i < size) value = fmaf(sums[w * size + i], share, value);
+        }
+        if (i < size) word_put(to + item.head * size + i, word_of(__fdividef(value, all), tag));
+        if (args.pieces > 1 && threadIdx.x < 2)
+            word_put(to + c + 2 * item.head + threadIdx.x, word_of(threadIdx.x ? all : most, tag));
     }
-    if (args.pieces > 1 && threadIdx.x < 2)
-        word_put(to + c + 2 * item.head + threadIdx.x, word_of(threadIdx.x ? all : most, tag));
     persistent_sync();
 }
 
 /* The block's items of a layer. */
 template <typename T, bool PAIRED>
 static __device__ __forceinline__ void persistent_attend_all(const struct persistent_args &args,
+                                                             struct persistent_item item,
                                                              const T *cache, uint32_t tag,
                                                              float *scratch)
 {
     for (int i = blockIdx.x; i < persistent_items(args); i += gridDim.x) {
-        const struct persistent_item item = persistent_item_of(args, i);
+        if (i >= (int)gridDim.x) item = persistent_item_of(args, i);
         if (args.size <= 32)
             persistent_attend<T, PAIRED, 1>(args, item, cache, tag, scratch);
         else if (args.size <= 64)

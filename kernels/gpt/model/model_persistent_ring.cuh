@@ -17,9 +17,11 @@ template <typename T> struct persistent_step {
     static const int UNITS = PERSISTENT_PIECE / UNIT; /* of a slot's row */
     const T *w, *bias, *scale, *shift;                /* bias or the last two may be NULL */
     int n, k, first, rows;
-    int units, pieces; /* of a row */
-    int norms;         /* slots of scale and shift */
-    int round;         /* rows between two barriers */
+    int units, pieces;               /* of a row */
+    int norms;                       /* slots of scale and shift */
+    int round;                       /* rows between two barriers */
+    const uint64_t *from, *residual; /* words of the input; and of what is added, or NULL */
+    uint64_t *to;                    /* words of the output */
 
     __device__ __forceinline__ persistent_step(const struct persistent_args &args,
                                                enum model_product product, int layer)
@@ -46,6 +48,18 @@ template <typename T> struct persistent_step {
         units = (k + UNIT - 1) / UNIT;
         pieces = (k + PERSISTENT_PIECE - 1) / PERSISTENT_PIECE;
         norms = scale ? pieces : 0;
+        uint64_t *const *words = args.words;
+        from = words[norm                      ? PERSISTENT_X
+                     : product == MODEL_P_PROJ ? PERSISTENT_ATTENDED
+                     : second                  ? PERSISTENT_MIDDLE
+                                               : PERSISTENT_FC];
+        residual = product == MODEL_P_PROJ  ? words[PERSISTENT_X]
+                   : product == MODEL_P_FC2 ? words[PERSISTENT_MIDDLE]
+                                            : NULL;
+        to = words[product == MODEL_P_QKV    ? PERSISTENT_QKV
+                   : product == MODEL_P_PROJ ? PERSISTENT_MIDDLE
+                   : second                  ? PERSISTENT_FC
+                                             : PERSISTENT_X];
         round = PERSISTENT_GROUP * min((int)PERSISTENT_GROUPS, (args.slots - norms) / pieces);
     }
 
@@ -70,8 +84,14 @@ struct persistent_place {
 
 /* Where the ring and its barriers are in shared memory. */
 struct persistent_ring {
-    uint32_t memory, full, empty;
+    unsigned char *memory;
+    uint32_t full, empty;
     int slots, slot_bytes;
+
+    __device__ __forceinline__ unsigned char *slot(struct persistent_place at) const
+    {
+        return memory + at.slot * slot_bytes;
+    }
 
     /* So many slots on, at most a turn. */
     __device__ __forceinline__ struct persistent_place after(struct persistent_place at,
@@ -99,7 +119,7 @@ struct persistent_ring {
                                                              int length) const
     {
         int bytes = length * (int)sizeof(T);
-        uint32_t to = memory + at.slot * slot_bytes, barrier = full + 8 * at.slot;
+        uint32_t to = hopper_shared(slot(at)), barrier = full + 8 * at.slot;
         hopper_barrier_wait(empty + 8 * at.slot, at.parity ^ 1);
         hopper_barrier_expect(barrier, rows * bytes);
         bool packed = ld == bytes;

@@ -69,6 +69,32 @@ static __device__ __forceinline__ void words_wait(AT at, uint32_t tag, uint64_t 
     }
 }
 
+/* Wait for up to N pairs of neighbouring words, on 16 bytes, asked for at once: pair i, of `count`,
+ * is `apart` words behind pair i - 1. The pairs behind the last are not written. */
+template <bool PAIRED, int N>
+static __device__ __forceinline__ void words_wait_pairs(const uint64_t *at, int apart, int count,
+                                                        uint32_t tag, uint64_t (&out)[N][2])
+{
+    bool there;
+    do {
+        there = true;
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            if (i < count)
+                asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                             : "=l"(out[i][0]), "=l"(out[i][1])
+                             : "l"(at + i * apart)
+                             : "memory");
+#pragma unroll
+        for (int i = 0; i < N; i++)
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                uint32_t upper = (uint32_t)(out[i][j] >> 32);
+                there &= i >= count || (PAIRED ? (upper ^ tag << 16) < 0x10000 : upper == tag);
+            }
+    } while (!there);
+}
+
 /* N sums over the warp, N a power of 2 of at most 32: returns that of value[lane % N]. Lanes that
  * are `half` apart exchange halves of what they hold, so that there are N - 1 + log2(32 / N)
  * shuffles and not 5 N. */

@@ -5,7 +5,6 @@
 #include "kernels/gpt/row/row.cuh"
 
 enum {
-    ROW_PIECES = 8,      /* of a thread, at most */
     ROW_WARPS = 32,      /* of a block, at most: each thread has 64 registers */
     ROW_LOG_CLUSTER = 4, /* 16 blocks of a cluster, at most */
     ROW_TEAM_WARPS = 8,  /* of a block in which each warp has rows of its own, at most */

@@ -9,9 +9,8 @@
 
 enum { FP32, BF16 }; /* of the dim `type` */
 
-static void every_gradient_is_right_from_one_token_up_at_any_head_size(void **state)
+TEST(every_gradient_is_right_from_one_token_up_at_any_head_size)
 {
-    (void)state;
     const int64_t shapes[][4] = {{1, 1, 1, 16},  {1, 1, 2, 1},   {2, 3, 7, 5},
                                  {1, 2, 65, 16}, {3, 1, 33, 48}, {1, 1, 130, 128}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -57,9 +56,8 @@ static double lse_of(const float *qkv, int head, int token)
     return log(sum);
 }
 
-static void with_y_and_lse_of_attention_they_are_its_differences(void **state)
+TEST(with_y_and_lse_of_attention_they_are_its_differences)
 {
-    (void)state;
     struct bench bench;
     bench_init(&bench, SHAPE("attention_backward", 1, HEADS, TOKENS, SIZE, FP32));
     float *qkv = bench.buffers.data[BACKWARD_QKV], *lse = bench.buffers.data[BACKWARD_LSE];
@@ -237,9 +235,8 @@ static void judge_all(int64_t tokens, int64_t size, int64_t type)
     bench_release(&bench);
 }
 
-static void every_mistake_in_the_gradients_is_refused(void **state)
+TEST(every_mistake_in_the_gradients_is_refused)
 {
-    (void)state;
     for (int64_t type = FP32; type <= BF16; type++) {
         judge_all(MOST_TOKENS, MOST_HEAD, type);
         for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++)
@@ -248,9 +245,8 @@ static void every_mistake_in_the_gradients_is_refused(void **state)
     }
 }
 
-static void work_is_five_products_of_half_the_square_and_half_the_diagonal(void **state)
+TEST(work_is_five_products_of_half_the_square_and_half_the_diagonal)
 {
-    (void)state;
     const struct assay_shape shape = SHAPE("attention_backward", 1, 2, 3, 16, BF16);
     struct assay_work work = shape.operation->work(&shape);
     assert_true(work.ops[ASSAY_BF16_OPS] == 2 * 6 * 10 * 16);
@@ -260,11 +256,5 @@ static void work_is_five_products_of_half_the_square_and_half_the_diagonal(void 
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_gradient_is_right_from_one_token_up_at_any_head_size),
-        cmocka_unit_test(with_y_and_lse_of_attention_they_are_its_differences),
-        cmocka_unit_test(every_mistake_in_the_gradients_is_refused),
-        cmocka_unit_test(work_is_five_products_of_half_the_square_and_half_the_diagonal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -8,9 +8,7 @@
 #include "device/device.h"
 #include "kernels/gpt/gpt.h"
 #include "measure/verify.h"
-#include <cmocka.h>
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { STEP = 8, MAX_HEAD = 128, MAX_TILE = 128 };
@@ -185,9 +183,8 @@ static int64_t wrong_by(struct bench *bench, struct way way)
 
 /* ------------------------------------------------------------------ tests -- */
 
-static void a_long_attention_rounded_as_the_kernels_round_is_right(void **state)
+TEST(a_long_attention_rounded_as_the_kernels_round_is_right)
 {
-    (void)state;
     struct way last = right, whole = right, large = right;
     last.from_last = true;
     whole.normalised = true;
@@ -204,9 +201,8 @@ static void a_long_attention_rounded_as_the_kernels_round_is_right(void **state)
         }
 }
 
-static void a_dropped_tile_of_keys_is_wrong_wherever_it_is(void **state)
+TEST(a_dropped_tile_of_keys_is_wrong_wherever_it_is)
 {
-    (void)state;
     for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         bench_open(&bench, 1, 4096, 64, precisions[p]);
@@ -221,9 +217,8 @@ static void a_dropped_tile_of_keys_is_wrong_wherever_it_is(void **state)
     }
 }
 
-static void a_block_of_queries_with_the_next_ones_is_wrong_wherever_it_is(void **state)
+TEST(a_block_of_queries_with_the_next_ones_is_wrong_wherever_it_is)
 {
-    (void)state;
     for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         bench_open(&bench, 1, 4096, 64, precisions[p]);
@@ -236,9 +231,8 @@ static void a_block_of_queries_with_the_next_ones_is_wrong_wherever_it_is(void *
     }
 }
 
-static void sums_that_are_not_rescaled_are_wrong(void **state)
+TEST(sums_that_are_not_rescaled_are_wrong)
 {
-    (void)state;
     struct way way = right;
     way.kept = true;
     for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
@@ -249,9 +243,8 @@ static void sums_that_are_not_rescaled_are_wrong(void **state)
     }
 }
 
-static void zeros_are_wrong(void **state)
+TEST(zeros_are_wrong)
 {
-    (void)state;
     for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         struct check_result found;
@@ -266,9 +259,8 @@ static void zeros_are_wrong(void **state)
     }
 }
 
-static void a_dropped_tile_of_sixteen_thousand_keys_is_wrong(void **state)
+TEST(a_dropped_tile_of_sixteen_thousand_keys_is_wrong)
 {
-    (void)state;
     for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         struct way way = right;
@@ -282,9 +274,8 @@ static void a_dropped_tile_of_sixteen_thousand_keys_is_wrong(void **state)
 
 /* Where the peak stays, the factor is the exponential of a rounding error in place of 1, at every
  * tile: the first of 512 weighs 5e-5 more than the last. */
-static void a_factor_that_drifts_over_sixteen_thousand_keys_is_wrong(void **state)
+TEST(a_factor_that_drifts_over_sixteen_thousand_keys_is_wrong)
 {
-    (void)state;
     struct bench bench;
     struct way way = right;
     way.tile = 32;
@@ -296,9 +287,8 @@ static void a_factor_that_drifts_over_sixteen_thousand_keys_is_wrong(void **stat
 }
 
 /* Blocks of queries of a warpgroup are 64. */
-static void every_head_of_every_block_of_queries_is_checked(void **state)
+TEST(every_head_of_every_block_of_queries_is_checked)
 {
-    (void)state;
     struct bench bench;
     int taken[16384 / 64] = {0};
     bench_open(&bench, 3, 16384, 48, GPT_BF16);
@@ -314,9 +304,8 @@ static void every_head_of_every_block_of_queries_is_checked(void **state)
     bench_release(&bench);
 }
 
-static void bounds_are_within_the_family_s(void **state)
+TEST(bounds_are_within_the_family_s)
 {
-    (void)state;
     const double most[] = {1e-5, 1e-3, 1e-2, 1e-3};
     const int64_t shapes[][3] = {{3, 128, 16}, {2, 1024, 64}, {1, 300, 256}, {1, 16384, 128}};
     for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++)
@@ -329,9 +318,8 @@ static void bounds_are_within_the_family_s(void **state)
         }
 }
 
-static void inputs_are_numbers_of_the_operand_type(void **state)
+TEST(inputs_are_numbers_of_the_operand_type)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, 2, 100, 16, GPT_TF32);
     const float *qkv = bench.buffers.data[ATTENTION_QKV];
@@ -342,17 +330,5 @@ static void inputs_are_numbers_of_the_operand_type(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_long_attention_rounded_as_the_kernels_round_is_right),
-        cmocka_unit_test(a_dropped_tile_of_keys_is_wrong_wherever_it_is),
-        cmocka_unit_test(a_block_of_queries_with_the_next_ones_is_wrong_wherever_it_is),
-        cmocka_unit_test(sums_that_are_not_rescaled_are_wrong),
-        cmocka_unit_test(zeros_are_wrong),
-        cmocka_unit_test(a_dropped_tile_of_sixteen_thousand_keys_is_wrong),
-        cmocka_unit_test(a_factor_that_drifts_over_sixteen_thousand_keys_is_wrong),
-        cmocka_unit_test(every_head_of_every_block_of_queries_is_checked),
-        cmocka_unit_test(bounds_are_within_the_family_s),
-        cmocka_unit_test(inputs_are_numbers_of_the_operand_type),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -210,9 +210,8 @@ static void judge_all(struct assay_shape shape)
     bench_release(&bench);
 }
 
-static void every_mistake_in_an_attention_is_refused(void **state)
+TEST(every_mistake_in_an_attention_is_refused)
 {
-    (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
         for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++)
             judge_all(SHAPE("attention", 1, 2, 96, 32, precision));
@@ -228,8 +227,5 @@ int main(int argc, char **argv)
                 SHAPE("attention", 1, atoi(argv[1]), atoi(argv[2]), atoi(argv[3]), precision));
         return 0;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_mistake_in_an_attention_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -148,9 +148,9 @@ TEST(packed_words_add_up_to_the_exact_sum)
 
 TEST(pieces_of_x_have_places_of_their_own)
 {
-    bool seen[3 * 2 * 5 * 4] = {false};
-    for (int at = 0; at < 3 * 2 * 5 * 4; at++) {
-        int piece = weight_x_piece(at / 40, at / 20 % 2, 5, at / 4 % 5, at % 4);
+    bool seen[2 * 28] = {false};
+    for (int at = 0; at < 2 * 3 * 2 * 4; at++) {
+        int piece = at / 24 * weight_x_row(3) + weight_x_piece(at / 8 % 3, at / 4 % 2, at % 4);
         assert_false(seen[piece]);
         seen[piece] = true;
     }
