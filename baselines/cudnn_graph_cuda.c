@@ -1,4 +1,3 @@
-/* cudnn_graph_cuda.c - see cudnn_graph.h. */
 #include "cudnn_graph.h"
 
 static bool is_well(struct cudnn_graph *graph, int status, const char *what)

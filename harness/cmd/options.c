@@ -1,4 +1,3 @@
-/* options.c - see options.h. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>

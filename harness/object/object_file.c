@@ -1,4 +1,3 @@
-/* object_file.c - see object_file.h. */
 #include "object/object_file.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,3 @@
-/* launcher.c - see launcher.h. */
 #include "run/launcher.h"
 
 #include <limits.h>

@@ -1,4 +1,3 @@
-/* recorder.c - see recorder.h. */
 #include "trace/recorder.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* gpt.c - see gpt.h. */
 #include "gpt.h"
 
 const char *const gpt_types[] = {"fp32", "tf32", "bf16", "fp16", NULL};

@@ -79,49 +79,62 @@ static __device__ __forceinline__ uint32_t weight_add(uint32_t a, uint32_t b)
     return weight_fma(a, 0x3f803f80u, b);
 }
 
-/* The table's entries of two numbers; `table` is its address in shared memory. */
-static __device__ __forceinline__ uint32_t weight_entries(const struct weight_constants &constants,
-                                                          uint32_t table, uint32_t numbers)
+/* The table's entries of the numbers of a lane's piece; `table` is its address in shared memory. */
+static __device__ __forceinline__ void weight_look_up(const struct weight_constants &constants,
+                                                      uint32_t table, uint4 piece,
+                                                      uint32_t entries[4])
 {
-    uint32_t low, high;
-    asm volatile("ld.shared.u16 %0, [%1];"
-                 : "=r"(low)
-                 : "r"((numbers & 0xffff) * constants.two + table));
-    asm volatile("ld.shared.u16 %0, [%1];"
-                 : "=r"(high)
-                 : "r"((numbers >> 16) * constants.two + table));
-    return high * constants.upper + low;
-}
-
-/* Doubled coordinates of two codewords, plus 4 times `more`, which is at most 8 in magnitude. */
-template <bool MORE>
-static __device__ __forceinline__ void weight_level(const struct weight_constants &constants,
-                                                    uint32_t table, uint32_t numbers,
-                                                    uint32_t out[8])
-{
-    uint32_t fields[8], high = weight_offset(&constants, numbers);
-    uint32_t low = weight_add(high, 0x42e042e0u); /* 112 */
-    weight_fields(&constants, numbers, weight_entries(constants, table, numbers), fields);
+    const uint32_t words[4] = {piece.x, piece.y, piece.z, piece.w};
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        uint32_t offset = i % 2 ? low : high;
-        if (MORE) offset = weight_fma(out[i], 0x40804080u, offset);
-        out[i] = weight_add(fields[i], offset);
+    for (int i = 0; i < 4; i++) {
+        uint32_t low, high;
+        asm volatile("ld.shared.u16 %0, [%1];"
+                     : "=r"(low)
+                     : "r"((words[i] & 0xffff) * constants.two + table));
+        asm volatile("ld.shared.u16 %0, [%1];"
+                     : "=r"(high)
+                     : "r"((words[i] >> 16) * constants.two + table));
+        entries[i] = high * constants.upper + low;
     }
 }
 
-/* The eight pairs of column g (below = 0) or g + 8 of a chunk. */
+/* Two codewords as fields, and what is to be added to them: `high` where i is even, else `low`. */
+struct weight_codewords {
+    uint32_t field[8], high, low;
+};
+
+static __device__ __forceinline__ struct weight_codewords weight_open(
+    const struct weight_constants &constants, uint32_t numbers, uint32_t entries)
+{
+    struct weight_codewords two;
+    two.high = weight_offset(&constants, numbers);
+    two.low = weight_add(two.high, 0x42e042e0u); /* 112 */
+    weight_fields(&constants, numbers, entries, two.field);
+    return two;
+}
+
+/* The eight pairs of column g (below = 0) or g + 8 of a chunk. With two levels z + 4 z'. Where a
+ * field of z' is 16 + z' + 6 + o, four of it and both offsets, -110 to -115, take one rounding. */
 template <int M>
 static __device__ __forceinline__ void weight_decode(const struct weight_constants &constants,
-                                                     uint32_t table, const uint32_t words[4],
+                                                     uint4 piece, const uint32_t entries[4],
                                                      int chunk, int below, uint32_t out[8])
 {
-    if (M == 1) {
-        weight_level<false>(constants, table, words[2 * chunk + below], out);
-    } else {
-        weight_level<false>(constants, table, words[2 * below + 1], out);
-        weight_level<true>(constants, table, words[2 * below], out);
+    const uint32_t words[4] = {piece.x, piece.y, piece.z, piece.w}, four = 0x40804080u;
+    const int at = M == 1 ? 2 * chunk + below : 2 * below;
+    struct weight_codewords fine = weight_open(constants, words[at], entries[at]);
+    if (M == 2) {
+        struct weight_codewords coarse = weight_open(constants, words[at + 1], entries[at + 1]);
+        uint32_t low = weight_fma(coarse.low, four, fine.low);
+#pragma unroll
+        for (int i = 0; i < 8; i += 2) {
+            out[i] = weight_fma(weight_add(coarse.field[i], coarse.high), four, fine.high);
+            out[i + 1] = weight_fma(coarse.field[i + 1], four, low);
+        }
     }
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        out[i] = weight_add(fine.field[i], M == 2 ? out[i] : i % 2 ? fine.low : fine.high);
 }
 
 /* ------------------------------------------------------------------- sums -- */
@@ -167,11 +180,15 @@ static __device__ __forceinline__ void weight_store(const struct weight_args &ar
     args.c[row * args.columns + column] = __float2bfloat16(args.scale * sum);
 }
 
-/* Start copying the table to shared memory. */
+/* Start copying the table to shared memory: blocks begin at different places, so that they do not
+ * all ask one part of L2 at a time. */
 static __device__ __forceinline__ void weight_load_table(const struct weight_args &args,
                                                          uint4 *shared)
 {
-    for (int i = threadIdx.x; i < WEIGHT_TABLE_BYTES / 16; i += blockDim.x)
-        __pipeline_memcpy_async(shared + i, args.table + i, 16);
+    const unsigned pieces = WEIGHT_TABLE_BYTES / 16;
+    for (unsigned i = threadIdx.x; i < pieces; i += blockDim.x) {
+        unsigned at = (i + blockIdx.x * blockDim.x) % pieces;
+        __pipeline_memcpy_async(shared + at, args.table + at, 16);
+    }
     __pipeline_commit();
 }

@@ -104,15 +104,17 @@ template <int M, int NT> struct warp_sums {
                                         const uint4 codes[TILES], const uint4 *const rows[NT],
                                         int at)
     {
+        uint32_t entries[TILES][4];
+#pragma unroll
+        for (int tile = 0; tile < TILES; tile++)
+            weight_look_up(args.constants, table, codes[tile], entries[tile]);
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
             uint32_t upper[TILES][8], lower[TILES][8];
 #pragma unroll
             for (int tile = 0; tile < TILES; tile++) {
-                const uint32_t words[4] = {codes[tile].x, codes[tile].y, codes[tile].z,
-                                           codes[tile].w};
-                weight_decode<M>(args.constants, table, words, chunk, 0, upper[tile]);
-                weight_decode<M>(args.constants, table, words, chunk, 1, lower[tile]);
+                weight_decode<M>(args.constants, codes[tile], entries[tile], chunk, 0, upper[tile]);
+                weight_decode<M>(args.constants, codes[tile], entries[tile], chunk, 1, lower[tile]);
             }
 #pragma unroll
             for (int n = 0; n < NT; n++)

@@ -32,10 +32,8 @@
 enum {
     CHUNK_BYTES = 2 * WEIGHT_CHUNK, /* of a row of X */
     STAGES = 4,                     /* of the ring */
-    MOST_STAGE_BYTES = 16 << 10,
-    TEAMS = 4, /* warpgroups of a block */
-    TILES = 4, /* of 16 columns, per warpgroup */
-    HELD = 2,  /* units of codes that a lane holds ahead of their use */
+    TEAMS = 4,                      /* warpgroups of a block */
+    TILES = 4,                      /* of 16 columns, per warpgroup */
 };
 
 /* ------------------------------------------------------------- activations -- */
@@ -43,10 +41,7 @@ enum {
 template <int M, int NT> constexpr int UNIT_BYTES = 2 / M * 8 * NT *CHUNK_BYTES;
 
 /* Units of a stage, a divisor of WEIGHT_AHEAD. */
-template <int M, int NT>
-constexpr int STAGE_UNITS =
-    MOST_STAGE_BYTES / UNIT_BYTES<M, NT> < WEIGHT_AHEAD ? MOST_STAGE_BYTES / UNIT_BYTES<M, NT>
-                                                        : WEIGHT_AHEAD;
+template <int M, int NT> constexpr int STAGE_UNITS = M == 1 && NT == 8 ? 1 : 2;
 
 /* Behind the table in shared memory. */
 template <int M, int NT> struct x_ring {
@@ -128,6 +123,7 @@ PRODUCT(8, "64", WGMMA_UP_TO_32, WGMMA_SUM_32(0), "%32", "%33", "%34", "%35", "%
 template <int M, int NT> struct warpgroup_sums {
     float sum[4 * NT];
     uint32_t a[2][16]; /* operands of the products that run, and of the next */
+    uint32_t entries[4];
 
     __device__ __forceinline__ void clear()
     {
@@ -137,13 +133,12 @@ template <int M, int NT> struct warpgroup_sums {
     }
 
     /* The operands of a chunk's four products. */
-    __device__ __forceinline__ void decode(const struct weight_args &args, uint32_t table,
-                                           uint4 codes, int chunk, uint32_t (&out)[16])
+    __device__ __forceinline__ void decode(const struct weight_args &args, uint4 codes, int chunk,
+                                           uint32_t (&out)[16])
     {
-        const uint32_t words[4] = {codes.x, codes.y, codes.z, codes.w};
         uint32_t upper[8], lower[8];
-        weight_decode<M>(args.constants, table, words, chunk, 0, upper);
-        weight_decode<M>(args.constants, table, words, chunk, 1, lower);
+        weight_decode<M>(args.constants, codes, entries, chunk, 0, upper);
+        weight_decode<M>(args.constants, codes, entries, chunk, 1, lower);
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             out[2 * i] = upper[i];
@@ -151,15 +146,17 @@ template <int M, int NT> struct warpgroup_sums {
         }
     }
 
-    /* A unit, whose X is at address `x`; the products of its last chunk run on. */
+    /* A unit, whose X is at address `x` and whose entries are here; those of `next` follow. The
+     * products of its last chunk run on. */
     __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table, uint4 codes,
-                                        uint32_t x, int ahead)
+                                        uint4 next, uint32_t x, int ahead)
     {
+        uint32_t uniform = __shfl_sync(0xffffffffu, x, 0); /* so that the compiler knows it is */
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
             const int here = (ahead * (2 / M) + chunk) % 2;
-            uint32_t rows = (uint32_t)wgmma_tile(x + chunk * (8 * NT * CHUNK_BYTES));
-            decode(args, table, codes, chunk, a[here]);
+            uint32_t rows = (uint32_t)wgmma_tile(uniform + chunk * (8 * NT * CHUNK_BYTES));
+            decode(args, codes, chunk, a[here]);
             wgmma_pin(a[here]);
             wgmma_begin();
 #pragma unroll
@@ -168,6 +165,7 @@ template <int M, int NT> struct warpgroup_sums {
             wgmma_commit();
             wgmma_wait<1>(); /* for those before */
             wgmma_pin(a[1 - here]);
+            if (chunk == 2 / M - 1) weight_look_up(args.constants, table, next, entries);
         }
     }
 
@@ -205,16 +203,30 @@ static __device__ __forceinline__ void fill(Ring &ring, const char *from, int nu
                       from + (int64_t)(number % of_slice) * bytes, bytes, full);
 }
 
+template <class Ring> static __device__ __forceinline__ void await(Ring &ring, int number)
+{
+    hopper_barrier_wait(hopper_shared(ring.full + number % STAGES), number / STAGES % 2);
+}
+
 /* A warp's products have read a stage: the last warp to say so starts its next filling. */
 template <class Ring>
 static __device__ __forceinline__ void release(Ring &ring, const char *from, int number,
                                                int of_slice, int stages)
 {
     int *read = ring.read + number % STAGES;
-    if (threadIdx.x % 32 || number + STAGES >= stages) return;
+    if (threadIdx.x % 32 || number < 0 || number + STAGES >= stages) return;
     if (atomicAdd(read, 1) + 1 < TEAMS * 4) return;
     *read = 0;
     fill(ring, from, number + STAGES, of_slice);
+}
+
+/* A stage that this warp does not read; its products have read the one before. */
+template <class Ring>
+static __device__ __forceinline__ void pass(Ring &ring, const char *from, int number, int of_slice,
+                                            int stages)
+{
+    await(ring, number);
+    release(ring, from, number - 1, of_slice, stages);
 }
 
 /* ------------------------------------------------------------------- walk -- */
@@ -248,6 +260,7 @@ static __device__ __forceinline__ struct task task_of(const struct weight_args &
 template <int M, int NT>
 static __device__ __forceinline__ void walk(const struct weight_args &args, uint4 *shared)
 {
+    const int HELD = NT > 2 ? 2 : 4; /* units of codes; more do not fit the registers */
     const int of_stage = STAGE_UNITS<M, NT>, of_slice = args.slice_units / of_stage;
     const int others = gridDim.x / args.slices, team = threadIdx.x / WGMMA_THREADS;
     const int warp = threadIdx.x / 32 % TILES, slice = blockIdx.x % args.slices;
@@ -284,27 +297,24 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
 #pragma unroll
         for (int i = 0; i < HELD; i++, next += TILES * 32)
             if (task.begin < task.end) codes[i] = __ldcs(next);
-        for (int unit = 0; unit < args.slice_units; unit += WEIGHT_AHEAD) {
-            bool busy = task.begin <= unit && unit < task.end;
+        weight_look_up(args.constants, table, codes[0], sums.entries);
+        for (int unit = 0; unit < task.begin; unit += of_stage, stage++)
+            pass(ring, from, stage, of_slice, stages);
+        for (int unit = task.begin; unit < task.end; unit += WEIGHT_AHEAD)
 #pragma unroll
-            for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++) {
-                if (ahead % of_stage == 0) {
-                    hopper_barrier_wait(hopper_shared(ring.full + stage % STAGES),
-                                        stage / STAGES % 2);
-                    stage++;
-                }
-                if (busy) {
-                    uint32_t x = hopper_shared(ring.stage[(stage - 1) % STAGES]) +
-                                 ahead % of_stage * UNIT_BYTES<M, NT>;
-                    sums.add(args, table, codes[ahead % HELD], x, ahead);
-                    if (unit + ahead + HELD < task.end) codes[ahead % HELD] = __ldcs(next);
-                    next += TILES * 32;
-                }
-                if (ahead % of_stage == 0 && stage > 1)
-                    release(ring, from, stage - 2, of_slice, stages);
+            for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++, next += TILES * 32) {
+                if (ahead % of_stage == 0) await(ring, stage);
+                sums.add(args, table, codes[ahead % HELD], codes[(ahead + 1) % HELD],
+                         hopper_shared(ring.stage[stage % STAGES]) +
+                             ahead % of_stage * UNIT_BYTES<M, NT>,
+                         ahead);
+                if (unit + ahead + HELD < task.end) codes[ahead % HELD] = __ldcs(next);
+                if (ahead % of_stage == 0) release(ring, from, stage - 1, of_slice, stages);
+                if (ahead % of_stage == of_stage - 1) stage++;
             }
-            if (unit + WEIGHT_AHEAD == task.end) sums.drain(); /* stages are released after it */
-        }
+        sums.drain();
+        for (int unit = task.end; unit < args.slice_units; unit += of_stage, stage++)
+            pass(ring, from, stage, of_slice, stages);
         int64_t tile = task.group * TILES + warp;
         if (task.begin < task.end && weight_add_parts(args, blockIdx.y * args.groups * TILES + tile,
                                                       task.part, task.parts, sums.sum))

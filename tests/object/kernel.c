@@ -7,6 +7,10 @@
  *   -DCUT=1                                a half of the output is not written
  */
 #include <assay.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifndef OPERATION

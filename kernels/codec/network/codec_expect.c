@@ -1,4 +1,3 @@
-/* codec_expect.c - see codec_expect.h. */
 #include <math.h>
 #include <stdlib.h>
 
