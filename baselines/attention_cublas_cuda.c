@@ -12,7 +12,7 @@
  *
  * Column-major: s' [keys, queries] = k'^T q', then y' [d, queries] = v' p'. The whole square of
  * scores is computed, so 8 d operations per pair below the diagonal. Bytes per pair of the square:
- * 4 written and read for the score, 4 (bf16: 2) for the weight.
+ * 4 written and read for the score, 4 (bf16, fp16: 2) for the weight.
  */
 #include "cublas_session.h"
 
@@ -28,7 +28,7 @@
 struct attention {
     struct cublas_session session;
     float *scores;
-    void *half; /* the weights as bf16; NULL: they replace the scores */
+    void *half; /* the weights in 16 bits; NULL: they replace the scores */
     /* cublas_pointers: device addresses of `lines` matrices of each kind, on the device. */
     void **pointers;
     int64_t lines;
@@ -51,7 +51,7 @@ static int setup(struct assay_call *call)
     if (!attention) return assay_error("out of memory");
     if (cublas_session_open(&attention->session, cublas_types(precision).math, call)) return -1;
     int status = device_memory(call, (void **)&attention->scores, bytes, "the scores");
-    if (status || precision != GPT_BF16) return status;
+    if (status || gpt_bytes(precision) != 2) return status;
     return device_memory(call, &attention->half, bytes / 2, "the weights");
 }
 
@@ -94,7 +94,7 @@ static int launch(struct assay_call *call)
                          "scores"))
             return -1;
     }
-    if (attention_softmax(attention->scores, attention->half,
+    if (attention_softmax(attention->scores, attention->half, value[ATTENTION_PRECISION],
                           value[ATTENTION_BATCH] * value[ATTENTION_HEADS] * tokens, tokens,
                           1.0f / sqrtf((float)size), call->stream))
         return -1;
@@ -189,8 +189,8 @@ static int launch_pointers(struct assay_call *call)
                          CUBLAS_GEMM_DEFAULT),
                      "scores"))
         return -1;
-    if (attention_softmax(attention->scores, attention->half, (int64_t)lines * tokens, tokens,
-                          1.0f / sqrtf((float)size), call->stream))
+    if (attention_softmax(attention->scores, attention->half, value[ATTENTION_PRECISION],
+                          (int64_t)lines * tokens, tokens, 1.0f / sqrtf((float)size), call->stream))
         return -1;
     return cublas_error(attention->session.api->gemm_pointers(
                             attention->session.handle, CUBLAS_OP_N, CUBLAS_OP_N, size, tokens,
@@ -218,7 +218,6 @@ static const struct assay_variant cublas_batched = {
     .summary = "cublasGemmStridedBatchedEx twice, the family's softmax between",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,
@@ -232,7 +231,6 @@ static const struct assay_variant cublas_pointers = {
     .summary = "cublasGemmBatchedEx twice, all matrices in a call, the family's softmax between",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports_pointers,
     .setup = setup_pointers,
     .launch = launch_pointers,

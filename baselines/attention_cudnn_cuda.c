@@ -1,7 +1,7 @@
 /*
- * attention_cudnn_cuda.c - attention by cuDNN's fused kernel, forward, bf16. Setup describes the
- * formula as a graph of operations, which cuDNN maps to one kernel; the plans that its heuristic
- * lists are timed, and the fastest is kept.
+ * attention_cudnn_cuda.c - attention by cuDNN's fused kernel, forward, bf16 and fp16. Setup
+ * describes the formula as a graph of operations, which cuDNN maps to one kernel; the plans that
+ * its heuristic lists are timed, and the fastest is kept.
  *
  *   s = q k^T                        [batch, heads, tokens, tokens]
  *   t = query >= key ? s / sqrt(d) : the lowest fp32
@@ -40,8 +40,7 @@ struct attention {
 
 static const char *supports(const struct assay_shape *shape)
 {
-    const char *refused = gpt_only(GPT_BF16, shape->value[ATTENTION_PRECISION]);
-    if (refused) return refused;
+    if (gpt_bytes(shape->value[ATTENTION_PRECISION]) != 2) return "bf16 and fp16 only";
     return shape->value[ATTENTION_HEAD_SIZE] % 8 == 0 ? NULL
                                                       : "cuDNN needs head sizes in multiples of 8";
 }
@@ -80,12 +79,17 @@ static struct cudnn_tensor number(struct attention *attention)
     return cudnn_graph_tensor(&attention->graph, &shape);
 }
 
+static enum cudnn_type half_type(const int64_t *value)
+{
+    return value[ATTENTION_PRECISION] == GPT_FP16 ? CUDNN_HALF : CUDNN_BFLOAT16;
+}
+
 /* The shape of q, v or y, whose tokens are `row` elements apart. */
 static struct cudnn_shape rows(const int64_t *value, int64_t row)
 {
     int64_t tokens = value[ATTENTION_TOKENS], size = value[ATTENTION_HEAD_SIZE];
     return (struct cudnn_shape){
-        .type = CUDNN_BFLOAT16,
+        .type = half_type(value),
         .dims = {value[ATTENTION_BATCH], value[ATTENTION_HEADS], tokens, size},
         .strides = {tokens * row, size, row, 1},
     };
@@ -147,7 +151,7 @@ static struct cudnn_tensor weights(struct attention *attention, const int64_t *v
     struct cudnn_tensor sum = square(attention, value, 1, CUDNN_FLOAT);
     struct cudnn_tensor logarithm = square(attention, value, 1, CUDNN_FLOAT);
     struct cudnn_tensor unused = square(attention, value, 1, CUDNN_FLOAT);
-    struct cudnn_tensor weight = square(attention, value, tokens, CUDNN_BFLOAT16);
+    struct cudnn_tensor weight = square(attention, value, tokens, half_type(value));
     const struct cudnn_pointwise powers[] = {
         {CUDNN_SUBTRACT, CUDNN_FLOAT, .x = score, .b = peak, .y = below},
         {CUDNN_EXPONENTIAL, CUDNN_FLOAT, .x = below, .y = power},
@@ -188,7 +192,8 @@ static int point_at(struct attention *attention, const struct assay_call *call)
     void *y = call->buffer[ATTENTION_Y];
     if (attention->pack && attention->qkv == qkv && attention->y == y) return 0;
     const int64_t *value = call->shape->value;
-    int64_t bytes = value[ATTENTION_HEADS] * value[ATTENTION_HEAD_SIZE] * gpt_bytes(GPT_BF16);
+    int64_t bytes =
+        value[ATTENTION_HEADS] * value[ATTENTION_HEAD_SIZE] * gpt_bytes(value[ATTENTION_PRECISION]);
     void *const at[OPERANDS] = {
         [OF_Q] = qkv, [OF_K] = qkv + bytes,           [OF_V] = qkv + 2 * bytes,
         [OF_Y] = y,   [OF_SCALE] = &attention->scale, [OF_LOWEST] = &attention->lowest,
@@ -282,7 +287,6 @@ static const struct assay_variant cudnn = {
     .summary = "cuDNN's fused attention, the fastest of the plans that it lists",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = supports,
     .setup = setup,

@@ -23,12 +23,6 @@ struct route {
     int64_t leaves; /* at a time */
 };
 
-static const char *supports(const struct assay_shape *shape)
-{
-    (void)shape;
-    return cublas_missing();
-}
-
 static int setup(struct assay_call *call)
 {
     const struct conv_job job = conv_job(call->shape);
@@ -101,8 +95,7 @@ static const struct assay_variant im2col = {
     .summary = "columns written out, one cuBLAS product per leaf, the bias in another pass",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .supports = supports,
+    .supports = cublas_supports,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,

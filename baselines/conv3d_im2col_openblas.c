@@ -49,7 +49,6 @@ static const struct assay_variant im2col = {
     .summary = "columns of a leaf written out, then cblas_sgemm",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = conv_only_fp32,
     .setup = setup,
     .launch = launch,

@@ -32,7 +32,6 @@ static void copy_codes(const void *x, int64_t input, int64_t begin, int64_t end,
 int int8_model_copy(const struct assay_shape *shape, const void *const in[], int buffer,
                     int64_t begin, int64_t end, void *out)
 {
-    (void)buffer;
     copy_codes(in[BUF_X], shape->value[DIM_INPUT], begin, end, out);
     return 0;
 }
@@ -133,7 +132,6 @@ static const struct assay_variant copy = {
     .summary = "reads every element, writes its top byte",
     .kind = ASSAY_BOUND,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .apart = true,
     .launch = launch_copy,
     .model = int8_model_copy,
@@ -146,7 +144,6 @@ static const struct assay_variant copy_token = {
     .summary = "reads every element, writes its top byte",
     .kind = ASSAY_BOUND,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .apart = true,
     .launch = launch_copy_token,
     .model = int8_model_copy_token,
@@ -159,7 +156,6 @@ static const struct assay_variant half = {
     .summary = "memcpy of half the bytes: as many moved, half each way",
     .kind = ASSAY_BOUND,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .apart = true,
     .setup = setup_memcpy,
     .launch = launch_memcpy,
@@ -174,7 +170,6 @@ static const struct assay_variant half_token = {
     .summary = "memcpy of half the bytes: as many moved, half each way",
     .kind = ASSAY_BOUND,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .apart = true,
     .setup = setup_memcpy,
     .launch = launch_memcpy,

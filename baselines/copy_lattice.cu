@@ -202,7 +202,6 @@ static int int8_check(struct assay_call *call)
         .summary = "moves the bytes of the operation, next to no arithmetic",                      \
         .kind = ASSAY_BOUND,                                                                       \
         .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .apart = true,                                                                             \
         .supports = lattice_copy_supports,                                                         \
         .launch = launch_copy,                                                                     \
@@ -220,7 +219,6 @@ static const struct assay_variant int8 = {
     .summary = "x to one int8 per entry instead, fused: 5 bytes per entry",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .apart = true,
     .supports = int8_supports,
     .setup = int8_setup,

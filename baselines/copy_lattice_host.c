@@ -84,7 +84,6 @@ static int launch(struct assay_call *call)
         .summary = "moves the bytes of the operation, next to no arithmetic",                      \
         .kind = ASSAY_BOUND,                                                                       \
         .place = ASSAY_HOST,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .apart = true,                                                                             \
         .supports = lattice_copy_supports,                                                         \
         .launch = launch,                                                                          \

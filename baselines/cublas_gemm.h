@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "kernels/cuda/cublas_load.h"
+#include "kernels/cuda/cublaslt_product.h"
 
 #ifdef CUBLAS_HEADERS
 
@@ -38,14 +38,9 @@ static inline struct cublas_gemm_types cublas_gemm_types(const struct assay_shap
 }
 
 /* A scale factor in the type that the sum is scaled in. */
-union cublas_gemm_scale {
-    float f32;
-    int32_t i32;
-};
-
-static inline union cublas_gemm_scale cublas_gemm_scale(const struct assay_shape *shape, int value)
+static inline union lt_factor cublas_gemm_scale(const struct assay_shape *shape, int value)
 {
-    union cublas_gemm_scale scale;
+    union lt_factor scale;
     if (shape->value[GEMM_TYPE] == GEMM_INT8)
         scale.i32 = value;
     else

@@ -23,8 +23,8 @@ static int launch(struct assay_call *call)
 {
     const struct cublas_session *session = call->state;
     const struct cublas_gemm_types types = cublas_gemm_types(call->shape);
-    const union cublas_gemm_scale one = cublas_gemm_scale(call->shape, 1);
-    const union cublas_gemm_scale zero = cublas_gemm_scale(call->shape, 0);
+    const union lt_factor one = cublas_gemm_scale(call->shape, 1);
+    const union lt_factor zero = cublas_gemm_scale(call->shape, 0);
     int m = (int)call->shape->value[GEMM_M], n = (int)call->shape->value[GEMM_N];
     int k = (int)call->shape->value[GEMM_K];
     return cublas_error(session->api->gemm_ex(session->handle, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k,
@@ -48,7 +48,6 @@ static const struct assay_variant cublas_gemmex = {
     .summary = "cuBLAS, cublasGemmEx with its own choice of algorithm",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = cublas_gemm_supports,
     .setup = setup,
     .launch = launch,

@@ -1,4 +1,3 @@
-/* cublas_session_cuda.c - see cublas_session.h. */
 #include "cublas_session.h"
 
 #ifdef CUBLAS_HEADERS

@@ -8,20 +8,6 @@
 
 #ifdef CUBLAS_HEADERS
 
-#include <stdlib.h>
-
-#include "kernels/cuda/cublaslt_product.h"
-
-static union lt_factor factor(const struct assay_shape *shape, int value)
-{
-    union lt_factor factor;
-    if (shape->value[GEMM_TYPE] == GEMM_INT8)
-        factor.i32 = value;
-    else
-        factor.f32 = (float)value;
-    return factor;
-}
-
 static int setup(struct assay_call *call)
 {
     const struct assay_shape *shape = call->shape;
@@ -32,8 +18,8 @@ static int setup(struct assay_call *call)
         .scale = types.scale,
         .compute = types.compute,
         .half = gemm_elements(shape).rounding > 0,
-        .one = factor(shape, 1),
-        .zero = factor(shape, 0),
+        .one = cublas_gemm_scale(shape, 1),
+        .zero = cublas_gemm_scale(shape, 0),
         .m = shape->value[GEMM_M],
         .n = shape->value[GEMM_N],
         .k = shape->value[GEMM_K],
@@ -44,20 +30,7 @@ static int setup(struct assay_call *call)
         .y = call->buffer[GEMM_C],
         .stream = call->stream,
     };
-    call->state = calloc(1, sizeof(struct lt_product));
-    if (!call->state) return assay_error("out of memory");
-    return lt_product_open(call->state, &request, call);
-}
-
-static int launch(struct assay_call *call)
-{
-    return lt_product_launch(call->state);
-}
-
-static void teardown(struct assay_call *call)
-{
-    if (call->state) lt_product_release(call->state);
-    free(call->state);
+    return lt_variant_setup(call, &request);
 }
 
 static const struct assay_variant cublaslt = {
@@ -66,11 +39,10 @@ static const struct assay_variant cublaslt = {
     .summary = "cuBLASLt, the fastest of its algorithms as timed in setup",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = cublas_gemm_supports,
     .setup = setup,
-    .launch = launch,
-    .teardown = teardown,
+    .launch = lt_variant_launch,
+    .teardown = lt_variant_teardown,
 };
 ASSAY_REGISTER_VARIANT(cublaslt);
 

@@ -14,6 +14,7 @@
 /* cudnnDataType_t */
 enum cudnn_type {
     CUDNN_FLOAT = 0,
+    CUDNN_HALF = 2,
     CUDNN_INT32 = 4,
     CUDNN_BFLOAT16 = 9,
     CUDNN_BOOLEAN = 11,
@@ -34,6 +35,7 @@ enum cudnn_descriptor {
     CUDNN_OPERATION_MATMUL = 19,
     CUDNN_REDUCTION = 21,
     CUDNN_OPERATION_REDUCTION = 22,
+    CUDNN_OPERATION_RESHAPE = 31,
 };
 
 /* cudnnBackendAttributeName_t */
@@ -76,6 +78,8 @@ enum cudnn_attribute {
     CUDNN_OPERATION_REDUCTION_X = 1610,
     CUDNN_OPERATION_REDUCTION_Y = 1611,
     CUDNN_OPERATION_REDUCTION_DESC = 1612,
+    CUDNN_OPERATION_RESHAPE_X = 2200,
+    CUDNN_OPERATION_RESHAPE_Y = 2201,
 };
 
 /* cudnnBackendAttributeType_t */
@@ -99,6 +103,7 @@ enum cudnn_pointwise_mode {
     CUDNN_SUBTRACT = 9,
     CUDNN_EXPONENTIAL = 13,
     CUDNN_LOGARITHM = 15,
+    CUDNN_IDENTITY = 21,
     CUDNN_IS_GREATER_OR_EQUAL = 303,
     CUDNN_INDEX_OF_AXIS = 501,
     CUDNN_SELECT = 601, /* t ? x : b */

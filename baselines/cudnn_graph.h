@@ -11,7 +11,7 @@
 
 enum {
     CUDNN_GRAPH_DESCRIPTORS = 96,
-    CUDNN_GRAPH_OPERATIONS_MAX = 16,
+    CUDNN_GRAPH_OPERATIONS_MAX = 24,
     CUDNN_GRAPH_PLANS = 4,
     CUDNN_RANK = 4,
 };
@@ -59,6 +59,9 @@ void cudnn_graph_matmul(struct cudnn_graph *graph, struct cudnn_tensor a, struct
 /* y has the dims of x, except that reduced ones are 1. */
 void cudnn_graph_reduce(struct cudnn_graph *graph, enum cudnn_reduction reduction,
                         struct cudnn_tensor x, struct cudnn_tensor y);
+
+/* y has the numbers of x in other dims: so are matrices transposed. */
+void cudnn_graph_reshape(struct cudnn_graph *graph, struct cudnn_tensor x, struct cudnn_tensor y);
 
 /* Up to CUDNN_GRAPH_PLANS plans in the order that cuDNN's heuristic expects to be fastest first.
  * 0 with at least one; -1; or ASSAY_SKIP where cuDNN cannot do this graph. */

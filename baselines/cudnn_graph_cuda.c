@@ -1,4 +1,3 @@
-/* cudnn_graph_cuda.c - see cudnn_graph.h. */
 #include "cudnn_graph.h"
 
 static bool is_well(struct cudnn_graph *graph, int status, const char *what)
@@ -124,6 +123,15 @@ void cudnn_graph_reduce(struct cudnn_graph *graph, enum cudnn_reduction reductio
     set_descriptor(graph, at, CUDNN_OPERATION_REDUCTION_X, x.descriptor, what);
     set_descriptor(graph, at, CUDNN_OPERATION_REDUCTION_Y, y.descriptor, what);
     set_descriptor(graph, at, CUDNN_OPERATION_REDUCTION_DESC, mode, what);
+    add_operation(graph, at, what);
+}
+
+void cudnn_graph_reshape(struct cudnn_graph *graph, struct cudnn_tensor x, struct cudnn_tensor y)
+{
+    const char *what = "a reshape";
+    void *at = make(graph, CUDNN_OPERATION_RESHAPE, what);
+    set_descriptor(graph, at, CUDNN_OPERATION_RESHAPE_X, x.descriptor, what);
+    set_descriptor(graph, at, CUDNN_OPERATION_RESHAPE_Y, y.descriptor, what);
     add_operation(graph, at, what);
 }
 

@@ -21,8 +21,6 @@ static int launch(struct assay_call *call)
 static int model(const struct assay_shape *shape, const void *const in[], int buffer, int64_t begin,
                  int64_t end, void *out)
 {
-    (void)shape;
-    (void)buffer;
     memcpy(out, (const float *)in[NORM_X] + begin, sizeof(float) * (size_t)(end - begin));
     return 0;
 }
@@ -33,7 +31,6 @@ static const struct assay_variant host_memcpy = {
     .summary = "memcpy of x to y, on one core",
     .kind = ASSAY_BOUND,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .apart = true,
     .launch = launch,
     .model = model,

@@ -69,7 +69,6 @@ static const struct assay_variant cublas = {
     .summary = "cuBLAS, cublasGemmEx with its own choice of algorithm",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

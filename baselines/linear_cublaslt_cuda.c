@@ -18,12 +18,6 @@ struct linear {
     void *copy; /* a transposed copy of the weight */
 };
 
-static const char *supports(const struct assay_shape *shape)
-{
-    (void)shape;
-    return cublas_missing();
-}
-
 static int setup(struct assay_call *call)
 {
     struct linear *linear = call->state = calloc(1, sizeof *linear);
@@ -71,8 +65,7 @@ static const struct assay_variant cublaslt = {
     .summary = "cuBLASLt, its fastest algorithm as timed in setup, bias as epilogue",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .supports = supports,
+    .supports = cublas_supports,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,

@@ -9,8 +9,6 @@
 
 #ifdef CUBLAS_HEADERS
 
-#include <stdlib.h>
-
 #include "kernels/gpt/linear/linear_fp8.h"
 
 /* cuBLAS, "cublasLtMatmul()": FP8 wants TN and all of m, n and k in whole 16 bytes; m of the
@@ -48,20 +46,7 @@ static int setup(struct assay_call *call)
         .y = call->buffer[LFP8_Y],
         .stream = call->stream,
     };
-    call->state = calloc(1, sizeof(struct lt_product));
-    if (!call->state) return assay_error("out of memory");
-    return lt_product_open(call->state, &request, call);
-}
-
-static int launch(struct assay_call *call)
-{
-    return lt_product_launch(call->state);
-}
-
-static void teardown(struct assay_call *call)
-{
-    if (call->state) lt_product_release(call->state);
-    free(call->state);
+    return lt_variant_setup(call, &request);
 }
 
 static const struct assay_variant cublaslt = {
@@ -70,12 +55,11 @@ static const struct assay_variant cublaslt = {
     .summary = "cuBLASLt, its fastest algorithm as timed in setup, sums added in fp32",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 89,
     .supports = supports,
     .setup = setup,
-    .launch = launch,
-    .teardown = teardown,
+    .launch = lt_variant_launch,
+    .teardown = lt_variant_teardown,
 };
 ASSAY_REGISTER_VARIANT(cublaslt);
 

@@ -20,7 +20,6 @@ static const char *supports(const struct assay_shape *shape)
 /* Loads the library before anything is timed. */
 static int setup(struct assay_call *call)
 {
-    (void)call;
     return openblas_load();
 }
 

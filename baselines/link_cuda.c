@@ -63,7 +63,6 @@ static const struct assay_variant link_pinned = {
     .summary = "cudaMemcpyAsync with page-locked host memory",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports_pinned,
     .setup = setup_pinned,
     .launch = launch,

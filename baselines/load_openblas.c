@@ -1,4 +1,3 @@
-/* load_openblas.c - see load_openblas.h. */
 #include "load_openblas.h"
 
 #include <stdio.h>

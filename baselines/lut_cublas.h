@@ -15,13 +15,18 @@
 
 enum lut_cublas_type { LUT_AS_INT8, LUT_AS_FP32, LUT_AS_BF16, LUT_AS_ORIGINAL };
 
-/* Device memory; `a` and `b` are one allocation. */
+/* Decode `rows` rows of codes of a shape of lut_matmul to *out [rows][lut_decoded_stride] in the
+ * type, memory of its own for cudaFree, and wait for it; right: with the metric. Adds to
+ * call->workspace_bytes. */
+int lut_cublas_decode(struct assay_call *call, const struct assay_shape *shape, const void *codes,
+                      int64_t rows, bool right, enum lut_cublas_type type, void **out);
+
 struct lut_operands {
-    void *a, *b;
+    void *a, *b;    /* device memory */
     int64_t stride; /* entries of a row */
 };
 
-/* Decode both operands on the device and wait for it. */
+/* Decode both operands; what it leaves after a failure may be released too. */
 int lut_operands_init(struct lut_operands *operands, struct assay_call *call,
                       enum lut_cublas_type type);
 void lut_operands_release(struct lut_operands *operands);

@@ -1,4 +1,3 @@
-/* lut_layer.c - see lut_layer.h. */
 #include "lut_layer.h"
 
 #include <math.h>

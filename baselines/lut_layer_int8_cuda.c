@@ -20,7 +20,7 @@
 static const float STEPS = 127.0f / 4.0f;
 
 struct layer {
-    int8_t *x, *w; /* rows of lut_decoded_stride entries, padded with zeros */
+    void *x, *w; /* int8, rows of lut_decoded_stride entries, padded with zeros */
     struct lt_product product;
 };
 
@@ -51,7 +51,7 @@ static int round_x(struct layer *layer, struct assay_call *call)
             "X");
     for (int64_t i = 0; i < entries && status == 0; i++)
         rounded[i / geometry.k * stride + i % geometry.k] = step_of(x[i]);
-    if (status == 0) status = cuda_error(cudaMalloc((void **)&layer->x, bytes), "X in int8");
+    if (status == 0) status = cuda_error(cudaMalloc(&layer->x, bytes), "X in int8");
     if (status == 0)
         status =
             cuda_error(cudaMemcpy(layer->x, rounded, bytes, cudaMemcpyHostToDevice), "X in int8");
@@ -61,29 +61,15 @@ static int round_x(struct layer *layer, struct assay_call *call)
     return status;
 }
 
-static int decode_w(struct layer *layer, struct assay_call *call)
-{
-    struct lut_geometry geometry = lut_geometry(call->shape);
-    struct lut_points points = {0};
-    size_t bytes = (size_t)(geometry.columns * lut_decoded_stride(&geometry));
-    int status = lut_points_upload(call->shape, &points);
-    if (status == 0) status = cuda_error(cudaMalloc((void **)&layer->w, bytes), "W in int8");
-    if (status == 0)
-        status = lut_decode_i8(&geometry, call->buffer[LUT_B], geometry.columns, &points, true,
-                               layer->w, call->stream);
-    if (status == 0) status = cuda_error(cudaStreamSynchronize(call->stream), "decoding W");
-    lut_points_release(&points);
-    call->workspace_bytes += (int64_t)bytes;
-    return status;
-}
-
 static int setup(struct assay_call *call)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     struct layer *layer = calloc(1, sizeof *layer);
     if (!layer) return assay_error("out of memory");
     call->state = layer;
-    if (round_x(layer, call) || decode_w(layer, call)) return -1;
+    if (round_x(layer, call) || lut_cublas_decode(call, call->shape, call->buffer[LUT_B],
+                                                  geometry.columns, true, LUT_AS_INT8, &layer->w))
+        return -1;
     const struct lt_request request =
         lt_request_int8(geometry.rows, geometry.columns, lut_decoded_stride(&geometry), layer->x,
                         layer->w, call->buffer[LUT_C], call->stream);
@@ -110,7 +96,6 @@ static void teardown(struct assay_call *call)
 static int model(const struct assay_shape *shape, const void *const in[], int buffer, int64_t begin,
                  int64_t end, void *out)
 {
-    (void)buffer;
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
     struct lut_codes w = lut_codes(&geometry, in[LUT_B], geometry.columns);

@@ -41,41 +41,6 @@ static const char *supports_bf16(const struct assay_shape *shape)
                                            : supports(shape);
 }
 
-/* Replace the fp32 of layer->decoded by BF16. */
-static int narrow(struct layer *layer, struct assay_call *call, int64_t count)
-{
-    void *narrowed = NULL;
-    if (cuda_error(cudaMalloc(&narrowed, (size_t)count * sizeof(uint16_t)), "operand")) return -1;
-    int status = lut_narrow_bf16(layer->decoded, narrowed, count, call->stream);
-    if (status == 0)
-        status = cuda_error(cudaStreamSynchronize(call->stream), "narrowing an operand");
-    cudaFree(layer->decoded);
-    layer->decoded = narrowed;
-    return status;
-}
-
-/* Decode the operand at `buffer` and wait for it. */
-static int decode(struct layer *layer, struct assay_call *call, int buffer, int64_t rows)
-{
-    struct lut_geometry geometry = lut_geometry(call->shape);
-    struct lut_points points = {0};
-    bool half = layer->precision == GPT_BF16;
-    layer->stride = lut_decoded_stride(&geometry);
-    int64_t count = rows * layer->stride;
-    int status = lut_points_upload(call->shape, &points);
-    if (status == 0)
-        status = cuda_error(cudaMalloc(&layer->decoded, (size_t)count * sizeof(float)), "operand");
-    if (status == 0)
-        status = lut_decode_fp32(&geometry, call->buffer[buffer], rows, &points, false,
-                                 layer->decoded, call->stream);
-    if (status == 0)
-        status = cuda_error(cudaStreamSynchronize(call->stream), "decoding an operand");
-    if (status == 0 && half) status = narrow(layer, call, count);
-    lut_points_release(&points);
-    call->workspace_bytes += count * (half ? 2 : 4);
-    return status;
-}
-
 static int prepare(struct assay_call *call, int64_t precision, int buffer, int64_t rows)
 {
     struct layer *layer = calloc(1, sizeof *layer);
@@ -83,7 +48,10 @@ static int prepare(struct assay_call *call, int64_t precision, int buffer, int64
     call->state = layer;
     layer->precision = precision;
     if (cublas_session_open(&layer->session, cublas_types(precision).math, call)) return -1;
-    return decode(layer, call, buffer, rows);
+    struct lut_geometry geometry = lut_geometry(call->shape);
+    layer->stride = lut_decoded_stride(&geometry);
+    return lut_cublas_decode(call, call->shape, call->buffer[buffer], rows, false,
+                             precision == GPT_BF16 ? LUT_AS_BF16 : LUT_AS_FP32, &layer->decoded);
 }
 
 /* Row-major C = A B^T. The decoded operand is whole numbers, so alpha is the lattice's step: 1/2

@@ -1,4 +1,3 @@
-/* lut_mlp.c - see lut_mlp.h. */
 #include "lut_mlp.h"
 
 #include <stdlib.h>

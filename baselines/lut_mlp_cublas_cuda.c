@@ -17,16 +17,10 @@
 struct state {
     struct cublas_session session;
     struct mlp mlp;
-    float *weights; /* [layers][width][stride] of whole numbers, twice the weights */
+    void *weights; /* fp32, [layers][width][stride] of whole numbers, twice the weights */
     float *hidden[2];
     int64_t stride;
 };
-
-static const char *supports(const struct assay_shape *shape)
-{
-    (void)shape;
-    return cublas_missing();
-}
 
 static int obtain(struct assay_call *call, float **out, int64_t count)
 {
@@ -38,7 +32,6 @@ static int obtain(struct assay_call *call, float **out, int64_t count)
 static int setup(struct assay_call *call)
 {
     struct state *state = calloc(1, sizeof *state);
-    struct lut_points points = {0};
     if (!state) return assay_error("out of memory");
     call->state = state;
     state->mlp = mlp_of(call->shape);
@@ -47,17 +40,10 @@ static int setup(struct assay_call *call)
     int64_t hidden = geometry->rows * geometry->columns;
     state->stride = lut_decoded_stride(geometry);
     if (cublas_session_open(&state->session, CUBLAS_PEDANTIC_MATH, call)) return -1;
-    if (obtain(call, &state->weights, rows * state->stride)) return -1;
     if (obtain(call, &state->hidden[0], hidden) || obtain(call, &state->hidden[1], hidden))
         return -1;
-    int status = lut_points_upload(&state->mlp.layer, &points);
-    if (status == 0)
-        status = lut_decode_fp32(geometry, call->buffer[LINEAR_W], rows, &points, false,
-                                 state->weights, call->stream);
-    if (status == 0)
-        status = cuda_error(cudaStreamSynchronize(call->stream), "decoding the weights");
-    lut_points_release(&points);
-    return status;
+    return lut_cublas_decode(call, &state->mlp.layer, call->buffer[LINEAR_W], rows, false,
+                             LUT_AS_FP32, &state->weights);
 }
 
 static void teardown(struct assay_call *call)
@@ -81,7 +67,7 @@ static int launch(struct assay_call *call)
         bool last = layer == state->mlp.layers - 1;
         float *y = last ? call->buffer[LINEAR_C] : state->hidden[layer % 2];
         float alpha = 0.5f * lut_beta(geometry->q, geometry->levels) * mlp_r(&state->mlp, layer);
-        const float *w = state->weights + layer * geometry->columns * state->stride;
+        const float *w = (const float *)state->weights + layer * geometry->columns * state->stride;
         if (cublas_error(
                 state->session.api->gemm_ex(state->session.handle, CUBLAS_OP_T, CUBLAS_OP_N, width,
                                             rows, width, &alpha, w, CUDA_R_32F, (int)state->stride,
@@ -131,7 +117,7 @@ static const struct assay_variant variant = {
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .apart = true,
-    .supports = supports,
+    .supports = cublas_supports,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,

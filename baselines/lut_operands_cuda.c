@@ -24,59 +24,58 @@ const char *lut_cublas_supports_bf16(const struct assay_shape *shape)
     return lut_cublas_supports(shape);
 }
 
-/* Decode one operand to the library's type; for BF16 to fp32 in `scratch` first. */
-static int decode_one(const struct assay_call *call, enum lut_cublas_type type, bool right,
-                      const struct lut_points *points, float *scratch, void *out)
+/* Enqueue it; for BF16 by way of fp32 in `scratch`. */
+static int decode(const struct assay_call *call, const struct lut_geometry *geometry,
+                  const void *codes, int64_t rows, const struct lut_points *points, bool right,
+                  enum lut_cublas_type type, float *scratch, void *out)
 {
-    struct lut_geometry geometry = lut_geometry(call->shape);
-    int64_t rows = right ? geometry.columns : geometry.rows;
-    int64_t count = rows * lut_decoded_stride(&geometry);
-    const void *codes = call->buffer[right ? LUT_B : LUT_A];
+    int64_t count = rows * lut_decoded_stride(geometry);
     float *entries = type == LUT_AS_BF16 ? scratch : out;
     if (type == LUT_AS_INT8)
-        return lut_decode_i8(&geometry, codes, rows, points, right, out, call->stream);
-    if (lut_decode_fp32(&geometry, codes, rows, points, right, entries, call->stream)) return -1;
+        return lut_decode_i8(geometry, codes, rows, points, right, out, call->stream);
+    if (lut_decode_fp32(geometry, codes, rows, points, right, entries, call->stream)) return -1;
     if (type == LUT_AS_BF16) return lut_narrow_bf16(entries, out, count, call->stream);
     return type == LUT_AS_ORIGINAL ? lut_add_errors(entries, count, call->stream) : 0;
 }
 
-static int decode_both(const struct lut_operands *operands, const struct assay_call *call,
-                       const struct lut_points *points, float *scratch, enum lut_cublas_type type)
+int lut_cublas_decode(struct assay_call *call, const struct assay_shape *shape, const void *codes,
+                      int64_t rows, bool right, enum lut_cublas_type type, void **out)
 {
-    if (decode_one(call, type, false, points, scratch, operands->a) ||
-        decode_one(call, type, true, points, scratch, operands->b))
-        return -1;
-    return cuda_error(cudaStreamSynchronize(call->stream), "decoding operands");
+    struct lut_geometry geometry = lut_geometry(shape);
+    struct lut_points points = {0};
+    void *scratch = NULL;
+    size_t count = (size_t)(rows * lut_decoded_stride(&geometry));
+    int status = lut_points_upload(shape, &points);
+    if (status == 0)
+        status = cuda_error(cudaMalloc(out, count * entry_bytes[type]), "decoded operand");
+    if (status == 0 && type == LUT_AS_BF16)
+        status = cuda_error(cudaMalloc(&scratch, count * sizeof(float)), "decoded operand");
+    if (status == 0)
+        status = decode(call, &geometry, codes, rows, &points, right, type, scratch, *out);
+    if (status == 0) status = cuda_error(cudaStreamSynchronize(call->stream), "decoding");
+    cudaFree(scratch);
+    lut_points_release(&points);
+    call->workspace_bytes += (int64_t)(count * entry_bytes[type]);
+    return status;
 }
 
 int lut_operands_init(struct lut_operands *operands, struct assay_call *call,
                       enum lut_cublas_type type)
 {
-    struct lut_geometry geometry = lut_geometry(call->shape);
-    struct lut_points points = {0};
-    void *scratch = NULL;
+    const struct assay_shape *shape = call->shape;
+    struct lut_geometry geometry = lut_geometry(shape);
     operands->stride = lut_decoded_stride(&geometry);
-    size_t left = (size_t)(geometry.rows * operands->stride);
-    size_t right = (size_t)(geometry.columns * operands->stride);
-    size_t bytes = (left + right) * entry_bytes[type], most = left > right ? left : right;
-    int status = lut_points_upload(call->shape, &points);
-    if (status == 0 && type == LUT_AS_BF16)
-        status = cuda_error(cudaMalloc(&scratch, most * sizeof(float)), "decoded operand");
-    if (status == 0) status = cuda_error(cudaMalloc(&operands->a, bytes), "operands");
-    if (status == 0) {
-        operands->b = (char *)operands->a + left * entry_bytes[type];
-        call->workspace_bytes += (int64_t)bytes;
-        status = decode_both(operands, call, &points, scratch, type);
-    }
-    cudaFree(scratch);
-    lut_points_release(&points);
-    return status;
+    if (lut_cublas_decode(call, shape, call->buffer[LUT_A], geometry.rows, false, type,
+                          &operands->a))
+        return -1;
+    return lut_cublas_decode(call, shape, call->buffer[LUT_B], geometry.columns, true, type,
+                             &operands->b);
 }
 
 void lut_operands_release(struct lut_operands *operands)
 {
+    cudaFree(operands->b);
     cudaFree(operands->a);
-    operands->a = operands->b = NULL;
 }
 
 #endif

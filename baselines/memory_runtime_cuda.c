@@ -26,7 +26,6 @@ static const struct assay_variant runtime_memcpy = {
     .summary = "cudaMemcpyAsync from device memory to device memory",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports_copy,
     .launch = launch_copy,
 };
@@ -51,7 +50,6 @@ static const struct assay_variant runtime_memset = {
     .summary = "cudaMemsetAsync",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports_set,
     .launch = launch_set,
 };

@@ -20,12 +20,6 @@ struct mlp {
     void *between;
 };
 
-static const char *supports(const struct assay_shape *shape)
-{
-    (void)shape;
-    return cublas_missing();
-}
-
 static int open_products(struct mlp *mlp, struct assay_call *call)
 {
     int64_t m = call->shape->value[MLP_M], c = call->shape->value[MLP_C];
@@ -89,8 +83,7 @@ static const struct assay_variant cublaslt = {
     .summary = "cuBLASLt twice, bias and gelu as epilogues, algorithms timed in setup",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .supports = supports,
+    .supports = cublas_supports,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,

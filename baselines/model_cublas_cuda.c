@@ -83,7 +83,6 @@ static int product(void *self, const struct model_step *step, void *stream)
 
 static int attend(void *self, const struct model_attend *attend, void *stream)
 {
-    (void)self;
     return model_attend_own(attend, stream);
 }
 
@@ -205,12 +204,6 @@ static void teardown(struct assay_call *call)
     free(own);
 }
 
-static const char *supports(const struct assay_shape *shape)
-{
-    (void)shape;
-    return cublas_missing();
-}
-
 #define CUBLAS(operation_name, variant_name, text, setup_with, launch_with)                        \
     static const struct assay_variant variant_name##_##operation_name = {                          \
         .operation = #operation_name,                                                              \
@@ -218,8 +211,7 @@ static const char *supports(const struct assay_shape *shape)
         .summary = text,                                                                           \
         .kind = ASSAY_BASELINE,                                                                    \
         .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
-        .supports = supports,                                                                      \
+        .supports = cublas_supports,                                                               \
         .setup = setup_with,                                                                       \
         .launch = launch_with,                                                                     \
         .teardown = teardown,                                                                      \

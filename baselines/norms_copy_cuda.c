@@ -1,11 +1,11 @@
 /*
- * norms_copy_cuda.c - bounds of softmax, rmsnorm and rope on the GPU: cudaMemcpyAsync of x to y,
- * which reads and writes as many bytes, but for the weight, cos and sin.
+ * norms_copy_cuda.c - bounds of softmax, rmsnorm, rope and group_norm_relu on the GPU:
+ * cudaMemcpyAsync of x to y, which reads and writes as many bytes, but for weights, cos and sin.
  */
 #include <string.h>
 
 #include "kernels/cuda/cuda_error.h"
-#include "kernels/gpt/norms/norms.h"
+#include "assay.h"
 
 /* x is the first buffer of each operation, y the one that its elements make. */
 struct arrays {
@@ -37,47 +37,25 @@ static int launch(struct assay_call *call)
 static int model(const struct assay_shape *shape, const void *const in[], int buffer, int64_t begin,
                  int64_t end, void *out)
 {
-    (void)buffer;
     int64_t bytes = arrays_of(shape).bytes;
     memcpy(out, (const char *)in[0] + begin * bytes, (size_t)((end - begin) * bytes));
     return 0;
 }
 
-static const struct assay_variant softmax = {
-    .operation = "row_softmax",
-    .name = "device_copy",
-    .summary = "cudaMemcpyAsync of x to y",
-    .kind = ASSAY_BOUND,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .apart = true,
-    .launch = launch,
-    .model = model,
-};
-ASSAY_REGISTER_VARIANT(softmax);
+#define COPY(object, name_of_operation)                                                            \
+    static const struct assay_variant object = {                                                   \
+        .operation = name_of_operation,                                                            \
+        .name = "device_copy",                                                                     \
+        .summary = "cudaMemcpyAsync of x to y",                                                    \
+        .kind = ASSAY_BOUND,                                                                       \
+        .place = ASSAY_CUDA,                                                                       \
+        .apart = true,                                                                             \
+        .launch = launch,                                                                          \
+        .model = model,                                                                            \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(object)
 
-static const struct assay_variant rmsnorm = {
-    .operation = "rmsnorm",
-    .name = "device_copy",
-    .summary = "cudaMemcpyAsync of x to y",
-    .kind = ASSAY_BOUND,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .apart = true,
-    .launch = launch,
-    .model = model,
-};
-ASSAY_REGISTER_VARIANT(rmsnorm);
-
-static const struct assay_variant rope = {
-    .operation = "rope",
-    .name = "device_copy",
-    .summary = "cudaMemcpyAsync of x to y",
-    .kind = ASSAY_BOUND,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .apart = true,
-    .launch = launch,
-    .model = model,
-};
-ASSAY_REGISTER_VARIANT(rope);
+COPY(softmax, "row_softmax");
+COPY(rmsnorm, "rmsnorm");
+COPY(rope, "rope");
+COPY(group_norm, "group_norm_relu");

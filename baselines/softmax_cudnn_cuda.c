@@ -87,7 +87,6 @@ static const struct assay_variant cudnn = {
     .summary = "cudnnSoftmaxForward",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

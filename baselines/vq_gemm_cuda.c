@@ -89,7 +89,6 @@ static const struct assay_variant gemm_argmin = {
     .summary = "cuBLAS writes every product, a second pass takes the least",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

@@ -75,7 +75,6 @@ static const struct assay_variant host_gemm_argmin = {
     .summary = "OpenBLAS, 4096 vectors against all codewords, then the least of each",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = search_only_fp32,
     .setup = setup,
     .launch = launch,

@@ -20,7 +20,6 @@ static const struct assay_variant runtime_memset = {
     .summary = "cudaMemsetAsync of the bytes that a gather writes",
     .kind = ASSAY_BOUND,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .apart = true,
     .launch = launch,
     .model = gather_model_memset,

@@ -11,9 +11,6 @@
 int gather_model_memset(const struct assay_shape *shape, const void *const in[], int buffer,
                         int64_t begin, int64_t end, void *out)
 {
-    (void)shape;
-    (void)in;
-    (void)buffer;
     memset(out, GATHER_BYTE_WRITTEN, sizeof(float) * (size_t)(end - begin));
     return 0;
 }
@@ -30,7 +27,6 @@ static const struct assay_variant host_memset = {
     .summary = "memset of the bytes that a gather writes, on one core",
     .kind = ASSAY_BOUND,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .apart = true,
     .launch = launch,
     .model = gather_model_memset,

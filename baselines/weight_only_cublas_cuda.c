@@ -26,39 +26,18 @@ static const char *supports(const struct assay_shape *shape)
     return cublas_missing();
 }
 
-/* Decode W to layer->w by way of `scratch`, and wait for it. */
-static int decode(const struct layer *layer, const struct assay_call *call,
-                  const struct lut_points *points, float *scratch)
-{
-    struct lut_geometry geometry = lut_geometry(call->shape);
-    if (lut_decode_fp32(&geometry, call->buffer[WEIGHT_ONLY_W], geometry.columns, points, false,
-                        scratch, call->stream) ||
-        lut_narrow_bf16(scratch, layer->w, geometry.columns * layer->stride, call->stream))
-        return -1;
-    return cuda_error(cudaStreamSynchronize(call->stream), "decoding W");
-}
-
 static int setup(struct assay_call *call)
 {
     const cublasMath_t math =
         (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
     struct lut_geometry geometry = lut_geometry(call->shape);
-    struct lut_points points = {0};
-    void *scratch = NULL;
     struct layer *layer = calloc(1, sizeof *layer);
     if (!layer) return assay_error("out of memory");
     call->state = layer;
     if (cublas_session_open(&layer->session, math, call)) return -1;
     layer->stride = lut_decoded_stride(&geometry);
-    size_t count = (size_t)(geometry.columns * layer->stride);
-    int status = lut_points_upload(call->shape, &points);
-    if (status == 0) status = cuda_error(cudaMalloc(&scratch, count * sizeof(float)), "decoded W");
-    if (status == 0) status = cuda_error(cudaMalloc(&layer->w, count * sizeof(uint16_t)), "W");
-    if (status == 0) status = decode(layer, call, &points, scratch);
-    cudaFree(scratch);
-    lut_points_release(&points);
-    call->workspace_bytes += (int64_t)(count * sizeof(uint16_t));
-    return status;
+    return lut_cublas_decode(call, call->shape, call->buffer[WEIGHT_ONLY_W], geometry.columns,
+                             false, LUT_AS_BF16, &layer->w);
 }
 
 /* Row-major C = X W^T. */

@@ -1,4 +1,3 @@
-/* product.c - see product.h. */
 #include "product.h"
 
 #include <math.h>

@@ -49,6 +49,7 @@ need_to_test() {
     need sqlite3 command_works sqlite3
     need zstd command_works zstd
     need git command_works git
+    need patch command_works patch
     need python3-jsonschema module_found jsonschema
     need python3-numpy module_found numpy
 }

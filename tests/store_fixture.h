@@ -6,15 +6,12 @@
 #pragma once
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "store/store.h"
 #include "store/store_internal.h"
@@ -59,6 +56,8 @@ static inline int fixture_teardown(void **state)
     return system(command);
 }
 
+#define STORE_TEST(name) TEST_WITH(name, fixture_setup, fixture_teardown)
+
 /* A path in the test's folder; of the last few calls. */
 static inline const char *fixture_path(void **state, const char *name)
 {
@@ -88,7 +87,6 @@ static inline int64_t fixture_integer(struct store *store, const char *sql)
 static inline const char *fixture_ceiling(const struct assay_shape *shape,
                                           enum assay_temperature temperature)
 {
-    (void)shape;
     return temperature == ASSAY_COLD ? "memory_copy" : NULL;
 }
 

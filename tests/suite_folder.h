@@ -12,7 +12,6 @@ static char suite_folder[64];
 
 static int enter_suite_folder(void **state)
 {
-    (void)state;
     snprintf(suite_folder, sizeof suite_folder, "/tmp/assay_test_XXXXXX");
     if (!mkdtemp(suite_folder) || chdir(suite_folder)) return -1;
     return setenv("ASSAY_SUITES", suite_folder, 1);
@@ -20,7 +19,6 @@ static int enter_suite_folder(void **state)
 
 static int leave_suite_folder(void **state)
 {
-    (void)state;
     char command[128];
     snprintf(command, sizeof command, "rm -r '%s'", suite_folder);
     return chdir("/") || system(command);

@@ -1,5 +1,5 @@
 /*
- * markup.h - writes Markdown, XML/HTML and GitHub workflow commands with every text escaped.
+ * markup.h - writes Markdown, XML/HTML, GitHub workflow commands and CSV with every text escaped.
  */
 #pragma once
 
@@ -22,3 +22,8 @@ void markup_command(FILE *out, const char *text, int property);
 
 /* A JSON document for an element <script>: without '<', so that nothing in it ends the element. */
 void markup_script(FILE *out, const char *json);
+
+/* One field of a line of comma-separated values (RFC 4180), quoted if it must be, behind an
+ * apostrophe if it is a text that begins as a spreadsheet's formula does, and the character after
+ * it (',' or '\n'). The caller checks ferror(out). */
+void csv_write(FILE *out, const char *field, char after);

@@ -1,4 +1,3 @@
-/* zstd_file.c - see zstd_file.h. */
 #include "base/zstd_file.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* argument.c - see argument.h. */
 #include "bench/argument.h"
 
 #include <ctype.h>

@@ -8,10 +8,8 @@
 
 #include "base/error.h"
 #include "base/grow.h"
-#include "base/text.h"
 #include "case/registry.h"
 #include "suite/suite_file.h"
-#include "suite/suite_find.h"
 #include "suite/suite_value.h"
 
 static struct bench **benches;

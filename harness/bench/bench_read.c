@@ -1,7 +1,6 @@
 /* bench_read.c - the sections of a description. */
 #include <ctype.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,6 @@
 #include "case/registry.h"
 #include "case/result.h"
 #include "suite/suite_file.h"
-#include "suite/suite_find.h"
 
 /* ------------------------------------------------------ keys of a kernel -- */
 

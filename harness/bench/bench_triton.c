@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "bench/bench.h"
 
 /* What stands behind "KEY": in a JSON text whose keys are each there once; NULL: nothing. */

@@ -1,6 +1,5 @@
 #include "case/card.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -1,4 +1,3 @@
-/* case_name.c - see case_name.h. */
 #include "case/case_name.h"
 
 #include <stdio.h>

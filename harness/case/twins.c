@@ -1,4 +1,3 @@
-/* twins.c - see twins.h. */
 #include "case/twins.h"
 
 #include <stdlib.h>

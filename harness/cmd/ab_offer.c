@@ -1,6 +1,5 @@
 #include "cmd/ab_offer.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,3 @@
-/* assay_program.c - see assay_program.h. */
 #include "cmd/assay_program.h"
 
 #include <errno.h>

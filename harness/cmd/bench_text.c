@@ -1,4 +1,3 @@
-/* bench_text.c - see bench_text.h. */
 #include "cmd/bench_text.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/exit_code.h"
 #include "base/temp_folder.h"
 #include "base/terminal.h"
 #include "base/text.h"

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/exit_code.h"
 #include "base/terminal.h"
 #include "case/card.h"
 #include "cmd/options.h"

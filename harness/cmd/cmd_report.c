@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/exit_code.h"
 #include "base/out_file.h"
 #include "base/text.h"
 #include "cmd/ab_offer.h"

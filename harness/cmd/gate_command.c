@@ -1,4 +1,3 @@
-/* gate_command.c - see gate_command.h. */
 #include "cmd/gate_command.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
-/* options.c - see options.h. */
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

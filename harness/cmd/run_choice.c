@@ -1,4 +1,3 @@
-/* run_choice.c - see run_choice.h. */
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,3 @@
-/* run_command.c - see run_command.h. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* shares.c - see shares.h. */
 #include "cmd/shares.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* kernel_image.c - see kernel_image.h. */
 #include "device/kernel_image.h"
 
 #include <ctype.h>

@@ -1,4 +1,3 @@
-/* trace_writer.c - see trace_writer.h. */
 #include "device/trace_writer.h"
 
 #include <errno.h>

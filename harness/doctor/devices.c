@@ -1,4 +1,3 @@
-#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -59,8 +58,7 @@ static int print_json(FILE *out, const struct device_info *infos, int count)
     json_begin(&json, out, 2);
     json_begin_object(&json);
     json_int_member(&json, "format", 1);
-    json_key(&json, "devices");
-    json_begin_array(&json);
+    json_array_member(&json, "devices");
     for (int i = 0; i < count; i++) {
         json_begin_object(&json);
         json_text_member(&json, "device", infos[i].spec);

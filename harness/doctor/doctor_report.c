@@ -63,13 +63,11 @@ int doctor_write_json(FILE *out, const struct doctor_facts *facts,
     json_begin_object(&json);
     json_known_member(&json, "assay", facts->version);
     json_int_member(&json, "format", 1);
-    json_key(&json, "devices");
-    json_begin_array(&json);
+    json_array_member(&json, "devices");
     write_device(&json, "cuda", &facts->gpu);
     write_device(&json, "host", &facts->host);
     json_end(&json);
-    json_key(&json, "checks");
-    json_begin_array(&json);
+    json_array_member(&json, "checks");
     for (int i = 0; i < count; i++)
         write_finding(&json, &findings[i]);
     json_end(&json);

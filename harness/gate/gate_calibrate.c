@@ -1,4 +1,3 @@
-/* gate_calibrate.c - see gate_calibrate.h. */
 #include "gate/gate_calibrate.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* gate_over_nodes.c - see gate_over_nodes.h. */
 #include "gate/gate_over_nodes.h"
 
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "gate/gate_run_state.h"
-#include "judge/twin.h"
 #include "object/object_family.h"
 #include "store/store_gate.h"
 

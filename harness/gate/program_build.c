@@ -1,4 +1,3 @@
-/* program_build.c - see program_build.h. */
 #include "gate/program_build.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* program_launch.c - see program_launch.h. */
 #include "gate/program_launch.h"
 
 #include <errno.h>

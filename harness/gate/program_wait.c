@@ -1,4 +1,3 @@
-/* program_wait.c - see program_wait.h. */
 #include "gate/program_wait.h"
 
 #include <errno.h>

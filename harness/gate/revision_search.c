@@ -1,4 +1,3 @@
-/* revision_search.c - see revision_search.h. */
 #include "gate/revision_search.h"
 
 #include <errno.h>

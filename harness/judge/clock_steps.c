@@ -1,4 +1,3 @@
-/* clock_steps.c - see clock_steps.h. */
 #include "judge/clock_steps.h"
 
 #include <math.h>

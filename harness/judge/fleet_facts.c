@@ -1,7 +1,6 @@
 #include "judge/fleet_facts.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/text.h"
 #include "base/units.h"

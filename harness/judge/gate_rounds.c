@@ -1,4 +1,3 @@
-/* gate_rounds.c - see gate_rounds.h. */
 #include "judge/gate_rounds.h"
 
 #include <math.h>

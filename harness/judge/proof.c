@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "base/text.h"
 #include "judge/timings.h"
 
 /* ------------------------------------------------------------- one case -- */

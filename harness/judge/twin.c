@@ -1,4 +1,3 @@
-/* twin.c - see twin.h. */
 #include "judge/twin.h"
 
 #include <math.h>

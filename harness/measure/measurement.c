@@ -5,9 +5,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
-#include "base/stats.h"
 #include "device/nvml.h"
-#include "device/nvtx.h"
 #include "measure/measurement.h"
 #include "measure/steps.h"
 

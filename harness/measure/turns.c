@@ -1,4 +1,3 @@
-/* turns.c - see turns.h. */
 #include "measure/turns.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* object.c - see object.h. */
 #include "object/object.h"
 
 #include <errno.h>

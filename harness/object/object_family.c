@@ -1,4 +1,3 @@
-/* object_family.c - see object_family.h. */
 #include "object/object_family.h"
 
 #include <elf.h>

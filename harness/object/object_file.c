@@ -1,11 +1,9 @@
-/* object_file.c - see object_file.h. */
 #include "object/object_file.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,4 +1,3 @@
-/* rehearse.c - see rehearse.h. */
 #include "object/rehearse.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
-/* launcher.c - see launcher.h. */
 #include "run/launcher.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -75,6 +75,14 @@ static struct explained_wait wait_of(const struct profile *profile)
     return wait;
 }
 
+/* A copy has no counters. */
+static bool has_kernel(const struct profile *profile)
+{
+    for (int i = 0; i < profile->kernel_count; i++)
+        if (profile->kernels[i].activity == CUPTI_KERNEL) return true;
+    return false;
+}
+
 /* ------------------------------------------------------------------- cases -- */
 
 static const struct view_row *row_of(const struct view *view, const struct case_id *id)
@@ -88,12 +96,14 @@ static void explain(struct explained_case *one, const struct view_row *const row
                     const struct stored_run *const run[2], struct profile *const *const profiles[2])
 {
     one->id = row[0]->result.id;
+    one->uncountable = true;
     for (int i = 0; i < 2; i++) {
         const struct profile *profile = profile_of(run[i], profiles[i], &one->id);
         one->facts[i] = facts_of(row[i], run[i], profile);
         one->lo_ns[i] = row[i]->result.lo_ns;
         one->hi_ns[i] = row[i]->result.hi_ns;
         one->wait[i] = wait_of(profile);
+        if (!profile || has_kernel(profile)) one->uncountable = false;
     }
     one->account = account_make(&one->facts[0], &one->facts[1]);
 }
@@ -119,7 +129,7 @@ static void add_cases(struct explanation *explanation, const struct view views[2
 /* Whether counters could tell more: the variant runs on a GPU, and a term lacks its facts. */
 static bool lacks_counters(const struct explained_case *one)
 {
-    if (one->id.place != ASSAY_CUDA) return false;
+    if (one->id.place != ASSAY_CUDA || one->uncountable) return false;
     for (int i = TERM_BYTES; i < ACCOUNT_TERMS; i++)
         if (isnan(one->account.term_ns[i])) return true;
     return false;

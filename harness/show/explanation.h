@@ -27,6 +27,7 @@ struct explained_case {
     double lo_ns[2], hi_ns[2];     /* of the times */
     struct explained_wait wait[2];
     struct account account;
+    bool uncountable; /* both sides were taken apart, and neither launches a kernel */
 };
 
 struct explanation {

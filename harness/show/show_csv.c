@@ -2,7 +2,7 @@
  * base units, an empty field for what was not measured. */
 #include <math.h>
 
-#include "base/csv.h"
+#include "base/markup.h"
 #include "show/show.h"
 
 static void number_field(FILE *out, double value)

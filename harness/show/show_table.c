@@ -1,7 +1,6 @@
 /* show_table.c - a run on a terminal: a head, then one table per group. It is as wide as the
  * terminal allows; what does not fit goes to a line of its own, and nothing is cut. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"

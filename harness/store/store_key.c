@@ -1,4 +1,3 @@
-/* store_key.c - see store_key.h. */
 #include "store/store_key.h"
 
 #include <string.h>

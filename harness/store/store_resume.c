@@ -1,5 +1,4 @@
 /* store_resume.c - whether an unfinished run can go on with a plan. */
-#include <stdio.h>
 
 #include "store/store_internal.h"
 #include "store/store_rows.h"

@@ -1,4 +1,3 @@
-/* store_shard.c - see store_shard.h. */
 #include "store/store_shard.h"
 
 #include <math.h>

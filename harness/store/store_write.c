@@ -1,6 +1,5 @@
 /* store_write.c - what a run writes while it measures. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "case/shape.h"

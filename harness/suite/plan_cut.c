@@ -1,4 +1,3 @@
-/* plan_cut.c - see plan_cut.h. */
 #include "suite/plan_cut.h"
 
 #include <stdlib.h>

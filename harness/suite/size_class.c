@@ -1,5 +1,4 @@
 /* size_class.c - sizes that follow the device's cache. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/units.h"

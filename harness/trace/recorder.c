@@ -1,7 +1,5 @@
-/* recorder.c - see recorder.h. */
 #include "trace/recorder.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* trace_cases.c - see trace_cases.h. */
 #include "trace/trace_cases.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* trace_read.c - see trace_read.h. */
 #include "trace/trace_read.h"
 
 #include <dirent.h>

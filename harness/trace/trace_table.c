@@ -1,4 +1,3 @@
-/* trace_table.c - see trace_table.h. */
 #include "trace/trace_table.h"
 
 #include <errno.h>

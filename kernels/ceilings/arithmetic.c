@@ -38,8 +38,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
-    (void)bound;
     const float *start = in[ARITHMETIC_IN];
     for (int64_t i = begin; i < end; i++) {
         float x = start[i];
@@ -57,7 +55,6 @@ static double reference_cost(const struct assay_shape *shape)
 
 static const char *ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
 {
-    (void)temperature;
     static const char *const names[ARITHMETIC_KINDS] = {"fp32"};
     return names[shape->value[ARITHMETIC_KIND]];
 }

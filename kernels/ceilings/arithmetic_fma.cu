@@ -50,7 +50,6 @@ static constexpr struct assay_variant named(const char *name, const char *summar
         .summary = summary,
         .kind = ASSAY_KERNEL,
         .place = ASSAY_CUDA,
-        .clock = ASSAY_CLOCK_DEVICE,
         .launch = launch,
     };
 }

@@ -8,14 +8,11 @@
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
-    (void)shape;
-    (void)out;
     return 0;
 }
 
 static struct assay_work work(const struct assay_shape *shape)
 {
-    (void)shape;
     return (struct assay_work){.read_bytes = 0};
 }
 
@@ -42,7 +39,6 @@ static void nothing(void)
 static int launch(struct assay_call *call)
 {
     void (*volatile function)(void) = nothing;
-    (void)call;
     function();
     return 0;
 }

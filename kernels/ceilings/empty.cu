@@ -28,7 +28,6 @@ static const struct assay_variant kernel = {
     .summary = "an empty kernel",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
 };
 ASSAY_REGISTER_VARIANT(kernel);

@@ -103,7 +103,6 @@ static double error_bound(const struct assay_shape *shape, const struct product_
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     int64_t n = shape->value[GEMM_N];
     struct operands operands;
     operands_init(&operands, shape, in);
@@ -118,14 +117,12 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 
 static int64_t product_columns(const struct assay_shape *shape, int buffer)
 {
-    (void)buffer;
     return shape->value[GEMM_N];
 }
 
 static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
                          const double *sign, double *expected, double *bound)
 {
-    (void)buffer;
     const int64_t *value = shape->value;
     struct gemm_elements elements = gemm_elements(shape);
     struct operands operands;
@@ -148,7 +145,6 @@ static double reference_cost(const struct assay_shape *shape)
 static const char *ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
 {
     enum { LARGE = 2048 };
-    (void)temperature;
     for (int dim = GEMM_M; dim <= GEMM_K; dim++)
         if (shape->value[dim] < LARGE) return NULL;
     return types[shape->value[GEMM_TYPE]];

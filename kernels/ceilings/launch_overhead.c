@@ -10,14 +10,11 @@ static const char *const hows[] = {"stream", "graph", NULL};
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
-    (void)shape;
-    (void)out;
     return 0;
 }
 
 static struct assay_work work(const struct assay_shape *shape)
 {
-    (void)shape;
     return (struct assay_work){.read_bytes = 0};
 }
 

@@ -85,7 +85,6 @@ static const struct assay_variant graph = {
     .summary = "one replay of a graph of them",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports_graph,
     .setup = setup_graph,
     .launch = launch_graph,

@@ -45,8 +45,6 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 /* The seed is not used, because variants have to know the bytes too (link_byte). */
 static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
 {
-    (void)buffer;
-    (void)seed;
     for (int64_t i = 0; i < shape->value[LINK_BYTES]; i++)
         ((uint8_t *)host)[i] = link_byte(i);
     return 0;
@@ -64,10 +62,6 @@ static struct assay_work work(const struct assay_shape *shape)
 int link_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                    int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape;
-    (void)in;
-    (void)buffer;
-    (void)bound;
     for (int64_t i = begin; i < end; i++)
         expected[i - begin] = link_byte(i);
     return 0;
@@ -79,7 +73,6 @@ static const char *ceiling(const struct assay_shape *shape, enum assay_temperatu
         [LINK_H2D] = {"link_h2d", "link_h2d_pageable"},
         [LINK_D2H] = {"link_d2h", "link_d2h_pageable"},
     };
-    (void)temperature;
     return names[shape->value[LINK_DIRECTION]][shape->value[LINK_MEMORY]];
 }
 

@@ -50,8 +50,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
-    (void)bound;
     struct memory_layout layout = memory_layout(shape);
     for (int64_t j = begin; j < end; j++) {
         uint32_t word = layout.mix == MEMORY_WRITE ? MEMORY_WORD_WRITTEN : 0;

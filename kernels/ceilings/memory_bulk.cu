@@ -217,7 +217,6 @@ static const struct assay_variant variant = {
     .summary = "16 KiB chunks by TMA bulk copies, six in flight per block",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .supports = supports,
     .shared_bytes = shared_bytes,

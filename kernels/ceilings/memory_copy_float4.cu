@@ -38,7 +38,6 @@ static const struct assay_variant variant = {
     .summary = "each thread copies one float4, nothing else",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .launch = launch,
 };

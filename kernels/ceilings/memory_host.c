@@ -89,7 +89,6 @@ WIDEST static void r4w1_part(uint32_t *restrict out, const uint32_t *restrict in
 OWN_LOOP WIDEST static void copy_part(uint32_t *restrict out, const uint32_t *restrict in,
                                       int64_t begin, int64_t end, int64_t in_words)
 {
-    (void)in_words;
 #pragma omp simd
     for (int64_t j = begin; j < end; j++)
         out[j] = in[j];
@@ -98,8 +97,6 @@ OWN_LOOP WIDEST static void copy_part(uint32_t *restrict out, const uint32_t *re
 OWN_LOOP WIDEST static void write_part(uint32_t *restrict out, const uint32_t *restrict in,
                                        int64_t begin, int64_t end, int64_t in_words)
 {
-    (void)in;
-    (void)in_words;
 #pragma omp simd
     for (int64_t j = begin; j < end; j++)
         out[j] = MEMORY_WORD_WRITTEN;

@@ -55,6 +55,10 @@ struct cublaslt {
  * process that must not touch CUDA. */
 const char *cublas_missing(void);
 
+/* The same, for a variant that takes every shape. */
+struct assay_shape;
+const char *cublas_supports(const struct assay_shape *shape);
+
 /* The functions, loaded at the first call for the life of the process; NULL with assay_error if
  * that fails. */
 const struct cublas *cublas_load(void);

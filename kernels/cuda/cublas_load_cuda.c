@@ -138,6 +138,11 @@ const char *cublas_missing(void)
     return NULL;
 }
 
+const char *cublas_supports(const struct assay_shape *shape)
+{
+    return cublas_missing();
+}
+
 /* ---------------------------------------------------------------- loading -- */
 
 static int load_functions(const char *stem, const struct symbol *symbols, void *functions)

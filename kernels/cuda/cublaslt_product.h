@@ -65,6 +65,11 @@ int lt_product_open(struct lt_product *lt, const struct lt_request *request,
 int lt_product_launch(const struct lt_product *lt);
 void lt_product_release(struct lt_product *lt);
 
+/* The functions of a variant whose state is one product and nothing else. */
+int lt_variant_setup(struct assay_call *call, const struct lt_request *request);
+int lt_variant_launch(struct assay_call *call);
+void lt_variant_teardown(struct assay_call *call);
+
 /* The same product by the same algorithm, with bias, x, w, residual and its ldr, y and stream taken
  * from `ask`. */
 int lt_product_launch_at(const struct lt_product *lt, const struct lt_request *ask);

@@ -333,4 +333,22 @@ int lt_product_launch(const struct lt_product *lt)
                         "cublasLtMatmul");
 }
 
+int lt_variant_setup(struct assay_call *call, const struct lt_request *request)
+{
+    call->state = calloc(1, sizeof(struct lt_product));
+    if (!call->state) return assay_error("out of memory");
+    return lt_product_open(call->state, request, call);
+}
+
+int lt_variant_launch(struct assay_call *call)
+{
+    return lt_product_launch(call->state);
+}
+
+void lt_variant_teardown(struct assay_call *call)
+{
+    if (call->state) lt_product_release(call->state);
+    free(call->state);
+}
+
 #endif

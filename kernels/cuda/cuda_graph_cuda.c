@@ -4,7 +4,6 @@
 #include "cuda_graph.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "cuda_error.h"
 

@@ -1,4 +1,3 @@
-/* device_memory_cuda.c - see device_memory.h. */
 #include "device_memory.h"
 
 #include "cuda_error.h"

@@ -35,24 +35,40 @@ static encode_function *encode_find(void)
     return NULL;
 }
 
-int tensor_map_init(CUtensorMap *map, const struct tensor_map_matrix *matrix, int box_rows)
+/* What is the same for all maps here. */
+static int make_map(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, const void *base,
+                    const cuuint64_t *sizes, const cuuint64_t *strides, const cuuint32_t *box)
 {
     encode_function *encode = encode_find();
     if (!encode) return -1;
+    const cuuint32_t every[] = {1, 1, 1, 1};
+    CUresult result = encode(map, type, rank, (void *)base, sizes, strides, box, every,
+                             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result == CUDA_SUCCESS) return 0;
+    return assay_error("tensor map of %llu x %llu: driver error %d",
+                       (unsigned long long)sizes[rank == 2 ? 1 : 2], (unsigned long long)sizes[0],
+                       (int)result);
+}
+
+int tensor_map_init(CUtensorMap *map, const struct tensor_map_matrix *matrix, int box_rows)
+{
     static const CUtensorMapDataType types[] = {[1] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
                                                 [2] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
                                                 [4] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32};
-    CUtensorMapDataType type = types[matrix->element_bytes];
     const cuuint64_t sizes[] = {(cuuint64_t)matrix->columns, (cuuint64_t)matrix->rows};
     const cuuint64_t strides[] = {(cuuint64_t)(matrix->columns * matrix->element_bytes)};
     const cuuint32_t box[] = {(cuuint32_t)(BOX_BYTES / matrix->element_bytes),
                               (cuuint32_t)box_rows};
-    const cuuint32_t every[] = {1, 1};
-    CUresult result = encode(map, type, 2, matrix->base, sizes, strides, box, every,
-                             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result != CUDA_SUCCESS)
-        return assay_error("tensor map of %lld x %lld: driver error %d", (long long)matrix->rows,
-                           (long long)matrix->columns, (int)result);
-    return 0;
+    return make_map(map, types[matrix->element_bytes], 2, matrix->base, sizes, strides, box);
+}
+
+int tensor_map_init_heads(CUtensorMap *map, const struct tensor_map_heads *heads, int box_tokens)
+{
+    const cuuint64_t token = 2 * (cuuint64_t)heads->stride;
+    const cuuint64_t sizes[] = {(cuuint64_t)heads->size, (cuuint64_t)heads->heads,
+                                (cuuint64_t)heads->tokens, (cuuint64_t)heads->sequences};
+    const cuuint64_t strides[] = {2 * (cuuint64_t)heads->size, token, token * sizes[2]};
+    const cuuint32_t box[] = {BOX_BYTES / 2, 1, (cuuint32_t)box_tokens, 1};
+    return make_map(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, heads->base, sizes, strides, box);
 }

@@ -1,6 +1,6 @@
 /*
  * wgmma.cuh - Hopper's tensor cores: d += a b^T by a warpgroup, 64 rows of a, 64 to 256
- * rows of b, both in shared memory along k; and d += a b, bf16, b's rows along n, a in
+ * rows of b, both in shared memory along k; and d += a b, 16 bits, b's rows along n, a in
  * registers or along k. PTX ISA 8.0, wgmma.mma_async; sm_90a alone.
  *
  * A tile is rows of 128 bytes of k, 1024-byte aligned, its 16-byte chunks swizzled by
@@ -23,10 +23,13 @@ static constexpr int WGMMA_ROW_BYTES = 128; /* of k, per row of a tile */
 static constexpr int WGMMA_STEP_BYTES = 32; /* of k, per product */
 
 /* The descriptor of a tile (PTX ISA, "Matrix descriptor"): address and stride in units of
- * 16 bytes, swizzle mode 1 at bit 62. The leading stride has no meaning in this mode. */
+ * 16 bytes, swizzle mode 1 at bit 62. The leading stride has no meaning in this mode. The address
+ * is the same in all lanes, and the shuffle says so to the compiler, which otherwise moves four
+ * registers to uniform ones before each product: that takes longer than a product of 64 columns. */
 static __device__ __forceinline__ uint64_t wgmma_tile(uint32_t address)
 {
     const uint64_t eight_rows = 8 * WGMMA_ROW_BYTES / 16;
+    address = __shfl_sync(0xffffffffu, address, 0);
     return (uint64_t)1 << 62 | eight_rows << 32 | (uint64_t)1 << 16 | (address & 0x3ffff) >> 4;
 }
 
@@ -36,8 +39,8 @@ static __device__ __forceinline__ uint64_t wgmma_ahead(uint64_t tile, int steps)
     return tile + steps * (WGMMA_STEP_BYTES / 16);
 }
 
-/* Of bf16 whose rows are k and have 128 bytes of n: eight rows from one core matrix to the next,
- * and the next 64 numbers of n in the panel so many bytes behind. */
+/* Of 16-bit numbers whose rows are k and have 128 bytes of n: eight rows from one core matrix to
+ * the next, and the next 64 numbers of n in the panel so many bytes behind. */
 static __device__ __forceinline__ uint64_t wgmma_tile_across(uint32_t address, uint32_t panel)
 {
     const uint64_t eight_rows = 8 * WGMMA_ROW_BYTES / 16;
@@ -101,14 +104,24 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
     "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 #define WGMMA_REGISTERS_96 "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define WGMMA_UP_TO_4   "%0, %1, %2, %3"
+#define WGMMA_UP_TO_8   WGMMA_UP_TO_4 ", %4, %5, %6, %7"
+#define WGMMA_UP_TO_16  WGMMA_UP_TO_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define WGMMA_UP_TO_32  WGMMA_REGISTERS_0
+#define WGMMA_UP_TO_40  WGMMA_UP_TO_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define WGMMA_UP_TO_48  WGMMA_UP_TO_40 ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define WGMMA_UP_TO_56  WGMMA_UP_TO_48 ", %48, %49, %50, %51, %52, %53, %54, %55"
 #define WGMMA_UP_TO_64  WGMMA_UP_TO_32 ", " WGMMA_REGISTERS_32
 #define WGMMA_UP_TO_96  WGMMA_UP_TO_64 ", " WGMMA_REGISTERS_64
 #define WGMMA_UP_TO_128 WGMMA_UP_TO_96 ", " WGMMA_REGISTERS_96
 
 #define WGMMA_SUM_4(i)   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define WGMMA_SUM_8(i)   WGMMA_SUM_4(i), WGMMA_SUM_4(i + 4)
 #define WGMMA_SUM_16(i)  WGMMA_SUM_4(i), WGMMA_SUM_4(i + 4), WGMMA_SUM_4(i + 8), WGMMA_SUM_4(i + 12)
 #define WGMMA_SUM_32(i)  WGMMA_SUM_16(i), WGMMA_SUM_16(i + 16)
+#define WGMMA_SUM_40(i)  WGMMA_SUM_32(i), WGMMA_SUM_4(i + 32), WGMMA_SUM_4(i + 36)
+#define WGMMA_SUM_48(i)  WGMMA_SUM_32(i), WGMMA_SUM_16(i + 32)
+#define WGMMA_SUM_56(i)  WGMMA_SUM_48(i), WGMMA_SUM_4(i + 48), WGMMA_SUM_4(i + 52)
 #define WGMMA_SUM_64(i)  WGMMA_SUM_32(i), WGMMA_SUM_32(i + 32)
 #define WGMMA_SUM_96(i)  WGMMA_SUM_64(i), WGMMA_SUM_32(i + 64)
 #define WGMMA_SUM_128(i) WGMMA_SUM_64(i), WGMMA_SUM_64(i + 64)
@@ -147,14 +160,19 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
     WGMMA_STEP(float, COUNT, "m64n" N "k8.f32.tf32.tf32", "1, 1", A, B, ADDS)
 
 WGMMA_BF16(32, "64", "%32", "%33", "%34")
+WGMMA_BF16(40, "80", "%40", "%41", "%42")
+WGMMA_BF16(56, "112", "%56", "%57", "%58")
 WGMMA_BF16(64, "128", "%64", "%65", "%66")
 WGMMA_BF16(96, "192", "%96", "%97", "%98")
 WGMMA_BF16(128, "256", "%128", "%129", "%130")
 WGMMA_FP16(32, "64", "%32", "%33", "%34")
+WGMMA_FP16(40, "80", "%40", "%41", "%42")
+WGMMA_FP16(56, "112", "%56", "%57", "%58")
 WGMMA_FP16(64, "128", "%64", "%65", "%66")
 WGMMA_FP16(96, "192", "%96", "%97", "%98")
 WGMMA_FP16(128, "256", "%128", "%129", "%130")
 WGMMA_TF32(32, "64", "%32", "%33", "%34")
+WGMMA_TF32(48, "96", "%48", "%49", "%50")
 WGMMA_TF32(64, "128", "%64", "%65", "%66")
 WGMMA_TF32(96, "192", "%96", "%97", "%98")
 WGMMA_TF32(128, "256", "%128", "%129", "%130")
@@ -162,7 +180,43 @@ WGMMA_TF32(128, "256", "%128", "%129", "%130")
 /* The same for e4m3. Its sums have 14 bits: after 128 terms they should be added elsewhere. */
 struct wgmma_e4m3 {
 };
+WGMMA_STEP(struct wgmma_e4m3, 4, "m64n8k32.f32.e4m3.e4m3", "1, 1", "%4", "%5", "%6")
+WGMMA_STEP(struct wgmma_e4m3, 8, "m64n16k32.f32.e4m3.e4m3", "1, 1", "%8", "%9", "%10")
+WGMMA_STEP(struct wgmma_e4m3, 16, "m64n32k32.f32.e4m3.e4m3", "1, 1", "%16", "%17", "%18")
+WGMMA_STEP(struct wgmma_e4m3, 32, "m64n64k32.f32.e4m3.e4m3", "1, 1", "%32", "%33", "%34")
 WGMMA_STEP(struct wgmma_e4m3, 64, "m64n128k32.f32.e4m3.e4m3", "1, 1", "%64", "%65", "%66")
+WGMMA_STEP(struct wgmma_e4m3, 96, "m64n192k32.f32.e4m3.e4m3", "1, 1", "%96", "%97", "%98")
+
+/* The same with a in four registers, as mma_load leaves 16 rows and 32 bytes of k. */
+#ifdef HOPPER_CODE
+#define WGMMA_LOADED(TAG, COUNT, SHAPE, A, B, ADDS)                                                \
+    static __device__ __forceinline__ void wgmma_loaded(TAG, float(&d)[COUNT], const uint32_t *a,  \
+                                                        uint64_t b, int adds)                      \
+    {                                                                                              \
+        asm volatile("{\n"                                                                         \
+                     " .reg .pred p;\n"                                                            \
+                     " setp.ne.b32 p, " ADDS ", 0;\n"                                              \
+                     " wgmma.mma_async.sync.aligned." SHAPE " {" WGMMA_UP_TO_##COUNT               \
+                     "}, {" A "}, " B ", p, 1, 1;\n"                                               \
+                     "}"                                                                           \
+                     : WGMMA_SUM_##COUNT(0)                                                        \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds)               \
+                     : "memory");                                                                  \
+    }
+#else
+#define WGMMA_LOADED(TAG, COUNT, SHAPE, A, B, ADDS)                                                \
+    static __device__ __forceinline__ void wgmma_loaded(TAG, float(&)[COUNT], const uint32_t *,    \
+                                                        uint64_t, int)                             \
+    {                                                                                              \
+    }
+#endif
+
+#define WGMMA_LOADED_WIDTHS(TAG, SHAPE)                                                            \
+    WGMMA_LOADED(TAG, 32, "m64n64" SHAPE, "%32, %33, %34, %35", "%36", "%37")                      \
+    WGMMA_LOADED(TAG, 64, "m64n128" SHAPE, "%64, %65, %66, %67", "%68", "%69")
+
+WGMMA_LOADED_WIDTHS(struct wgmma_e4m3, "k32.f32.e4m3.e4m3")
+WGMMA_LOADED_WIDTHS(float, "k8.f32.tf32.tf32")
 
 /* The same of bf16 with b across (wgmma_tile_across). */
 struct wgmma_bf16_across {
@@ -170,16 +224,24 @@ struct wgmma_bf16_across {
 WGMMA_STEP(struct wgmma_bf16_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 0, 1", "%64", "%65",
            "%66")
 
+/* The same with a across as well: its rows are k too. */
+struct wgmma_bf16_both_across {
+};
+WGMMA_STEP(struct wgmma_bf16_both_across, 16, "m64n32k16.f32.bf16.bf16", "1, 1, 1, 1", "%16", "%17",
+           "%18")
+WGMMA_STEP(struct wgmma_bf16_both_across, 32, "m64n64k16.f32.bf16.bf16", "1, 1, 1, 1", "%32", "%33",
+           "%34")
+
 /* d += a b: a, 16 of k, in four registers as the sums of d lie, packed in pairs; b across. */
 #ifdef HOPPER_CODE
-#define WGMMA_ACROSS(COUNT, SHAPE, A, B)                                                           \
-    static __device__ __forceinline__ void wgmma_across(float(&d)[COUNT], const uint32_t *a,       \
+#define WGMMA_ACROSS(TAG, COUNT, SHAPE, A, B)                                                      \
+    static __device__ __forceinline__ void wgmma_across(TAG, float(&d)[COUNT], const uint32_t *a,  \
                                                         uint64_t b)                                \
     {                                                                                              \
         asm volatile("{\n"                                                                         \
                      " .reg .pred p;\n"                                                            \
                      " setp.eq.b32 p, 0, 0;\n"                                                     \
-                     " wgmma.mma_async.sync.aligned." SHAPE ".f32.bf16.bf16 {" WGMMA_UP_TO_##COUNT \
+                     " wgmma.mma_async.sync.aligned." SHAPE " {" WGMMA_UP_TO_##COUNT               \
                      "}, {" A "}, " B ", p, 1, 1, 1;\n"                                            \
                      "}"                                                                           \
                      : WGMMA_SUM_##COUNT(0)                                                        \
@@ -187,12 +249,19 @@ WGMMA_STEP(struct wgmma_bf16_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 0, 1
                      : "memory");                                                                  \
     }
 #else
-#define WGMMA_ACROSS(COUNT, SHAPE, A, B)                                                           \
-    static __device__ __forceinline__ void wgmma_across(float(&)[COUNT], const uint32_t *,         \
+#define WGMMA_ACROSS(TAG, COUNT, SHAPE, A, B)                                                      \
+    static __device__ __forceinline__ void wgmma_across(TAG, float(&)[COUNT], const uint32_t *,    \
                                                         uint64_t)                                  \
     {                                                                                              \
     }
 #endif
 
-WGMMA_ACROSS(32, "m64n64k16", "%32, %33, %34, %35", "%36")
-WGMMA_ACROSS(64, "m64n128k16", "%64, %65, %66, %67", "%68")
+#define WGMMA_ACROSS_16(COUNT, N, A, B)                                                            \
+    WGMMA_ACROSS(uint16_t, COUNT, "m64n" N "k16.f32.bf16.bf16", A, B)                              \
+    WGMMA_ACROSS(__half, COUNT, "m64n" N "k16.f32.f16.f16", A, B)
+
+WGMMA_ACROSS_16(32, "64", "%32, %33, %34, %35", "%36")
+WGMMA_ACROSS_16(40, "80", "%40, %41, %42, %43", "%44")
+WGMMA_ACROSS_16(48, "96", "%48, %49, %50, %51", "%52")
+WGMMA_ACROSS_16(64, "128", "%64, %65, %66, %67", "%68")
+WGMMA_ACROSS_16(128, "256", "%128, %129, %130, %131", "%132")

@@ -15,8 +15,9 @@
  *               blocks share a multiprocessor and one loads while another waits. Few rows: as few
  *               pieces as 1024 threads allow, as such a launch is two latencies and a barrier
  *
- * Rows that begin off a multiple of 16 bytes, and those longer than the registers of a block
- * (128 KiB), take a plain path that reads twice.
+ * Rows that begin off a multiple of 16 bytes do so in x and y alike: with scale=token their first
+ * and last pieces are taken in part, with scale=1x128 all are taken element by element. Rows longer
+ * than the registers of a block (128 KiB) take a plain path that reads twice.
  */
 #include "fp8.cuh"
 
@@ -90,21 +91,45 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ------------------------------------------------------------------- token -- */
 
-template <int COUNT, typename T, __nv_fp8_interpretation_t FORMAT>
+/* Elements [low, high) of the piece at `in`, zeros beside them. */
+template <typename T>
+static __device__ __forceinline__ uint4 fp8_some(const T *in, int low, int high)
+{
+    union {
+        uint4 piece;
+        T x[fp8_piece<T>::WIDTH];
+    } some = {make_uint4(0, 0, 0, 0)};
+#pragma unroll
+    for (int i = 0; i < fp8_piece<T>::WIDTH; i++)
+        if (i >= low && i < high) some.x[i] = in[i];
+    return some.piece;
+}
+
+/* Pieces are those of the whole matrix, aligned in x and y; unless rows are WHOLE pieces, a row has
+ * a part of its first and of its last. */
+template <bool WHOLE, int COUNT, typename T, __nv_fp8_interpretation_t FORMAT>
 static __global__ void __launch_bounds__(THREADS_MAX)
     fp8_registers_token(const T *__restrict__ x, uint8_t *__restrict__ y,
                         float *__restrict__ scales, int columns)
 {
     enum { WIDTH = fp8_piece<T>::WIDTH };
     __shared__ uint32_t warps[THREADS_MAX / 32];
-    int pieces = columns / WIDTH;
-    int64_t row = (int64_t)blockIdx.x * columns;
-    const uint4 *in = (const uint4 *)(x + row);
+    const int64_t row = (int64_t)blockIdx.x * columns;
+    const int before = WHOLE ? 0 : (int)(row % WIDTH), end = before + columns;
+    x += row - before;
+    y += row - before;
+    auto low = [&](int at) { return WHOLE ? 0 : max(before - at, 0); };
+    auto high = [&](int at) { return WHOLE ? WIDTH : min(end - at, (int)WIDTH); };
     uint4 raw[COUNT];
 #pragma unroll
     for (int k = 0; k < COUNT; k++) {
-        int at = threadIdx.x + k * blockDim.x;
-        raw[k] = at < pieces ? in[at] : make_uint4(0, 0, 0, 0);
+        int at = (threadIdx.x + k * blockDim.x) * WIDTH;
+        if (at >= end)
+            raw[k] = make_uint4(0, 0, 0, 0);
+        else if (high(at) - low(at) == WIDTH)
+            raw[k] = *(const uint4 *)(x + at);
+        else
+            raw[k] = fp8_some(x + at, low(at), high(at));
     }
     uint32_t most = 0;
 #pragma unroll
@@ -115,8 +140,17 @@ static __global__ void __launch_bounds__(THREADS_MAX)
     float multiplier = __fdiv_rn(fp8_most<FORMAT>(), a);
 #pragma unroll
     for (int k = 0; k < COUNT; k++) {
-        int at = threadIdx.x + k * blockDim.x;
-        if (at < pieces) fp8_put<T, FORMAT>(y + row + at * WIDTH, raw[k], multiplier);
+        int at = (threadIdx.x + k * blockDim.x) * WIDTH;
+        if (at >= end) continue;
+        if (high(at) - low(at) == WIDTH) {
+            fp8_put<T, FORMAT>(y + at, raw[k], multiplier);
+            continue;
+        }
+        float value[WIDTH];
+        fp8_unpack(value, raw[k], T());
+#pragma unroll
+        for (int i = 0; i < WIDTH; i++)
+            if (i >= low(at) && i < high(at)) y[at + i] = fp8_one<FORMAT>(value[i], multiplier);
     }
 }
 
@@ -171,18 +205,25 @@ struct registers {
     static void by_token(struct assay_call *call)
     {
         typedef void token_kernel(const T *, uint8_t *, float *, int);
-        static token_kernel *const by_count[] = {
-            fp8_registers_token<1, T, FORMAT>, fp8_registers_token<2, T, FORMAT>,
-            fp8_registers_token<4, T, FORMAT>, fp8_registers_token<PIECES_MAX, T, FORMAT>};
-        int64_t rows = call->shape->value[FP8_ROWS], columns = call->shape->value[FP8_COLUMNS];
-        int64_t pieces = columns / fp8_piece<T>::WIDTH;
+        token_kernel *const by_count[][2] = {
+            {fp8_registers_token<false, 1, T, FORMAT>, fp8_registers_token<true, 1, T, FORMAT>},
+            {fp8_registers_token<false, 2, T, FORMAT>, fp8_registers_token<true, 2, T, FORMAT>},
+            {fp8_registers_token<false, 4, T, FORMAT>, fp8_registers_token<true, 4, T, FORMAT>},
+            {fp8_registers_token<false, PIECES_MAX, T, FORMAT>,
+             fp8_registers_token<true, PIECES_MAX, T, FORMAT>}};
+        const int64_t rows = call->shape->value[FP8_ROWS],
+                      columns = call->shape->value[FP8_COLUMNS];
+        const int width = fp8_piece<T>::WIDTH;
+        const bool whole = columns % width == 0;
+        /* At most: a row that begins with the last element of a piece. */
+        const int64_t pieces = whole ? columns / width : (columns + 2 * width - 2) / width;
         token_kernel *kernel = fp8_registers_token_any<T, FORMAT>;
-        int64_t threads = min((columns + 31) / 32 * 32, (int64_t)THREADS_MAX);
-        if (columns % fp8_piece<T>::WIDTH == 0 && pieces <= THREADS_MAX * PIECES_MAX) {
+        int64_t threads = THREADS_MAX;
+        if (pieces <= THREADS_MAX * PIECES_MAX) {
             int index = rows <= FEW_ROWS ? 0 : 2;
             while ((pieces + (1 << index) - 1) >> index > THREADS_MAX)
                 index++;
-            kernel = by_count[index];
+            kernel = by_count[index][whole];
             threads = (((pieces + (1 << index) - 1) >> index) + 31) / 32 * 32;
         }
         kernel<<<(unsigned)rows, (unsigned)threads, 0, (cudaStream_t)call->stream>>>(

@@ -80,6 +80,18 @@ static __device__ __forceinline__ uint32_t gpt_pack(float first, float second)
     return *(uint32_t *)&pair;
 }
 
+/* The same in the type of the tag. */
+static __device__ __forceinline__ uint32_t gpt_pack(uint16_t, float first, float second)
+{
+    return gpt_pack(first, second);
+}
+
+static __device__ __forceinline__ uint32_t gpt_pack(__half, float first, float second)
+{
+    __half2 pair = __floats2half2_rn(first, second);
+    return *(uint32_t *)&pair;
+}
+
 /* gelu as x / (1 + exp(-2 z)): two approximate instructions instead of tanhf. The approximate
  * division gives 0 for a divisor above 2^126; that is the limit of gelu there. */
 static __device__ __forceinline__ float gpt_gelu_fast(float x)

@@ -11,7 +11,7 @@
  *
  * All arrays are row-major. Precision is the dim `type`: fp32 (every product and sum in
  * fp32), tf32 (fp32 in memory, tensor cores), bf16 and fp16 (so in memory, tensor cores,
- * sums in fp32). Only `linear` has fp16.
+ * sums in fp32). Only `linear` and `attention` have fp16.
  */
 #pragma once
 
@@ -28,6 +28,7 @@ enum gpt_precision { GPT_FP32, GPT_TF32, GPT_BF16, GPT_FP16 };
 #define GPT_UNIT_TENSOR 0x1p-23
 #define GPT_UNIT_TF32   0x1p-10 /* an operand truncated to 11 bits */
 #define GPT_UNIT_BF16   0x1p-8  /* an operand or a result rounded to 8 bits */
+#define GPT_UNIT_FP16   0x1p-11 /* to 11 bits */
 
 /* NULL, or the reason why a variant that is made for `only` refuses another precision. */
 static inline const char *gpt_only(enum gpt_precision only, int64_t precision)
@@ -147,7 +148,8 @@ static inline void gpt_store(void *base, int64_t precision, int64_t index, float
 extern "C" {
 #endif
 
-/* Choices of the dim `type`, ended by NULL: all but fp16. */
+/* Choices of the dim `type`, ended by NULL: all, and all but fp16. */
+extern const char *const gpt_types[];
 extern const char *const gpt_precisions[];
 
 /* gelu in double. */

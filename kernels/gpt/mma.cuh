@@ -82,6 +82,19 @@ static __device__ __forceinline__ void mma_step(uint16_t, float c[4], const uint
 #endif
 }
 
+static __device__ __forceinline__ void mma_step(__half, float c[4], const uint32_t a[4],
+                                                uint32_t b0, uint32_t b1)
+{
+#ifdef AMPERE_CODE
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#else
+    __trap();
+#endif
+}
+
 static __device__ __forceinline__ void mma_step(float, float c[4], const uint32_t a[4], uint32_t b0,
                                                 uint32_t b1)
 {

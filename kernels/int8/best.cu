@@ -75,7 +75,6 @@ static const struct assay_variant variant = {
     .summary = "4 loads of 16 bytes in flight per thread, all coalesced",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
     .model = int8_model_rcp_fma,
 };

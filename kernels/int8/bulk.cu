@@ -158,7 +158,6 @@ static const struct assay_variant variant = {
     .summary = "TMA bulk copies through shared memory, a ring of 4 tiles per block",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .shared_bytes = shared_bytes,
     .setup = setup,

@@ -32,7 +32,6 @@ static const struct assay_variant variant = {
     .summary = "1 element per thread, IEEE division",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
     .model = int8_model_div,
 };

@@ -45,7 +45,6 @@ static const struct assay_variant variant = {
     .summary = "4 elements per thread, approximate division",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
 };
 ASSAY_REGISTER_VARIANT(variant);

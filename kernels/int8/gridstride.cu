@@ -74,7 +74,6 @@ static const struct assay_variant variant = {
     .summary = "a resident grid, 4 elements per thread and step, fused multiply-add",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,

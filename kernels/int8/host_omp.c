@@ -125,7 +125,6 @@ static const struct assay_variant tensor = {
     .summary = "all cores, widest vectors, multiplying by the reciprocal",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_tensor,
     .model = int8_model_rcp_muladd,
 };
@@ -137,7 +136,6 @@ static const struct assay_variant token = {
     .summary = "one row per core, widest vectors",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_token,
     .model = int8_model_token,
 };

@@ -47,7 +47,6 @@ static const struct assay_variant tensor = {
     .summary = "one element at a time on one core, a division each",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_tensor,
     .model = int8_model_div,
 };
@@ -59,7 +58,6 @@ static const struct assay_variant token = {
     .summary = "one element at a time on one core, each row read twice",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_token,
     .model = int8_model_token,
 };

@@ -9,7 +9,6 @@
 int int8_model_div(const struct assay_shape *shape, const void *const in[], int buffer,
                    int64_t begin, int64_t end, void *out)
 {
-    (void)buffer;
     int64_t input = shape->value[DIM_INPUT];
     float scale = int8_scale(shape), zero = int8_zero(shape);
     int8_t *codes = out;
@@ -23,7 +22,6 @@ int int8_model_div(const struct assay_shape *shape, const void *const in[], int 
 int int8_model_rcp_muladd(const struct assay_shape *shape, const void *const in[], int buffer,
                           int64_t begin, int64_t end, void *out)
 {
-    (void)buffer;
     int64_t input = shape->value[DIM_INPUT];
     float inverse = 1.0f / int8_scale(shape), zero = int8_zero(shape);
     int8_t *codes = out;
@@ -37,7 +35,6 @@ int int8_model_rcp_muladd(const struct assay_shape *shape, const void *const in[
 int int8_model_rcp_fma(const struct assay_shape *shape, const void *const in[], int buffer,
                        int64_t begin, int64_t end, void *out)
 {
-    (void)buffer;
     int64_t input = shape->value[DIM_INPUT];
     float inverse = 1.0f / int8_scale(shape), zero = int8_zero(shape);
     int8_t *codes = out;

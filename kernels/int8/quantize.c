@@ -103,8 +103,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
-    (void)bound;
     int64_t input = shape->value[DIM_INPUT];
     double scale = int8_scale(shape), zero = int8_zero(shape);
     for (int64_t i = begin; i < end; i++) {
@@ -117,7 +115,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 static enum assay_match match(const struct assay_shape *shape, int buffer, double expected,
                               double got)
 {
-    (void)buffer;
     if (got == rint(expected)) return ASSAY_EXACT;
     if (int8_is_pow2(shape))
         return got == (double)rintf((float)expected) ? ASSAY_EXACT : ASSAY_WRONG;

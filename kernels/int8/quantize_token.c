@@ -97,7 +97,6 @@ static uint16_t narrow(float value)
 
 static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
 {
-    (void)buffer;
     int64_t tokens = shape->value[TOKEN_TOKENS];
     int64_t hidden = shape->value[TOKEN_HIDDEN];
     bool bf16 = shape->value[TOKEN_INPUT] == INPUT_BF16;
@@ -140,7 +139,6 @@ static double absmax(const struct assay_shape *shape, const void *x, int64_t row
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)bound;
     if (buffer == BUF_SCALES) {
         for (int64_t row = begin; row < end; row++)
             expected[row - begin] = absmax(shape, in[BUF_X], row) / 127.0;
@@ -168,7 +166,6 @@ static int64_t reference_run(const struct assay_shape *shape)
 static enum assay_match match(const struct assay_shape *shape, int buffer, double expected,
                               double got)
 {
-    (void)shape;
     if (buffer == BUF_SCALES)
         return fabs(got - expected) <= 0x1p-23 * expected ? ASSAY_EXACT : ASSAY_WRONG;
     if (got == rint(expected)) return ASSAY_EXACT;

@@ -86,7 +86,6 @@ static const struct assay_variant packed = {
     .summary = "16 adjacent elements per thread, one 16-byte store",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_rcp16,
     .model = int8_model_rcp_fma,
 };
@@ -98,7 +97,6 @@ static const struct assay_variant saturating = {
     .summary = "as rcp16, rounding and saturating in one conversion",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_cvtsat16,
     .model = int8_model_rcp_fma,
 };

@@ -69,7 +69,6 @@ static const struct assay_variant muladd = {
     .summary = "4 elements per thread, reciprocal, product and sum apart",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_muladd,
     .model = int8_model_rcp_muladd,
 };
@@ -81,7 +80,6 @@ static const struct assay_variant fma_variant = {
     .summary = "4 elements per thread, reciprocal, fused multiply-add",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_fma,
     .model = int8_model_rcp_fma,
 };

@@ -87,7 +87,6 @@ static const struct assay_variant adjacent = {
     .summary = "8 adjacent elements per thread, reciprocal, fused multiply-add",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_adjacent,
     .model = int8_model_rcp_fma,
 };
@@ -99,7 +98,6 @@ static const struct assay_variant strided = {
     .summary = "8 elements in two coalesced loads per thread, fused multiply-add",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_strided,
     .model = int8_model_rcp_fma,
 };

@@ -144,7 +144,6 @@ static const struct assay_variant variant = {
     .summary = "one row per block, in registers, all loads first",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .launch = launch,
     .model = int8_model_token,

@@ -94,7 +94,6 @@ static const struct assay_variant variant = {
     .summary = "one row per block, kept in shared memory",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .shared_bytes = row_bytes,
     .setup = setup,

@@ -94,7 +94,6 @@ static const struct assay_variant variant = {
     .summary = "two kernels: largest magnitudes, then codes; reads twice",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
     .teardown = device_memory_free,

@@ -103,7 +103,6 @@ static const struct assay_variant variant = {
     .summary = "five kernels through memory: divide, add, round, clamp, cast",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
     .teardown = device_memory_free,

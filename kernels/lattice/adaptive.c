@@ -99,7 +99,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)bound;
     const struct lattice_job job = adaptive_job_of(shape, in[BUF_IN]);
     if (buffer == BUF_OUT) return lattice_encode_reference(&job, in, BUF_OUT, begin, end, expected);
     expected[0] = (double)job.r;
@@ -202,7 +201,6 @@ static const struct assay_variant host_omp = {
     .summary = "all cores: the sum of squares, then the codes",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
     .model = adaptive_model,
 };

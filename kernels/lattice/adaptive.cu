@@ -90,7 +90,6 @@ static const struct assay_variant variant = {
     .summary = "the sum of squares, then one thread per block of d",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
     .teardown = device_memory_free,

@@ -347,7 +347,6 @@ static const struct assay_variant variant = {
     .summary = "bytes of coordinates in words, the levels by a table in shared memory",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

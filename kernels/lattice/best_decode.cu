@@ -248,7 +248,6 @@ static const struct assay_variant variant = {
     .summary = "points by a table in shared memory, four entries per thread and store",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

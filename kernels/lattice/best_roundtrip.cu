@@ -257,7 +257,6 @@ static const struct assay_variant variant = {
     .summary = "the closest point itself, without digits; overload by its definition",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

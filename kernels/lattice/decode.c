@@ -24,8 +24,6 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
-    (void)bound;
     const struct lattice_job job = lattice_job(shape);
     const uint8_t *stored = job.overload == OVERLOAD_OFF ? NULL : in[BUF_T];
     int64_t block = begin / job.columns * job.row_blocks + begin % job.columns / job.d;

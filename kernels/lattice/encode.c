@@ -79,7 +79,6 @@ int lattice_encode_reference(const struct lattice_job *job, const void *const in
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)bound;
     const struct lattice_job job = lattice_job(shape);
     return lattice_encode_reference(&job, in, buffer, begin, end, expected);
 }
@@ -87,8 +86,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 enum assay_match lattice_encode_match(const struct assay_shape *shape, int buffer, double expected,
                                       double got)
 {
-    (void)shape;
-    (void)buffer;
     bool tie = expected >= TIE;
     if (got == expected - (tie ? TIE : 0.0)) return ASSAY_EXACT;
     return tie && got >= 0.0 && got <= 255.0 ? ASSAY_NEAR : ASSAY_WRONG;

@@ -124,7 +124,6 @@ static int launch_omp(struct assay_call *call)
         .summary = "the formulas in double, one block at a time on one core",                      \
         .kind = ASSAY_REFERENCE,                                                                   \
         .place = ASSAY_HOST,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .launch = launch_scalar,                                                                   \
     };                                                                                             \
     ASSAY_REGISTER_VARIANT(scalar_##task);                                                         \
@@ -134,7 +133,6 @@ static int launch_omp(struct assay_call *call)
         .summary = "the arithmetic of the GPU kernels on all cores",                               \
         .kind = ASSAY_KERNEL,                                                                      \
         .place = ASSAY_HOST,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .launch = launch_omp,                                                                      \
         .model = lattice_model_##task,                                                             \
     };                                                                                             \

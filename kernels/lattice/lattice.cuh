@@ -79,7 +79,6 @@ template <typename F> static inline int lattice_instance(const struct lattice_jo
         .summary = SUMMARY,                                                                        \
         .kind = ASSAY_KERNEL,                                                                      \
         .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         __VA_ARGS__,                                                                               \
         .model = lattice_model_##TASK,                                                             \
     };                                                                                             \

@@ -48,9 +48,8 @@ enum code_choice { CODE_Q2M1, CODE_Q4M1, CODE_Q4M2, CODE_Q3M2, CODE_Q4M3, CODES 
 
 enum {
     LATTICE_MAX_D = 8,
-    LATTICE_MAX_DIGITS = 24, /* levels times d */
-    LATTICE_T_MAX = 10,      /* doublings of beta before a block is given up */
-    LATTICE_LOST = 255,      /* T of a block without digits */
+    LATTICE_T_MAX = 10, /* doublings of beta before a block is given up */
+    LATTICE_LOST = 255, /* T of a block without digits */
     LATTICE_UNIT_BITS = 22,
 };
 

@@ -122,7 +122,6 @@ static void model_entries(const struct lattice_job *job, const void *const in[],
 int lattice_model_decode(const struct assay_shape *shape, const void *const in[], int buffer,
                          int64_t begin, int64_t end, void *out)
 {
-    (void)buffer;
     const struct lattice_job job = lattice_job(shape);
     model_entries(&job, in, begin, end, out);
     return 0;

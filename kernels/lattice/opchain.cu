@@ -121,7 +121,6 @@ static const struct assay_variant variant = {
     .summary = "one kernel per elementary step, through memory, as eager code runs",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

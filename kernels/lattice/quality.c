@@ -1,4 +1,3 @@
-/* quality.c - see quality.h. */
 #include "quality.h"
 
 static const int64_t LOOKED_AT = 1 << 20;

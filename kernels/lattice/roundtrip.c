@@ -20,7 +20,6 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     const struct lattice_job job = lattice_job(shape);
     int64_t block = begin / job.columns * job.row_blocks + begin % job.columns / job.d;
     for (int64_t at = begin; at < end; block++) {

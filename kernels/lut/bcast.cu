@@ -131,7 +131,6 @@ static const struct assay_variant variant = {
     .summary = "positions and values of every lookup in memory, then summed",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

@@ -1,4 +1,3 @@
-/* codebook.c - see codebook.h. */
 #include "codebook.h"
 
 #include <math.h>

@@ -126,7 +126,6 @@ extern const struct assay_variant lut_decode_dp4a = {
     .summary = "decoded to int8 in shared memory, four entries per instruction",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = lut_points_setup,
     .launch = launch,

@@ -228,7 +228,6 @@ extern const struct assay_variant lut_decode_gemv = {
     .summary = "few rows: codes from memory, decoded in registers, tensor cores",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = supports,
     .shared_bytes = shared_bytes,

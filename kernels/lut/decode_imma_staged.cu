@@ -80,7 +80,6 @@ extern const struct assay_variant lut_decode_imma_staged = {
     .summary = "decoded to int8 in device memory, then wgmma",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .max_sm = 90,
     .arch_specific = true,

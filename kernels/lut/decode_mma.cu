@@ -233,7 +233,6 @@ extern const struct assay_variant lut_decode_mma = {
     .summary = "decoded to int8 in device memory, then mma.sync: tensor cores since Ampere",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = supports,
     .shared_bytes = shared_bytes,

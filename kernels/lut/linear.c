@@ -91,7 +91,6 @@ struct linear_block linear_nearest(const struct lut_geometry *geometry,
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
     struct lut_codes w = lut_codes(&geometry, in[LINEAR_W], geometry.columns);
@@ -164,14 +163,12 @@ static void load_w(const void *matrix, int64_t row, int64_t first, int count, do
 
 static int64_t product_columns(const struct assay_shape *shape, int buffer)
 {
-    (void)buffer;
     return shape->value[LUT_COLUMNS];
 }
 
 static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
                          const double *sign, double *expected, double *bound)
 {
-    (void)buffer;
     struct lut_geometry geometry = lut_geometry(shape);
     struct decoder decoder = {&geometry, lut_codebook(shape), in[LINEAR_X],
                               lut_codes(&geometry, in[LINEAR_W], geometry.columns)};

@@ -1,14 +1,17 @@
 /*
- * linear.cuh - one quantised layer on the GPU: a kernel encodes the activations to codes in memory,
- * then a variant of lut_matmul multiplies. For quantized_linear and quantized_mlp.
+ * linear.cuh - quantised layers on the GPU, each by a kernel that encodes the activations to codes
+ * in memory and a variant of lut_matmul that multiplies. quantized_linear is one layer; between
+ * those of quantized_mlp lies device memory.
  *
  * Bytes of encoding: 4 read and M / 8 written (E8, q = 2) per activation. Encoding has one thread
  * per block of 8, with about 300 operations per level.
  */
 #pragma once
 
-#include "linear.h"
+#include <stdlib.h>
+
 #include "lut_cuda.h"
+#include "mlp.h"
 
 enum { LINEAR_THREADS = 128 };
 
@@ -93,4 +96,137 @@ static inline int linear_layer(const struct lut_geometry *geometry,
     times_beta<<<(unsigned)((count + LINEAR_THREADS - 1) / LINEAR_THREADS), LINEAR_THREADS, 0,
                  stream>>>(c, count, geometry->unit);
     return assay_launched();
+}
+
+/* ------------------------------------------------------------- layers -- */
+
+struct mlp_state {
+    struct mlp mlp;                           /* the inner calls' shape is here */
+    struct assay_call inner[MLP_MOST_LAYERS]; /* one of quantized_linear's products per layer */
+    void *codes;
+    /* What goes from one layer to the next: its reader ends before its writer begins. */
+    float *hidden;
+};
+
+/* Before the first launch and before each: the harness may move buffers. */
+static void aim(struct mlp_state *state, const struct assay_call *call)
+{
+    for (int layer = 0; layer < state->mlp.layers; layer++) {
+        struct assay_call *inner = &state->inner[layer];
+        bool last = layer == state->mlp.layers - 1;
+        inner->shape = &state->mlp.layer;
+        inner->stream = call->stream;
+        inner->buffer[LUT_A] = state->codes;
+        inner->buffer[LUT_B] = (char *)call->buffer[LINEAR_W] + layer * state->mlp.layer_bytes;
+        inner->buffer[LUT_C] = last ? call->buffer[LINEAR_C] : state->hidden;
+    }
+}
+
+static int setup_with(struct assay_call *call, const struct assay_variant *product)
+{
+    struct mlp_state *state = (struct mlp_state *)calloc(1, sizeof *state);
+    if (state == NULL) return assay_error("out of host memory");
+    call->state = state;
+    state->mlp = mlp_of(call->shape);
+    const struct lut_geometry *geometry = &state->mlp.geometry;
+    size_t codes = linear_codes_bytes(geometry);
+    size_t hidden = (size_t)(geometry->rows * geometry->columns) * sizeof(float);
+    if (state->mlp.layers == 1) hidden = 0;
+    if (assay_cuda(cudaMalloc(&state->codes, codes), "codes")) return -1;
+    if (assay_cuda(cudaMemset(state->codes, 0, codes), "codes")) return -1; /* the padding */
+    if (hidden && assay_cuda(cudaMalloc((void **)&state->hidden, hidden), "a layer")) return -1;
+    call->workspace_bytes += (int64_t)(codes + hidden);
+    aim(state, call);
+    for (int layer = 0; layer < state->mlp.layers; layer++) {
+        int status = product->setup(&state->inner[layer]);
+        if (status) return status;
+        call->workspace_bytes += state->inner[layer].workspace_bytes;
+    }
+    return 0;
+}
+
+static int launch_with(struct assay_call *call, const struct assay_variant *product)
+{
+    struct mlp_state *state = (struct mlp_state *)call->state;
+    aim(state, call);
+    for (int layer = 0; layer < state->mlp.layers; layer++) {
+        const float *x = layer > 0 ? state->hidden : (const float *)call->buffer[LINEAR_X];
+        if (linear_layer(&state->mlp.geometry, product, &state->inner[layer], x,
+                         mlp_limit(&state->mlp, layer), mlp_r(&state->mlp, layer)))
+            return -1;
+    }
+    return 0;
+}
+
+static void teardown_with(struct assay_call *call, const struct assay_variant *product)
+{
+    struct mlp_state *state = (struct mlp_state *)call->state;
+    if (state == NULL) return;
+    for (int layer = 0; layer < state->mlp.layers; layer++)
+        if (state->inner[layer].shape) product->teardown(&state->inner[layer]);
+    cudaFree(state->hidden);
+    cudaFree(state->codes);
+    free(state);
+}
+
+/* ------------------------------------------------------------- variants -- */
+
+template <const struct assay_variant *PRODUCT>
+static const char *supports(const struct assay_shape *shape)
+{
+    const struct mlp mlp = mlp_of(shape);
+    return PRODUCT->supports ? PRODUCT->supports(&mlp.layer) : NULL;
+}
+
+template <const struct assay_variant *PRODUCT>
+static int64_t shared_bytes(const struct assay_shape *shape)
+{
+    const struct mlp mlp = mlp_of(shape);
+    return PRODUCT->shared_bytes ? PRODUCT->shared_bytes(&mlp.layer) : 0;
+}
+
+template <const struct assay_variant *PRODUCT> static int setup(struct assay_call *call)
+{
+    return setup_with(call, PRODUCT);
+}
+
+template <const struct assay_variant *PRODUCT> static int launch(struct assay_call *call)
+{
+    return launch_with(call, PRODUCT);
+}
+
+template <const struct assay_variant *PRODUCT> static void teardown(struct assay_call *call)
+{
+    teardown_with(call, PRODUCT);
+}
+
+/* The variant of an operation whose layers PRODUCT multiplies. */
+template <const struct assay_variant *PRODUCT>
+static constexpr struct assay_variant encoded(const char *operation, const char *name,
+                                              const char *summary, int min_sm = 0)
+{
+    return {
+        .operation = operation,
+        .name = name,
+        .summary = summary,
+        .kind = ASSAY_KERNEL,
+        .place = ASSAY_CUDA,
+        .min_sm = min_sm,
+        .supports = supports<PRODUCT>,
+        .shared_bytes = shared_bytes<PRODUCT>,
+        .setup = setup<PRODUCT>,
+        .launch = launch<PRODUCT>,
+        .teardown = teardown<PRODUCT>,
+    };
+}
+
+/* The same for instructions of Hopper alone. */
+template <const struct assay_variant *PRODUCT>
+static constexpr struct assay_variant encoded_hopper(const char *operation, const char *name,
+                                                     const char *summary)
+{
+    struct assay_variant variant = encoded<PRODUCT>(operation, name, summary, 90);
+    variant.max_sm = 90;
+    variant.arch_specific = true;
+    return variant;
 }

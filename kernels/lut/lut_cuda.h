@@ -59,8 +59,12 @@ int lut_sums_to_c(const struct lut_geometry *geometry, void *c, void *stream);
 int lut_check_products(struct assay_call *call);
 
 /* Variants that quantized_linear calls after its own encoding. */
-extern const struct assay_variant lut_smem_i8, lut_decode_dp4a, lut_decode_imma,
-    lut_decode_imma_staged, lut_decode_mma, lut_decode_gemv;
+extern const struct assay_variant lut_smem_i8;
+extern const struct assay_variant lut_decode_dp4a;
+extern const struct assay_variant lut_decode_imma;
+extern const struct assay_variant lut_decode_imma_staged;
+extern const struct assay_variant lut_decode_mma;
+extern const struct assay_variant lut_decode_gemv;
 
 #ifdef __cplusplus
 }

@@ -61,7 +61,6 @@ static float scaled_sum(const struct codebook *codebook, const struct lut_geomet
 int lut_model(const struct assay_shape *shape, const void *const in[], int buffer, int64_t begin,
               int64_t end, void *out)
 {
-    (void)buffer;
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
     float *values = out;
@@ -79,7 +78,6 @@ int lut_model(const struct assay_shape *shape, const void *const in[], int buffe
 int lut_model_products(const struct assay_shape *shape, const void *const in[], int buffer,
                        int64_t begin, int64_t end, void *out)
 {
-    (void)buffer;
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
     int32_t *products = out;

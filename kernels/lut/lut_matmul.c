@@ -123,7 +123,6 @@ static int decoded_init(struct decoded *decoded, const struct assay_shape *shape
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     struct decoded decoded;
     if (decoded_init(&decoded, shape, in)) return -1;
     const struct product *product = &decoded.product;
@@ -139,14 +138,12 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 
 static int64_t product_columns(const struct assay_shape *shape, int buffer)
 {
-    (void)buffer;
     return shape->value[LUT_COLUMNS];
 }
 
 static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
                          const double *sign, double *expected, double *bound)
 {
-    (void)buffer;
     struct decoded decoded;
     if (decoded_init(&decoded, shape, in) || product_rows(&decoded.product, sign, expected, bound))
         return -1;

@@ -38,6 +38,7 @@ struct mlp {
 extern "C" {
 #endif
 
+/* Of quantized_mlp, or of quantized_linear as one layer, without limit and layer_bytes. */
 struct mlp mlp_of(const struct assay_shape *shape);
 
 /* r of layer `layer`, counted from 0, and what its input is clipped at. */

@@ -74,7 +74,6 @@ static double element(const struct assay_shape *shape, const struct lut_geometry
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     (void)bound; /* match has its own */
     struct lut_geometry geometry = lut_geometry(shape);
     const struct codebook *codebook = lut_codebook(shape);
@@ -103,7 +102,6 @@ static double sum_bound(const struct assay_shape *shape, double expected)
 static enum assay_match match(const struct assay_shape *shape, int buffer, double expected,
                               double got)
 {
-    (void)buffer;
     if (!isfinite(expected)) return isfinite(got) ? ASSAY_WRONG : ASSAY_EXACT;
     return fabs(got - expected) <= sum_bound(shape, expected) ? ASSAY_EXACT : ASSAY_WRONG;
 }
@@ -132,14 +130,12 @@ static void load_left(const void *matrix, int64_t row, int64_t first, int count,
 
 static int64_t product_columns(const struct assay_shape *shape, int buffer)
 {
-    (void)buffer;
     return has_hard(shape) ? 0 : shape->value[LUT_COLUMNS];
 }
 
 static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
                          const double *sign, double *expected, double *bound)
 {
-    (void)buffer;
     struct left left = {
         lut_geometry(shape), lut_codebook(shape), {0}, (int)shape->value[LUT_LATTICE]};
     int64_t rows = left.geometry.rows, k = left.geometry.k;

@@ -1,4 +1,3 @@
-/* row_sums.c - see row_sums.h. */
 #include "row_sums.h"
 
 #include <math.h>

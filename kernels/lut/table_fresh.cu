@@ -86,7 +86,6 @@ static const struct assay_variant variant = {
     .summary = "smem_i8, with the table made anew in each call",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .shared_bytes = shared_bytes,
     .setup = setup,

@@ -339,7 +339,6 @@ static const struct assay_variant variant = {
     .summary = "few rows: A as tables, codes looked up",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .supports = supports,
     .shared_bytes = most_bytes,

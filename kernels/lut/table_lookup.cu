@@ -81,65 +81,36 @@ template <typename Entry, bool SHARED> static int launch(struct assay_call *call
     return assay_launched();
 }
 
-static const struct assay_variant global_f32 = {
-    .operation = "lut_matmul",
-    .name = "global",
-    .summary = "one lookup per pair of indices, fp32 table in device memory",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .supports = lut_table_unsupported,
-    .setup = setup<float, false>,
-    .launch = launch<float, false>,
-    .teardown = device_memory_free,
-    .model = lut_model,
-};
+template <typename Entry, bool SHARED>
+static constexpr struct assay_variant named(const char *name, const char *summary)
+{
+    return {
+        .operation = "lut_matmul",
+        .name = name,
+        .summary = summary,
+        .kind = ASSAY_KERNEL,
+        .place = ASSAY_CUDA,
+        .supports = lut_table_unsupported,
+        .shared_bytes = SHARED ? table_bytes<Entry> : NULL,
+        .setup = setup<Entry, SHARED>,
+        .launch = launch<Entry, SHARED>,
+        .teardown = device_memory_free,
+        .model = lut_model,
+    };
+}
+
+static constexpr struct assay_variant global_f32 =
+    named<float, false>("global", "one lookup per pair of indices, fp32 table in device memory");
 ASSAY_REGISTER_VARIANT(global_f32);
 
-static const struct assay_variant smem_f32 = {
-    .operation = "lut_matmul",
-    .name = "smem_f32",
-    .summary = "fp32 table in shared memory",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .supports = lut_table_unsupported,
-    .shared_bytes = table_bytes<float>,
-    .setup = setup<float, true>,
-    .launch = launch<float, true>,
-    .teardown = device_memory_free,
-    .model = lut_model,
-};
+static constexpr struct assay_variant smem_f32 =
+    named<float, true>("smem_f32", "fp32 table in shared memory");
 ASSAY_REGISTER_VARIANT(smem_f32);
 
-static const struct assay_variant smem_i16 = {
-    .operation = "lut_matmul",
-    .name = "smem_i16",
-    .summary = "int16 table in shared memory",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .supports = lut_table_unsupported,
-    .shared_bytes = table_bytes<int16_t>,
-    .setup = setup<int16_t, true>,
-    .launch = launch<int16_t, true>,
-    .teardown = device_memory_free,
-    .model = lut_model,
-};
+static constexpr struct assay_variant smem_i16 =
+    named<int16_t, true>("smem_i16", "int16 table in shared memory");
 ASSAY_REGISTER_VARIANT(smem_i16);
 
-extern const struct assay_variant lut_smem_i8 = {
-    .operation = "lut_matmul",
-    .name = "smem_i8",
-    .summary = "int8 table in shared memory",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .supports = lut_table_unsupported,
-    .shared_bytes = table_bytes<int8_t>,
-    .setup = setup<int8_t, true>,
-    .launch = launch<int8_t, true>,
-    .teardown = device_memory_free,
-    .model = lut_model,
-};
+extern const struct assay_variant lut_smem_i8 =
+    named<int8_t, true>("smem_i8", "int8 table in shared memory");
 ASSAY_REGISTER_VARIANT(lut_smem_i8);

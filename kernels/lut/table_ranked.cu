@@ -172,7 +172,6 @@ static const struct assay_variant variant = {
     .summary = "the table in shared memory, two bits for each common value",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

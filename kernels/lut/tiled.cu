@@ -126,7 +126,6 @@ static const struct assay_variant variant = {
     .summary = "int8 table and tiles of indices in shared memory, 4 x 4 per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = lut_table_unsupported,
     .shared_bytes = shared_bytes,
     .setup = setup,

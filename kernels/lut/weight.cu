@@ -1,8 +1,6 @@
 /*
  * weight.cu - the host's side of weight_only_linear on tensor cores (weight.cuh): which kernel and
- * how many parts of K, codes put in order, and the sums of parts added up.
- *
- * Bytes of adding up: 4 per element of C and part. Ordering codes is setup, and not timed.
+ * how many slices of K, and codes put in order, which is setup and not timed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,16 +8,16 @@
 #include "kernels/cuda/cuda_limits.h"
 #include "weight.cuh"
 
-enum { THREADS = 256, MOST_SLICES = 16 };
+enum { THREADS = 256, MOST_SLICES = 16 /* where fewer are enough */ };
 
 static __global__ void __launch_bounds__(THREADS)
     pack_weights(struct lut_geometry geometry, struct lut_codes w,
-                 const uint16_t *__restrict__ number, int64_t units, int64_t words,
+                 const uint16_t *__restrict__ number, struct weight_order order, int64_t words,
                  uint32_t *__restrict__ out)
 {
     for (int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x; at < words;
          at += (int64_t)gridDim.x * THREADS) {
-        struct weight_place place = weight_place(at, units, geometry.levels);
+        struct weight_place place = weight_place(&order, at, geometry.levels);
         uint32_t word = 0;
         for (int half = 0; half < 2; half++) {
             int64_t block = place.block + half, index = 0;
@@ -31,36 +29,22 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* C from the sums of all slices. */
-static __global__ void __launch_bounds__(THREADS)
-    add_slices(const float *__restrict__ sums, int slices, int64_t count, float scale,
-               __nv_bfloat16 *__restrict__ c)
+static unsigned grid_of(int64_t threads)
 {
-    for (int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x; at < count;
-         at += (int64_t)gridDim.x * THREADS) {
-        float sum = 0;
-        for (int slice = 0; slice < slices; slice++)
-            sum += sums[slice * count + at];
-        c[at] = __float2bfloat16(scale * sum);
-    }
+    int64_t blocks = (threads + THREADS - 1) / THREADS;
+    return (unsigned)(blocks < 1 << 16 ? blocks : 1 << 16);
 }
 
 /* ---------------------------------------------------------------- choice -- */
 
-/* Bytes of one unit of so many rows of X. */
-static int64_t unit_bytes(const struct lut_geometry *geometry, int64_t rows)
-{
-    return rows * weight_unit_entries(geometry->levels) * 2;
-}
-
-static int64_t least_shared(const struct lut_geometry *geometry, int64_t rows)
-{
-    return WEIGHT_TABLE_BYTES + WEIGHT_AHEAD * unit_bytes(geometry, rows);
-}
-
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 static int64_t ceiling(int64_t a, int64_t b)
@@ -68,75 +52,88 @@ static int64_t ceiling(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-struct plan {
-    struct weight_kernel kernel;
-    int slices, slice_units, pass_units;
-    int64_t groups, units, shared_bytes;
-    unsigned blocks; /* of x */
-};
-
-/* Rows of X in shared memory. */
-static int64_t stored_rows(const struct weight_kernel *kernel, int64_t rows)
+/* Bytes of X in shared memory where a slice has so many steps. */
+static int64_t x_bytes(const struct weight_kernel *kernel, const struct lut_geometry *geometry,
+                       int64_t steps)
 {
-    int64_t most = 8 * kernel->row_tiles;
-    return kernel->fills ? most : smaller(most, rows);
+    int64_t rows = smaller(8 * kernel->row_tiles, geometry->rows);
+    int chunks = WEIGHT_AHEAD * weight_unit_entries(geometry->levels) / WEIGHT_CHUNK;
+    return kernel->x_bytes ? kernel->x_bytes : 16 * rows * weight_x_row((int)steps * chunks);
 }
 
 /* The kernel for the most rows at a time that the shape has and shared memory takes. */
 static struct weight_kernel kernel_for(const struct lut_geometry *geometry,
                                        const struct weight_kernel *kernels)
 {
-    int chosen = 0;
-    while (chosen < 3 && 8 * kernels[chosen].row_tiles < geometry->rows &&
-           least_shared(geometry, 8 * kernels[chosen + 1].row_tiles) <= assay_card()->shared_bytes)
-        chosen++;
-    return kernels[chosen];
+    int64_t space = assay_card()->shared_bytes - WEIGHT_TABLE_BYTES;
+    while (8 * kernels->row_tiles < geometry->rows && kernels[1].function &&
+           x_bytes(kernels + 1, geometry, 1) <= space)
+        kernels++;
+    return *kernels;
 }
 
-/* How long so many slices take, about, in ns on an H200: 1 ns per unit and column of the busiest
- * block; what a warp waits for in each of its tiles, where others do not fill it; and
- * the sums' way to memory and back. An estimate that no card has confirmed. */
-static double cost(const struct plan *plan, const struct lut_geometry *geometry, int slices)
+struct plan {
+    struct weight_kernel kernel;
+    int64_t steps, groups; /* of K; of columns */
+    int64_t row_blocks;
+    int slices, slice_steps, parts; /* of K; of a slice; of a warp's sums, at most */
+    int64_t others;                 /* blocks per slice */
+    int64_t shared_bytes;
+};
+
+/* A plan for so many slices. */
+static struct plan plan_with(struct plan plan, const struct lut_geometry *geometry, int64_t slices)
+{
+    const struct weight_kernel *kernel = &plan.kernel;
+    plan.slice_steps = (int)ceiling(plan.steps, slices);
+    plan.slices = (int)ceiling(plan.steps, plan.slice_steps); /* none is empty */
+    int64_t most = larger(assay_card()->multiprocessors / plan.slices, 1);
+    int64_t work = plan.groups * plan.slice_steps;
+    plan.others = smaller(most, kernel->x_bytes ? work : ceiling(work, kernel->teams));
+    int64_t cuts = plan.others * kernel->teams / plan.groups + 2; /* of a group's K, at most */
+    if (kernel->x_bytes) cuts = smaller(plan.others, plan.slice_steps);
+    plan.parts = (int)(plan.slices * cuts);
+    plan.shared_bytes = WEIGHT_TABLE_BYTES + x_bytes(kernel, geometry, plan.slice_steps);
+    return plan;
+}
+
+/* How long it takes, about, in ns on an H200: a tile's step in a block where all teams are at work,
+ * 150 for few rows, as long for half of them; and the sums' way to memory and back. */
+static double cost(const struct plan *plan, const struct lut_geometry *geometry)
 {
     const struct weight_kernel *kernel = &plan->kernel;
-    int64_t groups = ceiling(plan->groups, assay_card()->multiprocessors / slices);
-    int64_t tiles = kernel->group / WEIGHT_TILE / (kernel->team_threads / 32);
-    int64_t unit_ns = groups * kernel->group + ceiling(groups, kernel->teams) * tiles * 64;
-    double sums = 2000 + (double)geometry->rows * (double)geometry->columns * slices / 400;
-    return (double)(ceiling(plan->units, slices) * unit_ns) + (slices > 1 ? sums : 0);
-}
-
-static int slices_for(const struct plan *plan, const struct lut_geometry *geometry)
-{
-    int best = 1, most = assay_card()->multiprocessors;
-    most = (int)smaller(smaller(most, MOST_SLICES), plan->units / WEIGHT_AHEAD);
-    for (int slices = 2; slices <= most; slices++)
-        if (cost(plan, geometry, slices) < cost(plan, geometry, best)) best = slices;
-    return best;
+    int64_t whole = plan->groups / plan->others, rest = plan->groups % plan->others;
+    int64_t turns = ceiling(plan->groups * plan->slice_steps, plan->others * kernel->teams);
+    double steps = (double)turns * kernel->teams;
+    if (kernel->x_bytes) {
+        steps = (double)(plan->slice_steps * larger(whole, 2));
+        if (rest > 0 && whole > 1) steps += (double)ceiling(plan->slice_steps, plan->others / rest);
+    }
+    double sums = (double)geometry->rows * (double)geometry->columns * plan->slices / 250;
+    return steps * kernel->tiles * 150 + (plan->slices > 1 ? sums : 0);
 }
 
 static struct plan plan_of(const struct lut_geometry *geometry, weight_kernels *kernels)
 {
     struct plan plan = {.kernel = kernel_for(geometry, kernels(geometry->levels))};
-    int64_t rows = stored_rows(&plan.kernel, geometry->rows);
-    plan.groups = ceiling(geometry->columns, plan.kernel.group);
-    plan.units = ceiling(weight_units(geometry), WEIGHT_AHEAD) * WEIGHT_AHEAD;
-    plan.slices = slices_for(&plan, geometry);
-    plan.slice_units = WEIGHT_AHEAD * (int)ceiling(plan.units / WEIGHT_AHEAD, plan.slices);
-    plan.slices = (int)ceiling(plan.units, plan.slice_units); /* none is empty */
-    int64_t bytes = unit_bytes(geometry, rows) * WEIGHT_AHEAD;
-    int64_t fit = (assay_card()->shared_bytes - WEIGHT_TABLE_BYTES) / bytes;
-    plan.pass_units = WEIGHT_AHEAD * (int)smaller(fit, plan.slice_units / WEIGHT_AHEAD);
-    plan.shared_bytes = WEIGHT_TABLE_BYTES + plan.pass_units / WEIGHT_AHEAD * bytes;
-    int64_t others = smaller(assay_card()->multiprocessors / plan.slices, plan.groups);
-    plan.blocks = (unsigned)(others * plan.slices);
-    return plan;
+    plan.groups = ceiling(geometry->columns, plan.kernel.tiles * WEIGHT_TILE);
+    plan.steps = ceiling(weight_units(geometry), WEIGHT_AHEAD);
+    plan.row_blocks = ceiling(geometry->rows, 8 * plan.kernel.row_tiles);
+    int64_t least = 1;
+    struct plan best = plan_with(plan, geometry, least);
+    while (best.shared_bytes > assay_card()->shared_bytes && least < plan.steps)
+        best = plan_with(plan, geometry, ++least);
+    for (int64_t slices = least + 1; slices <= smaller(least + MOST_SLICES, plan.steps); slices++) {
+        struct plan other = plan_with(plan, geometry, slices);
+        if (cost(&other, geometry) < cost(&best, geometry)) best = other;
+    }
+    return best;
 }
 
 /* ----------------------------------------------------------------- calls -- */
 
 struct state {
-    void *table, *codes, *sums;
+    void *table, *codes, *sums, *finished, *arranged;
 };
 
 const char *weight_unsupported(const struct assay_shape *shape)
@@ -150,7 +147,7 @@ const char *weight_unsupported(const struct assay_shape *shape)
 int64_t weight_shared_bytes(const struct assay_shape *shape, weight_kernels *kernels)
 {
     struct lut_geometry geometry = lut_geometry(shape);
-    return least_shared(&geometry, stored_rows(kernels(geometry.levels), geometry.rows));
+    return WEIGHT_TABLE_BYTES + x_bytes(kernels(geometry.levels), &geometry, 1);
 }
 
 static int allocate(struct assay_call *call, void **out, int64_t bytes, const char *what)
@@ -165,18 +162,29 @@ static int pack(struct assay_call *call, const struct lut_geometry *geometry,
                 const struct plan *plan, const uint16_t *numbers)
 {
     struct state *state = (struct state *)call->state;
+    struct weight_order order = {plan->kernel.tiles, WEIGHT_AHEAD * plan->slice_steps,
+                                 plan->groups};
     int64_t words =
-        plan->groups * (plan->kernel.group / WEIGHT_TILE) * plan->units * WEIGHT_UNIT_WORDS;
+        plan->slices * plan->groups * order.slice_units * order.tiles * (int64_t)WEIGHT_UNIT_WORDS;
     cudaStream_t stream = (cudaStream_t)call->stream;
     if (allocate(call, &state->codes, 4 * words, "codes in order")) return -1;
-    pack_weights<<<(unsigned)smaller(ceiling(words, THREADS), 1 << 16), THREADS, 0, stream>>>(
+    pack_weights<<<grid_of(words), THREADS, 0, stream>>>(
         *geometry, lut_codes(geometry, call->buffer[WEIGHT_ONLY_W], geometry->columns), numbers,
-        plan->units, words, (uint32_t *)state->codes);
+        order, words, (uint32_t *)state->codes);
     if (assay_launched()) return -1;
     return assay_cuda(cudaStreamSynchronize(stream), "ordering codes");
 }
 
-/* Make the table, and the codes in its numbers. */
+/* Enqueue: a table of the host's. */
+static int copy_table(struct assay_call *call, void *to, const void *from)
+{
+    return assay_cuda(cudaMemcpyAsync(to, from, WEIGHT_TABLE_BYTES, cudaMemcpyHostToDevice,
+                                      (cudaStream_t)call->stream),
+                      "table");
+}
+
+/* Make the table, and the codes in its numbers. Copies are ordered by the call's stream: on another
+ * one a copy from pageable memory may still be under way when it returns. */
 static int prepare(struct assay_call *call, const struct lut_geometry *geometry,
                    const struct plan *plan)
 {
@@ -190,18 +198,41 @@ static int prepare(struct assay_call *call, const struct lut_geometry *geometry,
     uint16_t *entries = host + WEIGHT_CODES, *counts = host + 2 * WEIGHT_CODES;
     int status = weight_numbers(codebook->left, host, entries, counts);
     if (status == 0) status = allocate(call, &state->table, WEIGHT_TABLE_BYTES, "table");
-    if (status == 0)
-        status = assay_cuda(
-            cudaMemcpy(state->table, entries, WEIGHT_TABLE_BYTES, cudaMemcpyHostToDevice), "table");
+    if (status == 0) status = copy_table(call, state->table, entries);
     if (status == 0)
         status = assay_cuda(cudaMalloc((void **)&numbers, WEIGHT_TABLE_BYTES), "numbers");
-    if (status == 0)
-        status = assay_cuda(cudaMemcpy(numbers, host, WEIGHT_TABLE_BYTES, cudaMemcpyHostToDevice),
-                            "numbers");
+    if (status == 0) status = copy_table(call, numbers, host);
     if (status == 0) status = pack(call, geometry, plan, numbers);
     cudaFree(numbers);
     free(host);
     return status;
+}
+
+/* Space for the sums of parts, and counts of them, which every launch leaves at 0. */
+static int allocate_parts(struct assay_call *call, const struct plan *plan)
+{
+    struct state *state = (struct state *)call->state;
+    const struct weight_kernel *kernel = &plan->kernel;
+    int64_t warps = plan->row_blocks * plan->groups * (kernel->team_threads / 32);
+    int64_t sums = 16 * 8 * kernel->row_tiles * kernel->tiles / (kernel->team_threads / 32);
+    if (allocate(call, &state->sums, warps * plan->parts * sums * 4, "sums of parts")) return -1;
+    if (allocate(call, &state->finished, warps * 4, "counts of parts")) return -1;
+    return assay_cuda(
+        cudaMemsetAsync(state->finished, 0, (size_t)warps * 4, (cudaStream_t)call->stream),
+        "counts of parts");
+}
+
+/* Chunks of X that are arranged for each block of rows. */
+static int64_t arranged_chunks(const struct plan *plan, const struct lut_geometry *geometry)
+{
+    return (int64_t)plan->slices * plan->slice_steps * WEIGHT_AHEAD *
+           weight_unit_entries(geometry->levels) / WEIGHT_CHUNK;
+}
+
+static int64_t arranged_bytes(const struct plan *plan, const struct lut_geometry *geometry)
+{
+    return 2 * WEIGHT_CHUNK * arranged_chunks(plan, geometry) * plan->row_blocks * 8 *
+           plan->kernel.row_tiles;
 }
 
 int weight_setup(struct assay_call *call, weight_kernels *kernels)
@@ -212,8 +243,10 @@ int weight_setup(struct assay_call *call, weight_kernels *kernels)
     if (state == NULL) return assay_error("out of host memory");
     call->state = state;
     snprintf(call->note, sizeof call->note, "k split in %d", plan.slices);
-    int64_t sums = plan.slices * geometry.rows * geometry.columns * (int64_t)sizeof(float);
-    if (plan.slices > 1 && allocate(call, &state->sums, sums, "partial sums")) return -1;
+    if (plan.parts > 1 && allocate_parts(call, &plan)) return -1;
+    if (plan.kernel.arrange &&
+        allocate(call, &state->arranged, arranged_bytes(&plan, &geometry), "X arranged"))
+        return -1;
     if (cuda_allow_shared((const void *)plan.kernel.function, plan.shared_bytes)) return -1;
     return prepare(call, &geometry, &plan);
 }
@@ -227,25 +260,28 @@ int weight_launch(struct assay_call *call, weight_kernels *kernels)
     struct weight_args args = {.table = (const uint4 *)state->table,
                                .codes = (const uint4 *)state->codes,
                                .x = (const uint16_t *)call->buffer[WEIGHT_ONLY_X],
+                               .arranged = (uint4 *)state->arranged,
                                .c = (__nv_bfloat16 *)call->buffer[WEIGHT_ONLY_C],
-                               .sums = (float *)state->sums,
+                               .sums = (float4 *)state->sums,
+                               .finished = (int *)state->finished,
                                .rows = geometry.rows,
                                .k = geometry.k,
                                .columns = geometry.columns,
-                               .units = plan.units,
                                .groups = plan.groups,
                                .slices = plan.slices,
-                               .slice_units = plan.slice_units,
-                               .pass_units = plan.pass_units,
+                               .slice_units = plan.slice_steps * WEIGHT_AHEAD,
+                               .most_parts = plan.parts,
                                .scale = weight_only_scale(&geometry),
                                .constants = WEIGHT_CONSTANTS};
-    dim3 grid(plan.blocks, (unsigned)ceiling(geometry.rows, 8 * plan.kernel.row_tiles));
+    if (plan.kernel.arrange) {
+        int64_t threads = arranged_bytes(&plan, &geometry) / 32;
+        plan.kernel.arrange<<<grid_of(threads), THREADS, 0, stream>>>(
+            args, threads, arranged_chunks(&plan, &geometry));
+        if (assay_launched()) return -1;
+    }
+    dim3 grid((unsigned)(plan.others * plan.slices), (unsigned)plan.row_blocks);
     plan.kernel.function<<<grid, plan.kernel.teams * plan.kernel.team_threads,
                            (size_t)plan.shared_bytes, stream>>>(args);
-    if (assay_launched() || plan.slices == 1) return assay_launched();
-    int64_t count = geometry.rows * geometry.columns;
-    add_slices<<<(unsigned)smaller(ceiling(count, THREADS), 1 << 16), THREADS, 0, stream>>>(
-        args.sums, plan.slices, count, args.scale, args.c);
     return assay_launched();
 }
 
@@ -253,6 +289,8 @@ void weight_teardown(struct assay_call *call)
 {
     struct state *state = (struct state *)call->state;
     if (state == NULL) return;
+    cudaFree(state->arranged);
+    cudaFree(state->finished);
     cudaFree(state->sums);
     cudaFree(state->codes);
     cudaFree(state->table);

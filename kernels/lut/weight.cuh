@@ -1,10 +1,11 @@
 /*
  * weight.cuh - what weight_only_linear's kernels on tensor cores share: their arguments, codewords
- * decoded in registers, and the choice and preparation on the host (weight.cu).
+ * decoded in registers, sums of parts of K added up, and the choice and preparation on the host
+ * (weight.cu).
  *
- * A kernel's block x does part x % slices of K, for every (gridDim.x / slices)-th group of columns;
- * its teams (a warp or a warpgroup) take these by turns. Block y does 8 row_tiles rows of X. The
- * table of codewords is in shared memory, and X behind it, as many units as fit.
+ * A kernel's block x does slice x % slices of K; block y does 8 row_tiles rows of X. The table of
+ * codewords is in shared memory, and X behind it. A block's teams (a warp or a warpgroup) take
+ * groups of columns.
  */
 #pragma once
 
@@ -22,11 +23,12 @@ enum { WEIGHT_AHEAD = 4 };
 struct weight_args {
     const uint4 *table, *codes;
     const uint16_t *x;
+    uint4 *arranged; /* X as the kernel's arrange() leaves it */
     __nv_bfloat16 *c;
-    float *sums; /* [slice][row][column], or NULL: one slice, which writes C */
-    int64_t rows, k, columns, units, groups;
-    int slices, slice_units; /* parts of K, and their units; as pass_units */
-    int pass_units;          /* units of X in shared memory; a multiple of WEIGHT_AHEAD */
+    float4 *sums;  /* [y, warp's columns][part][register / 4][lane] */
+    int *finished; /* [y, warp's columns]: parts that are in `sums`; 0 between launches */
+    int64_t rows, k, columns, groups;
+    int slices, slice_units, most_parts;
     float scale;
     struct weight_constants constants;
 };
@@ -36,11 +38,19 @@ struct weight_args {
 struct weight_kernel {
     void (*function)(struct weight_args);
     int row_tiles, teams, team_threads;
-    int group;  /* columns of a team's group */
-    bool fills; /* shared memory has all 8 row_tiles rows of X, where X has fewer */
+    int tiles; /* of 16 columns: a team's group */
+
+    /* Before it, a thread per 16 entries of X, whole row tiles; NULL: the kernel reads X. */
+    void (*arrange)(struct weight_args, int64_t threads, int64_t chunks);
+
+    /* Of X in shared memory, or 0: all rows of a slice, and then warps share columns and K evenly.
+     * Otherwise blocks do. */
+    int x_bytes;
 };
 
-/* The four kernels of one variant for codes of one level or two, those for few rows first. */
+/* The kernels of one variant for codes of one level or two, those for few rows first; behind them
+ * one without a function. */
+enum { WEIGHT_KERNELS = 5 };
 typedef const struct weight_kernel *weight_kernels(int levels);
 
 /* Signatures of assay_variant, but for the kernels. */
@@ -69,130 +79,116 @@ static __device__ __forceinline__ uint32_t weight_add(uint32_t a, uint32_t b)
     return weight_fma(a, 0x3f803f80u, b);
 }
 
-/* The table's entries of two numbers; `table` is its address in shared memory. */
-static __device__ __forceinline__ uint32_t weight_entries(const struct weight_constants &constants,
-                                                          uint32_t table, uint32_t numbers)
+/* The table's entries of the numbers of a lane's piece; `table` is its address in shared memory. */
+static __device__ __forceinline__ void weight_look_up(const struct weight_constants &constants,
+                                                      uint32_t table, uint4 piece,
+                                                      uint32_t entries[4])
 {
-    uint32_t low, high;
-    asm volatile("ld.shared.u16 %0, [%1];"
-                 : "=r"(low)
-                 : "r"((numbers & 0xffff) * constants.two + table));
-    asm volatile("ld.shared.u16 %0, [%1];"
-                 : "=r"(high)
-                 : "r"((numbers >> 16) * constants.two + table));
-    return high * constants.upper + low;
-}
-
-/* Doubled coordinates of two codewords, plus 4 times `more`, which is at most 8 in magnitude. */
-template <bool MORE>
-static __device__ __forceinline__ void weight_level(const struct weight_constants &constants,
-                                                    uint32_t table, uint32_t numbers,
-                                                    uint32_t out[8])
-{
-    uint32_t fields[8], high = weight_offset(&constants, numbers);
-    uint32_t low = weight_add(high, 0x42c042c0u); /* 96 */
-    weight_fields(&constants, numbers, weight_entries(constants, table, numbers), fields);
+    const uint32_t words[4] = {piece.x, piece.y, piece.z, piece.w};
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        uint32_t offset = weight_is_high(i) ? high : low;
-        if (MORE) offset = weight_fma(out[i], 0x40804080u, offset);
-        out[i] = weight_add(fields[i], offset);
+    for (int i = 0; i < 4; i++) {
+        uint32_t low, high;
+        asm volatile("ld.shared.u16 %0, [%1];"
+                     : "=r"(low)
+                     : "r"((words[i] & 0xffff) * constants.two + table));
+        asm volatile("ld.shared.u16 %0, [%1];"
+                     : "=r"(high)
+                     : "r"((words[i] >> 16) * constants.two + table));
+        entries[i] = high * constants.upper + low;
     }
 }
 
-/* The eight pairs of column g (below = 0) or g + 8 of a chunk. */
+/* Two codewords as fields, and what is to be added to them: `high` where i is even, else `low`. */
+struct weight_codewords {
+    uint32_t field[8], high, low;
+};
+
+static __device__ __forceinline__ struct weight_codewords weight_open(
+    const struct weight_constants &constants, uint32_t numbers, uint32_t entries)
+{
+    struct weight_codewords two;
+    two.high = weight_offset(&constants, numbers);
+    two.low = weight_add(two.high, 0x42e042e0u); /* 112 */
+    weight_fields(&constants, numbers, entries, two.field);
+    return two;
+}
+
+/* The eight pairs of column g (below = 0) or g + 8 of a chunk. With two levels z + 4 z'. Where a
+ * field of z' is 16 + z' + 6 + o, four of it and both offsets, -110 to -115, take one rounding. */
 template <int M>
 static __device__ __forceinline__ void weight_decode(const struct weight_constants &constants,
-                                                     uint32_t table, const uint32_t words[4],
+                                                     uint4 piece, const uint32_t entries[4],
                                                      int chunk, int below, uint32_t out[8])
 {
-    if (M == 1) {
-        weight_level<false>(constants, table, words[2 * chunk + below], out);
-    } else {
-        weight_level<false>(constants, table, words[2 * below + 1], out);
-        weight_level<true>(constants, table, words[2 * below], out);
-    }
-}
-
-/* ------------------------------------------------------------------- walk -- */
-
-/* An element's sum: to C, or to the slice's sums. */
-static __device__ __forceinline__ void weight_store(const struct weight_args &args, int slice,
-                                                    int64_t row, int64_t column, float sum)
-{
-    int64_t at = row * args.columns + column;
-    if (args.sums)
-        args.sums[slice * args.rows * args.columns + at] = sum;
-    else
-        args.c[at] = __float2bfloat16(args.scale * sum);
-}
-
-/* The whole of a kernel, but for the team's own work:
- *
- *   THREADS, TILES, ROW_TILES  of a team; tiles of 16 columns of a warp; rows of X / 8
- *   first_tile(group)          of this warp
- *   stage(args, row, rows, k, chunks, x)
- *                              all of the block: rows of X from entry k on to shared memory
- *   clear(), add(args, table, codes, x, unit, rows), drain(), store(args, slice, row, rows, group)
- *                              sums to 0; one unit to them, X's number `unit` at x; wait until X
- * may be overwritten; sums to memory
- *
- * K goes by passes, of as much X as shared memory takes. */
-template <int M, class Team>
-static __device__ __forceinline__ void weight_walk(const struct weight_args &args, uint4 *shared)
-{
-    const int unit_entries = weight_unit_entries(M), unit_chunks = 2 / M;
-    uint32_t table = (uint32_t)__cvta_generic_to_shared(shared);
-    uint4 *x = shared + WEIGHT_TABLE_BYTES / 16;
-    int teams = blockDim.x / Team::THREADS, number = threadIdx.x / Team::THREADS;
-    int slice = blockIdx.x % args.slices, mine = blockIdx.x / args.slices;
-    int others = gridDim.x / args.slices;
-    int64_t first_row = (int64_t)blockIdx.y * 8 * Team::ROW_TILES;
-    int rows = (int)min((int64_t)8 * Team::ROW_TILES, args.rows - first_row);
-    int64_t begin = (int64_t)slice * args.slice_units;
-    int64_t end = min(begin + args.slice_units, args.units);
-    bool whole = args.slice_units <= args.pass_units; /* X is staged once */
-
-    for (int i = threadIdx.x; i < WEIGHT_TABLE_BYTES / 16; i += blockDim.x)
-        __pipeline_memcpy_async(shared + i, args.table + i, 16);
-    __pipeline_commit();
-
-    for (int64_t first_group = mine; first_group < args.groups; first_group += others * teams) {
-        int64_t group = first_group + (int64_t)others * number;
-        bool busy = group < args.groups;
-        const uint4 *from =
-            args.codes + Team::first_tile(group) * args.units * 32 + threadIdx.x % 32;
-        uint4 codes[WEIGHT_AHEAD][Team::TILES];
-        Team team;
-        team.clear();
+    const uint32_t words[4] = {piece.x, piece.y, piece.z, piece.w}, four = 0x40804080u;
+    const int at = M == 1 ? 2 * chunk + below : 2 * below;
+    struct weight_codewords fine = weight_open(constants, words[at], entries[at]);
+    if (M == 2) {
+        struct weight_codewords coarse = weight_open(constants, words[at + 1], entries[at + 1]);
+        uint32_t low = weight_fma(coarse.low, four, fine.low);
 #pragma unroll
-        for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++)
-#pragma unroll
-            for (int tile = 0; tile < Team::TILES; tile++)
-                if (busy)
-                    codes[ahead][tile] = __ldcs(from + (tile * args.units + begin + ahead) * 32);
-        for (int64_t pass = begin; pass < end; pass += args.pass_units) {
-            int64_t stop = min(pass + args.pass_units, end);
-            if (!whole || first_group == mine) {
-                __syncthreads(); /* nobody reads the X of before */
-                Team::stage(args, first_row, rows, pass * unit_entries,
-                            (int)(stop - pass) * unit_chunks, x);
-                __pipeline_wait_prior(0);
-                __syncthreads();
-            }
-            if (!busy) continue;
-            for (int64_t unit = pass; unit < stop; unit += WEIGHT_AHEAD)
-#pragma unroll
-                for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++) {
-                    int64_t next = unit + ahead + WEIGHT_AHEAD;
-                    team.add(args, table, codes[ahead], x, (int)(unit - pass), ahead, rows);
-#pragma unroll
-                    for (int tile = 0; tile < Team::TILES; tile++)
-                        if (next < end)
-                            codes[ahead][tile] = __ldcs(from + (tile * args.units + next) * 32);
-                }
-            team.drain();
+        for (int i = 0; i < 8; i += 2) {
+            out[i] = weight_fma(weight_add(coarse.field[i], coarse.high), four, fine.high);
+            out[i + 1] = weight_fma(coarse.field[i + 1], four, low);
         }
-        if (busy) team.store(args, slice, first_row, rows, group);
     }
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        out[i] = weight_add(fine.field[i], M == 2 ? out[i] : i % 2 ? fine.low : fine.high);
+}
+
+/* ------------------------------------------------------------------- sums -- */
+
+/* A warp has the sums of part `part` of K for columns number `which`. True in the warp that comes
+ * last, which then has the sums of all parts, added in their order. */
+template <int COUNT>
+static __device__ __forceinline__ bool weight_add_parts(const struct weight_args &args,
+                                                        int64_t which, int part, int parts,
+                                                        float (&sum)[COUNT])
+{
+    if (parts == 1) return true;
+    int lane = threadIdx.x % 32, before = 0;
+    float4 *at = args.sums + which * args.most_parts * (COUNT / 4 * 32) + lane;
+#pragma unroll
+    for (int i = 0; i < COUNT; i += 4)
+        __stcg(at + (part * COUNT + i) / 4 * 32,
+               make_float4(sum[i], sum[i + 1], sum[i + 2], sum[i + 3]));
+    __threadfence();
+    __syncwarp();
+    if (lane == 0) before = atomicAdd(args.finished + which, 1);
+    if (__shfl_sync(0xffffffffu, before, 0) + 1 < parts) return false;
+    __threadfence();
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        sum[i] = 0;
+    for (int p = 0; p < parts; p++)
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 4) {
+            float4 more = __ldcg(at + (p * COUNT + i) / 4 * 32);
+            sum[i] += more.x;
+            sum[i + 1] += more.y;
+            sum[i + 2] += more.z;
+            sum[i + 3] += more.w;
+        }
+    if (lane == 0) args.finished[which] = 0;
+    return true;
+}
+
+static __device__ __forceinline__ void weight_store(const struct weight_args &args, int64_t row,
+                                                    int64_t column, float sum)
+{
+    args.c[row * args.columns + column] = __float2bfloat16(args.scale * sum);
+}
+
+/* Start copying the table to shared memory: blocks begin at different places, so that they do not
+ * all ask one part of L2 at a time. */
+static __device__ __forceinline__ void weight_load_table(const struct weight_args &args,
+                                                         uint4 *shared)
+{
+    const unsigned pieces = WEIGHT_TABLE_BYTES / 16;
+    for (unsigned i = threadIdx.x; i < pieces; i += blockDim.x) {
+        unsigned at = (i + blockIdx.x * blockDim.x) % pieces;
+        __pipeline_memcpy_async(shared + at, args.table + at, 16);
+    }
+    __pipeline_commit();
 }

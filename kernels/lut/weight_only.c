@@ -98,7 +98,6 @@ static int operands_init(struct operands *operands, const struct assay_shape *sh
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     struct operands operands;
     if (operands_init(&operands, shape, in)) return -1;
     int64_t columns = operands.product.columns;
@@ -115,14 +114,12 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 
 static int64_t product_columns(const struct assay_shape *shape, int buffer)
 {
-    (void)buffer;
     return shape->value[LUT_COLUMNS];
 }
 
 static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
                          const double *sign, double *expected, double *bound)
 {
-    (void)buffer;
     struct operands operands;
     if (operands_init(&operands, shape, in)) return -1;
     if (product_rows(&operands.product, sign, expected, bound)) return -1;

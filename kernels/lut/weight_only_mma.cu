@@ -32,6 +32,8 @@
  */
 #include "weight.cuh"
 
+enum { TILES = 2 }; /* of 16 columns, per warp */
+
 static __device__ __forceinline__ void multiply(float c[4], const uint32_t upper[2],
                                                 const uint32_t lower[2], uint32_t b0, uint32_t b1)
 {
@@ -72,117 +74,196 @@ static __device__ __forceinline__ void stage_part(const struct weight_args &args
     uint4 a = load_x(args, first_row + row, from), b = load_x(args, first_row + row, from + 8);
     uint2 p0 = pair_up(a.x, b.x), p1 = pair_up(a.y, b.y);
     uint2 p2 = pair_up(a.z, b.z), p3 = pair_up(a.w, b.w);
-    x[weight_x_piece(chunk, 0, rows, row, t)] = make_uint4(p0.x, p0.y, p1.x, p1.y);
-    x[weight_x_piece(chunk, 1, rows, row, t)] = make_uint4(p2.x, p2.y, p3.x, p3.y);
+    x += row * weight_x_row(chunks);
+    x[weight_x_piece(chunk, 0, t)] = make_uint4(p0.x, p0.y, p1.x, p1.y);
+    x[weight_x_piece(chunk, 1, t)] = make_uint4(p2.x, p2.y, p3.x, p3.y);
 }
 
-/* A warp: TILES tiles of 16 columns times NT times 8 rows of X. */
-template <int M, int NT> struct warp_team {
-    static constexpr int THREADS = 32, TILES = 2, ROW_TILES = NT;
-    float sum[TILES][NT][4];
+/* All of the block: rows of X from entry k on to shared memory. */
+static __device__ __forceinline__ void stage(const struct weight_args &args, int64_t first_row,
+                                             int rows, int64_t k, int chunks, uint4 *x)
+{
+#pragma unroll 4
+    for (int at = threadIdx.x; at < rows * chunks * 4; at += blockDim.x)
+        stage_part(args, first_row, rows, k, chunks, at, x);
+}
 
-    static __device__ int64_t first_tile(int64_t group)
-    {
-        return group * TILES;
-    }
-
-    static __device__ __forceinline__ void stage(const struct weight_args &args, int64_t first_row,
-                                                 int rows, int64_t k, int chunks, uint4 *x)
-    {
-        for (int at = threadIdx.x; at < rows * chunks * 4; at += blockDim.x)
-            stage_part(args, first_row, rows, k, chunks, at, x);
-    }
+/* The sums of a warp: TILES tiles of 16 columns times NT times 8 rows of X. */
+template <int M, int NT> struct warp_sums {
+    float sum[TILES * NT * 4];
 
     __device__ __forceinline__ void clear()
     {
 #pragma unroll
         for (int i = 0; i < TILES * NT * 4; i++)
-            sum[i / (NT * 4)][i / 4 % NT][i % 4] = 0;
+            sum[i] = 0;
     }
 
+    /* A unit; its pieces of X begin `at` pieces behind those of `rows`, a lane's row per n. */
     __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table,
-                                        const uint4 codes[TILES], const uint4 *x, int unit,
-                                        int ahead, int rows)
+                                        const uint4 codes[TILES], const uint4 *const rows[NT],
+                                        int at)
     {
+        uint32_t entries[TILES][4];
+#pragma unroll
+        for (int tile = 0; tile < TILES; tile++)
+            weight_look_up(args.constants, table, codes[tile], entries[tile]);
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
             uint32_t upper[TILES][8], lower[TILES][8];
 #pragma unroll
             for (int tile = 0; tile < TILES; tile++) {
-                const uint32_t words[4] = {codes[tile].x, codes[tile].y, codes[tile].z,
-                                           codes[tile].w};
-                weight_decode<M>(args.constants, table, words, chunk, 0, upper[tile]);
-                weight_decode<M>(args.constants, table, words, chunk, 1, lower[tile]);
+                weight_decode<M>(args.constants, codes[tile], entries[tile], chunk, 0, upper[tile]);
+                weight_decode<M>(args.constants, codes[tile], entries[tile], chunk, 1, lower[tile]);
             }
 #pragma unroll
             for (int n = 0; n < NT; n++)
-                add_rows(upper, lower, x, (unit + ahead) * (2 / M) + chunk, n, rows);
+                add_rows(upper, lower, rows[n] + at + weight_x_piece(chunk, 0, 0), n);
         }
     }
 
-    /* Eight rows of X times a chunk. Rows beyond the last take the last one again; their sums are
-     * never written. */
+    /* Eight rows of X times a chunk. */
     __device__ __forceinline__ void add_rows(const uint32_t upper[TILES][8],
-                                             const uint32_t lower[TILES][8], const uint4 *x,
-                                             int chunk, int n, int rows)
+                                             const uint32_t lower[TILES][8], const uint4 *x, int n)
     {
-        int lane = threadIdx.x % 32, row = min(n * 8 + lane / 4, rows - 1);
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            uint4 b = x[weight_x_piece(chunk, half, rows, row, lane % 4)];
+            uint4 b = x[weight_x_piece(0, half, 0)];
 #pragma unroll
-            for (int tile = 0; tile < TILES; tile++) {
-                const uint32_t *a = upper[tile] + 4 * half, *a8 = lower[tile] + 4 * half;
-                multiply(sum[tile][n], a, a8, b.x, b.y);
-                multiply(sum[tile][n], a + 2, a8 + 2, b.z, b.w);
-            }
+            for (int tile = 0; tile < TILES; tile++)
+                multiply(sum + (tile * NT + n) * 4, upper[tile] + 4 * half, lower[tile] + 4 * half,
+                         b.x, b.y);
+#pragma unroll
+            for (int tile = 0; tile < TILES; tile++)
+                multiply(sum + (tile * NT + n) * 4, upper[tile] + 4 * half + 2,
+                         lower[tile] + 4 * half + 2, b.z, b.w);
         }
     }
 
-    __device__ __forceinline__ void drain()
-    {
-    }
-
-    __device__ __forceinline__ void store(const struct weight_args &args, int slice,
-                                          int64_t first_row, int rows, int64_t group)
+    __device__ __forceinline__ void store(const struct weight_args &args, int64_t first_row,
+                                          int rows, int64_t group)
     {
         int lane = threadIdx.x % 32;
 #pragma unroll
-        for (int tile = 0; tile < TILES; tile++)
-#pragma unroll
-            for (int n = 0; n < NT; n++)
-#pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    int row = n * 8 + lane % 4 * 2 + i % 2;
-                    int64_t column = (group * TILES + tile) * WEIGHT_TILE + lane / 4 + 8 * (i / 2);
-                    if (row < rows && column < args.columns)
-                        weight_store(args, slice, first_row + row, column, sum[tile][n][i]);
-                }
+        for (int i = 0; i < TILES * NT * 4; i++) {
+            int row = i / 4 % NT * 8 + lane % 4 * 2 + i % 2;
+            int64_t tile = group * TILES + i / (NT * 4);
+            int64_t column = tile * WEIGHT_TILE + lane / 4 + 8 * (i / 2 % 2);
+            if (row < rows && column < args.columns)
+                weight_store(args, first_row + row, column, sum[i]);
+        }
     }
 };
+
+/* ------------------------------------------------------------------- walk -- */
+
+/* How the warps of a slice share it: WEIGHT_AHEAD units of a group are a step, groups' steps lie
+ * one after the other, and each warp has as many in a row as any other, or one more; at least one.
+ * Further warps have none. */
+struct share {
+    int64_t steps, warps;
+    int of_group; /* steps */
+};
+
+static __device__ __forceinline__ int64_t share_begin(const struct share &share, int64_t warp)
+{
+    return share.steps * warp / share.warps;
+}
+
+static __device__ __forceinline__ int64_t share_owner(const struct share &share, int64_t step)
+{
+    return ((step + 1) * share.warps - 1) / share.steps;
+}
+
+/* Add up what other warps have of this group, and write C. */
+template <int M, int NT>
+static __device__ __forceinline__ void finish(const struct weight_args &args,
+                                              const struct share &share, int64_t group,
+                                              int64_t warp, int64_t first_row, int rows,
+                                              warp_sums<M, NT> &sums)
+{
+    int64_t first = share_owner(share, group * share.of_group);
+    int cuts = (int)(share_owner(share, (group + 1) * share.of_group - 1) - first) + 1;
+    int part = (int)(blockIdx.x % args.slices) * cuts + (int)(warp - first);
+    if (weight_add_parts(args, blockIdx.y * args.groups + group, part, args.slices * cuts,
+                         sums.sum))
+        sums.store(args, first_row, rows, group);
+}
+
+template <int M, int NT>
+static __device__ __forceinline__ void walk(const struct weight_args &args, uint4 *shared)
+{
+    const int slice = blockIdx.x % args.slices, warps = blockDim.x / 32;
+    const int of_group = args.slice_units / WEIGHT_AHEAD;
+    const struct share share = {
+        args.groups * of_group,
+        min((int64_t)gridDim.x / args.slices * warps, args.groups * of_group), of_group};
+    const int64_t warp = (int64_t)(blockIdx.x / args.slices) * warps + threadIdx.x / 32;
+    const int64_t first_row = (int64_t)blockIdx.y * 8 * NT;
+    const int rows = (int)min((int64_t)8 * NT, args.rows - first_row);
+    const int chunks = args.slice_units * (2 / M);
+    const uint32_t table = (uint32_t)__cvta_generic_to_shared(shared);
+    uint4 *x = shared + WEIGHT_TABLE_BYTES / 16;
+    int64_t step = share_begin(share, warp);
+    int64_t end = warp < share.warps ? share_begin(share, warp + 1) : step;
+    const uint4 *from =
+        args.codes + (slice * share.steps + step) * (WEIGHT_AHEAD * TILES * 32) + threadIdx.x % 32;
+    uint4 codes[WEIGHT_AHEAD][TILES];
+    const uint4 *lane_rows[NT];
+#pragma unroll
+    for (int n = 0; n < NT; n++) /* behind the last row it again; such sums are never written */
+        lane_rows[n] = x + min(n * 8 + threadIdx.x % 32 / 4, rows - 1) * weight_x_row(chunks) +
+                       weight_x_piece(0, 0, threadIdx.x % 4);
+    weight_load_table(args, shared);
+#pragma unroll
+    for (int i = 0; i < WEIGHT_AHEAD * TILES; i++)
+        if (step < end) codes[i / TILES][i % TILES] = __ldcs(from + i * 32);
+    stage(args, first_row, rows, (int64_t)slice * chunks * WEIGHT_CHUNK, chunks, x);
+    __pipeline_wait_prior(0);
+    __syncthreads();
+
+    while (step < end) {
+        int64_t group = step / share.of_group;
+        int first = (int)(step % share.of_group);
+        int last = (int)min((int64_t)share.of_group, first + end - step);
+        warp_sums<M, NT> sums;
+        sums.clear();
+        for (int at = first; at < last; at++, step++) {
+            from += WEIGHT_AHEAD * TILES * 32;
+#pragma unroll
+            for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++) {
+                sums.add(args, table, codes[ahead], lane_rows,
+                         weight_x_piece((at * WEIGHT_AHEAD + ahead) * (2 / M), 0, 0));
+#pragma unroll
+                for (int tile = 0; tile < TILES; tile++)
+                    if (step + 1 < end)
+                        codes[ahead][tile] = __ldcs(from + (ahead * TILES + tile) * 32);
+            }
+        }
+        finish<M, NT>(args, share, group, warp, first_row, rows, sums);
+    }
+}
 
 template <int M, int NT, int WARPS>
 static __global__ void __launch_bounds__(32 * WARPS, 1) weight_only_mma(struct weight_args args)
 {
     extern __shared__ uint4 shared[];
-    weight_walk<M, warp_team<M, NT>>(args, shared);
+    walk<M, NT>(args, shared);
 }
 
 /* --------------------------------------------------------------- variant -- */
 
 template <int M, int NT, int WARPS> static constexpr struct weight_kernel kernel_with()
 {
-    return {weight_only_mma<M, NT, WARPS>, NT, WARPS, 32, 2 * WEIGHT_TILE, false};
+    return {weight_only_mma<M, NT, WARPS>, NT, WARPS, 32, TILES, NULL, 0};
 }
 
 /* A block's registers are shared by its warps: more rows, fewer warps. */
 static const struct weight_kernel *kernels(int levels)
 {
-    static const struct weight_kernel table[2][4] = {
-        {kernel_with<1, 1, 16>(), kernel_with<1, 2, 16>(), kernel_with<1, 4, 12>(),
-         kernel_with<1, 8, 8>()},
-        {kernel_with<2, 1, 16>(), kernel_with<2, 2, 16>(), kernel_with<2, 4, 12>(),
-         kernel_with<2, 8, 8>()}};
+    static const struct weight_kernel table[2][WEIGHT_KERNELS] = {
+        {kernel_with<1, 1, 16>(), kernel_with<1, 2, 16>(), kernel_with<1, 4, 12>()},
+        {kernel_with<2, 1, 16>(), kernel_with<2, 2, 16>(), kernel_with<2, 4, 12>()}};
     return table[levels - 1];
 }
 

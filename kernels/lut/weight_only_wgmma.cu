@@ -8,9 +8,12 @@
  * Products are asynchronous: while those of a chunk of 64 entries run, the next chunk is decoded
  * into other registers. X lies in rows of 128 bytes as TMA's 128-byte swizzle has them, a chunk
  * each, but in the order of the codes: piece i of a row, 16 bytes, is entry i of the chunk's eight
- * blocks, and product q takes pieces 2 q and 2 q + 1. TMA cannot gather that, so threads write it.
+ * blocks, and product q takes pieces 2 q and 2 q + 1. TMA cannot gather that, so a kernel before
+ * arranges X in memory as shared memory will have it. Its way from there is a ring of stages that
+ * TMA fills while products read others.
  *
- * Bytes and operations: those of weight_only_mma.cu.
+ * Bytes: those of weight_only_mma.cu, and of X once more for each block and round of its groups,
+ * from L2. Operations: as there.
  *
  * What bounds it, by count as there, in cycles per chunk of 64 columns and 64 rows; an SM has 434
  * chunks at 8192 x 28672:
@@ -26,34 +29,26 @@
 #include "kernels/cuda/wgmma.cuh"
 #include "weight.cuh"
 
-enum { CHUNK_BYTES = 2 * WEIGHT_CHUNK }; /* of a row of X */
+enum {
+    CHUNK_BYTES = 2 * WEIGHT_CHUNK, /* of a row of X */
+    STAGES = 4,                     /* of the ring */
+    TEAMS = 4,                      /* warpgroups of a block */
+    TILES = 4,                      /* of 16 columns, per warpgroup */
+};
 
-#ifdef HOPPER_CODE
+/* ------------------------------------------------------------- activations -- */
 
-/* Sums of NT tiles of 8 columns += A in four registers times B's rows, at a descriptor. */
-#define PRODUCT(NT, N, SUMS, OUT, A0, A1, A2, A3, B)                                               \
-    static __device__ __forceinline__ void product(float(&d)[4 * NT], const uint32_t *a,           \
-                                                   uint64_t b)                                     \
-    {                                                                                              \
-        asm volatile("{\n"                                                                         \
-                     " .reg .pred p;\n"                                                            \
-                     " setp.eq.b32 p, 0, 0;\n"                                                     \
-                     " wgmma.mma_async.sync.aligned.m64n" N "k16.f32.bf16.bf16 {" SUMS "}, {" A0   \
-                     ", " A1 ", " A2 ", " A3 "}, " B ", p, 1, 1, 0;\n"                             \
-                     "}"                                                                           \
-                     : OUT                                                                         \
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                          \
-                     : "memory");                                                                  \
-    }
+template <int M, int NT> constexpr int UNIT_BYTES = 2 / M * 8 * NT *CHUNK_BYTES;
 
-#define SUMS_4  "%0, %1, %2, %3"
-#define SUMS_8  SUMS_4 ", %4, %5, %6, %7"
-#define SUMS_16 SUMS_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
-#define OUT_8   WGMMA_SUM_4(0), WGMMA_SUM_4(4)
-PRODUCT(1, "8", SUMS_4, WGMMA_SUM_4(0), "%4", "%5", "%6", "%7", "%8")
-PRODUCT(2, "16", SUMS_8, OUT_8, "%8", "%9", "%10", "%11", "%12")
-PRODUCT(4, "32", SUMS_16, WGMMA_SUM_16(0), "%16", "%17", "%18", "%19", "%20")
-PRODUCT(8, "64", WGMMA_UP_TO_32, WGMMA_SUM_32(0), "%32", "%33", "%34", "%35", "%36")
+/* Units of a stage, a divisor of WEIGHT_AHEAD. */
+template <int M, int NT> constexpr int STAGE_UNITS = M == 1 && NT == 8 ? 1 : 2;
+
+/* Behind the table in shared memory. */
+template <int M, int NT> struct x_ring {
+    char stage[STAGES][STAGE_UNITS<M, NT> * UNIT_BYTES<M, NT>];
+    uint64_t full[STAGES]; /* barriers */
+    int read[STAGES];      /* warps that have read it */
+};
 
 /* Entries k and k + 1 of a row of X, k even; zeros beyond its end or the last row. */
 static __device__ __forceinline__ uint32_t load_pair(const struct weight_args &args, int64_t row,
@@ -72,38 +67,63 @@ template <uint32_t HALF> static __device__ __forceinline__ uint4 gather(const ui
                       __byte_perm(word[4], word[5], HALF), __byte_perm(word[6], word[7], HALF));
 }
 
+/* X in the order of the stages: [block of rows][chunk][row][piece, swizzled]. */
+template <int NT>
+static __global__ void __launch_bounds__(256)
+    arrange_x(struct weight_args args, int64_t threads, int64_t chunks)
+{
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < threads;
+         at += (int64_t)gridDim.x * blockDim.x) {
+        int pair = (int)(at % 4), row = (int)(at / 4 % (8 * NT));
+        int64_t tile = at / (4 * 8 * NT), first_row = tile / chunks * (8 * NT);
+        uint4 *out = args.arranged + (tile * (8 * NT) + row) * (CHUNK_BYTES / 16);
+        uint32_t word[8];
+#pragma unroll
+        for (int block = 0; block < 8; block++)
+            word[block] = load_pair(args, first_row + row,
+                                    tile % chunks * WEIGHT_CHUNK + block * 8 + 2 * pair);
+        out[2 * pair ^ row % 8] = gather<0x5410>(word);
+        out[(2 * pair + 1) ^ row % 8] = gather<0x7632>(word);
+    }
+}
+
+/* ---------------------------------------------------------------- products -- */
+
+#ifdef HOPPER_CODE
+
+/* Sums of NT tiles of 8 columns += A in four registers times B's rows; `b` is the lower half of
+ * their descriptor, whose upper half is the same for all. */
+#define PRODUCT(NT, N, SUMS, OUT, A0, A1, A2, A3, B)                                               \
+    static __device__ __forceinline__ void product(float(&d)[4 * NT], const uint32_t *a,           \
+                                                   uint32_t b)                                     \
+    {                                                                                              \
+        asm volatile("{\n"                                                                         \
+                     " .reg .pred p;\n"                                                            \
+                     " .reg .b64 rows;\n"                                                          \
+                     " mov.b64 rows, {" B ", 0x40000040};\n"                                       \
+                     " setp.eq.b32 p, 0, 0;\n"                                                     \
+                     " wgmma.mma_async.sync.aligned.m64n" N "k16.f32.bf16.bf16 {" SUMS "}, {" A0   \
+                     ", " A1 ", " A2 ", " A3 "}, rows, p, 1, 1, 0;\n"                              \
+                     "}"                                                                           \
+                     : OUT                                                                         \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b)                          \
+                     : "memory");                                                                  \
+    }
+
+#define SUMS_4  "%0, %1, %2, %3"
+#define SUMS_8  SUMS_4 ", %4, %5, %6, %7"
+#define SUMS_16 SUMS_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define OUT_8   WGMMA_SUM_4(0), WGMMA_SUM_4(4)
+PRODUCT(1, "8", SUMS_4, WGMMA_SUM_4(0), "%4", "%5", "%6", "%7", "%8")
+PRODUCT(2, "16", SUMS_8, OUT_8, "%8", "%9", "%10", "%11", "%12")
+PRODUCT(4, "32", SUMS_16, WGMMA_SUM_16(0), "%16", "%17", "%18", "%19", "%20")
+PRODUCT(8, "64", WGMMA_UP_TO_32, WGMMA_SUM_32(0), "%32", "%33", "%34", "%35", "%36")
+
 /* A warpgroup: 64 columns times 8 NT rows of X. */
-template <int M, int NT> struct warpgroup_team {
-    static constexpr int THREADS = WGMMA_THREADS, TILES = 1, ROW_TILES = NT;
+template <int M, int NT> struct warpgroup_sums {
     float sum[4 * NT];
     uint32_t a[2][16]; /* operands of the products that run, and of the next */
-
-    static __device__ int64_t first_tile(int64_t group)
-    {
-        return group * 4 + threadIdx.x / 32 % 4;
-    }
-
-    /* Where piece `piece` of a row of a chunk lies. */
-    static __device__ __forceinline__ int place(int chunk, int row, int piece)
-    {
-        return (chunk * 8 * NT + row) * (CHUNK_BYTES / 16) + (piece ^ row % 8);
-    }
-
-    static __device__ __forceinline__ void stage(const struct weight_args &args, int64_t first_row,
-                                                 int, int64_t k, int chunks, uint4 *x)
-    {
-        for (int at = threadIdx.x; at < 8 * NT * chunks * 4; at += blockDim.x) {
-            int pair = at % 4, chunk = at / 4 % chunks, row = at / 4 / chunks;
-            uint32_t word[8];
-#pragma unroll
-            for (int block = 0; block < 8; block++)
-                word[block] = load_pair(args, first_row + row,
-                                        k + chunk * WEIGHT_CHUNK + block * 8 + 2 * pair);
-            x[place(chunk, row, 2 * pair)] = gather<0x5410>(word);
-            x[place(chunk, row, 2 * pair + 1)] = gather<0x7632>(word);
-        }
-        hopper_store_fence();
-    }
+    uint32_t entries[4];
 
     __device__ __forceinline__ void clear()
     {
@@ -113,13 +133,12 @@ template <int M, int NT> struct warpgroup_team {
     }
 
     /* The operands of a chunk's four products. */
-    __device__ __forceinline__ void decode(const struct weight_args &args, uint32_t table,
-                                           uint4 codes, int chunk, uint32_t (&out)[16])
+    __device__ __forceinline__ void decode(const struct weight_args &args, uint4 codes, int chunk,
+                                           uint32_t (&out)[16])
     {
-        const uint32_t words[4] = {codes.x, codes.y, codes.z, codes.w};
         uint32_t upper[8], lower[8];
-        weight_decode<M>(args.constants, table, words, chunk, 0, upper);
-        weight_decode<M>(args.constants, table, words, chunk, 1, lower);
+        weight_decode<M>(args.constants, codes, entries, chunk, 0, upper);
+        weight_decode<M>(args.constants, codes, entries, chunk, 1, lower);
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             out[2 * i] = upper[i];
@@ -127,24 +146,26 @@ template <int M, int NT> struct warpgroup_team {
         }
     }
 
-    __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table,
-                                        const uint4 codes[TILES], const uint4 *x, int unit,
-                                        int ahead, int)
+    /* A unit, whose X is at address `x` and whose entries are here; those of `next` follow. The
+     * products of its last chunk run on. */
+    __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table, uint4 codes,
+                                        uint4 next, uint32_t x, int ahead)
     {
+        uint32_t uniform = __shfl_sync(0xffffffffu, x, 0); /* so that the compiler knows it is */
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
             const int here = (ahead * (2 / M) + chunk) % 2;
-            int at = (unit + ahead) * (2 / M) + chunk;
-            uint64_t rows = wgmma_tile(hopper_shared(x + place(at, 0, 0)));
-            decode(args, table, codes[0], chunk, a[here]);
+            uint32_t rows = (uint32_t)wgmma_tile(uniform + chunk * (8 * NT * CHUNK_BYTES));
+            decode(args, codes, chunk, a[here]);
             wgmma_pin(a[here]);
             wgmma_begin();
 #pragma unroll
             for (int q = 0; q < 4; q++)
-                product(sum, a[here] + 4 * q, wgmma_ahead(rows, q));
+                product(sum, a[here] + 4 * q, (uint32_t)wgmma_ahead(rows, q));
             wgmma_commit();
             wgmma_wait<1>(); /* for those before */
             wgmma_pin(a[1 - here]);
+            if (chunk == 2 / M - 1) weight_look_up(args.constants, table, next, entries);
         }
     }
 
@@ -156,47 +177,177 @@ template <int M, int NT> struct warpgroup_team {
         wgmma_pin(sum);
     }
 
-    __device__ __forceinline__ void store(const struct weight_args &args, int slice,
-                                          int64_t first_row, int rows, int64_t group)
+    __device__ __forceinline__ void store(const struct weight_args &args, int64_t tile)
     {
         int lane = threadIdx.x % 32;
 #pragma unroll
         for (int i = 0; i < 4 * NT; i++) {
-            int row = i / 4 * 8 + lane % 4 * 2 + i % 2;
-            int64_t column = first_tile(group) * WEIGHT_TILE + lane / 4 + 8 * (i / 2 % 2);
-            if (row < rows && column < args.columns)
-                weight_store(args, slice, first_row + row, column, sum[i]);
+            int64_t row = (int64_t)blockIdx.y * 8 * NT + i / 4 * 8 + lane % 4 * 2 + i % 2;
+            int64_t column = tile * WEIGHT_TILE + lane / 4 + 8 * (i / 2 % 2);
+            if (row < args.rows && column < args.columns) weight_store(args, row, column, sum[i]);
         }
     }
 };
 
+/* -------------------------------------------------------------------- ring -- */
+
+/* Start filling stage number `number`; X at `from` has `of_slice`, and is read again after them.
+ * One thread. */
+template <class Ring>
+static __device__ __forceinline__ void fill(Ring &ring, const char *from, int number, int of_slice)
+{
+    const int bytes = sizeof ring.stage[0];
+    uint32_t full = hopper_shared(ring.full + number % STAGES);
+    hopper_barrier_expect(full, bytes);
+    hopper_load_bytes(hopper_shared(ring.stage[number % STAGES]),
+                      from + (int64_t)(number % of_slice) * bytes, bytes, full);
+}
+
+template <class Ring> static __device__ __forceinline__ void await(Ring &ring, int number)
+{
+    hopper_barrier_wait(hopper_shared(ring.full + number % STAGES), number / STAGES % 2);
+}
+
+/* A warp's products have read a stage: the last warp to say so starts its next filling. */
+template <class Ring>
+static __device__ __forceinline__ void release(Ring &ring, const char *from, int number,
+                                               int of_slice, int stages)
+{
+    int *read = ring.read + number % STAGES;
+    if (threadIdx.x % 32 || number < 0 || number + STAGES >= stages) return;
+    if (atomicAdd(read, 1) + 1 < TEAMS * 4) return;
+    *read = 0;
+    fill(ring, from, number + STAGES, of_slice);
+}
+
+/* A stage that this warp does not read; its products have read the one before. */
+template <class Ring>
+static __device__ __forceinline__ void pass(Ring &ring, const char *from, int number, int of_slice,
+                                            int stages)
+{
+    await(ring, number);
+    release(ring, from, number - 1, of_slice, stages);
+}
+
+/* ------------------------------------------------------------------- walk -- */
+
+/* What a team does in a round: units [begin, end) of the slice for a group of columns. */
+struct task {
+    int64_t group;
+    int begin, end, part, parts;
+};
+
+/* Each block has as many whole groups; what is left over is cut along K, so that every block can
+ * have a piece. */
+static __device__ __forceinline__ struct task task_of(const struct weight_args &args, int slot)
+{
+    const int slice = blockIdx.x % args.slices, mine = blockIdx.x / args.slices;
+    const int others = gridDim.x / args.slices, steps = args.slice_units / WEIGHT_AHEAD;
+    const int whole = (int)(args.groups / others), rest = (int)(args.groups % others);
+    struct task task = {mine + (int64_t)others * slot, 0, args.slice_units, slice, args.slices};
+    if (slot < whole) return task;
+    const int pieces = rest > 0 ? min(others / rest, steps) : 0;
+    if (slot > whole || mine >= rest * pieces) return {0, 0, 0, 0, 0};
+    const int piece = mine / rest;
+    task.group = (int64_t)others * whole + mine % rest;
+    task.begin = steps * piece / pieces * WEIGHT_AHEAD;
+    task.end = steps * (piece + 1) / pieces * WEIGHT_AHEAD;
+    task.part = slice * pieces + piece;
+    task.parts = args.slices * pieces;
+    return task;
+}
+
+template <int M, int NT>
+static __device__ __forceinline__ void walk(const struct weight_args &args, uint4 *shared)
+{
+    const int HELD = NT > 2 ? 2 : 4; /* units of codes; more do not fit the registers */
+    const int of_stage = STAGE_UNITS<M, NT>, of_slice = args.slice_units / of_stage;
+    const int others = gridDim.x / args.slices, team = threadIdx.x / WGMMA_THREADS;
+    const int warp = threadIdx.x / 32 % TILES, slice = blockIdx.x % args.slices;
+    const uint32_t table = hopper_shared(shared);
+    struct x_ring<M, NT> &ring = *(struct x_ring<M, NT> *)(shared + WEIGHT_TABLE_BYTES / 16);
+    const char *from = (const char *)args.arranged + (blockIdx.y * args.slices + slice) *
+                                                         (int64_t)args.slice_units *
+                                                         UNIT_BYTES<M, NT>;
+    const int rounds = (int)((args.groups + others - 1) / others + TEAMS - 1) / TEAMS;
+    const int stages = rounds * of_slice;
+
+    weight_load_table(args, shared);
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; i++) {
+            hopper_barrier_init(hopper_shared(ring.full + i), 1);
+            ring.read[i] = 0;
+        }
+        hopper_barrier_publish();
+        for (int i = 0; i < min(stages, (int)STAGES); i++)
+            fill(ring, from, i, of_slice);
+    }
+    __pipeline_wait_prior(0);
+    __syncthreads();
+
+    for (int stage = 0, round = 0; round < rounds; round++) {
+        const struct task task = task_of(args, round * TEAMS + team);
+        const uint4 *next =
+            args.codes + threadIdx.x % 32 +
+            (((slice * args.groups + task.group) * args.slice_units + task.begin) * TILES + warp) *
+                32;
+        uint4 codes[HELD];
+        warpgroup_sums<M, NT> sums;
+        sums.clear();
+#pragma unroll
+        for (int i = 0; i < HELD; i++, next += TILES * 32)
+            if (task.begin < task.end) codes[i] = __ldcs(next);
+        weight_look_up(args.constants, table, codes[0], sums.entries);
+        for (int unit = 0; unit < task.begin; unit += of_stage, stage++)
+            pass(ring, from, stage, of_slice, stages);
+        for (int unit = task.begin; unit < task.end; unit += WEIGHT_AHEAD)
+#pragma unroll
+            for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++, next += TILES * 32) {
+                if (ahead % of_stage == 0) await(ring, stage);
+                sums.add(args, table, codes[ahead % HELD], codes[(ahead + 1) % HELD],
+                         hopper_shared(ring.stage[stage % STAGES]) +
+                             ahead % of_stage * UNIT_BYTES<M, NT>,
+                         ahead);
+                if (unit + ahead + HELD < task.end) codes[ahead % HELD] = __ldcs(next);
+                if (ahead % of_stage == 0) release(ring, from, stage - 1, of_slice, stages);
+                if (ahead % of_stage == of_stage - 1) stage++;
+            }
+        sums.drain();
+        for (int unit = task.end; unit < args.slice_units; unit += of_stage, stage++)
+            pass(ring, from, stage, of_slice, stages);
+        int64_t tile = task.group * TILES + warp;
+        if (task.begin < task.end && weight_add_parts(args, blockIdx.y * args.groups * TILES + tile,
+                                                      task.part, task.parts, sums.sum))
+            sums.store(args, tile);
+    }
+}
+
 #endif
 
 /* Other machine code has an empty kernel, which nobody launches: the variant is arch_specific. */
-template <int M, int NT, int TEAMS>
+template <int M, int NT>
 static __global__ void __launch_bounds__(WGMMA_THREADS *TEAMS, 1)
     weight_only_wgmma(struct weight_args args)
 {
     extern __shared__ __align__(1024) uint4 swizzled[];
 #ifdef HOPPER_CODE
-    weight_walk<M, warpgroup_team<M, NT>>(args, swizzled);
+    walk<M, NT>(args, swizzled);
 #endif
 }
 
 /* --------------------------------------------------------------- variant -- */
 
-template <int M, int NT, int TEAMS> static constexpr struct weight_kernel kernel_with()
+template <int M, int NT> static constexpr struct weight_kernel kernel_with()
 {
-    return {weight_only_wgmma<M, NT, TEAMS>, NT, TEAMS, WGMMA_THREADS, WGMMA_ROWS, true};
+    return {weight_only_wgmma<M, NT>,    NT, TEAMS, WGMMA_THREADS, TILES, arrange_x<NT>,
+            sizeof(struct x_ring<M, NT>)};
 }
 
 static const struct weight_kernel *kernels(int levels)
 {
-    static const struct weight_kernel table[2][4] = {
-        {kernel_with<1, 1, 4>(), kernel_with<1, 2, 4>(), kernel_with<1, 4, 4>(),
-         kernel_with<1, 8, 4>()},
-        {kernel_with<2, 1, 4>(), kernel_with<2, 2, 4>(), kernel_with<2, 4, 4>(),
-         kernel_with<2, 8, 4>()}};
+    static const struct weight_kernel table[2][WEIGHT_KERNELS] = {
+        {kernel_with<1, 1>(), kernel_with<1, 2>(), kernel_with<1, 4>(), kernel_with<1, 8>()},
+        {kernel_with<2, 1>(), kernel_with<2, 2>(), kernel_with<2, 4>(), kernel_with<2, 8>()}};
     return table[levels - 1];
 }
 

@@ -4,17 +4,12 @@
  */
 #pragma once
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "base/stats.h"
 
 enum { MOST_VALUES = 512 };

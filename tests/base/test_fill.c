@@ -1,16 +1,11 @@
 /*
  * test_fill.c - the values of filled inputs: their law, their range, their bits.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "base/fill.h"
 
 enum { DRAWS = 200000 };
@@ -52,9 +47,8 @@ static void assert_within(double got, double expected, double standard_error)
         fail_msg("got %g, expected %g within 5 times %g", got, expected, standard_error);
 }
 
-static void uniform_values_fill_their_range_evenly(void **state)
+TEST(uniform_values_fill_their_range_evenly)
 {
-    (void)state;
     struct assay_fill fill = {.kind = ASSAY_FILL_UNIFORM, .a = -3, .b = 5};
     draw(fill, 11);
     struct moments m = moments_of_values();
@@ -67,9 +61,8 @@ static void uniform_values_fill_their_range_evenly(void **state)
     assert_within(m.excess_kurtosis, -1.2, 0.01);
 }
 
-static void normal_values_have_the_mean_spread_and_tails_of_a_normal_law(void **state)
+TEST(normal_values_have_the_mean_spread_and_tails_of_a_normal_law)
 {
-    (void)state;
     struct assay_fill fill = {.kind = ASSAY_FILL_NORMAL, .a = 10, .b = 2};
     draw(fill, 12);
     struct moments m = moments_of_values();
@@ -81,9 +74,8 @@ static void normal_values_have_the_mean_spread_and_tails_of_a_normal_law(void **
     assert_true(m.least < 10 - 2 * 3.9 && m.most > 10 + 2 * 3.9);
 }
 
-static void normal_values_lie_within_one_two_and_three_deviations_as_they_should(void **state)
+TEST(normal_values_lie_within_one_two_and_three_deviations_as_they_should)
 {
-    (void)state;
     struct assay_fill fill = {.kind = ASSAY_FILL_NORMAL, .a = 0, .b = 1};
     draw(fill, 13);
     for (int deviations = 1; deviations <= 3; deviations++) {
@@ -95,9 +87,8 @@ static void normal_values_lie_within_one_two_and_three_deviations_as_they_should
     }
 }
 
-static void neighbouring_values_are_not_correlated(void **state)
+TEST(neighbouring_values_are_not_correlated)
 {
-    (void)state;
     struct assay_fill fill = {.kind = ASSAY_FILL_NORMAL, .a = 0, .b = 1};
     draw(fill, 14);
     for (int lag = 1; lag <= 8; lag++) {
@@ -108,9 +99,8 @@ static void neighbouring_values_are_not_correlated(void **state)
     }
 }
 
-static void integers_take_every_value_of_their_range_alike(void **state)
+TEST(integers_take_every_value_of_their_range_alike)
 {
-    (void)state;
     struct assay_fill fill = {.kind = ASSAY_FILL_INTEGER, .a = -4, .b = 4};
     draw(fill, 15);
     int count[9] = {0};
@@ -122,9 +112,8 @@ static void integers_take_every_value_of_their_range_alike(void **state)
         assert_within(count[i], DRAWS / 9.0, sqrt(DRAWS * (1 / 9.0) * (8 / 9.0)));
 }
 
-static void hard_values_appear_at_the_stated_share_and_alike(void **state)
+TEST(hard_values_appear_at_the_stated_share_and_alike)
 {
-    (void)state;
     static const float hard[] = {1000, 2000, 3000};
     struct assay_fill fill = {
         .kind = ASSAY_FILL_UNIFORM, .b = 1, .hard = hard, .hard_count = 3, .hard_every = 50};
@@ -142,9 +131,8 @@ static void hard_values_appear_at_the_stated_share_and_alike(void **state)
     assert_int_equal(others + count[0] + count[1] + count[2], DRAWS);
 }
 
-static void hard_values_move_no_other_value(void **state)
+TEST(hard_values_move_no_other_value)
 {
-    (void)state;
     static const float hard[] = {1000};
     struct assay_fill fill = {.kind = ASSAY_FILL_NORMAL, .a = 1, .b = 3, .hard_every = 10};
     draw(fill, 17);
@@ -158,9 +146,8 @@ static void hard_values_move_no_other_value(void **state)
     assert_true(replaced > 0);
 }
 
-static void infinities_can_be_hard_values(void **state)
+TEST(infinities_can_be_hard_values)
 {
-    (void)state;
     static const float hard[] = {INFINITY, -INFINITY};
     struct assay_fill fill = {
         .kind = ASSAY_FILL_UNIFORM, .b = 1, .hard = hard, .hard_count = 2, .hard_every = 1};
@@ -175,9 +162,8 @@ static const struct assay_fill each_kind[] = {
     {.kind = ASSAY_FILL_INTEGER, .a = -1000000, .b = 1000000},
 };
 
-static void one_seed_gives_the_same_bits_in_any_order(void **state)
+TEST(one_seed_gives_the_same_bits_in_any_order)
 {
-    (void)state;
     for (int k = 0; k < 3; k++) {
         draw(each_kind[k], 19);
         for (int i = DRAWS - 1; i >= 0; i -= 7) {
@@ -187,9 +173,8 @@ static void one_seed_gives_the_same_bits_in_any_order(void **state)
     }
 }
 
-static void another_seed_gives_other_values(void **state)
+TEST(another_seed_gives_other_values)
 {
-    (void)state;
     for (int k = 0; k < 3; k++) {
         draw(each_kind[k], 20);
         int equal = 0;
@@ -201,16 +186,14 @@ static void another_seed_gives_other_values(void **state)
 
 /* The multiply and the add are two roundings on every device; the values below
  * were worked out in exact fractions, and a fused step gives others. */
-static void the_bits_are_those_of_two_roundings(void **state)
+TEST(the_bits_are_those_of_two_roundings)
 {
-    (void)state;
     assert_true(fill_line(-1, 1 + 0x1p-30, 1 - 0x1p-30) == 0);
     assert_true(fma(1 + 0x1p-30, 1 - 0x1p-30, -1) == -0x1p-60);
 }
 
-static void elements_beyond_32_bits_have_values_of_their_own(void **state)
+TEST(elements_beyond_32_bits_have_values_of_their_own)
 {
-    (void)state;
     int64_t far = INT64_C(1) << 32;
     for (int i = 0; i < 100; i++)
         assert_true(fill_value(&each_kind[0], NULL, 22, i) !=
@@ -219,19 +202,5 @@ static void elements_beyond_32_bits_have_values_of_their_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(uniform_values_fill_their_range_evenly),
-        cmocka_unit_test(normal_values_have_the_mean_spread_and_tails_of_a_normal_law),
-        cmocka_unit_test(normal_values_lie_within_one_two_and_three_deviations_as_they_should),
-        cmocka_unit_test(neighbouring_values_are_not_correlated),
-        cmocka_unit_test(integers_take_every_value_of_their_range_alike),
-        cmocka_unit_test(hard_values_appear_at_the_stated_share_and_alike),
-        cmocka_unit_test(hard_values_move_no_other_value),
-        cmocka_unit_test(infinities_can_be_hard_values),
-        cmocka_unit_test(one_seed_gives_the_same_bits_in_any_order),
-        cmocka_unit_test(another_seed_gives_other_values),
-        cmocka_unit_test(the_bits_are_those_of_two_roundings),
-        cmocka_unit_test(elements_beyond_32_bits_have_values_of_their_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* test_json.c - the rules of the JSON writer. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -39,9 +35,8 @@ static void write_scalars(struct json *json)
     json_end(json);
 }
 
-static void members_are_separated_by_commas(void **state)
+TEST(members_are_separated_by_commas)
 {
-    (void)state;
     expect(0, write_scalars, "[\"a\", -9223372036854775808, true, false, null, null]\n");
 }
 
@@ -65,9 +60,8 @@ static void write_nested(struct json *json)
     json_end(json);
 }
 
-static void nesting_indents_and_empty_containers_stay_short(void **state)
+TEST(nesting_indents_and_empty_containers_stay_short)
 {
-    (void)state;
     expect(0, write_nested, "{\"rows\": [{\"x\": 1, \"y\": 2}, {}], \"none\": []}\n");
     expect(2, write_nested,
            "{\n  \"rows\": [\n    {\n      \"x\": 1,\n      \"y\": 2\n    },\n    {}\n  ],\n"
@@ -82,9 +76,8 @@ static void write_strings(struct json *json)
     json_end(json);
 }
 
-static void quotes_and_control_characters_are_escaped(void **state)
+TEST(quotes_and_control_characters_are_escaped)
 {
-    (void)state;
     expect(0, write_strings,
            "{\"q\\\"k\\n\": \"\\\" \\\\ / \\b\\f\\n\\r\\t \\u0001 \\u001f \\u007f\"}\n");
 }
@@ -100,9 +93,8 @@ static void write_utf8(struct json *json)
     json_end(json);
 }
 
-static void utf8_passes_and_other_bytes_become_the_replacement_character(void **state)
+TEST(utf8_passes_and_other_bytes_become_the_replacement_character)
 {
-    (void)state;
 #define R "\xef\xbf\xbd"
     expect(0, write_utf8,
            "[\"\xc2\xb5s \xe2\x82\xac \xf0\x9f\x98\x80\", \"a" R "z\", \"" R R "\", \"" R R R
@@ -123,16 +115,14 @@ static void write_numbers(struct json *json)
     json_end(json);
 }
 
-static void numbers_read_back_and_the_unmeasured_is_null(void **state)
+TEST(numbers_read_back_and_the_unmeasured_is_null)
 {
-    (void)state;
     expect(0, write_numbers,
            "[null, null, null, 0.1, 62, 0.3333333333333333, 4.94065645841247e-324]\n");
 }
 
-static void a_stream_that_fails_is_an_error(void **state)
+TEST(a_stream_that_fails_is_an_error)
 {
-    (void)state;
     FILE *out = fopen("/dev/full", "w");
     assert_non_null(out);
     struct json json;
@@ -145,13 +135,5 @@ static void a_stream_that_fails_is_an_error(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_are_separated_by_commas),
-        cmocka_unit_test(nesting_indents_and_empty_containers_stay_short),
-        cmocka_unit_test(quotes_and_control_characters_are_escaped),
-        cmocka_unit_test(utf8_passes_and_other_bytes_become_the_replacement_character),
-        cmocka_unit_test(numbers_read_back_and_the_unmeasured_is_null),
-        cmocka_unit_test(a_stream_that_fails_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

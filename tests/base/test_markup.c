@@ -1,12 +1,8 @@
 /* test_markup.c - what a print with escaped texts knows, and what it escapes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 
+#include "tests/test.h"
 #include "base/markup.h"
 
 #define ASSERT_PRINTS(expected, print, ...)                                                        \
@@ -21,37 +17,32 @@
         free(text);                                                                                \
     } while (0)
 
-static void texts_are_escaped_and_the_format_is_not(void **state)
+TEST(texts_are_escaped_and_the_format_is_not)
 {
-    (void)state;
     ASSERT_PRINTS("| a\\|b | <c> |", md_print, "| %s | <c> |", "a|b");
     ASSERT_PRINTS("<td>a&lt;b&gt; &amp; &quot;</td>", xml_print, "<td>%s</td>", "a<b> & \"");
     ASSERT_PRINTS("int8_quantize \\_x line end", md_print, "%s", "int8_quantize _x line\nend");
     ASSERT_PRINTS("a?b?", xml_print, "%s", "a\001b\xff");
 }
 
-static void figures_are_as_printf_has_them(void **state)
+TEST(figures_are_as_printf_has_them)
 {
-    (void)state;
     ASSERT_PRINTS("7, 0.25, 1e+20, x, 4000000000, 12.5 %|", md_print,
                   "%d, %.2f, %.3g, %c, %lld, %g %%|", 7, 0.25, 1e20, 'x', 4000000000LL, 12.5);
 }
 
-static void a_precision_cuts_a_text_before_it_is_escaped(void **state)
+TEST(a_precision_cuts_a_text_before_it_is_escaped)
 {
-    (void)state;
     ASSERT_PRINTS("[&lt;b] 2", xml_print, "[%.2s] %d", "<b>", 2);
 }
 
-static void an_empty_text_prints_nothing(void **state)
+TEST(an_empty_text_prints_nothing)
 {
-    (void)state;
     ASSERT_PRINTS("||", md_print, "|%s|", "");
 }
 
-static void no_document_in_a_page_ends_its_element(void **state)
+TEST(no_document_in_a_page_ends_its_element)
 {
-    (void)state;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -63,12 +54,5 @@ static void no_document_in_a_page_ends_its_element(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_escaped_and_the_format_is_not),
-        cmocka_unit_test(figures_are_as_printf_has_them),
-        cmocka_unit_test(a_precision_cuts_a_text_before_it_is_escaped),
-        cmocka_unit_test(an_empty_text_prints_nothing),
-        cmocka_unit_test(no_document_in_a_page_ends_its_element),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

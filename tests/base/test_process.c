@@ -2,19 +2,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/process.h"
 
 static bool is_gone_within(pid_t pid, double seconds)
@@ -62,11 +58,10 @@ static void make_pipe(int ends[2])
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 }
 
-static void it_dies_when_its_parent_is_killed(void **state)
+TEST(it_dies_when_its_parent_is_killed)
 {
     int out[2];
     pid_t ignored;
-    (void)state;
     make_pipe(out);
     pid_t parent = fork();
     if (parent == 0) {
@@ -84,11 +79,10 @@ static void it_dies_when_its_parent_is_killed(void **state)
     close(out[0]);
 }
 
-static void what_it_forked_ends_with_it(void **state)
+TEST(what_it_forked_ends_with_it)
 {
     int out[2];
     pid_t pid;
-    (void)state;
     make_pipe(out);
     assert_int_equal(start_shell("sleep 1000 & echo $!; wait", out[1], true, &pid), 0);
     pid_t forked = read_pid(out[0]);
@@ -101,11 +95,10 @@ static void what_it_forked_ends_with_it(void **state)
     close(out[1]);
 }
 
-static void what_it_left_behind_ends_too(void **state)
+TEST(what_it_left_behind_ends_too)
 {
     int out[2];
     pid_t pid;
-    (void)state;
     make_pipe(out);
     assert_int_equal(start_shell("sleep 1000 & echo $!; exit 3", out[1], true, &pid), 0);
     pid_t forked = read_pid(out[0]);
@@ -141,25 +134,22 @@ static void killed_with_its_parent(bool stopped)
     close(out[0]);
 }
 
-static void what_it_forked_dies_when_its_parent_is_killed(void **state)
+TEST(what_it_forked_dies_when_its_parent_is_killed)
 {
-    (void)state;
     killed_with_its_parent(false);
 }
 
-static void even_when_it_was_stopped(void **state)
+TEST(even_when_it_was_stopped)
 {
-    (void)state;
     killed_with_its_parent(true);
 }
 
 /* A guard that had the parent's end of a pipe would keep it open. */
-static void the_guard_holds_nothing_of_its_parents(void **state)
+TEST(the_guard_holds_nothing_of_its_parents)
 {
     int out[2], pipe_ends[2];
     char none;
     pid_t pid;
-    (void)state;
     make_pipe(out);
     make_pipe(pipe_ends);
     assert_int_equal(start_shell("echo 1; exec sleep 1000", out[1], true, &pid), 0);
@@ -179,15 +169,13 @@ static void the_guard_holds_nothing_of_its_parents(void **state)
 
 static void note(int signal_number)
 {
-    (void)signal_number;
 }
 
-static void its_signals_are_open_and_unhandled(void **state)
+TEST(its_signals_are_open_and_unhandled)
 {
     int out[2];
     pid_t pid;
     sigset_t all;
-    (void)state;
     make_pipe(out);
     signal(SIGTERM, note);
     sigfillset(&all);
@@ -205,13 +193,12 @@ static void its_signals_are_open_and_unhandled(void **state)
     close(out[1]);
 }
 
-static void a_program_that_cannot_be_started_is_told(void **state)
+TEST(a_program_that_cannot_be_started_is_told)
 {
     char path[] = "/tmp/assay-test-XXXXXX";
     const char *const argv[] = {"x", NULL};
     struct process_start start = {.program = "no-such-program-anywhere", .argv = argv};
     pid_t pid;
-    (void)state;
     assert_int_equal(process_start(&start, &pid), ENOENT);
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -224,12 +211,11 @@ static void a_program_that_cannot_be_started_is_told(void **state)
     unlink(path);
 }
 
-static void itself_is_its_file_or_what_it_was_told(void **state)
+TEST(itself_is_its_file_or_what_it_was_told)
 {
     static const char *const worker[] = {"worker", "-v", NULL};
     static const char *const python[] = {"python3", "-m", "assay", NULL};
     const char *argv[PROCESS_SELF_MOST], *many[PROCESS_SELF_MOST + 1];
-    (void)state;
     assert_string_equal(process_self(worker, argv), "/proc/self/exe");
     assert_string_equal(argv[0], "assay");
     assert_string_equal(argv[1], "worker");
@@ -252,16 +238,5 @@ static void itself_is_its_file_or_what_it_was_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_dies_when_its_parent_is_killed),
-        cmocka_unit_test(what_it_forked_ends_with_it),
-        cmocka_unit_test(what_it_left_behind_ends_too),
-        cmocka_unit_test(what_it_forked_dies_when_its_parent_is_killed),
-        cmocka_unit_test(even_when_it_was_stopped),
-        cmocka_unit_test(the_guard_holds_nothing_of_its_parents),
-        cmocka_unit_test(its_signals_are_open_and_unhandled),
-        cmocka_unit_test(a_program_that_cannot_be_started_is_told),
-        cmocka_unit_test(itself_is_its_file_or_what_it_was_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

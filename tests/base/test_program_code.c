@@ -1,15 +1,12 @@
 /* test_program_code.c - the hash of a program's code: what changes it and what does not. */
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/program_code.h"
 #include "base/rng.h"
 #include "base/temp_folder.h"
@@ -42,10 +39,9 @@ static void hash_of(const char *text, const char *options, char out[PROGRAM_CODE
 
 #define FACT "__attribute__((section(\"assay_provenance\"), used)) const char fact[16] = "
 
-static void what_a_build_says_of_itself_is_left_out(void **state)
+TEST(what_a_build_says_of_itself_is_left_out)
 {
     char one[PROGRAM_CODE], other[PROGRAM_CODE];
-    (void)state;
     hash_of(FACT "\"abc\"; int main(void) { return 3; }", "", one);
     hash_of(FACT "\"defghi\"; int main(void) { return 3; }", "", other);
     assert_string_equal(one, other);
@@ -53,7 +49,7 @@ static void what_a_build_says_of_itself_is_left_out(void **state)
     assert_string_equal(one, other);
 }
 
-static void what_it_does_is_in_it(void **state)
+TEST(what_it_does_is_in_it)
 {
     static const char *const others[] = {
         "const int table[4] = {1, 2, 3, 4}; int main(void) { return table[0] + 1; }",
@@ -63,7 +59,6 @@ static void what_it_does_is_in_it(void **state)
         "const int table[4] = {1, 2, 3, 4}; int mine(void) { return table[0]; }"
         "int main(void) { return mine(); }"};
     char one[PROGRAM_CODE], other[PROGRAM_CODE];
-    (void)state;
     hash_of("const int table[4] = {1, 2, 3, 4}; int main(void) { return table[0]; }", "", one);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         hash_of(others[i], "", other);
@@ -93,13 +88,12 @@ static int places_of(const unsigned char *bytes, long *places, int most)
 }
 
 /* The logic of a host is its code and its data: 500 bytes of a program, each changed alone. */
-static void every_byte_of_code_and_data_counts(void **state)
+TEST(every_byte_of_code_and_data_counts)
 {
     static unsigned char bytes[1 << 17];
     static long places[1 << 16];
     char path[5000], one[PROGRAM_CODE], other[PROGRAM_CODE];
     struct rng rng;
-    (void)state;
     hash_of("#include <stdio.h>\n static int table[64] = {3, 1, 4, 1, 5}; int loud = 7;"
             "static __attribute__((noinline)) int fold(int x) { return table[x & 63] * 31 + x; }"
             "int main(int n, char **words) { for (int i = 0; i < n; i++) loud += fold(i);"
@@ -135,11 +129,10 @@ static void every_byte_of_code_and_data_counts(void **state)
     "int main(int count, char **words) { (void)words; return table[count](); }"
 
 /* As the program is linked: code of another size lies behind all else and moves nothing. */
-static void code_of_a_gpu_is_left_out(void **state)
+TEST(code_of_a_gpu_is_left_out)
 {
     static const char options[] = "-Wl,--section-start=.nv_fatbin=0x10000000";
     char one[PROGRAM_CODE], other[PROGRAM_CODE];
-    (void)state;
     hash_of(FATBIN(1000, 0) TABLE(one, two), options, one);
     hash_of(FATBIN(9000, 24) TABLE(one, two), options, other);
     assert_string_equal(one, other);
@@ -147,10 +140,9 @@ static void code_of_a_gpu_is_left_out(void **state)
     assert_string_not_equal(one, other);
 }
 
-static void this_program_has_one(void **state)
+TEST(this_program_has_one)
 {
     char one[PROGRAM_CODE], again[PROGRAM_CODE];
-    (void)state;
     program_code(one);
     program_code(again);
     assert_int_equal(strlen(one), PROGRAM_CODE - 1);
@@ -163,11 +155,10 @@ static void this_program_has_one(void **state)
     assert_string_not_equal(one, again);
 }
 
-static void what_is_no_program_is_refused(void **state)
+TEST(what_is_no_program_is_refused)
 {
     static const size_t sizes[] = {0, 4, 60, 64, 100, 1000};
     char path[5000], out[PROGRAM_CODE];
-    (void)state;
     hash_of("int main(void) { return 0; }", "", out);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char command[64];
@@ -182,16 +173,8 @@ static void what_is_no_program_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_build_says_of_itself_is_left_out),
-        cmocka_unit_test(what_it_does_is_in_it),
-        cmocka_unit_test(every_byte_of_code_and_data_counts),
-        cmocka_unit_test(code_of_a_gpu_is_left_out),
-        cmocka_unit_test(this_program_has_one),
-        cmocka_unit_test(what_is_no_program_is_refused),
-    };
     if (temp_folder_make(&folder, "code") != 0) return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_main(NULL, NULL);
     temp_folder_remove(&folder);
     return failed;
 }

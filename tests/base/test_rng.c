@@ -1,22 +1,17 @@
 /*
  * test_rng.c - the seeded generators.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "base/rng.h"
 
 /* The first numbers of the authors' own code from the state 1, 2, 3, 4. */
-static void the_sequence_is_that_of_xoshiro256_starstar(void **state)
+TEST(the_sequence_is_that_of_xoshiro256_starstar)
 {
-    (void)state;
     static const uint64_t expected[] = {
         11520u,
         0u,
@@ -33,9 +28,8 @@ static void the_sequence_is_that_of_xoshiro256_starstar(void **state)
 }
 
 /* splitmix64's first four numbers from 1234567, as published with it. */
-static void a_seed_becomes_four_words_of_splitmix64(void **state)
+TEST(a_seed_becomes_four_words_of_splitmix64)
 {
-    (void)state;
     struct rng rng;
     rng_seed(&rng, 1234567);
     assert_true(rng.s[0] == 6457827717110365317u);
@@ -44,18 +38,16 @@ static void a_seed_becomes_four_words_of_splitmix64(void **state)
     assert_true(rng.s[3] == 4593380528125082431u);
 }
 
-static void seed_zero_works(void **state)
+TEST(seed_zero_works)
 {
-    (void)state;
     struct rng rng;
     rng_seed(&rng, 0);
     assert_true(rng.s[0] || rng.s[1] || rng.s[2] || rng.s[3]);
     assert_true(rng_next(&rng) != rng_next(&rng));
 }
 
-static void one_seed_gives_one_sequence_and_another_another(void **state)
+TEST(one_seed_gives_one_sequence_and_another_another)
 {
-    (void)state;
     struct rng a, b, c;
     rng_seed(&a, 7);
     rng_seed(&b, 7);
@@ -79,9 +71,8 @@ static bool is_even(const int *count, int bins, int total)
     return true;
 }
 
-static void numbers_below_a_bound_are_even(void **state)
+TEST(numbers_below_a_bound_are_even)
 {
-    (void)state;
     enum { DRAWS = 70000 };
     struct rng rng;
     rng_seed(&rng, 1);
@@ -97,9 +88,8 @@ static void numbers_below_a_bound_are_even(void **state)
 }
 
 /* A plain remainder by 3 * 2^62 would give the first third twice as often. */
-static void a_huge_bound_has_no_bias(void **state)
+TEST(a_huge_bound_has_no_bias)
 {
-    (void)state;
     enum { DRAWS = 30000 };
     struct rng rng;
     rng_seed(&rng, 2);
@@ -109,9 +99,8 @@ static void a_huge_bound_has_no_bias(void **state)
     assert_true(is_even(count, 3, DRAWS));
 }
 
-static void every_order_is_as_likely(void **state)
+TEST(every_order_is_as_likely)
 {
-    (void)state;
     enum { DRAWS = 24000 };
     struct rng rng;
     rng_seed(&rng, 3);
@@ -127,9 +116,8 @@ static void every_order_is_as_likely(void **state)
     assert_true(is_even(count, 24, DRAWS));
 }
 
-static void a_shuffle_keeps_every_value(void **state)
+TEST(a_shuffle_keeps_every_value)
 {
-    (void)state;
     struct rng rng;
     rng_seed(&rng, 4);
     int values[100];
@@ -145,9 +133,8 @@ static void a_shuffle_keeps_every_value(void **state)
     rng_shuffle(&rng, values, 0);
 }
 
-static void every_seed_and_stream_mix_to_a_seed_of_their_own(void **state)
+TEST(every_seed_and_stream_mix_to_a_seed_of_their_own)
 {
-    (void)state;
     enum { SIDE = 40 };
     static uint64_t mixed[SIDE * SIDE];
     for (int i = 0; i < SIDE * SIDE; i++) {
@@ -160,16 +147,5 @@ static void every_seed_and_stream_mix_to_a_seed_of_their_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_sequence_is_that_of_xoshiro256_starstar),
-        cmocka_unit_test(a_seed_becomes_four_words_of_splitmix64),
-        cmocka_unit_test(seed_zero_works),
-        cmocka_unit_test(one_seed_gives_one_sequence_and_another_another),
-        cmocka_unit_test(numbers_below_a_bound_are_even),
-        cmocka_unit_test(a_huge_bound_has_no_bias),
-        cmocka_unit_test(every_order_is_as_likely),
-        cmocka_unit_test(a_shuffle_keeps_every_value),
-        cmocka_unit_test(every_seed_and_stream_mix_to_a_seed_of_their_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* test_sha256.c - the examples of FIPS 180-4 and the lengths at which the padding changes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/sha256.h"
 
 /* In two parts, so that blocks are put together. */
@@ -25,10 +20,9 @@ static void expect(const char *data, size_t bytes, const char *hash)
     }
 }
 
-static void examples_of_the_standard(void **state)
+TEST(examples_of_the_standard)
 {
     static const char two_blocks[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
-    (void)state;
     expect("", 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     expect("abc", 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     expect(two_blocks, sizeof two_blocks - 1,
@@ -36,7 +30,7 @@ static void examples_of_the_standard(void **state)
 }
 
 /* The hashes are those of sha256sum. */
-static void lengths_around_a_block(void **state)
+TEST(lengths_around_a_block)
 {
     static const struct {
         int bytes;
@@ -52,17 +46,15 @@ static void lengths_around_a_block(void **state)
         {128, "24da1b81d0b16df6428eee73c69fcb2a93c76bc6df706f0c6670fe6bfe800464"},
     };
     char data[256];
-    (void)state;
     memset(data, 'x', sizeof data);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect(data, (size_t)cases[i].bytes, cases[i].hash);
 }
 
-static void a_file_of_many_pieces(void **state)
+TEST(a_file_of_many_pieces)
 {
     char text[SHA256_TEXT];
     FILE *file = tmpfile();
-    (void)state;
     assert_non_null(file);
     for (int i = 0; i < 1000000; i++)
         fputc('a', file);
@@ -76,10 +68,5 @@ static void a_file_of_many_pieces(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples_of_the_standard),
-        cmocka_unit_test(lengths_around_a_block),
-        cmocka_unit_test(a_file_of_many_pieces),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

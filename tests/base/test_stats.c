@@ -10,16 +10,14 @@
 
 /* ------------------------------------------------------------------ laws -- */
 
-static void median_of_an_even_count_is_the_mean_of_the_middle_two(void **state)
+TEST(median_of_an_even_count_is_the_mean_of_the_middle_two)
 {
-    (void)state;
     double values[] = {4, 1, 3, 10};
     assert_true(stats_median(values, 4) == 3.5);
 }
 
-static void nothing_has_no_median_quantile_or_deviation(void **state)
+TEST(nothing_has_no_median_quantile_or_deviation)
 {
-    (void)state;
     double none[1] = {0};
     assert_true(isnan(stats_median(none, 0)));
     assert_true(isnan(stats_mad(none, 0)));
@@ -28,9 +26,8 @@ static void nothing_has_no_median_quantile_or_deviation(void **state)
     assert_true(isnan(interval.mid) && isnan(interval.lo) && isnan(interval.hi));
 }
 
-static void five_values_are_too_few_for_95_percent_and_six_are_not(void **state)
+TEST(five_values_are_too_few_for_95_percent_and_six_are_not)
 {
-    (void)state;
     assert_int_equal(stats_median_rank(5, 0.95), 0);
     assert_int_equal(stats_median_rank(6, 0.95), 1);
     double values[] = {6, 5, 4, 3, 2, 1};
@@ -42,17 +39,15 @@ static void five_values_are_too_few_for_95_percent_and_six_are_not(void **state)
     assert_false(stats_is_range(6));
 }
 
-static void a_coverage_equal_to_the_confidence_is_enough(void **state)
+TEST(a_coverage_equal_to_the_confidence_is_enough)
 {
-    (void)state;
     assert_int_equal(stats_median_rank(5, 15.0 / 16), 1);
     assert_int_equal(stats_median_rank(5, 15.0 / 16 + 1e-9), 0);
     assert_int_equal(stats_median_rank(10, 1 - 22.0 / 1024), 2);
 }
 
-static void certainty_is_out_of_reach(void **state)
+TEST(certainty_is_out_of_reach)
 {
-    (void)state;
     assert_int_equal(stats_median_rank(1000, 1), 0);
     assert_int_equal(stats_median_rank(0, 0.95), 0);
 }
@@ -67,9 +62,8 @@ static double coverage(int count, int rank)
     return sum;
 }
 
-static void a_rank_is_the_innermost_that_covers(void **state)
+TEST(a_rank_is_the_innermost_that_covers)
 {
-    (void)state;
     for (int count = 6; count <= 3000; count += 1 + count / 7) {
         int rank = stats_median_rank(count, 0.95);
         assert_true(coverage(count, rank) >= 0.95);
@@ -86,9 +80,8 @@ static bool as_often_as(int hits, int trials, double p)
     return fabs(hits - trials * p) <= 4.5 * sqrt(trials * p * (1 - p));
 }
 
-static void an_interval_holds_the_median_as_often_as_it_says(void **state)
+TEST(an_interval_holds_the_median_as_often_as_it_says)
 {
-    (void)state;
     static const int counts[] = {6, 9, 30, 101};
     enum { TRIALS = 4000 };
     struct rng rng;
@@ -129,9 +122,8 @@ static void simulate(struct rng *rng, int rounds, int block, double ratio, struc
     }
 }
 
-static void a_ratio_holds_the_truth_under_drift_as_often_as_it_says(void **state)
+TEST(a_ratio_holds_the_truth_under_drift_as_often_as_it_says)
 {
-    (void)state;
     enum { TRIALS = 1500, ROUNDS = 20, BLOCK = 5 };
     static struct series base, candidate;
     struct rng rng;
@@ -148,9 +140,8 @@ static void a_ratio_holds_the_truth_under_drift_as_often_as_it_says(void **state
 
 /* ---------------------------------------------------------------- paired -- */
 
-static void swapping_the_sides_inverts_the_ratio(void **state)
+TEST(swapping_the_sides_inverts_the_ratio)
 {
-    (void)state;
     static struct series base, candidate;
     struct rng rng;
     rng_seed(&rng, 3);
@@ -164,9 +155,8 @@ static void swapping_the_sides_inverts_the_ratio(void **state)
     }
 }
 
-static void the_order_within_a_round_does_not_matter(void **state)
+TEST(the_order_within_a_round_does_not_matter)
 {
-    (void)state;
     enum { ROUNDS = 12, BLOCK = 7 };
     static struct series base, candidate, shuffled;
     struct rng rng;
@@ -184,18 +174,16 @@ static void the_order_within_a_round_does_not_matter(void **state)
     assert_memory_equal(&straight, &mixed, sizeof mixed);
 }
 
-static void the_slower_base_has_the_larger_ratio(void **state)
+TEST(the_slower_base_has_the_larger_ratio)
 {
-    (void)state;
     struct series base = {.count = 0}, candidate = {.count = 0};
     series_add(&base, 300, 0, 0);
     series_add(&candidate, 100, 0, 0);
     assert_true(ratio_of(&base, &candidate).mid == 3);
 }
 
-static void a_round_that_lacks_a_side_is_left_out(void **state)
+TEST(a_round_that_lacks_a_side_is_left_out)
 {
-    (void)state;
     struct series base = {.count = 0}, candidate = {.count = 0};
     series_add(&base, 100, 0, 0); /* the candidate has no such round */
     series_add(&base, 200, 2, 0);
@@ -211,9 +199,8 @@ static void a_round_that_lacks_a_side_is_left_out(void **state)
     assert_true(isnan(ratio.lo) && isnan(ratio.hi));
 }
 
-static void without_a_common_round_there_is_no_ratio(void **state)
+TEST(without_a_common_round_there_is_no_ratio)
 {
-    (void)state;
     struct series base = {.count = 0}, candidate = {.count = 0};
     assert_true(isnan(ratio_of(&base, &candidate).mid));
     series_add(&base, 100, 0, 0);
@@ -224,20 +211,5 @@ static void without_a_common_round_there_is_no_ratio(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(median_of_an_even_count_is_the_mean_of_the_middle_two),
-        cmocka_unit_test(nothing_has_no_median_quantile_or_deviation),
-        cmocka_unit_test(five_values_are_too_few_for_95_percent_and_six_are_not),
-        cmocka_unit_test(a_coverage_equal_to_the_confidence_is_enough),
-        cmocka_unit_test(certainty_is_out_of_reach),
-        cmocka_unit_test(a_rank_is_the_innermost_that_covers),
-        cmocka_unit_test(an_interval_holds_the_median_as_often_as_it_says),
-        cmocka_unit_test(a_ratio_holds_the_truth_under_drift_as_often_as_it_says),
-        cmocka_unit_test(swapping_the_sides_inverts_the_ratio),
-        cmocka_unit_test(the_order_within_a_round_does_not_matter),
-        cmocka_unit_test(the_slower_base_has_the_larger_ratio),
-        cmocka_unit_test(a_round_that_lacks_a_side_is_left_out),
-        cmocka_unit_test(without_a_common_round_there_is_no_ratio),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -107,51 +107,37 @@ static void check_golden(const char *kind, void (*check)(char *fields, const cha
     assert_true(lines > 0);
 }
 
-static void ranks_are_those_of_scipy_up_to_a_million(void **state)
+TEST(ranks_are_those_of_scipy_up_to_a_million)
 {
-    (void)state;
     check_golden("rank", check_rank);
 }
 
-static void medians_are_those_of_numpy(void **state)
+TEST(medians_are_those_of_numpy)
 {
-    (void)state;
     check_golden("median", check_median);
 }
 
-static void quantiles_are_those_of_numpy(void **state)
+TEST(quantiles_are_those_of_numpy)
 {
-    (void)state;
     check_golden("quantile", check_quantile);
 }
 
-static void intervals_are_those_of_scipy(void **state)
+TEST(intervals_are_those_of_scipy)
 {
-    (void)state;
     check_golden("interval", check_interval);
 }
 
-static void deviations_are_those_of_scipy(void **state)
+TEST(deviations_are_those_of_scipy)
 {
-    (void)state;
     check_golden("mad", check_mad);
 }
 
-static void paired_ratios_are_those_of_numpy_and_scipy(void **state)
+TEST(paired_ratios_are_those_of_numpy_and_scipy)
 {
-    (void)state;
     check_golden("paired", check_paired);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_are_those_of_scipy_up_to_a_million),
-        cmocka_unit_test(medians_are_those_of_numpy),
-        cmocka_unit_test(quantiles_are_those_of_numpy),
-        cmocka_unit_test(intervals_are_those_of_scipy),
-        cmocka_unit_test(deviations_are_those_of_scipy),
-        cmocka_unit_test(paired_ratios_are_those_of_numpy_and_scipy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

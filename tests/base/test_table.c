@@ -1,12 +1,8 @@
 /* test_table.c - the rules of aligned columns. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/table.h"
 
 static void expect(const char *const *cells, int count, int width, const char *expected)
@@ -27,9 +23,8 @@ static void expect(const char *const *cells, int count, int width, const char *e
     free(text);
 }
 
-static void columns_are_as_wide_as_their_widest_cell(void **state)
+TEST(columns_are_as_wide_as_their_widest_cell)
 {
-    (void)state;
     const char *const cells[] = {"a", "1", "x", "bbbbb", "100", ""};
     expect(cells, 6, 80,
            "name     n  text\n"
@@ -37,18 +32,16 @@ static void columns_are_as_wide_as_their_widest_cell(void **state)
            "bbbbb  100  \n");
 }
 
-static void a_character_of_several_bytes_takes_one_column(void **state)
+TEST(a_character_of_several_bytes_takes_one_column)
 {
-    (void)state;
     const char *const cells[] = {"\xc2\xb5\xc2\xb5\xc2\xb5\xc2\xb5\xc2\xb5", "1", "x"};
     expect(cells, 3, 80,
            "name   n  text\n"
            "\xc2\xb5\xc2\xb5\xc2\xb5\xc2\xb5\xc2\xb5  1  x\n");
 }
 
-static void the_last_column_goes_on_below_itself(void **state)
+TEST(the_last_column_goes_on_below_itself)
 {
-    (void)state;
     const char *const cells[] = {"a", "1", "sixteen columns, and then some more_than_that_in_one"};
     expect(cells, 3, 25,
            "name  n  text\n"
@@ -58,9 +51,8 @@ static void the_last_column_goes_on_below_itself(void **state)
            "         n_one\n");
 }
 
-static void the_last_column_stands_below_where_the_others_leave_too_little(void **state)
+TEST(the_last_column_stands_below_where_the_others_leave_too_little)
 {
-    (void)state;
     const char *const cells[] = {"a", "1", "two words and more"};
     expect(cells, 3, 20,
            "name  n\n"
@@ -72,11 +64,5 @@ static void the_last_column_stands_below_where_the_others_leave_too_little(void 
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
-        cmocka_unit_test(a_character_of_several_bytes_takes_one_column),
-        cmocka_unit_test(the_last_column_goes_on_below_itself),
-        cmocka_unit_test(the_last_column_stands_below_where_the_others_leave_too_little),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

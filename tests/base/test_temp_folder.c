@@ -1,11 +1,7 @@
 /* test_temp_folder.c - temporary folders go with their owners. */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +10,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/temp_folder.h"
 
@@ -42,11 +38,23 @@ static void make_old(const char *path)
     assert_int_equal(utimes(path, hour_ago), 0);
 }
 
-static void it_goes_with_the_files_in_it(void **state)
+static int set_place(void **state)
+{
+    snprintf(place, sizeof place, "/tmp/assay-test-XXXXXX");
+    return mkdtemp(place) ? setenv("TMPDIR", place, 1) : -1;
+}
+
+static int remove_place(void **state)
+{
+    char command[PATH_MAX + 16];
+    snprintf(command, sizeof command, "rm -rf '%s'", place);
+    return system(command);
+}
+
+TEST_WITH(it_goes_with_the_files_in_it, set_place, remove_place)
 {
     struct temp_folder folder;
     char path[PATH_MAX];
-    (void)state;
     assert_int_equal(temp_folder_make(&folder, "test"), 0);
     snprintf(path, sizeof path, "%s", folder.path);
     assert_int_equal(strncmp(path, place, strlen(place)), 0);
@@ -78,11 +86,10 @@ static void leave_one(const char *kind, char path[PATH_MAX])
     assert_true(is_there(path));
 }
 
-static void that_of_a_killed_process_goes_when_the_next_is_made(void **state)
+TEST_WITH(that_of_a_killed_process_goes_when_the_next_is_made, set_place, remove_place)
 {
     struct temp_folder next;
     char old[PATH_MAX], young[PATH_MAX], other[PATH_MAX];
-    (void)state;
     leave_one("test", old);
     leave_one("test", young);
     leave_one("other", other);
@@ -95,10 +102,9 @@ static void that_of_a_killed_process_goes_when_the_next_is_made(void **state)
     temp_folder_remove(&next);
 }
 
-static void that_of_a_living_process_stays_however_old(void **state)
+TEST_WITH(that_of_a_living_process_stays_however_old, set_place, remove_place)
 {
     struct temp_folder living, next;
-    (void)state;
     assert_int_equal(temp_folder_make(&living, "test"), 0);
     make_old(living.path);
     assert_int_equal(temp_folder_make(&next, "test"), 0);
@@ -107,11 +113,10 @@ static void that_of_a_living_process_stays_however_old(void **state)
     temp_folder_remove(&living);
 }
 
-static void a_long_path_is_not_cut(void **state)
+TEST_WITH(a_long_path_is_not_cut, set_place, remove_place)
 {
     struct temp_folder folder;
     char path[PATH_MAX];
-    (void)state;
     snprintf(path, sizeof path, "%s/%0100d", place, 0);
     assert_int_equal(mkdir(path, 0700), 0);
     setenv("TMPDIR", path, 1);
@@ -125,30 +130,7 @@ static void a_long_path_is_not_cut(void **state)
     temp_folder_remove(&folder);
 }
 
-static int set_place(void **state)
-{
-    (void)state;
-    snprintf(place, sizeof place, "/tmp/assay-test-XXXXXX");
-    return mkdtemp(place) ? setenv("TMPDIR", place, 1) : -1;
-}
-
-static int remove_place(void **state)
-{
-    char command[PATH_MAX + 16];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", place);
-    return system(command);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_place, remove_place)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(it_goes_with_the_files_in_it),
-        TEST(that_of_a_killed_process_goes_when_the_next_is_made),
-        TEST(that_of_a_living_process_stays_however_old),
-        TEST(a_long_path_is_not_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

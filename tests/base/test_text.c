@@ -1,21 +1,15 @@
 /*
  * test_text.c - names that people type: globs, suggestions, copies, counts.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
-
 #include <string.h>
 
+#include "tests/test.h"
 #include "base/text.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-static void what_a_terminal_would_obey_is_shown_as_an_escape(void **state)
+TEST(what_a_terminal_would_obey_is_shown_as_an_escape)
 {
     static const char *const texts[][2] = {
         {"plain µ é 漢 😀", "plain µ é 漢 😀"},
@@ -34,7 +28,6 @@ static void what_a_terminal_would_obey_is_shown_as_an_escape(void **state)
         {"\ufeff\u061cx\u2019", "\\ufeff\\u061cx\u2019"}, /* U+2019 is a quote */
     };
     char out[64], small[8];
-    (void)state;
     for (int i = 0; i < COUNT(texts); i++) {
         text_printable(out, sizeof out, texts[i][0], "");
         assert_string_equal(out, texts[i][1]);
@@ -48,9 +41,8 @@ static void what_a_terminal_would_obey_is_shown_as_an_escape(void **state)
     assert_string_equal(small, "123456");
 }
 
-static void a_glob_matches_the_whole_text(void **state)
+TEST(a_glob_matches_the_whole_text)
 {
-    (void)state;
     assert_true(text_glob("*", ""));
     assert_true(text_glob("rcp*", "rcp4_fma"));
     assert_true(text_glob("int8_quantize/rcp?_*", "int8_quantize/rcp4_fma"));
@@ -72,9 +64,8 @@ static void assert_nearest(const char *word, const char *expected)
         assert_string_equal(nearest ? nearest : "(none)", expected);
 }
 
-static void a_slip_of_one_letter_finds_its_word(void **state)
+TEST(a_slip_of_one_letter_finds_its_word)
 {
-    (void)state;
     assert_nearest("rum", "run");
     assert_nearest("rn", "run");
     assert_nearest("runs", "run");
@@ -83,32 +74,28 @@ static void a_slip_of_one_letter_finds_its_word(void **state)
     assert_nearest("ceiling", "ceilings");
 }
 
-static void case_does_not_hide_a_word(void **state)
+TEST(case_does_not_hide_a_word)
 {
-    (void)state;
     assert_nearest("SHOW", "show");
     assert_nearest("Int8", "int8");
 }
 
-static void nothing_near_gives_no_suggestion(void **state)
+TEST(nothing_near_gives_no_suggestion)
 {
-    (void)state;
     assert_nearest("xyz", NULL);
     assert_nearest("", NULL);
     assert_nearest("quantize", NULL);
     assert_null(text_nearest("run", words, 0));
 }
 
-static void the_nearest_of_two_wins_and_the_first_of_equals(void **state)
+TEST(the_nearest_of_two_wins_and_the_first_of_equals)
 {
-    (void)state;
     const char *const near[] = {"abcdxx", "abcdex", "abcdey"};
     assert_string_equal(text_nearest("abcdef", near, 3), "abcdex");
 }
 
-static void a_word_too_long_for_a_name_is_near_nothing(void **state)
+TEST(a_word_too_long_for_a_name_is_near_nothing)
 {
-    (void)state;
     char longest[64], longer[65];
     memset(longest, 'a', sizeof longest);
     memset(longer, 'a', sizeof longer);
@@ -118,9 +105,8 @@ static void a_word_too_long_for_a_name_is_near_nothing(void **state)
     assert_null(text_nearest(longer, both, 2));
 }
 
-static void a_copy_that_fits_is_whole(void **state)
+TEST(a_copy_that_fits_is_whole)
 {
-    (void)state;
     char out[5];
     assert_int_equal(text_copy(out, sizeof out, "four"), 0);
     assert_string_equal(out, "four");
@@ -128,9 +114,8 @@ static void a_copy_that_fits_is_whole(void **state)
     assert_string_equal(out, "");
 }
 
-static void a_copy_that_is_cut_says_so(void **state)
+TEST(a_copy_that_is_cut_says_so)
 {
-    (void)state;
     char out[5] = "....";
     assert_int_equal(text_copy(out, sizeof out, "fives"), -1);
     assert_string_equal(out, "five");
@@ -141,9 +126,8 @@ static void a_copy_that_is_cut_says_so(void **state)
     assert_int_equal(out[0], '.');
 }
 
-static void a_cut_keeps_utf8_characters_whole(void **state)
+TEST(a_cut_keeps_utf8_characters_whole)
 {
-    (void)state;
     char out[5];
     assert_int_equal(text_copy(out, sizeof out, "ab\xe2\x82\xac"), -1);
     assert_string_equal(out, "ab");
@@ -153,9 +137,8 @@ static void a_cut_keeps_utf8_characters_whole(void **state)
     assert_string_equal(out, "a\xe2\x82\xac");
 }
 
-static void counts_are_read_as_people_write_them(void **state)
+TEST(counts_are_read_as_people_write_them)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t value;
@@ -183,9 +166,8 @@ static void counts_are_read_as_people_write_them(void **state)
     }
 }
 
-static void what_is_no_count_is_refused_and_changes_nothing(void **state)
+TEST(what_is_no_count_is_refused_and_changes_nothing)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         "k",
@@ -220,9 +202,8 @@ static void what_is_no_count_is_refused_and_changes_nothing(void **state)
     }
 }
 
-static void parts_are_appended_and_cut_at_the_size(void **state)
+TEST(parts_are_appended_and_cut_at_the_size)
 {
-    (void)state;
     char out[12] = "";
     text_part(out, sizeof out, ", ", "run %s", "");
     assert_string_equal(out, "");
@@ -235,9 +216,8 @@ static void parts_are_appended_and_cut_at_the_size(void **state)
     assert_string_equal(out, "run 1, 23, ");
 }
 
-static void a_text_is_wrapped_at_blanks_and_counts_characters(void **state)
+TEST(a_text_is_wrapped_at_blanks_and_counts_characters)
 {
-    (void)state;
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -257,21 +237,5 @@ static void a_text_is_wrapped_at_blanks_and_counts_characters(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_terminal_would_obey_is_shown_as_an_escape),
-        cmocka_unit_test(a_glob_matches_the_whole_text),
-        cmocka_unit_test(a_slip_of_one_letter_finds_its_word),
-        cmocka_unit_test(case_does_not_hide_a_word),
-        cmocka_unit_test(nothing_near_gives_no_suggestion),
-        cmocka_unit_test(the_nearest_of_two_wins_and_the_first_of_equals),
-        cmocka_unit_test(a_word_too_long_for_a_name_is_near_nothing),
-        cmocka_unit_test(a_copy_that_fits_is_whole),
-        cmocka_unit_test(a_copy_that_is_cut_says_so),
-        cmocka_unit_test(a_cut_keeps_utf8_characters_whole),
-        cmocka_unit_test(counts_are_read_as_people_write_them),
-        cmocka_unit_test(what_is_no_count_is_refused_and_changes_nothing),
-        cmocka_unit_test(parts_are_appended_and_cut_at_the_size),
-        cmocka_unit_test(a_text_is_wrapped_at_blanks_and_counts_characters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

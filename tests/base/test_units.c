@@ -1,16 +1,12 @@
 /*
  * test_units.c - figures with three digits and a unit, above all at the borders.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "base/rng.h"
 #include "base/units.h"
 
@@ -31,9 +27,8 @@ static void check_rows(const char *(*write)(char out[UNITS_MAX], double value),
     }
 }
 
-static void times_have_three_digits_and_the_unit_that_fits(void **state)
+TEST(times_have_three_digits_and_the_unit_that_fits)
 {
-    (void)state;
     static const struct row rows[] = {
         {0, "0.00 ns"},        {0.57, "0.570 ns"},   {1, "1.00 ns"},     {570, "570 ns"},
         {1234, "1.23 us"},     {12345, "12.3 us"},   {61800, "61.8 us"}, {123456, "123 us"},
@@ -43,9 +38,8 @@ static void times_have_three_digits_and_the_unit_that_fits(void **state)
     check_rows(units_time, rows, COUNT(rows));
 }
 
-static void rounding_up_to_a_thousand_takes_the_next_unit(void **state)
+TEST(rounding_up_to_a_thousand_takes_the_next_unit)
 {
-    (void)state;
     static const struct row rows[] = {
         {999.4, "999 ns"},    {999.6, "1.00 us"},  {999499, "999 us"},  {999501, "1.00 ms"},
         {9.994, "9.99 ns"},   {9.996, "10.0 ns"},  {99.94, "99.9 ns"},  {99.96, "100 ns"},
@@ -54,9 +48,8 @@ static void rounding_up_to_a_thousand_takes_the_next_unit(void **state)
     check_rows(units_time, rows, COUNT(rows));
 }
 
-static void rates_go_by_thousands(void **state)
+TEST(rates_go_by_thousands)
 {
-    (void)state;
     static const struct row rows[] = {
         {512, "512 B/s"},      {55e9, "55.0 GB/s"}, {999.6e9, "1.00 TB/s"}, {4.3e12, "4.30 TB/s"},
         {1.2e15, "1.20 PB/s"}, {1500, "1.50 kB/s"}, {2.5e6, "2.50 MB/s"},
@@ -64,9 +57,8 @@ static void rates_go_by_thousands(void **state)
     check_rows(units_rate, rows, COUNT(rows));
 }
 
-static void integer_operations_are_no_flops(void **state)
+TEST(integer_operations_are_no_flops)
 {
-    (void)state;
     char out[UNITS_MAX];
     units_ops(out, 356e12, false);
     assert_string_equal(out, "356 TFLOP/s");
@@ -76,9 +68,8 @@ static void integer_operations_are_no_flops(void **state)
     assert_string_equal(out, "51.3 GFLOP/s");
 }
 
-static void bytes_go_by_1024_and_small_ones_are_whole(void **state)
+TEST(bytes_go_by_1024_and_small_ones_are_whole)
 {
-    (void)state;
     static const struct row rows[] = {
         {0, "0 B"},
         {5, "5 B"},
@@ -99,9 +90,8 @@ static void bytes_go_by_1024_and_small_ones_are_whole(void **state)
     check_rows(units_bytes, rows, COUNT(rows));
 }
 
-static void percents_and_ratios_have_three_digits(void **state)
+TEST(percents_and_ratios_have_three_digits)
 {
-    (void)state;
     static const struct row percents[] = {
         {0.953, "95.3 %"}, {1, "100 %"},     {0.9996, "100 %"},     {0.01234, "1.23 %"},
         {0, "0.00 %"},     {12.5, "1250 %"}, {0.00012, "0.0120 %"},
@@ -123,9 +113,8 @@ static const char *(*const writers[])(char out[UNITS_MAX], double value) = {
     units_time, units_rate, write_ops, units_percent, units_ratio, units_bytes,
 };
 
-static void what_was_not_measured_is_a_dash(void **state)
+TEST(what_was_not_measured_is_a_dash)
 {
-    (void)state;
     for (int i = 0; i < COUNT(writers); i++) {
         char out[UNITS_MAX];
         writers[i](out, NAN);
@@ -135,9 +124,8 @@ static void what_was_not_measured_is_a_dash(void **state)
     }
 }
 
-static void infinity_is_said_and_no_figure_overflows_its_room(void **state)
+TEST(infinity_is_said_and_no_figure_overflows_its_room)
 {
-    (void)state;
     static const double extremes[] = {1e308, -1e308, 5e-324, -5e-324, 1e15, 123456789};
     for (int i = 0; i < COUNT(writers); i++) {
         char out[UNITS_MAX];
@@ -150,9 +138,8 @@ static void infinity_is_said_and_no_figure_overflows_its_room(void **state)
     }
 }
 
-static void a_time_read_back_is_within_half_a_digit(void **state)
+TEST(a_time_read_back_is_within_half_a_digit)
 {
-    (void)state;
     struct rng rng;
     rng_seed(&rng, 1);
     for (int i = 0; i < 20000; i++) {
@@ -172,16 +159,5 @@ static void a_time_read_back_is_within_half_a_digit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_have_three_digits_and_the_unit_that_fits),
-        cmocka_unit_test(rounding_up_to_a_thousand_takes_the_next_unit),
-        cmocka_unit_test(rates_go_by_thousands),
-        cmocka_unit_test(integer_operations_are_no_flops),
-        cmocka_unit_test(bytes_go_by_1024_and_small_ones_are_whole),
-        cmocka_unit_test(percents_and_ratios_have_three_digits),
-        cmocka_unit_test(what_was_not_measured_is_a_dash),
-        cmocka_unit_test(infinity_is_said_and_no_figure_overflows_its_room),
-        cmocka_unit_test(a_time_read_back_is_within_half_a_digit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

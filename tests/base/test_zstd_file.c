@@ -1,12 +1,8 @@
 /* test_zstd_file.c - what goes through a compressed file comes back, or is an error. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/zstd_file.h"
 
@@ -29,14 +25,13 @@ static int read_back(FILE *packed, char *data, size_t most, size_t *size)
     return zstd_close(&file, ferror(file.stream) ? -1 : 0);
 }
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
     enum { SIZE = 3000000 };
     char *data = malloc(SIZE), *back = malloc(SIZE + 1);
     FILE *packed = tmpfile();
     struct zstd_file file;
     size_t got;
-    (void)state;
     for (int i = 0; i < SIZE; i++) /* compressible by half */
         data[i] = (char)((uint32_t)i * 2654435761u >> 28);
     write_frame(packed, data, SIZE / 2);
@@ -70,7 +65,7 @@ static int read_changed(const unsigned char *bytes, size_t size, int flip, char 
     return status;
 }
 
-static void what_is_cut_or_damaged_is_an_error(void **state)
+TEST(what_is_cut_or_damaged_is_an_error)
 {
     static const char line[] =
         "{\"assay_ndjson\":1,\"table\":\"sample\",\"time_ns\":[12.5,12.5]}\n";
@@ -78,7 +73,6 @@ static void what_is_cut_or_damaged_is_an_error(void **state)
     char back[4096];
     FILE *packed = tmpfile();
     size_t got;
-    (void)state;
     write_frame(packed, line, sizeof line);
     rewind(packed);
     size_t size = fread(bytes, 1, sizeof bytes, packed);
@@ -94,11 +88,10 @@ static void what_is_cut_or_damaged_is_an_error(void **state)
             assert_true(got == sizeof line && memcmp(back, line, got) == 0);
 }
 
-static void a_full_disk_is_an_error(void **state)
+TEST(a_full_disk_is_an_error)
 {
     FILE *full = fopen("/dev/full", "w");
     struct zstd_file file;
-    (void)state;
     if (!full) skip();
     setvbuf(full, NULL, _IONBF, 0);
     assert_int_equal(zstd_open_write(&file, "full", full), 0);
@@ -108,10 +101,9 @@ static void a_full_disk_is_an_error(void **state)
     fclose(full);
 }
 
-static void the_name_and_the_content_tell(void **state)
+TEST(the_name_and_the_content_tell)
 {
     FILE *plain = tmpfile();
-    (void)state;
     assert_true(zstd_is_named("run.ndjson.zst"));
     assert_false(zstd_is_named("run.ndjson"));
     assert_false(zstd_is_named(".zst"));
@@ -125,11 +117,5 @@ static void the_name_and_the_content_tell(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(what_is_cut_or_damaged_is_an_error),
-        cmocka_unit_test(a_full_disk_is_an_error),
-        cmocka_unit_test(the_name_and_the_content_tell),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

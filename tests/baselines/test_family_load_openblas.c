@@ -2,15 +2,10 @@
  * test_family_load_openblas.c - OpenBLAS as it is loaded: missing, of another kind, and there.
  * In this order, for a library that was loaded stays.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "baselines/load_openblas.h"
 #include "case/registry.h"
@@ -20,7 +15,6 @@ static const char nowhere[] = "/nowhere/libopenblas.so.0";
 
 static int choose_nowhere(void **state)
 {
-    (void)state;
     return setenv("ASSAY_OPENBLAS", nowhere, 1);
 }
 
@@ -31,17 +25,15 @@ static void expect_skip(int status, const char *reason)
     assert_non_null(strstr(assay_last_error(), reason));
 }
 
-static void a_missing_library_is_a_reason_to_skip_with_its_name(void **state)
+TEST_WITH(a_missing_library_is_a_reason_to_skip_with_its_name, choose_nowhere, NULL)
 {
-    (void)state;
     expect_skip(openblas_load(), nowhere);
     expect_skip(openblas_load(), nowhere);
 }
 
 /* Each of them, ahead of anything that needs its inputs: the call has none. */
-static void every_variant_is_skipped_where_it_is_missing(void **state)
+TEST_WITH(every_variant_is_skipped_where_it_is_missing, choose_nowhere, NULL)
 {
-    (void)state;
     static const char *const of[][2] = {
         {"gemm", "openblas"},
         {"linear", "openblas"},
@@ -72,9 +64,8 @@ static void every_variant_is_skipped_where_it_is_missing(void **state)
     }
 }
 
-static void a_library_without_its_functions_is_a_reason_to_skip(void **state)
+TEST_WITH(a_library_without_its_functions_is_a_reason_to_skip, choose_nowhere, NULL)
 {
-    (void)state;
     char path[64];
     assert_int_equal(shared_object_make("void cblas_sgemm(void) {}", path, sizeof path), 0);
     setenv("ASSAY_OPENBLAS", path, 1);
@@ -82,9 +73,8 @@ static void a_library_without_its_functions_is_a_reason_to_skip(void **state)
     shared_object_remove(path);
 }
 
-static void one_who_asks_what_there_is_is_told_why_it_is_not(void **state)
+TEST_WITH(one_who_asks_what_there_is_is_told_why_it_is_not, choose_nowhere, NULL)
 {
-    (void)state;
     char why[256], text[64];
     registry_load_libraries(ASSAY_HOST, why, sizeof why);
     assert_non_null(strstr(why, nowhere));
@@ -92,9 +82,8 @@ static void one_who_asks_what_there_is_is_told_why_it_is_not(void **state)
     assert_string_equal(text, "");
 }
 
-static void a_variable_that_is_empty_names_none(void **state)
+TEST_WITH(a_variable_that_is_empty_names_none, choose_nowhere, NULL)
 {
-    (void)state;
     char text[64];
     setenv("ASSAY_OPENBLAS", "", 1);
     registry_libraries(ASSAY_HOST, text, sizeof text);
@@ -105,9 +94,8 @@ static void a_variable_that_is_empty_names_none(void **state)
     assert_null(strchr(text + 11, ' '));
 }
 
-static void what_is_loaded_stays_whatever_is_named_later(void **state)
+TEST_WITH(what_is_loaded_stays_whatever_is_named_later, choose_nowhere, NULL)
 {
-    (void)state;
     char why[256];
     const float a[] = {1, 2, 3}, b[] = {4, 5, 6};
     float c = 0;
@@ -119,17 +107,7 @@ static void what_is_loaded_stays_whatever_is_named_later(void **state)
     assert_true(c == 32 && openblas_api()->sdot(3, a, 1, b, 1) == 32);
 }
 
-#define FROM_NOWHERE(test) cmocka_unit_test_setup(test, choose_nowhere)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        FROM_NOWHERE(a_missing_library_is_a_reason_to_skip_with_its_name),
-        FROM_NOWHERE(every_variant_is_skipped_where_it_is_missing),
-        FROM_NOWHERE(a_library_without_its_functions_is_a_reason_to_skip),
-        FROM_NOWHERE(one_who_asks_what_there_is_is_told_why_it_is_not),
-        FROM_NOWHERE(a_variable_that_is_empty_names_none),
-        FROM_NOWHERE(what_is_loaded_stays_whatever_is_named_later),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -46,7 +46,6 @@ static const char fixture_ptx[] =
 
 static inline int fixture_make(void **state)
 {
-    (void)state;
     strcpy(fixture_folder, "/tmp/assay-test-XXXXXX");
     if (!mkdtemp(fixture_folder)) return -1;
     fixture_write("k.ptx", fixture_ptx);
@@ -55,7 +54,6 @@ static inline int fixture_make(void **state)
 
 static inline int fixture_remove(void **state)
 {
-    (void)state;
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", fixture_folder);
     return system(command);

@@ -1,12 +1,8 @@
 /* test_bench.c - descriptions of kernels: what they become, and what is wrong with them. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "bench/bench.h"
 #include "case/registry.h"
 #include "case/shape.h"
@@ -24,9 +20,8 @@ static const struct bench *load(const char *name, const char *text)
     return bench_of(registry_operation(name));
 }
 
-static void a_description_is_an_operation(void **state)
+TEST(a_description_is_an_operation)
 {
-    (void)state;
     const struct bench *bench = load("whole", "[bench whole]\n"
                                               "summary = y = factor x\n"
                                               "file = k.ptx\n"
@@ -70,9 +65,8 @@ static void a_description_is_an_operation(void **state)
     }
 }
 
-static void a_description_is_its_own_suite(void **state)
+TEST(a_description_is_its_own_suite)
 {
-    (void)state;
     struct suite suite;
     load("sized", "[bench sized]\nfile = k.ptx\nkernel = plain\nsize n = 1Ki..4Ki*2\n"
                   "arg y = out f32[n]\ngrid = n\nblock = 1\ntemperature = hot\nbudget = 0.1\n");
@@ -88,9 +82,8 @@ static void a_description_is_its_own_suite(void **state)
     suite_release(&suite);
 }
 
-static void kernels_take_what_they_do_not_say_from_their_bench(void **state)
+TEST(kernels_take_what_they_do_not_say_from_their_bench)
 {
-    (void)state;
     const struct bench *bench = load("several", "[bench several]\n"
                                                 "file = k.ptx\n"
                                                 "size n = 64\n"
@@ -123,9 +116,8 @@ static void kernels_take_what_they_do_not_say_from_their_bench(void **state)
     assert_true(bench->operation.tolerance.abs == 1e-3 && bench->operation.tolerance.rel == 0);
 }
 
-static void a_shared_object_says_what_is_right(void **state)
+TEST(a_shared_object_says_what_is_right)
 {
-    (void)state;
     char path[128], text[512];
     static const char source[] =
         "int judged_reference(const void *shape, const void *const in[], int buffer,\n"
@@ -153,9 +145,8 @@ static void a_shared_object_says_what_is_right(void **state)
 }
 
 /* What Triton leaves: a cubin, which here is PTX in its clothes, and a text beside it. */
-static void triton_wants_no_memory_of_its_own(void **state)
+TEST(triton_wants_no_memory_of_its_own)
 {
-    (void)state;
     static const char text[] = "[bench wants]\nfile = w.cubin\nsize n = 64\narg x = in f32[n]\n"
                                "arg y = out f32[n]\narg n = i32 n\narg f = f32 1\ngrid = n\n";
     fixture_write("w.cubin", fixture_ptx);
@@ -170,9 +161,8 @@ static void triton_wants_no_memory_of_its_own(void **state)
     assert_string_equal(load("wants", text)->kernel[0].cluster, "4, 1, 1");
 }
 
-static void triton_says_the_rest(void **state)
+TEST(triton_says_the_rest)
 {
-    (void)state;
     fixture_write("t.cubin", fixture_ptx);
     fixture_write("t.json",
                   "{\"hash\": \"ab\", \"num_warps\": 4, \"num_ctas\": 2, \"shared\": 2048,"
@@ -302,9 +292,8 @@ static const char *with(const char *text)
     return all;
 }
 
-static void every_mistake_is_said(void **state)
+TEST(every_mistake_is_said)
 {
-    (void)state;
     fixture_write("text.cubin", "hello");
     fixture_write("k.so", "hello");
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
@@ -322,9 +311,8 @@ static void every_mistake_is_said(void **state)
     assert_non_null(strstr(assay_last_error(), "m: there is no [bench NAME] in it"));
 }
 
-static void a_name_that_is_taken_is_refused(void **state)
+TEST(a_name_that_is_taken_is_refused)
 {
-    (void)state;
     const char *text = "[bench taken]\nfile = k.ptx\nkernel = plain\narg y = out f32[8]\n"
                        "grid = 1\nblock = 8\n";
     load("taken", text);
@@ -332,9 +320,8 @@ static void a_name_that_is_taken_is_refused(void **state)
     assert_non_null(strstr(assay_last_error(), "taken.bench.ini has it"));
 }
 
-static void a_kernel_that_changes_is_another(void **state)
+TEST(a_kernel_that_changes_is_another)
 {
-    (void)state;
     char path[256];
     const struct object *objects;
     fixture_write("edited.ptx", fixture_ptx);
@@ -362,16 +349,5 @@ static void a_kernel_that_changes_is_another(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_description_is_an_operation),
-        cmocka_unit_test(a_description_is_its_own_suite),
-        cmocka_unit_test(kernels_take_what_they_do_not_say_from_their_bench),
-        cmocka_unit_test(a_shared_object_says_what_is_right),
-        cmocka_unit_test(triton_says_the_rest),
-        cmocka_unit_test(triton_wants_no_memory_of_its_own),
-        cmocka_unit_test(every_mistake_is_said),
-        cmocka_unit_test(a_name_that_is_taken_is_refused),
-        cmocka_unit_test(a_kernel_that_changes_is_another),
-    };
-    return cmocka_run_group_tests(tests, fixture_make, fixture_remove);
+    return test_main(fixture_make, fixture_remove);
 }

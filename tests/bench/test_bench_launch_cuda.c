@@ -1,13 +1,9 @@
 /* test_bench_launch_cuda.c - what the driver gets of a described kernel: from a driver that is made
  * on the spot, and runs the one kernel it knows on the host. */
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/library.h"
 #include "bench/bench.h"
 #include "case/registry.h"
@@ -150,9 +146,8 @@ static void begin(struct run *run, const struct bench *bench, int kernel)
         .shape = &run->shape, .buffer = {run->x, run->y}, .stream = run, .variant = run->variant};
 }
 
-static void a_launch_has_the_grid_and_the_arguments(void **state)
+TEST(a_launch_has_the_grid_and_the_arguments)
 {
-    (void)state;
     struct run run;
     const struct bench *bench = load("plain", "file = k.ptx\nkernel = scale\n");
     int unloads = *driver.unloads;
@@ -174,9 +169,8 @@ static void a_launch_has_the_grid_and_the_arguments(void **state)
     assert_null(run.call.state);
 }
 
-static void large_shared_memory_and_clusters_are_asked_for(void **state)
+TEST(large_shared_memory_and_clusters_are_asked_for)
 {
-    (void)state;
     struct run run;
     const struct bench *bench = load("clustered", "file = k.ptx\n"
                                                   "kernel = scale\n"
@@ -193,9 +187,8 @@ static void large_shared_memory_and_clusters_are_asked_for(void **state)
     run.variant->teardown(&run.call);
 }
 
-static void another_kernel_says_what_is_right(void **state)
+TEST(another_kernel_says_what_is_right)
 {
-    (void)state;
     struct run run;
     const struct bench *bench = load("held", "file = k.ptx\nexpect = slow\n"
                                              "[kernel slow]\nkernel = scale\n"
@@ -219,9 +212,8 @@ static void another_kernel_says_what_is_right(void **state)
     }
 }
 
-static void large_whole_numbers_are_told_apart(void **state)
+TEST(large_whole_numbers_are_told_apart)
 {
-    (void)state;
     struct run run;
     const struct bench *bench = load_with(
         "whole",
@@ -236,9 +228,8 @@ static void large_whole_numbers_are_told_apart(void **state)
     run.variant->teardown(&run.call);
 }
 
-static void small_outputs_are_not_right_because_they_are_small(void **state)
+TEST(small_outputs_are_not_right_because_they_are_small)
 {
-    (void)state;
     struct run run;
     const struct bench *bench =
         load_with("small",
@@ -256,9 +247,8 @@ static void small_outputs_are_not_right_because_they_are_small(void **state)
     run.variant->teardown(&run.call);
 }
 
-static void a_file_names_what_is_right_too(void **state)
+TEST(a_file_names_what_is_right_too)
 {
-    (void)state;
     struct run run;
     const struct bench *bench =
         load("of_file", "file = k.ptx\nkernel = bad\nexpect = k.ptx:scale\n");
@@ -270,9 +260,8 @@ static void a_file_names_what_is_right_too(void **state)
     run.variant->teardown(&run.call);
 }
 
-static void what_the_driver_refuses_is_told(void **state)
+TEST(what_the_driver_refuses_is_told)
 {
-    (void)state;
     struct run run;
     char text[sizeof fixture_ptx + 16];
     snprintf(text, sizeof text, "%s// broken\n", fixture_ptx);
@@ -285,9 +274,8 @@ static void what_the_driver_refuses_is_told(void **state)
     run.variant->teardown(&run.call); /* as after any setup */
 }
 
-static void ptx_of_a_later_card_is_skipped(void **state)
+TEST(ptx_of_a_later_card_is_skipped)
 {
-    (void)state;
     struct run run;
     char text[sizeof fixture_ptx];
     strcpy(text, fixture_ptx);
@@ -302,15 +290,5 @@ static void ptx_of_a_later_card_is_skipped(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_launch_has_the_grid_and_the_arguments),
-        cmocka_unit_test(large_shared_memory_and_clusters_are_asked_for),
-        cmocka_unit_test(another_kernel_says_what_is_right),
-        cmocka_unit_test(large_whole_numbers_are_told_apart),
-        cmocka_unit_test(small_outputs_are_not_right_because_they_are_small),
-        cmocka_unit_test(a_file_names_what_is_right_too),
-        cmocka_unit_test(what_the_driver_refuses_is_told),
-        cmocka_unit_test(ptx_of_a_later_card_is_skipped),
-    };
-    return cmocka_run_group_tests(tests, make_driver, fixture_remove);
+    return test_main(make_driver, fixture_remove);
 }

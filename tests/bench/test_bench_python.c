@@ -1,13 +1,8 @@
 /* test_bench_python.c - a reference in a file of Python: what it is given, and what is wrong with
  * it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "bench/bench.h"
 #include "case/registry.h"
 #include "case/shape.h"
@@ -26,9 +21,8 @@ static const struct bench *load(const char *name, const char *source, const char
     return bench_of(registry_operation(name));
 }
 
-static void inputs_are_float64_and_int64_and_sizes_go_by_name(void **state)
+TEST(inputs_are_float64_and_int64_and_sizes_go_by_name)
 {
-    (void)state;
     const struct bench *bench =
         load("sums",
              "import numpy as np\n"
@@ -53,9 +47,8 @@ static void inputs_are_float64_and_int64_and_sizes_go_by_name(void **state)
     assert_true(expected[0] == 3);
 }
 
-static void an_input_may_be_called_as_a_file_of_ours(void **state)
+TEST(an_input_may_be_called_as_a_file_of_ours)
 {
-    (void)state;
     const struct bench *bench = load(
         "names", "def reference(what, said, expected, in_): return what + said + expected + in_\n",
         "kernel = wide\narg what = in f32[1]\narg said = in f32[1]\n"
@@ -69,9 +62,8 @@ static void an_input_may_be_called_as_a_file_of_ours(void **state)
     assert_true(expected == 15);
 }
 
-static void what_python_says_last_is_the_error(void **state)
+TEST(what_python_says_last_is_the_error)
 {
-    (void)state;
     static const struct {
         const char *source, *message;
     } bad[] = {
@@ -106,10 +98,5 @@ static int find_numpy(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_are_float64_and_int64_and_sizes_go_by_name),
-        cmocka_unit_test(an_input_may_be_called_as_a_file_of_ours),
-        cmocka_unit_test(what_python_says_last_is_the_error),
-    };
-    return cmocka_run_group_tests(tests, find_numpy, fixture_remove);
+    return test_main(find_numpy, fixture_remove);
 }

@@ -1,12 +1,8 @@
 #include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "bench/expression.h"
 
@@ -36,9 +32,8 @@ static void refuses(const char *text, const char *why)
     assert_non_null(strstr(assay_last_error(), "'")); /* the expression is named */
 }
 
-static void signs_have_their_usual_order(void **state)
+TEST(signs_have_their_usual_order)
 {
-    (void)state;
     gives("1 + 2*3", 7);
     gives("(1 + 2)*3", 9);
     gives("10 - 3 - 2", 5);
@@ -50,9 +45,8 @@ static void signs_have_their_usual_order(void **state)
     gives(" n ", 1000);
 }
 
-static void fractions_are_exact(void **state)
+TEST(fractions_are_exact)
 {
-    (void)state;
     gives("ceil(n/256)", 4);
     gives("n/3*3", 1000);
     gives("ceil(n/3)", 334);
@@ -67,9 +61,8 @@ static void fractions_are_exact(void **state)
     gives_real("1/3", 1.0 / 3);
 }
 
-static void units_multiply(void **state)
+TEST(units_multiply)
 {
-    (void)state;
     gives("64Ki", 65536);
     gives("1.5Mi", 3 << 19);
     gives("2k + 1M", 1002000);
@@ -78,9 +71,8 @@ static void units_multiply(void **state)
     gives("1e3", 1000);
 }
 
-static void functions_take_what_they_say(void **state)
+TEST(functions_take_what_they_say)
 {
-    (void)state;
     gives("min(n, rows)", 7);
     gives("max(n, rows*1000)", 7000);
     gives("min(1/3, 1/2)*3", 1);
@@ -89,9 +81,8 @@ static void functions_take_what_they_say(void **state)
     gives("ceil(log2(1000))", 10);
 }
 
-static void what_is_wrong_is_said(void **state)
+TEST(what_is_wrong_is_said)
 {
-    (void)state;
     refuses("n/zero", "divides by zero");
     refuses("n % zero", "divides by zero");
     refuses("1e5/(zero*1e5)", "divides by zero");
@@ -122,12 +113,5 @@ static void what_is_wrong_is_said(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(signs_have_their_usual_order),
-        cmocka_unit_test(fractions_are_exact),
-        cmocka_unit_test(units_multiply),
-        cmocka_unit_test(functions_take_what_they_say),
-        cmocka_unit_test(what_is_wrong_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

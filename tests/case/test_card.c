@@ -1,12 +1,8 @@
 /* test_card.c - the device option that limits what a card shows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "case/card.h"
 
@@ -39,9 +35,8 @@ static void expect_parsed(const char *text, int index, int sm, int64_t shared, c
     assert_string_equal(again, limits);
 }
 
-static void a_spec_has_an_index_and_limits_in_any_order(void **state)
+TEST(a_spec_has_an_index_and_limits_in_any_order)
 {
-    (void)state;
     expect_parsed("cuda", 0, 0, 0, "");
     expect_parsed("cuda:3", 3, 0, 0, "");
     expect_parsed("cuda:0,sm=80,shared=163Ki", 0, 80, 163 << 10, "sm=80,shared=163Ki");
@@ -49,13 +44,12 @@ static void a_spec_has_an_index_and_limits_in_any_order(void **state)
     expect_parsed("cuda:0,shared=50001", 0, 0, 50001, "shared=50001");
 }
 
-static void a_spec_may_leave_the_gpu_open(void **state)
+TEST(a_spec_may_leave_the_gpu_open)
 {
     static const struct {
         const char *text;
         bool is_any;
     } specs[] = {{"cuda", true}, {"cuda:all", true}, {"cuda:all,sm=80", true}, {"cuda:0", false}};
-    (void)state;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         struct card_spec spec;
         assert_int_equal(card_spec_parse(specs[i].text, &spec), 0);
@@ -73,9 +67,8 @@ static void expect_refused(const char *text, const char *message)
     assert_string_equal(assay_last_error(), message);
 }
 
-static void bad_values_are_refused(void **state)
+TEST(bad_values_are_refused)
 {
-    (void)state;
     const char *sm = "device '%s': '%s' is not a compute capability without its point, as in 80";
     const char *shared =
         "device '%s': '%s' is not the shared memory of a block, as in 163Ki (48Ki at least)";
@@ -94,9 +87,8 @@ static void bad_values_are_refused(void **state)
     }
 }
 
-static void what_is_no_device_or_no_limit_is_refused(void **state)
+TEST(what_is_no_device_or_no_limit_is_refused)
 {
-    (void)state;
     static const char *const no_device[] = {"cuda:",   "cuda:x",    "cuda:-1",
                                             "cuda:1k", "cuda:9999", "cuda:sm=80"};
     char message[256];
@@ -121,9 +113,8 @@ static struct assay_card limited(const char *text)
     return card;
 }
 
-static void limits_show_less_of_a_card(void **state)
+TEST(limits_show_less_of_a_card)
 {
-    (void)state;
     struct assay_card card = limited("cuda:0");
     expect_card(&card, &h200);
     card = limited("cuda:0,sm=80,shared=163Ki");
@@ -136,9 +127,8 @@ static void limits_show_less_of_a_card(void **state)
 }
 
 /* What a later card runs: all of sm_90 but what only Hopper has. */
-static void any_limit_takes_the_code_for_one_generation(void **state)
+TEST(any_limit_takes_the_code_for_one_generation)
 {
-    (void)state;
     struct assay_card card = limited("cuda:0,sm=90");
     assert_int_equal(card.sm, 90);
     assert_false(card.arch_specific);
@@ -147,18 +137,16 @@ static void any_limit_takes_the_code_for_one_generation(void **state)
 }
 
 /* A card of 8.6 with a build for sm_80. */
-static void the_build_may_have_less_than_the_limit(void **state)
+TEST(the_build_may_have_less_than_the_limit)
 {
-    (void)state;
     struct assay_card card = {.sm = 80, .shared_bytes = 227 << 10};
     struct card_spec spec = {.sm = 86};
     assert_int_equal(card_limit(&card, 90, &spec), 0);
     assert_int_equal(card.sm, 80);
 }
 
-static void a_card_cannot_show_more_than_it_has(void **state)
+TEST(a_card_cannot_show_more_than_it_has)
 {
-    (void)state;
     struct assay_card card = h200;
     struct card_spec spec = {.sm = 120};
     assert_int_equal(card_limit(&card, 90, &spec), -1);
@@ -169,9 +157,8 @@ static void a_card_cannot_show_more_than_it_has(void **state)
     expect_card(&card, &h200);
 }
 
-static void kernels_see_what_is_shown(void **state)
+TEST(kernels_see_what_is_shown)
 {
-    (void)state;
     assert_int_equal(assay_card()->sm, 0);
     card_show(&h200);
     expect_card(assay_card(), &h200);
@@ -179,16 +166,5 @@ static void kernels_see_what_is_shown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_spec_has_an_index_and_limits_in_any_order),
-        cmocka_unit_test(a_spec_may_leave_the_gpu_open),
-        cmocka_unit_test(bad_values_are_refused),
-        cmocka_unit_test(what_is_no_device_or_no_limit_is_refused),
-        cmocka_unit_test(limits_show_less_of_a_card),
-        cmocka_unit_test(any_limit_takes_the_code_for_one_generation),
-        cmocka_unit_test(the_build_may_have_less_than_the_limit),
-        cmocka_unit_test(a_card_cannot_show_more_than_it_has),
-        cmocka_unit_test(kernels_see_what_is_shown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

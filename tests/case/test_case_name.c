@@ -1,11 +1,7 @@
 /* test_case_name.c - how a case is written, and what a pattern takes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "case/case_name.h"
 
 static const struct case_id best = {.operation = "int8_quantize",
@@ -15,9 +11,8 @@ static const struct case_id best = {.operation = "int8_quantize",
                                     .temperature = ASSAY_COLD};
 static const struct case_id bare = {.operation = "sync", .variant = "a", .temperature = ASSAY_HOT};
 
-static void a_case_has_one_text(void **state)
+TEST(a_case_has_one_text)
 {
-    (void)state;
     char text[CASE_TEXT];
     case_text(&best, text);
     assert_string_equal(text, "int8_quantize/best n=5000000 input=fp32 cold");
@@ -29,9 +24,8 @@ static void a_case_has_one_text(void **state)
     assert_string_equal(text, "sync hot");
 }
 
-static void the_longest_names_fit(void **state)
+TEST(the_longest_names_fit)
 {
-    (void)state;
     char text[CASE_TEXT];
     struct case_id id = {.temperature = ASSAY_COLD};
     memset(id.operation, 'o', sizeof id.operation - 1);
@@ -57,9 +51,8 @@ static void expect(const struct example *examples, size_t count, const struct ca
                      examples[i].takes ? "takes nothing" : "takes it");
 }
 
-static void a_pattern_is_a_name_and_words_in_any_order(void **state)
+TEST(a_pattern_is_a_name_and_words_in_any_order)
 {
-    (void)state;
     static const struct example examples[] = {
         {"int8_quantize/best", true},
         {"int8*/b*", true},
@@ -89,9 +82,8 @@ static void a_pattern_is_a_name_and_words_in_any_order(void **state)
     expect(examples, sizeof examples / sizeof *examples, &best);
 }
 
-static void a_place_is_asked_for_where_it_is_named(void **state)
+TEST(a_place_is_asked_for_where_it_is_named)
 {
-    (void)state;
     static const struct example examples[] = {
         {"int8_quantize/best n=5000000 input=fp32 cold cuda", true},
         {"int8_quantize/best n=5000000 input=fp32 cold host", false},
@@ -101,9 +93,8 @@ static void a_place_is_asked_for_where_it_is_named(void **state)
     expect(examples, sizeof examples / sizeof *examples, &best);
 }
 
-static void commas_part_patterns_but_not_the_temperature_and_place(void **state)
+TEST(commas_part_patterns_but_not_the_temperature_and_place)
 {
-    (void)state;
     static const struct example examples[] = {
         {"sync/a,int8_quantize/best", true},
         {"sync/a, int8_quantize/best", true},
@@ -122,9 +113,8 @@ static void commas_part_patterns_but_not_the_temperature_and_place(void **state)
     expect(examples, sizeof examples / sizeof *examples, &best);
 }
 
-static void imported_names_match_as_printed(void **state)
+TEST(imported_names_match_as_printed)
 {
-    (void)state;
     char text[CASE_TEXT];
     const struct case_id id = {.operation = "BM_Copy<int, float[4]>",
                                .variant = "now?",
@@ -135,9 +125,8 @@ static void imported_names_match_as_printed(void **state)
     assert_false(case_matches(text, &best));
 }
 
-static void what_is_no_word_of_a_case_is_known(void **state)
+TEST(what_is_no_word_of_a_case_is_known)
 {
-    (void)state;
     static const char *const words[] = {"n=5", "cold", "host", "*", "[nm]=*", "cold,", "a/b"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         assert_true(case_is_word(words[i]));
@@ -147,14 +136,5 @@ static void what_is_no_word_of_a_case_is_known(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_case_has_one_text),
-        cmocka_unit_test(the_longest_names_fit),
-        cmocka_unit_test(a_pattern_is_a_name_and_words_in_any_order),
-        cmocka_unit_test(a_place_is_asked_for_where_it_is_named),
-        cmocka_unit_test(commas_part_patterns_but_not_the_temperature_and_place),
-        cmocka_unit_test(imported_names_match_as_printed),
-        cmocka_unit_test(what_is_no_word_of_a_case_is_known),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,16 +1,12 @@
 /*
  * test_ceiling.c - which measured limit binds a piece of work.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "case/ceiling.h"
 
 static const int64_t cache_bytes = 1000000;
@@ -47,9 +43,8 @@ static void assert_binding(const struct ceilings *ceilings, struct assay_work wo
     assert_near(fraction, expected_fraction);
 }
 
-static void the_best_rate_of_a_ceiling_is_kept(void **state)
+TEST(the_best_rate_of_a_ceiling_is_kept)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     struct assay_work work = moves(1000, 1000);
     ceilings_add(&ceilings, "memory_copy", &work, 20);
@@ -60,9 +55,8 @@ static void the_best_rate_of_a_ceiling_is_kept(void **state)
     assert_near(ceilings.item[0].rate, 200e9);
 }
 
-static void an_arithmetic_counts_its_own_operations(void **state)
+TEST(an_arithmetic_counts_its_own_operations)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     struct assay_work work = moves(5, 5);
     work.ops[ASSAY_INT8_OPS] = 3000;
@@ -71,9 +65,8 @@ static void an_arithmetic_counts_its_own_operations(void **state)
     assert_near(ceilings.item[0].rate, 300e9);
 }
 
-static void what_has_no_rate_is_no_ceiling(void **state)
+TEST(what_has_no_rate_is_no_ceiling)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     struct assay_work nothing = moves(0, 0), some = moves(1, 0), unknown = moves(NAN, NAN);
     ceilings_add(&ceilings, "launch", &nothing, 10);
@@ -85,9 +78,8 @@ static void what_has_no_rate_is_no_ceiling(void **state)
     assert_int_equal(ceilings.count, 0);
 }
 
-static void a_full_table_takes_better_rates_but_no_new_names(void **state)
+TEST(a_full_table_takes_better_rates_but_no_new_names)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     for (int i = 0; i < CEILING_MAX + 3; i++) {
         char name[ASSAY_MAX_NAME];
@@ -108,9 +100,8 @@ static const char *one_needed(double read_bytes, double write_bytes,
     return names[0];
 }
 
-static void the_nearest_mix_of_reads_and_writes_is_needed(void **state)
+TEST(the_nearest_mix_of_reads_and_writes_is_needed)
 {
-    (void)state;
     assert_string_equal(one_needed(10, 0, ASSAY_COLD), "memory_read");
     assert_string_equal(one_needed(91, 9, ASSAY_COLD), "memory_read");
     assert_string_equal(one_needed(89, 11, ASSAY_COLD), "memory_r4w1");
@@ -123,9 +114,8 @@ static void the_nearest_mix_of_reads_and_writes_is_needed(void **state)
     assert_string_equal(one_needed(0, 3, ASSAY_COLD), "memory_write");
 }
 
-static void hot_work_of_half_the_cache_is_held_against_the_cache(void **state)
+TEST(hot_work_of_half_the_cache_is_held_against_the_cache)
 {
-    (void)state;
     assert_string_equal(one_needed(250000, 250000, ASSAY_HOT), "cache_copy");
     assert_string_equal(one_needed(250000, 250001, ASSAY_HOT), "memory_copy");
     assert_string_equal(one_needed(250000, 250000, ASSAY_COLD), "memory_copy");
@@ -140,9 +130,8 @@ static struct assay_work crosses(double down_bytes, double up_bytes)
         .read_bytes = down_bytes, .write_bytes = up_bytes, .over_link = true};
 }
 
-static void work_over_the_link_needs_the_directions_that_it_uses(void **state)
+TEST(work_over_the_link_needs_the_directions_that_it_uses)
 {
-    (void)state;
     const char *names[CEILING_MAX];
     struct assay_work up = crosses(0, 5), down = crosses(5, 0), both = crosses(5, 5);
     assert_int_equal(ceilings_needed(&up, ASSAY_HOT, cache_bytes, names), 1);
@@ -152,9 +141,8 @@ static void work_over_the_link_needs_the_directions_that_it_uses(void **state)
     assert_int_equal(ceilings_needed(&both, ASSAY_COLD, cache_bytes, names), 2);
 }
 
-static void the_slower_direction_of_the_link_binds_and_memory_does_not(void **state)
+TEST(the_slower_direction_of_the_link_binds_and_memory_does_not)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1000e9);
     measure(&ceilings, "memory_write", 1e9);
@@ -168,9 +156,8 @@ static void the_slower_direction_of_the_link_binds_and_memory_does_not(void **st
     assert_binding(&ceilings, moves(500, 500), ASSAY_COLD, 2, "memory_copy", 0.5);
 }
 
-static void work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach(void **state)
+TEST(work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1000e9);
     char name[ASSAY_MAX_NAME];
@@ -179,9 +166,8 @@ static void work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach(voi
     assert_false(ceiling_binding(&ceilings, &work, ASSAY_COLD, cache_bytes, 1, name, &fraction));
 }
 
-static void each_arithmetic_used_is_needed(void **state)
+TEST(each_arithmetic_used_is_needed)
 {
-    (void)state;
     struct assay_work work = moves(0, 0);
     const char *names[CEILING_MAX];
     assert_int_equal(ceilings_needed(&work, ASSAY_COLD, cache_bytes, names), 0);
@@ -192,18 +178,16 @@ static void each_arithmetic_used_is_needed(void **state)
     assert_string_equal(names[1], "int8");
 }
 
-static void work_that_is_not_known_needs_nothing(void **state)
+TEST(work_that_is_not_known_needs_nothing)
 {
-    (void)state;
     struct case_result result;
     result_init(&result);
     const char *names[CEILING_MAX];
     assert_int_equal(ceilings_needed(&result.work, ASSAY_HOT, cache_bytes, names), 0);
 }
 
-static void the_share_is_of_the_nearest_mix_that_was_measured(void **state)
+TEST(the_share_is_of_the_nearest_mix_that_was_measured)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_write", 2e12);
     assert_binding(&ceilings, moves(4000, 1000), ASSAY_COLD, 5, "memory_write", 0.5);
@@ -213,9 +197,8 @@ static void the_share_is_of_the_nearest_mix_that_was_measured(void **state)
     assert_binding(&ceilings, moves(4000, 1000), ASSAY_COLD, 10, "memory_r4w1", 0.5);
 }
 
-static void the_ceiling_that_asks_for_the_longest_time_binds(void **state)
+TEST(the_ceiling_that_asks_for_the_longest_time_binds)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1e12);
     measure(&ceilings, "fp32", 10e12);
@@ -240,17 +223,15 @@ static void assert_binding_of_ops(double ops, double time_ns, const char *name, 
 }
 
 /* Two runs whose ceilings differ a little name the same one. */
-static void where_two_limits_are_near_the_shape_of_the_work_decides(void **state)
+TEST(where_two_limits_are_near_the_shape_of_the_work_decides)
 {
-    (void)state;
     assert_binding_of_ops(15000, 2, "memory_copy", 0.5); /* 0.75 ns of operations, 15 per byte */
     assert_binding_of_ops(17000, 1.7, "tf32", 0.5);      /* 0.85 ns, 17 per byte */
     assert_binding_of_ops(24000, 2.4, "tf32", 0.5);
 }
 
-static void a_limit_that_asks_for_clearly_longer_overrules_the_shape(void **state)
+TEST(a_limit_that_asks_for_clearly_longer_overrules_the_shape)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     struct assay_work product = moves(500, 500), steps = moves(500, 500);
     measure(&ceilings, "memory_copy", 1e12);
@@ -263,9 +244,8 @@ static void a_limit_that_asks_for_clearly_longer_overrules_the_shape(void **stat
 }
 
 /* A product is not held against a ceiling of memory because no better one is there. */
-static void where_the_limit_that_the_shape_names_was_not_measured_none_binds(void **state)
+TEST(where_the_limit_that_the_shape_names_was_not_measured_none_binds)
 {
-    (void)state;
     struct ceilings memory = {0}, arithmetic = {0};
     struct assay_work product = moves(500, 500), copy = moves(500, 500);
     char name[ASSAY_MAX_NAME];
@@ -280,9 +260,8 @@ static void where_the_limit_that_the_shape_names_was_not_measured_none_binds(voi
     assert_false(ceiling_binding(&arithmetic, &copy, ASSAY_COLD, cache_bytes, 2, name, &fraction));
 }
 
-static void any_cache_ceiling_goes_before_memory(void **state)
+TEST(any_cache_ceiling_goes_before_memory)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1e12);
     assert_binding(&ceilings, moves(500, 500), ASSAY_HOT, 2, "memory_copy", 0.5);
@@ -292,9 +271,8 @@ static void any_cache_ceiling_goes_before_memory(void **state)
     assert_binding(&ceilings, moves(5e5, 5e5), ASSAY_HOT, 2000, "memory_copy", 0.5);
 }
 
-static void without_a_measured_ceiling_there_is_no_share(void **state)
+TEST(without_a_measured_ceiling_there_is_no_share)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     struct assay_work work = moves(500, 500), none = moves(0, 0);
     char name[ASSAY_MAX_NAME] = "before";
@@ -308,9 +286,8 @@ static void without_a_measured_ceiling_there_is_no_share(void **state)
     assert_string_equal(name, "");
 }
 
-static void a_case_without_a_time_has_a_ceiling_and_no_share(void **state)
+TEST(a_case_without_a_time_has_a_ceiling_and_no_share)
 {
-    (void)state;
     struct ceilings ceilings = {0};
     struct assay_work work = moves(500, 500);
     char name[ASSAY_MAX_NAME];
@@ -332,12 +309,11 @@ static struct case_result measured(double gb_per_s, double half)
     return result;
 }
 
-static void a_noisy_case_makes_no_ceiling(void **state)
+TEST(a_noisy_case_makes_no_ceiling)
 {
     struct ceilings ceilings = {0};
     struct case_result steady = measured(2, 0.01), wild = measured(3, 0.3), slow = measured(1, 0.3),
                        fast = measured(5, 0.01);
-    (void)state;
     ceilings_learn(&ceilings, "memory_copy", &steady, 0.05);
     ceilings_learn(&ceilings, "memory_copy", &slow, 0.05); /* at most 1.43: below what is known */
     assert_near(ceiling_named(&ceilings, "memory_copy")->rate, 2e9);
@@ -356,27 +332,5 @@ static void a_noisy_case_makes_no_ceiling(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_best_rate_of_a_ceiling_is_kept),
-        cmocka_unit_test(an_arithmetic_counts_its_own_operations),
-        cmocka_unit_test(what_has_no_rate_is_no_ceiling),
-        cmocka_unit_test(a_full_table_takes_better_rates_but_no_new_names),
-        cmocka_unit_test(the_nearest_mix_of_reads_and_writes_is_needed),
-        cmocka_unit_test(hot_work_of_half_the_cache_is_held_against_the_cache),
-        cmocka_unit_test(work_over_the_link_needs_the_directions_that_it_uses),
-        cmocka_unit_test(the_slower_direction_of_the_link_binds_and_memory_does_not),
-        cmocka_unit_test(work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach),
-        cmocka_unit_test(each_arithmetic_used_is_needed),
-        cmocka_unit_test(work_that_is_not_known_needs_nothing),
-        cmocka_unit_test(the_share_is_of_the_nearest_mix_that_was_measured),
-        cmocka_unit_test(the_ceiling_that_asks_for_the_longest_time_binds),
-        cmocka_unit_test(where_two_limits_are_near_the_shape_of_the_work_decides),
-        cmocka_unit_test(a_limit_that_asks_for_clearly_longer_overrules_the_shape),
-        cmocka_unit_test(where_the_limit_that_the_shape_names_was_not_measured_none_binds),
-        cmocka_unit_test(any_cache_ceiling_goes_before_memory),
-        cmocka_unit_test(without_a_measured_ceiling_there_is_no_share),
-        cmocka_unit_test(a_case_without_a_time_has_a_ceiling_and_no_share),
-        cmocka_unit_test(a_noisy_case_makes_no_ceiling),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /*
  * test_element.c - elements of buffers as doubles, and back.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "assay.h"
 
 enum { HALVES = 0x10000 };
@@ -27,17 +23,15 @@ static unsigned store_half(enum assay_type type, double value)
     return half;
 }
 
-static void sizes_are_those_of_the_types(void **state)
+TEST(sizes_are_those_of_the_types)
 {
-    (void)state;
     static const size_t bytes[ASSAY_TYPES] = {4, 8, 2, 2, 1, 1, 2, 4, 4, 8, 1, 1};
     for (int type = 0; type < ASSAY_TYPES; type++)
         assert_int_equal(assay_type_bytes((enum assay_type)type), bytes[type]);
 }
 
-static void an_element_is_stored_at_its_index_and_nowhere_else(void **state)
+TEST(an_element_is_stored_at_its_index_and_nowhere_else)
 {
-    (void)state;
     for (int type = 0; type < ASSAY_TYPES; type++) {
         size_t bytes = assay_type_bytes((enum assay_type)type);
         _Alignas(8) unsigned char buffer[40];
@@ -49,9 +43,8 @@ static void an_element_is_stored_at_its_index_and_nowhere_else(void **state)
     }
 }
 
-static void integers_hold_their_whole_range(void **state)
+TEST(integers_hold_their_whole_range)
 {
-    (void)state;
     static const struct {
         enum assay_type type;
         double least, most;
@@ -69,9 +62,8 @@ static void integers_hold_their_whole_range(void **state)
     }
 }
 
-static void integers_truncate(void **state)
+TEST(integers_truncate)
 {
-    (void)state;
     int8_t value = 0;
     assay_store(ASSAY_I8, &value, 0, 3.99);
     assert_int_equal(value, 3);
@@ -79,9 +71,8 @@ static void integers_truncate(void **state)
     assert_int_equal(value, -3);
 }
 
-static void a_float_rounds_to_nearest_even(void **state)
+TEST(a_float_rounds_to_nearest_even)
 {
-    (void)state;
     float value;
     assay_store(ASSAY_F32, &value, 0, 1 + 0x1p-24);
     assert_true(value == 1);
@@ -120,15 +111,13 @@ static void check_every_half(enum assay_type type, int fraction_bits)
     }
 }
 
-static void every_f16_loads_as_defined_and_stores_as_itself(void **state)
+TEST(every_f16_loads_as_defined_and_stores_as_itself)
 {
-    (void)state;
     check_every_half(ASSAY_F16, 10);
 }
 
-static void every_bf16_loads_as_defined_and_stores_as_itself(void **state)
+TEST(every_bf16_loads_as_defined_and_stores_as_itself)
 {
-    (void)state;
     check_every_half(ASSAY_BF16, 7);
 }
 
@@ -147,21 +136,18 @@ static void check_every_border(enum assay_type type, unsigned infinity, double b
     }
 }
 
-static void f16_rounds_to_nearest_even_at_every_border(void **state)
+TEST(f16_rounds_to_nearest_even_at_every_border)
 {
-    (void)state;
     check_every_border(ASSAY_F16, 0x7c00, 0x1p16);
 }
 
-static void bf16_rounds_to_nearest_even_at_every_border(void **state)
+TEST(bf16_rounds_to_nearest_even_at_every_border)
 {
-    (void)state;
     check_every_border(ASSAY_BF16, 0x7f80, 0x1p128);
 }
 
-static void values_out_of_a_halfs_range_become_infinity_or_zero(void **state)
+TEST(values_out_of_a_halfs_range_become_infinity_or_zero)
 {
-    (void)state;
     static const double huge[] = {INFINITY, 1e308, 0x1p1023};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(store_half(ASSAY_F16, huge[i]), 0x7c00);
@@ -174,18 +160,16 @@ static void values_out_of_a_halfs_range_become_infinity_or_zero(void **state)
     }
 }
 
-static void not_a_number_stays_one(void **state)
+TEST(not_a_number_stays_one)
 {
-    (void)state;
     assert_true(isnan(load_half(ASSAY_F16, store_half(ASSAY_F16, NAN))));
     assert_true(isnan(load_half(ASSAY_BF16, store_half(ASSAY_BF16, -NAN))));
 }
 
 /* Just above a tie of halves, on a tie of floats: by way of a float this would
  * fall back on the first tie and go to the even neighbour below. */
-static void a_double_is_rounded_once(void **state)
+TEST(a_double_is_rounded_once)
 {
-    (void)state;
     assert_int_equal(store_half(ASSAY_F16, 1 + 0x1p-11 + 0x1p-40), 0x3c01);
     assert_int_equal(store_half(ASSAY_BF16, 1 + 0x1p-8 + 0x1p-40), 0x3f81);
 }
@@ -235,9 +219,8 @@ static void check_every_byte(enum assay_type type, unsigned largest)
     }
 }
 
-static void every_8_bit_float_loads_as_defined_and_stores_as_itself(void **state)
+TEST(every_8_bit_float_loads_as_defined_and_stores_as_itself)
 {
-    (void)state;
     check_every_byte(ASSAY_E4M3, 0x7e);
     check_every_byte(ASSAY_E5M2, 0x7b);
     assert_true(load_byte(ASSAY_E4M3, 0x7e) == 448);
@@ -269,9 +252,8 @@ static void check_borders_of_bytes(enum assay_type type, unsigned largest)
     check_byte(type, 5e-324, 0);
 }
 
-static void an_8_bit_float_rounds_to_nearest_even_and_saturates(void **state)
+TEST(an_8_bit_float_rounds_to_nearest_even_and_saturates)
 {
-    (void)state;
     check_borders_of_bytes(ASSAY_E4M3, 0x7e);
     check_borders_of_bytes(ASSAY_E5M2, 0x7b);
 }
@@ -286,9 +268,8 @@ static void check_nearest(enum assay_type type, double value)
     }
 }
 
-static void no_8_bit_float_is_nearer_than_the_stored_one(void **state)
+TEST(no_8_bit_float_is_nearer_than_the_stored_one)
 {
-    (void)state;
     for (int i = 0; i < 4000; i++) {
         double value = ldexp(1 + fmod(i * 0.6180339887498949, 1), i % 40 - 22);
         check_nearest(ASSAY_E4M3, value);
@@ -298,22 +279,5 @@ static void no_8_bit_float_is_nearer_than_the_stored_one(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_those_of_the_types),
-        cmocka_unit_test(an_element_is_stored_at_its_index_and_nowhere_else),
-        cmocka_unit_test(integers_hold_their_whole_range),
-        cmocka_unit_test(integers_truncate),
-        cmocka_unit_test(a_float_rounds_to_nearest_even),
-        cmocka_unit_test(every_f16_loads_as_defined_and_stores_as_itself),
-        cmocka_unit_test(every_bf16_loads_as_defined_and_stores_as_itself),
-        cmocka_unit_test(f16_rounds_to_nearest_even_at_every_border),
-        cmocka_unit_test(bf16_rounds_to_nearest_even_at_every_border),
-        cmocka_unit_test(values_out_of_a_halfs_range_become_infinity_or_zero),
-        cmocka_unit_test(not_a_number_stays_one),
-        cmocka_unit_test(a_double_is_rounded_once),
-        cmocka_unit_test(every_8_bit_float_loads_as_defined_and_stores_as_itself),
-        cmocka_unit_test(an_8_bit_float_rounds_to_nearest_even_and_saturates),
-        cmocka_unit_test(no_8_bit_float_is_nearer_than_the_stored_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,18 +1,12 @@
 /* test_provenance.c - what the program says it was built from. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "case/run_record.h"
 
-static void version_is_the_one_in_the_file_VERSION(void **state)
+TEST(version_is_the_one_in_the_file_VERSION)
 {
-    (void)state;
     char version[64] = "";
     FILE *file = fopen("VERSION", "r");
     assert_non_null(file);
@@ -29,9 +23,8 @@ static bool is_hex(const char *text, size_t length)
     return strlen(text) == length && strspn(text, "0123456789abcdef") == length;
 }
 
-static void commit_is_a_whole_hash_or_unknown(void **state)
+TEST(commit_is_a_whole_hash_or_unknown)
 {
-    (void)state;
     struct program_info info;
     provenance_program(&info);
     if (!is_hex(info.commit, 40)) {
@@ -40,18 +33,16 @@ static void commit_is_a_whole_hash_or_unknown(void **state)
     }
 }
 
-static void changes_are_a_hash_or_none_or_unknown(void **state)
+TEST(changes_are_a_hash_or_none_or_unknown)
 {
-    (void)state;
     struct program_info info;
     provenance_program(&info);
     if (info.diff_hash[0] != '\0' && strcmp(info.diff_hash, "unknown") != 0)
         assert_true(is_hex(info.diff_hash, 32));
 }
 
-static void compiler_and_flags_are_the_ones_of_this_build(void **state)
+TEST(compiler_and_flags_are_the_ones_of_this_build)
 {
-    (void)state;
     struct program_info info;
     provenance_program(&info);
     assert_non_null(strstr(info.compiler, __VERSION__)); /* gcc: "12.2.0" */
@@ -68,11 +59,5 @@ static void compiler_and_flags_are_the_ones_of_this_build(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(version_is_the_one_in_the_file_VERSION),
-        cmocka_unit_test(commit_is_a_whole_hash_or_unknown),
-        cmocka_unit_test(changes_are_a_hash_or_none_or_unknown),
-        cmocka_unit_test(compiler_and_flags_are_the_ones_of_this_build),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* test_registry.c - what was linked in, in order, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "case/registry.h"
 #include "case/registry_lists.h"
@@ -16,10 +12,9 @@
 #include "tests/fake_operations.h"
 #include "suite/plan.h"
 
-static void operations_are_sorted_by_name(void **state)
+TEST(operations_are_sorted_by_name)
 {
     const struct assay_operation *const *list;
-    (void)state;
     assert_int_equal(registry_operations(&list), 3);
     assert_ptr_equal(list[0], &product);
     assert_ptr_equal(list[1], &scale);
@@ -28,21 +23,19 @@ static void operations_are_sorted_by_name(void **state)
     assert_null(registry_operation("scal"));
 }
 
-static void variants_are_references_baselines_kernels_each_by_name(void **state)
+TEST(variants_are_references_baselines_kernels_each_by_name)
 {
     const struct assay_variant *list[8];
     const struct assay_variant *const expected[] = {&scale_plain,     &scale_library,  &scale_fast,
                                                     &scale_cuda_fast, &scale_cuda_tma, &scale_wide};
-    (void)state;
     assert_int_equal(registry_variants("scale", list, 8), 6);
     assert_memory_equal(list, expected, sizeof expected);
     assert_int_equal(registry_variants("scale", list, 2), 2);
     assert_int_equal(registry_variants("none", list, 8), 0);
 }
 
-static void what_is_linked_here_is_sound(void **state)
+TEST(what_is_linked_here_is_sound)
 {
-    (void)state;
     assert_int_equal(registry_check(), 0);
 }
 
@@ -58,10 +51,9 @@ static void expect_refusal(const struct assay_operation *operation,
     assert_string_equal(assay_last_error(), message);
 }
 
-static void names_are_lower_case_and_fit(void **state)
+TEST(names_are_lower_case_and_fit)
 {
     struct assay_operation bad = stream;
-    (void)state;
     bad.name = "Scale";
     expect_refusal(&bad, NULL, "an operation 'Scale': a name is made of a-z, 0-9 and _");
     bad.name = "";
@@ -72,11 +64,10 @@ static void names_are_lower_case_and_fit(void **state)
                    "name has more than 47 characters");
 }
 
-static void names_are_unique(void **state)
+TEST(names_are_unique)
 {
     struct assay_operation same = stream;
     struct assay_variant again = scale_wide;
-    (void)state;
     same.name = "scale";
     expect_refusal(&same, NULL, "two operations are called scale");
     again.name = "fast";
@@ -87,10 +78,9 @@ static void names_are_unique(void **state)
     assert_int_equal(registry_check_lists(operations, 1, variants, 2), 0);
 }
 
-static void a_variant_needs_its_operation_and_launch(void **state)
+TEST(a_variant_needs_its_operation_and_launch)
 {
     struct assay_variant bad = scale_wide;
-    (void)state;
     bad.operation = "sclae";
     expect_refusal(NULL, &bad, "variant wide belongs to operation 'sclae', which does not exist");
     bad.operation = "scale";
@@ -98,30 +88,27 @@ static void a_variant_needs_its_operation_and_launch(void **state)
     expect_refusal(NULL, &bad, "variant wide of scale lacks its summary or launch");
 }
 
-static void a_bound_is_apart(void **state)
+TEST(a_bound_is_apart)
 {
     struct assay_variant bad = scale_wide;
-    (void)state;
     bad.kind = ASSAY_BOUND;
     expect_refusal(NULL, &bad,
                    "wide of scale is a bound, which computes something else, and is not "
                    "marked apart");
 }
 
-static void an_operation_needs_buffers_and_work(void **state)
+TEST(an_operation_needs_buffers_and_work)
 {
     struct assay_operation bad = stream;
-    (void)state;
     bad.work = NULL;
     expect_refusal(&bad, NULL, "operation stream lacks its summary, buffers or work");
 }
 
-static void dims_are_possible(void **state)
+TEST(dims_are_possible)
 {
     static const char *const none[] = {NULL};
     static const char *const spaced[] = {"a b", NULL};
     struct assay_operation bad = stream;
-    (void)state;
     bad.dims[0].fallback = 0;
     expect_refusal(&bad, NULL, "dim bytes of stream: its fallback is not a possible value");
     bad = stream;
@@ -146,10 +133,9 @@ static void dims_are_possible(void **state)
     expect_refusal(&bad, NULL, "dim mix of stream has no summary");
 }
 
-static void an_enumeration_has_a_value_of_it(void **state)
+TEST(an_enumeration_has_a_value_of_it)
 {
     struct assay_variant bad = scale_wide;
-    (void)state;
     bad.kind = (enum assay_kind)4;
     expect_refusal(NULL, &bad,
                    "variant wide of scale: its kind, place or clock is none of assay.h");
@@ -205,10 +191,9 @@ static void expect_other_version(const struct assay_object *object)
     expect_not_added(object, message);
 }
 
-static void an_object_of_another_version_is_refused(void **state)
+TEST(an_object_of_another_version_is_refused)
 {
     struct assay_object object = sound_object();
-    (void)state;
     object.abi_major = ASSAY_ABI_MAJOR + 1;
     expect_other_version(&object);
     object.abi_major = ASSAY_ABI_MAJOR;
@@ -229,10 +214,9 @@ static void an_object_of_another_version_is_refused(void **state)
         }
 }
 
-static void an_object_brings_something_sound(void **state)
+TEST(an_object_brings_something_sound)
 {
     struct assay_object object = sound_object();
-    (void)state;
     object.operation_count = object.variant_count = 0;
     expect_not_added(&object, "b.so registers no operation and no variant: an ASSAY_REGISTER_ line "
                               "does");
@@ -251,10 +235,9 @@ static void an_object_brings_something_sound(void **state)
     expect_not_added(&object, "b.so: something that it registers is not there");
 }
 
-static void a_taken_name_is_refused_and_says_by_whom(void **state)
+TEST(a_taken_name_is_refused_and_says_by_whom)
 {
     struct assay_object object = sound_object();
-    (void)state;
     brought.name = "scale";
     expect_not_added(&object, "b.so: the operation scale is already there: this program has it");
     object = sound_object();
@@ -263,12 +246,11 @@ static void a_taken_name_is_refused_and_says_by_whom(void **state)
 }
 
 /* The last of the tests: what it adds stays. */
-static void an_object_is_added_once(void **state)
+TEST(an_object_is_added_once)
 {
     static struct assay_object object, again;
     const struct assay_operation *const *operations;
     const struct assay_variant *list[8];
-    (void)state;
     object = again = sound_object();
     assert_int_equal(registry_add(&object, "a.so"), 0);
     assert_int_equal(registry_add(&object, "a.so"), 0);
@@ -286,7 +268,7 @@ static void an_object_is_added_once(void **state)
                         "b.so: the variant brought/fast is already there: a.so has it");
 }
 
-static void structs_of_an_older_version_end_in_zeros(void **state)
+TEST(structs_of_an_older_version_end_in_zeros)
 {
     struct old {
         int64_t a;
@@ -296,7 +278,6 @@ static void structs_of_an_older_version_end_in_zeros(void **state)
     };
     const struct old *const list[] = {&one, &two};
     void *block;
-    (void)state;
     const struct now *const *grown =
         registry_grow(list, 2, sizeof(struct old), sizeof(struct now), &block);
     assert_non_null(block);
@@ -311,11 +292,10 @@ static void structs_of_an_older_version_end_in_zeros(void **state)
 
 /* ---------------------------------------------------------------- shapes -- */
 
-static void a_shape_reads_back_from_its_text(void **state)
+TEST(a_shape_reads_back_from_its_text)
 {
     struct assay_shape shape = shape_default(&scale), back;
     char text[RESULT_MAX_SHAPE];
-    (void)state;
     shape_text(&shape, text, sizeof text);
     assert_string_equal(text, "n=1000 input=fp32");
     shape.value[0] = 123456789;
@@ -329,7 +309,7 @@ static void a_shape_reads_back_from_its_text(void **state)
     assert_false(shape_equal(&shape, &back));
 }
 
-static void a_text_that_is_no_shape_is_refused(void **state)
+TEST(a_text_that_is_no_shape_is_refused)
 {
     static const struct {
         const char *text, *message;
@@ -342,53 +322,29 @@ static void a_text_that_is_no_shape_is_refused(void **state)
         {"input=fp8", "input=fp8 is not one of its choices"},
     };
     struct assay_shape shape;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(shape_parse(&scale, bad[i].text, &shape), -1);
         assert_string_equal(assay_last_error(), bad[i].message);
     }
 }
 
-static void bytes_are_those_of_the_work_and_of_the_buffers(void **state)
+TEST(bytes_are_those_of_the_work_and_of_the_buffers)
 {
     struct assay_shape shape = shape_default(&product);
-    (void)state;
     assert_float_equal(shape_bytes(&shape), 4 * 64 * 64 + 4 * 64, 0);
     shape = shape_default(&scale);
     assert_float_equal(shape_buffer_bytes(&shape), 5000, 0);
 }
 
-static void a_shape_without_room_is_cut_at_a_whole_dim(void **state)
+TEST(a_shape_without_room_is_cut_at_a_whole_dim)
 {
     struct assay_shape shape = shape_default(&scale);
     char text[8] = "xxxxxxx";
-    (void)state;
     shape_text(&shape, text, sizeof text);
     assert_string_equal(text, "n=1000");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_are_sorted_by_name),
-        cmocka_unit_test(variants_are_references_baselines_kernels_each_by_name),
-        cmocka_unit_test(what_is_linked_here_is_sound),
-        cmocka_unit_test(names_are_lower_case_and_fit),
-        cmocka_unit_test(names_are_unique),
-        cmocka_unit_test(a_variant_needs_its_operation_and_launch),
-        cmocka_unit_test(a_bound_is_apart),
-        cmocka_unit_test(an_operation_needs_buffers_and_work),
-        cmocka_unit_test(dims_are_possible),
-        cmocka_unit_test(an_enumeration_has_a_value_of_it),
-        cmocka_unit_test(an_object_of_another_version_is_refused),
-        cmocka_unit_test(an_object_brings_something_sound),
-        cmocka_unit_test(a_taken_name_is_refused_and_says_by_whom),
-        cmocka_unit_test(structs_of_an_older_version_end_in_zeros),
-        cmocka_unit_test(a_shape_reads_back_from_its_text),
-        cmocka_unit_test(a_text_that_is_no_shape_is_refused),
-        cmocka_unit_test(bytes_are_those_of_the_work_and_of_the_buffers),
-        cmocka_unit_test(a_shape_without_room_is_cut_at_a_whole_dim),
-        cmocka_unit_test(an_object_is_added_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

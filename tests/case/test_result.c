@@ -1,21 +1,16 @@
 /*
  * test_result.c - the empty result, and the words of its tables.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "case/result.h"
 
-static void an_empty_result_measured_nothing(void **state)
+TEST(an_empty_result_measured_nothing)
 {
-    (void)state;
     struct case_result result;
     memset(&result, 0x5a, sizeof result);
     result_init(&result);
@@ -39,9 +34,8 @@ static void an_empty_result_measured_nothing(void **state)
     assert_int_equal(result.clock_reasons, 0);
 }
 
-static void an_empty_result_has_no_words_and_no_samples(void **state)
+TEST(an_empty_result_has_no_words_and_no_samples)
 {
-    (void)state;
     struct case_result result;
     memset(&result, 0x5a, sizeof result);
     result_init(&result);
@@ -55,18 +49,16 @@ static void an_empty_result_has_no_words_and_no_samples(void **state)
     assert_false(result.is_baseline);
 }
 
-static void a_result_is_not_ok_before_somebody_says_so(void **state)
+TEST(a_result_is_not_ok_before_somebody_says_so)
 {
-    (void)state;
     struct case_result result;
     result_init(&result);
     assert_int_equal(result.status, STATUS_CRASHED);
     assert_int_equal(result.clock, -1);
 }
 
-static void released_samples_are_none(void **state)
+TEST(released_samples_are_none)
 {
-    (void)state;
     struct samples samples = {.count = 2, .wall_count = 1};
     samples.time_ns = malloc(2 * sizeof *samples.time_ns);
     samples.busy_ns = malloc(2 * sizeof *samples.busy_ns);
@@ -81,9 +73,8 @@ static void released_samples_are_none(void **state)
     samples_release(&samples);
 }
 
-static void every_status_is_read_back_from_its_word(void **state)
+TEST(every_status_is_read_back_from_its_word)
 {
-    (void)state;
     static const char *const words[STATUSES] = {"ok",       "unchecked", "skipped", "wrong",
                                                 "unstable", "crashed",   "timeout"};
     for (int i = 0; i < STATUSES; i++) {
@@ -92,9 +83,8 @@ static void every_status_is_read_back_from_its_word(void **state)
     }
 }
 
-static void every_clock_is_read_back_from_its_word(void **state)
+TEST(every_clock_is_read_back_from_its_word)
 {
-    (void)state;
     static const char *const words[CLOCKS] = {"cupti", "event", "host", "sim"};
     for (int i = 0; i < CLOCKS; i++) {
         assert_string_equal(clock_name((enum clock_source)i), words[i]);
@@ -102,9 +92,8 @@ static void every_clock_is_read_back_from_its_word(void **state)
     }
 }
 
-static void kinds_places_temperatures_and_arithmetics_have_their_words(void **state)
+TEST(kinds_places_temperatures_and_arithmetics_have_their_words)
 {
-    (void)state;
     assert_string_equal(kind_name(ASSAY_KERNEL), "kernel");
     assert_string_equal(kind_name(ASSAY_BASELINE), "baseline");
     assert_string_equal(kind_name(ASSAY_BOUND), "bound");
@@ -122,9 +111,8 @@ static void kinds_places_temperatures_and_arithmetics_have_their_words(void **st
         assert_string_equal(arithmetic_name((enum assay_arithmetic)i), arithmetics[i]);
 }
 
-static void an_unknown_word_is_minus_one_and_an_unknown_value_no_word(void **state)
+TEST(an_unknown_word_is_minus_one_and_an_unknown_value_no_word)
 {
-    (void)state;
     assert_int_equal(status_parse("fine"), -1);
     assert_int_equal(status_parse(""), -1);
     assert_int_equal(status_parse(NULL), -1);
@@ -138,15 +126,5 @@ static void an_unknown_word_is_minus_one_and_an_unknown_value_no_word(void **sta
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_result_measured_nothing),
-        cmocka_unit_test(an_empty_result_has_no_words_and_no_samples),
-        cmocka_unit_test(a_result_is_not_ok_before_somebody_says_so),
-        cmocka_unit_test(released_samples_are_none),
-        cmocka_unit_test(every_status_is_read_back_from_its_word),
-        cmocka_unit_test(every_clock_is_read_back_from_its_word),
-        cmocka_unit_test(kinds_places_temperatures_and_arithmetics_have_their_words),
-        cmocka_unit_test(an_unknown_word_is_minus_one_and_an_unknown_value_no_word),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /*
  * test_surroundings.c - what else the processors did, and from when on it disturbs.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/made_root.h"
 #include "case/result.h"
 #include "case/surroundings.h"
 
@@ -32,9 +28,8 @@ static struct surroundings after(double own, double others, double stolen)
     return around;
 }
 
-static void shares_leave_out_this_program(void **state)
+TEST(shares_leave_out_this_program)
 {
-    (void)state;
     struct surroundings around = after(15, 2, 1);
     assert_near(around.other_share, 0.1, 1e-12);
     assert_near(around.steal_share, 0.05, 1e-12);
@@ -44,20 +39,18 @@ static void shares_leave_out_this_program(void **state)
     assert_near(after(15, -1, 0).other_share, 0, 0);
 }
 
-static void a_moment_has_no_shares(void **state)
+TEST(a_moment_has_no_shares)
 {
     struct surroundings around;
-    (void)state;
     surroundings_between(&around, &nothing, &nothing);
     assert_true(isnan(around.other_share) && isnan(around.steal_share));
     assert_int_equal(around.processors, 2);
 }
 
-static void what_disturbs_is_named_and_what_does_not_is_not(void **state)
+TEST(what_disturbs_is_named_and_what_does_not_is_not)
 {
     struct causes causes = {0};
     struct surroundings quiet = after(15, 0.5, 0), loud = after(5, 10, 1), unknown;
-    (void)state;
     surroundings_init(&unknown);
     surroundings_causes(&causes, &quiet, 0);
     surroundings_causes(&causes, &unknown, -1);
@@ -72,45 +65,27 @@ static void what_disturbs_is_named_and_what_does_not_is_not(void **state)
     assert_int_equal(causes.count, CAUSES_MOST);
 }
 
-static void write_file(const char *root, const char *name, const char *text)
+ROOT_TEST(counters_are_read_in_seconds)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/proc/%s", root, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void counters_are_read_in_seconds(void **state)
-{
-    char root[] = "/tmp/assay-proc-XXXXXX", path[256];
     struct machine_use use;
     double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
-    (void)state;
-    assert_non_null(mkdtemp(root));
     machine_use_read_below(&use, root);
     assert_true(isnan(use.load) && isnan(use.total_s) && isnan(use.busy_s));
-    snprintf(path, sizeof path, "%s/proc", root);
-    assert_int_equal(mkdir(path, 0700), 0);
-    write_file(root, "stat", "cpu  100 20 30 1000 40 5 6 7 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n");
-    write_file(root, "loadavg", "9.25 4.00 1.00 3/200 77\n");
+    put("/proc/stat", "cpu  100 20 30 1000 40 5 6 7 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n");
+    put("/proc/loadavg", "9.25 4.00 1.00 3/200 77\n");
     machine_use_read_below(&use, root);
     assert_near(use.load, 9.25, 0);
     assert_near(use.total_s, 1208 * tick_s, 1e-9);
     assert_near(use.busy_s, 161 * tick_s, 1e-9);
     assert_near(use.steal_s, 7 * tick_s, 1e-9);
-    write_file(root, "stat", "cpu 1 2\n");
+    put("/proc/stat", "cpu 1 2\n");
     machine_use_read_below(&use, root);
     assert_true(isnan(use.total_s));
-    snprintf(path, sizeof path, "rm -r '%s'", root);
-    assert_int_equal(system(path), 0);
 }
 
-static void a_row_is_noisy_when_its_wider_side_is(void **state)
+TEST(a_row_is_noisy_when_its_wider_side_is)
 {
     struct case_result result;
-    (void)state;
     result_init(&result);
     result.status = STATUS_OK;
     result.time_ns = 100, result.lo_ns = 99, result.hi_ns = 104.9;
@@ -128,12 +103,5 @@ static void a_row_is_noisy_when_its_wider_side_is(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_leave_out_this_program),
-        cmocka_unit_test(a_moment_has_no_shares),
-        cmocka_unit_test(what_disturbs_is_named_and_what_does_not_is_not),
-        cmocka_unit_test(counters_are_read_in_seconds),
-        cmocka_unit_test(a_row_is_noisy_when_its_wider_side_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

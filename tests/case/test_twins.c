@@ -1,12 +1,8 @@
 /* test_twins.c - variants of another build beside those of the registry. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "case/registry.h"
 #include "case/shape.h"
@@ -38,10 +34,9 @@ static struct assay_object build(void)
     };
 }
 
-static void a_name_says_which_twin_it_is(void **state)
+TEST(a_name_says_which_twin_it_is)
 {
     char plain[ASSAY_MAX_NAME];
-    (void)state;
     assert_int_equal(twin_split("fast@base", plain), TWIN_BASE);
     assert_string_equal(plain, "fast");
     assert_int_equal(twin_split("fast@null", plain), TWIN_NULL);
@@ -50,10 +45,9 @@ static void a_name_says_which_twin_it_is(void **state)
     assert_int_equal(twin_split("fast@nul", plain), -1);
 }
 
-static void another_version_is_refused_and_adds_nothing(void **state)
+TEST(another_version_is_refused_and_adds_nothing)
 {
     struct assay_object object = build();
-    (void)state;
     object.abi_major++;
     assert_int_equal(twins_add(&object, TWIN_BASE, "b.so"), -1);
     assert_non_null(strstr(assay_last_error(), "b.so was compiled for version"));
@@ -66,11 +60,10 @@ static void another_version_is_refused_and_adds_nothing(void **state)
     assert_null(twins_of(&scale_fast, TWIN_BASE));
 }
 
-static void a_twin_is_found_and_knows_its_original(void **state)
+TEST(a_twin_is_found_and_knows_its_original)
 {
     static struct assay_object object;
     const struct assay_variant *list[8];
-    (void)state;
     object = build();
     assert_int_equal(twins_add(&object, TWIN_BASE, "b.so"), 0);
     const struct assay_variant *twin = twins_of(&scale_fast, TWIN_BASE);
@@ -96,15 +89,13 @@ static int more_buffers(const struct assay_shape *shape, struct assay_buffer out
 
 static struct assay_work more_work(const struct assay_shape *shape)
 {
-    (void)shape;
     return (struct assay_work){.read_bytes = 77};
 }
 
-static void what_could_not_take_its_buffers_has_an_obstacle(void **state)
+TEST(what_could_not_take_its_buffers_has_an_obstacle)
 {
     const struct assay_variant *twin = twins_of(&scale_fast, TWIN_BASE);
     struct assay_shape shape = shape_default(&scale);
-    (void)state;
     assert_null(twins_obstacle(twin, &shape));
     assert_null(twins_obstacle(&scale_fast, &shape));
     assert_true(twins_work(twin, &shape).read_bytes == 4000);
@@ -125,11 +116,5 @@ static void what_could_not_take_its_buffers_has_an_obstacle(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_says_which_twin_it_is),
-        cmocka_unit_test(another_version_is_refused_and_adds_nothing),
-        cmocka_unit_test(a_twin_is_found_and_knows_its_original),
-        cmocka_unit_test(what_could_not_take_its_buffers_has_an_obstacle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

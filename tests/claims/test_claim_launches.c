@@ -1,12 +1,9 @@
 /* test_claim_launches.c - a claim over several launches: the unit is the launch, whose luck all
  * of its samples share. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "claims/claim_ledger.h"
 #include "tests/fake_operations.h"
@@ -91,9 +88,8 @@ static void make_noisy(struct fake *fake)
 static const double ratios[MOST] = {1.55, 1.0, 1.44, 1.6, 1.5, 1.7};
 static const double allocs[MOST] = {4.3, 3.7, 9.0, 4.1, 4.4, 4.2};
 
-static void a_ratio_is_the_median_of_the_launches_ratios(void **state)
+TEST(a_ratio_is_the_median_of_the_launches_ratios)
 {
-    (void)state;
     struct fake fake;
     fake_run(&fake, 5, ratios, allocs);
     struct claim_finding finding = find(&fake, "time");
@@ -101,9 +97,8 @@ static void a_ratio_is_the_median_of_the_launches_ratios(void **state)
 }
 
 /* Five medians are too few for an interval of 95 %, and their ends are what was seen. */
-static void its_interval_is_of_launches_and_not_of_samples(void **state)
+TEST(its_interval_is_of_launches_and_not_of_samples)
 {
-    (void)state;
     struct fake fake;
     fake_run(&fake, 5, ratios, allocs);
     struct claim_finding finding = find(&fake, "time");
@@ -116,9 +111,8 @@ static void its_interval_is_of_launches_and_not_of_samples(void **state)
     assert_true(fabs(finding.measured.hi - 1.7) < 1e-9);
 }
 
-static void a_variants_own_figure_has_an_interval_over_launches_too(void **state)
+TEST(a_variants_own_figure_has_an_interval_over_launches_too)
 {
-    (void)state;
     struct fake fake;
     fake_run(&fake, 5, ratios, allocs);
     struct claim_finding finding = find(&fake, "alloc_ns");
@@ -132,9 +126,8 @@ static void a_variants_own_figure_has_an_interval_over_launches_too(void **state
 }
 
 /* The claim is 1.5, which holds from 1.45 to 1.55. */
-static void noisy_times_get_the_weakest_verdict_of_their_interval_or_none(void **state)
+TEST(noisy_times_get_the_weakest_verdict_of_their_interval_or_none)
 {
-    (void)state;
     static const double near[MOST] = {1.5, 1.44, 1.49, 1.5, 1.52};
     static const double none[MOST] = {1.02, 0.99, 1.02, 1.02, 1.03};
     static const struct {
@@ -156,9 +149,8 @@ static void noisy_times_get_the_weakest_verdict_of_their_interval_or_none(void *
 
 /* "As fast": both ends fail, on either side of what is claimed, and what is between them does not.
  */
-static void a_noisy_interval_about_the_claim_does_not_refute_it(void **state)
+TEST(a_noisy_interval_about_the_claim_does_not_refute_it)
 {
-    (void)state;
     static const double about[MOST] = {0.8, 0.9, 0.92, 1.1, 1.2};
     static const double beside[MOST] = {0.8, 0.81, 0.82, 0.83, 0.84};
     struct fake fake;
@@ -174,12 +166,5 @@ static void a_noisy_interval_about_the_claim_does_not_refute_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_ratio_is_the_median_of_the_launches_ratios),
-        cmocka_unit_test(its_interval_is_of_launches_and_not_of_samples),
-        cmocka_unit_test(a_variants_own_figure_has_an_interval_over_launches_too),
-        cmocka_unit_test(noisy_times_get_the_weakest_verdict_of_their_interval_or_none),
-        cmocka_unit_test(a_noisy_interval_about_the_claim_does_not_refute_it),
-    };
-    return cmocka_run_group_tests(tests, enter_suite_folder, leave_suite_folder);
+    return test_main(enter_suite_folder, leave_suite_folder);
 }

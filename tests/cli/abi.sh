@@ -20,7 +20,12 @@ changed() {
 # version HEADER: of its contract.
 version() { sed -n 's/.*ASSAY_ABI_MAJOR = \([0-9]*\), ASSAY_ABI_MINOR = \([0-9]*\).*/\1.\2/p' "$1"; }
 
-for kept in "$HERE"/abi/assay-*.h; do
+# The kept headers: the first as it is, the others made from it.
+mkdir kept && cp "$HERE"/abi/assay-*.h kept
+for difference in "$HERE"/abi/assay-*.diff; do
+    patch -s -o "kept/$(basename "$difference" .diff).h" "$HERE/abi/assay-1.0.h" "$difference" || exit 1
+done
+for kept in kept/assay-*.h; do
     name=$(basename "$kept" .h)
     check "$name is of its version" [ "$name" = "assay-$(version "$kept")" ]
     check "$name: nothing has moved" gives "" changed "$kept"
@@ -30,10 +35,10 @@ for kept in "$HERE"/abi/assay-*.h; do
     check "$name: the object is loaded and measured" exits 0 "$ASSAY" run "$HERE/object/twice.ini" \
         --load "./$name.so" --device host --no-ceilings --db "$name.sqlite"
 done
-check "the version of now is kept" test -s "$HERE/abi/assay-$(version "$now").h"
-check "with its sizes" gives "" changed "$HERE/abi/assay-$(version "$now").h" sizes
+check "the version of now is kept" test -s "kept/assay-$(version "$now").h"
+check "with its sizes" gives "" changed "kept/assay-$(version "$now").h" sizes
 
 # The check finds what it is for.
 sed 's/^    const char \*summary; .*the formula.*/    int moved;\n&/' "$now" >moved.h
 now=moved.h
-check "a field that moves is found" says "struct assay_operation.summary" changed "$HERE/abi/assay-1.0.h"
+check "a field that moves is found" says "struct assay_operation.summary" changed kept/assay-1.0.h

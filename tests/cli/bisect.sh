@@ -45,15 +45,7 @@ check "a planted regression is found, and its cause" says "1 right commits and 1
 # for each commit's program.
 mkdir ../simulated && cd ../simulated && git init -q . || exit 1
 git config user.email a@example.org && git config user.name a
-cat >two.ini <<'INI'
-[suite]
-title = two
-budget = 0.02
-[group sizes]
-operation = int8_quantize
-n = 100k
-variants = host_scalar, host_omp
-INI
+int8_suite two.ini 'n = 100k' 'variants = host_scalar, host_omp'
 number=0
 for code in 'code=1' 'code=1' 'code=2,slow=int8_quantize/host_omp:40' 'code=2,slow=int8_quantize/host_omp:40'; do
     number=$((number + 1))

@@ -6,17 +6,8 @@
 . "$HERE/cli/gate/sim.sh"
 export ASSAY_DB=names.sqlite
 
-cat >two.ini <<'END'
-[suite]
-title = two variants at two shapes, cold and hot
-budget = 0.02
-[group a]
-operation = int8_quantize
-variants = host_memcpy, host_scalar
-baseline = host_memcpy
-n = 100k, 1M
-temperature = cold, hot
-END
+int8_suite two.ini 'variants = host_memcpy, host_scalar' 'baseline = host_memcpy' \
+    'n = 100k, 1M' 'temperature = cold, hot'
 slow=',slow=int8_quantize/*:10'
 plan() { "$ASSAY" run two.ini --device sim --no-ceilings --dry-run "$@"; }
 # side LABEL SEED REST: a run of them.

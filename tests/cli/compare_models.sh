@@ -2,16 +2,7 @@
 # compare --across: runs on two models of device are held to baselines and ceilings, never to each other's times.
 . "$(dirname "$0")/lib.sh"
 
-cat >two.ini <<'INI'
-[suite]
-title = two groups
-budget = 0.02
-[group quantise]
-operation = int8_quantize
-n = 1M
-variants = host_scalar, host_omp, host_memcpy
-baseline = host_scalar
-INI
+int8_suite two.ini 'n = 1M' 'variants = host_scalar, host_omp, host_memcpy' 'baseline = host_scalar'
 "$ASSAY" run ./two.ini --device sim:launch=0.2 --launches 5 --seed 5 --db one.sqlite >/dev/null 2>&1
 # The other model takes twice as long for everything, and "host_omp" 10 % more than that.
 cp one.sqlite other.sqlite

@@ -3,15 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 export ASSAY_DB=$PWD/explain.sqlite OMP_NUM_THREADS=1
 
-cat >two.ini <<'INI'
-[suite]
-title = two sizes
-budget = 0.02
-[group sizes]
-operation = int8_quantize
-n = 100k, 1M
-variants = host_scalar, host_omp
-INI
+int8_suite two.ini 'n = 100k, 1M' 'variants = host_scalar, host_omp'
 omp="int8_quantize/host_omp n=1000000 input=fp32 scale=odd cold"
 
 # A simulated device counts the instructions of its work.

@@ -117,15 +117,7 @@ for wrong in "--days 0" "--threshold -1" "--format xml" "GPU-0001"; do
 done
 
 # All GPUs of a machine in one run: each is a card.
-cat >two.ini <<'INI'
-[suite]
-title = two sizes
-budget = 0.01
-[group sizes]
-operation = int8_quantize
-n = 100k, 1M
-variants = host_scalar, host_omp
-INI
+int8_suite two.ini 'n = 100k, 1M' 'variants = host_scalar, host_omp'
 all() { "$ASSAY" run ./two.ini --device sim:gpus=8,gpu=all,launch=0.1 --seed 1 --no-ceilings "$@"; }
 check "eight GPUs of one machine, each with all cases" exits 0 all --replicate --label each --db gpus.sqlite
 check "are eight cards" says "8 cards: 0 with a finding, 8 judged" "$ASSAY" fleet --db gpus.sqlite --allow-simulated

@@ -81,24 +81,36 @@ check "imports show as runs" says "Find" "$ASSAY" show gbench.json
 check "and have a history" says "Strings/Find n=64 hot" "$ASSAY" history 'Strings/*'
 
 # ----------------------------------------------------------- broken files
-# refused FILE WORDS: exit 2, one line with the file and the words, nothing taken.
+# broken FILE CHANGE: broken.json is the file, changed by an expression of SQLite over its text `it`.
+broken() { sqlite3 :memory: "SELECT $2 FROM (SELECT CAST(readfile('$files/$1') AS TEXT) AS it)" >broken.json; }
+# refused FILE CHANGE WORDS: exit 2, one line with the file and the words, nothing taken.
 refused() {
     rm -f broken.sqlite*
-    exits 2 "$ASSAY" import "$files/$1" --db broken.sqlite || return 1
-    grep -qF -- "$1" said.err && grep -qF -- "$2" said.err || return 1
+    broken "$1" "$2" && exits 2 "$ASSAY" import broken.json --db broken.sqlite || return 1
+    grep -qF broken.json said.err && grep -qF -- "$3" said.err || return 1
     [ "$(wc -l <said.err)" -eq 1 ] && [ "$(runs broken.sqlite)" = 0 ]
 }
-check "cut short" refused nvbench_cut.json "not JSON, or cut short"
-check "of a newer version" refused nvbench_newer.json "2.0.0"
-check "a device that is not described" refused nvbench_stray_device.json "does not describe"
-check "fewer samples than said" refused nvbench_short_samples.json "has 9 samples, not 10"
-check "more samples than said" refused nvbench_long_samples.json "more than 8"
-check "a case twice" refused nvbench_twice.json "is there twice"
-check "no time" refused gbench_no_time.json "benchmarks[1]: real_time"
-check "a time that is text" refused gbench_text_time.json "benchmarks[1]: real_time"
-check "an unknown unit" refused gbench_unit.json "'fortnight'"
-check "no results" refused gbench_empty.json "no result"
-check "no benchmarks" refused gbench_no_benchmarks.json "not a file of Google Benchmark"
+cp -r "$files/nvbench.json-bin" .
+state='$.benchmarks[0].states'
+samples="$state[0].summaries[7].data[1].value"
+check "cut short" refused nvbench.json "substr(it, 1, 1500)" "not JSON, or cut short"
+check "of a newer version" refused nvbench.json \
+    "json_set(it, '\$.meta.version.json.major', 2, '\$.meta.version.json.string', '2.0.0')" "2.0.0"
+check "a device that is not described" refused nvbench.json "json_set(it, '$state[0].device', 7)" \
+    "does not describe"
+check "fewer samples than said" refused nvbench.json "json_set(it, '$samples', '10')" \
+    "has 9 samples, not 10"
+check "more samples than said" refused nvbench.json "json_set(it, '$samples', '8')" "more than 8"
+check "a case twice" refused nvbench.json \
+    "json_insert(it, '$state[#]', json_extract(it, '$state[0]'))" "is there twice"
+second='$.benchmarks[1]'
+check "no time" refused gbench.json "json_remove(it, '$second.real_time')" "benchmarks[1]: real_time"
+check "a time that is text" refused gbench.json "json_set(it, '$second.real_time', '12')" \
+    "benchmarks[1]: real_time"
+check "an unknown unit" refused gbench.json "json_set(it, '$second.time_unit', 'fortnight')" "'fortnight'"
+check "no results" refused gbench.json "json_set(it, '\$.benchmarks', json('[]'))" "no result"
+check "no benchmarks" refused gbench.json "json_remove(it, '\$.benchmarks')" \
+    "not a file of Google Benchmark"
 check "the wrong format by option" exits 2 "$ASSAY" import "$files/gbench.json" --format nvbench
 check "it says what is missing" warns "not a file of NVBench" \
     "$ASSAY" import "$files/gbench.json" --format nvbench

@@ -2,16 +2,7 @@
 # gate --over: one verdict over the gates of several nodes, a node that disagrees, and one whose share is missing.
 . "$(dirname "$0")/lib.sh"
 
-cat >two.ini <<'INI'
-[suite]
-title = two cases
-budget = 0.01
-[group small]
-operation = int8_quantize
-n = 100k
-temperature = cold
-variants = host_scalar, host_omp
-INI
+int8_suite two.ini 'n = 100k' 'temperature = cold' 'variants = host_scalar, host_omp'
 "$ASSAY" gate ./two.ini --base "$ASSAY" --base-device sim:launch=0.2 --cand-device 'sim:launch=0.2,slow=*/host_omp:10' \
     --allow-simulated --seed 1 --no-extension --db gate.sqlite >/dev/null 2>&1
 

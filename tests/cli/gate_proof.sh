@@ -132,16 +132,7 @@ check "some are drawn beside what is measured" test $drawn -ge 1 -a $drawn -le 6
 
 # ---------------------------------------------------------------- the host
 
-cat >one.ini <<'END'
-[suite]
-title = one case of the host
-budget = 0.02
-[group q]
-operation = int8_quantize
-n = 20000
-device = host
-variants = host_memcpy
-END
+int8_suite one.ini 'n = 20000' 'device = host' 'variants = host_memcpy'
 cp "$ASSAY" copy
 printf '#!/bin/sh\nOMP_NUM_THREADS=1 exec "%s" "$@"\n' "$ASSAY" >threads
 chmod +x threads

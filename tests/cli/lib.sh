@@ -35,6 +35,13 @@ check() {
     fi
 }
 
+# int8_suite FILE LINE...: a suite of one group of int8_quantize, which has these lines.
+int8_suite() {
+    local file=$1
+    shift
+    printf '%s\n' '[suite]' 'budget = 0.02' '[group sizes]' 'operation = int8_quantize' "$@" >"$file"
+}
+
 # Run a program; its output is in said.out and said.err, its exit code in $code.
 run() {
     code=0

@@ -9,16 +9,7 @@ check "the example is a script" bash -n "$example"
 has_programs mpirun || exit 0
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # in this shell alone
 many_groups 6 six.ini
-cat >wrong.ini <<'END'
-[suite]
-title = six groups, one of them wrong
-budget = 0.02
-[group six]
-operation = int8_quantize
-variants = host_scalar, host_omp
-n = 1000..1002+1
-temperature = hot
-END
+int8_suite wrong.ini 'variants = host_scalar, host_omp' 'n = 1000..1002+1' 'temperature = hot'
 mkdir bin
 cat >bin/assay <<END
 #!/bin/sh

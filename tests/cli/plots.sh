@@ -10,17 +10,8 @@ export ASSAY_DB=p.sqlite
 measure() {
     "$ASSAY" run "$2" --label "$1" --launches "$3" --device "sim:seed=1${4:-}" --seed 7 >/dev/null 2>&1
 }
-cat >few.ini <<END
-[suite]
-title = a few cases
-budget = 0.02
-[group q]
-operation = int8_quantize
-variants = host_scalar, host_copy_r4w1, host_memcpy, host_omp
-baseline = host_memcpy
-n = 1M, 4M, 16M
-input = fp32
-END
+int8_suite few.ini 'variants = host_scalar, host_copy_r4w1, host_memcpy, host_omp' 'baseline = host_memcpy' \
+    'n = 1M, 4M, 16M' 'input = fp32'
 sed 's/^n = .*/n = 1Ki..64Mi*2/; s/input = .*/input = fp32, bf16/' few.ini >many.ini
 cat >>many.ini <<END
 [group t]

@@ -19,16 +19,7 @@ clean() {
 esc=$'\x1b]0;owned\x07' del=$'\x7f' csi=$'\xc2\x9b31m' bad=$'\x9b\xff'
 odd="=x$esc$del$csi\`|<b>" # no slash: it names files, too
 
-cat >few.ini <<END
-[suite]
-title = a few cases
-budget = 0.02
-[group q]
-operation = int8_quantize
-variants = host_copy_r4w1, host_memcpy
-baseline = host_memcpy
-n = 1M
-END
+int8_suite few.ini 'variants = host_copy_r4w1, host_memcpy' 'baseline = host_memcpy' 'n = 1M'
 for label in one two three; do
     "$ASSAY" run few.ini --label $label --device sim:launch=1 --launches 5 >/dev/null 2>&1
 done

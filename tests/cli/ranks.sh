@@ -3,16 +3,8 @@
 # what is missing. tests/cli/slurm.sh and mpi.sh have the launchers themselves.
 . "$(dirname "$0")/lib.sh"
 
-cat >ten.ini <<'END'
-[suite]
-title = ten groups of very different work
-budget = 0.01
-[group ten]
-operation = int8_quantize
-variants = host_scalar, host_memcpy
-n = 1k, 2k, 3k, 4k, 5k, 100M, 110M, 120M, 130M, 140M
-temperature = hot
-END
+int8_suite ten.ini 'variants = host_scalar, host_memcpy' 'n = 1k, 2k, 3k, 4k, 5k, 100M, 110M, 120M, 130M, 140M' \
+    'temperature = hot'
 # rank INDEX COUNT [OPTION...]: as srun would start it, in the job JOB.
 JOB=77
 rank() {

@@ -9,15 +9,7 @@ export ASSAY_DB=r.sqlite
 # lacks FILE TEXT
 lacks() { ! grep -qF -- "$2" "$1"; }
 
-cat >two.ini <<'END'
-[suite]
-title = two sizes
-budget = 0.02
-[group sizes]
-operation = int8_quantize
-n = 100k, 1M
-variants = host_scalar, host_omp, host_memcpy
-END
+int8_suite two.ini 'n = 100k, 1M' 'variants = host_scalar, host_omp, host_memcpy'
 for label in a b; do
     "$ASSAY" run ./two.ini --device sim:seed=1 --label $label >/dev/null 2>&1
 done

@@ -82,15 +82,7 @@ document() {
 }
 
 export ASSAY_DB=s.sqlite
-cat >two.ini <<'INI'
-[suite]
-title = two sizes
-budget = 0.02
-[group sizes]
-operation = int8_quantize
-n = 100k, 1M
-variants = host_scalar, host_omp, host_memcpy
-INI
+int8_suite two.ini 'n = 100k, 1M' 'variants = host_scalar, host_omp, host_memcpy'
 for seed in 1 2; do
     "$ASSAY" run ./two.ini --device "sim:seed=$seed,crash=*/host_omp" --launches 2 --label "sim $seed" >/dev/null 2>&1
 done

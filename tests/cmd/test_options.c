@@ -1,13 +1,9 @@
 /* test_options.c - what is typed, by a table of options. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "cmd/options.h"
 
@@ -49,12 +45,11 @@ static int parse(char *line, struct arguments *arguments)
     return options_parse(&command, count, words, arguments);
 }
 
-static void values_go_where_the_table_says(void **state)
+TEST(values_go_where_the_table_says)
 {
     char line[] = "x --flag --no-flag one --count 1k --seconds=0.5 --percent 2.5 --fraction 2.5 "
                   "--seed 0x10 --format md -o out two";
     struct arguments got;
-    (void)state;
     assert_int_equal(parse(line, &got), 0);
     assert_true(got.flag);
     assert_false(got.no_flag);
@@ -71,11 +66,10 @@ static void values_go_where_the_table_says(void **state)
     assert_null(option_given(&got.given, "db"));
 }
 
-static void the_database_is_the_environments_unless_told(void **state)
+TEST(the_database_is_the_environments_unless_told)
 {
     char without[] = "x a", with[] = "x a --db mine";
     struct arguments got;
-    (void)state;
     setenv("ASSAY_DB", "theirs", 1);
     assert_int_equal(parse(without, &got), 0);
     assert_string_equal(got.db, "theirs");
@@ -85,7 +79,7 @@ static void the_database_is_the_environments_unless_told(void **state)
     assert_string_equal(database_default(NULL), "results/assay.sqlite");
 }
 
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
     static const struct {
         const char *line, *message;
@@ -111,7 +105,6 @@ static void what_is_wrong_is_named(void **state)
         {"x a --db", "--db needs a value"},
         {"x a -o", "-o needs a value"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct arguments got;
         char line[128];
@@ -121,21 +114,14 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
-static void help_may_be_cut_short_too(void **state)
+TEST(help_may_be_cut_short_too)
 {
     char line[] = "x --hel";
     struct arguments got;
-    (void)state;
     assert_int_equal(parse(line, &got), 1);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_go_where_the_table_says),
-        cmocka_unit_test(the_database_is_the_environments_unless_told),
-        cmocka_unit_test(what_is_wrong_is_named),
-        cmocka_unit_test(help_may_be_cut_short_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -5,14 +5,11 @@
  */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "base/temp_folder.h"
 #include "device/cuda/driver_calls.h"

@@ -1,14 +1,9 @@
 /* test_cache_lines.c - what the host's flushes leave in the caches: nothing. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "device/device.h"
@@ -74,9 +69,8 @@ static void need_eviction(void)
     if (!cache_lines_can_evict()) skip();
 }
 
-static void evicted_lines_come_from_memory(void **state)
+TEST(evicted_lines_come_from_memory)
 {
-    (void)state;
     need_eviction();
     double hot[REPEATS], cold[REPEATS];
     void *memory = new_walk();
@@ -91,9 +85,8 @@ static void evicted_lines_come_from_memory(void **state)
     free(memory);
 }
 
-static void eviction_changes_no_byte(void **state)
+TEST(eviction_changes_no_byte)
 {
-    (void)state;
     need_eviction();
     enum { BYTES = 20 << 20 }; /* several threads' worth */
     static const size_t offset[] = {0, 1, 63, 64, 4095};
@@ -113,7 +106,6 @@ static void eviction_changes_no_byte(void **state)
 
 static int walk_buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
-    (void)shape;
     out[0] = (struct assay_buffer){
         .name = "walk", .role = ASSAY_IN, .type = ASSAY_I64, .count = WALK_BYTES / 8};
     return 1;
@@ -171,24 +163,21 @@ static void hold_cold_against_hot(enum cache_flush flush, bool in_workspace)
     fail_msg("%s: %.0f ns cold, %.0f hot", flush_name(flush), cold, hot);
 }
 
-static void each_flush_makes_the_operands_cold(void **state)
+TEST(each_flush_makes_the_operands_cold)
 {
-    (void)state;
     for (int flush = 0; flush < FLUSHES; flush++)
         if (flush != FLUSH_LINES || cache_lines_can_evict())
             hold_cold_against_hot((enum cache_flush)flush, false);
 }
 
-static void a_workspace_is_cold_too(void **state)
+TEST(a_workspace_is_cold_too)
 {
-    (void)state;
     need_eviction();
     hold_cold_against_hot(FLUSH_LINES, true);
 }
 
-static void the_host_says_how_it_flushes(void **state)
+TEST(the_host_says_how_it_flushes)
 {
-    (void)state;
     const int own = cache_lines_can_evict() ? FLUSH_LINES : FLUSH_READ;
     const struct {
         int asked, got;
@@ -206,12 +195,5 @@ static void the_host_says_how_it_flushes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(evicted_lines_come_from_memory),
-        cmocka_unit_test(eviction_changes_no_byte),
-        cmocka_unit_test(each_flush_makes_the_operands_cold),
-        cmocka_unit_test(a_workspace_is_cold_too),
-        cmocka_unit_test(the_host_says_how_it_flushes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* test_code_listing.c - listings of machine code: what differs, and what only moved. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "device/code_listing.h"
 
 static const char sass[] =
@@ -59,10 +54,9 @@ static int kinds_of(const struct code_change *change, int side, const char *kind
     return 0;
 }
 
-static void kernels_are_read(void **state)
+TEST(kernels_are_read)
 {
     struct code_listing listing = listing_of(sass);
-    (void)state;
     assert_int_equal(listing.count, 1);
     const struct code_function *one = &listing.functions[0];
     assert_string_equal(one->name, "_Z5scalePf");
@@ -78,12 +72,11 @@ static void kernels_are_read(void **state)
     code_listing_release(&listing);
 }
 
-static void functions_of_the_host_are_read(void **state)
+TEST(functions_of_the_host_are_read)
 {
     static const char *const kinds[] = {"moves",  "moves",   "jumps",     "calls",
                                         "packed", "atomics", "divisions", "jumps"};
     struct code_listing listing = listing_of(host);
-    (void)state;
     assert_int_equal(listing.count, 1); /* not what only jumps to a library */
     const struct code_function *one = &listing.functions[0];
     assert_string_equal(one->name, "scale");
@@ -112,10 +105,9 @@ static int differ(const char *text, const char *from, const char *to, struct cod
     return count;
 }
 
-static void what_only_moved_is_the_same(void **state)
+TEST(what_only_moved_is_the_same)
 {
     struct code_change change;
-    (void)state;
     assert_int_equal(differ(sass, "FFMA R5, R4.reuse, R3", "FFMA R9, R8, R3", &change), 0);
     assert_int_equal(differ(sass, "BRA 0x810", "BRA 0x990", &change), 0);
     assert_int_equal(differ(host, "je     1150", "je     1160", &change), 0);
@@ -124,10 +116,9 @@ static void what_only_moved_is_the_same(void **state)
     assert_int_equal(differ(host, "mulps  %xmm1", "mulps  %xmm7", &change), 0);
 }
 
-static void what_differs_is_counted(void **state)
+TEST(what_differs_is_counted)
 {
     struct code_change change;
-    (void)state;
     assert_int_equal(differ(sass, "FFMA R5", "STL R5", &change), 1);
     assert_int_equal(kinds_of(&change, 0, "FMA"), 1);
     assert_int_equal(kinds_of(&change, 1, "FMA"), 0);
@@ -141,12 +132,11 @@ static void what_differs_is_counted(void **state)
     assert_int_equal(differ(host, "<scale>:", "<renamed>:", &change), 2);
 }
 
-static void calls_are_named(void **state)
+TEST(calls_are_named)
 {
     struct code_listing base = listing_of(host);
     struct code_listing candidate = changed(host, "call   1030 <malloc@plt>", "call   1050 <free>");
     struct code_changes changes;
-    (void)state;
     assert_int_equal(code_changes_make(&changes, &base, &candidate), 0);
     assert_int_equal(changes.count, 1);
     assert_string_equal(changes.list[0].calls[0][0], "malloc@plt");
@@ -158,7 +148,7 @@ static void calls_are_named(void **state)
 }
 
 /* Static functions of several files have one name: each finds the one that it was. */
-static void namesakes_are_told_apart(void **state)
+TEST(namesakes_are_told_apart)
 {
     static const char one[] = "0000 <launch>:\n  1:\tpush %rbp\n";
     static const char two[] = "0010 <launch>:\n  1:\tret\n";
@@ -172,7 +162,6 @@ static void namesakes_are_told_apart(void **state)
         {{one, two, ""}, {three, one, two}, 1},    {{one, two, three}, {four, two, one}, 1},
         {{one, one, one}, {one, one, ""}, 1},      {{one, one, two}, {one, two, two}, 1},
         {{one, two, ""}, {three, four, ""}, 2}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct code_listing base = {0}, candidate = {0};
         struct code_changes changes;
@@ -189,7 +178,7 @@ static void namesakes_are_told_apart(void **state)
 }
 
 /* Every line of both sides is in the alignment, in its order, and pairs are alike. */
-static void lines_stand_side_by_side(void **state)
+TEST(lines_stand_side_by_side)
 {
     static const char more[] = "    1139:\tpush   %rbx\n    1139:\tpush   %rbp";
     struct code_listing base = listing_of(host);
@@ -197,7 +186,6 @@ static void lines_stand_side_by_side(void **state)
     struct code_changes changes;
     struct code_pair *pairs;
     int count, left = 0, right = 0;
-    (void)state;
     assert_int_equal(code_changes_make(&changes, &base, &candidate), 0);
     assert_int_equal(changes.list[0].differing, 1);
     assert_int_equal(code_change_align(&changes.list[0], &pairs, &count), 0);
@@ -218,7 +206,7 @@ static void lines_stand_side_by_side(void **state)
 }
 
 /* A tool that is another, or was cut off, is no code and no harm. */
-static void what_is_no_listing_is_empty(void **state)
+TEST(what_is_no_listing_is_empty)
 {
     static const char *const texts[] = {"",
                                         "\n\n",
@@ -227,7 +215,6 @@ static void what_is_no_listing_is_empty(void **state)
                                         "\tcode for sm_",
                                         " Function :\n REG:",
                                         "a <b>:\n    1:\t\n    2:\tcall <"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct code_listing listing = listing_of(texts[i]);
         assert_true(listing.count <= 1);
@@ -243,15 +230,5 @@ static void what_is_no_listing_is_empty(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_are_read),
-        cmocka_unit_test(functions_of_the_host_are_read),
-        cmocka_unit_test(what_only_moved_is_the_same),
-        cmocka_unit_test(what_differs_is_counted),
-        cmocka_unit_test(calls_are_named),
-        cmocka_unit_test(namesakes_are_told_apart),
-        cmocka_unit_test(lines_stand_side_by_side),
-        cmocka_unit_test(what_is_no_listing_is_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -7,15 +7,12 @@
  *   CODE_KERNELS=...   of these sources, beside code_mutants.cu
  */
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "base/temp_folder.h"
 #include "device/cuda/cubin_identity.h"
@@ -266,14 +263,13 @@ static void mutate(const char *source, int wanted, struct rng *rng, struct tally
     free(first.bytes);
 }
 
-static void no_kernel_that_differs_has_the_same_identity(void **state)
+TEST(no_kernel_that_differs_has_the_same_identity)
 {
     const char *more = getenv("CODE_MUTANTS"), *named = getenv("CODE_KERNELS");
     char list[1 << 16], *rest = list, *source;
     struct tally tally = {0};
     struct rng rng;
     int sources = 0, wanted = more ? atoi(more) : USUAL_MUTANTS;
-    (void)state;
     if (!sh("cd %s && command -v nvcc && command -v ptxas%s", "")) skip();
     snprintf(list, sizeof list, "%s %s", USUAL_KERNELS, named ? named : "");
     for (const char *c = list; *c; c++)
@@ -288,11 +284,8 @@ static void no_kernel_that_differs_has_the_same_identity(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_kernel_that_differs_has_the_same_identity),
-    };
     if (temp_folder_make(&folder, "mutants") != 0) return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_main(NULL, NULL);
     temp_folder_remove(&folder);
     return failed;
 }

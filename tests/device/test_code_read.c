@@ -1,18 +1,13 @@
 /* test_code_read.c - the machine code of two programs, by the tools that are there. cuobjdump is a
  * script here, which hands out two cubins: of their two kernels one differs. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/temp_folder.h"
 #include "device/code_read.h"
@@ -70,7 +65,6 @@ static const char cuobjdump[] =
 
 static int begin(void **state)
 {
-    (void)state;
     static const unsigned char code[16] = {1, 2, 3}, other[16] = {1, 2, 4};
     const struct synthetic_function base[] = {{"fill", code, 16}, {"copy", code, 16}};
     const struct synthetic_function candidate[] = {{"fill", code, 16}, {"copy", other, 16}};
@@ -87,7 +81,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     temp_folder_remove(&folder);
     return 0;
 }
@@ -106,10 +99,9 @@ static void use_tools(const char *folders)
     assert_int_equal(setenv("PATH", tools, 1), 0);
 }
 
-static void a_program_is_what_it_is(void **state)
+TEST(a_program_is_what_it_is)
 {
     struct code_difference difference;
-    (void)state;
     use_tools("/usr/bin:/bin");
     assert_int_equal(read_two(&difference, "plain", "plain"), 0);
     assert_int_equal(difference.changes.count, 0);
@@ -117,10 +109,9 @@ static void a_program_is_what_it_is(void **state)
     code_difference_release(&difference);
 }
 
-static void the_kernel_that_differs_is_read(void **state)
+TEST(the_kernel_that_differs_is_read)
 {
     struct code_difference difference;
-    (void)state;
     use_tools("/usr/bin:/bin");
     assert_int_equal(read_two(&difference, "base", "candidate"), 0);
     assert_int_equal(difference.changes.count, 1);
@@ -134,10 +125,9 @@ static void the_kernel_that_differs_is_read(void **state)
     code_difference_release(&difference);
 }
 
-static void kernels_of_one_side_are_new(void **state)
+TEST(kernels_of_one_side_are_new)
 {
     struct code_difference difference;
-    (void)state;
     use_tools("/usr/bin:/bin");
     assert_int_equal(read_two(&difference, "plain", "candidate"), 0);
     assert_int_equal(difference.changes.count, 2);
@@ -145,20 +135,18 @@ static void kernels_of_one_side_are_new(void **state)
     code_difference_release(&difference);
 }
 
-static void a_tool_that_lacks_is_named(void **state)
+TEST(a_tool_that_lacks_is_named)
 {
     struct code_difference difference;
-    (void)state;
     use_tools("");
     assert_int_equal(read_two(&difference, "plain", "plain"), 0);
     assert_non_null(strstr(difference.lacks, "there is no objdump"));
     code_difference_release(&difference);
 }
 
-static void what_has_no_code_is_refused(void **state)
+TEST(what_has_no_code_is_refused)
 {
     struct code_difference difference;
-    (void)state;
     assert_int_equal(read_two(&difference, "cuobjdump", "plain"), -1);
     assert_non_null(strstr(assay_last_error(), "it is no machine code"));
     assert_int_equal(read_two(&difference, "plain", "nothing"), -1);
@@ -166,12 +154,5 @@ static void what_has_no_code_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_is_what_it_is),
-        cmocka_unit_test(the_kernel_that_differs_is_read),
-        cmocka_unit_test(kernels_of_one_side_are_new),
-        cmocka_unit_test(what_has_no_code_is_refused),
-        cmocka_unit_test(a_tool_that_lacks_is_named),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
+    return test_main(begin, end);
 }

@@ -6,9 +6,8 @@
 
 static char list[PROFILE_MAX_COUNTERS][PROFILE_MAX_METRIC];
 
-static void a_list_names_each_counter_once(void **state)
+TEST(a_list_names_each_counter_once)
 {
-    (void)state;
     int memory = counter_list("memory", list);
     assert_true(memory > 5);
     assert_int_equal(counter_list("memory,memory," COUNTER_DRAM, list), memory);
@@ -19,9 +18,8 @@ static void a_list_names_each_counter_once(void **state)
     assert_true(counter_list("all", list) <= PROFILE_MAX_COUNTERS);
 }
 
-static void a_wrong_list_is_refused_with_a_reason(void **state)
+TEST(a_wrong_list_is_refused_with_a_reason)
 {
-    (void)state;
     FAILS(counter_list("memry", list), "did you mean 'memory'");
     FAILS(counter_list("dram__bytes", list), "lacks its rollup");
     FAILS(counter_list("", list), "which counters");
@@ -29,9 +27,8 @@ static void a_wrong_list_is_refused_with_a_reason(void **state)
     FAILS(counter_list(",memory", list), "commas between");
 }
 
-static void counters_are_written_with_their_units(void **state)
+TEST(counters_are_written_with_their_units)
 {
-    (void)state;
     char text[48];
     counter_text(text, sizeof text, COUNTER_BYTES, 2.5e8);
     assert_string_equal(text, "250 MB");
@@ -47,10 +44,5 @@ static void counters_are_written_with_their_units(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_names_each_counter_once),
-        cmocka_unit_test(a_wrong_list_is_refused_with_a_reason),
-        cmocka_unit_test(counters_are_written_with_their_units),
-    };
-    return cmocka_run_group_tests_name("counter sets", tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -3,15 +3,11 @@
  * GPU with two kernels a launch and three metrics, which take two passes. It finds
  * the fields of CUPTI's parameters by place, and not by a header both sides share.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <dlfcn.h>
 #include <math.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "device/cuda/counters.h"
 #include "tests/shared_object.h"
@@ -118,7 +114,6 @@ static int make_driver(void)
 
 static int make_libraries(void **state)
 {
-    (void)state;
     if (shared_object_make(library_source, fake.path, sizeof fake.path) || make_driver()) return -1;
     fake.library = dlopen(fake.path, RTLD_NOW | RTLD_LOCAL);
     if (!fake.library) return -1;
@@ -131,7 +126,6 @@ static int make_libraries(void **state)
 
 static int remove_libraries(void **state)
 {
-    (void)state;
     dlclose(fake.library);
     dlclose(fake.driver);
     shared_object_remove(fake.path);
@@ -141,7 +135,6 @@ static int remove_libraries(void **state)
 
 static int allow(void **state)
 {
-    (void)state;
     fake.refuse(0, 0);
     return 0;
 }
@@ -172,7 +165,6 @@ static int run_passes(struct counters *counters)
 
 static void values_are_in_the_order_of_the_names_kernel_by_kernel(void **state)
 {
-    (void)state;
     struct counters *counters = opened(COUNTERS_EACH_KERNEL);
     double values[MAX_RANGES * NAMES];
     int ranges;
@@ -191,7 +183,6 @@ static void values_are_in_the_order_of_the_names_kernel_by_kernel(void **state)
 
 static void what_the_gpu_does_not_know_is_named(void **state)
 {
-    (void)state;
     char text[64], cut[8];
     struct counters *counters = opened(COUNTERS_EACH_KERNEL);
     counters_unknown(counters, text, sizeof text);
@@ -203,7 +194,6 @@ static void what_the_gpu_does_not_know_is_named(void **state)
 
 static void a_gpu_that_knows_none_of_them_is_an_error(void **state)
 {
-    (void)state;
     const char *const unknown[] = {"no__such.sum"};
     struct counters *counters;
     assert_int_equal(counters_open(&counters, unknown, 1, DEVICE, COUNTERS_EACH_KERNEL, MAX_RANGES),
@@ -215,7 +205,6 @@ static void a_gpu_that_knows_none_of_them_is_an_error(void **state)
 
 static void a_whole_launch_is_one_range(void **state)
 {
-    (void)state;
     struct counters *counters = opened(COUNTERS_WHOLE_LAUNCH);
     double values[MAX_RANGES * NAMES];
     int ranges;
@@ -228,7 +217,6 @@ static void a_whole_launch_is_one_range(void **state)
 
 static void a_user_without_permission_is_told_how_to_get_it(void **state)
 {
-    (void)state;
     struct counters *counters;
     fake.refuse(1, 35);
     assert_int_equal(
@@ -241,7 +229,6 @@ static void a_user_without_permission_is_told_how_to_get_it(void **state)
 
 static void a_refusal_on_the_way_is_an_error_with_the_call(void **state)
 {
-    (void)state;
     struct counters *counters = opened(COUNTERS_EACH_KERNEL);
     bool done;
     double values[MAX_RANGES * NAMES];
@@ -259,7 +246,6 @@ static void a_refusal_on_the_way_is_an_error_with_the_call(void **state)
 
 static void closing_gives_everything_back(void **state)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct counters *counters = opened(COUNTERS_EACH_KERNEL);
         assert_int_equal(fake.open(), 3); /* profiler, ranges, host */
@@ -290,7 +276,6 @@ static void a_build_without_the_range_profiler_says_so(void **state)
 {
     const char *const names[] = {"gpu__time_duration.sum"};
     struct counters *counters;
-    (void)state;
     assert_int_equal(counters_open(&counters, names, 1, 0, COUNTERS_EACH_KERNEL, 1), -1);
     assert_non_null(strstr(assay_last_error(), "CUDA 12.6"));
     assert_null(counters);

@@ -1,13 +1,9 @@
 /* test_cubin.c - the cubin reader, its hash, and the table of symbols. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "device/cuda/cubin.h"
 #include "device/cuda/symbols.h"
 #include "synthetic_cubin.h"
@@ -40,9 +36,8 @@ static void see(const char *name, struct code_hash hash, void *context)
     seen->count++;
 }
 
-static void every_function_is_named_with_the_hash_of_its_code(void **state)
+TEST(every_function_is_named_with_the_hash_of_its_code)
 {
-    (void)state;
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
     struct seen seen = {0};
@@ -54,9 +49,8 @@ static void every_function_is_named_with_the_hash_of_its_code(void **state)
     }
 }
 
-static void sections_other_than_code_are_passed_over(void **state)
+TEST(sections_other_than_code_are_passed_over)
 {
-    (void)state;
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
     Elf64_Shdr *second = (Elf64_Shdr *)(cubin + sizeof(Elf64_Ehdr)) + 3;
@@ -66,9 +60,8 @@ static void sections_other_than_code_are_passed_over(void **state)
     assert_string_equal(seen.name[0], two[0].name);
 }
 
-static void a_cubin_need_not_be_aligned(void **state)
+TEST(a_cubin_need_not_be_aligned)
 {
-    (void)state;
     static unsigned char shifted[SYNTHETIC_MAX + 1];
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
@@ -78,9 +71,8 @@ static void a_cubin_need_not_be_aligned(void **state)
     assert_true(equal(seen.hash[1], code_hash_of(code_b, sizeof code_b)));
 }
 
-static void the_section_count_may_be_in_section_zero(void **state)
+TEST(the_section_count_may_be_in_section_zero)
 {
-    (void)state;
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
     Elf64_Ehdr *header = (Elf64_Ehdr *)cubin;
@@ -93,9 +85,8 @@ static void the_section_count_may_be_in_section_zero(void **state)
     assert_int_equal(cubin_each_function(cubin, size, see, &seen), 2);
 }
 
-static void every_truncation_is_refused(void **state)
+TEST(every_truncation_is_refused)
 {
-    (void)state;
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
     for (size_t cut = 0; cut < size; cut++) {
@@ -109,9 +100,8 @@ static void every_truncation_is_refused(void **state)
     }
 }
 
-static void no_byte_of_the_tables_can_lead_out_of_bounds(void **state)
+TEST(no_byte_of_the_tables_can_lead_out_of_bounds)
 {
-    (void)state;
     static const unsigned char values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
     _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
     size_t size = synthetic_cubin(cubin, two, 2);
@@ -129,9 +119,8 @@ static void no_byte_of_the_tables_can_lead_out_of_bounds(void **state)
     free(copy);
 }
 
-static void what_is_no_cubin_is_refused(void **state)
+TEST(what_is_no_cubin_is_refused)
 {
-    (void)state;
     static const char text[256] = "#!/bin/sh";
     struct seen seen = {0};
     assert_int_equal(cubin_each_function(text, sizeof text, see, &seen), -1);
@@ -139,9 +128,8 @@ static void what_is_no_cubin_is_refused(void **state)
     assert_int_equal(seen.count, 0);
 }
 
-static void one_bit_of_code_changes_the_hash(void **state)
+TEST(one_bit_of_code_changes_the_hash)
 {
-    (void)state;
     unsigned char bytes[100] = {0};
     struct code_hash before = code_hash_of(bytes, sizeof bytes);
     for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
@@ -153,17 +141,15 @@ static void one_bit_of_code_changes_the_hash(void **state)
     }
 }
 
-static void trailing_zeros_change_the_hash(void **state)
+TEST(trailing_zeros_change_the_hash)
 {
-    (void)state;
     static const unsigned char zeros[65];
     for (size_t size = 0; size + 1 < sizeof zeros; size++)
         assert_false(equal(code_hash_of(zeros, size), code_hash_of(zeros, size + 1)));
 }
 
-static void swapped_instructions_change_the_hash(void **state)
+TEST(swapped_instructions_change_the_hash)
 {
-    (void)state;
     unsigned char code[128];
     for (size_t i = 0; i < sizeof code; i++)
         code[i] = (unsigned char)(i * 37);
@@ -177,9 +163,8 @@ static void swapped_instructions_change_the_hash(void **state)
     }
 }
 
-static void the_hash_is_the_same_in_every_build(void **state)
+TEST(the_hash_is_the_same_in_every_build)
 {
-    (void)state;
     /* Stored in databases: a change here makes old hashes unlike new ones. */
     static const char text[] = "S2R R0, SR_TID.X ; EXIT ; and a tail of odd length";
     struct code_hash hash = code_hash_of(text, sizeof text - 1);
@@ -187,9 +172,8 @@ static void the_hash_is_the_same_in_every_build(void **state)
     assert_int_equal(hash.word[1], 0x6ec4af6189117842u);
 }
 
-static void a_name_is_kept_once_and_stays_where_it_is(void **state)
+TEST(a_name_is_kept_once_and_stays_where_it_is)
 {
-    (void)state;
     struct symbols symbols = {0};
     struct symbol *first = symbols_intern(&symbols, "kernel0");
     for (int i = 0; i < 5000; i++) {
@@ -205,9 +189,8 @@ static void a_name_is_kept_once_and_stays_where_it_is(void **state)
     assert_null(symbols_find(&symbols, "kernel0"));
 }
 
-static void two_codes_under_one_name_are_ambiguous(void **state)
+TEST(two_codes_under_one_name_are_ambiguous)
 {
-    (void)state;
     struct symbols symbols = {0};
     struct symbol *symbol = symbols_intern(&symbols, "kernel");
     struct code_hash a = {{1, 2}}, b = {{1, 3}};
@@ -224,20 +207,5 @@ static void two_codes_under_one_name_are_ambiguous(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_function_is_named_with_the_hash_of_its_code),
-        cmocka_unit_test(sections_other_than_code_are_passed_over),
-        cmocka_unit_test(a_cubin_need_not_be_aligned),
-        cmocka_unit_test(the_section_count_may_be_in_section_zero),
-        cmocka_unit_test(every_truncation_is_refused),
-        cmocka_unit_test(no_byte_of_the_tables_can_lead_out_of_bounds),
-        cmocka_unit_test(what_is_no_cubin_is_refused),
-        cmocka_unit_test(one_bit_of_code_changes_the_hash),
-        cmocka_unit_test(trailing_zeros_change_the_hash),
-        cmocka_unit_test(swapped_instructions_change_the_hash),
-        cmocka_unit_test(the_hash_is_the_same_in_every_build),
-        cmocka_unit_test(a_name_is_kept_once_and_stays_where_it_is),
-        cmocka_unit_test(two_codes_under_one_name_are_ambiguous),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -2,14 +2,11 @@
  * test_cubin_identity.c - which cubins are the same code. Compiled here by the toolkit's own tools,
  * in pairs that differ in one thing; where there are none these are skipped.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/temp_folder.h"
 #include "device/cuda/cubin_identity.h"
@@ -109,7 +106,7 @@ static void replaced(const char *from, const char *to, char out[4096])
     snprintf(out, 4096, "%.*s%s%s", (int)(at - ptx), ptx, to, at + strlen(from));
 }
 
-static void each_change_is_seen(void **state)
+TEST(each_change_is_seen)
 {
     static const char *const changes[][2] = {
         {"0f40000000, 0f40400000, 0f40800000};", "0f40000000, 0f40400000, 0f40800001};"},
@@ -128,7 +125,6 @@ static void each_change_is_seen(void **state)
         {".visible .entry other(", ".visible .entry another("},
         {"bar.sync 0;\n", ""},
     };
-    (void)state;
     if (!has_tool("ptxas")) skip();
     struct code_hash first = ptx_identity(ptx);
     assert_true(same(first, ptx_identity(ptx)));
@@ -143,10 +139,9 @@ static void each_change_is_seen(void **state)
 }
 
 /* What only says where the source stood is in other sections. */
-static void comments_and_lines_are_no_change(void **state)
+TEST(comments_and_lines_are_no_change)
 {
     char text[4096];
-    (void)state;
     if (!has_tool("ptxas")) skip();
     struct code_hash first = ptx_identity(ptx);
     replaced("bar.sync 0;", "// a comment\n\n\nbar.sync 0;", text);
@@ -167,9 +162,8 @@ static void comments_and_lines_are_no_change(void **state)
 /* ------------------------------------------------------------------ nvcc -- */
 
 /* Names that are local to a file have a number of its path and options in them. */
-static void another_folder_is_no_change(void **state)
+TEST(another_folder_is_no_change)
 {
-    (void)state;
     if (!has_tool("nvcc")) skip();
     write_file(
         "k.cu",
@@ -187,7 +181,7 @@ static void another_folder_is_no_change(void **state)
     sh("rm -r a b"); /* temp_folder_remove takes files alone */
 }
 
-static void a_local_name_loses_its_number(void **state)
+TEST(a_local_name_loses_its_number)
 {
     static const char *const names[][2] = {
         {"_ZN30_GLOBAL__N__292f253a_4_k_cu_go4anonEPf", "_ZN30_GLOBAL__N___4_k_cu_go4anonEPf"},
@@ -198,7 +192,6 @@ static void a_local_name_loses_its_number(void **state)
         {"", ""},
     };
     char plain[128];
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         cubin_plain_local(names[i][0], plain, sizeof plain);
         assert_string_equal(plain, names[i][1]);
@@ -209,12 +202,11 @@ static void a_local_name_loses_its_number(void **state)
 
 /* --------------------------------------------------------------- modules -- */
 
-static void a_kernel_is_found_with_its_parameters(void **state)
+TEST(a_kernel_is_found_with_its_parameters)
 {
     unsigned char *bytes;
     struct module_kernel scale, other, again;
     char text[4096];
-    (void)state;
     if (!has_tool("ptxas")) skip();
     struct module_set *set = module_set_new();
     assert_non_null(set);
@@ -252,13 +244,12 @@ static void a_kernel_is_found_with_its_parameters(void **state)
 
 /* ---------------------------------------------------------------- damage -- */
 
-static void damage_is_refused_or_changes_the_hash(void **state)
+TEST(damage_is_refused_or_changes_the_hash)
 {
     static const struct synthetic_function functions[] = {{"a", "0123456789abcdef", 16},
                                                           {"b", "fedcba9876543210", 16}};
     unsigned char cubin[SYNTHETIC_MAX], copy[SYNTHETIC_MAX];
     struct code_hash first, hash;
-    (void)state;
     size_t size = synthetic_cubin(cubin, functions, 2);
     assert_int_equal(cubin_identity(cubin, size, &first), 0);
     for (size_t cut = 0; cut < size; cut++) {
@@ -276,14 +267,13 @@ static void damage_is_refused_or_changes_the_hash(void **state)
 }
 
 /* More than 4 KiB of parameters are told in another form. */
-static void large_parameters_are_found_too(void **state)
+TEST(large_parameters_are_found_too)
 {
     static const char large[] =
         ".version 8.1\n.target sm_80\n.address_size 64\n"
         ".visible .entry large(.param .align 8 .b8 table[6000], .param .u32 n)\n{ ret; }\n";
     unsigned char *bytes;
     struct module_kernel kernel;
-    (void)state;
     if (!has_tool("ptxas")) skip();
     struct module_set *set = module_set_new();
     assert_non_null(set);
@@ -300,17 +290,8 @@ static void large_parameters_are_found_too(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_change_is_seen),
-        cmocka_unit_test(comments_and_lines_are_no_change),
-        cmocka_unit_test(another_folder_is_no_change),
-        cmocka_unit_test(a_local_name_loses_its_number),
-        cmocka_unit_test(a_kernel_is_found_with_its_parameters),
-        cmocka_unit_test(large_parameters_are_found_too),
-        cmocka_unit_test(damage_is_refused_or_changes_the_hash),
-    };
     if (temp_folder_make(&folder, "cubin") != 0) return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_main(NULL, NULL);
     temp_folder_remove(&folder);
     return failed;
 }

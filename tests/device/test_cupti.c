@@ -2,14 +2,10 @@
  * test_cupti.c - recording what the device did, against a library made on the
  * spot (fake_cupti.h).
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <dlfcn.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "device/cuda/cupti.h"
 #include "device/cuda/records.h"
@@ -20,7 +16,6 @@
 
 static void records_are_sorted_by_start_then_end_then_correlation(void **state)
 {
-    (void)state;
     struct record_list list = {0};
     const uint64_t times[][3] = {{30, 40, 1}, {10, 30, 2}, {10, 20, 5}, {10, 20, 4}};
     for (int i = 0; i < 4; i++)
@@ -38,7 +33,6 @@ static void records_are_sorted_by_start_then_end_then_correlation(void **state)
 
 static void a_record_without_times_is_refused(void **state)
 {
-    (void)state;
     struct record_list list = {0};
     assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = 0, .end_ns = 0}), -1);
     assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = 5, .end_ns = 0}), -1);
@@ -48,7 +42,6 @@ static void a_record_without_times_is_refused(void **state)
 
 static void ten_thousand_records_keep_their_values(void **state)
 {
-    (void)state;
     struct record_list list = {0};
     for (uint32_t i = 1; i <= 10000; i++)
         assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = i, .end_ns = i}), 0);
@@ -92,7 +85,6 @@ static void find(const char *name, void *function)
 
 static int make_library(void **state)
 {
-    (void)state;
     if (shared_object_make(library_source, fake.path, sizeof fake.path)) return -1;
     fake.library = dlopen(fake.path, RTLD_NOW | RTLD_LOCAL);
     if (!fake.library) return -1;
@@ -111,7 +103,6 @@ static int make_library(void **state)
 
 static int remove_library(void **state)
 {
-    (void)state;
     dlclose(fake.library);
     shared_object_remove(fake.path);
     return 0;
@@ -119,7 +110,6 @@ static int remove_library(void **state)
 
 static int open_session(void **state)
 {
-    (void)state;
     unsetenv("CUDA_INJECTION64_PATH");
     setenv("ASSAY_CUPTI", fake.path, 1);
     fake.results(0, 0);
@@ -128,7 +118,6 @@ static int open_session(void **state)
 
 static int close_session(void **state)
 {
-    (void)state;
     cupti_close();
     unsetenv("CUDA_INJECTION64_PATH");
     return 0;
@@ -147,7 +136,6 @@ static void collect(int expected_count, int expected_lost)
 /* Must come first: afterwards the library stays loaded. */
 static void a_missing_library_is_an_error_with_its_path(void **state)
 {
-    (void)state;
     setenv("ASSAY_CUPTI", "/nowhere/libcupti.so", 1);
     assert_int_equal(cupti_open(), -1);
     assert_non_null(strstr(assay_last_error(), "/nowhere/libcupti.so"));
@@ -156,7 +144,6 @@ static void a_missing_library_is_an_error_with_its_path(void **state)
 
 static void a_profiler_in_the_environment_has_the_device(void **state)
 {
-    (void)state;
     setenv("CUDA_INJECTION64_PATH", "/opt/tool/injection.so", 1);
     assert_int_equal(cupti_open(), -1);
     assert_non_null(strstr(assay_last_error(), "another profiler"));
@@ -164,7 +151,6 @@ static void a_profiler_in_the_environment_has_the_device(void **state)
 
 static void a_second_subscriber_is_told_that_it_is_taken(void **state)
 {
-    (void)state;
     setenv("ASSAY_CUPTI", fake.path, 1);
     fake.results(39, 0);
     assert_int_equal(cupti_open(), -1);
@@ -174,7 +160,6 @@ static void a_second_subscriber_is_told_that_it_is_taken(void **state)
 
 static void a_refusal_to_record_leaves_nothing_enabled(void **state)
 {
-    (void)state;
     setenv("ASSAY_CUPTI", fake.path, 1);
     fake.results(0, 35);
     assert_int_equal(cupti_open(), -1);
@@ -187,7 +172,6 @@ static void a_refusal_to_record_leaves_nothing_enabled(void **state)
 
 static void a_kernel_is_recorded_with_its_resources(void **state)
 {
-    (void)state;
     char name[] = "_Z4fillPf";
     fake.kernel(1000, 3500, 11, name);
     collect(1, 0);
@@ -206,7 +190,6 @@ static void a_kernel_is_recorded_with_its_resources(void **state)
 
 static void copies_and_sets_are_recorded_without_resources(void **state)
 {
-    (void)state;
     fake.set(30, 40, 3);
     fake.copy(10, 20, 2);
     collect(2, 0);
@@ -222,7 +205,6 @@ static void copies_and_sets_are_recorded_without_resources(void **state)
 
 static void a_collect_takes_what_came_since_the_last(void **state)
 {
-    (void)state;
     fake.kernel(10, 20, 1, "a");
     collect(1, 0);
     collect(0, 0);
@@ -233,7 +215,6 @@ static void a_collect_takes_what_came_since_the_last(void **state)
 
 static void many_kernels_fill_many_buffers_and_none_is_lost(void **state)
 {
-    (void)state;
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 1; i <= 20000; i++)
             fake.kernel(i * 10, i * 10 + 5, i, i % 2 ? "odd" : "even");
@@ -247,7 +228,6 @@ static void many_kernels_fill_many_buffers_and_none_is_lost(void **state)
 
 static void what_is_lost_is_counted(void **state)
 {
-    (void)state;
     fake.kernel(10, 20, 1, "a");
     fake.kernel(0, 0, 2, "a");
     fake.unfinished();
@@ -258,7 +238,6 @@ static void what_is_lost_is_counted(void **state)
 
 static void the_code_of_a_loaded_kernel_has_a_hash(void **state)
 {
-    (void)state;
     static const char code[] = "machine code", other[] = "other code";
     const struct synthetic_function function = {"_Z4fillPf", code, sizeof code};
     const struct synthetic_function changed = {"_Z4fillPf", other, sizeof other};
@@ -280,7 +259,6 @@ static void the_code_of_a_loaded_kernel_has_a_hash(void **state)
 
 static void a_module_that_cannot_be_read_is_passed_over(void **state)
 {
-    (void)state;
     char hash[RESULT_MAX_HASH];
     fake.module("not a cubin", 11);
     fake.module(NULL, 0);
@@ -295,7 +273,6 @@ static char told[256];
 
 static void hear_module(void *context, const void *cubin, size_t size)
 {
-    (void)cubin;
     snprintf(told + strlen(told), sizeof told - strlen(told), "%s module %zu;", (char *)context,
              size);
 }
@@ -313,7 +290,6 @@ static void who_watches_is_told(void **state)
 {
     static char me[] = "me";
     int parameters = 7;
-    (void)state;
     assert_int_equal(fake.call("cuInit", 0, &parameters, NULL), 0); /* nobody does */
     cupti_close();
     cupti_watch(&(struct cupti_watcher){hear_module, hear_call, me});
@@ -329,7 +305,6 @@ static void who_watches_is_told(void **state)
 
 static void a_closed_session_records_nothing_and_opens_again(void **state)
 {
-    (void)state;
     assert_int_not_equal(fake.kinds(), 0);
     cupti_close();
     assert_int_equal(fake.kinds(), 0);

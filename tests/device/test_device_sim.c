@@ -1,11 +1,8 @@
 /* test_device_sim.c - a group of cases on the simulated device. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "measure/measurement.h"
 #include "tests/fake_operations.h"
@@ -51,10 +48,9 @@ static void bench_release(struct bench *bench)
     bench->ops->close(bench->device);
 }
 
-static void a_group_keeps_its_names_and_its_work(void **state)
+TEST(a_group_keeps_its_names_and_its_work)
 {
     struct bench bench;
-    (void)state;
     bench_measure(&bench, "sim", 3);
     static const char *const names[] = {"wide", "fast", "library"};
     for (int i = 0; i < 3; i++) {
@@ -74,10 +70,9 @@ static void a_group_keeps_its_names_and_its_work(void **state)
 }
 
 /* The budget is spent by simulated time: 0.1 s of it, whatever it takes here. */
-static void a_budget_is_simulated_time(void **state)
+TEST(a_budget_is_simulated_time)
 {
     struct bench bench;
-    (void)state;
     bench_measure(&bench, "sim:noise=5", 3);
     double spent_s = 0;
     const struct samples *samples = &bench.results[0].samples;
@@ -87,11 +82,10 @@ static void a_budget_is_simulated_time(void **state)
     bench_release(&bench);
 }
 
-static void the_same_seeds_give_the_same_samples(void **state)
+TEST(the_same_seeds_give_the_same_samples)
 {
     static const char spec[] = "sim:seed=5,launch=1,drift=1,throttle=0.2";
     struct bench first, again, other;
-    (void)state;
     bench_measure(&first, spec, 3);
     bench_measure(&again, spec, 3);
     bench_measure(&other, spec, 4);
@@ -106,10 +100,9 @@ static void the_same_seeds_give_the_same_samples(void **state)
     bench_release(&other);
 }
 
-static void a_wrong_case_fails_its_check_and_the_rest_does_not(void **state)
+TEST(a_wrong_case_fails_its_check_and_the_rest_does_not)
 {
     struct bench bench;
-    (void)state;
     bench_measure(&bench, "sim:wrong=scale/fast", 3);
     assert_int_equal(bench.results[0].status, STATUS_OK);
     assert_int_equal(bench.results[1].status, STATUS_WRONG);
@@ -118,10 +111,9 @@ static void a_wrong_case_fails_its_check_and_the_rest_does_not(void **state)
     bench_release(&bench);
 }
 
-static void a_missing_case_is_marked_lost(void **state)
+TEST(a_missing_case_is_marked_lost)
 {
     struct bench bench;
-    (void)state;
     bench_measure(&bench, "sim:missing=*/wide", 3);
     assert_true(bench.request.lost[0]);
     assert_false(bench.request.lost[1] || bench.request.lost[2]);
@@ -136,10 +128,9 @@ static int marked(const struct samples *samples)
     return count;
 }
 
-static void throttled_blocks_are_marked_and_no_others(void **state)
+TEST(throttled_blocks_are_marked_and_no_others)
 {
     struct bench bench;
-    (void)state;
     bench_measure(&bench, "sim:noise=0.5,throttle=0.2", 3);
     for (int i = 0; i < 3; i++) {
         const struct case_result *result = &bench.results[i];
@@ -156,21 +147,19 @@ static void throttled_blocks_are_marked_and_no_others(void **state)
     bench_release(&bench);
 }
 
-static void a_device_that_throttles_throughout_is_unstable(void **state)
+TEST(a_device_that_throttles_throughout_is_unstable)
 {
     struct bench bench;
-    (void)state;
     bench_measure(&bench, "sim:throttle=1", 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(bench.results[i].status, STATUS_UNSTABLE);
     bench_release(&bench);
 }
 
-static void it_says_that_it_is_simulated_and_has_one_identity(void **state)
+TEST(it_says_that_it_is_simulated_and_has_one_identity)
 {
     struct device_info info[2];
     static const char *const specs[] = {"sim:seed=1,launch=0.5", "sim:seed=2,slow=scale/*:10"};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         const struct device_ops *ops;
         struct device *device;
@@ -186,9 +175,8 @@ static void it_says_that_it_is_simulated_and_has_one_identity(void **state)
     assert_string_equal(info[0].uuid, info[1].uuid);
 }
 
-static void auto_is_never_simulated(void **state)
+TEST(auto_is_never_simulated)
 {
-    (void)state;
     const struct device_ops *ops;
     struct device *device;
     struct device_info info;
@@ -199,7 +187,7 @@ static void auto_is_never_simulated(void **state)
     ops->close(device);
 }
 
-static void a_glob_that_matches_nothing_is_refused(void **state)
+TEST(a_glob_that_matches_nothing_is_refused)
 {
     static const struct {
         const char *spec, *says;
@@ -212,7 +200,6 @@ static void a_glob_that_matches_nothing_is_refused(void **state)
         {"sin:seed=1", "did you mean 'sim'?"},
         {"toaster", "sim:KEY=VALUE"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const struct device_ops *ops;
         struct device *device;
@@ -237,10 +224,9 @@ static int open_as(const char *spec, int pick, struct device_info *info)
     return 0;
 }
 
-static void each_process_has_its_gpu(void **state)
+TEST(each_process_has_its_gpu)
 {
     struct device_info info;
-    (void)state;
     static const struct {
         const char *spec;
         int pick;
@@ -267,9 +253,8 @@ static void each_process_has_its_gpu(void **state)
     assert_non_null(strstr(assay_last_error(), "process 5 of the job on this machine has no GPU"));
 }
 
-static void a_spec_means_any_gpu_one_or_all(void **state)
+TEST(a_spec_means_any_gpu_one_or_all)
 {
-    (void)state;
     static const struct {
         const char *spec;
         enum device_choice choice;
@@ -293,19 +278,5 @@ static void a_spec_means_any_gpu_one_or_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_group_keeps_its_names_and_its_work),
-        cmocka_unit_test(a_budget_is_simulated_time),
-        cmocka_unit_test(the_same_seeds_give_the_same_samples),
-        cmocka_unit_test(a_wrong_case_fails_its_check_and_the_rest_does_not),
-        cmocka_unit_test(a_missing_case_is_marked_lost),
-        cmocka_unit_test(throttled_blocks_are_marked_and_no_others),
-        cmocka_unit_test(a_device_that_throttles_throughout_is_unstable),
-        cmocka_unit_test(it_says_that_it_is_simulated_and_has_one_identity),
-        cmocka_unit_test(auto_is_never_simulated),
-        cmocka_unit_test(a_glob_that_matches_nothing_is_refused),
-        cmocka_unit_test(each_process_has_its_gpu),
-        cmocka_unit_test(a_spec_means_any_gpu_one_or_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

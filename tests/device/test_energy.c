@@ -1,20 +1,14 @@
 /* The energy of a launch, alone and behind a flush. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "device/cuda/energy.h"
 
 /* A hundred groups of ten launches in half a second, at 500 W. */
 static const struct energy_stretch plain = {250e3, 1000, 500e6, 5e6};
 
-static void a_launch_has_its_share_and_the_error_of_one_group(void **state)
+TEST(a_launch_has_its_share_and_the_error_of_one_group)
 {
-    (void)state;
     double error;
     assert_true(fabs(energy_per_launch(&plain, &error) - 250) < 1e-9);
     assert_true(fabs(error - 2.5) < 1e-9);
@@ -23,17 +17,15 @@ static void a_launch_has_its_share_and_the_error_of_one_group(void **state)
     assert_true(fabs(error - 50e3) < 1e-6);
 }
 
-static void a_flush_is_taken_off(void **state)
+TEST(a_flush_is_taken_off)
 {
-    (void)state;
     const struct energy_stretch flush = {250e3, 5000, 500e6, 5e6};
     assert_true(fabs(energy_behind_flush(&plain, &flush) - 200) < 1e-9);
 }
 
 /* 250 and 2.5 mJ of error, less 235 and 2.35: 15 is fewer than five times 4.85. */
-static void a_launch_that_is_lost_in_the_flush_has_no_energy(void **state)
+TEST(a_launch_that_is_lost_in_the_flush_has_no_energy)
 {
-    (void)state;
     const struct energy_stretch flush = {235e3, 1000, 500e6, 5e6};
     assert_true(isnan(energy_behind_flush(&plain, &flush)));
     const struct energy_stretch finer = {235e3, 1000, 500e6, 1e5};
@@ -41,9 +33,8 @@ static void a_launch_that_is_lost_in_the_flush_has_no_energy(void **state)
     assert_true(fabs(energy_behind_flush(&finely, &finer) - 15) < 1e-9);
 }
 
-static void a_counter_that_stood_still_gives_nothing(void **state)
+TEST(a_counter_that_stood_still_gives_nothing)
 {
-    (void)state;
     const struct energy_stretch lost = {NAN, 0, 0, 5e6};
     double error;
     assert_true(isnan(energy_per_launch(&lost, &error)));
@@ -53,11 +44,5 @@ static void a_counter_that_stood_still_gives_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_launch_has_its_share_and_the_error_of_one_group),
-        cmocka_unit_test(a_flush_is_taken_off),
-        cmocka_unit_test(a_launch_that_is_lost_in_the_flush_has_no_energy),
-        cmocka_unit_test(a_counter_that_stood_still_gives_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* test_kernel_image.c - what is known of kernels before there is a GPU. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "device/kernel_image.h"
 
@@ -52,9 +47,8 @@ static void lacks(const struct kernel_image *image, const char *name, const char
     if (!strstr(assay_last_error(), why)) fail_msg("%s, not %s", assay_last_error(), why);
 }
 
-static void ptx_declares_its_kernels(void **state)
+TEST(ptx_declares_its_kernels)
 {
-    (void)state;
     struct kernel_image image;
     assert_int_equal(kernel_image_read(&image, strdup(ptx), sizeof ptx - 1), 0);
     assert_true(image.is_ptx);
@@ -97,18 +91,16 @@ static void check_source(const char *arch, int sm)
     kernel_image_release(&image);
 }
 
-static void a_source_is_compiled_and_listed(void **state)
+TEST(a_source_is_compiled_and_listed)
 {
-    (void)state;
     check_source("sm_90a", 90);
     check_source("sm_80", 80);
     check_source("sm_100", 100);
     check_source("compute_80", 80);
 }
 
-static void a_source_with_an_error_is_refused_by_its_first_error(void **state)
+TEST(a_source_with_an_error_is_refused_by_its_first_error)
 {
-    (void)state;
     struct kernel_image image;
     char path[] = "/tmp/assay-test-XXXXXX.cu";
     int fd = mkstemps(path, 3);
@@ -125,9 +117,8 @@ static void a_source_with_an_error_is_refused_by_its_first_error(void **state)
     assert_int_equal(kernel_image_open(&image, SOURCE, "sm_90a", NULL, "none<int>"), -1);
 }
 
-static void every_cut_of_a_cubin_is_survived(void **state)
+TEST(every_cut_of_a_cubin_is_survived)
 {
-    (void)state;
     struct kernel_image image, part;
     open_source(&image, "sm_90a", "scale");
     for (size_t size = 0; size < image.size; size += 1 + size / 64) {
@@ -146,9 +137,8 @@ static void every_cut_of_a_cubin_is_survived(void **state)
     kernel_image_release(&image);
 }
 
-static void sizes_that_cannot_be_are_not_believed(void **state)
+TEST(sizes_that_cannot_be_are_not_believed)
 {
-    (void)state;
     static const char long_array[] =
         ".version 8.0\n.target sm_80\n.entry k(.param .align 4 .b32 p[99999999999])\n{ ret; }\n";
     static const unsigned char limit[] = {4, 5, 12, 0, 128, 0, 0, 0}; /* 128 threads at most */
@@ -170,9 +160,8 @@ static void sizes_that_cannot_be_are_not_believed(void **state)
     kernel_image_release(&image);
 }
 
-static void what_is_no_kernel_file_is_refused(void **state)
+TEST(what_is_no_kernel_file_is_refused)
 {
-    (void)state;
     struct kernel_image image;
     static const char *const texts[] = {"", "\177ELF", "hello", ".version 8.0\n.entry k()"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -183,9 +172,8 @@ static void what_is_no_kernel_file_is_refused(void **state)
     assert_non_null(strstr(assay_last_error(), "not a 64-bit ELF file for CUDA"));
 }
 
-static void names_lose_what_the_language_adds(void **state)
+TEST(names_lose_what_the_language_adds)
 {
-    (void)state;
     static const char *const names[][2] = {
         {"plain", "plain"},
         {"_Z5scalePKfPfif", "scale"},
@@ -205,14 +193,5 @@ static void names_lose_what_the_language_adds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ptx_declares_its_kernels),
-        cmocka_unit_test(a_source_is_compiled_and_listed),
-        cmocka_unit_test(a_source_with_an_error_is_refused_by_its_first_error),
-        cmocka_unit_test(every_cut_of_a_cubin_is_survived),
-        cmocka_unit_test(sizes_that_cannot_be_are_not_believed),
-        cmocka_unit_test(what_is_no_kernel_file_is_refused),
-        cmocka_unit_test(names_lose_what_the_language_adds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -32,10 +32,9 @@ static struct fingerprint with_call(const char *name, const void *parameters, bo
 }
 
 /* More than the host enqueues ahead: its speed is part of the time. */
-static void many_launches_need_the_program(void **state)
+TEST(many_launches_need_the_program)
 {
     static const int counts[] = {100, 101};
-    (void)state;
     if (!cubin[0][0]) skip();
     for (int i = 0; i < 2; i++) {
         struct case_id id = {.place = ASSAY_CUDA};
@@ -60,9 +59,8 @@ static void many_launches_need_the_program(void **state)
     }
 }
 
-static void what_is_not_followed_is_in_doubt(void **state)
+TEST(what_is_not_followed_is_in_doubt)
 {
-    (void)state;
     if (!cubin[0][0]) skip();
     assert_string_equal(with_call(NULL, NULL, false, 1).unknown, "");
     assert_string_equal(with_call("cuGraphAddKernelNode_v2", NULL, true, 1).unknown,
@@ -82,11 +80,10 @@ static void what_is_not_followed_is_in_doubt(void **state)
     assert_string_not_equal(with_call(NULL, NULL, false, 0).unknown, "");
 }
 
-static void a_kernel_of_no_module_is_in_doubt(void **state)
+TEST(a_kernel_of_no_module_is_in_doubt)
 {
     struct case_id id = {.place = ASSAY_CUDA};
     struct fingerprint print;
-    (void)state;
     struct launch_trace *trace = launch_trace_new(find_range, find_name);
     struct launch_call launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     fingerprint_begin(&print, &id);
@@ -97,9 +94,8 @@ static void a_kernel_of_no_module_is_in_doubt(void **state)
     launch_trace_free(trace);
 }
 
-static void what_the_host_does_needs_the_program(void **state)
+TEST(what_the_host_does_needs_the_program)
 {
-    (void)state;
     if (!cubin[0][0]) skip();
     assert_false(with_call(NULL, NULL, false, 1).needs_program);
     struct copy_call out = {0, world.begin[0], 64, NULL}; /* as the next world has it */
@@ -119,13 +115,12 @@ static void what_the_host_does_needs_the_program(void **state)
 }
 
 /* The host may write other bytes there until the graph is launched. */
-static void a_graph_that_copies_from_the_host_needs_the_program(void **state)
+TEST(a_graph_that_copies_from_the_host_needs_the_program)
 {
     static const char host[64];
     CUgraph graph = handle(21);
     struct capture_call capture = {handle(20), &graph};
     struct copy_call in = {0, (uint64_t)(uintptr_t)host, sizeof host, handle(20)};
-    (void)state;
     for (int captured = 0; captured < 2; captured++) {
         struct case_id id = {.place = ASSAY_CUDA};
         struct fingerprint print;
@@ -146,15 +141,8 @@ static void a_graph_that_copies_from_the_host_needs_the_program(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_launches_need_the_program),
-        cmocka_unit_test(what_is_not_followed_is_in_doubt),
-        cmocka_unit_test(a_kernel_of_no_module_is_in_doubt),
-        cmocka_unit_test(what_the_host_does_needs_the_program),
-        cmocka_unit_test(a_graph_that_copies_from_the_host_needs_the_program),
-    };
     if (make_cubins() != 0) return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_main(NULL, NULL);
     free_cubins();
     return failed;
 }

@@ -159,12 +159,11 @@ static void (*const mutations[])(struct program *p) = {other_grid,
                                                        other_content};
 enum { MUTATIONS = sizeof mutations / sizeof mutations[0] };
 
-static void every_change_is_told_from_the_same(void **state)
+TEST(every_change_is_told_from_the_same)
 {
     static struct program program, changed;
     char why[ASSAY_MAX_REASON];
     struct rng rng;
-    (void)state;
     if (!cubin[0][0]) skip();
     rng_seed(&rng, 5);
     for (int i = 0; i < 30 * MUTATIONS; i++) {
@@ -181,11 +180,8 @@ static void every_change_is_told_from_the_same(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_change_is_told_from_the_same),
-    };
     if (make_cubins() != 0) return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = test_main(NULL, NULL);
     free_cubins();
     return failed;
 }

@@ -1,12 +1,7 @@
 /* test_nvml.c - reading a card, against a library made on the spot. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "device/nvml.h"
 #include "tests/shared_object.h"
@@ -96,9 +91,8 @@ static struct device_info blank(void)
                                 .power_limit_w = NAN};
 }
 
-static void a_card_is_described_in_the_units_of_the_fields(void **state)
+TEST(a_card_is_described_in_the_units_of_the_fields)
 {
-    (void)state;
     assert_int_equal(open_with(whole_library, "GPU-a"), 0);
     struct device_info info = blank();
     nvml_describe(&info);
@@ -112,9 +106,8 @@ static void a_card_is_described_in_the_units_of_the_fields(void **state)
     nvml_close();
 }
 
-static void a_state_is_read_in_the_units_of_the_fields(void **state)
+TEST(a_state_is_read_in_the_units_of_the_fields)
 {
-    (void)state;
     assert_int_equal(open_with(whole_library, "GPU-a"), 0);
     struct device_state now;
     nvml_state(&now);
@@ -125,9 +118,8 @@ static void a_state_is_read_in_the_units_of_the_fields(void **state)
     nvml_close();
 }
 
-static void the_health_of_a_card_is_read(void **state)
+TEST(the_health_of_a_card_is_read)
 {
-    (void)state;
     struct card_health health;
     assert_int_equal(open_with(whole_library, "GPU-a"), 0);
     nvml_health(&health);
@@ -139,9 +131,8 @@ static void the_health_of_a_card_is_read(void **state)
     nvml_close();
 }
 
-static void clock_reasons_are_read_under_their_older_name(void **state)
+TEST(clock_reasons_are_read_under_their_older_name)
 {
-    (void)state;
     assert_int_equal(open_with(whole_library, "GPU-a"), 0);
     struct device_state now;
     nvml_state(&now);
@@ -149,9 +140,8 @@ static void clock_reasons_are_read_under_their_older_name(void **state)
     nvml_close();
 }
 
-static void processes_are_counted_without_room_for_their_list(void **state)
+TEST(processes_are_counted_without_room_for_their_list)
 {
-    (void)state;
     assert_int_equal(open_with(whole_library, "GPU-a"), 0);
     assert_int_equal(nvml_processes(), 2);
     nvml_close();
@@ -179,67 +169,59 @@ static void assert_nothing_is_read(void)
     assert_int_equal(health.ecc_uncorrected, -1);
 }
 
-static void what_a_card_does_not_support_is_no_number(void **state)
+TEST(what_a_card_does_not_support_is_no_number)
 {
-    (void)state;
     assert_int_equal(open_with(whole_library, "GPU-mute"), 0);
     assert_nothing_is_read();
     nvml_close();
 }
 
-static void what_a_library_does_not_have_is_no_number(void **state)
+TEST(what_a_library_does_not_have_is_no_number)
 {
-    (void)state;
     assert_int_equal(open_with(bare_library, "GPU-a"), 0);
     assert_nothing_is_read();
     nvml_close();
 }
 
-static void nothing_is_read_while_none_is_open(void **state)
+TEST(nothing_is_read_while_none_is_open)
 {
-    (void)state;
     assert_nothing_is_read();
     assert_int_equal(open_with(whole_library, "GPU-a"), 0);
     nvml_close();
     assert_nothing_is_read();
 }
 
-static void an_unknown_card_is_an_error_with_its_name(void **state)
+TEST(an_unknown_card_is_an_error_with_its_name)
 {
-    (void)state;
     assert_int_equal(open_with(whole_library, "GPU-x"), -1);
     assert_non_null(strstr(assay_last_error(), "GPU-x"));
     assert_non_null(strstr(assay_last_error(), "Not Found"));
     assert_nothing_is_read();
 }
 
-static void a_library_that_does_not_start_says_why(void **state)
+TEST(a_library_that_does_not_start_says_why)
 {
-    (void)state;
     assert_int_equal(open_with(refusing_library, "GPU-a"), -1);
     assert_non_null(strstr(assay_last_error(), "Driver Not Loaded"));
     assert_nothing_is_read();
 }
 
-static void a_missing_library_is_an_error_with_its_path(void **state)
+TEST(a_missing_library_is_an_error_with_its_path)
 {
-    (void)state;
     setenv("ASSAY_NVML", "/nowhere/libnvidia-ml.so.1", 1);
     assert_int_equal(nvml_open("GPU-a"), -1);
     assert_non_null(strstr(assay_last_error(), "/nowhere/libnvidia-ml.so.1"));
     assert_nothing_is_read();
 }
 
-static void another_library_under_the_name_is_an_error(void **state)
+TEST(another_library_under_the_name_is_an_error)
 {
-    (void)state;
     assert_int_equal(open_with(not_the_library, "GPU-a"), -1);
     assert_non_null(strstr(assay_last_error(), "nvmlShutdown"));
 }
 
-static void only_protection_is_a_slowdown(void **state)
+TEST(only_protection_is_a_slowdown)
 {
-    (void)state;
     const uint64_t slow[] = {0x8, 0x20, 0x40, 0x80}, normal[] = {0, 0x1, 0x2, 0x4, 0x10, 0x100};
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
         assert_true(nvml_is_slowdown(slow[i]));
@@ -249,9 +231,8 @@ static void only_protection_is_a_slowdown(void **state)
         assert_false(nvml_is_slowdown(normal[i]));
 }
 
-static void reasons_are_named_in_the_order_of_their_bits(void **state)
+TEST(reasons_are_named_in_the_order_of_their_bits)
 {
-    (void)state;
     char text[64];
     nvml_reasons_text(0, text, sizeof text);
     assert_string_equal(text, "");
@@ -261,9 +242,8 @@ static void reasons_are_named_in_the_order_of_their_bits(void **state)
     assert_string_equal(text, "idle, reason 0x400");
 }
 
-static void reasons_that_do_not_fit_are_cut(void **state)
+TEST(reasons_that_do_not_fit_are_cut)
 {
-    (void)state;
     char text[8] = "xxxxxxx";
     nvml_reasons_text(0x1ff, text, sizeof text);
     assert_string_equal(text, "idle, a");
@@ -271,22 +251,5 @@ static void reasons_that_do_not_fit_are_cut(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_card_is_described_in_the_units_of_the_fields),
-        cmocka_unit_test(a_state_is_read_in_the_units_of_the_fields),
-        cmocka_unit_test(the_health_of_a_card_is_read),
-        cmocka_unit_test(clock_reasons_are_read_under_their_older_name),
-        cmocka_unit_test(processes_are_counted_without_room_for_their_list),
-        cmocka_unit_test(what_a_card_does_not_support_is_no_number),
-        cmocka_unit_test(what_a_library_does_not_have_is_no_number),
-        cmocka_unit_test(nothing_is_read_while_none_is_open),
-        cmocka_unit_test(an_unknown_card_is_an_error_with_its_name),
-        cmocka_unit_test(a_library_that_does_not_start_says_why),
-        cmocka_unit_test(a_missing_library_is_an_error_with_its_path),
-        cmocka_unit_test(another_library_under_the_name_is_an_error),
-        cmocka_unit_test(only_protection_is_a_slowdown),
-        cmocka_unit_test(reasons_are_named_in_the_order_of_their_bits),
-        cmocka_unit_test(reasons_that_do_not_fit_are_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -6,9 +6,8 @@
 
 /* ---------------------------------------------------------------- records -- */
 
-static void kernels_that_are_alike_are_one_row(void **state)
+TEST(kernels_that_are_alike_are_one_row)
 {
-    (void)state;
     take(&profile);
     assert_int_equal(profile.activities, 4);
     assert_int_equal(profile.kernel_count, 3);
@@ -25,9 +24,8 @@ static void kernels_that_are_alike_are_one_row(void **state)
     assert_memory_equal(places, expected, sizeof expected);
 }
 
-static void another_grid_is_another_row(void **state)
+TEST(another_grid_is_another_row)
 {
-    (void)state;
     struct cupti_record records[2] = {kernel("a", 10, 20, 1), kernel("a", 30, 40, 2)};
     records[1].grid[2] = 7;
     profile_init(&profile);
@@ -35,18 +33,16 @@ static void another_grid_is_another_row(void **state)
     assert_int_equal(profile.kernel_count, 2);
 }
 
-static void gaps_are_what_no_activity_covers(void **state)
+TEST(gaps_are_what_no_activity_covers)
 {
-    (void)state;
     take(&profile);
     assert_true(profile.span_ns == 530);
     assert_true(profile.busy_ns == 430);
     assert_true(profile.idle_ns == 50 + 100);
 }
 
-static void activities_beyond_the_table_are_counted(void **state)
+TEST(activities_beyond_the_table_are_counted)
 {
-    (void)state;
     enum { MANY = PROFILE_MAX_KERNELS + 5 };
     static struct cupti_record records[MANY];
     static char names[MANY][8];
@@ -64,9 +60,8 @@ static void activities_beyond_the_table_are_counted(void **state)
     assert_int_equal(many[MANY - 1], -1);
 }
 
-static void kernels_of_one_call_are_a_graph(void **state)
+TEST(kernels_of_one_call_are_a_graph)
 {
-    (void)state;
     struct cupti_record records[RECORDS];
     make_records(records);
     assert_false(profile_is_graph(records, RECORDS));
@@ -76,9 +71,8 @@ static void kernels_of_one_call_are_a_graph(void **state)
 
 /* --------------------------------------------------------------- counters -- */
 
-static void totals_add_up_and_shares_are_weighted_by_time(void **state)
+TEST(totals_add_up_and_shares_are_weighted_by_time)
 {
-    (void)state;
     struct cupti_record records[RECORDS];
     const double values[] = {1000, 10, 500, 50, 30, 90}; /* a, b, a: in order of launch */
     make_records(records);
@@ -93,9 +87,8 @@ static void totals_add_up_and_shares_are_weighted_by_time(void **state)
     assert_true(isnan(profile.kernels[1].counter[0])); /* a copy has none */
 }
 
-static void counters_follow_the_order_of_launch(void **state)
+TEST(counters_follow_the_order_of_launch)
 {
-    (void)state;
     struct cupti_record records[2] = {kernel("late", 10, 20, 9), kernel("early", 30, 40, 2)};
     const double values[] = {1, 0, 2, 0};
     profile_init(&profile);
@@ -106,9 +99,8 @@ static void counters_follow_the_order_of_launch(void **state)
     assert_true(profile.kernels[1].counter[0] == 1);
 }
 
-static void other_ranges_than_kernels_are_refused(void **state)
+TEST(other_ranges_than_kernels_are_refused)
 {
-    (void)state;
     struct cupti_record records[RECORDS];
     const double values[8] = {0};
     make_records(records);
@@ -120,9 +112,8 @@ static void other_ranges_than_kernels_are_refused(void **state)
     FAILS(profile_take_whole(&profile, values, 0), "0 launches");
 }
 
-static void a_launch_counted_as_a_whole_gives_no_kernel_a_counter(void **state)
+TEST(a_launch_counted_as_a_whole_gives_no_kernel_a_counter)
 {
-    (void)state;
     const double values[] = {77, 81};
     char words[PROFILE_MAX_WORDS];
     take(&profile);
@@ -137,16 +128,5 @@ static void a_launch_counted_as_a_whole_gives_no_kernel_a_counter(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_that_are_alike_are_one_row),
-        cmocka_unit_test(another_grid_is_another_row),
-        cmocka_unit_test(gaps_are_what_no_activity_covers),
-        cmocka_unit_test(activities_beyond_the_table_are_counted),
-        cmocka_unit_test(kernels_of_one_call_are_a_graph),
-        cmocka_unit_test(totals_add_up_and_shares_are_weighted_by_time),
-        cmocka_unit_test(counters_follow_the_order_of_launch),
-        cmocka_unit_test(other_ranges_than_kernels_are_refused),
-        cmocka_unit_test(a_launch_counted_as_a_whole_gives_no_kernel_a_counter),
-    };
-    return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

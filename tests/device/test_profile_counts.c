@@ -1,17 +1,13 @@
 /* test_profile_counts.c - what is counted of a profile, and the warps that can be resident. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "device/counter_sets.h"
 #include "device/profile_counts.h"
 
 /* By NVIDIA's occupancy calculator. */
-static void warps_are_those_of_the_calculator(void **state)
+TEST(warps_are_those_of_the_calculator)
 {
     static const struct {
         int sm;
@@ -27,7 +23,6 @@ static void warps_are_those_of_the_calculator(void **state)
         {75, 64 << 10, 256, 32, 0, 32},         {90, 228 << 10, 128, 33, 0, 48},
         {90, 228 << 10, 256, 32, 228 << 10, 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int warps = profile_resident_warps(cases[i].sm, cases[i].shared_sm, cases[i].threads,
                                            cases[i].registers, cases[i].shared);
@@ -35,12 +30,11 @@ static void warps_are_those_of_the_calculator(void **state)
     }
 }
 
-static void kernels_are_added_by_their_launches(void **state)
+TEST(kernels_are_added_by_their_launches)
 {
     struct device_info device = {.compute_capability = 90, .l1_bytes = 228 << 10};
     struct profile_counts counts;
     struct profile profile;
-    (void)state;
     profile_init(&profile);
     profile.activities = 5;
     profile.kernel_count = 3;
@@ -73,20 +67,14 @@ static void kernels_are_added_by_their_launches(void **state)
     assert_true(isnan(counts.value[COUNT_REGISTERS]));
 }
 
-static void the_set_has_what_is_counted(void **state)
+TEST(the_set_has_what_is_counted)
 {
     static char counters[PROFILE_MAX_COUNTERS][PROFILE_MAX_METRIC];
-    (void)state;
     assert_int_equal(counter_list(PROFILE_COUNTS_SET, counters), 3);
     assert_string_equal(counters[0], COUNTER_INSTRUCTIONS);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warps_are_those_of_the_calculator),
-        cmocka_unit_test(kernels_are_added_by_their_launches),
-        cmocka_unit_test(the_set_has_what_is_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

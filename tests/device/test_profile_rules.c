@@ -23,9 +23,8 @@ static const char *verdict(double time_ns, const struct stated *stated)
 }
 #define VERDICT(time_ns, ...) verdict(time_ns, (const struct stated[]){__VA_ARGS__, {NULL, 0}})
 
-static void four_fifths_of_a_unit_is_its_bound(void **state)
+TEST(four_fifths_of_a_unit_is_its_bound)
 {
-    (void)state;
     assert_string_equal(VERDICT(1e5, {COUNTER_DRAM, 91.3}, {COUNTER_SM, 30}),
                         "memory: DRAM at 91 % of its peak");
     assert_string_equal(VERDICT(1e5, {COUNTER_DRAM, 40}, {COUNTER_TENSOR, 85}),
@@ -38,17 +37,15 @@ static void four_fifths_of_a_unit_is_its_bound(void **state)
                         "instructions: issue at 94 % of its peak");
 }
 
-static void a_kernel_twice_as_long_as_its_start_and_end_is_not_mostly_those(void **state)
+TEST(a_kernel_twice_as_long_as_its_start_and_end_is_not_mostly_those)
 {
-    (void)state;
     assert_string_equal(VERDICT(2190, {COUNTER_DRAM, 91}),
                         "launch: 2.19 us per kernel is mostly its start and end");
     assert_string_equal(VERDICT(2200, {COUNTER_DRAM, 91}), "memory: DRAM at 91 % of its peak");
 }
 
-static void a_busy_pipe_of_few_multiprocessors_does_not_bind_the_gpu(void **state)
+TEST(a_busy_pipe_of_few_multiprocessors_does_not_bind_the_gpu)
 {
-    (void)state;
     assert_string_equal(
         VERDICT(1e5, {COUNTER_TENSOR, 92}, {COUNTER_AT_WORK, 24.2}),
         "parallelism: the multiprocessors are busy, but have work only 24 % of the time:"
@@ -64,9 +61,8 @@ static void a_busy_pipe_of_few_multiprocessors_does_not_bind_the_gpu(void **stat
         "latency: no unit above 35 %; warps wait for wgmma"));
 }
 
-static void idle_units_and_waiting_warps_are_latency(void **state)
+TEST(idle_units_and_waiting_warps_are_latency)
 {
-    (void)state;
     assert_string_equal(VERDICT(1e5, {COUNTER_DRAM, 22}, {COUNTER_SM, 31}, {COUNTER_L2, 12},
                                 {COUNTER_OCCUPANCY, 24}, {COUNTER_STALL("long_scoreboard"), 18.2},
                                 {COUNTER_STALL("wait"), 2.5}),
@@ -77,16 +73,14 @@ static void idle_units_and_waiting_warps_are_latency(void **state)
                "mixed: no single bound (DRAM 61 %, L2 -, SM -); warps wait for barrier"));
 }
 
-static void without_counters_nothing_is_said_to_bind(void **state)
+TEST(without_counters_nothing_is_said_to_bind)
 {
-    (void)state;
     assert_string_equal(VERDICT(1e5, {"x__y.sum", 1}), "unknown: its counters were not read");
     assert_string_equal(VERDICT(1e5, {COUNTER_DRAM, NAN}), "unknown: its counters were not read");
 }
 
-static void a_warp_that_could_go_is_not_waiting(void **state)
+TEST(a_warp_that_could_go_is_not_waiting)
 {
-    (void)state;
     double cycles;
     VERDICT(1e5, {COUNTER_STALL("not_selected"), 9}, {COUNTER_STALL("wait"), 2},
             {COUNTER_STALL("barrier"), 4});
@@ -96,9 +90,8 @@ static void a_warp_that_could_go_is_not_waiting(void **state)
     assert_null(profile_top_stall(&profile, profile.whole, 2, &cycles));
 }
 
-static void traffic_is_held_against_the_least_work(void **state)
+TEST(traffic_is_held_against_the_least_work)
 {
-    (void)state;
     const struct assay_work work = {.read_bytes = 200, .write_bytes = 50}, none = {0};
     VERDICT(1e5, {COUNTER_DRAM_READ, 220}, {COUNTER_DRAM_WRITE, 55});
     assert_true(fabs(profile_traffic_ratio(&profile, &work) - 1.1) < 1e-12);
@@ -109,14 +102,5 @@ static void traffic_is_held_against_the_least_work(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_fifths_of_a_unit_is_its_bound),
-        cmocka_unit_test(a_kernel_twice_as_long_as_its_start_and_end_is_not_mostly_those),
-        cmocka_unit_test(a_busy_pipe_of_few_multiprocessors_does_not_bind_the_gpu),
-        cmocka_unit_test(idle_units_and_waiting_warps_are_latency),
-        cmocka_unit_test(without_counters_nothing_is_said_to_bind),
-        cmocka_unit_test(a_warp_that_could_go_is_not_waiting),
-        cmocka_unit_test(traffic_is_held_against_the_least_work),
-    };
-    return cmocka_run_group_tests_name("profile rules", tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

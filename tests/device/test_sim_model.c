@@ -1,10 +1,7 @@
 /* test_sim_model.c - the times of a simulated device, against what was asked of it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/stats.h"
 #include "device/sim/sim_model.h"
@@ -59,14 +56,13 @@ static void launch_logarithms(const char *text, const struct case_id *id, double
         out[i] = log(play(text, (uint64_t)i, id).time_ns / fixed);
 }
 
-static void launches_of_a_case_spread_as_asked(void **state)
+TEST(launches_of_a_case_spread_as_asked)
 {
     static const struct {
         const char *text;
         double pct;
     } asked[] = {{"sim:launch=0.1", 0.1}, {"sim:launch=0.5", 0.5}, {"sim:launch=2", 2}};
     double logs[MANY];
-    (void)state;
     for (int i = 0; i < 3; i++) {
         launch_logarithms(asked[i].text, &one, logs);
         /* Standard errors: 1.1 % of a deviation, 1.6 % of it for the mean. */
@@ -83,10 +79,9 @@ static double correlation(const double *x, const double *y)
     return sum / (MANY - 1) / deviation_of(x, MANY) / deviation_of(y, MANY);
 }
 
-static void neither_cases_nor_seeds_share_their_deviations(void **state)
+TEST(neither_cases_nor_seeds_share_their_deviations)
 {
     double first[MANY], other_case[MANY], other_seed[MANY];
-    (void)state;
     launch_logarithms("sim:launch=1", &one, first);
     launch_logarithms("sim:launch=1", &two, other_case);
     launch_logarithms("sim:launch=1,seed=2", &one, other_seed);
@@ -94,13 +89,12 @@ static void neither_cases_nor_seeds_share_their_deviations(void **state)
     assert_near(correlation(first, other_seed), 0, 0.08);
 }
 
-static void samples_spread_as_asked_and_three_in_a_hundred_have_a_spike(void **state)
+TEST(samples_spread_as_asked_and_three_in_a_hundred_have_a_spike)
 {
     double logs[MANY];
     int spikes = 0;
     struct sim_spec spec = parsed("sim:noise=2");
     struct sim_case at = play("sim:noise=2", 7, &one);
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         logs[i] = log(sim_sample_ns(&spec, &at, i, 0, false) / at.time_ns);
         spikes += logs[i] > 0.02 * 4;
@@ -113,21 +107,19 @@ static void samples_spread_as_asked_and_three_in_a_hundred_have_a_spike(void **s
     assert_true(logs[MANY - 1] < 0.9);
 }
 
-static void without_noise_every_sample_is_the_launch_s_time(void **state)
+TEST(without_noise_every_sample_is_the_launch_s_time)
 {
     struct sim_spec spec = parsed("sim:noise=0");
     struct sim_case at = play("sim:noise=0", 7, &one);
-    (void)state;
     assert_true(at.time_ns == sim_fixed_ns(&one, &megabyte));
     for (int i = 0; i < 100; i++)
         assert_true(sim_sample_ns(&spec, &at, i, 0, false) == at.time_ns);
 }
 
-static void the_asked_share_of_launches_is_in_the_second_mode(void **state)
+TEST(the_asked_share_of_launches_is_in_the_second_mode)
 {
     int in_mode = 0;
     double fixed = sim_fixed_ns(&one, &megabyte);
-    (void)state;
     for (uint64_t i = 0; i < MANY; i++) {
         struct sim_case at = play("sim:modes=0.2:4", i, &one);
         assert_near(at.time_ns / fixed, at.in_mode ? 1.04 : 1, 1e-12);
@@ -136,9 +128,8 @@ static void the_asked_share_of_launches_is_in_the_second_mode(void **state)
     assert_near((double)in_mode / MANY, 0.2, 0.025); /* four standard errors */
 }
 
-static void a_slow_case_is_slower_by_exactly_that_in_the_same_launch(void **state)
+TEST(a_slow_case_is_slower_by_exactly_that_in_the_same_launch)
 {
-    (void)state;
     for (uint64_t i = 0; i < 50; i++) {
         double plain = play("sim:launch=0.5,modes=0.2:4", i, &one).time_ns;
         double slow = play("sim:launch=0.5,modes=0.2:4,slow=scale/fast:10", i, &one).time_ns;
@@ -148,12 +139,11 @@ static void a_slow_case_is_slower_by_exactly_that_in_the_same_launch(void **stat
     }
 }
 
-static void the_asked_share_of_blocks_is_throttled_and_a_fifth_longer(void **state)
+TEST(the_asked_share_of_blocks_is_throttled_and_a_fifth_longer)
 {
     struct sim_spec spec = parsed("sim:throttle=0.3");
     struct sim_case at = play("sim:throttle=0.3", 7, &one);
     int throttled = 0;
-    (void)state;
     for (int i = 0; i < MANY; i++)
         throttled += sim_is_throttled(&spec, &at, i);
     assert_near((double)throttled / MANY, 0.3, 0.03);
@@ -161,12 +151,11 @@ static void the_asked_share_of_blocks_is_throttled_and_a_fifth_longer(void **sta
                 1e-12);
 }
 
-static void a_stepped_clock_reads_multiples_whose_mean_is_the_time(void **state)
+TEST(a_stepped_clock_reads_multiples_whose_mean_is_the_time)
 {
     struct sim_spec stepped = parsed("sim:step=32,noise=0.5"), fine = parsed("sim:noise=0.5");
     struct sim_case at = play("sim:step=32,noise=0.5", 7, &one);
     double sum = 0, wanted = 0;
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         double ns = sim_sample_ns(&stepped, &at, i, 0, false);
         assert_true(fmod(ns, 32) == 0);
@@ -176,49 +165,33 @@ static void a_stepped_clock_reads_multiples_whose_mean_is_the_time(void **state)
     assert_near(sum / MANY, wanted / MANY, 1);
 }
 
-static void drift_is_by_the_simulated_minute(void **state)
+TEST(drift_is_by_the_simulated_minute)
 {
     struct sim_spec spec = parsed("sim:drift=0.5");
     struct sim_case at = play("sim:drift=0.5", 7, &one);
     double now = sim_sample_ns(&spec, &at, 3, 100, false);
-    (void)state;
     assert_near(sim_sample_ns(&spec, &at, 3, 160, false) / now, 1.005, 1e-12);
     assert_near(sim_sample_ns(&spec, &at, 3, 100 + 600, false) / now, pow(1.005, 10), 1e-12);
 }
 
-static void each_launch_begins_in_the_minute_after_the_last(void **state)
+TEST(each_launch_begins_in_the_minute_after_the_last)
 {
     struct sim_spec spec = parsed("sim");
-    (void)state;
     for (int number = 1; number < 100; number++) {
         struct sim_launch launch = sim_launch_begin(&spec, (uint64_t)number * 17, number);
         assert_true(launch.start_s >= 60 * (number - 1) && launch.start_s < 60 * number);
     }
 }
 
-static void the_fixed_time_is_start_bytes_and_operations_and_up_to_half_more(void **state)
+TEST(the_fixed_time_is_start_bytes_and_operations_and_up_to_half_more)
 {
     struct assay_work work = {.read_bytes = 3e9, .write_bytes = 1e9, .ops[ASSAY_FP32] = 2e11};
     double least = 2000 + 1e6 + 2e6, time = sim_fixed_ns(&one, &work);
-    (void)state;
     assert_true(time >= least && time <= 1.5 * least);
     assert_true(time != sim_fixed_ns(&two, &work));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_of_a_case_spread_as_asked),
-        cmocka_unit_test(neither_cases_nor_seeds_share_their_deviations),
-        cmocka_unit_test(samples_spread_as_asked_and_three_in_a_hundred_have_a_spike),
-        cmocka_unit_test(without_noise_every_sample_is_the_launch_s_time),
-        cmocka_unit_test(the_asked_share_of_launches_is_in_the_second_mode),
-        cmocka_unit_test(a_slow_case_is_slower_by_exactly_that_in_the_same_launch),
-        cmocka_unit_test(the_asked_share_of_blocks_is_throttled_and_a_fifth_longer),
-        cmocka_unit_test(a_stepped_clock_reads_multiples_whose_mean_is_the_time),
-        cmocka_unit_test(drift_is_by_the_simulated_minute),
-        cmocka_unit_test(each_launch_begins_in_the_minute_after_the_last),
-        cmocka_unit_test(the_fixed_time_is_start_bytes_and_operations_and_up_to_half_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,10 +1,7 @@
 /* test_sim_spec.c - the words of a simulated device: keys, globs, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "device/sim/sim_spec.h"
 
@@ -15,9 +12,8 @@ static struct sim_spec parsed(const char *text)
     return spec;
 }
 
-static void a_bare_name_is_a_device_with_a_little_noise(void **state)
+TEST(a_bare_name_is_a_device_with_a_little_noise)
 {
-    (void)state;
     struct sim_spec spec = parsed("sim");
     assert_int_equal(spec.seed, 1);
     assert_true(spec.noise_pct == 1);
@@ -25,9 +21,8 @@ static void a_bare_name_is_a_device_with_a_little_noise(void **state)
     assert_true(spec.throttle_share == 0 && spec.rule_count == 0);
 }
 
-static void every_key_is_read(void **state)
+TEST(every_key_is_read)
 {
-    (void)state;
     struct sim_spec spec =
         parsed("sim:seed=18446744073709551615,noise=1.5,launch=.5,drift=-0.25,modes=0.2:4,"
                "throttle=0.1,slow=a/b:10,crash=c/*,hang=d/?,wrong=*,missing=[ef]/g");
@@ -47,9 +42,8 @@ static void every_key_is_read(void **state)
     }
 }
 
-static void globs_match_operation_and_variant(void **state)
+TEST(globs_match_operation_and_variant)
 {
-    (void)state;
     struct sim_spec spec = parsed("sim:crash=scale/w*,crash=stream/omp,wrong=scale/fast");
     assert_true(sim_spec_has(&spec, SIM_CRASH, "scale", "wide"));
     assert_true(sim_spec_has(&spec, SIM_CRASH, "stream", "omp"));
@@ -58,9 +52,8 @@ static void globs_match_operation_and_variant(void **state)
     assert_false(sim_spec_has(&spec, SIM_HANG, "scale", "wide"));
 }
 
-static void slow_downs_of_one_case_multiply(void **state)
+TEST(slow_downs_of_one_case_multiply)
 {
-    (void)state;
     struct sim_spec spec = parsed("sim:slow=scale/*:10,slow=*/fast:50,slow=stream/*:-20");
     assert_true(sim_spec_slowdown(&spec, "scale", "fast") == 1.1 * 1.5);
     assert_true(sim_spec_slowdown(&spec, "scale", "wide") == 1.1);
@@ -79,7 +72,7 @@ static void slow_downs_of_one_case_multiply(void **state)
     assert_string_not_equal(code, other);
 }
 
-static void what_is_typed_wrong_gets_one_line_that_says_what_is_right(void **state)
+TEST(what_is_typed_wrong_gets_one_line_that_says_what_is_right)
 {
     static const struct {
         const char *text, *says;
@@ -118,7 +111,6 @@ static void what_is_typed_wrong_gets_one_line_that_says_what_is_right(void **sta
         {"sim:gpu=some", "gpu=some: it wants the number of one of them from 0, or all"},
         {"sim:crash=", "a glob on operation/variant"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct sim_spec spec;
         assay_clear_error();
@@ -129,11 +121,10 @@ static void what_is_typed_wrong_gets_one_line_that_says_what_is_right(void **sta
     }
 }
 
-static void more_rules_than_there_is_room_for_are_refused(void **state)
+TEST(more_rules_than_there_is_room_for_are_refused)
 {
     char text[16 * SIM_MAX_RULES] = "sim:crash=a/b";
     struct sim_spec spec;
-    (void)state;
     for (int i = 1; i < SIM_MAX_RULES; i++)
         strcat(text, ",crash=a/b");
     assert_int_equal(sim_spec_parse(text, &spec), 0);
@@ -144,13 +135,5 @@ static void more_rules_than_there_is_room_for_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bare_name_is_a_device_with_a_little_noise),
-        cmocka_unit_test(every_key_is_read),
-        cmocka_unit_test(globs_match_operation_and_variant),
-        cmocka_unit_test(slow_downs_of_one_case_multiply),
-        cmocka_unit_test(what_is_typed_wrong_gets_one_line_that_says_what_is_right),
-        cmocka_unit_test(more_rules_than_there_is_room_for_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* test_spans.c - from records to samples. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "device/cuda/device_kernels.h"
 #include "device/cuda/spans.h"
 
@@ -32,9 +29,8 @@ static void hash_name(const char *name, char out[RESULT_MAX_HASH])
     snprintf(out, RESULT_MAX_HASH, "%016x%016x", (unsigned)name[0], (unsigned)name[0]);
 }
 
-static void one_kernel_s_time_is_its_own(void **state)
+TEST(one_kernel_s_time_is_its_own)
 {
-    (void)state;
     struct cupti_record records[] = {flush(1),  mark(10), kernel("a", 20, 25),
                                      flush(30), mark(40), kernel("a", 50, 57)};
     struct block_sample samples[2];
@@ -45,9 +41,8 @@ static void one_kernel_s_time_is_its_own(void **state)
     assert_int_equal(code.kernels, 1);
 }
 
-static void several_kernels_have_a_span_and_a_busy_sum(void **state)
+TEST(several_kernels_have_a_span_and_a_busy_sum)
 {
-    (void)state;
     struct cupti_record records[] = {mark(10), kernel("a", 20, 25), kernel("b", 30, 32)};
     struct block_sample sample;
     struct code_seen code;
@@ -57,9 +52,8 @@ static void several_kernels_have_a_span_and_a_busy_sum(void **state)
     assert_int_equal(code.kernels, 2);
 }
 
-static void a_flush_is_never_part_of_a_sample(void **state)
+TEST(a_flush_is_never_part_of_a_sample)
 {
-    (void)state;
     struct cupti_record records[] = {mark(10), kernel("a", 20, 25), flush(26), kernel("x", 30, 99)};
     struct block_sample sample;
     struct code_seen code;
@@ -67,9 +61,8 @@ static void a_flush_is_never_part_of_a_sample(void **state)
     assert_true(sample.time_ns == 5);
 }
 
-static void records_before_the_first_mark_and_after_the_last_sample_are_left_out(void **state)
+TEST(records_before_the_first_mark_and_after_the_last_sample_are_left_out)
 {
-    (void)state;
     struct cupti_record records[] = {kernel("x", 1, 9), mark(10), kernel("a", 20, 25), mark(30),
                                      kernel("y", 40, 99)};
     struct block_sample sample;
@@ -78,9 +71,8 @@ static void records_before_the_first_mark_and_after_the_last_sample_are_left_out
     assert_true(sample.time_ns == 5);
 }
 
-static void lost_records_spoil_every_sample(void **state)
+TEST(lost_records_spoil_every_sample)
 {
-    (void)state;
     struct cupti_record records[] = {mark(10), kernel("a", 20, 25)};
     struct block_sample samples[2];
     struct code_seen code;
@@ -92,9 +84,8 @@ static void lost_records_spoil_every_sample(void **state)
     assert_int_equal(samples[1].mark, MARK_INCOMPLETE);
 }
 
-static void a_launch_that_did_nothing_is_incomplete(void **state)
+TEST(a_launch_that_did_nothing_is_incomplete)
 {
-    (void)state;
     struct cupti_record records[] = {mark(10), mark(20), kernel("a", 30, 35)};
     struct block_sample samples[2];
     struct code_seen code;
@@ -103,9 +94,8 @@ static void a_launch_that_did_nothing_is_incomplete(void **state)
     assert_int_equal(samples[1].mark, 0);
 }
 
-static void a_record_without_times_is_incomplete(void **state)
+TEST(a_record_without_times_is_incomplete)
 {
-    (void)state;
     struct cupti_record records[] = {mark(10), kernel("a", 0, 0)};
     struct block_sample sample;
     struct code_seen code;
@@ -113,9 +103,8 @@ static void a_record_without_times_is_incomplete(void **state)
     assert_int_equal(sample.mark, MARK_INCOMPLETE);
 }
 
-static void the_code_s_hash_depends_on_the_kernels_and_their_order(void **state)
+TEST(the_code_s_hash_depends_on_the_kernels_and_their_order)
 {
-    (void)state;
     struct cupti_record ab[] = {mark(1), kernel("a", 20, 25), kernel("b", 30, 32)};
     struct cupti_record ba[] = {mark(1), kernel("b", 20, 25), kernel("a", 30, 32)};
     struct block_sample sample;
@@ -127,9 +116,8 @@ static void the_code_s_hash_depends_on_the_kernels_and_their_order(void **state)
     assert_string_equal(first.hash, again.hash);
 }
 
-static void a_span_longer_than_the_pair_around_it_is_stretched(void **state)
+TEST(a_span_longer_than_the_pair_around_it_is_stretched)
 {
-    (void)state;
     struct block_sample samples[3] = {{.time_ns = 800}, {.time_ns = 810}, {.time_ns = 805}};
     double stretched[3] = {540, 537, 541}, honest[3] = {808, 812, 809};
     assert_true(spans_stretched(samples, stretched, 3, 5, 2.5));
@@ -143,9 +131,8 @@ static struct cupti_record called(struct cupti_record record, uint32_t correlati
     return record;
 }
 
-static void what_is_left_on_another_stream_is_charged_to_its_launch(void **state)
+TEST(what_is_left_on_another_stream_is_charged_to_its_launch)
 {
-    (void)state;
     struct cupti_record records[] = {
         called(flush(1), 1),
         called(mark(10), 2),
@@ -164,9 +151,8 @@ static void what_is_left_on_another_stream_is_charged_to_its_launch(void **state
 }
 
 /* Ids of 32 bits come round. */
-static void calls_are_told_apart_when_their_numbers_start_again(void **state)
+TEST(calls_are_told_apart_when_their_numbers_start_again)
 {
-    (void)state;
     struct cupti_record records[] = {called(mark(10), 0xfffffffe), called(kernel("a", 20, 25), 2),
                                      called(mark(40), 3), called(kernel("a", 50, 57), 4)};
     struct block_sample samples[2];
@@ -176,9 +162,8 @@ static void calls_are_told_apart_when_their_numbers_start_again(void **state)
 }
 
 /* Recording adds up to half a microsecond to each of two kernels, not ninety. */
-static void a_pair_that_misses_work_elsewhere_is_no_reason_to_call_the_span_stretched(void **state)
+TEST(a_pair_that_misses_work_elsewhere_is_no_reason_to_call_the_span_stretched)
 {
-    (void)state;
     struct block_sample samples[1] = {{.time_ns = 100000}};
     double pair[1] = {10000}, near[1] = {99100};
     assert_false(spans_stretched(samples, pair, 1, 2, 2.5));
@@ -189,19 +174,5 @@ static void a_pair_that_misses_work_elsewhere_is_no_reason_to_call_the_span_stre
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_kernel_s_time_is_its_own),
-        cmocka_unit_test(several_kernels_have_a_span_and_a_busy_sum),
-        cmocka_unit_test(a_flush_is_never_part_of_a_sample),
-        cmocka_unit_test(records_before_the_first_mark_and_after_the_last_sample_are_left_out),
-        cmocka_unit_test(lost_records_spoil_every_sample),
-        cmocka_unit_test(a_launch_that_did_nothing_is_incomplete),
-        cmocka_unit_test(a_record_without_times_is_incomplete),
-        cmocka_unit_test(the_code_s_hash_depends_on_the_kernels_and_their_order),
-        cmocka_unit_test(a_span_longer_than_the_pair_around_it_is_stretched),
-        cmocka_unit_test(what_is_left_on_another_stream_is_charged_to_its_launch),
-        cmocka_unit_test(calls_are_told_apart_when_their_numbers_start_again),
-        cmocka_unit_test(a_pair_that_misses_work_elsewhere_is_no_reason_to_call_the_span_stretched),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /* doctor_fixture.h - a machine with nothing wrong, and what the doctor finds there. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "doctor/doctor.h"
 
 /* A machine with nothing to complain about. */

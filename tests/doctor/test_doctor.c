@@ -4,9 +4,8 @@
 
 /* ------------------------------------------------------------------ rules -- */
 
-static void a_healthy_machine_has_nothing_but_ok(void **state)
+TEST(a_healthy_machine_has_nothing_but_ok)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     int count = doctor_judge(&facts, all);
     assert_int_equal(count, 22);
@@ -17,9 +16,8 @@ static void a_healthy_machine_has_nothing_but_ok(void **state)
     assert_int_equal(doctor_exit(&facts), EXIT_FINE);
 }
 
-static void a_build_without_nvcc_measures_no_gpu(void **state)
+TEST(a_build_without_nvcc_measures_no_gpu)
 {
-    (void)state;
     struct doctor_facts facts = without_gpu("no such device");
     facts.nvcc[0] = '\0';
     expect(&facts, "CUDA build", DOCTOR_MISSING, "without nvcc", "CUDA toolkit");
@@ -27,18 +25,16 @@ static void a_build_without_nvcc_measures_no_gpu(void **state)
     assert_null(find(&facts, "driver"));
 }
 
-static void a_driver_that_is_not_loaded_is_missing(void **state)
+TEST(a_driver_that_is_not_loaded_is_missing)
 {
-    (void)state;
     struct doctor_facts facts = without_gpu("no usable GPU");
     facts.driver[0] = '\0';
     expect(&facts, "driver", DOCTOR_MISSING, "not loaded", "install the driver");
     expect(&facts, "GPU", DOCTOR_MISSING, "no usable GPU", "see the driver");
 }
 
-static void a_driver_older_than_its_cuda_needs_is_missing(void **state)
+TEST(a_driver_older_than_its_cuda_needs_is_missing)
 {
-    (void)state;
     const struct {
         const char *nvcc, *driver;
         enum doctor_state state;
@@ -58,9 +54,8 @@ static void a_driver_older_than_its_cuda_needs_is_missing(void **state)
     expect(&facts, "driver", DOCTOR_MISSING, "too old", "at least 580");
 }
 
-static void a_driver_without_its_device_file_hints_at_the_container(void **state)
+TEST(a_driver_without_its_device_file_hints_at_the_container)
 {
-    (void)state;
     struct doctor_facts facts = without_gpu("no usable GPU");
     facts.has_device_node = false;
     expect(&facts, "GPU", DOCTOR_MISSING, "no usable GPU", "--gpus all");
@@ -68,9 +63,8 @@ static void a_driver_without_its_device_file_hints_at_the_container(void **state
     expect(&facts, "GPU", DOCTOR_MISSING, "no usable GPU", "nvidia-smi");
 }
 
-static void lost_timestamps_say_what_events_cost_and_what_to_do(void **state)
+TEST(lost_timestamps_say_what_events_cost_and_what_to_do)
 {
-    (void)state;
     const struct {
         const char *lost, *remedy;
     } cases[] = {
@@ -96,9 +90,8 @@ static void lost_timestamps_say_what_events_cost_and_what_to_do(void **state)
     }
 }
 
-static void counters_can_be_read_unless_the_device_says_why_not(void **state)
+TEST(counters_can_be_read_unless_the_device_says_why_not)
 {
-    (void)state;
     const struct {
         const char *why, *remedy;
     } cases[] = {
@@ -123,9 +116,8 @@ static void counters_can_be_read_unless_the_device_says_why_not(void **state)
     }
 }
 
-static void a_card_that_cannot_be_read_is_missing_its_state(void **state)
+TEST(a_card_that_cannot_be_read_is_missing_its_state)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.has_nvml = false;
     strcpy(facts.nvml_error, "NVML cannot be loaded: no such file");
@@ -136,9 +128,8 @@ static void a_card_that_cannot_be_read_is_missing_its_state(void **state)
     expect(&facts, "card state", DOCTOR_LIMITED, "no energy counter", "");
 }
 
-static void only_a_slowdown_of_the_hardware_limits_the_clocks(void **state)
+TEST(only_a_slowdown_of_the_hardware_limits_the_clocks)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     expect(&facts, "clocks", DOCTOR_OK, "345 of 1980 MHz now: idle", "");
     facts.state.clock_reasons = 0x4;
@@ -147,9 +138,8 @@ static void only_a_slowdown_of_the_hardware_limits_the_clocks(void **state)
     expect(&facts, "clocks", DOCTOR_LIMITED, "hw thermal slowdown", "cooling");
 }
 
-static void settings_of_the_card_are_told_when_known(void **state)
+TEST(settings_of_the_card_are_told_when_known)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.gpu.info.ecc = 0;
     facts.gpu.info.mig = 1;
@@ -164,17 +154,15 @@ static void settings_of_the_card_are_told_when_known(void **state)
     assert_null(find(&facts, "GPU sharing"));
 }
 
-static void others_on_the_gpu_are_counted(void **state)
+TEST(others_on_the_gpu_are_counted)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.gpu_processes = 2;
     expect(&facts, "GPU sharing", DOCTOR_LIMITED, "2", "--device");
 }
 
-static void a_missing_vendor_library_leaves_no_baseline(void **state)
+TEST(a_missing_vendor_library_leaves_no_baseline)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.gpu.info.library[0] = facts.host.info.library[0] = '\0';
     expect(&facts, "cuBLAS", DOCTOR_LIMITED, "not found", "install cuBLAS");
@@ -185,9 +173,8 @@ static void a_missing_vendor_library_leaves_no_baseline(void **state)
     expect(&facts, "OpenBLAS", DOCTOR_LIMITED, "OpenBLAS cannot be loaded", "libopenblas0");
 }
 
-static void a_quota_or_a_single_core_limits(void **state)
+TEST(a_quota_or_a_single_core_limits)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.quota_cores = 1.5;
     expect(&facts, "cores", DOCTOR_LIMITED, "8, limited by a quota to 1.5", "whole cores");
@@ -200,9 +187,8 @@ static void a_quota_or_a_single_core_limits(void **state)
     assert_null(find(&facts, "cores"));
 }
 
-static void a_busy_machine_is_told_by_its_load(void **state)
+TEST(a_busy_machine_is_told_by_its_load)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.load = 4.0;
     expect(&facts, "load", DOCTOR_OK, "4.00", "");
@@ -212,9 +198,8 @@ static void a_busy_machine_is_told_by_its_load(void **state)
     assert_null(find(&facts, "load"));
 }
 
-static void a_clock_that_moves_limits_the_host(void **state)
+TEST(a_clock_that_moves_limits_the_host)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     strcpy(facts.governor, "powersave");
     facts.turbo = 1;
@@ -227,9 +212,8 @@ static void a_clock_that_moves_limits_the_host(void **state)
     assert_null(find(&facts, "turbo"));
 }
 
-static void a_database_must_be_writable_and_local(void **state)
+TEST(a_database_must_be_writable_and_local)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     expect(&facts, "database", DOCTOR_OK, "can be created", "");
     facts.database_exists = true;
@@ -240,9 +224,8 @@ static void a_database_must_be_writable_and_local(void **state)
     expect(&facts, "database", DOCTOR_MISSING, "Permission denied", "ASSAY_DB");
 }
 
-static void a_disk_nearly_full_is_told_by_what_is_left(void **state)
+TEST(a_disk_nearly_full_is_told_by_what_is_left)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.free_bytes = 512.0 * 1024 * 1024;
     expect(&facts, "disk", DOCTOR_LIMITED, "512 MiB", "free some space");
@@ -252,9 +235,8 @@ static void a_disk_nearly_full_is_told_by_what_is_left(void **state)
     assert_null(find(&facts, "disk"));
 }
 
-static void gnuplot_and_nvtx_are_told_when_absent(void **state)
+TEST(gnuplot_and_nvtx_are_told_when_absent)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     facts.has_nvtx = false;
     strcpy(facts.gnuplot, "4.6 patchlevel 2");
@@ -264,9 +246,8 @@ static void gnuplot_and_nvtx_are_told_when_absent(void **state)
     expect(&facts, "gnuplot", DOCTOR_MISSING, "not found", "gnuplot-nox");
 }
 
-static void objects_are_told_where_there_are_some(void **state)
+TEST(objects_are_told_where_there_are_some)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     assert_null(find(&facts, "objects"));
     facts.objects = 2;
@@ -275,9 +256,8 @@ static void objects_are_told_where_there_are_some(void **state)
     expect(&facts, "objects", DOCTOR_MISSING, "others can write", "take it out");
 }
 
-static void a_device_not_asked_for_is_not_judged(void **state)
+TEST(a_device_not_asked_for_is_not_judged)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     memset(&facts.gpu, 0, sizeof facts.gpu);
     for (const struct doctor_check *check = doctor_gpu_checks; check->name; check++)
@@ -289,9 +269,8 @@ static void a_device_not_asked_for_is_not_judged(void **state)
     assert_non_null(find(&facts, "database"));
 }
 
-static void the_exit_code_is_4_when_no_device_opens(void **state)
+TEST(the_exit_code_is_4_when_no_device_opens)
 {
-    (void)state;
     struct doctor_facts facts = without_gpu("no usable GPU");
     assert_int_equal(doctor_exit(&facts), EXIT_FINE);
     facts.host.is_open = false;
@@ -303,28 +282,5 @@ static void the_exit_code_is_4_when_no_device_opens(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_healthy_machine_has_nothing_but_ok),
-        cmocka_unit_test(a_build_without_nvcc_measures_no_gpu),
-        cmocka_unit_test(a_driver_that_is_not_loaded_is_missing),
-        cmocka_unit_test(a_driver_older_than_its_cuda_needs_is_missing),
-        cmocka_unit_test(a_driver_without_its_device_file_hints_at_the_container),
-        cmocka_unit_test(lost_timestamps_say_what_events_cost_and_what_to_do),
-        cmocka_unit_test(counters_can_be_read_unless_the_device_says_why_not),
-        cmocka_unit_test(a_card_that_cannot_be_read_is_missing_its_state),
-        cmocka_unit_test(only_a_slowdown_of_the_hardware_limits_the_clocks),
-        cmocka_unit_test(settings_of_the_card_are_told_when_known),
-        cmocka_unit_test(others_on_the_gpu_are_counted),
-        cmocka_unit_test(a_missing_vendor_library_leaves_no_baseline),
-        cmocka_unit_test(a_quota_or_a_single_core_limits),
-        cmocka_unit_test(a_busy_machine_is_told_by_its_load),
-        cmocka_unit_test(a_clock_that_moves_limits_the_host),
-        cmocka_unit_test(a_database_must_be_writable_and_local),
-        cmocka_unit_test(a_disk_nearly_full_is_told_by_what_is_left),
-        cmocka_unit_test(gnuplot_and_nvtx_are_told_when_absent),
-        cmocka_unit_test(objects_are_told_where_there_are_some),
-        cmocka_unit_test(a_device_not_asked_for_is_not_judged),
-        cmocka_unit_test(the_exit_code_is_4_when_no_device_opens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,50 +1,12 @@
 /* test_doctor_facts.c - where the doctor's facts come from. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <cmocka.h>
 
+#include "tests/made_root.h"
 #include "doctor/doctor.h"
-
-static char root[] = "/tmp/assay-doctor-XXXXXX";
-
-static void put(const char *path, const char *text)
-{
-    char full[512];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(full, 0700);
-        *slash = '/';
-    }
-    FILE *file = fopen(full, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static int make_root(void **state)
-{
-    (void)state;
-    strcpy(root, "/tmp/assay-doctor-XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", root);
-    return system(command);
-}
 
 /* Asks no device, so no worker is started. */
 static struct doctor_facts gather(const char *database)
@@ -57,9 +19,8 @@ static struct doctor_facts gather(const char *database)
     return facts;
 }
 
-static void what_is_nowhere_to_be_found_is_unknown(void **state)
+ROOT_TEST(what_is_nowhere_to_be_found_is_unknown)
 {
-    (void)state;
     struct doctor_facts facts = gather("/results/assay.sqlite");
     assert_string_equal(facts.driver, "");
     assert_string_equal(facts.governor, "");
@@ -72,9 +33,8 @@ static void what_is_nowhere_to_be_found_is_unknown(void **state)
     assert_false(facts.host.is_asked || facts.gpu.is_asked);
 }
 
-static void facts_are_read_from_the_kernels_files(void **state)
+ROOT_TEST(facts_are_read_from_the_kernels_files)
 {
-    (void)state;
     put("/proc/driver/nvidia/version",
         "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\n"
         "GCC version:  gcc version 12.3.0\n");
@@ -92,9 +52,8 @@ static void facts_are_read_from_the_kernels_files(void **state)
     assert_true(facts.quota_cores == 1.5);
 }
 
-static void a_machine_without_limits_is_read_as_such(void **state)
+ROOT_TEST(a_machine_without_limits_is_read_as_such)
 {
-    (void)state;
     put("/sys/devices/system/cpu/cpufreq/boost", "1\n");
     put("/sys/fs/cgroup/cpu.max", "max 100000\n");
     struct doctor_facts facts = gather("/assay.sqlite");
@@ -102,9 +61,8 @@ static void a_machine_without_limits_is_read_as_such(void **state)
     assert_true(isnan(facts.quota_cores));
 }
 
-static void looking_at_a_database_that_is_not_there_makes_nothing(void **state)
+ROOT_TEST(looking_at_a_database_that_is_not_there_makes_nothing)
 {
-    (void)state;
     struct doctor_facts facts = gather("/results/assay.sqlite");
     assert_string_equal(facts.database_error, "");
     assert_false(facts.database_exists);
@@ -117,35 +75,23 @@ static void looking_at_a_database_that_is_not_there_makes_nothing(void **state)
     assert_int_equal(stat(folder, &info), -1);
 }
 
-static void a_database_below_a_file_cannot_be_made(void **state)
+ROOT_TEST(a_database_below_a_file_cannot_be_made)
 {
-    (void)state;
     put("/file", "");
     struct doctor_facts facts = gather("/file/deep/assay.sqlite");
     assert_non_null(strstr(facts.database_error, "Not a directory"));
     assert_true(isnan(facts.free_bytes));
 }
 
-static void a_file_that_is_no_database_is_told(void **state)
+ROOT_TEST(a_file_that_is_no_database_is_told)
 {
-    (void)state;
     put("/notes.txt", "these are some notes, and long enough to be taken for a header of a file\n");
     struct doctor_facts facts = gather("/notes.txt");
     assert_true(facts.database_exists);
     assert_string_not_equal(facts.database_error, "");
 }
 
-#define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        WITH_ROOT(what_is_nowhere_to_be_found_is_unknown),
-        WITH_ROOT(facts_are_read_from_the_kernels_files),
-        WITH_ROOT(a_machine_without_limits_is_read_as_such),
-        WITH_ROOT(looking_at_a_database_that_is_not_there_makes_nothing),
-        WITH_ROOT(a_database_below_a_file_cannot_be_made),
-        WITH_ROOT(a_file_that_is_no_database_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -45,9 +45,8 @@ static char *text_of(const struct doctor_facts *facts, bool as_json)
     return text;
 }
 
-static void the_table_keeps_to_its_width(void **state)
+TEST(the_table_keeps_to_its_width)
 {
-    (void)state;
     struct doctor_facts facts = ailing();
     char *text = text_of(&facts, false);
     for (const char *line = text; *line; line += *line == '\n') {
@@ -58,9 +57,8 @@ static void the_table_keeps_to_its_width(void **state)
     free(text);
 }
 
-static void the_table_ends_with_what_can_be_measured(void **state)
+TEST(the_table_ends_with_what_can_be_measured)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     char *text = text_of(&facts, false);
     assert_non_null(strstr(text, "\nCan be measured: cuda:0, host\n"));
@@ -71,9 +69,8 @@ static void the_table_ends_with_what_can_be_measured(void **state)
     free(text);
 }
 
-static void json_has_every_check_and_null_where_there_is_nothing_to_say(void **state)
+TEST(json_has_every_check_and_null_where_there_is_nothing_to_say)
 {
-    (void)state;
     struct doctor_facts facts = healthy();
     char *text = text_of(&facts, true);
     assert_non_null(strstr(text, "\"assay\": \"1.0\""));
@@ -88,10 +85,5 @@ static void json_has_every_check_and_null_where_there_is_nothing_to_say(void **s
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_keeps_to_its_width),
-        cmocka_unit_test(the_table_ends_with_what_can_be_measured),
-        cmocka_unit_test(json_has_every_check_and_null_where_there_is_nothing_to_say),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

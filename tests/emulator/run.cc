@@ -215,6 +215,7 @@ static bool run_warp(Warp &w, int steps)
             w.groups[w.current].stuck = true;
             if (w.groups.size() == 1 || !choose(w)) return moved;
             any = false;
+            steps++; /* with none left, lanes that can go on would pass for a deadlock */
             continue;
         }
         moved = true;

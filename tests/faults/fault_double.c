@@ -3,7 +3,6 @@
  * The command tests inject each and look at what its row says, and at the rows
  * beside it.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,20 +85,17 @@ static int paced(struct assay_call *call)
 static int segfault(struct assay_call *call)
 {
     float *volatile nowhere = (float *)(uintptr_t)8;
-    (void)call;
     *nowhere = 1;
     return 0;
 }
 
 static int aborts(struct assay_call *call)
 {
-    (void)call;
     abort();
 }
 
 static int exits(struct assay_call *call)
 {
-    (void)call;
     exit(0);
 }
 
@@ -114,7 +110,6 @@ static void leave_process(void)
 
 static int hangs(struct assay_call *call)
 {
-    (void)call;
     leave_process();
     while (pause())
         ;
@@ -167,7 +162,6 @@ static int spoils_input(struct assay_call *call)
 /* Takes memory until there is none. */
 static int greedy_setup(struct assay_call *call)
 {
-    (void)call;
     for (int i = 0; i < 1 << 16; i++)
         if (malloc((size_t)1 << 30) == NULL) return assay_error("malloc found no more memory");
     return 0;
@@ -175,14 +169,12 @@ static int greedy_setup(struct assay_call *call)
 
 static int fails(struct assay_call *call)
 {
-    (void)call;
     return assay_error("it does not feel like it");
 }
 
 /* Begins a message to the parent, as the start of its header, and goes no further. */
 static int half_a_message(struct assay_call *call)
 {
-    (void)call;
     if (write(WORKER_SOCKET, "\7\0\0", 3) != 3) return assay_error("no socket");
     return hangs(call);
 }
@@ -199,7 +191,6 @@ static int garbles(struct assay_call *call)
 
 static int forks(struct assay_call *call)
 {
-    (void)call;
     leave_process();
     abort();
 }
@@ -213,7 +204,6 @@ static int prints(struct assay_call *call)
 
 static const char *never(const struct assay_shape *shape)
 {
-    (void)shape;
     return "never supported";
 }
 

@@ -76,7 +76,6 @@ static int hangs(struct assay_call *call)
 /* Takes the device's memory piece by piece and keeps it. */
 static int greedy_setup(struct assay_call *call)
 {
-    (void)call;
     for (size_t piece = (size_t)1 << 32; piece >= ((size_t)1 << 20); piece /= 2) {
         void *memory;
         while (cudaMalloc(&memory, piece) == cudaSuccess)
@@ -103,7 +102,6 @@ static int forgets_the_end(struct assay_call *call)
 
 static int aborts(struct assay_call *call)
 {
-    (void)call;
     abort();
 }
 

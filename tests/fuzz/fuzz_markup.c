@@ -2,7 +2,6 @@
  * wrapped lines. */
 #include <sqlite3.h>
 
-#include "base/csv.h"
 #include "base/json.h"
 #include "base/markup.h"
 #include "base/text.h"

@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 
 #include "case/case_name.h"
-#include "device/profile.h"
 #include "measure/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_store.h"

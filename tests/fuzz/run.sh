@@ -3,8 +3,8 @@
 #
 #   tests/fuzz/run.sh FOLDER SECONDS [NAME...]     FOLDER has the programs fuzz_NAME; `make fuzz` builds them
 #
-# Each begins with the inputs of corpus/NAME and with those that it found before, which it keeps in
-# FOLDER/corpus. An input that breaks something is left in FOLDER/found; the program takes its path
+# Each begins with the inputs of corpus/NAME, with the files NAME.json of tests/import, and with those
+# that it found before, which it keeps in FOLDER/corpus. An input that breaks something is left in FOLDER/found; the program takes its path
 # as its only argument. The last line is "N passed, N failed".
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,10 +14,11 @@ shift 2
 
 one() { # NAME
     local log=$scratch/$1.log inputs kept=$folder/corpus/$1
-    mkdir -p "$kept" "$folder/found" "$scratch/$1"
+    mkdir -p "$kept" "$folder/found" "$scratch/$1/inputs"
     cd "$scratch/$1" || return
+    cp "$here/corpus/$1"/* "$here/../import/$1".json inputs 2>/dev/null # most have no such file
     if "$folder/fuzz_$1" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2000 -verbosity=1 \
-        -print_final_stats=1 -artifact_prefix="$folder/found/$1-" "$kept" "$here/corpus/$1" >"$log" 2>&1; then
+        -print_final_stats=1 -artifact_prefix="$folder/found/$1-" "$kept" inputs >"$log" 2>&1; then
         inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
         printf '  ok    fuzz %-12s %10s inputs %5s s\n' "$1" "$inputs" "$seconds"
     else

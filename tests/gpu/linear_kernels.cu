@@ -111,7 +111,6 @@ static const char *supports_skinny(const struct assay_shape *shape)
         .summary = "one division of linear_skinny.h",                                              \
         .kind = ASSAY_KERNEL,                                                                      \
         .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .min_sm = 80,                                                                              \
         .supports = supports_skinny,                                                               \
         .setup = setup_skinny<DIVISION>,                                                           \
@@ -127,7 +126,6 @@ static const char *supports_skinny(const struct assay_shape *shape)
         .summary = "one kernel of linear_wgmma.cuh",                                               \
         .kind = ASSAY_KERNEL,                                                                      \
         .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .min_sm = 90,                                                                              \
         .max_sm = 90,                                                                              \
         .arch_specific = true,                                                                     \

@@ -1,13 +1,8 @@
 /* test_account.c - the terms of a difference of times: what changed alone is what it goes to, and
  * the terms and what is unexplained are the difference. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "judge/account.h"
 
@@ -51,9 +46,8 @@ static void is_all(const struct account_facts *base, const struct account_facts 
     is_near(account.unexplained_ns, 0);
 }
 
-static void what_changed_alone_has_all_of_it(void **state)
+TEST(what_changed_alone_has_all_of_it)
 {
-    (void)state;
     for (int back = 0; back < 2; back++) {
         struct account_facts a = usual(), b = usual();
         b.sm_mhz = 1500;
@@ -90,10 +84,9 @@ static void what_changed_alone_has_all_of_it(void **state)
     }
 }
 
-static void one_launch_that_becomes_two_has_its_gap(void **state)
+TEST(one_launch_that_becomes_two_has_its_gap)
 {
     struct account_facts a = usual(), b = usual();
-    (void)state;
     a.launches = 1;
     a.gaps_ns = 0;
     a.time_ns = 40000;
@@ -104,10 +97,9 @@ static void one_launch_that_becomes_two_has_its_gap(void **state)
 }
 
 /* The clock of the multiprocessors has no part where the memory binds. */
-static void memory_that_binds_has_its_own_clock(void **state)
+TEST(memory_that_binds_has_its_own_clock)
 {
     struct account_facts a = usual(), b = usual();
-    (void)state;
     a.memory_share = b.memory_share = 0.9;
     b.sm_mhz = 1500;
     struct account account = account_make(&a, &b);
@@ -121,10 +113,9 @@ static void memory_that_binds_has_its_own_clock(void **state)
     is_near(account_make(&a, &b).term_ns[TERM_WAITS], b.time_ns - a.time_ns);
 }
 
-static void what_is_not_known_is_unexplained(void **state)
+TEST(what_is_not_known_is_unexplained)
 {
     struct account_facts a = unknown(1000), b = unknown(1500);
-    (void)state;
     struct account account = account_make(&a, &b);
     for (int i = 0; i < ACCOUNT_TERMS; i++)
         assert_true(isnan(account.term_ns[i]));
@@ -154,10 +145,9 @@ static void what_is_not_known_is_unexplained(void **state)
 }
 
 /* 0 would say that a launch more takes no time. */
-static void a_launch_more_whose_start_is_not_known_is_unexplained(void **state)
+TEST(a_launch_more_whose_start_is_not_known_is_unexplained)
 {
     struct account_facts a = unknown(1000), b = unknown(1500);
-    (void)state;
     a.launches = 1;
     b.launches = 2;
     struct account account = account_make(&a, &b);
@@ -169,10 +159,9 @@ static void a_launch_more_whose_start_is_not_known_is_unexplained(void **state)
 }
 
 /* Launches that overlap, whose starts alone would be more than the time. */
-static void starts_are_no_more_than_the_time(void **state)
+TEST(starts_are_no_more_than_the_time)
 {
     struct account_facts a = usual(), b = usual();
-    (void)state;
     a.launches = b.launches = 60;
     a.gaps_ns = b.gaps_ns = 0;
     b.instructions *= 2;
@@ -191,10 +180,9 @@ static double drawn(struct rng *rng, double least, double most)
     return least * pow(most / least, share(rng));
 }
 
-static void it_adds_up_whatever_the_facts(void **state)
+TEST(it_adds_up_whatever_the_facts)
 {
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 21);
     for (int round = 0; round < 20000; round++) {
         struct account_facts sides[2];
@@ -230,14 +218,5 @@ static void it_adds_up_whatever_the_facts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_changed_alone_has_all_of_it),
-        cmocka_unit_test(one_launch_that_becomes_two_has_its_gap),
-        cmocka_unit_test(memory_that_binds_has_its_own_clock),
-        cmocka_unit_test(what_is_not_known_is_unexplained),
-        cmocka_unit_test(a_launch_more_whose_start_is_not_known_is_unexplained),
-        cmocka_unit_test(starts_are_no_more_than_the_time),
-        cmocka_unit_test(it_adds_up_whatever_the_facts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* test_change_point.c - planted changes are found where they are, noise shows none. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "judge/change_point.h"
 
@@ -45,9 +40,8 @@ static int found(const double *values, const int *segment, int count, int *at)
     return change_points(values, segment, count, at);
 }
 
-static void a_planted_step_is_found_at_its_place(void **state)
+TEST(a_planted_step_is_found_at_its_place)
 {
-    (void)state;
     double values[100];
     int at[100 / CHANGE_LEAST];
     for (int place = 10; place <= 90; place += 10) {
@@ -60,9 +54,8 @@ static void a_planted_step_is_found_at_its_place(void **state)
     }
 }
 
-static void a_step_of_six_sigma_is_found_within_a_point(void **state)
+TEST(a_step_of_six_sigma_is_found_within_a_point)
 {
-    (void)state;
     double values[60];
     int at[60 / CHANGE_LEAST], hits = 0;
     for (uint64_t seed = 0; seed < 50; seed++) {
@@ -73,9 +66,8 @@ static void a_step_of_six_sigma_is_found_within_a_point(void **state)
     assert_true(hits >= 48);
 }
 
-static void a_step_down_is_found_too(void **state)
+TEST(a_step_down_is_found_too)
 {
-    (void)state;
     double values[60];
     int at[60 / CHANGE_LEAST];
     noise(values, 60, 0.005, 1);
@@ -84,9 +76,8 @@ static void a_step_down_is_found_too(void **state)
     assert_int_equal(at[0], 20);
 }
 
-static void several_steps_are_found_in_order(void **state)
+TEST(several_steps_are_found_in_order)
 {
-    (void)state;
     static double values[MOST];
     static int at[MOST / CHANGE_LEAST];
     static const int places[] = {120, 131, 700, 1025, 1980};
@@ -98,9 +89,8 @@ static void several_steps_are_found_in_order(void **state)
         assert_int_equal(at[i], places[i]);
 }
 
-static void a_visit_of_less_than_four_points_is_no_change(void **state)
+TEST(a_visit_of_less_than_four_points_is_no_change)
 {
-    (void)state;
     double values[80];
     int at[80 / CHANGE_LEAST];
     noise(values, 80, 0.005, 9);
@@ -126,29 +116,26 @@ static bool visit_is_found(int count, int from, int to, double by, double sigma,
 }
 
 /* Fifty per cent slower in runs 50 to 59, and mended. */
-static void a_regression_that_was_mended_is_remembered(void **state)
+TEST(a_regression_that_was_mended_is_remembered)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         assert_true(visit_is_found(85, 50, 60, log(1.5), 0.01, seed));
         assert_true(visit_is_found(150, 50, 60, log(1.5), 0.01, seed));
     }
 }
 
-static void a_visit_of_four_points_is_found(void **state)
+TEST(a_visit_of_four_points_is_found)
 {
     int hits = 0;
-    (void)state;
     for (uint64_t seed = 0; seed < 100; seed++)
         hits += visit_is_found(85, 50, 54, 0.02, 0.005, seed);
     assert_true(hits >= 85);
 }
 
-static void a_step_of_four_sigma_is_found_after_three_points(void **state)
+TEST(a_step_of_four_sigma_is_found_after_three_points)
 {
     double values[63];
     int at[63 / CHANGE_LEAST], hits = 0;
-    (void)state;
     for (uint64_t seed = 0; seed < 100; seed++) {
         noise(values, 63, 0.005, seed);
         step(values, 60, 63, 0.02);
@@ -160,9 +147,8 @@ static void a_step_of_four_sigma_is_found_after_three_points(void **state)
 
 /* One test in a thousand may fire: at most 4 of 4,000 windows are to be expected, and
  * 12 or more would be seen once in a thousand trials of that rate. */
-static void noise_shows_a_change_in_one_window_of_a_thousand_at_most(void **state)
+TEST(noise_shows_a_change_in_one_window_of_a_thousand_at_most)
 {
-    (void)state;
     double values[CHANGE_WINDOW];
     int at[CHANGE_WINDOW / CHANGE_LEAST], changed = 0;
     for (uint64_t seed = 0; seed < 4000; seed++) {
@@ -173,9 +159,8 @@ static void noise_shows_a_change_in_one_window_of_a_thousand_at_most(void **stat
 }
 
 /* Skewed and with rare spikes, as times are. */
-static void spikes_show_no_more_changes_than_noise(void **state)
+TEST(spikes_show_no_more_changes_than_noise)
 {
-    (void)state;
     double values[CHANGE_WINDOW];
     int at[CHANGE_WINDOW / CHANGE_LEAST], changed = 0;
     struct rng rng;
@@ -188,9 +173,8 @@ static void spikes_show_no_more_changes_than_noise(void **state)
     assert_true(changed < 12);
 }
 
-static void a_long_quiet_series_stays_quiet_mostly(void **state)
+TEST(a_long_quiet_series_stays_quiet_mostly)
 {
-    (void)state;
     static double values[MOST];
     static int at[MOST / CHANGE_LEAST];
     int changes = 0;
@@ -202,9 +186,8 @@ static void a_long_quiet_series_stays_quiet_mostly(void **state)
     assert_true(changes <= 10);
 }
 
-static void equal_values_show_no_change(void **state)
+TEST(equal_values_show_no_change)
 {
-    (void)state;
     double values[100];
     int at[100 / CHANGE_LEAST];
     for (int i = 0; i < 100; i++)
@@ -212,9 +195,8 @@ static void equal_values_show_no_change(void **state)
     assert_int_equal(found(values, NULL, 100, at), 0);
 }
 
-static void short_series_show_no_change(void **state)
+TEST(short_series_show_no_change)
 {
-    (void)state;
     double values[13];
     int at[13 / CHANGE_LEAST];
     for (int count = 0; count <= 13; count++) {
@@ -224,9 +206,8 @@ static void short_series_show_no_change(void **state)
     }
 }
 
-static void the_same_values_give_the_same_changes(void **state)
+TEST(the_same_values_give_the_same_changes)
 {
-    (void)state;
     static double values[MOST];
     static int first[MOST / CHANGE_LEAST], second[MOST / CHANGE_LEAST];
     noise(values, MOST, 0.01, 3);
@@ -239,9 +220,8 @@ static void the_same_values_give_the_same_changes(void **state)
     }
 }
 
-static void the_scale_of_the_values_does_not_matter(void **state)
+TEST(the_scale_of_the_values_does_not_matter)
 {
-    (void)state;
     double values[100], scaled[100];
     int at[100 / CHANGE_LEAST], again[100 / CHANGE_LEAST];
     noise(values, 100, 0.01, 4);
@@ -253,9 +233,8 @@ static void the_scale_of_the_values_does_not_matter(void **state)
     assert_int_equal(at[0], again[0]);
 }
 
-static void a_border_is_no_change_and_no_test_looks_across(void **state)
+TEST(a_border_is_no_change_and_no_test_looks_across)
 {
-    (void)state;
     double values[120];
     int segment[120], at[120 / CHANGE_LEAST];
     noise(values, 120, 0.005, 6);
@@ -268,9 +247,8 @@ static void a_border_is_no_change_and_no_test_looks_across(void **state)
     assert_int_equal(at[0], 90);
 }
 
-static void segments_are_judged_alone(void **state)
+TEST(segments_are_judged_alone)
 {
-    (void)state;
     double values[120];
     int segment[120], whole[120 / CHANGE_LEAST], alone[120 / CHANGE_LEAST];
     noise(values, 120, 0.005, 8);
@@ -284,24 +262,5 @@ static void segments_are_judged_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_planted_step_is_found_at_its_place),
-        cmocka_unit_test(a_step_of_six_sigma_is_found_within_a_point),
-        cmocka_unit_test(a_step_down_is_found_too),
-        cmocka_unit_test(several_steps_are_found_in_order),
-        cmocka_unit_test(a_visit_of_less_than_four_points_is_no_change),
-        cmocka_unit_test(a_regression_that_was_mended_is_remembered),
-        cmocka_unit_test(a_visit_of_four_points_is_found),
-        cmocka_unit_test(a_step_of_four_sigma_is_found_after_three_points),
-        cmocka_unit_test(noise_shows_a_change_in_one_window_of_a_thousand_at_most),
-        cmocka_unit_test(spikes_show_no_more_changes_than_noise),
-        cmocka_unit_test(a_long_quiet_series_stays_quiet_mostly),
-        cmocka_unit_test(equal_values_show_no_change),
-        cmocka_unit_test(short_series_show_no_change),
-        cmocka_unit_test(the_same_values_give_the_same_changes),
-        cmocka_unit_test(the_scale_of_the_values_does_not_matter),
-        cmocka_unit_test(a_border_is_no_change_and_no_test_looks_across),
-        cmocka_unit_test(segments_are_judged_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* test_clock_steps.c - times that are hardly longer than the steps of their clock. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "compare_fixture.h"
 #include "stepped_clock.h"
@@ -23,10 +19,9 @@ static struct clock_steps read_steps(double time_ns, double noise, double step_n
 }
 
 /* The steps of an H200 are 31 to 33 ns as they are written down. */
-static void the_steps_are_seen_and_their_mean_is_the_time(void **state)
+TEST(the_steps_are_seen_and_their_mean_is_the_time)
 {
     int dithering = 0;
-    (void)state;
     for (int i = 0; i < 200; i++) {
         double time_ns = 600 + i * 7.3;
         struct clock_steps steps = read_steps(time_ns, 0.01, 32, 1 + (uint64_t)i);
@@ -39,10 +34,9 @@ static void the_steps_are_seen_and_their_mean_is_the_time(void **state)
     assert_true(dithering > 180);
 }
 
-static void what_changes_by_a_fraction_of_a_step_has_another_mean(void **state)
+TEST(what_changes_by_a_fraction_of_a_step_has_another_mean)
 {
     double before = 0, after = 0;
-    (void)state;
     for (uint64_t i = 0; i < 50; i++) {
         before += read_steps(600, 0.005, 32, 1 + i).mean_ns / 50;
         after += read_steps(610, 0.005, 32, 100 + i).mean_ns / 50;
@@ -50,17 +44,15 @@ static void what_changes_by_a_fraction_of_a_step_has_another_mean(void **state)
     assert_true(after - before > 5 && after - before < 15);
 }
 
-static void a_fine_clock_has_no_steps(void **state)
+TEST(a_fine_clock_has_no_steps)
 {
-    (void)state;
     assert_true(read_steps(5000, 0.01, 0, 1).step_ns < 4); /* what happens to be as near */
     assert_true(fabs(read_steps(5000, 0.01, 0, 1).mean_ns - 5000) < 40);
 }
 
-static void readings_of_one_step_do_not_dither(void **state)
+TEST(readings_of_one_step_do_not_dither)
 {
     double same[SAMPLES], none[1];
-    (void)state;
     for (int i = 0; i < SAMPLES; i++)
         same[i] = i ? 608 + i % 2 : 640; /* one slow sample shows the step, and no dither */
     struct clock_steps steps = clock_steps_of(same, SAMPLES);
@@ -107,9 +99,8 @@ static struct comparison_row judged_at(double base_ns, double candidate_ns, doub
 }
 
 /* Two steps are 10.7 % of 600 ns: by medians a true +10 % was PASS. */
-static void a_short_case_is_judged_below_the_steps(void **state)
+TEST(a_short_case_is_judged_below_the_steps)
 {
-    (void)state;
     struct comparison_row slower = judged_at(600, 660, 32, false, true);
     assert_int_equal(slower.verdict, VERDICT_REGRESSED);
     assert_true(slower.tags & TAG_STEPS);
@@ -120,9 +111,8 @@ static void a_short_case_is_judged_below_the_steps(void **state)
     assert_int_equal(judged_at(2000, 2070, 32, false, true).verdict, VERDICT_REGRESSED);
 }
 
-static void a_long_case_is_judged_by_medians(void **state)
+TEST(a_long_case_is_judged_by_medians)
 {
-    (void)state;
     struct comparison_row row = judged_at(19000, 19000, 32, false, true);
     assert_false(row.tags & TAG_STEPS);
     assert_true(row.quantum < 0.005);
@@ -130,17 +120,15 @@ static void a_long_case_is_judged_by_medians(void **state)
 }
 
 /* A kernel that begins with the clock's step each time: nothing is known below two of them. */
-static void without_dither_nothing_passes_below_two_steps(void **state)
+TEST(without_dither_nothing_passes_below_two_steps)
 {
-    (void)state;
     struct comparison_row row = judged_at(600, 640, 32, false, false);
     assert_int_equal(row.verdict, VERDICT_INCONCLUSIVE);
     assert_true(row.floor > 0.09);
 }
 
-static void speedups_are_of_medians(void **state)
+TEST(speedups_are_of_medians)
 {
-    (void)state;
     struct comparison_row row = judged_at(600, 600, 32, true, true);
     assert_false(row.tags & TAG_STEPS);
     assert_true(row.quantum > 0.09);
@@ -148,15 +136,5 @@ static void speedups_are_of_medians(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_steps_are_seen_and_their_mean_is_the_time),
-        cmocka_unit_test(what_changes_by_a_fraction_of_a_step_has_another_mean),
-        cmocka_unit_test(a_fine_clock_has_no_steps),
-        cmocka_unit_test(readings_of_one_step_do_not_dither),
-        cmocka_unit_test(a_short_case_is_judged_below_the_steps),
-        cmocka_unit_test(a_long_case_is_judged_by_medians),
-        cmocka_unit_test(without_dither_nothing_passes_below_two_steps),
-        cmocka_unit_test(speedups_are_of_medians),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* test_compare.c - two runs, case by case: what is said, and what is not. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/exit_code.h"
 #include "compare_fixture.h"
 
@@ -29,18 +25,16 @@ static enum verdict verdict_at(double ratio, int launches, unsigned *tags)
     return verdict;
 }
 
-static void five_launches_a_side_show_a_change_in_either_direction(void **state)
+TEST(five_launches_a_side_show_a_change_in_either_direction)
 {
-    (void)state;
     assert_int_equal(verdict_at(1.05, 5, NULL), VERDICT_REGRESSED);
     assert_int_equal(verdict_at(1 / 1.05, 5, NULL), VERDICT_IMPROVED);
     assert_int_equal(verdict_at(1, 5, NULL), VERDICT_PASS);
 }
 
-static void few_launches_make_a_change_suspect_at_most(void **state)
+TEST(few_launches_make_a_change_suspect_at_most)
 {
     unsigned tags;
-    (void)state;
     for (int launches = 1; launches < 4; launches++) {
         assert_int_equal(verdict_at(1.5, launches, &tags), VERDICT_SUSPECT);
         assert_false(tags & TAG_FASTER);
@@ -50,11 +44,10 @@ static void few_launches_make_a_change_suspect_at_most(void **state)
     }
 }
 
-static void one_launch_a_side_says_what_it_cannot_see(void **state)
+TEST(one_launch_a_side_says_what_it_cannot_see)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     fill(&base, "a", 1, 1000);
     fill(&candidate, "b", 1, 1000);
     struct comparison comparison = compare(&base, &candidate, &options);
@@ -65,7 +58,7 @@ static void one_launch_a_side_says_what_it_cannot_see(void **state)
     timings_release(&candidate);
 }
 
-static void swapping_the_runs_mirrors_every_verdict(void **state)
+TEST(swapping_the_runs_mirrors_every_verdict)
 {
     static const enum verdict mirror[VERDICTS] = {
         [VERDICT_REGRESSED] = VERDICT_IMPROVED, [VERDICT_IMPROVED] = VERDICT_REGRESSED,
@@ -73,7 +66,6 @@ static void swapping_the_runs_mirrors_every_verdict(void **state)
         [VERDICT_SUSPECT] = VERDICT_SUSPECT,
     };
     static const double ratios[] = {0.8, 0.97, 1, 1.01, 1.03, 1.3};
-    (void)state;
     for (int launches = 1; launches < 9; launches++)
         for (size_t i = 0; i < sizeof ratios / sizeof ratios[0]; i++) {
             enum verdict there = verdict_at(ratios[i], launches, NULL);
@@ -81,11 +73,10 @@ static void swapping_the_runs_mirrors_every_verdict(void **state)
         }
 }
 
-static void the_order_of_rows_changes_nothing(void **state)
+TEST(the_order_of_rows_changes_nothing)
 {
     struct timings base, candidate, turned;
     struct compare_options options = plain();
-    (void)state;
     fill(&base, "a", 6, 1000);
     fill(&candidate, "b", 6, 1040);
     begin(&turned, "b", 6, 1);
@@ -101,11 +92,10 @@ static void the_order_of_rows_changes_nothing(void **state)
     timings_release(&turned);
 }
 
-static void what_has_no_ratio_has_its_word(void **state)
+TEST(what_has_no_ratio_has_its_word)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     begin(&base, "a", 1, 8);
     begin(&candidate, "b", 1, 8);
     add(&base, 0, "gone", 10);
@@ -132,11 +122,10 @@ static void what_has_no_ratio_has_its_word(void **state)
     timings_release(&candidate);
 }
 
-static void another_device_is_incomparable_and_named(void **state)
+TEST(another_device_is_incomparable_and_named)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     fill(&base, "a", 5, 1000);
     fill(&candidate, "b", 5, 1000);
     strcpy(candidate.run.launches[3].device.name, "NVIDIA A100");
@@ -180,11 +169,10 @@ static void two_models(struct timings *base, struct timings *candidate)
     }
 }
 
-static void two_models_are_held_to_baselines_and_ceilings(void **state)
+TEST(two_models_are_held_to_baselines_and_ceilings)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     options.across = true;
     two_models(&base, &candidate);
     struct comparison found = compare(&base, &candidate, &options);
@@ -210,11 +198,10 @@ static void two_models_are_held_to_baselines_and_ceilings(void **state)
     timings_release(&candidate);
 }
 
-static void another_baseline_on_the_other_model_is_none(void **state)
+TEST(another_baseline_on_the_other_model_is_none)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     options.across = true;
     two_models(&base, &candidate);
     for (int i = 0; i < candidate.count; i++)
@@ -226,11 +213,10 @@ static void another_baseline_on_the_other_model_is_none(void **state)
     timings_release(&candidate);
 }
 
-static void the_ratio_to_the_baseline_cancels_the_clock(void **state)
+TEST(the_ratio_to_the_baseline_cancels_the_clock)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     begin(&base, "a", 5, 2);
     begin(&candidate, "b", 5, 2);
     for (int i = 0; i < 5; i++) {
@@ -253,14 +239,12 @@ static void the_ratio_to_the_baseline_cancels_the_clock(void **state)
 static void unknown_work(struct timings *base, struct timings *candidate,
                          struct compare_options *options)
 {
-    (void)options;
     for (int i = 0; i < 6; i++)
         base->rows[i].bytes = candidate->rows[i].bytes = NAN;
 }
 
-static void work_that_nobody_stated_is_no_other_work(void **state)
+TEST(work_that_nobody_stated_is_no_other_work)
 {
-    (void)state;
     assert_int_equal(judged(unknown_work, 1).verdict, VERDICT_PASS);
 }
 
@@ -272,9 +256,8 @@ static void restated_work(struct timings *base, struct timings *candidate,
     candidate->rows[5].bytes += 1;
 }
 
-static void other_work_in_any_launch_is_the_candidate_s_doing(void **state)
+TEST(other_work_in_any_launch_is_the_candidate_s_doing)
 {
-    (void)state;
     struct comparison_row row = judged(restated_work, 1.2);
     assert_int_equal(row.verdict, VERDICT_INCOMPARABLE);
     assert_true(row.tags & TAG_REDEFINED);
@@ -295,28 +278,25 @@ static void lost_on_both_sides(struct timings *base, struct timings *candidate,
     }
 }
 
-static void what_both_sides_lose_is_missing(void **state)
+TEST(what_both_sides_lose_is_missing)
 {
-    (void)state;
     struct comparison_row row = judged(lost_on_both_sides, 1);
     assert_int_equal(row.verdict, VERDICT_MISSING);
     assert_string_equal(row.reason, "the candidate does not have it in 5 of 6 launches");
 }
 
-static void every_tested_case_has_its_p_and_what_it_could_find(void **state)
+TEST(every_tested_case_has_its_p_and_what_it_could_find)
 {
     struct comparison_row row = judged(nothing, 1.05);
-    (void)state;
     assert_true(fabs(row.p_slower - 1.0 / 924) < 1e-12); /* 12 over 6 ways, one as extreme */
     assert_true(fabs(row.p_faster - 1) < 1e-12);
     assert_true(row.mde > row.floor && row.mde < 0.03);
 }
 
-static void options_that_nobody_gave_are_zero(void **state)
+TEST(options_that_nobody_gave_are_zero)
 {
     const struct compare_options nothing_said = {0};
     struct timings base, candidate;
-    (void)state;
     fill(&base, "a", 5, 1000);
     fill(&candidate, "b", 5, 1050);
     struct comparison comparison = compare(&base, &candidate, &nothing_said);
@@ -362,9 +342,8 @@ static void noisy_base_under_load(struct timings *base, struct timings *candidat
         .processors = 2, .start_load = 9, .end_load = 1, .other_share = NAN, .steal_share = NAN};
 }
 
-static void noisy_times_prove_a_change_and_nothing_else(void **state)
+TEST(noisy_times_prove_a_change_and_nothing_else)
 {
-    (void)state;
     struct comparison_row row = judged(half_noisy, 1);
     assert_int_equal(row.verdict, VERDICT_UNSTABLE);
     assert_string_equal(row.reason, "noisy: no cause was seen");
@@ -385,31 +364,27 @@ static void noisy_and_unchecked(struct timings *base, struct timings *candidate,
         candidate->rows[i].status = STATUS_UNCHECKED;
 }
 
-static void an_unchecked_time_can_be_noisy_too(void **state)
+TEST(an_unchecked_time_can_be_noisy_too)
 {
-    (void)state;
     assert_int_equal(judged(noisy_and_unchecked, 1).verdict, VERDICT_UNSTABLE);
 }
 
 static void noisy_by_less_than_the_threshold(struct timings *base, struct timings *candidate,
                                              struct compare_options *options)
 {
-    (void)base;
     options->threshold = 0.5;
     be_noisy(candidate, 6);
 }
 
-static void noise_below_the_floor_leaves_a_pass(void **state)
+TEST(noise_below_the_floor_leaves_a_pass)
 {
-    (void)state;
     assert_int_equal(judged(noisy_by_less_than_the_threshold, 1).verdict, VERDICT_PASS);
 }
 
-static void noise_is_unstable_with_one_launch_too(void **state)
+TEST(noise_is_unstable_with_one_launch_too)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     fill(&base, "a", 1, 1000);
     fill(&candidate, "b", 1, 1100);
     be_noisy(&candidate, 1);
@@ -427,26 +402,5 @@ static void noise_is_unstable_with_one_launch_too(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(five_launches_a_side_show_a_change_in_either_direction),
-        cmocka_unit_test(few_launches_make_a_change_suspect_at_most),
-        cmocka_unit_test(one_launch_a_side_says_what_it_cannot_see),
-        cmocka_unit_test(swapping_the_runs_mirrors_every_verdict),
-        cmocka_unit_test(the_order_of_rows_changes_nothing),
-        cmocka_unit_test(what_has_no_ratio_has_its_word),
-        cmocka_unit_test(another_device_is_incomparable_and_named),
-        cmocka_unit_test(two_models_are_held_to_baselines_and_ceilings),
-        cmocka_unit_test(another_baseline_on_the_other_model_is_none),
-        cmocka_unit_test(the_ratio_to_the_baseline_cancels_the_clock),
-        cmocka_unit_test(work_that_nobody_stated_is_no_other_work),
-        cmocka_unit_test(what_both_sides_lose_is_missing),
-        cmocka_unit_test(other_work_in_any_launch_is_the_candidate_s_doing),
-        cmocka_unit_test(every_tested_case_has_its_p_and_what_it_could_find),
-        cmocka_unit_test(options_that_nobody_gave_are_zero),
-        cmocka_unit_test(noisy_times_prove_a_change_and_nothing_else),
-        cmocka_unit_test(an_unchecked_time_can_be_noisy_too),
-        cmocka_unit_test(noise_below_the_floor_leaves_a_pass),
-        cmocka_unit_test(noise_is_unstable_with_one_launch_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

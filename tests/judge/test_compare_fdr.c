@@ -1,12 +1,9 @@
 /* test_compare_fdr.c - the tests of all cases corrected together. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "compare_fixture.h"
@@ -51,9 +48,8 @@ static struct comparison slowed_cases(int count, int slowed, double fdr)
     return comparison;
 }
 
-static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(void **state)
+TEST(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many)
 {
-    (void)state;
     /* Seven a side, one of them short of the others, have p = 7/3432: of 100 cases at 5 % eight
      * such make one another significant (8/100 of 5 % is 0.4 %), a single one does not. */
     struct comparison one = slowed_cases(100, 1, 0.05), eight = slowed_cases(100, 8, 0.05);
@@ -70,10 +66,9 @@ static void a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many(vo
 }
 
 /* The nightly of 50 cases: five launches have p >= 1/252, and 5 % of 50 cases want 1/1000. */
-static void a_rate_that_the_launches_cannot_reach_is_refused(void **state)
+TEST(a_rate_that_the_launches_cannot_reach_is_refused)
 {
     struct comparison comparison;
-    (void)state;
     assert_int_equal(compare_slowed(&comparison, 5, 50, 1, 0.05), -1);
     assert_non_null(strstr(assay_last_error(), "one change among 50 cases"));
     assert_non_null(strstr(assay_last_error(), "--launches 7")); /* 1/3432; six have 1/924 */
@@ -82,10 +77,9 @@ static void a_rate_that_the_launches_cannot_reach_is_refused(void **state)
 }
 
 /* What is found alone is what passes at the rate divided by the cases. */
-static void what_a_case_could_find_follows_from_the_rate(void **state)
+TEST(what_a_case_could_find_follows_from_the_rate)
 {
     struct comparison alone = slowed_cases(100, 0, NAN), all = slowed_cases(100, 0, 0.05);
-    (void)state;
     double before = alone.rows[0].mde, after = all.rows[0].mde;
     assert_true(after > before * 1.01);
     double level = detectable_effect(0.02, 1e-6, 0.05 / 100);
@@ -96,9 +90,8 @@ static void what_a_case_could_find_follows_from_the_rate(void **state)
     comparison_release(&all);
 }
 
-static void no_rate_turns_a_slower_case_into_a_faster_one(void **state)
+TEST(no_rate_turns_a_slower_case_into_a_faster_one)
 {
-    (void)state;
     /* Both sides' tests are rejected at such a rate. */
     struct comparison all = slowed_cases(10, 2, 2);
     assert_int_equal(row_of(&all, "v000")->verdict, VERDICT_REGRESSED);
@@ -110,12 +103,11 @@ static void no_rate_turns_a_slower_case_into_a_faster_one(void **state)
 
 /* 100 noisy cases of seven launches, one of them slower by a p-value of 7/3432: that is no
  * discovery among 100 tests, although the 99 others, being noisy, have no verdict. */
-static void noisy_cases_count_among_the_tests(void **state)
+TEST(noisy_cases_count_among_the_tests)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
     struct comparison comparison;
-    (void)state;
     options.fdr = 0.05;
     make_slowed(&base, &candidate, 7, 100, 1);
     for (int i = 0; i < candidate.count; i++)
@@ -130,12 +122,5 @@ static void noisy_cases_count_among_the_tests(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rate_of_false_discoveries_asks_more_of_the_few_than_of_the_many),
-        cmocka_unit_test(a_rate_that_the_launches_cannot_reach_is_refused),
-        cmocka_unit_test(what_a_case_could_find_follows_from_the_rate),
-        cmocka_unit_test(no_rate_turns_a_slower_case_into_a_faster_one),
-        cmocka_unit_test(noisy_cases_count_among_the_tests),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* test_compare_floor.c - the smallest change that counts: threshold, noise, clock. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "compare_fixture.h"
 
 /* The threshold of the case where a launch of the candidate ran at another clock. */
@@ -29,25 +25,22 @@ static double threshold_at(int launch, int clock_launches)
     return threshold;
 }
 
-static void the_threshold_is_wider_where_the_clock_moved(void **state)
+TEST(the_threshold_is_wider_where_the_clock_moved)
 {
-    (void)state;
     assert_true(threshold_at(-1, 0) == COMPARE_STEADY_THRESHOLD);
     assert_true(threshold_at(4, 0) == COMPARE_LOOSE_THRESHOLD);
 }
 
-static void a_clock_that_moves_behind_the_launches_looked_at_changes_no_threshold(void **state)
+TEST(a_clock_that_moves_behind_the_launches_looked_at_changes_no_threshold)
 {
-    (void)state;
     assert_true(threshold_at(4, 4) == COMPARE_STEADY_THRESHOLD);
     assert_true(threshold_at(3, 4) == COMPARE_LOOSE_THRESHOLD);
 }
 
-static void a_case_whose_clock_moved_widens_no_other_s_threshold(void **state)
+TEST(a_case_whose_clock_moved_widens_no_other_s_threshold)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     options.threshold = NAN;
     fill(&base, "a", 2, 1000);
     fill(&candidate, "b", 2, 1000);
@@ -98,9 +91,8 @@ static void absurd(struct timings *base, struct timings *candidate, struct compa
         base->rows[i].threshold = candidate->rows[i].threshold = 1e300;
 }
 
-static void of_two_suites_the_stricter_counts(void **state)
+TEST(of_two_suites_the_stricter_counts)
 {
-    (void)state;
     assert_true(fabs(judged(laxer_candidate, 1.9).threshold - 0.1) < 1e-12);
     assert_int_equal(judged(laxer_candidate, 1.9).verdict, VERDICT_REGRESSED);
     assert_true(judged(laxer_by_silence, 1.05).threshold == COMPARE_STEADY_THRESHOLD);
@@ -115,9 +107,8 @@ static void wide_group_overruled(struct timings *base, struct timings *candidate
     options->threshold = 0.02;
 }
 
-static void a_group_s_threshold_holds_unless_the_command_line_has_one(void **state)
+TEST(a_group_s_threshold_holds_unless_the_command_line_has_one)
 {
-    (void)state;
     assert_int_equal(judged(wide_group, 1.05).verdict, VERDICT_PASS);
     assert_true(fabs(judged(wide_group, 1.05).threshold - 0.1) < 1e-12);
     assert_int_equal(judged(wide_group_overruled, 1.05).verdict, VERDICT_REGRESSED);
@@ -130,9 +121,8 @@ static void coarse_clock(struct timings *base, struct timings *candidate,
     base->run.launches[0].device.clock_step_ns = 32;
 }
 
-static void nothing_below_two_steps_of_the_clock_is_a_change(void **state)
+TEST(nothing_below_two_steps_of_the_clock_is_a_change)
 {
-    (void)state;
     assert_int_equal(judged(nothing, 1.05).verdict, VERDICT_REGRESSED);
     struct comparison_row row = judged(coarse_clock, 1.05);
     assert_int_equal(row.verdict, VERDICT_INCONCLUSIVE);
@@ -151,9 +141,8 @@ static void noisy(struct timings *base, struct timings *candidate, struct compar
     options->noise = &known;
 }
 
-static void no_change_below_the_noise_of_unchanged_code_counts(void **state)
+TEST(no_change_below_the_noise_of_unchanged_code_counts)
 {
-    (void)state;
     block.spread = 0.03; /* three standard errors of six launches: 3 * 0.03 / sqrt(6) */
     assert_int_equal(judged(nothing, 1.03).verdict, VERDICT_REGRESSED);
     struct comparison_row below = judged(noisy, 1.03), above = judged(noisy, 1.05);
@@ -164,17 +153,15 @@ static void no_change_below_the_noise_of_unchanged_code_counts(void **state)
     assert_int_equal(judged(noisy, 1 / 1.05).verdict, VERDICT_IMPROVED);
 }
 
-static void noise_below_the_threshold_changes_nothing(void **state)
+TEST(noise_below_the_threshold_changes_nothing)
 {
-    (void)state;
     block.spread = 0.01;
     assert_true(judged(noisy, 1.03).floor == 0.02);
     assert_int_equal(judged(noisy, 1.03).verdict, VERDICT_REGRESSED);
 }
 
-static void noise_above_two_and_a_half_thresholds_is_unstable(void **state)
+TEST(noise_above_two_and_a_half_thresholds_is_unstable)
 {
-    (void)state;
     block.spread = 0.05; /* a floor of 6.3 % */
     assert_int_equal(judged(noisy, 1).verdict, VERDICT_UNSTABLE);
     assert_int_equal(judged(noisy, 1.05).verdict, VERDICT_UNSTABLE);
@@ -182,11 +169,10 @@ static void noise_above_two_and_a_half_thresholds_is_unstable(void **state)
     assert_int_equal(judged(noisy, 1 / 1.3).verdict, VERDICT_IMPROVED);
 }
 
-static void a_comparison_says_which_noise_it_knows(void **state)
+TEST(a_comparison_says_which_noise_it_knows)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     fill(&base, "a", 5, 1000);
     fill(&candidate, "b", 5, 1000);
     noisy(&base, &candidate, &options);
@@ -199,17 +185,5 @@ static void a_comparison_says_which_noise_it_knows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_threshold_is_wider_where_the_clock_moved),
-        cmocka_unit_test(a_clock_that_moves_behind_the_launches_looked_at_changes_no_threshold),
-        cmocka_unit_test(a_case_whose_clock_moved_widens_no_other_s_threshold),
-        cmocka_unit_test(a_group_s_threshold_holds_unless_the_command_line_has_one),
-        cmocka_unit_test(of_two_suites_the_stricter_counts),
-        cmocka_unit_test(nothing_below_two_steps_of_the_clock_is_a_change),
-        cmocka_unit_test(no_change_below_the_noise_of_unchanged_code_counts),
-        cmocka_unit_test(noise_below_the_threshold_changes_nothing),
-        cmocka_unit_test(noise_above_two_and_a_half_thresholds_is_unstable),
-        cmocka_unit_test(a_comparison_says_which_noise_it_knows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* test_compare_tags.c - the causes that stand beside a verdict. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "compare_fixture.h"
 
 static void throttled(struct timings *base, struct timings *candidate,
@@ -20,7 +16,6 @@ static void throttled(struct timings *base, struct timings *candidate,
 static void same_code(struct timings *base, struct timings *candidate,
                       struct compare_options *options)
 {
-    (void)options;
     strcpy(base->rows[0].code_hash, "c0de");
     strcpy(candidate->rows[0].code_hash, "c0de");
 }
@@ -28,7 +23,6 @@ static void same_code(struct timings *base, struct timings *candidate,
 static void other_driver(struct timings *base, struct timings *candidate,
                          struct compare_options *options)
 {
-    (void)base;
     strcpy(candidate->run.launches[1].device.driver, "590");
     options->across = true;
 }
@@ -41,9 +35,8 @@ static void in_two_modes(struct timings *base, struct timings *candidate,
         candidate->rows[i].time_ns *= 1.04;
 }
 
-static void causes_are_tags_and_no_verdicts(void **state)
+TEST(causes_are_tags_and_no_verdicts)
 {
-    (void)state;
     assert_int_equal(judged(nothing, 1).tags, 0);
     assert_int_equal(judged(throttled, 1).tags, TAG_THROTTLE);
     assert_int_equal(judged(same_code, 1).tags, TAG_SAME_CODE);
@@ -60,19 +53,17 @@ static void other_driver_unasked(struct timings *base, struct timings *candidate
     options->across = false;
 }
 
-static void another_driver_is_incomparable_and_tagged(void **state)
+TEST(another_driver_is_incomparable_and_tagged)
 {
     struct comparison_row row = judged(other_driver_unasked, 1);
-    (void)state;
     assert_int_equal(row.verdict, VERDICT_INCOMPARABLE);
     assert_int_equal(row.tags, TAG_DRIVER);
 }
 
-static void a_change_that_is_the_clocks_is_unstable(void **state)
+TEST(a_change_that_is_the_clocks_is_unstable)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     fill(&base, "a", 5, 1000);
     fill(&candidate, "b", 5, 1100);
     for (int i = 0; i < 5; i++) {
@@ -87,12 +78,11 @@ static void a_change_that_is_the_clocks_is_unstable(void **state)
     timings_release(&candidate);
 }
 
-static void two_modes_are_seen(void **state)
+TEST(two_modes_are_seen)
 {
     double two[] = {0, 0.001, 0.002, 0.04, 0.041, 0.0405},
            one[] = {0, 0.01, 0.02, 0.03, 0.04, 0.05};
     double far[] = {0, 0.001, 0.002, 0.001, 0.0015, 0.3}; /* one outlier is no mode */
-    (void)state;
     assert_true(is_bimodal(two, 6));
     assert_false(is_bimodal(one, 6));
     assert_false(is_bimodal(far, 6));
@@ -101,11 +91,5 @@ static void two_modes_are_seen(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(causes_are_tags_and_no_verdicts),
-        cmocka_unit_test(another_driver_is_incomparable_and_tagged),
-        cmocka_unit_test(a_change_that_is_the_clocks_is_unstable),
-        cmocka_unit_test(two_modes_are_seen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

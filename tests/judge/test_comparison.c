@@ -1,23 +1,19 @@
 /* test_comparison.c - what a comparison comes to as a whole, and how it is written. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "show/comparison_formats.h"
 #include "compare_fixture.h"
 
-static void geometric_means_are_by_operation(void **state)
+TEST(geometric_means_are_by_operation)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     begin(&base, "a", 1, 3);
     begin(&candidate, "b", 1, 3);
     for (int i = 0; i < 2; i++) {
@@ -84,11 +80,10 @@ static int count_of(const char *text, const char *word)
     return count;
 }
 
-static void markdown_fits_a_comment_and_says_what_it_dropped(void **state)
+TEST(markdown_fits_a_comment_and_says_what_it_dropped)
 {
     struct comparison comparison = many(1000);
     char *text = written(&comparison, "md");
-    (void)state;
     assert_true(strlen(text) < 65536);
     assert_non_null(strstr(text, "940 more rows are left out."));
     assert_non_null(strstr(text, "v999")); /* the worst is in */
@@ -96,11 +91,10 @@ static void markdown_fits_a_comment_and_says_what_it_dropped(void **state)
     comparison_release(&comparison);
 }
 
-static void annotations_keep_within_ten_and_say_how_many_more(void **state)
+TEST(annotations_keep_within_ten_and_say_how_many_more)
 {
     struct comparison comparison = many(50);
     char *text = written(&comparison, "annotations");
-    (void)state;
     assert_int_equal(count_of(text, "::error "), 10);
     assert_non_null(strstr(text, "41 more"));
     free(text);
@@ -126,24 +120,22 @@ static struct comparison of_ratios(const char *const *names, const double *ratio
     return comparison;
 }
 
-static void what_changed_comes_first_and_slower_before_faster(void **state)
+TEST(what_changed_comes_first_and_slower_before_faster)
 {
     static const char *const names[] = {"same", "faster", "slower", "slowest", "fastest"};
     static const char *const order[] = {"slowest", "slower", "fastest", "faster", "same"};
     static const double ratios[] = {1.001, 0.9, 1.1, 1.2, 0.5};
     struct comparison comparison = of_ratios(names, ratios, 5);
-    (void)state;
     for (int i = 0; i < 5; i++)
         assert_string_equal(comparison.rows[i].id.variant, order[i]);
     comparison_release(&comparison);
 }
 
-static void a_terminal_has_one_line_per_changed_case(void **state)
+TEST(a_terminal_has_one_line_per_changed_case)
 {
     static const char *const names[] = {"same", "a_variant_whose_name_is_rather_long", "slower"};
     static const double ratios[] = {1.001, 1.1, 1.2534};
     struct comparison comparison = of_ratios(names, ratios, 3);
-    (void)state;
     char *text = written_at(&comparison, "table", 80);
     for (char *at = text, *end; (end = strchr(at, '\n')); at = end + 1) {
         *end = '\0';
@@ -164,13 +156,12 @@ static void a_terminal_has_one_line_per_changed_case(void **state)
     comparison_release(&comparison);
 }
 
-static void what_is_no_terminal_has_it_all(void **state)
+TEST(what_is_no_terminal_has_it_all)
 {
     static const char *const names[] = {"same", "slower"};
     static const double ratios[] = {1, 1.25};
     struct comparison comparison = of_ratios(names, ratios, 2);
     char *text = written(&comparison, "table");
-    (void)state;
     assert_non_null(strstr(text, "\nREGRESSED     +25.0 % [+25.0, +25.0]    1.00 us  1.25 us"));
     assert_non_null(strstr(text, "copy/slower n=1000000 input=fp32 scale=odd cold\n"));
     assert_non_null(strstr(text, "\nPASS          0.0 % [0.0, 0.0]"));
@@ -184,7 +175,7 @@ static void what_is_no_terminal_has_it_all(void **state)
     comparison_release(&comparison);
 }
 
-static void a_change_is_a_signed_percentage_of_time(void **state)
+TEST(a_change_is_a_signed_percentage_of_time)
 {
     static const struct {
         double ratio;
@@ -192,20 +183,18 @@ static void a_change_is_a_signed_percentage_of_time(void **state)
     } changes[] = {{1.024, "+2.4 %"}, {0.5, "-50.0 %"},  {0.99999, "0.0 %"}, {1, "0.0 %"},
                    {20, "+1900.0 %"}, {1e9, "+1e+11 %"}, {NAN, "-"}};
     char text[UNITS_MAX];
-    (void)state;
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         comparison_change_text(changes[i].ratio, text);
         assert_string_equal(text, changes[i].text);
     }
 }
 
-static void markup_stays_text(void **state)
+TEST(markup_stays_text)
 {
     struct comparison comparison = many(3);
     static const struct {
         const char *format, *name;
     } formats[] = {{"html", "v1\\u003c&|\\\""}, {"junit", "v1&lt;&amp;|&quot;"}};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char *text = written(&comparison, formats[i].format);
         assert_null(strstr(text, "v1<"));
@@ -215,11 +204,10 @@ static void markup_stays_text(void **state)
     comparison_release(&comparison);
 }
 
-static void a_program_is_named_with_what_is_known_of_its_source(void **state)
+TEST(a_program_is_named_with_what_is_known_of_its_source)
 {
     struct comparison_side side = {.version = "0.1.0"};
     char text[WORDS_LINE];
-    (void)state;
     side_text(&side, text);
     assert_string_equal(text, "assay 0.1.0, 0 launches");
     strcpy(side.diff_hash, "ff");
@@ -233,11 +221,10 @@ static void a_program_is_named_with_what_is_known_of_its_source(void **state)
     assert_string_equal(text, "assay 0.1.0 (01234567), 0 launches");
 }
 
-static void an_empty_comparison_is_nothing_and_never_green(void **state)
+TEST(an_empty_comparison_is_nothing_and_never_green)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     begin(&base, "a", 1, 0);
     begin(&candidate, "b", 1, 0);
     struct comparison comparison = compare(&base, &candidate, &options);
@@ -250,11 +237,10 @@ static void an_empty_comparison_is_nothing_and_never_green(void **state)
     timings_release(&candidate);
 }
 
-static void a_name_at_both_places_is_told_apart_in_junit(void **state)
+TEST(a_name_at_both_places_is_told_apart_in_junit)
 {
     struct timings sides[2];
     struct compare_options options = plain();
-    (void)state;
     for (int side = 0; side < 2; side++) {
         begin(&sides[side], side ? "b" : "a", 1, 2);
         add(&sides[side], 0, "vec4", 1000);
@@ -286,11 +272,10 @@ static void other_drivers(struct timings *base, struct timings *candidate)
     }
 }
 
-static void what_cannot_be_compared_is_never_green(void **state)
+TEST(what_cannot_be_compared_is_never_green)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
-    (void)state;
     other_drivers(&base, &candidate);
     struct comparison comparison = compare(&base, &candidate, &options);
     assert_int_equal(comparison.exit, EXIT_NOTHING);
@@ -308,12 +293,11 @@ static void what_cannot_be_compared_is_never_green(void **state)
     timings_release(&candidate);
 }
 
-static void the_cause_is_that_of_the_cases_on_both_sides(void **state)
+TEST(the_cause_is_that_of_the_cases_on_both_sides)
 {
     struct timings base, candidate;
     struct compare_options options = plain();
     char why[WORDS_LINE];
-    (void)state;
     begin(&base, "a", 1, 1);
     begin(&candidate, "b", 1, 4);
     strcpy(candidate.run.launches[0].device.driver, "590");
@@ -338,12 +322,11 @@ static void set(struct verdict_tally *tally, enum verdict verdict)
     tally->judged += verdict_is_judged(verdict);
 }
 
-static void exit_codes_have_their_precedence(void **state)
+TEST(exit_codes_have_their_precedence)
 {
     struct verdict_tally tally = {.least_judged = NAN}, strangers = tally;
     int *counts = tally.counts;
     unsigned any;
-    (void)state;
     assert_int_equal(verdict_set_parse("any", &any), 0);
     assert_int_equal(verdict_exit(&tally, 0), EXIT_NOTHING);
     set(&tally, VERDICT_INCOMPARABLE);
@@ -376,9 +359,8 @@ static int exit_of(int judged, double least_judged)
     return verdict_exit(&tally, 0);
 }
 
-static void a_gate_that_judged_too_little_is_not_fine(void **state)
+TEST(a_gate_that_judged_too_little_is_not_fine)
 {
-    (void)state;
     assert_int_equal(exit_of(0, 0.5), EXIT_NOTHING);
     assert_int_equal(exit_of(4, 0.5), EXIT_NOTHING);
     assert_int_equal(exit_of(5, 0.5), EXIT_FINE);
@@ -390,22 +372,5 @@ static void a_gate_that_judged_too_little_is_not_fine(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(geometric_means_are_by_operation),
-        cmocka_unit_test(markdown_fits_a_comment_and_says_what_it_dropped),
-        cmocka_unit_test(annotations_keep_within_ten_and_say_how_many_more),
-        cmocka_unit_test(what_changed_comes_first_and_slower_before_faster),
-        cmocka_unit_test(a_terminal_has_one_line_per_changed_case),
-        cmocka_unit_test(what_is_no_terminal_has_it_all),
-        cmocka_unit_test(a_change_is_a_signed_percentage_of_time),
-        cmocka_unit_test(markup_stays_text),
-        cmocka_unit_test(a_program_is_named_with_what_is_known_of_its_source),
-        cmocka_unit_test(an_empty_comparison_is_nothing_and_never_green),
-        cmocka_unit_test(a_name_at_both_places_is_told_apart_in_junit),
-        cmocka_unit_test(what_cannot_be_compared_is_never_green),
-        cmocka_unit_test(the_cause_is_that_of_the_cases_on_both_sides),
-        cmocka_unit_test(exit_codes_have_their_precedence),
-        cmocka_unit_test(a_gate_that_judged_too_little_is_not_fine),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* test_counts.c - a gate by what launches count: what is more work, and what is only another
  * launch. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "judge/counts.h"
 
@@ -34,7 +30,7 @@ static struct counted_case changed(enum profile_count count, double to)
     return one;
 }
 
-static void more_work_is_a_regression(void **state)
+TEST(more_work_is_a_regression)
 {
     static const struct {
         enum profile_count count;
@@ -58,7 +54,6 @@ static void more_work_is_a_regression(void **state)
         {COUNT_INSTRUCTIONS, NAN, VERDICT_INCONCLUSIVE, "warp instructions on one side only"},
     };
     char reason[ASSAY_MAX_REASON];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct counted_case one = changed(cases[i].count, cases[i].to);
         assert_int_equal(counts_judge(&one, reason), cases[i].verdict);
@@ -67,11 +62,10 @@ static void more_work_is_a_regression(void **state)
     }
 }
 
-static void what_is_worse_outranks_what_is_better(void **state)
+TEST(what_is_worse_outranks_what_is_better)
 {
     char reason[ASSAY_MAX_REASON];
     struct counted_case one = changed(COUNT_INSTRUCTIONS, 0.5e6);
-    (void)state;
     for (int i = 0; i < COUNTS_ROUNDS; i++)
         one.candidate[i].value[COUNT_LOCAL_LOADS] = 10;
     assert_int_equal(counts_judge(&one, reason), VERDICT_REGRESSED);
@@ -79,11 +73,10 @@ static void what_is_worse_outranks_what_is_better(void **state)
 }
 
 /* A kernel that spins, in one launch of one side. */
-static void what_a_launch_does_is_no_change(void **state)
+TEST(what_a_launch_does_is_no_change)
 {
     char reason[ASSAY_MAX_REASON];
     struct counted_case one = changed(COUNT_INSTRUCTIONS, 1.1e6);
-    (void)state;
     one.candidate[1].value[COUNT_INSTRUCTIONS] = 1.2e6;
     assert_int_equal(counts_judge(&one, reason), VERDICT_INCONCLUSIVE);
     assert_string_equal(reason, "warp instructions not the same in each launch");
@@ -93,11 +86,10 @@ static void what_a_launch_does_is_no_change(void **state)
     assert_int_equal(counts_judge(&one, reason), VERDICT_REGRESSED);
 }
 
-static void without_counters_nothing_is_said(void **state)
+TEST(without_counters_nothing_is_said)
 {
     char reason[ASSAY_MAX_REASON];
     struct counted_case one = changed(COUNT_INSTRUCTIONS, NAN);
-    (void)state;
     for (int i = 0; i < COUNTS_ROUNDS; i++)
         one.base[i].value[COUNT_INSTRUCTIONS] = NAN;
     assert_int_equal(counts_judge(&one, reason), VERDICT_INCONCLUSIVE);
@@ -132,12 +124,11 @@ static enum verdict gated(struct counted_case *one, struct rng *rng, int kind)
     return counts_judge(one, reason);
 }
 
-static void unchanged_code_is_hardly_ever_called_changed(void **state)
+TEST(unchanged_code_is_hardly_ever_called_changed)
 {
     static const int most[] = {0, 0, 0, 6, 0}; /* of 1000; of two even modes 2^-10 are expected */
     struct counted_case one;
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 77);
     for (int kind = 0; kind < 5; kind++) {
         int alarms = 0, decided = 0;
@@ -153,12 +144,5 @@ static void unchanged_code_is_hardly_ever_called_changed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(more_work_is_a_regression),
-        cmocka_unit_test(what_is_worse_outranks_what_is_better),
-        cmocka_unit_test(what_a_launch_does_is_no_change),
-        cmocka_unit_test(without_counters_nothing_is_said),
-        cmocka_unit_test(unchanged_code_is_hardly_ever_called_changed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* test_fleet.c - what is found of cards: how often of healthy ones, and how surely of a slow one.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "golden.h"
 #include "base/rng.h"
 #include "judge/fleet.h"
 #include "judge/gate_stats.h"
@@ -89,9 +86,8 @@ static int alarms(int cards, double spread, int sweeps)
 }
 
 /* With a spread of 2 % the threshold of 1 % holds nothing back. */
-static void at_most_one_sweep_in_a_hundred_is_a_false_alarm(void **state)
+TEST(at_most_one_sweep_in_a_hundred_is_a_false_alarm)
 {
-    (void)state;
     static const struct {
         int cards, sweeps;
         double spread;
@@ -120,18 +116,16 @@ static int finds(int cards, double spread, double slow, int sweeps)
     return hits;
 }
 
-static void one_slow_card_of_64_is_found_in_one_sweep(void **state)
+TEST(one_slow_card_of_64_is_found_in_one_sweep)
 {
-    (void)state;
     assert_int_equal(finds(64, 0.002, 0.02, 300), 300);
     int wider = finds(64, 0.003, 0.02, 300);
     printf("2 %% slow, spread 0.3 %%: %d of 300 sweeps\n", wider);
     assert_true(wider >= 285);
 }
 
-static void what_a_cohort_could_find_is_found_four_times_in_five(void **state)
+TEST(what_a_cohort_could_find_is_found_four_times_in_five)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 64);
     measure(&sweep, 0.01, 0, 1);
@@ -146,9 +140,8 @@ static void what_a_cohort_could_find_is_found_four_times_in_five(void **state)
 }
 
 /* Several at once do not hide behind each other, nor make the others look bad. */
-static void eight_slow_cards_are_all_found(void **state)
+TEST(eight_slow_cards_are_all_found)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 64);
     measure(&sweep, 0.002, 0, 3);
@@ -165,9 +158,8 @@ static void judge(struct sweep *sweep)
     assert_int_equal(fleet_judge(&sweep->fleet, sweep->values, sweep->count), 0);
 }
 
-static void a_low_clock_and_a_low_ceiling_have_their_names(void **state)
+TEST(a_low_clock_and_a_low_ceiling_have_their_names)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 16);
     measure(&sweep, 0.001, 0, 4);
@@ -186,9 +178,8 @@ static void a_low_clock_and_a_low_ceiling_have_their_names(void **state)
 }
 
 /* One step of the clock, where all others have the same clock, is no finding. */
-static void cards_that_are_all_equal_forgive_a_step(void **state)
+TEST(cards_that_are_all_equal_forgive_a_step)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 64);
     measure(&sweep, 0, 0, 5);
@@ -201,9 +192,8 @@ static void cards_that_are_all_equal_forgive_a_step(void **state)
     fleet_release(&sweep.fleet);
 }
 
-static void what_a_card_says_of_itself_is_found(void **state)
+TEST(what_a_card_says_of_itself_is_found)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 9);
     measure(&sweep, 0.001, 0, 6);
@@ -229,9 +219,8 @@ static void what_a_card_says_of_itself_is_found(void **state)
 }
 
 /* A card that has half of its lanes says so alone, too. */
-static void a_card_alone_is_not_judged_but_heard(void **state)
+TEST(a_card_alone_is_not_judged_but_heard)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 5);
     measure(&sweep, 0.001, 0, 7);
@@ -248,9 +237,8 @@ static void a_card_alone_is_not_judged_but_heard(void **state)
     fleet_release(&sweep.fleet);
 }
 
-static void what_fails_on_one_card_is_its_fault(void **state)
+TEST(what_fails_on_one_card_is_its_fault)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 8);
     measure(&sweep, 0.001, 0, 8);
@@ -272,9 +260,8 @@ static void what_fails_on_one_card_is_its_fault(void **state)
 }
 
 /* Other programs, drivers and models are other cohorts: 30 % apart, and nothing is found. */
-static void cohorts_are_not_mixed(void **state)
+TEST(cohorts_are_not_mixed)
 {
-    (void)state;
     struct sweep sweep;
     fleet_make(&sweep, 20);
     free(sweep.fleet.cohorts);
@@ -293,49 +280,25 @@ static void cohorts_are_not_mixed(void **state)
     fleet_release(&sweep.fleet);
 }
 
-/* Each line of the golden file of that kind: what statsmodels makes of it. */
-static void the_spread_is_that_of_statsmodels(void **state)
+static void check_spread(char **field, const char *line)
 {
-    (void)state;
-    FILE *file = fopen("tests/golden/fleet.tsv", "r"); /* tests run in the root */
-    char *line = NULL;
-    size_t size = 0;
-    int lines = 0;
-    assert_non_null(file);
-    while (getline(&line, &size, file) > 0) {
-        double data[256], expected;
-        int count = 0;
-        char *at = line + strlen("spread"), *next;
-        if (strncmp(line, "spread\t", strlen("spread\t")) != 0) continue;
-        expected = strtod(at, &at);
-        for (; count < 256; count++, at = next) {
-            data[count] = strtod(at, &next);
-            if (next == at) break;
-        }
-        double found = spread_by_pairs(data, count);
-        if (!(fabs(found - expected) <= 1e-10 * expected))
-            fail_msg("%.17g is not %.17g: %.60s", found, expected, line);
-        lines++;
+    double data[256], expected = strtod(field[1], NULL);
+    int count = 0;
+    for (char *at = field[2], *next; count < 256; count++, at = next) {
+        data[count] = strtod(at, &next);
+        if (next == at) break;
     }
-    free(line);
-    fclose(file);
-    assert_int_equal(lines, 28);
+    double found = spread_by_pairs(data, count);
+    if (!(fabs(found - expected) <= 1e-10 * expected))
+        fail_msg("%.17g is not %.17g: %.60s", found, expected, line);
+}
+
+TEST(the_spread_is_that_of_statsmodels)
+{
+    assert_int_equal(golden_lines("tests/golden/fleet.tsv", "spread", check_spread), 28);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_spread_is_that_of_statsmodels),
-        cmocka_unit_test(at_most_one_sweep_in_a_hundred_is_a_false_alarm),
-        cmocka_unit_test(one_slow_card_of_64_is_found_in_one_sweep),
-        cmocka_unit_test(what_a_cohort_could_find_is_found_four_times_in_five),
-        cmocka_unit_test(eight_slow_cards_are_all_found),
-        cmocka_unit_test(a_low_clock_and_a_low_ceiling_have_their_names),
-        cmocka_unit_test(cards_that_are_all_equal_forgive_a_step),
-        cmocka_unit_test(what_a_card_says_of_itself_is_found),
-        cmocka_unit_test(a_card_alone_is_not_judged_but_heard),
-        cmocka_unit_test(what_fails_on_one_card_is_its_fault),
-        cmocka_unit_test(cohorts_are_not_mixed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

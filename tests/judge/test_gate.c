@@ -1,13 +1,9 @@
 /* test_gate.c - the decision of the gate: its rules, its symmetry, its error rates. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "gate_simulation.h"
 
 static const struct gate_rules rules = {.alpha = 0.05, .extend = true};
@@ -35,61 +31,54 @@ static enum verdict verdict_of(struct gate_case *one)
     return one->verdict;
 }
 
-static void no_change_passes_without_a_second_stage(void **state)
+TEST(no_change_passes_without_a_second_stage)
 {
     struct gate_case one = one_case(0);
-    (void)state;
     assert_int_equal(gate_screen(&one, 1, &rules), 0);
     assert_int_equal(one.verdict, VERDICT_PASS);
     assert_int_equal(one.rounds, GATE_SCREEN_ROUNDS);
 }
 
-static void a_change_beyond_the_floor_is_told_in_either_direction(void **state)
+TEST(a_change_beyond_the_floor_is_told_in_either_direction)
 {
     struct gate_case slower = one_case(0.05), faster = one_case(-0.05);
-    (void)state;
     assert_int_equal(verdict_of(&slower), VERDICT_REGRESSED);
     assert_int_equal(verdict_of(&faster), VERDICT_IMPROVED);
     assert_int_equal(slower.rounds, GATE_CONFIRM_ROUNDS);
 }
 
-static void a_change_at_the_floor_is_neither_passed_nor_failed(void **state)
+TEST(a_change_at_the_floor_is_neither_passed_nor_failed)
 {
     struct gate_case one = one_case(log1p(0.02));
-    (void)state;
     assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
     assert_true(gate_is_open(&one));
 }
 
-static void the_screen_alone_never_says_regressed(void **state)
+TEST(the_screen_alone_never_says_regressed)
 {
     struct gate_case one = one_case(0.5);
-    (void)state;
     one.confirm.count = one.null.count = 0;
     assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
 }
 
-static void the_second_stage_does_not_see_the_screen(void **state)
+TEST(the_second_stage_does_not_see_the_screen)
 {
     struct gate_case one = one_case(0);
-    (void)state;
     fill(&one.screen, 0.5, GATE_SCREEN_ROUNDS);
     assert_int_equal(verdict_of(&one), VERDICT_PASS);
     assert_true(fabs(one.change.mid) < 0.01);
 }
 
-static void a_null_arm_that_trips_voids_the_verdict(void **state)
+TEST(a_null_arm_that_trips_voids_the_verdict)
 {
     struct gate_case one = one_case(0.05);
-    (void)state;
     fill(&one.null, -0.05, GATE_CONFIRM_ROUNDS);
     assert_int_equal(verdict_of(&one), VERDICT_UNSTABLE);
 }
 
-static void null_arms_that_trip_in_several_cases_void_all(void **state)
+TEST(null_arms_that_trip_in_several_cases_void_all)
 {
     struct gate_case cases[20];
-    (void)state;
     for (int i = 0; i < 20; i++) {
         cases[i] = one_case(0.05);
         if (i < 2) fill(&cases[i].null, 0.05, GATE_CONFIRM_ROUNDS);
@@ -100,10 +89,9 @@ static void null_arms_that_trip_in_several_cases_void_all(void **state)
         assert_int_equal(cases[i].verdict, VERDICT_UNSTABLE);
 }
 
-static void a_noise_floor_raises_the_floor_and_then_ends_the_verdict(void **state)
+TEST(a_noise_floor_raises_the_floor_and_then_ends_the_verdict)
 {
     struct gate_case quiet = one_case(0.035), noisy = one_case(0.05);
-    (void)state;
     quiet.noise = 0.03;
     noisy.noise = 0.051; /* above 2.5 times the threshold */
     verdict_of(&quiet);
@@ -112,10 +100,9 @@ static void a_noise_floor_raises_the_floor_and_then_ends_the_verdict(void **stat
 }
 
 /* After a noisy calibration 9.8 times slower is not "the instrument failed". */
-static void what_is_shown_beyond_a_noisy_floor_is_told(void **state)
+TEST(what_is_shown_beyond_a_noisy_floor_is_told)
 {
     struct gate_case slower = one_case(log(9.8)), faster = one_case(-log(9.8)), same = one_case(0);
-    (void)state;
     slower.noise = faster.noise = same.noise = 0.058;
     assert_int_equal(verdict_of(&slower), VERDICT_REGRESSED);
     assert_int_equal(verdict_of(&faster), VERDICT_IMPROVED);
@@ -123,19 +110,17 @@ static void what_is_shown_beyond_a_noisy_floor_is_told(void **state)
     assert_int_equal(same.verdict, VERDICT_UNSTABLE);
 }
 
-static void what_only_the_screen_shows_beyond_a_noisy_floor_is_unstable(void **state)
+TEST(what_only_the_screen_shows_beyond_a_noisy_floor_is_unstable)
 {
     struct gate_case one = one_case(0.5);
-    (void)state;
     one.noise = 0.058;
     fill(&one.confirm, 0, GATE_CONFIRM_ROUNDS);
     assert_int_equal(verdict_of(&one), VERDICT_UNSTABLE);
 }
 
-static void the_floor_is_not_below_what_the_clock_can_tell(void **state)
+TEST(the_floor_is_not_below_what_the_clock_can_tell)
 {
     struct gate_case fine = one_case(0.03), slower = one_case(0.5);
-    (void)state;
     fine.threshold = 0.05;
     fine.quantum = 0.04;
     slower.quantum = 0.2;
@@ -145,10 +130,9 @@ static void the_floor_is_not_below_what_the_clock_can_tell(void **state)
 }
 
 /* 10 % of a kernel of 600 ns, where two steps of the clock are 10.7 %. */
-static void nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold(void **state)
+TEST(nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold)
 {
     struct gate_case one = one_case(log1p(0.10));
-    (void)state;
     one.quantum = 64.0 / 600;
     fill(&one.screen, 0.09, GATE_SCREEN_ROUNDS);
     assert_int_equal(gate_screen(&one, 1, &rules), 0);
@@ -156,10 +140,9 @@ static void nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold(
     assert_true(one.slower.excluded);
 }
 
-static void more_suspects_ask_for_more_rounds(void **state)
+TEST(more_suspects_ask_for_more_rounds)
 {
     struct gate_case cases[200];
-    (void)state;
     for (int i = 0; i < 200; i++)
         cases[i] = one_case(0.05);
     assert_int_equal(gate_screen(cases, 1, &rules), 1);
@@ -168,10 +151,9 @@ static void more_suspects_ask_for_more_rounds(void **state)
     assert_int_equal(gate_confirm_rounds(cases, 200, &rules), 13); /* 2^-13 <= 0.04 / 200 */
 }
 
-static void too_few_rounds_decide_nothing(void **state)
+TEST(too_few_rounds_decide_nothing)
 {
     struct gate_case one = one_case(0);
-    (void)state;
     one.confirm.count = one.null.count = GATE_LEAST_ROUNDS - 1;
     one.screen.count = GATE_LEAST_ROUNDS - 1;
     assert_int_equal(verdict_of(&one), VERDICT_INCONCLUSIVE);
@@ -182,10 +164,9 @@ static void too_few_rounds_decide_nothing(void **state)
 }
 
 /* Where a device throttled in some rounds, fresh ones decide. */
-static void too_few_rounds_are_a_reason_for_more(void **state)
+TEST(too_few_rounds_are_a_reason_for_more)
 {
     struct gate_case same = one_case(0), slower = one_case(0.05), new = one_case(0);
-    (void)state;
     same.screen.count = slower.screen.count = 3;
     new.screen.count = 0;
     new.settled = true;
@@ -208,9 +189,8 @@ static double layout_of(int count, double differ, double scatter)
     return gate_layout(cases, count, 0.05);
 }
 
-static void what_builds_of_the_same_code_differ_by_is_a_floor(void **state)
+TEST(what_builds_of_the_same_code_differ_by_is_a_floor)
 {
-    (void)state;
     assert_true(isnan(layout_of(9, 0.01, 0.001)));
     assert_true(layout_of(50, 0.01, 0.001) > 0.03);
     assert_true(layout_of(50, 0.01, 0.001) < 0.06);
@@ -229,14 +209,13 @@ static void what_builds_of_the_same_code_differ_by_is_a_floor(void **state)
 }
 
 /* Every finding of one direction becomes that of the other. */
-static void swapping_the_programs_mirrors_every_finding(void **state)
+TEST(swapping_the_programs_mirrors_every_finding)
 {
     enum { CASES = 60 };
     static struct gate_case there[CASES], back[CASES];
     double change[CASES];
     struct rng rng;
     int changed = 0;
-    (void)state;
     rng_seed(&rng, 7);
     for (int trial = 0; trial < 20; trial++) {
         for (int i = 0; i < CASES; i++)
@@ -271,13 +250,12 @@ static void swapping_the_programs_mirrors_every_finding(void **state)
     assert_true(changed > 10);
 }
 
-static void the_order_of_cases_and_rounds_changes_nothing(void **state)
+TEST(the_order_of_cases_and_rounds_changes_nothing)
 {
     enum { CASES = 60 };
     static struct gate_case there[CASES], back[CASES];
     double change[CASES] = {0};
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 8);
     for (int i = 0; i < CASES; i++)
         change[i] = 0.02 * simulated_normal(&rng);
@@ -297,12 +275,11 @@ static void the_order_of_cases_and_rounds_changes_nothing(void **state)
 }
 
 /* As in a round of launches, where the base is measured once for both. */
-static void the_simulated_null_arm_shares_the_base(void **state)
+TEST(the_simulated_null_arm_shares_the_base)
 {
     enum { ROUNDS = 30, TRIALS = 100 };
     double product = 0, square = 0;
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 9);
     for (int trial = 0; trial < TRIALS; trial++) {
         struct gate_rounds confirm = {.count = 0}, null = {.count = 0};
@@ -317,9 +294,8 @@ static void the_simulated_null_arm_shares_the_base(void **state)
 }
 
 /* The full size is `make check-stats`; these counts follow from the seeds. */
-static void unchanged_code_is_rarely_called_regressed(void **state)
+TEST(unchanged_code_is_rarely_called_regressed)
 {
-    (void)state;
     for (int m = 0; m < LAUNCH_MODELS; m++) {
         struct simulated_counts counts = simulate_gates(&launch_models[m], 20, 100, 0, 0, 1);
         assert_int_equal(counts.runs, 20);
@@ -327,9 +303,8 @@ static void unchanged_code_is_rarely_called_regressed(void **state)
     }
 }
 
-static void a_slowed_case_is_caught(void **state)
+TEST(a_slowed_case_is_caught)
 {
-    (void)state;
     struct simulated_counts three = simulate_gates(&launch_models[1], 100, 20, 1, 0.03, 2);
     struct simulated_counts five = simulate_gates(&launch_models[1], 100, 20, 1, 0.05, 4);
     struct simulated_counts ten = simulate_gates(&launch_models[1], 100, 20, 1, 0.10, 3);
@@ -339,9 +314,8 @@ static void a_slowed_case_is_caught(void **state)
     assert_int_equal(ten.of[VERDICT_REGRESSED], 100);
 }
 
-static void a_pass_finds_about_what_it_says(void **state)
+TEST(a_pass_finds_about_what_it_says)
 {
-    (void)state;
     for (int changed = 0; changed <= 10; changed += 10) {
         struct simulated_finds finds = simulate_finds(&launch_models[1], 200, 20, changed, 5);
         assert_in_range(100 * finds.found / finds.tried, 70, 90);
@@ -350,29 +324,5 @@ static void a_pass_finds_about_what_it_says(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_change_passes_without_a_second_stage),
-        cmocka_unit_test(a_change_beyond_the_floor_is_told_in_either_direction),
-        cmocka_unit_test(a_change_at_the_floor_is_neither_passed_nor_failed),
-        cmocka_unit_test(the_screen_alone_never_says_regressed),
-        cmocka_unit_test(the_second_stage_does_not_see_the_screen),
-        cmocka_unit_test(a_null_arm_that_trips_voids_the_verdict),
-        cmocka_unit_test(null_arms_that_trip_in_several_cases_void_all),
-        cmocka_unit_test(a_noise_floor_raises_the_floor_and_then_ends_the_verdict),
-        cmocka_unit_test(what_is_shown_beyond_a_noisy_floor_is_told),
-        cmocka_unit_test(what_only_the_screen_shows_beyond_a_noisy_floor_is_unstable),
-        cmocka_unit_test(the_floor_is_not_below_what_the_clock_can_tell),
-        cmocka_unit_test(nothing_passes_by_a_floor_that_the_clock_raised_above_the_threshold),
-        cmocka_unit_test(more_suspects_ask_for_more_rounds),
-        cmocka_unit_test(too_few_rounds_decide_nothing),
-        cmocka_unit_test(what_builds_of_the_same_code_differ_by_is_a_floor),
-        cmocka_unit_test(too_few_rounds_are_a_reason_for_more),
-        cmocka_unit_test(swapping_the_programs_mirrors_every_finding),
-        cmocka_unit_test(the_order_of_cases_and_rounds_changes_nothing),
-        cmocka_unit_test(the_simulated_null_arm_shares_the_base),
-        cmocka_unit_test(unchanged_code_is_rarely_called_regressed),
-        cmocka_unit_test(a_slowed_case_is_caught),
-        cmocka_unit_test(a_pass_finds_about_what_it_says),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

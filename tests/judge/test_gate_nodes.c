@@ -1,14 +1,11 @@
 /* test_gate_nodes.c - one verdict over nodes: how often of unchanged programs, and whom it names.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "judge/gate_nodes.h"
 #include "stepped_clock.h"
@@ -69,9 +66,8 @@ static int alarms(int nodes, double between, double change, int gates_made)
 }
 
 /* At the floor itself: the worst of all that is no regression. */
-static void programs_at_the_floor_regress_in_one_gate_of_twenty_at_most(void **state)
+TEST(programs_at_the_floor_regress_in_one_gate_of_twenty_at_most)
 {
-    (void)state;
     enum { GATES = 200 };
     static const double between[] = {0.003, 0.02};
     for (int nodes = 4; nodes <= NODES; nodes *= 4)
@@ -82,9 +78,8 @@ static void programs_at_the_floor_regress_in_one_gate_of_twenty_at_most(void **s
         }
 }
 
-static void unchanged_programs_pass(void **state)
+TEST(unchanged_programs_pass)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 8, 0.002, 0, 1);
     judge(&gates);
@@ -94,9 +89,8 @@ static void unchanged_programs_pass(void **state)
     assert_true(gates.cases[0].mde > 0.02 && gates.cases[0].mde < 0.03);
 }
 
-static void a_program_that_is_slower_everywhere_is_found(void **state)
+TEST(a_program_that_is_slower_everywhere_is_found)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 8, 0.002, 0, 2);
     for (int n = 0; n < 8; n++)
@@ -113,9 +107,8 @@ static void a_program_that_is_slower_everywhere_is_found(void **state)
 
 /* Slower by 20 % on one node of eight, by its own gate as well: what holds for the others is no
  * regression, and the node is named. */
-static void a_node_that_disagrees_is_told_apart(void **state)
+TEST(a_node_that_disagrees_is_told_apart)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 8, 0.002, 0, 3);
     gates.nodes[5][6].own = VERDICT_REGRESSED;
@@ -130,9 +123,8 @@ static void a_node_that_disagrees_is_told_apart(void **state)
             assert_int_equal(gates.nodes[c][n].disagrees, c == 5 && n == 6);
 }
 
-static void a_node_that_lacks_a_regression_is_told_apart(void **state)
+TEST(a_node_that_lacks_a_regression_is_told_apart)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 8, 0.001, 0.2, 4);
     for (int n = 0; n < 8; n++)
@@ -151,9 +143,8 @@ static void a_node_that_lacks_a_regression_is_told_apart(void **state)
     assert_true(gates.nodes[2][1].disagrees);
 }
 
-static void a_floor_that_noise_raised_is_none_to_pass_by(void **state)
+TEST(a_floor_that_noise_raised_is_none_to_pass_by)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 8, 0.001, 0, 7);
     gates.cases[0].floor = 0.06;
@@ -168,9 +159,8 @@ static void a_floor_that_noise_raised_is_none_to_pass_by(void **state)
     assert_int_equal(gates.cases[3].verdict, VERDICT_PASS);
 }
 
-static void one_node_makes_no_verdict(void **state)
+TEST(one_node_makes_no_verdict)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 1, 0, 0.5, 5);
     gates.cases[0].verdict = VERDICT_MISSING;
@@ -179,9 +169,8 @@ static void one_node_makes_no_verdict(void **state)
     assert_int_equal(gates.cases[0].verdict, VERDICT_MISSING);
 }
 
-static void rounds_without_any_noise_are_no_reason_to_divide_by_nothing(void **state)
+TEST(rounds_without_any_noise_are_no_reason_to_divide_by_nothing)
 {
-    (void)state;
     struct gates gates;
     measure(&gates, 4, 0, 0, 6);
     for (int n = 0; n < 4; n++)
@@ -194,15 +183,5 @@ static void rounds_without_any_noise_are_no_reason_to_divide_by_nothing(void **s
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(programs_at_the_floor_regress_in_one_gate_of_twenty_at_most),
-        cmocka_unit_test(unchanged_programs_pass),
-        cmocka_unit_test(a_program_that_is_slower_everywhere_is_found),
-        cmocka_unit_test(a_node_that_disagrees_is_told_apart),
-        cmocka_unit_test(a_node_that_lacks_a_regression_is_told_apart),
-        cmocka_unit_test(a_floor_that_noise_raised_is_none_to_pass_by),
-        cmocka_unit_test(one_node_makes_no_verdict),
-        cmocka_unit_test(rounds_without_any_noise_are_no_reason_to_divide_by_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -2,13 +2,9 @@
  * test_gate_rates.c - the rates that docs/gate-statistics.md promises, in small, with fixed seeds
  * (in full: make check-stats). Beside each stands what the rate is without that which keeps it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "gate_simulation.h"
 
 /* Gates of 50 unchanged cases whose builds differ by 1 % in each: how many say REGRESSED. */
@@ -18,27 +14,24 @@ static int wrong_of_biased(double twins, int gates)
     return simulate_gates(&model, gates, 50, 0, 0, 61).runs_with[VERDICT_REGRESSED];
 }
 
-static void how_builds_lie_is_no_regression_where_a_second_build_shows_it(void **state)
+TEST(how_builds_lie_is_no_regression_where_a_second_build_shows_it)
 {
     enum { GATES = 40 };
-    (void)state;
     assert_in_range(wrong_of_biased(0, GATES), GATES / 5, GATES); /* a third of them */
     assert_in_range(wrong_of_biased(0.2, GATES), 0, GATES / 20);
     assert_in_range(wrong_of_biased(1, GATES), 0, GATES / 20);
 }
 
-static void a_real_change_is_found_beside_what_builds_differ_by(void **state)
+TEST(a_real_change_is_found_beside_what_builds_differ_by)
 {
     const struct launch_model model = {.launch = 0.005, .bias = 0.01, .twins = 1};
-    (void)state;
     struct simulated_counts ten = simulate_gates(&model, 40, 50, 1, 0.1, 62);
     assert_int_equal(ten.of[VERDICT_REGRESSED], ten.cases);
 }
 
 /* At most one in ten, over the screen and both looks; by one look of 5 % it would be at most 5. */
-static void a_case_at_its_floor_passes_in_one_gate_of_ten_at_most(void **state)
+TEST(a_case_at_its_floor_passes_in_one_gate_of_ten_at_most)
 {
-    (void)state;
     for (int m = 0; m < 3; m++) {
         struct simulated_counts at = simulate_gates(&launch_models[m], 40, 40, 20, 0.02, 63);
         assert_int_equal(at.cases, 800);
@@ -48,10 +41,9 @@ static void a_case_at_its_floor_passes_in_one_gate_of_ten_at_most(void **state)
     }
 }
 
-static void short_kernels_are_told_below_a_step_of_the_clock(void **state)
+TEST(short_kernels_are_told_below_a_step_of_the_clock)
 {
     static const double times_ns[] = {600, 1000, 3000};
-    (void)state;
     for (size_t i = 0; i < sizeof times_ns / sizeof times_ns[0]; i++) {
         const struct launch_model model = {.launch = 0.001, .time_ns = times_ns[i], .step_ns = 32};
         struct simulated_counts same = simulate_gates(&model, 4, 50, 0, 0, 65);
@@ -76,22 +68,14 @@ static int wrong_of_stored(bool with_fence, int gates)
     return wrong;
 }
 
-static void sessions_that_differ_are_no_regression_behind_a_fence(void **state)
+TEST(sessions_that_differ_are_no_regression_behind_a_fence)
 {
     enum { GATES = 60 };
-    (void)state;
     assert_in_range(wrong_of_stored(false, GATES), GATES / 4, GATES); /* half of them */
     assert_in_range(wrong_of_stored(true, GATES), 0, GATES / 20);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(how_builds_lie_is_no_regression_where_a_second_build_shows_it),
-        cmocka_unit_test(a_real_change_is_found_beside_what_builds_differ_by),
-        cmocka_unit_test(a_case_at_its_floor_passes_in_one_gate_of_ten_at_most),
-        cmocka_unit_test(short_kernels_are_told_below_a_step_of_the_clock),
-        cmocka_unit_test(sessions_that_differ_are_no_regression_behind_a_fence),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /* test_gate_stats.c - the gate's tests against SciPy and against their own symmetry. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "golden.h"
 #include "base/rng.h"
 #include "judge/gate_stats.h"
 
-enum { FIELDS = 8, VALUES = 256 };
+enum { VALUES = 256 };
 
 static void near(double value, double expected, const char *line)
 {
@@ -32,28 +28,7 @@ static int numbers(const char *text, double *out)
     return count;
 }
 
-/* Each line of the golden file of that kind, split at its tabs. */
-static int each_line(const char *kind, void (*check)(char **field, const char *line))
-{
-    FILE *file = fopen("tests/golden/gate.tsv", "r"); /* tests run in the root */
-    char *line = NULL;
-    size_t size = 0;
-    int count = 0;
-    assert_non_null(file);
-    while (getline(&line, &size, file) > 0) {
-        char *copy = strdup(line), *rest = copy, *field[FIELDS];
-        for (int i = 0; i < FIELDS; i++)
-            field[i] = rest ? strsep(&rest, "\t\n") : "";
-        if (strcmp(field[0], kind) == 0) {
-            check(field, line);
-            count++;
-        }
-        free(copy);
-    }
-    free(line);
-    fclose(file);
-    return count;
-}
+static const char figures[] = "tests/golden/gate.tsv";
 
 static void check_signed(char **field, const char *line)
 {
@@ -64,10 +39,9 @@ static void check_signed(char **field, const char *line)
     near(p, atof(field[3]), line);
 }
 
-static void the_signed_rank_p_is_that_of_every_pattern_of_signs(void **state)
+TEST(the_signed_rank_p_is_that_of_every_pattern_of_signs)
 {
-    (void)state;
-    assert_true(each_line("signed", check_signed) > 100);
+    assert_true(golden_lines(figures, "signed", check_signed) > 100);
 }
 
 static void check_interval(struct interval got, char **field, const char *line)
@@ -84,10 +58,9 @@ static void check_centre(char **field, const char *line)
     check_interval(signed_rank_interval(d, count, atof(field[1])), field, line);
 }
 
-static void the_signed_rank_interval_is_the_inverted_test(void **state)
+TEST(the_signed_rank_interval_is_the_inverted_test)
 {
-    (void)state;
-    assert_true(each_line("centre", check_centre) > 20);
+    assert_true(golden_lines(figures, "centre", check_centre) > 20);
 }
 
 static void check_ranksum(char **field, const char *line)
@@ -99,10 +72,9 @@ static void check_ranksum(char **field, const char *line)
     near(p, atof(field[3]), line);
 }
 
-static void the_rank_sum_p_is_that_of_every_choice(void **state)
+TEST(the_rank_sum_p_is_that_of_every_choice)
 {
-    (void)state;
-    assert_true(each_line("ranksum", check_ranksum) > 50);
+    assert_true(golden_lines(figures, "ranksum", check_ranksum) > 50);
 }
 
 static void check_move(char **field, const char *line)
@@ -114,10 +86,9 @@ static void check_move(char **field, const char *line)
     check_interval(move, field, line);
 }
 
-static void the_rank_sum_interval_is_the_inverted_test(void **state)
+TEST(the_rank_sum_interval_is_the_inverted_test)
 {
-    (void)state;
-    assert_true(each_line("move", check_move) > 15);
+    assert_true(golden_lines(figures, "move", check_move) > 15);
 }
 
 static void check_rejected(void (*reject)(struct hypothesis *family, int count, double level),
@@ -144,16 +115,14 @@ static void check_bh(char **field, const char *line)
     check_rejected(bh_reject, field, line);
 }
 
-static void holm_rejects_what_its_adjusted_p_values_do(void **state)
+TEST(holm_rejects_what_its_adjusted_p_values_do)
 {
-    (void)state;
-    assert_true(each_line("holm", check_holm) >= 10);
+    assert_true(golden_lines(figures, "holm", check_holm) >= 10);
 }
 
-static void benjamini_hochberg_rejects_what_scipy_does(void **state)
+TEST(benjamini_hochberg_rejects_what_scipy_does)
 {
-    (void)state;
-    assert_true(each_line("bh", check_bh) >= 15);
+    assert_true(golden_lines(figures, "bh", check_bh) >= 15);
 }
 
 static void check_normal(char **field, const char *line)
@@ -161,10 +130,9 @@ static void check_normal(char **field, const char *line)
     near(normal_quantile(atof(field[1])), atof(field[2]), line);
 }
 
-static void the_normal_quantile_is_scipys(void **state)
+TEST(the_normal_quantile_is_scipys)
 {
-    (void)state;
-    assert_true(each_line("normal", check_normal) >= 8);
+    assert_true(golden_lines(figures, "normal", check_normal) >= 8);
 }
 
 /* ----------------------------------------------------------- properties -- */
@@ -182,11 +150,10 @@ static int draw(struct rng *rng, double *values, int most)
     return count;
 }
 
-static void turning_the_signs_turns_the_sides(void **state)
+TEST(turning_the_signs_turns_the_sides)
 {
     struct rng rng;
     double d[20], turned[20];
-    (void)state;
     rng_seed(&rng, 1);
     for (int trial = 0; trial < 500; trial++) {
         int count = draw(&rng, d, 20);
@@ -201,12 +168,11 @@ static void turning_the_signs_turns_the_sides(void **state)
     }
 }
 
-static void swapping_the_samples_turns_the_sides(void **state)
+TEST(swapping_the_samples_turns_the_sides)
 {
     struct rng rng;
     double x[9], y[9];
     struct interval there, back;
-    (void)state;
     rng_seed(&rng, 2);
     for (int trial = 0; trial < 200; trial++) {
         int x_count = draw(&rng, x, 9), y_count = draw(&rng, y, 9);
@@ -220,12 +186,11 @@ static void swapping_the_samples_turns_the_sides(void **state)
 }
 
 /* A p value at most a holds in at most a share a of unchanged cases. */
-static void unchanged_differences_are_rarely_called_changed(void **state)
+TEST(unchanged_differences_are_rarely_called_changed)
 {
     struct rng rng;
     int called = 0;
     const int trials = 20000;
-    (void)state;
     rng_seed(&rng, 3);
     for (int trial = 0; trial < trials; trial++) {
         double d[10];
@@ -236,10 +201,9 @@ static void unchanged_differences_are_rarely_called_changed(void **state)
     assert_in_range(called, trials * 35 / 1000, trials * 5 / 100);
 }
 
-static void six_of_six_is_one_in_64(void **state)
+TEST(six_of_six_is_one_in_64)
 {
     const double d[] = {1, 2, 3, 4, 5, 6};
-    (void)state;
     assert_true(signed_rank_p(d, 6, 0, SIDE_GREATER) == 1.0 / 64);
     assert_int_equal(signed_rank_outside(6, 0.95), 1);
     assert_int_equal(signed_rank_outside(5, 0.95), 0);
@@ -251,20 +215,18 @@ static void six_of_six_is_one_in_64(void **state)
     assert_int_equal(rank_sum_outside(3, 4, 0.95), 0);
 }
 
-static void a_difference_of_exactly_the_shift_speaks_against_a_change(void **state)
+TEST(a_difference_of_exactly_the_shift_speaks_against_a_change)
 {
     const double d[] = {0, 0, 0, 1, 1, 1};
-    (void)state;
     assert_true(signed_rank_p(d, 6, 0, SIDE_GREATER) > 1.0 / 64);
     assert_true(signed_rank_p(d, 3, 0, SIDE_GREATER) == 1);
     assert_true(signed_rank_p(d, 3, 0, SIDE_LESS) == 1);
 }
 
-static void nothing_is_evidence_of_nothing(void **state)
+TEST(nothing_is_evidence_of_nothing)
 {
     const double one = 1;
     struct interval move;
-    (void)state;
     assert_true(signed_rank_p(&one, 0, 0, SIDE_GREATER) == 1);
     assert_true(rank_sum_p(&one, 1, &one, 0, 0, SIDE_LESS) == 1);
     assert_true(isnan(signed_rank_interval(&one, 0, 0.95).mid));
@@ -273,20 +235,18 @@ static void nothing_is_evidence_of_nothing(void **state)
 }
 
 /* Beyond the exact table the normal law goes on where it ended. */
-static void the_interval_of_many_launches_joins_the_exact_one(void **state)
+TEST(the_interval_of_many_launches_joins_the_exact_one)
 {
-    (void)state;
     int exact = rank_sum_outside(RANK_SUM_MAX, RANK_SUM_MAX, 0.95);
     int beyond = rank_sum_outside(RANK_SUM_MAX, RANK_SUM_MAX + 1, 0.95);
     assert_in_range(beyond, exact, exact + 16);
 }
 
 /* Sums of twelve uniform values: near enough to normal for two per cent. */
-static void the_spread_of_few_values_is_right_in_the_mean(void **state)
+TEST(the_spread_of_few_values_is_right_in_the_mean)
 {
     enum { TRIALS = 40000 };
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 11);
     for (int count = 2; count <= 12; count++) {
         double mean = 0, values[12];
@@ -304,22 +264,5 @@ static void the_spread_of_few_values_is_right_in_the_mean(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_signed_rank_p_is_that_of_every_pattern_of_signs),
-        cmocka_unit_test(the_signed_rank_interval_is_the_inverted_test),
-        cmocka_unit_test(the_rank_sum_p_is_that_of_every_choice),
-        cmocka_unit_test(the_rank_sum_interval_is_the_inverted_test),
-        cmocka_unit_test(holm_rejects_what_its_adjusted_p_values_do),
-        cmocka_unit_test(benjamini_hochberg_rejects_what_scipy_does),
-        cmocka_unit_test(the_normal_quantile_is_scipys),
-        cmocka_unit_test(turning_the_signs_turns_the_sides),
-        cmocka_unit_test(swapping_the_samples_turns_the_sides),
-        cmocka_unit_test(unchanged_differences_are_rarely_called_changed),
-        cmocka_unit_test(six_of_six_is_one_in_64),
-        cmocka_unit_test(a_difference_of_exactly_the_shift_speaks_against_a_change),
-        cmocka_unit_test(nothing_is_evidence_of_nothing),
-        cmocka_unit_test(the_spread_of_few_values_is_right_in_the_mean),
-        cmocka_unit_test(the_interval_of_many_launches_joins_the_exact_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

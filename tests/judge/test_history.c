@@ -16,7 +16,7 @@ static void add_one(struct store *store, int day, const char *uuid, double time_
     history_day(store, day, &device, time_ns);
 }
 
-static void a_run_has_the_median_of_its_launches(void **state)
+STORE_TEST(a_run_has_the_median_of_its_launches)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     const double time_ns[] = {100, 300, 110, NAN};
@@ -34,7 +34,7 @@ static void a_run_has_the_median_of_its_launches(void **state)
     store_close(store);
 }
 
-static void runs_without_a_time_are_counted_and_not_shown(void **state)
+STORE_TEST(runs_without_a_time_are_counted_and_not_shown)
 {
     struct store *store = fixture_open(state, "b.sqlite", STORE_WRITE);
     add_one(store, 0, "a", 100);
@@ -48,7 +48,7 @@ static void runs_without_a_time_are_counted_and_not_shown(void **state)
     store_close(store);
 }
 
-static void points_are_in_the_order_of_time(void **state)
+STORE_TEST(points_are_in_the_order_of_time)
 {
     struct store *store = fixture_open(state, "c.sqlite", STORE_WRITE);
     add_one(store, 2, "a", 102);
@@ -65,7 +65,7 @@ static void points_are_in_the_order_of_time(void **state)
     store_close(store);
 }
 
-static void a_step_is_a_change_with_its_levels(void **state)
+STORE_TEST(a_step_is_a_change_with_its_levels)
 {
     struct store *store = fixture_open(state, "d.sqlite", STORE_WRITE);
     for (int i = 0; i < 30; i++)
@@ -81,7 +81,7 @@ static void a_step_is_a_change_with_its_levels(void **state)
     store_close(store);
 }
 
-static void devices_that_take_turns_have_a_series_each(void **state)
+STORE_TEST(devices_that_take_turns_have_a_series_each)
 {
     struct store *store = fixture_open(state, "g.sqlite", STORE_WRITE);
     for (int i = 0; i < 40; i++)
@@ -96,7 +96,7 @@ static void devices_that_take_turns_have_a_series_each(void **state)
     store_close(store);
 }
 
-static void ceilings_are_no_cases(void **state)
+STORE_TEST(ceilings_are_no_cases)
 {
     struct store *store = fixture_open(state, "h.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
@@ -110,7 +110,7 @@ static void ceilings_are_no_cases(void **state)
     store_close(store);
 }
 
-static void an_empty_database_has_no_series(void **state)
+STORE_TEST(an_empty_database_has_no_series)
 {
     struct store *store = fixture_open(state, "i.sqlite", STORE_WRITE);
     struct history history = history_all(store, 0);
@@ -119,7 +119,7 @@ static void an_empty_database_has_no_series(void **state)
     store_close(store);
 }
 
-static void an_ack_covers_the_cases_its_pattern_matches(void **state)
+STORE_TEST(an_ack_covers_the_cases_its_pattern_matches)
 {
     struct store *store = fixture_open(state, "j.sqlite", STORE_WRITE);
     struct ack wide = {.pattern = "copy/f* *",
@@ -144,9 +144,8 @@ static void an_ack_covers_the_cases_its_pattern_matches(void **state)
 
 /* ------------------------------------------------------------ sparkline -- */
 
-static void a_sparkline_has_a_cell_a_value_while_they_fit(void **state)
+TEST(a_sparkline_has_a_cell_a_value_while_they_fit)
 {
-    (void)state;
     char line[SPARKLINE_SIZE];
     const double values[] = {100, 150, 200};
     sparkline(line, values, 3, 60, true);
@@ -157,41 +156,23 @@ static void a_sparkline_has_a_cell_a_value_while_they_fit(void **state)
     assert_string_equal(line, "");
 }
 
-static void noise_below_a_percent_stays_flat(void **state)
+TEST(noise_below_a_percent_stays_flat)
 {
-    (void)state;
     char line[SPARKLINE_SIZE];
     const double values[] = {100, 100.9, 100.3, 100.99};
     sparkline(line, values, 4, 60, false);
     assert_string_equal(line, "....");
 }
 
-static void a_cell_of_several_values_shows_their_median(void **state)
+TEST(a_cell_of_several_values_shows_their_median)
 {
-    (void)state;
     char line[SPARKLINE_SIZE];
     const double values[] = {1, 1, 900, 2, 2, 2, 1, 1, 1};
     sparkline(line, values, 9, 3, false);
     assert_string_equal(line, ".#.");
 }
 
-#define TEST(name)   cmocka_unit_test(name)
-#define STORED(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        STORED(a_run_has_the_median_of_its_launches),
-        STORED(runs_without_a_time_are_counted_and_not_shown),
-        STORED(points_are_in_the_order_of_time),
-        STORED(a_step_is_a_change_with_its_levels),
-        STORED(devices_that_take_turns_have_a_series_each),
-        STORED(ceilings_are_no_cases),
-        STORED(an_empty_database_has_no_series),
-        STORED(an_ack_covers_the_cases_its_pattern_matches),
-        TEST(a_sparkline_has_a_cell_a_value_while_they_fit),
-        TEST(noise_below_a_percent_stays_flat),
-        TEST(a_cell_of_several_values_shows_their_median),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

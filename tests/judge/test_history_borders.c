@@ -63,35 +63,35 @@ static void assert_border(void **state, struct variation other, enum comparabili
     history_release(&history);
 }
 
-static void another_driver_is_a_border_even_without_a_step(void **state)
+STORE_TEST(another_driver_is_a_border_even_without_a_step)
 {
     struct variation other = plain;
     other.driver = "580";
     assert_border(state, other, PART_DRIVER, "570", "580");
 }
 
-static void another_power_limit_is_a_border(void **state)
+STORE_TEST(another_power_limit_is_a_border)
 {
     struct variation other = plain;
     other.power_limit_w = 350;
     assert_border(state, other, PART_POWER_LIMIT, "700 W", "350 W");
 }
 
-static void ecc_switched_off_is_a_border(void **state)
+STORE_TEST(ecc_switched_off_is_a_border)
 {
     struct variation other = plain;
     other.ecc = 0;
     assert_border(state, other, PART_ECC, "on", "off");
 }
 
-static void mig_switched_on_is_a_border(void **state)
+STORE_TEST(mig_switched_on_is_a_border)
 {
     struct variation other = plain;
     other.mig = 1;
     assert_border(state, other, PART_MIG, "off", "on");
 }
 
-static void parts_that_change_at_once_make_one_border(void **state)
+STORE_TEST(parts_that_change_at_once_make_one_border)
 {
     struct variation other = plain;
     other.power_limit_w = 350;
@@ -104,7 +104,7 @@ static void parts_that_change_at_once_make_one_border(void **state)
     history_release(&history);
 }
 
-static void another_device_in_its_place_is_a_border_and_nothing_else_is_news(void **state)
+STORE_TEST(another_device_in_its_place_is_a_border_and_nothing_else_is_news)
 {
     struct variation other = plain;
     other.uuid = "GPU-b";
@@ -136,7 +136,7 @@ static void assert_no_border(void **state, const struct variation *one,
     history_release(&history);
 }
 
-static void what_one_side_does_not_know_is_no_border(void **state)
+STORE_TEST(what_one_side_does_not_know_is_no_border)
 {
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         assert_no_border(state, &unknown[i], &plain);
@@ -144,7 +144,7 @@ static void what_one_side_does_not_know_is_no_border(void **state)
     }
 }
 
-static void what_changed_while_nobody_knew_is_a_border_once_it_is_known(void **state)
+STORE_TEST(what_changed_while_nobody_knew_is_a_border_once_it_is_known)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct variation other = plain;
@@ -162,7 +162,7 @@ static void what_changed_while_nobody_knew_is_a_border_once_it_is_known(void **s
     store_close(store);
 }
 
-static void what_another_device_had_is_not_held_against_it(void **state)
+STORE_TEST(what_another_device_had_is_not_held_against_it)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct variation silent = unknown[0], known = plain;
@@ -179,20 +179,7 @@ static void what_another_device_had_is_not_held_against_it(void **state)
     store_close(store);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(another_driver_is_a_border_even_without_a_step),
-        TEST(another_power_limit_is_a_border),
-        TEST(ecc_switched_off_is_a_border),
-        TEST(mig_switched_on_is_a_border),
-        TEST(parts_that_change_at_once_make_one_border),
-        TEST(another_device_in_its_place_is_a_border_and_nothing_else_is_news),
-        TEST(what_one_side_does_not_know_is_no_border),
-        TEST(what_changed_while_nobody_knew_is_a_border_once_it_is_known),
-        TEST(what_another_device_had_is_not_held_against_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

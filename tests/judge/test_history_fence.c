@@ -1,11 +1,7 @@
 /* test_history_fence.c - how far a case moves from run to run by itself. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "judge/history.h"
 
 enum { MOST = 300 };
@@ -22,46 +18,41 @@ static struct history_series series_of(struct history_point *points, const doubl
     return (struct history_series){.points = points, .point_count = count + 1};
 }
 
-static void the_fence_is_three_quartile_ranges_above_the_third_and_further_where_few_are_known(
-    void **state)
+TEST(the_fence_is_three_quartile_ranges_above_the_third_and_further_where_few_are_known)
 {
     static const double steps[] = {0.01, 0.02, 0.03, 0.04, 0.05, 0.06,
                                    0.07, 0.08, 0.09, 0.10, 0.11};
     struct history_point points[MOST];
     struct history_series series = series_of(points, steps, 11);
-    (void)state;
     /* q1 0.035, q3 0.085 */
     assert_true(fabs(history_fence(&series, 0) - expm1((0.085 + 3 * 0.05) * (1 + 10 / 11.0))) <
                 1e-9);
 }
 
-static void a_single_jump_does_not_raise_it(void **state)
+TEST(a_single_jump_does_not_raise_it)
 {
     double steps[20];
     struct history_point points[MOST];
-    (void)state;
     for (int i = 0; i < 20; i++)
         steps[i] = i == 10 ? 0.5 : 0.01;
     struct history_series series = series_of(points, steps, 20);
     assert_true(fabs(history_fence(&series, 0) - expm1(0.015)) < 1e-9);
 }
 
-static void fewer_than_ten_changes_make_none(void **state)
+TEST(fewer_than_ten_changes_make_none)
 {
     static const double steps[10] = {0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01};
     struct history_point points[MOST];
-    (void)state;
     struct history_series series = series_of(points, steps, 9);
     assert_true(isnan(history_fence(&series, 0)));
     series = series_of(points, steps, 10);
     assert_false(isnan(history_fence(&series, 0)));
 }
 
-static void points_of_another_setting_are_not_neighbours(void **state)
+TEST(points_of_another_setting_are_not_neighbours)
 {
     double steps[40];
     struct history_point points[MOST];
-    (void)state;
     for (int i = 0; i < 40; i++)
         steps[i] = 0.2;
     struct history_series series = series_of(points, steps, 40);
@@ -71,11 +62,10 @@ static void points_of_another_setting_are_not_neighbours(void **state)
     assert_true(isnan(history_fence(&series, 2)));
 }
 
-static void only_the_newest_hundred_changes_count(void **state)
+TEST(only_the_newest_hundred_changes_count)
 {
     double steps[250];
     struct history_point points[MOST];
-    (void)state;
     for (int i = 0; i < 250; i++)
         steps[i] = i < 150 ? 0.3 : 0.01;
     struct history_series series = series_of(points, steps, 250);
@@ -84,13 +74,5 @@ static void only_the_newest_hundred_changes_count(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            the_fence_is_three_quartile_ranges_above_the_third_and_further_where_few_are_known),
-        cmocka_unit_test(a_single_jump_does_not_raise_it),
-        cmocka_unit_test(fewer_than_ten_changes_make_none),
-        cmocka_unit_test(points_of_another_setting_are_not_neighbours),
-        cmocka_unit_test(only_the_newest_hundred_changes_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* test_noise.c - the noise floor, from blocks of unchanged code. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "judge/noise.h"
 #include "tests/store_fixture.h"
 
@@ -40,20 +37,18 @@ static struct noise blocks(int count, int sessions)
     return noise;
 }
 
-static void twenty_blocks_of_three_sessions_give_a_case_its_own_floor(void **state)
+TEST(twenty_blocks_of_three_sessions_give_a_case_its_own_floor)
 {
     struct noise noise = blocks(20, 3);
     struct case_id id = case_named("fast");
-    (void)state;
     assert_true(fabs(noise_floor(&noise, &id, 5000, 10) - 0.01905) < 1e-12);
     noise_release(&noise);
 }
 
-static void fewer_blocks_or_sessions_give_that_of_the_decade(void **state)
+TEST(fewer_blocks_or_sessions_give_that_of_the_decade)
 {
     const int counts[][2] = {{19, 3}, {20, 2}, {1, 1}};
     struct case_id id = case_named("fast"), other = case_named("other");
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct noise noise = blocks(counts[i][0], counts[i][1]);
         double pooled = 3 * 0.01 / sqrt(10);
@@ -64,33 +59,30 @@ static void fewer_blocks_or_sessions_give_that_of_the_decade(void **state)
     }
 }
 
-static void a_case_near_a_power_of_ten_is_where_its_blocks_are(void **state)
+TEST(a_case_near_a_power_of_ten_is_where_its_blocks_are)
 {
     struct noise noise = blocks(1, 1);
     struct case_id id = case_named("fast"), other = case_named("other");
-    (void)state;
     double pooled = 3 * 0.01 / sqrt(10);
     assert_true(fabs(noise_floor(&noise, &id, 999, 10) - pooled) < 1e-12);
     assert_true(isnan(noise_floor(&noise, &other, 999, 10)));
     noise_release(&noise);
 }
 
-static void nothing_measured_is_not_a_floor_of_zero(void **state)
+TEST(nothing_measured_is_not_a_floor_of_zero)
 {
     struct noise none = {0};
     struct case_id id = case_named("fast");
-    (void)state;
     assert_int_equal(noise_prepare(&none), 0);
     assert_true(isnan(noise_floor(&none, &id, 5000, 10)));
     assert_true(isnan(noise_floor(NULL, &id, 5000, 10)));
     noise_release(&none);
 }
 
-static void merged_noise_has_every_block_once(void **state)
+TEST(merged_noise_has_every_block_once)
 {
     struct noise all = {0}, one = blocks(20, 3), two = blocks(25, 3);
     struct case_id id = case_named("fast");
-    (void)state;
     assert_int_equal(noise_merge(&all, &one), 0);
     assert_int_equal(noise_merge(&all, &two), 0); /* its first twenty are those of `one` */
     assert_int_equal(all.count, 25);
@@ -101,7 +93,7 @@ static void merged_noise_has_every_block_once(void **state)
     noise_release(&two);
 }
 
-static void noise_is_kept_by_comparability_and_metric(void **state)
+STORE_TEST(noise_is_kept_by_comparability_and_metric)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct noise made = blocks(1, 1), read;
@@ -121,7 +113,7 @@ static void noise_is_kept_by_comparability_and_metric(void **state)
     store_close(store);
 }
 
-static void a_merge_takes_everything_once(void **state)
+STORE_TEST(a_merge_takes_everything_once)
 {
     struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
@@ -145,7 +137,7 @@ static void a_merge_takes_everything_once(void **state)
 }
 
 /* Also in the order in which the newer one is there first. */
-static void of_a_block_the_merge_keeps_the_one_of_more_rounds(void **state)
+STORE_TEST(of_a_block_the_merge_keeps_the_one_of_more_rounds)
 {
     for (int newer_first = 0; newer_first <= 1; newer_first++) {
         const char *const names[] = {newer_first ? "c.sqlite" : "a.sqlite",
@@ -167,7 +159,7 @@ static void of_a_block_the_merge_keeps_the_one_of_more_rounds(void **state)
     }
 }
 
-static void a_merge_counts_what_differs_under_one_id_and_keeps_its_own(void **state)
+STORE_TEST(a_merge_counts_what_differs_under_one_id_and_keeps_its_own)
 {
     struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
@@ -186,7 +178,7 @@ static void a_merge_counts_what_differs_under_one_id_and_keeps_its_own(void **st
     store_close(a);
 }
 
-static void a_baseline_moves_only_when_it_is_set_again(void **state)
+STORE_TEST(a_baseline_moves_only_when_it_is_set_again)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info first = fixture_run(store, "first"), second = fixture_run(store, "second");
@@ -202,21 +194,7 @@ static void a_baseline_moves_only_when_it_is_set_again(void **state)
     store_close(store);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(twenty_blocks_of_three_sessions_give_a_case_its_own_floor),
-        cmocka_unit_test(fewer_blocks_or_sessions_give_that_of_the_decade),
-        cmocka_unit_test(a_case_near_a_power_of_ten_is_where_its_blocks_are),
-        cmocka_unit_test(nothing_measured_is_not_a_floor_of_zero),
-        cmocka_unit_test(merged_noise_has_every_block_once),
-        TEST(noise_is_kept_by_comparability_and_metric),
-        TEST(of_a_block_the_merge_keeps_the_one_of_more_rounds),
-        TEST(a_merge_counts_what_differs_under_one_id_and_keeps_its_own),
-        TEST(a_merge_takes_everything_once),
-        TEST(a_baseline_moves_only_when_it_is_set_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* test_noise_bands.c - the noise of unchanged code by how long it takes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "judge/noise.h"
 
 static bool is_near(double got, double wanted)
@@ -14,21 +10,19 @@ static bool is_near(double got, double wanted)
     return fabs(got - wanted) < 1e-12;
 }
 
-static void a_pair_differs_by_as_much_whichever_launch_was_slower(void **state)
+TEST(a_pair_differs_by_as_much_whichever_launch_was_slower)
 {
     struct noise_pair one = noise_pair_of(1000, 1100), other = noise_pair_of(1100, 1000);
-    (void)state;
     assert_true(is_near(one.change, 0.1));
     assert_true(is_near(one.change, other.change) && one.time_ns == other.time_ns);
     assert_true(is_near(one.time_ns, 1050));
 }
 
-static void pairs_are_counted_in_the_power_of_ten_that_they_take(void **state)
+TEST(pairs_are_counted_in_the_power_of_ten_that_they_take)
 {
     struct noise none = {0};
     struct noise_pair pairs[] = {{20000, 0.04}, {2000, 0.03}, {9999, 0.01}, {1000, 0.02}};
     struct noise_band bands[NOISE_DECADES];
-    (void)state;
     assert_int_equal(noise_prepare(&none), 0);
     assert_int_equal(noise_bands_make(bands, &none, pairs, 4), 2);
     assert_true(bands[0].least_ns == 1000 && bands[1].least_ns == 10000);
@@ -41,14 +35,13 @@ static void pairs_are_counted_in_the_power_of_ten_that_they_take(void **state)
     assert_true(isnan(bands[0].floor)); /* no block, no floor */
 }
 
-static void blocks_give_a_band_its_cases_and_its_floor(void **state)
+TEST(blocks_give_a_band_its_cases_and_its_floor)
 {
     struct noise_block blocks[3] = {{.time_ns = 5e5, .spread = 0.01},
                                     {.time_ns = 5e5, .spread = 0.02},
                                     {.time_ns = 5e5, .spread = 0.03}};
     struct noise noise = {.blocks = blocks, .count = 3};
     struct noise_band bands[NOISE_DECADES];
-    (void)state;
     strcpy(blocks[2].id.variant, "another");
     assert_int_equal(noise_prepare(&noise), 0);
     assert_int_equal(noise_bands_make(bands, &noise, NULL, 0), 1);
@@ -60,22 +53,15 @@ static void blocks_give_a_band_its_cases_and_its_floor(void **state)
     assert_true(is_near(bands[0].floor, expm1(3 * 0.02 / sqrt(10))));
 }
 
-static void nothing_known_has_no_band(void **state)
+TEST(nothing_known_has_no_band)
 {
     struct noise none = {0};
     struct noise_band bands[NOISE_DECADES];
-    (void)state;
     assert_int_equal(noise_prepare(&none), 0);
     assert_int_equal(noise_bands_make(bands, &none, NULL, 0), 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pair_differs_by_as_much_whichever_launch_was_slower),
-        cmocka_unit_test(pairs_are_counted_in_the_power_of_ten_that_they_take),
-        cmocka_unit_test(blocks_give_a_band_its_cases_and_its_floor),
-        cmocka_unit_test(nothing_known_has_no_band),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* test_proof.c - which fingerprints prove a case unchanged, and what a gate measures all the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/temp_folder.h"
@@ -78,7 +75,6 @@ static void leave_one_out(struct source *source, struct rng *rng)
 
 static void say_one_twice(struct source *source, struct rng *rng)
 {
-    (void)rng;
     strcpy(source->fact[source->count], source->fact[source->count - 1]);
     source->count++;
 }
@@ -100,7 +96,6 @@ static void change_the_order(struct source *source, struct rng *rng)
 static void join_two(struct source *source, struct rng *rng)
 {
     char *first = source->fact[0];
-    (void)rng;
     if (source->count < 2) {
         source->count = 0;
         return;
@@ -111,7 +106,6 @@ static void join_two(struct source *source, struct rng *rng)
 
 static void be_another_kind(struct source *source, struct rng *rng)
 {
-    (void)rng;
     source->id.kind = ASSAY_BOUND;
 }
 
@@ -123,14 +117,12 @@ static void have_another_program(struct source *source, struct rng *rng)
 
 static void not_know_the_program(struct source *source, struct rng *rng)
 {
-    (void)rng;
     source->needs_program = true;
     source->program[0] = '\0';
 }
 
 static void be_in_doubt(struct source *source, struct rng *rng)
 {
-    (void)rng;
     source->unknown = "it calls something";
 }
 
@@ -139,12 +131,11 @@ static void (*const mutations[])(struct source *source, struct rng *rng) = {
     be_another_kind,    have_another_program, not_know_the_program, be_in_doubt};
 enum { MUTATIONS = sizeof mutations / sizeof mutations[0] };
 
-static void no_change_is_proven_unchanged(void **state)
+TEST(no_change_is_proven_unchanged)
 {
     static struct source source, changed;
     char why[ASSAY_MAX_REASON];
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 21);
     for (int i = 0; i < 900; i++) {
         draw_source(&source, &rng);
@@ -160,11 +151,10 @@ static void no_change_is_proven_unchanged(void **state)
 }
 
 /* Where only the GPU's work is timed, another program of the host is no change. */
-static void the_host_counts_where_it_is_timed(void **state)
+TEST(the_host_counts_where_it_is_timed)
 {
     struct source source = {.id = case_of("best"), .count = 1, .fact = {"launch 1: a"}};
     char why[ASSAY_MAX_REASON];
-    (void)state;
     strcpy(source.program, "one");
     struct fingerprint base = made(&source);
     strcpy(source.program, "other");
@@ -178,7 +168,7 @@ static void the_host_counts_where_it_is_timed(void **state)
     assert_non_null(strstr(why, "is not known"));
 }
 
-static void the_difference_is_told(void **state)
+TEST(the_difference_is_told)
 {
     static const char *const told[][3] = {
         {"launch 2: kernel a; block 256 1 1; code 12", "launch 2: kernel a; block 128 1 1; code 34",
@@ -190,7 +180,6 @@ static void the_difference_is_told(void **state)
         {"x", "y", "y, where the base has x"},
     };
     char why[ASSAY_MAX_REASON];
-    (void)state;
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
         struct source base = {.id = case_of("a"), .count = 1}, candidate = base;
         strcpy(base.fact[0], told[i][0]);
@@ -223,10 +212,9 @@ static struct proof_plan planned(int count, int changed, uint64_t seed)
     return plan;
 }
 
-static void one_in_twenty_is_audited(void **state)
+TEST(one_in_twenty_is_audited)
 {
     int audited = 0, gates = 0, all = 0;
-    (void)state;
     for (uint64_t seed = 0; seed < 400; seed++) {
         struct proof_plan some = planned(41, 40, seed), none = planned(10, 10, seed);
         assert_int_equal(some.open, 1);
@@ -244,12 +232,11 @@ static void one_in_twenty_is_audited(void **state)
     assert_in_range(all, gates / 20 - 15, gates / 20 + 15);
 }
 
-static void a_seed_draws_the_same_audit(void **state)
+TEST(a_seed_draws_the_same_audit)
 {
     struct proof_plan one = planned(200, 150, 7), again = planned(200, 150, 7);
     struct proof_plan other = planned(200, 150, 8);
     bool differs = false;
-    (void)state;
     for (int i = 0; i < one.count; i++) {
         assert_int_equal(one.cases[i].proof, again.cases[i].proof);
         differs |= one.cases[i].proof != other.cases[i].proof;
@@ -261,7 +248,7 @@ static void a_seed_draws_the_same_audit(void **state)
     proof_plan_release(&other);
 }
 
-static void what_a_side_lacks_is_open(void **state)
+TEST(what_a_side_lacks_is_open)
 {
     struct source source = {.id = case_of("a"), .count = 1, .fact = {"launch 1: a"}};
     struct source other = {.id = case_of("b"), .count = 1, .fact = {"launch 1: a"}};
@@ -269,7 +256,6 @@ static void what_a_side_lacks_is_open(void **state)
     struct fingerprint twice[] = {made(&source), made(&source)};
     struct fingerprints left = {base, 1}, right = {candidate, 2}, both = {twice, 2}, empty = {0};
     struct proof_plan plan;
-    (void)state;
     assert_int_equal(proof_plan_make(&plan, &left, &right, 1), 0);
     assert_int_equal(plan.count, 2);
     assert_int_equal(plan.open, 1);
@@ -287,14 +273,13 @@ static void what_a_side_lacks_is_open(void **state)
 
 /* ------------------------------------------------------------------ files -- */
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
     struct temp_folder folder;
     char path[5000];
     struct rng rng;
     static struct source source;
     struct fingerprints read;
-    (void)state;
     rng_seed(&rng, 3);
     assert_int_equal(temp_folder_make(&folder, "prints"), 0);
     snprintf(path, sizeof path, "%s/p", folder.path);
@@ -321,7 +306,7 @@ static void what_is_written_is_read(void **state)
     temp_folder_remove(&folder);
 }
 
-static void what_is_no_file_of_them_is_refused(void **state)
+TEST(what_is_no_file_of_them_is_refused)
 {
     static const char *const texts[] = {
         "",
@@ -340,7 +325,6 @@ static void what_is_no_file_of_them_is_refused(void **state)
     struct temp_folder folder;
     struct fingerprints read;
     char path[5000];
-    (void)state;
     assert_int_equal(temp_folder_make(&folder, "prints"), 0);
     snprintf(path, sizeof path, "%s/p", folder.path);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -356,15 +340,5 @@ static void what_is_no_file_of_them_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_change_is_proven_unchanged),
-        cmocka_unit_test(the_host_counts_where_it_is_timed),
-        cmocka_unit_test(the_difference_is_told),
-        cmocka_unit_test(one_in_twenty_is_audited),
-        cmocka_unit_test(a_seed_draws_the_same_audit),
-        cmocka_unit_test(what_a_side_lacks_is_open),
-        cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(what_is_no_file_of_them_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

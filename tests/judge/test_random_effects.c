@@ -1,20 +1,16 @@
 /* test_random_effects.c - Student's t and the mean over nodes against SciPy and statsmodels
  * (golden/fleet.tsv, made by golden/make_fleet.py), and what they say of few nodes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "golden.h"
 #include "base/rng.h"
 #include "judge/random_effects.h"
 #include "judge/student_t.h"
 #include "stepped_clock.h"
 
-enum { FIELDS = 9, NODES = 64 };
+enum { NODES = 64 };
 
 static void near(double value, double expected, const char *line)
 {
@@ -35,28 +31,7 @@ static int nodes_of(char **field, struct node_effect *nodes)
     return count;
 }
 
-/* Each line of the golden file of that kind, split at its tabs. */
-static int each_line(const char *kind, void (*check)(char **field, const char *line))
-{
-    FILE *file = fopen("tests/golden/fleet.tsv", "r"); /* tests run in the root */
-    char *line = NULL;
-    size_t size = 0;
-    int count = 0;
-    assert_non_null(file);
-    while (getline(&line, &size, file) > 0) {
-        char *copy = strdup(line), *rest = copy, *field[FIELDS];
-        for (int i = 0; i < FIELDS; i++)
-            field[i] = rest ? strsep(&rest, "\t\n") : "";
-        if (strcmp(field[0], kind) == 0) {
-            check(field, line);
-            count++;
-        }
-        free(copy);
-    }
-    free(line);
-    fclose(file);
-    return count;
-}
+static const char figures[] = "tests/golden/fleet.tsv";
 
 static void check_above(char **field, const char *line)
 {
@@ -66,10 +41,9 @@ static void check_above(char **field, const char *line)
         near(student_t_exceeded(student_t_above(t, freedom), freedom), t, line);
 }
 
-static void the_tail_of_t_is_that_of_scipy(void **state)
+TEST(the_tail_of_t_is_that_of_scipy)
 {
-    (void)state;
-    assert_int_equal(each_line("above", check_above), 88);
+    assert_int_equal(golden_lines(figures, "above", check_above), 88);
 }
 
 static void check_pooled(char **field, const char *line)
@@ -85,10 +59,9 @@ static void check_pooled(char **field, const char *line)
     near(pooled_margin(&pooled, 0.95), atof(field[5]), line);
 }
 
-static void the_mean_over_nodes_is_that_of_statsmodels(void **state)
+TEST(the_mean_over_nodes_is_that_of_statsmodels)
 {
-    (void)state;
-    assert_int_equal(each_line("pooled", check_pooled), 18);
+    assert_int_equal(golden_lines(figures, "pooled", check_pooled), 18);
 }
 
 static void check_alike(char **field, const char *line)
@@ -98,15 +71,13 @@ static void check_alike(char **field, const char *line)
     near(node_p_alike(nodes, count, atoi(field[1])), atof(field[2]), line);
 }
 
-static void a_node_is_held_against_the_others_without_it(void **state)
+TEST(a_node_is_held_against_the_others_without_it)
 {
-    (void)state;
-    assert_int_equal(each_line("alike", check_alike), 12);
+    assert_int_equal(golden_lines(figures, "alike", check_alike), 12);
 }
 
-static void one_node_says_nothing_of_others(void **state)
+TEST(one_node_says_nothing_of_others)
 {
-    (void)state;
     const struct node_effect one = {0.1, 1e-6};
     struct pooled_effect pooled = random_effects(&one, 1), none = random_effects(&one, 0);
     assert_true(pooled.effect == 0.1);
@@ -118,9 +89,8 @@ static void one_node_says_nothing_of_others(void **state)
 
 /* Four nodes that differ by 1 % among themselves, and measure themselves to 0.1 %: what holds for
  * all of them is known no better than four nodes know it. */
-static void nodes_that_differ_are_no_proof(void **state)
+TEST(nodes_that_differ_are_no_proof)
 {
-    (void)state;
     int found = 0;
     enum { DRAWS = 4000 };
     for (int draw = 0; draw < DRAWS; draw++) {
@@ -137,12 +107,5 @@ static void nodes_that_differ_are_no_proof(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_tail_of_t_is_that_of_scipy),
-        cmocka_unit_test(the_mean_over_nodes_is_that_of_statsmodels),
-        cmocka_unit_test(a_node_is_held_against_the_others_without_it),
-        cmocka_unit_test(one_node_says_nothing_of_others),
-        cmocka_unit_test(nodes_that_differ_are_no_proof),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* test_twin.c - the decision between twins: what it assumes, its error rates, what it finds. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "twin_simulation.h"
 
 enum { MOST_CASES = 60, MOST_TURNS = 8192 };
@@ -75,11 +71,10 @@ static void fill(float *times, int turns, float time_ns)
         times[i] = time_ns;
 }
 
-static void swapping_the_sides_negates_the_values(void **state)
+TEST(swapping_the_sides_negates_the_values)
 {
     float base[200], other[200];
     struct gate_rounds there, back;
-    (void)state;
     for (int i = 0; i < 200; i++) {
         base[i] = 1000 + (float)(i * 37 % 101);
         other[i] = 1010 + (float)(i * 53 % 97) + (i == 77 ? 90000 : 0);
@@ -91,11 +86,10 @@ static void swapping_the_sides_negates_the_values(void **state)
         assert_true(there.value[i] == -back.value[i]);
 }
 
-static void a_turn_that_is_not_valid_on_one_side_is_left_out_of_both(void **state)
+TEST(a_turn_that_is_not_valid_on_one_side_is_left_out_of_both)
 {
     float base[64], other[64];
     struct gate_rounds blocks;
-    (void)state;
     fill(base, 64, 1000);
     fill(other, 64, 1100);
     base[3] = NAN;
@@ -106,11 +100,10 @@ static void a_turn_that_is_not_valid_on_one_side_is_left_out_of_both(void **stat
         assert_true(fabs(blocks.value[i] - log(1.1)) < 1e-9);
 }
 
-static void a_rare_long_launch_moves_its_block_by_little(void **state)
+TEST(a_rare_long_launch_moves_its_block_by_little)
 {
     float base[6400], other[6400];
     struct gate_rounds blocks;
-    (void)state;
     for (int i = 0; i < 6400; i++)
         base[i] = other[i] = 1000 + (float)(i % 100);
     other[17] = 1e6;
@@ -118,10 +111,9 @@ static void a_rare_long_launch_moves_its_block_by_little(void **state)
     assert_true(blocks.value[0] > 0 && blocks.value[0] < 2e-3);
 }
 
-static void steps_of_the_clock_are_told_and_bound_what_is_found(void **state)
+TEST(steps_of_the_clock_are_told_and_bound_what_is_found)
 {
     float base[400], other[400];
-    (void)state;
     for (int i = 0; i < 400; i++)
         base[i] = other[i] = i % 3 ? 608 : 640;
     double dithered = twin_quantum(base, other, 400);
@@ -137,7 +129,7 @@ static void steps_of_the_clock_are_told_and_bound_what_is_found(void **state)
 
 /* --------------------------------------------------------------- verdicts -- */
 
-static void each_verdict_is_told(void **state)
+TEST(each_verdict_is_told)
 {
     static const struct {
         double change;
@@ -145,7 +137,6 @@ static void each_verdict_is_told(void **state)
     } changes[] = {{0, VERDICT_PASS}, {0.01, VERDICT_REGRESSED}, {-0.01, VERDICT_IMPROVED}};
     struct gate *gate = gate_new(1024);
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 1);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         gate_draw(gate, &turn_models[0], changes[i].change, TWIN_THRESHOLD, 1, 1024, &rng);
@@ -158,11 +149,10 @@ static void each_verdict_is_told(void **state)
     gate_free(gate);
 }
 
-static void a_copy_of_the_base_that_differs_voids_the_verdict(void **state)
+TEST(a_copy_of_the_base_that_differs_voids_the_verdict)
 {
     struct gate *gate = gate_new(1024);
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 2);
     turns_draw(&turn_models[0], 0, 1024, &rng, gate->side[0]);
     for (int i = 0; i < 1024; i++)
@@ -188,13 +178,12 @@ static void a_copy_of_the_base_that_differs_voids_the_verdict(void **state)
 }
 
 /* Ten cases, whose copies of the base lie better or worse by 1 %. */
-static void what_copies_differ_by_is_a_floor(void **state)
+TEST(what_copies_differ_by_is_a_floor)
 {
     enum { CASES = 10, TURNS = 256 };
     static float base[CASES][TURNS], candidate[CASES][TURNS], null[CASES][TURNS];
     struct twin_case cases[CASES];
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 7);
     for (int lies = 0; lies < 2; lies++) {
         for (int i = 0; i < CASES; i++) {
@@ -217,7 +206,7 @@ static void what_copies_differ_by_is_a_floor(void **state)
 }
 
 /* Unchanged code of three cases of an H200 was up to 1 % faster by where its memory lay. */
-static void memory_of_its_own_is_told_no_finer_than_that(void **state)
+TEST(memory_of_its_own_is_told_no_finer_than_that)
 {
     static const struct {
         double threshold, change;
@@ -229,7 +218,6 @@ static void memory_of_its_own_is_told_no_finer_than_that(void **state)
                 {TWIN_MEMORY, -0.03, VERDICT_IMPROVED}};
     struct gate *gate = gate_new(1024);
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 8);
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
         gate_draw(gate, &turn_models[0], told[i].change, told[i].threshold, 1, 1024, &rng);
@@ -241,12 +229,11 @@ static void memory_of_its_own_is_told_no_finer_than_that(void **state)
     gate_free(gate);
 }
 
-static void too_few_valid_turns_decide_nothing(void **state)
+TEST(too_few_valid_turns_decide_nothing)
 {
     float base[64], other[64];
     struct twin_case one = {
         .base_ns = base, .candidate_ns = other, .turns = 64, .threshold = TWIN_THRESHOLD};
-    (void)state;
     fill(base, 64, 1000);
     fill(other, 64, 2000);
     fill(base, 50, NAN);
@@ -254,13 +241,12 @@ static void too_few_valid_turns_decide_nothing(void **state)
     assert_int_equal(one.verdict, VERDICT_INCONCLUSIVE);
 }
 
-static void turns_end_when_both_directions_are_decided(void **state)
+TEST(turns_end_when_both_directions_are_decided)
 {
     struct gate *gate = gate_new(4096);
     struct rng rng;
     struct twin_goal goal = {TWIN_THRESHOLD, twin_alpha_of(96)};
     float **side = gate->side[0];
-    (void)state;
     rng_seed(&rng, 3);
     turns_draw(&turn_models[0], 0, 4096, &rng, side);
     assert_true(twin_is_decided(side[SIM_BASE], side[SIM_CANDIDATE], 256, &goal));
@@ -274,12 +260,11 @@ static void turns_end_when_both_directions_are_decided(void **state)
 /* ------------------------------------------------------------ error rates -- */
 
 /* Without a floor: any difference counts. Of gates of 3 cases, 1 in 100 may be wrong at most. */
-static void the_same_code_raises_no_alarm_in_any_model(void **state)
+TEST(the_same_code_raises_no_alarm_in_any_model)
 {
     enum { CASES = 3, TURNS = 150 };
     struct gate *gate = gate_new(TURNS);
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 4);
     for (int m = 0; m < TURN_MODELS; m++) {
         int gates = trials(10), wrong = 0;
@@ -297,13 +282,12 @@ static void the_same_code_raises_no_alarm_in_any_model(void **state)
 
 /* One alarm in a hundred gates of any size: of 60 cases that are each told at that rate, three of
  * these 30 gates would raise one. */
-static void a_gate_of_many_cases_raises_no_more_alarms(void **state)
+TEST(a_gate_of_many_cases_raises_no_more_alarms)
 {
     enum { TURNS = 32 };
     struct gate *gate = gate_new(TURNS);
     struct rng rng;
     int gates = trials(30), wrong = 0;
-    (void)state;
     rng_seed(&rng, 10);
     for (int i = 0; i < gates; i++) {
         gate_draw(gate, &turn_models[0], 0, 0, MOST_CASES, TURNS, &rng);
@@ -320,13 +304,12 @@ static void a_gate_of_many_cases_raises_no_more_alarms(void **state)
 }
 
 /* Over all looks together: by looks of 5 % each it would be three times as many. */
-static void a_case_at_its_floor_passes_in_one_gate_of_twenty_at_most(void **state)
+TEST(a_case_at_its_floor_passes_in_one_gate_of_twenty_at_most)
 {
     enum { TURNS = 512 };
     struct gate *gate = gate_new(TURNS);
     struct rng rng;
     int gates = trials(100), passed = 0, regressed = 0;
-    (void)state;
     rng_seed(&rng, 9);
     for (int i = 0; i < gates; i++) {
         gate_draw(gate, &turn_models[0], log1p(TWIN_THRESHOLD), TWIN_THRESHOLD, 1, TURNS, &rng);
@@ -340,13 +323,12 @@ static void a_case_at_its_floor_passes_in_one_gate_of_twenty_at_most(void **stat
 }
 
 /* A tenth of a per cent, beyond a floor of half as much, at the error rate of a gate of 96. */
-static void a_change_of_a_tenth_of_a_per_cent_is_found(void **state)
+TEST(a_change_of_a_tenth_of_a_per_cent_is_found)
 {
     struct gate *gate = gate_new(MOST_TURNS);
     struct rng rng;
     int gates = trials(4), found = 0;
     struct twin_goal goal = {0.0005, twin_alpha_of(96)};
-    (void)state;
     rng_seed(&rng, 5);
     for (int i = 0; i < gates; i++) {
         bool is_found = false;
@@ -361,12 +343,11 @@ static void a_change_of_a_tenth_of_a_per_cent_is_found(void **state)
     gate_free(gate);
 }
 
-static void the_interval_has_the_change_in_it(void **state)
+TEST(the_interval_has_the_change_in_it)
 {
     enum { TURNS = 128 };
     struct gate *gate = gate_new(TURNS);
     struct rng rng;
-    (void)state;
     rng_seed(&rng, 6);
     for (int m = 0; m < TURN_MODELS; m++) {
         int gates = trials(20), missed = 0;
@@ -387,22 +368,5 @@ static void the_interval_has_the_change_in_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(swapping_the_sides_negates_the_values),
-        cmocka_unit_test(a_turn_that_is_not_valid_on_one_side_is_left_out_of_both),
-        cmocka_unit_test(a_rare_long_launch_moves_its_block_by_little),
-        cmocka_unit_test(steps_of_the_clock_are_told_and_bound_what_is_found),
-        cmocka_unit_test(each_verdict_is_told),
-        cmocka_unit_test(a_copy_of_the_base_that_differs_voids_the_verdict),
-        cmocka_unit_test(what_copies_differ_by_is_a_floor),
-        cmocka_unit_test(memory_of_its_own_is_told_no_finer_than_that),
-        cmocka_unit_test(too_few_valid_turns_decide_nothing),
-        cmocka_unit_test(turns_end_when_both_directions_are_decided),
-        cmocka_unit_test(the_same_code_raises_no_alarm_in_any_model),
-        cmocka_unit_test(a_gate_of_many_cases_raises_no_more_alarms),
-        cmocka_unit_test(a_case_at_its_floor_passes_in_one_gate_of_twenty_at_most),
-        cmocka_unit_test(a_change_of_a_tenth_of_a_per_cent_is_found),
-        cmocka_unit_test(the_interval_has_the_change_in_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

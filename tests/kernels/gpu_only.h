@@ -2,15 +2,10 @@
  * the test that stands for them where there is none. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #ifdef ASSAY_HAVE_CUDA
 #include <cuda_runtime_api.h>
 
+#include "tests/test.h"
 #include "device/device.h"
 
 static inline int count_gpus(void)
@@ -43,6 +38,5 @@ static inline int count_gpus(void)
 /* A program of tests that could all not run checks this, and says so. */
 static inline void without_a_gpu_there_is_nothing_to_run_on(void **state)
 {
-    (void)state;
     assert_int_equal(count_gpus(), 0);
 }

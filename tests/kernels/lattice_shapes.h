@@ -4,12 +4,9 @@
  */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/fill.h"
 #include "case/registry.h"
 #include "kernels/lattice/lattice.h"

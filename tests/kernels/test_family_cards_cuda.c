@@ -2,14 +2,9 @@
  * test_family_cards_cuda.c - no class of card is left without a kernel: what variants declare that
  * they need is held against what the classes have. Nothing is launched, so no GPU is needed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "case/registry.h"
 #include "case/shape.h"
@@ -64,9 +59,8 @@ static struct group group_of(const struct assay_operation *operation,
     return group;
 }
 
-static void every_operation_has_a_kernel_for_every_class_of_card(void **state)
+TEST(every_operation_has_a_kernel_for_every_class_of_card)
 {
-    (void)state;
     const struct assay_operation *const *operations;
     int count = registry_operations(&operations), held = 0;
     for (int i = 0; i < count; i++) {
@@ -108,9 +102,8 @@ static void check_suite(const char *name, const struct device_info *card)
     suite_release(&suite);
 }
 
-static void every_group_of_a_suite_has_a_variant_for_every_class_of_card(void **state)
+TEST(every_group_of_a_suite_has_a_variant_for_every_class_of_card)
 {
-    (void)state;
     static const char *const suites[] = {"smoke", "core",    "ceilings",  "int8",
                                          "lut",   "lattice", "codec",     "codec-long",
                                          "gpt",   "copies",  "transfers", "gpt-models"};
@@ -121,9 +114,5 @@ static void every_group_of_a_suite_has_a_variant_for_every_class_of_card(void **
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_has_a_kernel_for_every_class_of_card),
-        cmocka_unit_test(every_group_of_a_suite_has_a_variant_for_every_class_of_card),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -57,9 +57,8 @@ static struct assay_shape small_shape(const struct assay_operation *operation)
     return shape_default(operation);
 }
 
-static void every_operation_has_host_variants_that_are_right(void **state)
+TEST(every_operation_has_host_variants_that_are_right)
 {
-    (void)state;
     const struct assay_operation *const *operations;
     int count = registry_operations(&operations);
     assert_true(count > 0);
@@ -92,9 +91,8 @@ static void check_shapes(const struct assay_operation *operation)
 
 /* SEEDS=N tries N of them: inputs that only one seed in hundreds brings are met by whoever
  * runs a suite every day. */
-static void no_right_variant_is_refused_whatever_the_seed(void **state)
+TEST(no_right_variant_is_refused_whatever_the_seed)
 {
-    (void)state;
     const char *wanted = getenv("SEEDS");
     uint64_t seeds = wanted ? strtoull(wanted, NULL, 10) : 1;
     const struct assay_operation *const *operations;
@@ -105,9 +103,8 @@ static void no_right_variant_is_refused_whatever_the_seed(void **state)
 }
 
 /* A name that is no choice's would let cases on different data pass for comparable. */
-static void data_dims_are_choices_of_the_operation(void **state)
+TEST(data_dims_are_choices_of_the_operation)
 {
-    (void)state;
     const struct assay_operation *const *operations;
     int count = registry_operations(&operations), named = 0;
     for (int i = 0; i < count; i++) {
@@ -127,10 +124,5 @@ static void data_dims_are_choices_of_the_operation(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_has_host_variants_that_are_right),
-        cmocka_unit_test(no_right_variant_is_refused_whatever_the_seed),
-        cmocka_unit_test(data_dims_are_choices_of_the_operation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

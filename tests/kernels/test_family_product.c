@@ -32,9 +32,8 @@ static double worst(sum_order *order, enum product_unit unit, int64_t k, bool dr
     return most;
 }
 
-static void errors_stay_below_half_of_their_bound(void **state)
+TEST(errors_stay_below_half_of_their_bound)
 {
-    (void)state;
     static const struct {
         sum_order *order;
         enum product_unit unit;
@@ -54,9 +53,8 @@ static void errors_stay_below_half_of_their_bound(void **state)
             }
 }
 
-static void half_units_follow_the_type(void **state)
+TEST(half_units_follow_the_type)
 {
-    (void)state;
     assert_true(product_half_ulp(ASSAY_BF16, 1) == 0x1p-8);
     assert_true(product_half_ulp(ASSAY_BF16, -1.99) == 0x1p-8);
     assert_true(product_half_ulp(ASSAY_BF16, 2) == 0x1p-7);
@@ -66,9 +64,8 @@ static void half_units_follow_the_type(void **state)
     assert_true(product_half_ulp(ASSAY_F16, 0) == 0x1p-25);
 }
 
-static void row_sums_are_those_of_the_elements(void **state)
+TEST(row_sums_are_those_of_the_elements)
 {
-    (void)state;
     enum { ROWS = 3, COLUMNS = 5, DEPTH = 700 };
     static float left[ROWS * DEPTH], right[COLUMNS * DEPTH];
     static const double sign[COLUMNS] = {1, -1, -1, 1, -1};
@@ -95,10 +92,5 @@ static void row_sums_are_those_of_the_elements(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_stay_below_half_of_their_bound),
-        cmocka_unit_test(half_units_follow_the_type),
-        cmocka_unit_test(row_sums_are_those_of_the_elements),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* test_cheats.c - variants that do not compute their output in every launch, each in its own
  * way, in a group on the host device with one that does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "measure/measurement.h"
 
@@ -217,7 +214,6 @@ static int shrink(struct assay_call *call)
 
 static int nothing(struct assay_call *call)
 {
-    (void)call;
     return 0;
 }
 
@@ -249,7 +245,6 @@ static const struct assay_variant packs = {.operation = "scale",
 static int64_t pretended = -1;
 static int64_t pretend(struct device *device)
 {
-    (void)device;
     return pretended;
 }
 
@@ -322,75 +317,65 @@ static void check_cheat(int (*setup)(struct assay_call *), int (*launch)(struct 
     assert_int_equal(found_by_seeds(&cheat, true, words), SEEDS);
 }
 
-static void nothing_in_every_second_launch_is_found(void **state)
+TEST(nothing_in_every_second_launch_is_found)
 {
-    (void)state;
     check_cheat(make_state, every_second, "not written");
     check_cheat(NULL, odd_seconds, "not written");
 }
 
-static void alternate_halves_are_found(void **state)
+TEST(alternate_halves_are_found)
 {
-    (void)state;
     check_cheat(make_state, alternate_halves, "with other inputs: ");
 }
 
-static void an_answer_prepared_in_setup_is_found(void **state)
+TEST(an_answer_prepared_in_setup_is_found)
 {
-    (void)state;
     check_cheat(answer_in_setup, copy_kept, "with other inputs: y[");
     check_cheat(prepare_input, by_prepared_input, "with other inputs: y[");
 }
 
-static void an_answer_kept_from_the_first_launch_is_found(void **state)
+TEST(an_answer_kept_from_the_first_launch_is_found)
 {
-    (void)state;
     check_cheat(make_state, compute_once, "with other inputs: y[");
     check_cheat(NULL, cache_by_pointer, "y[");
     check_cheat(remember_pointers, by_first_content, "y[");
 }
 
-static void inputs_change_in_place_where_memory_is_short(void **state)
+TEST(inputs_change_in_place_where_memory_is_short)
 {
-    (void)state;
     pretended = (int64_t)512 << 20; /* enough to go on, not enough for a second set */
     check_cheat(answer_in_setup, copy_kept, "with other inputs: y[");
     check_cheat(make_state, compute_once, "with other inputs: y[");
     pretended = -1;
 }
 
-static void an_answer_known_again_by_some_inputs_is_found(void **state)
+TEST(an_answer_known_again_by_some_inputs_is_found)
 {
-    (void)state;
     check_cheat(make_state, cache_by_content, "with other inputs: y[");
 }
 
-static void work_only_where_the_output_was_changed_is_found(void **state)
+TEST(work_only_where_the_output_was_changed_is_found)
 {
-    (void)state;
     check_cheat(NULL, if_output_changed, "y[");
     check_cheat(answer_in_setup, unless_wild, "with other inputs: y[");
 }
 
 /* After a wrong neighbour, the cheats would take the check for a first launch. */
-static void what_the_neighbour_left_does_not_tell_of_a_check(void **state)
+TEST(what_the_neighbour_left_does_not_tell_of_a_check)
 {
-    (void)state;
     neighbour = &spoils;
     check_cheat(NULL, if_output_changed, "y[");
     check_cheat(answer_in_setup, unless_wild, "with other inputs: y[");
     neighbour = &right;
 }
 
-static void a_variant_that_changes_its_shape_harms_itself_alone(void **state)
+TEST(a_variant_that_changes_its_shape_harms_itself_alone)
 {
-    (void)state;
     check_cheat(NULL, shrink, "not written");
 }
 
-static void a_check_that_does_the_work_is_found(void **state)
+TEST(a_check_that_does_the_work_is_found)
 {
-    (void)state;
     struct assay_variant cheat = {
         .operation = "scale", .name = "cheat", .launch = nothing, .check = honest};
     assert_int_equal(found_by_seeds(&cheat, true, "without a launch"), SEEDS);
@@ -404,9 +389,8 @@ static int slow_setup(struct assay_call *call)
     return answer_in_setup(call);
 }
 
-static void a_slow_setup_is_not_repeated_and_its_answer_is_found(void **state)
+TEST(a_slow_setup_is_not_repeated_and_its_answer_is_found)
 {
-    (void)state;
     setups = 0;
     check_cheat(slow_setup, copy_kept, "with other inputs: y[");
     assert_int_equal(setups, 2 * SEEDS); /* one per group */
@@ -414,18 +398,5 @@ static void a_slow_setup_is_not_repeated_and_its_answer_is_found(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_in_every_second_launch_is_found),
-        cmocka_unit_test(alternate_halves_are_found),
-        cmocka_unit_test(an_answer_prepared_in_setup_is_found),
-        cmocka_unit_test(an_answer_kept_from_the_first_launch_is_found),
-        cmocka_unit_test(an_answer_known_again_by_some_inputs_is_found),
-        cmocka_unit_test(work_only_where_the_output_was_changed_is_found),
-        cmocka_unit_test(what_the_neighbour_left_does_not_tell_of_a_check),
-        cmocka_unit_test(a_variant_that_changes_its_shape_harms_itself_alone),
-        cmocka_unit_test(a_check_that_does_the_work_is_found),
-        cmocka_unit_test(inputs_change_in_place_where_memory_is_short),
-        cmocka_unit_test(a_slow_setup_is_not_repeated_and_its_answer_is_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

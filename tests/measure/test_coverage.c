@@ -1,11 +1,8 @@
 /* test_coverage.c - an output that was not written whole is found, wherever the gap is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/fill.h"
 #include "device/device.h"
 #include "measure/coverage.h"
@@ -64,11 +61,10 @@ static int64_t missing(struct bench *bench, char reason[ASSAY_MAX_REASON])
 }
 
 /* Every type and sizes that fill no word; scratch is poisoned, and nobody need write it. */
-static void a_whole_output_is_never_refused(void **state)
+TEST(a_whole_output_is_never_refused)
 {
     static const int64_t counts[] = {1, 3, 4099, 1000003};
     char reason[ASSAY_MAX_REASON];
-    (void)state;
     for (int type = 0; type < ASSAY_TYPES; type++)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
             for (uint64_t seed = 0; seed < 5; seed++) {
@@ -82,12 +78,11 @@ static void a_whole_output_is_never_refused(void **state)
 }
 
 /* Bytes of one value, which the old poisons had among them. */
-static void an_output_of_one_value_is_whole(void **state)
+TEST(an_output_of_one_value_is_whole)
 {
     static const unsigned char values[] = {0x00, 0x7d, 0x80, 0xff};
     char reason[ASSAY_MAX_REASON];
     struct bench bench;
-    (void)state;
     bench_open(&bench, ASSAY_I8, 1 << 20, 5);
     for (size_t i = 0; i < sizeof values; i++) {
         memset(bench.buffers.data[0], values[i], 1 << 20);
@@ -109,33 +104,29 @@ static void check_gap(enum assay_type type, int64_t count, int64_t begin, int64_
     bench_close(&bench);
 }
 
-static void an_unwritten_block_is_found_in_twenty_million(void **state)
+TEST(an_unwritten_block_is_found_in_twenty_million)
 {
-    (void)state;
     check_gap(ASSAY_I8, 20000000, 12345678, 12345678 + 32768, "the first at y[12345680]");
     check_gap(ASSAY_F32, 20000000, 7000001, 7000001 + 32768,
               "32768 of 20000000 elements of 'y' were not written, the first at y[7000002]");
 }
 
-static void an_unwritten_row_is_found(void **state)
+TEST(an_unwritten_row_is_found)
 {
-    (void)state;
     check_gap(ASSAY_BF16, 16384 * 512, 9999 * 512, 10000 * 512, "y[5119488]");
 }
 
-static void one_word_is_found(void **state)
+TEST(one_word_is_found)
 {
-    (void)state;
     check_gap(ASSAY_F32, 1000003, 500000, 500002, "2 of 1000003");
     check_gap(ASSAY_F64, 1000003, 999999, 1000000, "1 of 1000003");
 }
 
 /* No whole word is left, so the number of elements tells. */
-static void every_second_element_is_missed(void **state)
+TEST(every_second_element_is_missed)
 {
     static const enum assay_type types[] = {ASSAY_I8, ASSAY_F16, ASSAY_F32};
     char reason[ASSAY_MAX_REASON];
-    (void)state;
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         struct bench bench;
         bench_open(&bench, types[t], 100003, 3);
@@ -148,11 +139,10 @@ static void every_second_element_is_missed(void **state)
 }
 
 /* What one poison left is no answer to the next. */
-static void each_poison_is_another(void **state)
+TEST(each_poison_is_another)
 {
     struct bench bench;
     char reason[ASSAY_MAX_REASON];
-    (void)state;
     bench_open(&bench, ASSAY_F32, 4099, 3);
     void *old = malloc(4099 * sizeof(float));
     memcpy(old, bench.buffers.data[0], 4099 * sizeof(float));
@@ -167,14 +157,5 @@ static void each_poison_is_another(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_output_is_never_refused),
-        cmocka_unit_test(an_output_of_one_value_is_whole),
-        cmocka_unit_test(an_unwritten_block_is_found_in_twenty_million),
-        cmocka_unit_test(an_unwritten_row_is_found),
-        cmocka_unit_test(one_word_is_found),
-        cmocka_unit_test(every_second_element_is_missed),
-        cmocka_unit_test(each_poison_is_another),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* test_measure.c - the stopping rule, and a group on the host device. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "measure/measurement.h"
 
@@ -18,17 +15,15 @@ static void fill_values(double *values, int count, double spread)
         values[i] = 1000 + spread * (i % 21 - 10);
 }
 
-static void the_energy_of_a_block_is_shared_by_all_its_launches(void **state)
+TEST(the_energy_of_a_block_is_shared_by_all_its_launches)
 {
-    (void)state;
     /* One sample by the host's clock; one, and the launch for the host's clock beside it. */
     assert_true(measure_block_energy(80, 0.2, 0.2, 1) == 80);
     assert_true(measure_block_energy(160, 0.4, 0.2, 2) == 80);
 }
 
-static void a_block_that_is_short_or_mostly_something_else_tells_no_energy(void **state)
+TEST(a_block_that_is_short_or_mostly_something_else_tells_no_energy)
 {
-    (void)state;
     assert_true(isnan(measure_block_energy(80, 0.09, 0.09, 1)));
     assert_true(isnan(measure_block_energy(80, 0.3, 0.2, 1)));
     assert_true(isnan(measure_block_energy(0, 0.2, 0.2, 1)));
@@ -36,44 +31,39 @@ static void a_block_that_is_short_or_mostly_something_else_tells_no_energy(void 
     assert_true(isnan(measure_block_energy(80, 0.2, NAN, 1)));
 }
 
-static void too_few_samples_never_settle(void **state)
+TEST(too_few_samples_never_settle)
 {
     double values[MEASURE_MIN_SAMPLES];
-    (void)state;
     fill_values(values, MEASURE_MIN_SAMPLES - 1, 0);
     assert_false(measure_settled(values, MEASURE_MIN_SAMPLES - 1, 100, 0.5, 1.9, 0.4));
     assert_false(measure_settled(values, MEASURE_MIN_SAMPLES - 1, 100, 0.5, 9, 3));
 }
 
-static void long_samples_settle_with_eight(void **state)
+TEST(long_samples_settle_with_eight)
 {
     double values[MEASURE_FEW_SAMPLES];
-    (void)state;
     fill_values(values, MEASURE_FEW_SAMPLES, 50);
     assert_true(measure_settled(values, MEASURE_FEW_SAMPLES, 8, 0.5, 2, 0.5));
     assert_false(measure_settled(values, MEASURE_FEW_SAMPLES - 1, 8, 0.5, 9, 0.5));
 }
 
-static void too_few_rounds_never_settle(void **state)
+TEST(too_few_rounds_never_settle)
 {
     double values[100];
-    (void)state;
     fill_values(values, 100, 0);
     assert_false(measure_settled(values, 100, MEASURE_MIN_ROUNDS - 1, 0.5, 9, 0.5));
 }
 
-static void a_narrow_interval_settles(void **state)
+TEST(a_narrow_interval_settles)
 {
     double values[100];
-    (void)state;
     fill_values(values, 100, 0.1);
     assert_true(measure_settled(values, 100, MEASURE_MIN_ROUNDS, 0.5, 0, 0.5));
 }
 
-static void a_wide_interval_goes_on_until_the_budget_is_spent(void **state)
+TEST(a_wide_interval_goes_on_until_the_budget_is_spent)
 {
     double values[100];
-    (void)state;
     fill_values(values, 100, 50);
     assert_false(measure_settled(values, 100, MEASURE_MIN_ROUNDS, 0.5, 0.49, 0.5));
     assert_true(measure_settled(values, 100, MEASURE_MIN_ROUNDS, 0.5, 0.5, 0.5));
@@ -146,7 +136,6 @@ static int halve_once(struct assay_call *call)
 
 static int refuse(struct assay_call *call)
 {
-    (void)call;
     return assay_error("no");
 }
 
@@ -158,7 +147,6 @@ static int lack(struct assay_call *call)
 
 static int count_launches(struct assay_call *call, struct assay_metric *out, int max)
 {
-    (void)call;
     out[0] = (struct assay_metric){"stage_ns", 12.5};
     return max < 1 ? -1 : 1;
 }
@@ -166,7 +154,6 @@ static int count_launches(struct assay_call *call, struct assay_metric *out, int
 static int teardowns;
 static void count_teardown(struct assay_call *call)
 {
-    (void)call;
     teardowns++;
 }
 
@@ -226,10 +213,9 @@ static void measure_half(struct case_result results[4])
     measure_half_with(results, NULL, NULL);
 }
 
-static void each_variant_of_a_group_has_its_own_outcome(void **state)
+TEST(each_variant_of_a_group_has_its_own_outcome)
 {
     struct case_result results[4];
-    (void)state;
     measure_half(results);
     assert_int_equal(results[0].status, STATUS_OK);
     assert_int_equal(results[1].status, STATUS_WRONG); /* only the second check can tell */
@@ -245,7 +231,7 @@ static void each_variant_of_a_group_has_its_own_outcome(void **state)
         samples_release(&results[i].samples);
 }
 
-static void a_group_that_cannot_begin_still_says_what_its_cases_are(void **state)
+TEST(a_group_that_cannot_begin_still_says_what_its_cases_are)
 {
     const struct device_ops *ops;
     struct device *device;
@@ -258,7 +244,6 @@ static void a_group_that_cannot_begin_still_says_what_its_cases_are(void **state
                                       .baseline = "",
                                       .count = 1,
                                       .variant = {&never}};
-    (void)state;
     result_init(&result);
     assert_int_equal(device_open(&options, &ops, &device), 0);
     assert_int_equal(measure_group(ops, device, &board, &request, &result, &outcome), -1);
@@ -279,7 +264,7 @@ static int mute_reference(const struct assay_shape *shape, const void *const in[
     return begin < 20000 ? 0 : assay_error("it has the shape (3), not (4)");
 }
 
-static void a_reference_that_fails_says_why(void **state)
+TEST(a_reference_that_fails_says_why)
 {
     const struct device_ops *ops;
     struct device *device;
@@ -290,7 +275,6 @@ static void a_reference_that_fails_says_why(void **state)
     struct device_options options = {.spec = "host"};
     struct measure_request request = {
         .shape = {&mute, {30000}}, .baseline = "", .count = 1, .variant = {&never}};
-    (void)state;
     mute.name = "mute";
     mute.reference = mute_reference;
     result_init(&result);
@@ -330,18 +314,16 @@ static const char *base_of(const struct assay_variant *a, const struct assay_var
     return base;
 }
 
-static void a_bound_is_what_ratios_are_against_only_where_nothing_else_can_be(void **state)
+TEST(a_bound_is_what_ratios_are_against_only_where_nothing_else_can_be)
 {
-    (void)state;
     assert_string_equal(base_of(&moved, &plain), "plain");
     assert_string_equal(base_of(&moved, &lacking), "moved");
     assert_string_equal(base_of(&lazy, &lacking), "none");
 }
 
-static void an_ok_case_has_every_sample_and_its_interval(void **state)
+TEST(an_ok_case_has_every_sample_and_its_interval)
 {
     struct case_result results[4];
-    (void)state;
     measure_half(results);
     const struct case_result *ok = &results[0];
     assert_true(ok->samples.count >= MEASURE_MIN_SAMPLES);
@@ -356,10 +338,9 @@ static void an_ok_case_has_every_sample_and_its_interval(void **state)
         samples_release(&results[i].samples);
 }
 
-static void a_variants_own_figures_stand_behind_the_operations(void **state)
+TEST(a_variants_own_figures_stand_behind_the_operations)
 {
     struct case_result results[4];
-    (void)state;
     measure_half(results);
     assert_int_equal(results[0].metric_count, 1);
     assert_string_equal(results[0].metrics[0].name, "stage_ns");
@@ -373,7 +354,6 @@ static void a_variants_own_figures_stand_behind_the_operations(void **state)
 static const struct assay_variant *profiled;
 static int take_profile(struct device *device, const struct block *block, struct profile *profile)
 {
-    (void)device;
     assert_null(profiled); /* one case is left to be taken */
     profiled = block->variant;
     assert_int_equal(profile->counter_count, 1);
@@ -383,11 +363,10 @@ static int take_profile(struct device *device, const struct block *block, struct
     return 0;
 }
 
-static void only_a_case_that_is_right_is_profiled(void **state)
+TEST(only_a_case_that_is_right_is_profiled)
 {
     struct case_result results[4];
     struct profile *profiles = calloc(4, sizeof *profiles);
-    (void)state;
     profiled = NULL;
     measure_half_with(results, profiles, take_profile);
     assert_ptr_equal(profiled, &plain);
@@ -406,11 +385,10 @@ static int fail_profile(struct device *device, const struct block *block, struct
     return assay_error("the launch failed");
 }
 
-static void a_launch_that_fails_in_its_profile_is_a_crash(void **state)
+TEST(a_launch_that_fails_in_its_profile_is_a_crash)
 {
     struct case_result results[4];
     struct profile *profiles = calloc(4, sizeof *profiles);
-    (void)state;
     measure_half_with(results, profiles, fail_profile);
     assert_int_equal(results[0].status, STATUS_CRASHED);
     assert_string_equal(results[0].reason, "profile: the launch failed");
@@ -421,22 +399,5 @@ static void a_launch_that_fails_in_its_profile_is_a_crash(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_energy_of_a_block_is_shared_by_all_its_launches),
-        cmocka_unit_test(a_block_that_is_short_or_mostly_something_else_tells_no_energy),
-        cmocka_unit_test(too_few_samples_never_settle),
-        cmocka_unit_test(long_samples_settle_with_eight),
-        cmocka_unit_test(too_few_rounds_never_settle),
-        cmocka_unit_test(a_narrow_interval_settles),
-        cmocka_unit_test(a_wide_interval_goes_on_until_the_budget_is_spent),
-        cmocka_unit_test(each_variant_of_a_group_has_its_own_outcome),
-        cmocka_unit_test(a_group_that_cannot_begin_still_says_what_its_cases_are),
-        cmocka_unit_test(a_reference_that_fails_says_why),
-        cmocka_unit_test(a_variants_own_figures_stand_behind_the_operations),
-        cmocka_unit_test(only_a_case_that_is_right_is_profiled),
-        cmocka_unit_test(a_launch_that_fails_in_its_profile_is_a_crash),
-        cmocka_unit_test(a_bound_is_what_ratios_are_against_only_where_nothing_else_can_be),
-        cmocka_unit_test(an_ok_case_has_every_sample_and_its_interval),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* test_product.c - an output that is a product is wrong where one of its elements is, although
  * the reference looks at a few. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "device/device.h"
 #include "measure/verify.h"
 
@@ -47,7 +44,6 @@ static int product_reference(const struct assay_shape *shape, const void *const 
 /* So dear that the first and the last element alone are checked. */
 static double product_cost(const struct assay_shape *shape)
 {
-    (void)shape;
     return ASSAY_CHECK_BUDGET / 2.0;
 }
 
@@ -117,10 +113,9 @@ static struct check_result ask(struct bench *bench, bool apart)
     return found;
 }
 
-static void a_right_product_passes(void **state)
+TEST(a_right_product_passes)
 {
     static const int64_t shapes[][3] = {{1, 1, 1}, {37, 41, 19}, {3, 9000, 5}, {500, 7, 3}};
-    (void)state;
     for (int i = 0; i < 4; i++) {
         struct bench bench;
         bench_open(&bench, shapes[i][0], shapes[i][1], shapes[i][2]);
@@ -129,10 +124,9 @@ static void a_right_product_passes(void **state)
     }
 }
 
-static void one_wrong_element_anywhere_makes_its_row_wrong(void **state)
+TEST(one_wrong_element_anywhere_makes_its_row_wrong)
 {
     struct bench bench;
-    (void)state;
     bench_open(&bench, 37, 41, 19);
     assert_int_equal(bench.verifier.checked, 2);
     float *c = bench.buffers.data[2];
@@ -150,10 +144,9 @@ static void one_wrong_element_anywhere_makes_its_row_wrong(void **state)
     bench_close(&bench);
 }
 
-static void a_nan_makes_its_row_wrong(void **state)
+TEST(a_nan_makes_its_row_wrong)
 {
     struct bench bench;
-    (void)state;
     bench_open(&bench, 37, 41, 19);
     ((float *)bench.buffers.data[2])[500] = NAN;
     assert_int_equal(ask(&bench, false).wrong, 1);
@@ -161,11 +154,10 @@ static void a_nan_makes_its_row_wrong(void **state)
 }
 
 /* Elements that cancel without signs. */
-static void two_elements_that_are_exchanged_are_found(void **state)
+TEST(two_elements_that_are_exchanged_are_found)
 {
     struct bench bench;
     int found = 0;
-    (void)state;
     bench_open(&bench, 37, 41, 19);
     float *c = bench.buffers.data[2];
     for (int i = 2; i < 36; i++) {
@@ -178,10 +170,9 @@ static void two_elements_that_are_exchanged_are_found(void **state)
     bench_close(&bench);
 }
 
-static void one_that_is_apart_is_not_asked(void **state)
+TEST(one_that_is_apart_is_not_asked)
 {
     struct bench bench;
-    (void)state;
     bench_open(&bench, 37, 41, 19);
     ((float *)bench.buffers.data[2])[500] = NAN;
     assert_string_equal(ask(&bench, true).reason, "");
@@ -190,12 +181,5 @@ static void one_that_is_apart_is_not_asked(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_right_product_passes),
-        cmocka_unit_test(one_wrong_element_anywhere_makes_its_row_wrong),
-        cmocka_unit_test(a_nan_makes_its_row_wrong),
-        cmocka_unit_test(two_elements_that_are_exchanged_are_found),
-        cmocka_unit_test(one_that_is_apart_is_not_asked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

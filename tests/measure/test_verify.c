@@ -1,39 +1,33 @@
 /* test_verify.c - what is checked, and how one element is judged. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "device/device.h"
 #include "measure/verify.h"
 
 /* ------------------------------------------------------------- planning -- */
 
-static void a_small_output_is_checked_whole(void **state)
+TEST(a_small_output_is_checked_whole)
 {
     int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES];
-    (void)state;
     assert_int_equal(verify_plan(1000, 1, 1000, 1, begin, end), 1);
     assert_int_equal(begin[0], 0);
     assert_int_equal(end[0], 1000);
 }
 
-static void nothing_is_checked_of_nothing(void **state)
+TEST(nothing_is_checked_of_nothing)
 {
     int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES];
-    (void)state;
     assert_int_equal(verify_plan(0, 1, 1000, 1, begin, end), 0);
 }
 
 /* First and last elements always, chunks in order, apart, whole runs, and about
  * the budget: for sizes that divide nothing. */
-static void a_large_output_is_checked_from_end_to_end(void **state)
+TEST(a_large_output_is_checked_from_end_to_end)
 {
     static const int64_t counts[] = {1009, 50000017, 200000000, 4099, 16384 * 4096 + 7};
     static const int64_t runs[] = {1, 7, 64, 4096};
-    (void)state;
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
             int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES], total = 0, budget = 1000;
@@ -54,10 +48,9 @@ static void a_large_output_is_checked_from_end_to_end(void **state)
 }
 
 /* A kernel that skips any stretch as long as two strata is caught. */
-static void no_long_stretch_goes_unchecked(void **state)
+TEST(no_long_stretch_goes_unchecked)
 {
     int64_t begin[ASSAY_CHECK_PLACES], end[ASSAY_CHECK_PLACES], count = 200000000;
-    (void)state;
     int chunks = verify_plan(count, 1, 1 << 20, 1, begin, end);
     assert_int_equal(chunks, ASSAY_CHECK_PLACES);
     for (int i = 1; i < chunks; i++)
@@ -65,11 +58,10 @@ static void no_long_stretch_goes_unchecked(void **state)
 }
 
 /* What one run does not look at, another does. */
-static void another_seed_checks_other_places(void **state)
+TEST(another_seed_checks_other_places)
 {
     int64_t begin[2][ASSAY_CHECK_PLACES], end[2][ASSAY_CHECK_PLACES];
     int moved = 0;
-    (void)state;
     for (int i = 0; i < 2; i++)
         verify_plan(200000000, 1, 1 << 20, 7 + (uint64_t)i, begin[i], end[i]);
     for (int i = 0; i < ASSAY_CHECK_PLACES; i++)
@@ -87,42 +79,37 @@ static enum assay_match judge(double expected, double bound, double got)
     return verify_element(&tolerant, &shape, 0, expected, bound, got);
 }
 
-static void a_value_within_the_tolerance_is_right(void **state)
+TEST(a_value_within_the_tolerance_is_right)
 {
-    (void)state;
     assert_int_equal(judge(100, NAN, 101), ASSAY_EXACT);
     assert_int_equal(judge(100, NAN, 101.01), ASSAY_WRONG);
     assert_int_equal(judge(0, NAN, 1e-3), ASSAY_EXACT);
     assert_int_equal(judge(0, NAN, -1.1e-3), ASSAY_WRONG);
 }
 
-static void an_element_s_own_bound_comes_before_the_tolerance(void **state)
+TEST(an_element_s_own_bound_comes_before_the_tolerance)
 {
-    (void)state;
     assert_int_equal(judge(100, 0.5, 100.4), ASSAY_EXACT);
     assert_int_equal(judge(100, 0.5, 100.6), ASSAY_WRONG);
 }
 
-static void nan_is_right_only_where_nan_is_expected(void **state)
+TEST(nan_is_right_only_where_nan_is_expected)
 {
-    (void)state;
     assert_int_equal(judge(1, NAN, NAN), ASSAY_WRONG);
     assert_int_equal(judge(NAN, NAN, NAN), ASSAY_EXACT);
     assert_int_equal(judge(NAN, NAN, 1), ASSAY_WRONG);
 }
 
-static void a_small_output_may_have_more_ties_by_chance(void **state)
+TEST(a_small_output_may_have_more_ties_by_chance)
 {
-    (void)state;
     assert_int_equal(verify_near_limit(1, 0.01), 1);
     assert_int_equal(verify_near_limit(128, 0.01), 4);
     assert_int_equal(verify_near_limit(1000000, 0.01), 10300);
     assert_int_equal(verify_near_limit(1000000, 0.0), 1);
 }
 
-static void an_infinity_is_right_only_with_its_sign(void **state)
+TEST(an_infinity_is_right_only_with_its_sign)
 {
-    (void)state;
     assert_int_equal(judge(INFINITY, NAN, INFINITY), ASSAY_EXACT);
     assert_int_equal(judge(INFINITY, NAN, -INFINITY), ASSAY_WRONG);
     assert_int_equal(judge(1, NAN, INFINITY), ASSAY_WRONG);
@@ -195,10 +182,9 @@ static struct check_result ask(struct bench *bench)
     return found;
 }
 
-static void a_right_output_passes(void **state)
+TEST(a_right_output_passes)
 {
     struct bench bench;
-    (void)state;
     bench_open(&bench, 10007);
     write_right(&bench);
     assert_string_equal(ask(&bench).reason, "");
@@ -206,10 +192,9 @@ static void a_right_output_passes(void **state)
     bench_close(&bench);
 }
 
-static void a_poisoned_output_fails(void **state)
+TEST(a_poisoned_output_fails)
 {
     struct bench bench;
-    (void)state;
     bench_open(&bench, 10007);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(buffers_poison(&bench.buffers), 0);
@@ -221,10 +206,9 @@ static void a_poisoned_output_fails(void **state)
     bench_close(&bench);
 }
 
-static void one_wrong_element_is_found_and_named(void **state)
+TEST(one_wrong_element_is_found_and_named)
 {
     struct bench bench;
-    (void)state;
     bench_open(&bench, 10007);
     write_right(&bench);
     ((double *)bench.buffers.data[1])[10006] = 1;
@@ -283,18 +267,16 @@ static struct check_result ask_halves(int64_t n, int off)
     return found;
 }
 
-static void an_output_of_16_bits_is_mostly_the_nearest(void **state)
+TEST(an_output_of_16_bits_is_mostly_the_nearest)
 {
-    (void)state;
     /* 100.3 is nearest to 100.5: a quarter of an output of 100 is not. */
     assert_string_equal(ask_halves(999, 0).reason, "");
     assert_true(fabs(ask_halves(999, 0).near_share - 0.25) < 0.01);
     assert_non_null(strstr(ask_halves(999, 60).reason, "differ by a rounding"));
 }
 
-static void many_errors_within_the_bound_of_one_are_found(void **state)
+TEST(many_errors_within_the_bound_of_one_are_found)
 {
-    (void)state;
     struct check_result found = ask_halves(1000, 0);
     assert_string_equal(found.reason, "");
     assert_true(fabs(found.rms - sqrt((0.01 + 0.04 + 0.09) / 4)) < 1e-6);
@@ -315,18 +297,16 @@ static int check_that_copies(struct assay_call *call)
 
 static int land(struct device *device)
 {
-    (void)device;
     if (in_flight) write_right(in_flight);
     return 0;
 }
 
-static void what_a_check_copies_has_landed_before_it_is_judged(void **state)
+TEST(what_a_check_copies_has_landed_before_it_is_judged)
 {
     struct bench bench;
     struct check_result found;
     const struct assay_variant copies = {
         .operation = "triple", .name = "copies", .check = check_that_copies};
-    (void)state;
     bench_open(&bench, 10007);
     struct device_ops slow = *bench.ops;
     slow.synchronize = land;
@@ -340,11 +320,10 @@ static void what_a_check_copies_has_landed_before_it_is_judged(void **state)
 
 /* ---------------------------------------------------------------- guards -- */
 
-static void untouched_guards_are_intact(void **state)
+TEST(untouched_guards_are_intact)
 {
     struct bench bench;
     char reason[ASSAY_MAX_REASON] = "";
-    (void)state;
     bench_open(&bench, 1009);
     write_right(&bench);
     assert_int_equal(buffers_intact(&bench.buffers, reason, sizeof reason), 1);
@@ -352,11 +331,10 @@ static void untouched_guards_are_intact(void **state)
 }
 
 /* One byte on either side of any buffer; and the guard is whole again after. */
-static void a_byte_outside_a_buffer_is_found_and_mended(void **state)
+TEST(a_byte_outside_a_buffer_is_found_and_mended)
 {
     struct bench bench;
     char reason[ASSAY_MAX_REASON];
-    (void)state;
     bench_open(&bench, 1009);
     for (int b = 0; b < 2; b++) {
         char *data = bench.buffers.data[b];
@@ -373,11 +351,10 @@ static void a_byte_outside_a_buffer_is_found_and_mended(void **state)
     bench_close(&bench);
 }
 
-static void a_changed_input_is_found_and_restored(void **state)
+TEST(a_changed_input_is_found_and_restored)
 {
     struct bench bench;
     char reason[ASSAY_MAX_REASON];
-    (void)state;
     bench_open(&bench, 1009);
     float was = ((float *)bench.buffers.data[0])[1008];
     ((float *)bench.buffers.data[0])[1008] = -1;
@@ -389,26 +366,5 @@ static void a_changed_input_is_found_and_restored(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_small_output_is_checked_whole),
-        cmocka_unit_test(nothing_is_checked_of_nothing),
-        cmocka_unit_test(a_large_output_is_checked_from_end_to_end),
-        cmocka_unit_test(no_long_stretch_goes_unchecked),
-        cmocka_unit_test(another_seed_checks_other_places),
-        cmocka_unit_test(a_value_within_the_tolerance_is_right),
-        cmocka_unit_test(an_element_s_own_bound_comes_before_the_tolerance),
-        cmocka_unit_test(nan_is_right_only_where_nan_is_expected),
-        cmocka_unit_test(an_infinity_is_right_only_with_its_sign),
-        cmocka_unit_test(a_small_output_may_have_more_ties_by_chance),
-        cmocka_unit_test(a_right_output_passes),
-        cmocka_unit_test(a_poisoned_output_fails),
-        cmocka_unit_test(one_wrong_element_is_found_and_named),
-        cmocka_unit_test(an_output_of_16_bits_is_mostly_the_nearest),
-        cmocka_unit_test(many_errors_within_the_bound_of_one_are_found),
-        cmocka_unit_test(what_a_check_copies_has_landed_before_it_is_judged),
-        cmocka_unit_test(untouched_guards_are_intact),
-        cmocka_unit_test(a_byte_outside_a_buffer_is_found_and_mended),
-        cmocka_unit_test(a_changed_input_is_found_and_restored),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

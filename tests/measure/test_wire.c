@@ -1,25 +1,21 @@
 /* test_wire.c - messages between the worker and its parent. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "case/result.h"
 #include "device/profile.h"
 #include "measure/wire.h"
 
-static void a_case_travels_with_its_samples(void **state)
+TEST(a_case_travels_with_its_samples)
 {
     int pair[2];
     float time_ns[3] = {1, 2, 3}, wall_ns[2] = {9, 8};
     uint16_t round[3] = {0, 0, 1}, wall_round[2] = {0, 1};
     uint8_t mark[3] = {0, MARK_THROTTLED, 0};
     struct wire_case sent = {.index = 4};
-    (void)state;
     result_init(&sent.result);
     sent.result.time_ns = 2;
     sent.result.samples = (struct samples){.count = 3,
@@ -51,11 +47,10 @@ static void a_case_travels_with_its_samples(void **state)
     close(pair[1]);
 }
 
-static void a_cut_case_is_refused(void **state)
+TEST(a_cut_case_is_refused)
 {
     struct wire_case sent, got;
     float time_ns[3] = {1, 2, 3};
-    (void)state;
     memset(&sent, 0, sizeof sent);
     sent.result.samples.count = 3;
     sent.result.samples.time_ns = time_ns; /* says that they follow, and they do not */
@@ -73,10 +68,9 @@ static bool taken(const struct wire_case *sent)
 }
 
 /* As of a worker whose memory a variant wrote over. */
-static void a_case_that_the_parent_would_fall_over_is_refused(void **state)
+TEST(a_case_that_the_parent_would_fall_over_is_refused)
 {
     struct wire_case sound = {.index = 0}, sent;
-    (void)state;
     result_init(&sound.result);
     assert_true(taken(&sound));
     sent = sound;
@@ -109,14 +103,13 @@ static void a_case_that_the_parent_would_fall_over_is_refused(void **state)
     assert_false(taken(&sent));
 }
 
-static void a_profile_that_the_parent_would_fall_over_is_refused(void **state)
+TEST(a_profile_that_the_parent_would_fall_over_is_refused)
 {
     struct {
         struct wire_case message;
         struct profile profile;
     } sent = {.message.index = 0};
     struct wire_case got;
-    (void)state;
     result_init(&sent.message.result);
     profile_init(&sent.profile);
     sent.message.profile = &sent.profile; /* one follows */
@@ -129,13 +122,12 @@ static void a_profile_that_the_parent_would_fall_over_is_refused(void **state)
     assert_int_equal(wire_unpack_case(&sent, sizeof sent, &got), -1);
 }
 
-static void a_dead_peer_is_an_error_and_no_signal(void **state)
+TEST(a_dead_peer_is_an_error_and_no_signal)
 {
     int pair[2];
     enum wire_type type;
     void *data;
     size_t bytes;
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     close(pair[1]);
     assert_int_equal(wire_send(pair[0], WIRE_QUIT, NULL, 0), -1);
@@ -145,12 +137,5 @@ static void a_dead_peer_is_an_error_and_no_signal(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_case_travels_with_its_samples),
-        cmocka_unit_test(a_cut_case_is_refused),
-        cmocka_unit_test(a_case_that_the_parent_would_fall_over_is_refused),
-        cmocka_unit_test(a_profile_that_the_parent_would_fall_over_is_refused),
-        cmocka_unit_test(a_dead_peer_is_an_error_and_no_signal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* test_witness.c - outputs of which the reference affords a part: what is wrong in the rest is
  * found where it differs from another variant's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "measure/measure.h"
 
 enum { ROWS, COLUMNS, COST };
@@ -171,29 +168,25 @@ static void find(const struct assay_shape shapes[2], int (*launch)(struct assay_
     assert_int_equal(alone.status, STATUS_OK);
 }
 
-static void zeroed_sequences_are_found(void **state)
+TEST(zeroed_sequences_are_found)
 {
-    (void)state;
     find(models, launch_zeros, "is 0, expected");
     find(models, launch_zeros, "(found where it differs from r");
 }
 
-static void a_nan_is_found_before_all_else(void **state)
+TEST(a_nan_is_found_before_all_else)
 {
-    (void)state;
     find(models, launch_nan, "y[3333] is");
 }
 
-static void one_wrong_row_in_sixteen_thousand_is_found(void **state)
+TEST(one_wrong_row_in_sixteen_thousand_is_found)
 {
-    (void)state;
     find(products, launch_bad_row, "y[6399");
 }
 
-static void variants_that_differ_within_the_bound_are_right(void **state)
+TEST(variants_that_differ_within_the_bound_are_right)
 {
     static const struct assay_variant *const both[] = {&right, &rough};
-    (void)state;
     for (int s = 0; s < 4; s++) {
         struct case_result results[2];
         check_group(s < 2 ? &models[s] : &products[s - 2], 2, both, results);
@@ -204,11 +197,5 @@ static void variants_that_differ_within_the_bound_are_right(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeroed_sequences_are_found),
-        cmocka_unit_test(a_nan_is_found_before_all_else),
-        cmocka_unit_test(one_wrong_row_in_sixteen_thousand_is_found),
-        cmocka_unit_test(variants_that_differ_within_the_bound_are_right),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -40,9 +40,8 @@ static struct case_id id_of(const char *variant, const char *shape)
     return id;
 }
 
-static void names_are_what_the_cases_do_not_share(void **state)
+TEST(names_are_what_the_cases_do_not_share)
 {
-    (void)state;
     struct plot_common common = {0};
     struct case_id a = id_of("fast", "n=5 type=fp32"), b = id_of("slow", "n=50 type=fp32");
     char text[PLOT_MAX_COMMON], name[PLOT_MAX_NAME];
@@ -54,9 +53,8 @@ static void names_are_what_the_cases_do_not_share(void **state)
     assert_string_equal(name, "slow n=50");
 }
 
-static void a_task_is_the_sizes_and_the_data(void **state)
+TEST(a_task_is_the_sizes_and_the_data)
 {
-    (void)state;
     char task[RESULT_MAX_SHAPE];
     struct case_id id =
         id_of("x", "rows=16 type=fp32 scale=1.5 columns=32 data=gaussian empty= dat=1.5");
@@ -79,9 +77,8 @@ static int all_rows(const struct view_row *rows[])
     return view.count;
 }
 
-static void the_task_of_most_rows_is_kept_or_the_larger(void **state)
+TEST(the_task_of_most_rows_is_kept_or_the_larger)
 {
-    (void)state;
     const struct view_row *rows[4];
     fake_begin(&fake, 1);
     sized("op", "type=a", 1000, "x", 1);
@@ -99,9 +96,8 @@ static void the_task_of_most_rows_is_kept_or_the_larger(void **state)
     fake_end(&fake);
 }
 
-static void cases_on_different_data_are_different_tasks(void **state)
+TEST(cases_on_different_data_are_different_tasks)
 {
-    (void)state;
     const struct view_row *rows[4];
     fake_begin(&fake, 1);
     sized("op", "data=gaussian", 1000, "x", 1);
@@ -118,9 +114,8 @@ static void cases_on_different_data_are_different_tasks(void **state)
     fake_end(&fake);
 }
 
-static void a_case_alone_keeps_a_name(void **state)
+TEST(a_case_alone_keeps_a_name)
 {
-    (void)state;
     struct plot_common common = {0};
     struct case_id a = id_of("fast", "n=5");
     char name[PLOT_MAX_NAME];
@@ -138,9 +133,8 @@ static int kept(const struct plot_request *request, double widest, const struct 
     return plot_keep_group(rows, count, widest);
 }
 
-static void the_group_of_most_variants_is_kept_or_the_larger(void **state)
+TEST(the_group_of_most_variants_is_kept_or_the_larger)
 {
-    (void)state;
     struct plot_request request = {.run = &fake.run}, other = {.operation = "other"};
     const struct view_row *rows[16];
     make_run();
@@ -155,9 +149,8 @@ static void the_group_of_most_variants_is_kept_or_the_larger(void **state)
     fake_end(&fake);
 }
 
-static void only_variants_near_the_fastest_count_where_asked(void **state)
+TEST(only_variants_near_the_fastest_count_where_asked)
 {
-    (void)state;
     const struct view_row *rows[5];
     fake_begin(&fake, 1);
     sized("wide", "", 1000000, "a", 1000);
@@ -189,9 +182,8 @@ static void written(const char *text, const char *expected)
     free(out);
 }
 
-static void text_cannot_leave_its_field(void **state)
+TEST(text_cannot_leave_its_field)
 {
-    (void)state;
     written("plain_name", "plain_name");
     written("a\tb\nc", "a b c");
     written("say \"x\"", "say \xe2\x80\x9dx\xe2\x80\x9d");
@@ -238,9 +230,8 @@ static void draw(const char *name, enum plot_outcome expected)
     if (outcome != expected) fail_msg("outcome %d: %s", outcome, assay_last_error());
 }
 
-static void data_and_script_are_kept_and_hold_every_point(void **state)
+TEST(data_and_script_are_kept_and_hold_every_point)
 {
-    (void)state;
     if (!has_gnuplot()) skip();
     make_run();
     strcpy(fake.launches[0].device.name, "50% \"fast\" & <µ> 'GPU'");
@@ -255,9 +246,8 @@ static void data_and_script_are_kept_and_hold_every_point(void **state)
     fake_end(&fake);
 }
 
-static void odd_names_reach_the_picture_as_they_are(void **state)
+TEST(odd_names_reach_the_picture_as_they_are)
 {
-    (void)state;
     if (!has_gnuplot()) skip();
     make_run();
     strcpy(fake.launches[0].device.name, "50% \"fast\" & <µ> 'GPU' a_b^{c}");
@@ -271,9 +261,8 @@ static void odd_names_reach_the_picture_as_they_are(void **state)
     fake_end(&fake);
 }
 
-static void every_format_is_drawn(void **state)
+TEST(every_format_is_drawn)
 {
-    (void)state;
     static const char *const names[] = {"a.svg", "a.png", "a.pdf"};
     struct stat status;
     if (!has_gnuplot()) skip();
@@ -286,9 +275,8 @@ static void every_format_is_drawn(void **state)
     fake_end(&fake);
 }
 
-static void one_size_is_drawn_as_bars(void **state)
+TEST(one_size_is_drawn_as_bars)
 {
-    (void)state;
     if (!has_gnuplot()) skip();
     fake_begin(&fake, 1);
     fake_baseline(&fake, 0, "o", "n=5", "copy", 2000);
@@ -298,26 +286,23 @@ static void one_size_is_drawn_as_bars(void **state)
     fake_end(&fake);
 }
 
-static void a_run_without_a_time_is_nothing_to_draw(void **state)
+TEST(a_run_without_a_time_is_nothing_to_draw)
 {
-    (void)state;
     fake_begin(&fake, 1);
     draw("none.svg", PLOT_NOTHING);
     assert_int_not_equal(access(in_folder("none.svg"), F_OK), 0);
 }
 
-static void an_output_of_another_format_is_refused(void **state)
+TEST(an_output_of_another_format_is_refused)
 {
-    (void)state;
     make_run();
     draw("a.jpeg", PLOT_FAILED);
     assert_non_null(strstr(assay_last_error(), ".svg, .png or .pdf"));
     fake_end(&fake);
 }
 
-static void without_gnuplot_the_message_says_how_to_get_it(void **state)
+TEST(without_gnuplot_the_message_says_how_to_get_it)
 {
-    (void)state;
     char *path = strdup(getenv("PATH"));
     make_run();
     setenv("PATH", "/nowhere", 1);
@@ -329,9 +314,8 @@ static void without_gnuplot_the_message_says_how_to_get_it(void **state)
     fake_end(&fake);
 }
 
-static void what_gnuplot_says_becomes_the_reason(void **state)
+TEST(what_gnuplot_says_becomes_the_reason)
 {
-    (void)state;
     char plots[128];
     if (!has_gnuplot()) skip();
     snprintf(plots, sizeof plots, "%s", in_folder("plots"));
@@ -349,13 +333,11 @@ static void what_gnuplot_says_becomes_the_reason(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static int remove_folder(void **state)
 {
-    (void)state;
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", folder);
     return system(command);
@@ -364,23 +346,5 @@ static int remove_folder(void **state)
 int main(void)
 {
     setenv("ASSAY_PLOTS", "plots", 1); /* of the tree: the tests lie deeper than the program */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_what_the_cases_do_not_share),
-        cmocka_unit_test(a_task_is_the_sizes_and_the_data),
-        cmocka_unit_test(the_task_of_most_rows_is_kept_or_the_larger),
-        cmocka_unit_test(cases_on_different_data_are_different_tasks),
-        cmocka_unit_test(a_case_alone_keeps_a_name),
-        cmocka_unit_test(the_group_of_most_variants_is_kept_or_the_larger),
-        cmocka_unit_test(only_variants_near_the_fastest_count_where_asked),
-        cmocka_unit_test(text_cannot_leave_its_field),
-        cmocka_unit_test(data_and_script_are_kept_and_hold_every_point),
-        cmocka_unit_test(odd_names_reach_the_picture_as_they_are),
-        cmocka_unit_test(every_format_is_drawn),
-        cmocka_unit_test(one_size_is_drawn_as_bars),
-        cmocka_unit_test(a_run_without_a_time_is_nothing_to_draw),
-        cmocka_unit_test(an_output_of_another_format_is_refused),
-        cmocka_unit_test(without_gnuplot_the_message_says_how_to_get_it),
-        cmocka_unit_test(what_gnuplot_says_becomes_the_reason),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return test_main(make_folder, remove_folder);
 }

@@ -26,9 +26,8 @@ static void forget(void)
     fake_end(&fake);
 }
 
-static void sweep_takes_the_panel_with_the_most_sizes(void **state)
+TEST(sweep_takes_the_panel_with_the_most_sizes)
 {
-    (void)state;
     assert_int_equal(choose(NULL, NULL), 1);
     assert_string_equal(sweep.operation, "int8_quantize");
     assert_string_equal(sweep.dim, "n");
@@ -37,9 +36,8 @@ static void sweep_takes_the_panel_with_the_most_sizes(void **state)
     forget();
 }
 
-static void sweep_has_baselines_first_and_then_the_fastest(void **state)
+TEST(sweep_has_baselines_first_and_then_the_fastest)
 {
-    (void)state;
     assert_int_equal(choose(NULL, NULL), 1);
     assert_int_equal(sweep.count, 3);
     assert_string_equal(sweep.curve[0].variant, "copy");
@@ -49,9 +47,8 @@ static void sweep_has_baselines_first_and_then_the_fastest(void **state)
     forget();
 }
 
-static void sweep_points_go_by_size(void **state)
+TEST(sweep_points_go_by_size)
 {
-    (void)state;
     assert_int_equal(choose(NULL, NULL), 1);
     assert_int_equal(sweep.curve[1].count, 3);
     for (int i = 1; i < 3; i++)
@@ -60,9 +57,8 @@ static void sweep_points_go_by_size(void **state)
     forget();
 }
 
-static void sweep_keeps_to_the_operation_and_the_panel_asked_for(void **state)
+TEST(sweep_keeps_to_the_operation_and_the_panel_asked_for)
 {
-    (void)state;
     assert_int_equal(choose("other", NULL), 1);
     assert_string_equal(sweep.operation, "other");
     assert_int_equal(sweep.sizes, 1);
@@ -75,36 +71,32 @@ static void sweep_keeps_to_the_operation_and_the_panel_asked_for(void **state)
     forget();
 }
 
-static void sweep_keeps_to_the_cases_asked_for(void **state)
+TEST(sweep_keeps_to_the_cases_asked_for)
 {
-    (void)state;
     make_run();
     assert_int_equal(choose_from_fake((struct plot_request){.cases = "int8_quantize/[fs]*"}), 1);
     assert_int_equal(sweep.count, 2);
     forget();
 }
 
-static void sweep_leaves_out_what_has_no_time(void **state)
+TEST(sweep_leaves_out_what_has_no_time)
 {
-    (void)state;
     fake_begin(&fake, 1);
     fake_failure(&fake, 0, "o", "n=1", "bad", STATUS_WRONG, "");
     assert_int_equal(choose_from_fake((struct plot_request){0}), 0);
     forget();
 }
 
-static void sweep_goes_by_bytes_where_they_grow_with_the_size(void **state)
+TEST(sweep_goes_by_bytes_where_they_grow_with_the_size)
 {
-    (void)state;
     assert_int_equal(choose("int8_quantize", NULL), 1);
     assert_true(sweep.by_bytes);
     assert_float_equal(sweep_x(&sweep, &sweep.curve[1].point[0]), 5e6, 0);
     forget();
 }
 
-static void sweep_goes_by_the_dim_where_sizes_move_like_bytes(void **state)
+TEST(sweep_goes_by_the_dim_where_sizes_move_like_bytes)
 {
-    (void)state;
     fake_begin(&fake, 1);
     for (int rows = 16; rows >= 1; rows /= 4) {
         char shape[32];
@@ -118,9 +110,8 @@ static void sweep_goes_by_the_dim_where_sizes_move_like_bytes(void **state)
     forget();
 }
 
-static void sweep_takes_the_first_dim_where_several_vary_alike(void **state)
+TEST(sweep_takes_the_first_dim_where_several_vary_alike)
 {
-    (void)state;
     fake_begin(&fake, 1);
     for (int i = 0; i < 9; i++) {
         char shape[48];
@@ -133,9 +124,8 @@ static void sweep_takes_the_first_dim_where_several_vary_alike(void **state)
     forget();
 }
 
-static void sweep_takes_no_size_of_zero(void **state)
+TEST(sweep_takes_no_size_of_zero)
 {
-    (void)state;
     fake_begin(&fake, 1);
     for (int vocabulary = 0; vocabulary <= 200; vocabulary += 100) {
         char shape[48];
@@ -150,17 +140,5 @@ static void sweep_takes_no_size_of_zero(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sweep_takes_the_panel_with_the_most_sizes),
-        cmocka_unit_test(sweep_has_baselines_first_and_then_the_fastest),
-        cmocka_unit_test(sweep_points_go_by_size),
-        cmocka_unit_test(sweep_keeps_to_the_operation_and_the_panel_asked_for),
-        cmocka_unit_test(sweep_keeps_to_the_cases_asked_for),
-        cmocka_unit_test(sweep_leaves_out_what_has_no_time),
-        cmocka_unit_test(sweep_goes_by_bytes_where_they_grow_with_the_size),
-        cmocka_unit_test(sweep_goes_by_the_dim_where_sizes_move_like_bytes),
-        cmocka_unit_test(sweep_takes_the_first_dim_where_several_vary_alike),
-        cmocka_unit_test(sweep_takes_no_size_of_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

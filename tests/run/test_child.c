@@ -1,15 +1,11 @@
 /* test_child.c - how a worker ends when its parent lets go of it; this program is its worker. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "measure/worker.h"
 #include "run/child.h"
@@ -33,35 +29,31 @@ static void reap(int signal, char how[ASSAY_MAX_REASON])
 }
 
 /* The moment that it has may be too short on a busy machine, but not each time. */
-static void a_worker_that_waits_for_a_message_ends_by_itself(void **state)
+TEST(a_worker_that_waits_for_a_message_ends_by_itself)
 {
     enum { TRIES = 10 };
     char how[ASSAY_MAX_REASON] = "";
-    (void)state;
     for (int i = 0; i < TRIES && strcmp(how, "exit status 5") != 0; i++)
         reap(0, how);
     assert_string_equal(how, "exit status 5");
 }
 
-static void one_that_does_not_is_killed(void **state)
+TEST(one_that_does_not_is_killed)
 {
     char how[ASSAY_MAX_REASON];
-    (void)state;
     reap(SIGSTOP, how);
     assert_string_equal(how, "signal 9, Killed");
 }
 
-static void one_that_died_says_of_which_signal(void **state)
+TEST(one_that_died_says_of_which_signal)
 {
     char how[ASSAY_MAX_REASON];
-    (void)state;
     reap(SIGUSR1, how);
     assert_string_equal(how, "signal 10, User defined signal 1");
 }
 
-static void one_that_is_told_to_quit_reports_its_device(void **state)
+TEST(one_that_is_told_to_quit_reports_its_device)
 {
-    (void)state;
     struct child child;
     struct device_state told, nothing;
     start(&child);
@@ -95,11 +87,10 @@ static void die_as_planned(void)
     if (truncate(path, file.st_size - 1) == 0) raise(SIGKILL);
 }
 
-static void one_that_is_killed_while_it_opens_is_started_again(void **state)
+TEST(one_that_is_killed_while_it_opens_is_started_again)
 {
     struct child child;
     char path[32], how[ASSAY_MAX_REASON];
-    (void)state;
     plan_deaths(path, 2);
     start(&child);
     assert_false(child.died);
@@ -108,12 +99,11 @@ static void one_that_is_killed_while_it_opens_is_started_again(void **state)
     unlink(path);
 }
 
-static void one_that_always_is_is_told(void **state)
+TEST(one_that_always_is_is_told)
 {
     const struct device_options options = {.spec = "host", .flush = 0};
     struct child child;
     char path[32];
-    (void)state;
     plan_deaths(path, 100);
     assert_int_equal(child_start(&child, &options), -1);
     assert_string_equal(assay_last_error(),
@@ -130,13 +120,5 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "worker") == 0) return cmd_worker(argc - 1, argv + 1);
     /* Looking for leaks takes a sanitised worker longer than the moment that it has. */
     setenv("LSAN_OPTIONS", "detect_leaks=0", 1);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_worker_that_waits_for_a_message_ends_by_itself),
-        cmocka_unit_test(one_that_does_not_is_killed),
-        cmocka_unit_test(one_that_is_killed_while_it_opens_is_started_again),
-        cmocka_unit_test(one_that_always_is_is_told),
-        cmocka_unit_test(one_that_died_says_of_which_signal),
-        cmocka_unit_test(one_that_is_told_to_quit_reports_its_device),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

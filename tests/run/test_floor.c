@@ -2,15 +2,11 @@
  * test_floor.c - a time that no device could reach makes a row wrong, and none that an honest
  * kernel could reach does.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "run/floor.h"
 
 static const struct device_info gpu = {
@@ -50,17 +46,15 @@ static enum case_status judged(struct assay_work work, enum assay_temperature te
     return judged_on(&gpu, work, temperature, time_ns);
 }
 
-static void a_cold_read_faster_than_memory_is_wrong(void **state)
+TEST(a_cold_read_faster_than_memory_is_wrong)
 {
-    (void)state;
     struct assay_work reads = {.read_bytes = 1e6};
     assert_int_equal(judged(reads, ASSAY_COLD, 1e6 / 1.24), STATUS_OK);
     assert_int_equal(judged(reads, ASSAY_COLD, 1e6 / 1.26), STATUS_WRONG);
 }
 
-static void written_bytes_may_stay_in_the_cache(void **state)
+TEST(written_bytes_may_stay_in_the_cache)
 {
-    (void)state;
     struct assay_work writes = {.read_bytes = 1e6, .write_bytes = 40e6};
     assert_int_equal(judged(writes, ASSAY_COLD, 41e6 / 4), STATUS_OK);
     writes.write_bytes = 150e6; /* 100e6 more than the cache holds */
@@ -68,41 +62,36 @@ static void written_bytes_may_stay_in_the_cache(void **state)
     assert_int_equal(judged(writes, ASSAY_COLD, 101e6 / 1.26), STATUS_WRONG);
 }
 
-static void hot_operands_are_held_against_the_cache(void **state)
+TEST(hot_operands_are_held_against_the_cache)
 {
-    (void)state;
     struct assay_work reads = {.read_bytes = 10e6};
     assert_int_equal(judged(reads, ASSAY_HOT, 10e6 / 4 / 1.24), STATUS_OK);
     assert_int_equal(judged(reads, ASSAY_HOT, 10e6 / 4 / 1.26), STATUS_WRONG);
 }
 
-static void operations_take_their_time_whatever_the_bytes(void **state)
+TEST(operations_take_their_time_whatever_the_bytes)
 {
-    (void)state;
     struct assay_work work = {.read_bytes = 1, .ops = {[ASSAY_FP32] = 1e8}};
     assert_int_equal(judged(work, ASSAY_HOT, 1e7 / 1.24), STATUS_OK);
     assert_int_equal(judged(work, ASSAY_HOT, 1e7 / 1.26), STATUS_WRONG);
 }
 
-static void nothing_is_faster_than_an_empty_kernel(void **state)
+TEST(nothing_is_faster_than_an_empty_kernel)
 {
-    (void)state;
     struct assay_work nothing = {0};
     assert_int_equal(judged(nothing, ASSAY_COLD, 500 / 1.24), STATUS_OK);
     assert_int_equal(judged(nothing, ASSAY_COLD, 500 / 1.26), STATUS_WRONG);
 }
 
-static void the_link_has_a_floor_of_its_own(void **state)
+TEST(the_link_has_a_floor_of_its_own)
 {
-    (void)state;
     struct assay_work work = {.write_bytes = 1e6, .over_link = true};
     assert_int_equal(judged(work, ASSAY_COLD, 20e6 / 1.24), STATUS_OK);
     assert_int_equal(judged(work, ASSAY_COLD, 20e6 / 1.26), STATUS_WRONG);
 }
 
-static void a_limit_that_was_not_measured_refuses_nothing(void **state)
+TEST(a_limit_that_was_not_measured_refuses_nothing)
 {
-    (void)state;
     struct assay_work work = {.ops = {[ASSAY_INT8_OPS] = 1e12}};
     assert_int_equal(judged(work, ASSAY_COLD, 1000), STATUS_OK);
     struct device_info unknown = gpu;
@@ -110,9 +99,8 @@ static void a_limit_that_was_not_measured_refuses_nothing(void **state)
     assert_int_equal(judged_on(&unknown, work, ASSAY_COLD, 1), STATUS_OK);
 }
 
-static void only_a_real_gpu_is_judged(void **state)
+TEST(only_a_real_gpu_is_judged)
 {
-    (void)state;
     struct assay_work reads = {.read_bytes = 1e9};
     struct device_info other = gpu;
     other.place = ASSAY_HOST;
@@ -128,9 +116,8 @@ static const char *limit(const struct assay_shape *shape, enum assay_temperature
     return "memory_write";
 }
 
-static void a_case_that_measures_a_limit_is_not_held_against_others(void **state)
+TEST(a_case_that_measures_a_limit_is_not_held_against_others)
 {
-    (void)state;
     const struct assay_operation measures = {.name = "copy", .ceiling = limit};
     const struct group group = {.shape = {&measures, {1}}};
     struct ceilings ceilings = measured();
@@ -139,9 +126,8 @@ static void a_case_that_measures_a_limit_is_not_held_against_others(void **state
     assert_int_equal(result.status, STATUS_OK);
 }
 
-static void a_row_that_has_failed_keeps_its_reason(void **state)
+TEST(a_row_that_has_failed_keeps_its_reason)
 {
-    (void)state;
     struct ceilings ceilings = measured();
     struct case_result result = {.status = STATUS_CRASHED, .reason = "why", .time_ns = 1};
     floor_judge(&ceilings, &gpu, &plain, &result);
@@ -151,17 +137,5 @@ static void a_row_that_has_failed_keeps_its_reason(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cold_read_faster_than_memory_is_wrong),
-        cmocka_unit_test(written_bytes_may_stay_in_the_cache),
-        cmocka_unit_test(hot_operands_are_held_against_the_cache),
-        cmocka_unit_test(operations_take_their_time_whatever_the_bytes),
-        cmocka_unit_test(nothing_is_faster_than_an_empty_kernel),
-        cmocka_unit_test(the_link_has_a_floor_of_its_own),
-        cmocka_unit_test(a_limit_that_was_not_measured_refuses_nothing),
-        cmocka_unit_test(only_a_real_gpu_is_judged),
-        cmocka_unit_test(a_case_that_measures_a_limit_is_not_held_against_others),
-        cmocka_unit_test(a_row_that_has_failed_keeps_its_reason),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* test_launcher.c - what the environment of a launcher says of a process. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "run/launcher.h"
 
@@ -33,19 +28,17 @@ static void expect(const struct rank *rank, int index, int count, int local, con
     assert_string_equal(rank->job, job);
 }
 
-static void without_a_launcher_a_process_is_alone(void **state)
+TEST(without_a_launcher_a_process_is_alone)
 {
     struct rank rank;
-    (void)state;
     assert_int_equal(FIND(&rank, "HOME=/root", "SLURM_ARRAY_TASK_ID="), 0);
     expect(&rank, 0, 1, -1, "");
     assert_string_equal(rank.how, "");
 }
 
-static void each_launcher_says_rank_and_count(void **state)
+TEST(each_launcher_says_rank_and_count)
 {
     struct rank rank;
-    (void)state;
     FIND(&rank, "SLURM_PROCID=5", "SLURM_STEP_NUM_TASKS=8", "SLURM_LOCALID=1", "SLURM_JOB_ID=77",
          "SLURM_STEP_ID=0", "SLURM_NTASKS=99");
     expect(&rank, 5, 8, 1, "slurm-77.0");
@@ -65,28 +58,25 @@ static void each_launcher_says_rank_and_count(void **state)
 }
 
 /* The script of a Slurm job is none of several processes, though it has a SLURM_PROCID. */
-static void a_batch_script_is_alone(void **state)
+TEST(a_batch_script_is_alone)
 {
     struct rank rank;
-    (void)state;
     assert_int_equal(FIND(&rank, "SLURM_PROCID=0", "SLURM_NTASKS=4", "SLURM_JOB_ID=77"), 0);
     expect(&rank, 0, 1, -1, "");
 }
 
-static void under_mpirun_in_slurm_the_ranks_are_those_of_mpirun(void **state)
+TEST(under_mpirun_in_slurm_the_ranks_are_those_of_mpirun)
 {
     struct rank rank;
-    (void)state;
     FIND(&rank, "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2", "SLURM_LOCALID=0", "SLURM_JOB_ID=77",
          "OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=8", "OMPI_COMM_WORLD_LOCAL_RANK=3",
          "PMIX_NAMESPACE=prterun-n1-7@1");
     expect(&rank, 3, 8, 3, "mpi-prterun-n1-7@1");
 }
 
-static void the_ranks_of_each_array_task_divide_its_part(void **state)
+TEST(the_ranks_of_each_array_task_divide_its_part)
 {
     struct rank rank;
-    (void)state;
     FIND(&rank, "SLURM_ARRAY_TASK_ID=1", "SLURM_ARRAY_TASK_COUNT=3", "SLURM_ARRAY_TASK_MAX=2",
          "SLURM_ARRAY_JOB_ID=70", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=4", "SLURM_LOCALID=1",
          "SLURM_JOB_ID=72", "SLURM_STEP_ID=0");
@@ -94,9 +84,8 @@ static void the_ranks_of_each_array_task_divide_its_part(void **state)
     assert_string_equal(rank.how, "array task 1 of 3 of Slurm, rank 1 of 4 of Slurm");
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
-    (void)state;
     static const struct {
         const char *environment[6], *words;
     } cases[] = {
@@ -129,13 +118,5 @@ static void what_cannot_be_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_launcher_a_process_is_alone),
-        cmocka_unit_test(each_launcher_says_rank_and_count),
-        cmocka_unit_test(a_batch_script_is_alone),
-        cmocka_unit_test(under_mpirun_in_slurm_the_ranks_are_those_of_mpirun),
-        cmocka_unit_test(the_ranks_of_each_array_task_divide_its_part),
-        cmocka_unit_test(what_cannot_be_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

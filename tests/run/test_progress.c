@@ -1,13 +1,8 @@
 /* test_progress.c - the bar, and the lines in its place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "run/progress.h"
 
 static char *said;
@@ -35,9 +30,8 @@ static int count(const char *text, const char *part)
     return found;
 }
 
-static void off_a_terminal_a_group_is_one_line(void **state)
+TEST(off_a_terminal_a_group_is_one_line)
 {
-    (void)state;
     struct progress progress;
     begin(&progress, 17, 3);
     progress_group(&progress, "int8_quantize n=5000000 input=fp32 cold");
@@ -52,9 +46,8 @@ static void off_a_terminal_a_group_is_one_line(void **state)
     free(said);
 }
 
-static void counts_begin_anew_with_each_group(void **state)
+TEST(counts_begin_anew_with_each_group)
 {
-    (void)state;
     struct progress progress;
     begin(&progress, 2, 2);
     for (int i = 0; i < 2; i++) {
@@ -67,9 +60,8 @@ static void counts_begin_anew_with_each_group(void **state)
     free(said);
 }
 
-static void a_case_that_is_not_fine_is_said_at_once(void **state)
+TEST(a_case_that_is_not_fine_is_said_at_once)
 {
-    (void)state;
     struct progress progress;
     begin(&progress, 1, 1);
     progress_group(&progress, "o n=1 cold");
@@ -79,9 +71,8 @@ static void a_case_that_is_not_fine_is_said_at_once(void **state)
     free(said);
 }
 
-static void a_bad_case_erases_the_bar_and_comes_above_it(void **state)
+TEST(a_bad_case_erases_the_bar_and_comes_above_it)
 {
-    (void)state;
     struct progress progress;
     begin(&progress, 1, 1);
     progress.terminal = true;
@@ -93,9 +84,8 @@ static void a_bad_case_erases_the_bar_and_comes_above_it(void **state)
     free(said);
 }
 
-static void the_bar_is_drawn_at_most_five_times_a_second(void **state)
+TEST(the_bar_is_drawn_at_most_five_times_a_second)
 {
-    (void)state;
     struct progress progress;
     begin(&progress, 1, 100);
     progress.terminal = true;
@@ -115,9 +105,8 @@ static void the_bar_is_drawn_at_most_five_times_a_second(void **state)
     free(said);
 }
 
-static void bar_shows_case_count_and_time_left(void **state)
+TEST(bar_shows_case_count_and_time_left)
 {
-    (void)state;
     char line[PROGRESS_LINE];
     struct progress progress = {.groups = 4, .group = 2, .cases = 40, .done = 10};
     progress.started_s = 100;
@@ -127,18 +116,16 @@ static void bar_shows_case_count_and_time_left(void **state)
     assert_string_equal(line, "[#####...............] 10/40  1:15 left  o n=1 cold  a: block");
 }
 
-static void bar_promises_no_time_before_a_group_is_done(void **state)
+TEST(bar_promises_no_time_before_a_group_is_done)
 {
-    (void)state;
     char line[PROGRESS_LINE];
     struct progress progress = {.groups = 4, .group = 1, .cases = 40, .done = 10};
     progress_line(&progress, 125, 200, line);
     assert_null(strstr(line, "left"));
 }
 
-static void bar_never_reaches_the_last_column(void **state)
+TEST(bar_never_reaches_the_last_column)
 {
-    (void)state;
     char line[PROGRESS_LINE];
     struct progress progress = {.groups = 4, .group = 2, .cases = 40, .done = 41};
     memset(progress.text, 'x', sizeof progress.text - 1);
@@ -150,15 +137,5 @@ static void bar_never_reaches_the_last_column(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(off_a_terminal_a_group_is_one_line),
-        cmocka_unit_test(counts_begin_anew_with_each_group),
-        cmocka_unit_test(a_case_that_is_not_fine_is_said_at_once),
-        cmocka_unit_test(a_bad_case_erases_the_bar_and_comes_above_it),
-        cmocka_unit_test(the_bar_is_drawn_at_most_five_times_a_second),
-        cmocka_unit_test(bar_shows_case_count_and_time_left),
-        cmocka_unit_test(bar_promises_no_time_before_a_group_is_done),
-        cmocka_unit_test(bar_never_reaches_the_last_column),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

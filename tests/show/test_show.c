@@ -1,11 +1,7 @@
 /* test_show.c - the formats of `assay show`, on a run made by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <sqlite3.h>
 
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "tests/fake_run.h"
@@ -17,8 +13,6 @@ static size_t shown_size;
 
 static const char *fake_ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
 {
-    (void)shape;
-    (void)temperature;
     return "memory_r4w1";
 }
 
@@ -139,20 +133,18 @@ static const char whole[] =
     "6 ok, 1 skipped, 1 wrong, 1 crashed, 2 missing\n";
 /* clang-format on */
 
-static void table_is_as_written_here(void **state)
+TEST(table_is_as_written_here)
 {
-    (void)state;
     show("table", false);
     assert_string_equal(shown, narrow);
     release();
 }
 
 /* A group whose only limit is a copy: its ratio is shown, under another word. */
-static void a_bound_is_not_called_a_baseline(void **state)
+TEST(a_bound_is_not_called_a_baseline)
 {
     static const char shape[] = "n=5000000 input=fp32";
     struct show_options options = {.format = "table", .width = 100};
-    (void)state;
     for (int with_baseline = 0; with_baseline < 2; with_baseline++) {
         FILE *out = open_memstream(&shown, &shown_size);
         fake_begin(&fake, 1);
@@ -176,17 +168,15 @@ static void a_bound_is_not_called_a_baseline(void **state)
     }
 }
 
-static void a_file_gets_intervals_and_whole_lines(void **state)
+TEST(a_file_gets_intervals_and_whole_lines)
 {
-    (void)state;
     show_with(&(const struct show_options){.format = "table"});
     assert_string_equal(shown, whole);
     release();
 }
 
-static void every_line_of_the_table_fits_the_terminal(void **state)
+TEST(every_line_of_the_table_fits_the_terminal)
 {
-    (void)state;
     for (int width = 72; width <= 120; width++) {
         show_with(
             &(const struct show_options){.format = "table", .ceilings = true, .width = width});
@@ -207,9 +197,8 @@ static void join_lines(char *text)
     *to = '\0';
 }
 
-static void nothing_is_cut_in_a_narrow_terminal(void **state)
+TEST(nothing_is_cut_in_a_narrow_terminal)
 {
-    (void)state;
     show_with(&(const struct show_options){.format = "table", .width = 72});
     join_lines(shown);
     assert_non_null(strstr(shown, " a_variant_with_a_name_that_is_far_too_long_here 61.0 us "));
@@ -220,9 +209,8 @@ static void nothing_is_cut_in_a_narrow_terminal(void **state)
     release();
 }
 
-static void wide_shows_intervals_though_they_do_not_fit(void **state)
+TEST(wide_shows_intervals_though_they_do_not_fit)
 {
-    (void)state;
     show("table", false);
     assert_null(strstr(shown, "[1.040"));
     release();
@@ -234,17 +222,15 @@ static void wide_shows_intervals_though_they_do_not_fit(void **state)
     release();
 }
 
-static void no_line_of_the_table_ends_in_a_blank(void **state)
+TEST(no_line_of_the_table_ends_in_a_blank)
 {
-    (void)state;
     show("table", true);
     assert_null(strstr(shown, " \n"));
     release();
 }
 
-static void ceilings_are_rows_on_request(void **state)
+TEST(ceilings_are_rows_on_request)
 {
-    (void)state;
     show("table", false);
     assert_null(strstr(shown, "fake_memory"));
     release();
@@ -253,17 +239,15 @@ static void ceilings_are_rows_on_request(void **state)
     release();
 }
 
-static void colour_is_off_unless_asked_for(void **state)
+TEST(colour_is_off_unless_asked_for)
 {
-    (void)state;
     show("table", true);
     assert_null(strchr(shown, '\033'));
     release();
 }
 
-static void md_has_as_many_cells_in_every_row(void **state)
+TEST(md_has_as_many_cells_in_every_row)
 {
-    (void)state;
     show("md", true);
     for (char *rest = shown, *line; (line = strsep(&rest, "\n"));) {
         int bars = 0;
@@ -287,9 +271,8 @@ static int separators(const char *line)
     return count;
 }
 
-static void csv_has_as_many_fields_in_every_line(void **state)
+TEST(csv_has_as_many_fields_in_every_line)
 {
-    (void)state;
     show("csv", false);
     char *broken = strstr(shown, "line one\nline two");
     assert_non_null(broken); /* a line end within quotes is data */
@@ -330,19 +313,16 @@ static void assert_answer(const char *query, const char *expected)
 
 static int open_sql(void **state)
 {
-    (void)state;
     return sqlite3_open(":memory:", &sql);
 }
 
 static int close_sql(void **state)
 {
-    (void)state;
     return sqlite3_close(sql);
 }
 
-static void json_is_one_valid_document(void **state)
+TEST(json_is_one_valid_document)
 {
-    (void)state;
     show("json", true);
     assert_answer("select json_valid(?1)", "1");
     assert_answer("select json_extract(?1, '$.format')", "1");
@@ -351,9 +331,8 @@ static void json_is_one_valid_document(void **state)
     release();
 }
 
-static void json_rows_have_the_members_of_format_1(void **state)
+TEST(json_rows_have_the_members_of_format_1)
 {
-    (void)state;
     show("json", false);
     assert_answer("select group_concat(key, ' ') from json_each(?1, '$.rows[0]')",
                   "operation variant kind device shape temperature status reason clock samples "
@@ -366,9 +345,8 @@ static void json_rows_have_the_members_of_format_1(void **state)
     release();
 }
 
-static void json_figures_that_were_not_measured_are_null(void **state)
+TEST(json_figures_that_were_not_measured_are_null)
 {
-    (void)state;
     show("json", false);
     assert_answer("select json_type(?1, '$.rows[1].event_ns')", "null");
     assert_answer("select json_type(?1, '$.rows[1].energy_mj')", "null");
@@ -378,27 +356,24 @@ static void json_figures_that_were_not_measured_are_null(void **state)
     release();
 }
 
-static void json_shape_is_an_object_with_numbers_as_numbers(void **state)
+TEST(json_shape_is_an_object_with_numbers_as_numbers)
 {
-    (void)state;
     show("json", false);
     assert_answer("select json_extract(?1, '$.rows[0].shape')",
                   "{\"n\":5000000,\"input\":\"fp32\"}");
     release();
 }
 
-static void json_carries_quality_and_ratio(void **state)
+TEST(json_carries_quality_and_ratio)
 {
-    (void)state;
     show("json", false);
     assert_answer("select json_extract(?1, '$.rows[1].quality.mse')", "0.0123");
     assert_answer("select round(json_extract(?1, '$.rows[1].speedup'), 6)", "1.04");
     release();
 }
 
-static void an_unknown_format_is_an_error_with_a_suggestion(void **state)
+TEST(an_unknown_format_is_an_error_with_a_suggestion)
 {
-    (void)state;
     struct show_options options = {.format = "jsn", .width = 100};
     fake_begin(&fake, 1);
     assert_int_equal(show_run(stdout, &fake.run, &options), -1);
@@ -407,17 +382,15 @@ static void an_unknown_format_is_an_error_with_a_suggestion(void **state)
 
 /* ------------------------------------------------------------------- text -- */
 
-static void text_that_fits_is_left_alone(void **state)
+TEST(text_that_fits_is_left_alone)
 {
-    (void)state;
     char out[64];
     show_fit(out, sizeof out, "µs ±1", 5);
     assert_string_equal(out, "µs ±1");
 }
 
-static void text_is_cut_between_characters(void **state)
+TEST(text_is_cut_between_characters)
 {
-    (void)state;
     char out[64];
     show_fit(out, sizeof out, "µµµµµµ", 5);
     assert_string_equal(out, "µµ...");
@@ -427,26 +400,5 @@ static void text_is_cut_between_characters(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_is_as_written_here),
-        cmocka_unit_test(a_file_gets_intervals_and_whole_lines),
-        cmocka_unit_test(every_line_of_the_table_fits_the_terminal),
-        cmocka_unit_test(nothing_is_cut_in_a_narrow_terminal),
-        cmocka_unit_test(wide_shows_intervals_though_they_do_not_fit),
-        cmocka_unit_test(a_bound_is_not_called_a_baseline),
-        cmocka_unit_test(no_line_of_the_table_ends_in_a_blank),
-        cmocka_unit_test(ceilings_are_rows_on_request),
-        cmocka_unit_test(colour_is_off_unless_asked_for),
-        cmocka_unit_test(md_has_as_many_cells_in_every_row),
-        cmocka_unit_test(csv_has_as_many_fields_in_every_line),
-        cmocka_unit_test(json_is_one_valid_document),
-        cmocka_unit_test(json_rows_have_the_members_of_format_1),
-        cmocka_unit_test(json_figures_that_were_not_measured_are_null),
-        cmocka_unit_test(json_shape_is_an_object_with_numbers_as_numbers),
-        cmocka_unit_test(json_carries_quality_and_ratio),
-        cmocka_unit_test(an_unknown_format_is_an_error_with_a_suggestion),
-        cmocka_unit_test(text_that_fits_is_left_alone),
-        cmocka_unit_test(text_is_cut_between_characters),
-    };
-    return cmocka_run_group_tests(tests, open_sql, close_sql);
+    return test_main(open_sql, close_sql);
 }

@@ -1,10 +1,5 @@
 /* test_show_advice.c - what is said of a row in words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/fake_run.h"
 #include "device/counter_sets.h"
 #include "device/profile.h"
@@ -17,7 +12,6 @@ static char text[1024];
 
 static int setup(void **state)
 {
-    (void)state;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "int8_quantize", "n=5000 input=fp32", "best", 8000);
     if (view_make(&view, &fake.run)) return -1;
@@ -32,7 +26,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     view_release(&view);
     fake_end(&fake);
     return 0;
@@ -46,39 +39,34 @@ static bool contradicts(double plain)
     return show_contradiction(text, sizeof text, row);
 }
 
-static void a_median_on_the_other_side_of_1_contradicts(void **state)
+TEST_WITH(a_median_on_the_other_side_of_1_contradicts, setup, teardown)
 {
-    (void)state;
     assert_true(contradicts(0.97));
     assert_non_null(strstr(text, "alone says 0.970x"));
 }
 
-static void a_median_within_the_interval_does_not(void **state)
+TEST_WITH(a_median_within_the_interval_does_not, setup, teardown)
 {
-    (void)state;
     assert_false(contradicts(1.031));
     row->speedup.lo = 0.9;
     assert_false(contradicts(0.95));
 }
 
-static void a_median_that_differs_by_little_does_not(void **state)
+TEST_WITH(a_median_that_differs_by_little_does_not, setup, teardown)
 {
-    (void)state;
     row->speedup = (struct interval){.mid = 1.01, .lo = 1.005, .hi = 1.02};
     assert_false(contradicts(0.995));
     assert_false(contradicts(1.08));
     assert_false(contradicts(1));
 }
 
-static void a_median_far_away_on_the_same_side_contradicts(void **state)
+TEST_WITH(a_median_far_away_on_the_same_side_contradicts, setup, teardown)
 {
-    (void)state;
     assert_true(contradicts(1.3));
 }
 
-static void without_a_baseline_there_is_nothing_to_contradict(void **state)
+TEST_WITH(without_a_baseline_there_is_nothing_to_contradict, setup, teardown)
 {
-    (void)state;
     row->speedup = (struct interval){NAN, NAN, NAN};
     assert_false(contradicts(NAN));
     assert_false(contradicts(0.5));
@@ -92,17 +80,15 @@ static void assert_advice(const char *expected, struct profile *const *profiles)
     assert_string_equal(text, expected);
 }
 
-static void a_row_far_from_its_ceiling_says_how_far(void **state)
+TEST_WITH(a_row_far_from_its_ceiling_says_how_far, setup, teardown)
 {
-    (void)state;
     assert_advice("faster than the baseline library; bound by bandwidth (r4w1), 2.00x from it; "
                   "assay profile says what holds it (the filter is below)",
                   NULL);
 }
 
-static void a_ratio_whose_interval_has_1_is_neither_faster_nor_slower(void **state)
+TEST_WITH(a_ratio_whose_interval_has_1_is_neither_faster_nor_slower, setup, teardown)
 {
-    (void)state;
     strcpy(row->ceiling, "tf32");
     row->ceiling_fraction = 0.95;
     row->speedup.lo = 0.99;
@@ -111,9 +97,8 @@ static void a_ratio_whose_interval_has_1_is_neither_faster_nor_slower(void **sta
                   NULL);
 }
 
-static void a_short_kernel_is_not_bound_by_bandwidth(void **state)
+TEST_WITH(a_short_kernel_is_not_bound_by_bandwidth, setup, teardown)
 {
-    (void)state;
     row->speedup.lo = 0.7, row->speedup.hi = 0.9;
     fake.launches[0].device.kernel_floor_ns = 2001;
     assert_advice("slower than the baseline library; mostly its start and end; try: fuse it with "
@@ -124,9 +109,8 @@ static void a_short_kernel_is_not_bound_by_bandwidth(void **state)
     assert_non_null(strstr(text, "bound by bandwidth"));
 }
 
-static void another_baseline_that_is_faster_is_named(void **state)
+TEST_WITH(another_baseline_that_is_faster_is_named, setup, teardown)
 {
-    (void)state;
     const double times[] = {7000, 7900, 8100};
     const char *const names[] = {"fastest", "fast", "library"};
     view_release(&view);
@@ -150,17 +134,15 @@ static void another_baseline_that_is_faster_is_named(void **state)
     assert_null(strstr(text, "is faster"));
 }
 
-static void a_row_without_a_ceiling_says_so(void **state)
+TEST_WITH(a_row_without_a_ceiling_says_so, setup, teardown)
 {
-    (void)state;
     row->baseline[0] = row->ceiling[0] = '\0';
     row->ceiling_fraction = NAN;
     assert_advice("its ceiling was not measured in this run", NULL);
 }
 
-static void a_profile_knows_better_than_a_ceiling(void **state)
+TEST_WITH(a_profile_knows_better_than_a_ceiling, setup, teardown)
 {
-    (void)state;
     static struct profile profile;
     struct profile *profiles[] = {&profile};
     profile_init(&profile);
@@ -180,9 +162,8 @@ static void a_profile_knows_better_than_a_ceiling(void **state)
     assert_non_null(strstr(text, "bound by bandwidth"));
 }
 
-static void a_case_without_a_time_has_no_advice(void **state)
+TEST_WITH(a_case_without_a_time_has_no_advice, setup, teardown)
 {
-    (void)state;
     row->result.status = STATUS_WRONG;
     assert_false(show_advice(text, sizeof text, &view, row, NULL));
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
@@ -190,9 +171,8 @@ static void a_case_without_a_time_has_no_advice(void **state)
 
 /* -------------------------------------------------------------------- ncu -- */
 
-static void ncu_gets_the_case_alone(void **state)
+TEST_WITH(ncu_gets_the_case_alone, setup, teardown)
 {
-    (void)state;
     assert_true(show_ncu(text, sizeof text, &fake.run, row));
     assert_string_equal(text, "ncu --set full --target-processes all --nvtx \\\n"
                               "--nvtx-include 'assay@best/' \\\n"
@@ -200,9 +180,8 @@ static void ncu_gets_the_case_alone(void **state)
                               "--filter 'int8_quantize/best n=5000 input=fp32 cold'");
 }
 
-static void ncu_opens_kernels_of_a_real_gpu_only(void **state)
+TEST_WITH(ncu_opens_kernels_of_a_real_gpu_only, setup, teardown)
 {
-    (void)state;
     row->result.id.place = ASSAY_HOST;
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
     row->result.id.place = ASSAY_CUDA;
@@ -210,32 +189,13 @@ static void ncu_opens_kernels_of_a_real_gpu_only(void **state)
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
 }
 
-static void a_name_that_a_shell_would_take_apart_is_not_offered(void **state)
+TEST_WITH(a_name_that_a_shell_would_take_apart_is_not_offered, setup, teardown)
 {
-    (void)state;
     strcpy(row->result.id.variant, "it's");
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_median_on_the_other_side_of_1_contradicts),
-        TEST(a_median_within_the_interval_does_not),
-        TEST(a_median_that_differs_by_little_does_not),
-        TEST(a_median_far_away_on_the_same_side_contradicts),
-        TEST(without_a_baseline_there_is_nothing_to_contradict),
-        TEST(a_row_far_from_its_ceiling_says_how_far),
-        TEST(a_ratio_whose_interval_has_1_is_neither_faster_nor_slower),
-        TEST(a_short_kernel_is_not_bound_by_bandwidth),
-        TEST(another_baseline_that_is_faster_is_named),
-        TEST(a_row_without_a_ceiling_says_so),
-        TEST(a_profile_knows_better_than_a_ceiling),
-        TEST(a_case_without_a_time_has_no_advice),
-        TEST(ncu_gets_the_case_alone),
-        TEST(ncu_opens_kernels_of_a_real_gpu_only),
-        TEST(a_name_that_a_shell_would_take_apart_is_not_offered),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* test_show_stages.c - the stages under a row: which there are, and how each format has them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/fake_run.h"
 #include "show/show.h"
 
@@ -44,9 +39,8 @@ static void show(const char *format)
     fake_end(&fake);
 }
 
-static void a_stage_has_its_calls_its_total_and_its_average(void **state)
+TEST(a_stage_has_its_calls_its_total_and_its_average)
 {
-    (void)state;
     struct show_stage stage[SHOW_STAGES];
     struct case_result result;
     result_init(&result);
@@ -62,9 +56,8 @@ static void a_stage_has_its_calls_its_total_and_its_average(void **state)
     assert_string_equal(stage[1].each, "75.2 us"); /* of the total, where it is not told */
 }
 
-static void a_case_without_a_time_has_no_stages(void **state)
+TEST(a_case_without_a_time_has_no_stages)
 {
-    (void)state;
     struct show_stage stage[SHOW_STAGES];
     struct case_result result;
     result_init(&result);
@@ -73,9 +66,8 @@ static void a_case_without_a_time_has_no_stages(void **state)
     assert_int_equal(show_stages(&result, stage), 0);
 }
 
-static void the_table_has_them_under_their_row(void **state)
+TEST(the_table_has_them_under_their_row)
 {
-    (void)state;
     show("table");
     const char *row = strstr(shown, "  rcp4_fma"), *h2d = strstr(shown, "\n      h2d ");
     const char *compute = strstr(shown, "\n      compute "), *next = strstr(shown, "* copy_r4w1");
@@ -84,9 +76,8 @@ static void the_table_has_them_under_their_row(void **state)
     free(shown);
 }
 
-static void md_has_them_in_rows_of_as_many_cells(void **state)
+TEST(md_has_them_in_rows_of_as_many_cells)
 {
-    (void)state;
     show("md");
     const char *row = strstr(shown, "| &emsp;h2d");
     int bars = 0;
@@ -99,11 +90,5 @@ static void md_has_them_in_rows_of_as_many_cells(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stage_has_its_calls_its_total_and_its_average),
-        cmocka_unit_test(a_case_without_a_time_has_no_stages),
-        cmocka_unit_test(the_table_has_them_under_their_row),
-        cmocka_unit_test(md_has_them_in_rows_of_as_many_cells),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* test_view.c - rows, ratios, ceilings and the exit code. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/exit_code.h"
 #include "tests/fake_run.h"
 #include "show/view.h"
@@ -14,7 +9,6 @@ static const char SHAPE[] = "n=5000000 input=fp32";
 /* An operation that measures a ceiling, as kernels/ceilings would have. */
 static const char *fake_ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
 {
-    (void)shape;
     return temperature == ASSAY_COLD ? "memory_r4w1" : NULL;
 }
 
@@ -29,13 +23,11 @@ ASSAY_REGISTER_OPERATION(fake_memory);
 /* What a case moves over the link is not stored: its operation says so. */
 static struct assay_work crossing_work(const struct assay_shape *shape)
 {
-    (void)shape;
     return (struct assay_work){.read_bytes = 20e6, .write_bytes = 5e6, .over_link = true};
 }
 
 static const char *link_ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
 {
-    (void)temperature;
     return shape->value[0] == 1 ? "link_d2h" : NULL;
 }
 
@@ -58,9 +50,8 @@ static const struct view_row *row_named(const struct view *view, const char *var
     return NULL;
 }
 
-static void ratio_is_the_time_of_the_baseline_over_the_time_of_the_row(void **state)
+TEST(ratio_is_the_time_of_the_baseline_over_the_time_of_the_row)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_baseline(&fake, 0, "int8_quantize", SHAPE, "copy", 10000);
@@ -74,9 +65,8 @@ static void ratio_is_the_time_of_the_baseline_over_the_time_of_the_row(void **st
     fake_end(&fake);
 }
 
-static void ratio_is_unknown_without_a_baseline_that_is_ok(void **state)
+TEST(ratio_is_unknown_without_a_baseline_that_is_ok)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_baseline(&fake, 0, "int8_quantize", SHAPE, "copy", 10000)->status = STATUS_UNSTABLE;
@@ -88,9 +78,8 @@ static void ratio_is_unknown_without_a_baseline_that_is_ok(void **state)
     fake_end(&fake);
 }
 
-static void ratio_is_taken_within_a_group(void **state)
+TEST(ratio_is_taken_within_a_group)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_baseline(&fake, 0, "int8_quantize", "n=1 input=fp32", "copy", 10000);
@@ -102,9 +91,8 @@ static void ratio_is_taken_within_a_group(void **state)
     fake_end(&fake);
 }
 
-static void launches_are_one_row_with_the_median_of_their_medians(void **state)
+TEST(launches_are_one_row_with_the_median_of_their_medians)
 {
-    (void)state;
     static const double base[] = {10000, 20000, 30000}, fast[] = {8000, 10000, 9000};
     struct view view;
     fake_begin(&fake, 3);
@@ -127,9 +115,8 @@ static void launches_are_one_row_with_the_median_of_their_medians(void **state)
     fake_end(&fake);
 }
 
-static void a_launch_with_another_baseline_does_not_enter_the_ratio(void **state)
+TEST(a_launch_with_another_baseline_does_not_enter_the_ratio)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 2);
     fake_baseline(&fake, 0, "int8_quantize", SHAPE, "copy", 10000);
@@ -142,9 +129,8 @@ static void a_launch_with_another_baseline_does_not_enter_the_ratio(void **state
     fake_end(&fake);
 }
 
-static void a_case_that_was_wrong_in_one_launch_is_wrong(void **state)
+TEST(a_case_that_was_wrong_in_one_launch_is_wrong)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 2);
     fake_case(&fake, 0, "int8_quantize", SHAPE, "fast", 8000);
@@ -157,9 +143,8 @@ static void a_case_that_was_wrong_in_one_launch_is_wrong(void **state)
     fake_end(&fake);
 }
 
-static void rows_go_by_time_and_failures_last_worst_first(void **state)
+TEST(rows_go_by_time_and_failures_last_worst_first)
 {
-    (void)state;
     static const char *const expected[] = {"fast", "slow", "bad", "dead", "absent"};
     struct view view;
     fake_begin(&fake, 1);
@@ -175,9 +160,8 @@ static void rows_go_by_time_and_failures_last_worst_first(void **state)
     fake_end(&fake);
 }
 
-static void groups_keep_the_order_in_which_they_were_measured(void **state)
+TEST(groups_keep_the_order_in_which_they_were_measured)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "zeta", "n=1", "a", 9000);
@@ -191,9 +175,8 @@ static void groups_keep_the_order_in_which_they_were_measured(void **state)
     fake_end(&fake);
 }
 
-static void share_of_a_ceiling_comes_from_the_cases_that_measure_it(void **state)
+TEST(share_of_a_ceiling_comes_from_the_cases_that_measure_it)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "fake_memory", "n=1", "r4w1", 5000);
@@ -211,9 +194,8 @@ static void share_of_a_ceiling_comes_from_the_cases_that_measure_it(void **state
     fake_end(&fake);
 }
 
-static void what_crosses_the_link_is_held_against_the_link_and_not_against_memory(void **state)
+TEST(what_crosses_the_link_is_held_against_the_link_and_not_against_memory)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "fake_memory", "n=1", "r4w1", 5000);
@@ -228,9 +210,8 @@ static void what_crosses_the_link_is_held_against_the_link_and_not_against_memor
     fake_end(&fake);
 }
 
-static void a_ceiling_of_a_case_that_was_wrong_is_none(void **state)
+TEST(a_ceiling_of_a_case_that_was_wrong_is_none)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_failure(&fake, 0, "fake_memory", "n=1", "r4w1", STATUS_WRONG, "");
@@ -243,9 +224,8 @@ static void a_ceiling_of_a_case_that_was_wrong_is_none(void **state)
     fake_end(&fake);
 }
 
-static void much_arithmetic_a_byte_is_counted_in_operations(void **state)
+TEST(much_arithmetic_a_byte_is_counted_in_operations)
 {
-    (void)state;
     struct view view;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "linear", "m=1", "gemm", 1e6)->work.ops[ASSAY_TF32] = 1e12;
@@ -269,9 +249,8 @@ static int exit_with(enum case_status status)
     return code;
 }
 
-static void exit_code_is_the_worst_outcome(void **state)
+TEST(exit_code_is_the_worst_outcome)
 {
-    (void)state;
     assert_int_equal(exit_with(STATUS_OK), EXIT_FINE);
     assert_int_equal(exit_with(STATUS_SKIPPED), EXIT_FINE);
     assert_int_equal(exit_with(STATUS_UNSTABLE), EXIT_FINE);
@@ -280,18 +259,16 @@ static void exit_code_is_the_worst_outcome(void **state)
     assert_int_equal(exit_with(STATUS_TIMEOUT), EXIT_LOST);
 }
 
-static void exit_code_of_a_run_without_a_time_is_nothing(void **state)
+TEST(exit_code_of_a_run_without_a_time_is_nothing)
 {
-    (void)state;
     fake_begin(&fake, 1);
     assert_int_equal(view_exit_code(&fake.run), EXIT_NOTHING);
     fake_failure(&fake, 0, "o", "n=1", "absent", STATUS_SKIPPED, "needs sm_90");
     assert_int_equal(view_exit_code(&fake.run), EXIT_NOTHING);
 }
 
-static void exit_code_tells_of_cases_that_are_missing(void **state)
+TEST(exit_code_tells_of_cases_that_are_missing)
 {
-    (void)state;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "o", "n=1", "fine", 1000);
     fake.run.expected_count = 2;
@@ -313,18 +290,16 @@ static int exit_with_expected(int expected, enum case_status status)
     return code;
 }
 
-static void a_wrong_answer_that_the_suite_expects_is_fine_and_a_right_one_is_not(void **state)
+TEST(a_wrong_answer_that_the_suite_expects_is_fine_and_a_right_one_is_not)
 {
-    (void)state;
     assert_int_equal(exit_with_expected(1, STATUS_WRONG), EXIT_FINE);
     assert_int_equal(exit_with_expected(1, STATUS_OK), EXIT_REGRESSED);
     assert_int_equal(exit_with_expected(1, STATUS_SKIPPED), EXIT_FINE);
     assert_int_equal(exit_with_expected(1, STATUS_CRASHED), EXIT_LOST);
 }
 
-static void a_wrong_answer_that_nobody_is_known_to_expect_is_not_fine(void **state)
+TEST(a_wrong_answer_that_nobody_is_known_to_expect_is_not_fine)
 {
-    (void)state;
     for (int expected = -1; expected <= 0; expected++) {
         assert_int_equal(exit_with_expected(expected, STATUS_WRONG), EXIT_REGRESSED);
         assert_int_equal(exit_with_expected(expected, STATUS_OK), EXIT_FINE);
@@ -333,24 +308,5 @@ static void a_wrong_answer_that_nobody_is_known_to_expect_is_not_fine(void **sta
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ratio_is_the_time_of_the_baseline_over_the_time_of_the_row),
-        cmocka_unit_test(ratio_is_unknown_without_a_baseline_that_is_ok),
-        cmocka_unit_test(ratio_is_taken_within_a_group),
-        cmocka_unit_test(launches_are_one_row_with_the_median_of_their_medians),
-        cmocka_unit_test(a_launch_with_another_baseline_does_not_enter_the_ratio),
-        cmocka_unit_test(a_case_that_was_wrong_in_one_launch_is_wrong),
-        cmocka_unit_test(rows_go_by_time_and_failures_last_worst_first),
-        cmocka_unit_test(groups_keep_the_order_in_which_they_were_measured),
-        cmocka_unit_test(share_of_a_ceiling_comes_from_the_cases_that_measure_it),
-        cmocka_unit_test(what_crosses_the_link_is_held_against_the_link_and_not_against_memory),
-        cmocka_unit_test(a_ceiling_of_a_case_that_was_wrong_is_none),
-        cmocka_unit_test(much_arithmetic_a_byte_is_counted_in_operations),
-        cmocka_unit_test(exit_code_is_the_worst_outcome),
-        cmocka_unit_test(a_wrong_answer_that_the_suite_expects_is_fine_and_a_right_one_is_not),
-        cmocka_unit_test(a_wrong_answer_that_nobody_is_known_to_expect_is_not_fine),
-        cmocka_unit_test(exit_code_of_a_run_without_a_time_is_nothing),
-        cmocka_unit_test(exit_code_tells_of_cases_that_are_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* test_view_group.c - the cases of a run by group. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "show/view.h"
 
 enum { CASES = 12 };
@@ -36,14 +32,12 @@ static int group_of(const struct view_groups *groups, const struct stored_case *
 
 static int begin(void **state)
 {
-    (void)state;
     run = (struct stored_run){.cases = cases};
     return 0;
 }
 
-static void groups_are_numbered_as_their_first_cases_stand_in_the_run(void **state)
+TEST_WITH(groups_are_numbered_as_their_first_cases_stand_in_the_run, begin, NULL)
 {
-    (void)state;
     struct view_groups groups;
     const char *const shapes[] = {"n=9", "n=1", "n=9", "n=5", "n=1"};
     for (int i = 0; i < 5; i++)
@@ -56,9 +50,8 @@ static void groups_are_numbered_as_their_first_cases_stand_in_the_run(void **sta
     view_groups_release(&groups);
 }
 
-static void a_group_has_its_cases_in_the_order_of_the_run(void **state)
+TEST_WITH(a_group_has_its_cases_in_the_order_of_the_run, begin, NULL)
 {
-    (void)state;
     struct view_groups groups;
     for (int i = 0; i < CASES; i++)
         one("copy", i % 3 == 1 ? "n=1" : "n=2", "");
@@ -72,9 +65,8 @@ static void a_group_has_its_cases_in_the_order_of_the_run(void **state)
 }
 
 /* Each with what tells it from the first. */
-static void operation_shape_temperature_purpose_and_label_tell_groups_apart(void **state)
+TEST_WITH(operation_shape_temperature_purpose_and_label_tell_groups_apart, begin, NULL)
 {
-    (void)state;
     struct view_groups groups;
     one("copy", "n=1", "a");
     one("fill", "n=1", "a");
@@ -89,9 +81,8 @@ static void operation_shape_temperature_purpose_and_label_tell_groups_apart(void
     view_groups_release(&groups);
 }
 
-static void variant_place_and_launch_do_not(void **state)
+TEST_WITH(variant_place_and_launch_do_not, begin, NULL)
 {
-    (void)state;
     struct view_groups groups;
     one("copy", "n=1", "a");
     strcpy(one("copy", "n=1", "a")->result.id.variant, "other");
@@ -102,9 +93,8 @@ static void variant_place_and_launch_do_not(void **state)
     view_groups_release(&groups);
 }
 
-static void a_run_without_cases_has_no_groups(void **state)
+TEST_WITH(a_run_without_cases_has_no_groups, begin, NULL)
 {
-    (void)state;
     struct view_groups groups;
     assert_int_equal(view_groups_make(&groups, &run), 0);
     assert_int_equal(groups.count, 0);
@@ -113,13 +103,5 @@ static void a_run_without_cases_has_no_groups(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(groups_are_numbered_as_their_first_cases_stand_in_the_run, begin),
-        cmocka_unit_test_setup(a_group_has_its_cases_in_the_order_of_the_run, begin),
-        cmocka_unit_test_setup(operation_shape_temperature_purpose_and_label_tell_groups_apart,
-                               begin),
-        cmocka_unit_test_setup(variant_place_and_launch_do_not, begin),
-        cmocka_unit_test_setup(a_run_without_cases_has_no_groups, begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* test_view_select.c - which rows of a run are shown, and in which order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "tests/fake_run.h"
@@ -17,7 +12,6 @@ static struct view view;
 
 static int setup(void **state)
 {
-    (void)state;
     fake_begin(&fake, 1);
     fake_baseline(&fake, 0, "copy", small, "memcpy", 4000);
     fake_case(&fake, 0, "copy", small, "slow", 9000);
@@ -32,7 +26,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     view_release(&view);
     fake_end(&fake);
     return 0;
@@ -54,80 +47,69 @@ static void assert_shown(struct view_selection selection, const char *expected)
     assert_int_equal(shown, count);
 }
 
-static void without_a_selection_rows_are_as_measured(void **state)
+TEST_WITH(without_a_selection_rows_are_as_measured, setup, teardown)
 {
-    (void)state;
     assert_shown((struct view_selection){0},
                  "memcpy/5000 alpha/5000 slow/5000 broken/5000 slow/50000 alpha/50000 library/5000 "
                  "broken/5000");
 }
 
-static void a_filter_is_a_pattern_of_cases(void **state)
+TEST_WITH(a_filter_is_a_pattern_of_cases, setup, teardown)
 {
-    (void)state;
     assert_shown((struct view_selection){.filter = "copy/alpha,only"},
                  "alpha/5000 alpha/50000 library/5000");
 }
 
-static void a_filter_knows_shapes(void **state)
+TEST_WITH(a_filter_knows_shapes, setup, teardown)
 {
-    (void)state;
     assert_shown((struct view_selection){.filter = "copy n=50000 cold"}, "slow/50000 alpha/50000");
 }
 
-static void a_filter_that_matches_nothing_shows_nothing(void **state)
+TEST_WITH(a_filter_that_matches_nothing_shows_nothing, setup, teardown)
 {
-    (void)state;
     assert_shown((struct view_selection){.filter = "nothing"}, "");
 }
 
-static void rows_are_sorted_within_their_group(void **state)
+TEST_WITH(rows_are_sorted_within_their_group, setup, teardown)
 {
-    (void)state;
     assert_shown((struct view_selection){.sort = "name", .filter = "copy"},
                  "alpha/5000 memcpy/5000 slow/5000 broken/5000 alpha/50000 slow/50000");
 }
 
-static void the_highest_rate_is_first(void **state)
+TEST_WITH(the_highest_rate_is_first, setup, teardown)
 {
-    (void)state;
     assert_shown((struct view_selection){.sort = "rate", .filter = "copy n=50000"},
                  "alpha/50000 slow/50000");
 }
 
-static void the_highest_speedup_is_first_and_what_has_none_last(void **state)
+TEST_WITH(the_highest_speedup_is_first_and_what_has_none_last, setup, teardown)
 {
-    (void)state;
     view.rows[0].speedup.mid = NAN; /* that of memcpy */
     assert_shown((struct view_selection){.sort = "speedup", .filter = "copy n=5000"},
                  "alpha/5000 slow/5000 memcpy/5000 broken/5000");
 }
 
-static void the_best_of_a_group_is_its_fastest_kernel(void **state)
+TEST_WITH(the_best_of_a_group_is_its_fastest_kernel, setup, teardown)
 {
-    (void)state;
     assert_shown((struct view_selection){.best = true}, "alpha/5000 slow/50000 library/5000");
 }
 
-static void the_best_are_sorted_over_groups(void **state)
+TEST_WITH(the_best_are_sorted_over_groups, setup, teardown)
 {
-    (void)state;
     view.rows[4].ceiling_fraction = 0.7; /* slow, n=50000 */
     view.rows[1].ceiling_fraction = 0.4; /* alpha, n=5000 */
     assert_shown((struct view_selection){.best = true, .sort = "ceiling"},
                  "slow/50000 alpha/5000 library/5000");
 }
 
-static void the_best_are_those_that_the_filter_left(void **state)
+TEST_WITH(the_best_are_those_that_the_filter_left, setup, teardown)
 {
-    (void)state;
     assert_shown((struct view_selection){.best = true, .filter = "copy/slow"},
                  "slow/5000 slow/50000");
 }
 
-static void an_unknown_key_is_an_error(void **state)
+TEST_WITH(an_unknown_key_is_an_error, setup, teardown)
 {
-    (void)state;
     const struct view_selection selection = {.sort = "luck"};
     assert_int_equal(view_select(&view, &selection), -1);
     assert_non_null(strstr(assay_last_error(), "luck"));
@@ -135,19 +117,5 @@ static void an_unknown_key_is_an_error(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(without_a_selection_rows_are_as_measured),
-        TEST(a_filter_is_a_pattern_of_cases),
-        TEST(a_filter_knows_shapes),
-        TEST(a_filter_that_matches_nothing_shows_nothing),
-        TEST(rows_are_sorted_within_their_group),
-        TEST(the_highest_rate_is_first),
-        TEST(the_highest_speedup_is_first_and_what_has_none_last),
-        TEST(the_best_of_a_group_is_its_fastest_kernel),
-        TEST(the_best_are_sorted_over_groups),
-        TEST(the_best_are_those_that_the_filter_left),
-        TEST(an_unknown_key_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

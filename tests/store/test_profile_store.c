@@ -58,7 +58,7 @@ static void check_read(struct store *store, const struct launch_info *launch)
     free(read);
 }
 
-static void a_stored_profile_reads_back_as_it_was(void **state)
+STORE_TEST(a_stored_profile_reads_back_as_it_was)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run;
@@ -68,7 +68,7 @@ static void a_stored_profile_reads_back_as_it_was(void **state)
     store_close(store);
 }
 
-static void a_profile_travels_with_its_run(void **state)
+STORE_TEST(a_profile_travels_with_its_run)
 {
     struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
@@ -98,7 +98,7 @@ static void a_profile_travels_with_its_run(void **state)
     store_close(b);
 }
 
-static void a_case_that_is_not_stored_has_no_profile(void **state)
+STORE_TEST(a_case_that_is_not_stored_has_no_profile)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run;
@@ -126,7 +126,7 @@ static char *shown(struct store *store, const char *run_id, const char *format)
     return text;
 }
 
-static void every_format_names_the_kernels_and_their_counters(void **state)
+STORE_TEST(every_format_names_the_kernels_and_their_counters)
 {
     static const struct {
         const char *name, *kernel;
@@ -147,15 +147,7 @@ static void every_format_names_the_kernels_and_their_counters(void **state)
     store_close(store);
 }
 
-#define STORED(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        STORED(a_stored_profile_reads_back_as_it_was),
-        STORED(a_profile_travels_with_its_run),
-        STORED(a_case_that_is_not_stored_has_no_profile),
-        STORED(every_format_names_the_kernels_and_their_counters),
-    };
-    return cmocka_run_group_tests_name("profile store", tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -43,7 +43,7 @@ static void assert_same_samples(const struct samples *a, const struct samples *b
     assert_same_bits(a->wall_round, b->wall_round, 2 * walls);
 }
 
-static void every_field_of_a_run_comes_back(void **state)
+STORE_TEST(every_field_of_a_run_comes_back)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "a label");
@@ -80,7 +80,7 @@ static void every_field_of_a_run_comes_back(void **state)
     store_close(store);
 }
 
-static void every_field_of_a_case_comes_back(void **state)
+STORE_TEST(every_field_of_a_case_comes_back)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "");
@@ -114,7 +114,7 @@ static void every_field_of_a_case_comes_back(void **state)
     store_close(store);
 }
 
-static void what_was_not_measured_comes_back_as_such(void **state)
+STORE_TEST(what_was_not_measured_comes_back_as_such)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
@@ -141,7 +141,7 @@ static void what_was_not_measured_comes_back_as_such(void **state)
     store_close(store);
 }
 
-static void samples_are_left_out_when_not_asked_for(void **state)
+STORE_TEST(samples_are_left_out_when_not_asked_for)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "");
@@ -168,9 +168,8 @@ static size_t up_to_eight(size_t bytes)
     return (bytes + 7) / 8 * 8;
 }
 
-static void no_member_of_a_struct_is_forgotten(void **state)
+STORE_TEST(no_member_of_a_struct_is_forgotten)
 {
-    (void)state;
     struct case_result result;
     assert_int_equal(fields_bytes(program_fields), sizeof(struct program_info));
     assert_int_equal(up_to_eight(fields_bytes(host_fields)), sizeof(struct host_info));
@@ -194,7 +193,7 @@ static void no_member_of_a_struct_is_forgotten(void **state)
 
 /* --------------------------------------------------------------- resume -- */
 
-static void an_open_launch_is_one_with_cases_missing(void **state)
+STORE_TEST(an_open_launch_is_one_with_cases_missing)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
@@ -222,7 +221,7 @@ static void an_open_launch_is_one_with_cases_missing(void **state)
     store_close(store);
 }
 
-static void a_skipped_case_leaves_no_launch_open(void **state)
+STORE_TEST(a_skipped_case_leaves_no_launch_open)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
@@ -239,7 +238,7 @@ static void a_skipped_case_leaves_no_launch_open(void **state)
     store_close(store);
 }
 
-static void one_case_is_stored_once_a_launch(void **state)
+STORE_TEST(one_case_is_stored_once_a_launch)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
@@ -254,7 +253,7 @@ static void one_case_is_stored_once_a_launch(void **state)
     store_close(store);
 }
 
-static void a_launch_ends_with_the_libraries_it_called(void **state)
+STORE_TEST(a_launch_ends_with_the_libraries_it_called)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
@@ -270,7 +269,7 @@ static void a_launch_ends_with_the_libraries_it_called(void **state)
     store_close(store);
 }
 
-static void ending_what_never_began_is_an_error(void **state)
+STORE_TEST(ending_what_never_began_is_an_error)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     const struct device_state end = {0};
@@ -294,7 +293,7 @@ static void key_of(struct store *store, struct launch_info *launch, char key[STO
     FINE(query_close(&query));
 }
 
-static void what_changes_times_changes_the_comparability_key(void **state)
+STORE_TEST(what_changes_times_changes_the_comparability_key)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
@@ -350,7 +349,7 @@ static struct store *open_with_views(void **state)
     return store;
 }
 
-static void views_derive_rates(void **state)
+STORE_TEST(views_derive_rates)
 {
     struct store *store = open_with_views(state);
     struct case_result fast = fixture_result("fast"), slow = fixture_result("slow");
@@ -368,7 +367,7 @@ static void views_derive_rates(void **state)
     store_close(store);
 }
 
-static void views_show_no_time_of_a_case_that_is_not_ok(void **state)
+STORE_TEST(views_show_no_time_of_a_case_that_is_not_ok)
 {
     struct store *store = open_with_views(state);
     struct run_info run = fixture_begin_run(store, "");
@@ -385,24 +384,7 @@ static void views_show_no_time_of_a_case_that_is_not_ok(void **state)
     store_close(store);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(every_field_of_a_run_comes_back),
-        TEST(every_field_of_a_case_comes_back),
-        TEST(what_was_not_measured_comes_back_as_such),
-        TEST(samples_are_left_out_when_not_asked_for),
-        TEST(no_member_of_a_struct_is_forgotten),
-        TEST(an_open_launch_is_one_with_cases_missing),
-        TEST(a_skipped_case_leaves_no_launch_open),
-        TEST(one_case_is_stored_once_a_launch),
-        TEST(a_launch_ends_with_the_libraries_it_called),
-        TEST(ending_what_never_began_is_an_error),
-        TEST(what_changes_times_changes_the_comparability_key),
-        TEST(views_derive_rates),
-        TEST(views_show_no_time_of_a_case_that_is_not_ok),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -2,9 +2,8 @@
 #include "store/store_central.h"
 #include "tests/store_fixture.h"
 
-static void a_url_is_told_from_a_path(void **state)
+TEST(a_url_is_told_from_a_path)
 {
-    (void)state;
     assert_true(store_is_url("postgres://host/db"));
     assert_true(store_is_url("postgresql:///db"));
     assert_false(store_is_url("postgres.sqlite"));
@@ -13,7 +12,7 @@ static void a_url_is_told_from_a_path(void **state)
     assert_false(store_is_url(""));
 }
 
-static void a_url_is_shown_without_its_password(void **state)
+TEST(a_url_is_shown_without_its_password)
 {
     static const struct {
         const char *url, *shown;
@@ -28,14 +27,13 @@ static void a_url_is_shown_without_its_password(void **state)
         {"postgres:///db?host=/tmp/a:b@c", "postgres:///db?host=/tmp/a:b@c"},
         {"a:b@c.sqlite", "a:b@c.sqlite"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char shown[STORE_SHOWN];
         assert_string_equal(store_shown(cases[i].url, shown), cases[i].shown);
     }
 }
 
-static void a_run_stands_behind_a_url_as_behind_a_file(void **state)
+TEST(a_run_stands_behind_a_url_as_behind_a_file)
 {
     static const struct {
         const char *spec, *path, *run;
@@ -47,7 +45,6 @@ static void a_run_stands_behind_a_url_as_behind_a_file(void **state)
         {"postgres://host:5432", "postgres://host:5432", "latest"},
         {"postgres://host/db:a.sqlite:b", "postgres://host/db", "a.sqlite:b"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[256];
         const char *run;
@@ -57,10 +54,9 @@ static void a_run_stands_behind_a_url_as_behind_a_file(void **state)
     }
 }
 
-static void a_central_store_is_not_opened_for_writing(void **state)
+TEST(a_central_store_is_not_opened_for_writing)
 {
     struct store *store;
-    (void)state;
     FAILS(store_open(&store, "postgres://me:secret@host/db", STORE_WRITE), "assay push");
     FAILS(store_open(&store, "postgres://host/db", STORE_CHANGE), "assay push");
     assert_null(store);
@@ -68,11 +64,5 @@ static void a_central_store_is_not_opened_for_writing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_url_is_told_from_a_path),
-        cmocka_unit_test(a_url_is_shown_without_its_password),
-        cmocka_unit_test(a_run_stands_behind_a_url_as_behind_a_file),
-        cmocka_unit_test(a_central_store_is_not_opened_for_writing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

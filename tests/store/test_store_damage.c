@@ -43,7 +43,7 @@ static void refuses(void **state, const char *sql, const char *words)
 
 /* --------------------------------------------------------------- samples -- */
 
-static void series_of_other_lengths_are_refused(void **state)
+STORE_TEST(series_of_other_lengths_are_refused)
 {
     static const char *const columns[] = {"round", "mark", "busy_ns", "event_ns", "wall_round"};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
@@ -60,7 +60,7 @@ static void series_of_other_lengths_are_refused(void **state)
     refuses(state, "UPDATE sample SET wall_ns = NULL", "wall_round");
 }
 
-static void series_that_are_not_there_are_none(void **state)
+STORE_TEST(series_that_are_not_there_are_none)
 {
     struct stored_run stored;
     char id[STORE_ID];
@@ -79,7 +79,7 @@ static void series_that_are_not_there_are_none(void **state)
 
 /* ------------------------------------------------------------------ rows -- */
 
-static void a_launch_without_its_device_is_refused(void **state)
+STORE_TEST(a_launch_without_its_device_is_refused)
 {
     char id[STORE_ID];
     struct store *store = damaged(state, "DELETE FROM device", id);
@@ -90,7 +90,7 @@ static void a_launch_without_its_device_is_refused(void **state)
     store_close(store);
 }
 
-static void words_and_texts_that_are_missing_are_told_or_empty(void **state)
+STORE_TEST(words_and_texts_that_are_missing_are_told_or_empty)
 {
     struct stored_run stored;
     char id[STORE_ID];
@@ -105,7 +105,7 @@ static void words_and_texts_that_are_missing_are_told_or_empty(void **state)
 }
 
 /* A counter of a kernel that is before the first; the profile is on the stack of its reader. */
-static void a_counter_of_no_kernel_is_left_out(void **state)
+STORE_TEST(a_counter_of_no_kernel_is_left_out)
 {
     struct profile profile;
     struct launch_info launch;
@@ -127,7 +127,7 @@ static void a_counter_of_no_kernel_is_left_out(void **state)
     store_close(store);
 }
 
-static void a_history_of_no_launches_has_no_times(void **state)
+STORE_TEST(a_history_of_no_launches_has_no_times)
 {
     struct history history;
     char id[STORE_ID];
@@ -152,7 +152,7 @@ static const char stale_index[] =
     "DELETE FROM sqlite_schema WHERE name IN ('old', 'old_case');"
     "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM at) WHERE name = 'result_case'";
 
-static void a_history_ends_where_the_index_leads_back(void **state)
+STORE_TEST(a_history_ends_where_the_index_leads_back)
 {
     struct history history;
     char id[STORE_ID];
@@ -163,12 +163,11 @@ static void a_history_ends_where_the_index_leads_back(void **state)
 
 static int count_name(const char *name, void *context)
 {
-    (void)name;
     ++*(int *)context;
     return 0;
 }
 
-static void names_of_cases_are_told_once_each(void **state)
+STORE_TEST(names_of_cases_are_told_once_each)
 {
     char id[STORE_ID];
     int count = 0;
@@ -178,7 +177,7 @@ static void names_of_cases_are_told_once_each(void **state)
     store_close(store);
 }
 
-static void values_that_are_no_text_end_a_history_too(void **state)
+STORE_TEST(values_that_are_no_text_end_a_history_too)
 {
     static const char *const changes[] = {
         "UPDATE result SET operation = x'ff00', variant = x'00' || variant",
@@ -196,7 +195,7 @@ static void values_that_are_no_text_end_a_history_too(void **state)
     }
 }
 
-static void nothing_that_the_schema_holds_is_run(void **state)
+STORE_TEST(nothing_that_the_schema_holds_is_run)
 {
     char id[STORE_ID];
     refuses(state,
@@ -220,7 +219,7 @@ static void nothing_that_the_schema_holds_is_run(void **state)
     store_close(store);
 }
 
-static void a_virtual_table_is_refused(void **state)
+STORE_TEST(a_virtual_table_is_refused)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     FINE(store_exec(store, "test", "CREATE VIRTUAL TABLE extra USING rtree(a, b, c)"));
@@ -231,19 +230,5 @@ static void a_virtual_table_is_refused(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(series_of_other_lengths_are_refused),
-        TEST(series_that_are_not_there_are_none),
-        TEST(a_launch_without_its_device_is_refused),
-        TEST(words_and_texts_that_are_missing_are_told_or_empty),
-        TEST(a_counter_of_no_kernel_is_left_out),
-        TEST(a_history_of_no_launches_has_no_times),
-        TEST(a_history_ends_where_the_index_leads_back),
-        TEST(names_of_cases_are_told_once_each),
-        TEST(values_that_are_no_text_end_a_history_too),
-        TEST(nothing_that_the_schema_holds_is_run),
-        TEST(a_virtual_table_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* test_store_exchange.c - runs leave by NDJSON and CSV, and come back the same by NDJSON. */
-#include "base/csv.h"
+#include "base/markup.h"
 #include "device/profile.h"
 #include "store/exchange/store_csv.h"
 #include "tests/store_fixture.h"
@@ -81,7 +81,7 @@ static void add_profile(struct store *store)
 
 /* --------------------------------------------------------------- ndjson -- */
 
-static void an_export_of_an_import_is_the_same_text(void **state)
+STORE_TEST(an_export_of_an_import_is_the_same_text)
 {
     struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
@@ -102,7 +102,7 @@ static void an_export_of_an_import_is_the_same_text(void **state)
     store_close(b);
 }
 
-static void every_stored_bit_survives_ndjson(void **state)
+STORE_TEST(every_stored_bit_survives_ndjson)
 {
     struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
@@ -128,7 +128,7 @@ static void every_stored_bit_survives_ndjson(void **state)
     store_close(a);
 }
 
-static void a_second_import_adds_nothing(void **state)
+STORE_TEST(a_second_import_adds_nothing)
 {
     struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
@@ -143,7 +143,7 @@ static void a_second_import_adds_nothing(void **state)
 }
 
 /* Two runs, one of them also as it was before it ended. */
-static void merging_in_any_order_gives_the_same(void **state)
+STORE_TEST(merging_in_any_order_gives_the_same)
 {
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                      {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -182,7 +182,7 @@ static void merging_in_any_order_gives_the_same(void **state)
 #define HEADER "{\"assay_ndjson\":1,\"table\":\"header\",\"schema\":1}\n"
 #define ROW    "{\"assay_ndjson\":1,\"table\":"
 
-static void a_bad_line_is_named_and_nothing_is_taken(void **state)
+STORE_TEST(a_bad_line_is_named_and_nothing_is_taken)
 {
     static const struct {
         const char *text, *error;
@@ -225,7 +225,7 @@ static void a_bad_line_is_named_and_nothing_is_taken(void **state)
     store_close(store);
 }
 
-static void a_file_cut_short_changes_nothing(void **state)
+STORE_TEST(a_file_cut_short_changes_nothing)
 {
     struct store *a = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct store *b = fixture_open(state, "b.sqlite", STORE_WRITE);
@@ -240,9 +240,8 @@ static void a_file_cut_short_changes_nothing(void **state)
     store_close(b);
 }
 
-static void numbers_are_the_shortest_that_read_back(void **state)
+STORE_TEST(numbers_are_the_shortest_that_read_back)
 {
-    (void)state;
     static const struct {
         double value;
         const char *text;
@@ -290,7 +289,7 @@ static const char *csv_field(char *const header[], char *const field[], int coun
     return NULL;
 }
 
-static void csv_has_a_header_and_a_row_a_case(void **state)
+STORE_TEST(csv_has_a_header_and_a_row_a_case)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "line\nbreak, \"quote\"");
@@ -319,7 +318,7 @@ static void csv_has_a_header_and_a_row_a_case(void **state)
 }
 
 /* Every column of `result` but its place there, to the last bit. */
-static void csv_has_every_figure_of_a_case(void **state)
+STORE_TEST(csv_has_every_figure_of_a_case)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "");
@@ -354,9 +353,8 @@ static void csv_has_every_figure_of_a_case(void **state)
     store_close(store);
 }
 
-static void csv_fields_follow_rfc_4180(void **state)
+STORE_TEST(csv_fields_follow_rfc_4180)
 {
-    (void)state;
     static const char *const fields[] = {"plain", "a,\"b\"", "", "two\nlines", "x\ry"};
     char *text = NULL;
     size_t size;
@@ -369,9 +367,8 @@ static void csv_fields_follow_rfc_4180(void **state)
 }
 
 /* A spreadsheet computes them; numbers and dashes are what they were. */
-static void csv_texts_are_no_formulas(void **state)
+STORE_TEST(csv_texts_are_no_formulas)
 {
-    (void)state;
     static const char *const fields[] = {"=1+1", "@SUM(A1)", "+a", "-x,y", "-1.5e-3", "+2", "-"};
     char *text = NULL;
     size_t size;
@@ -383,22 +380,7 @@ static void csv_texts_are_no_formulas(void **state)
     free(text);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(an_export_of_an_import_is_the_same_text),
-        TEST(every_stored_bit_survives_ndjson),
-        TEST(a_second_import_adds_nothing),
-        TEST(merging_in_any_order_gives_the_same),
-        TEST(a_bad_line_is_named_and_nothing_is_taken),
-        TEST(a_file_cut_short_changes_nothing),
-        TEST(numbers_are_the_shortest_that_read_back),
-        TEST(csv_has_a_header_and_a_row_a_case),
-        TEST(csv_has_every_figure_of_a_case),
-        TEST(csv_fields_follow_rfc_4180),
-        TEST(csv_texts_are_no_formulas),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -25,7 +25,14 @@ static int many_case(struct store *store, const char *launch_id, int i)
     return status;
 }
 
-static void a_kill_loses_no_complete_case_and_leaves_no_half_one(void **state)
+static int restore_timeout(void **state)
+{
+    unsetenv("ASSAY_DB_TIMEOUT_MS");
+    unsetenv("ASSAY_SYNCHRONOUS");
+    return fixture_teardown(state);
+}
+
+TEST_WITH(a_kill_loses_no_complete_case_and_leaves_no_half_one, fixture_setup, restore_timeout)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
@@ -71,7 +78,7 @@ static void a_kill_loses_no_complete_case_and_leaves_no_half_one(void **state)
     }
 }
 
-static void two_writers_at_once_both_complete(void **state)
+TEST_WITH(two_writers_at_once_both_complete, fixture_setup, restore_timeout)
 {
     enum { WRITERS = 2, CASES = 60 };
     pid_t child[WRITERS];
@@ -103,7 +110,7 @@ static void two_writers_at_once_both_complete(void **state)
     store_close(store);
 }
 
-static void a_reader_does_not_wait_for_a_writer(void **state)
+TEST_WITH(a_reader_does_not_wait_for_a_writer, fixture_setup, restore_timeout)
 {
     struct store *writer = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(writer, "");
@@ -118,7 +125,7 @@ static void a_reader_does_not_wait_for_a_writer(void **state)
     store_close(writer);
 }
 
-static void a_locked_database_is_said_after_the_timeout(void **state)
+TEST_WITH(a_locked_database_is_said_after_the_timeout, fixture_setup, restore_timeout)
 {
     struct store *holder = fixture_open(state, "a.sqlite", STORE_WRITE);
     setenv("ASSAY_DB_TIMEOUT_MS", "30", 1);
@@ -143,7 +150,7 @@ static void write_file(const char *path, const char *text, size_t size)
     fclose(file);
 }
 
-static void a_file_that_is_no_database_is_refused_and_left_alone(void **state)
+TEST_WITH(a_file_that_is_no_database_is_refused_and_left_alone, fixture_setup, restore_timeout)
 {
     static const char text[] = "a text of more than a hundred bytes, so that it has the length of "
                                "the header of a database but not what stands in one\n";
@@ -160,7 +167,7 @@ static void a_file_that_is_no_database_is_refused_and_left_alone(void **state)
     assert_string_equal(after, text);
 }
 
-static void another_programs_database_is_refused_and_left_alone(void **state)
+TEST_WITH(another_programs_database_is_refused_and_left_alone, fixture_setup, restore_timeout)
 {
     const char *path = fixture_path(state, "a.sqlite");
     struct store *store;
@@ -177,7 +184,7 @@ static void another_programs_database_is_refused_and_left_alone(void **state)
     sqlite3_close(db);
 }
 
-static void what_is_missing_or_a_folder_is_said(void **state)
+TEST_WITH(what_is_missing_or_a_folder_is_said, fixture_setup, restore_timeout)
 {
     struct store *store;
     FAILS(store_open(&store, fixture_path(state, "none.sqlite"), STORE_READ),
@@ -191,7 +198,7 @@ static void what_is_missing_or_a_folder_is_said(void **state)
     store_close(store);
 }
 
-static void the_folder_of_a_new_database_is_made(void **state)
+TEST_WITH(the_folder_of_a_new_database_is_made, fixture_setup, restore_timeout)
 {
     struct store *store = fixture_open(state, "results/a.sqlite", STORE_WRITE);
     store_close(store);
@@ -245,7 +252,7 @@ static int make_in_read_only(const char *path)
     return said("Permission denied");
 }
 
-static void a_read_only_database_is_read_and_not_written(void **state)
+TEST_WITH(a_read_only_database_is_read_and_not_written, fixture_setup, restore_timeout)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     fixture_run(store, "");
@@ -259,7 +266,7 @@ static void a_read_only_database_is_read_and_not_written(void **state)
     chmod(*state, 0755);
 }
 
-static void a_full_disk_is_said_and_keeps_what_was_complete(void **state)
+TEST_WITH(a_full_disk_is_said_and_keeps_what_was_complete, fixture_setup, restore_timeout)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
@@ -280,7 +287,7 @@ static void a_full_disk_is_said_and_keeps_what_was_complete(void **state)
     store_close(store);
 }
 
-static void what_a_loss_of_power_takes_can_be_chosen(void **state)
+TEST_WITH(what_a_loss_of_power_takes_can_be_chosen, fixture_setup, restore_timeout)
 {
     enum { NORMAL = 1, FULL = 2 };
     static const struct {
@@ -299,29 +306,7 @@ static void what_a_loss_of_power_takes_can_be_chosen(void **state)
           "ASSAY_SYNCHRONOUS is normal or full, not 'ful'");
 }
 
-static int restore_timeout(void **state)
-{
-    unsetenv("ASSAY_DB_TIMEOUT_MS");
-    unsetenv("ASSAY_SYNCHRONOUS");
-    return fixture_teardown(state);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, restore_timeout)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_kill_loses_no_complete_case_and_leaves_no_half_one),
-        TEST(two_writers_at_once_both_complete),
-        TEST(a_reader_does_not_wait_for_a_writer),
-        TEST(a_locked_database_is_said_after_the_timeout),
-        TEST(a_file_that_is_no_database_is_refused_and_left_alone),
-        TEST(another_programs_database_is_refused_and_left_alone),
-        TEST(what_is_missing_or_a_folder_is_said),
-        TEST(the_folder_of_a_new_database_is_made),
-        TEST(a_read_only_database_is_read_and_not_written),
-        TEST(what_a_loss_of_power_takes_can_be_chosen),
-        TEST(a_full_disk_is_said_and_keeps_what_was_complete),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

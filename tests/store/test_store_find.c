@@ -9,7 +9,7 @@ static void assert_finds(struct store *store, const char *spec, const char *id)
     assert_string_equal(found, id);
 }
 
-static void a_run_is_found_by_id_label_baseline_and_age(void **state)
+STORE_TEST(a_run_is_found_by_id_label_baseline_and_age)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info first = fixture_run(store, "tuned");
@@ -42,7 +42,7 @@ static int take_first(const struct run_line *line, void *context)
 }
 
 /* The clock was wrong when it was measured. */
-static void a_run_of_the_future_is_not_the_latest(void **state)
+STORE_TEST(a_run_of_the_future_is_not_the_latest)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info future = fixture_run(store, "tuned");
@@ -60,7 +60,7 @@ static void a_run_of_the_future_is_not_the_latest(void **state)
     store_close(store);
 }
 
-static void a_run_that_is_not_there_gets_a_suggestion(void **state)
+STORE_TEST(a_run_that_is_not_there_gets_a_suggestion)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     char id[STORE_ID];
@@ -74,7 +74,7 @@ static void a_run_that_is_not_there_gets_a_suggestion(void **state)
     store_close(store);
 }
 
-static void an_ambiguous_prefix_lists_the_runs(void **state)
+STORE_TEST(an_ambiguous_prefix_lists_the_runs)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
@@ -95,9 +95,8 @@ static void an_ambiguous_prefix_lists_the_runs(void **state)
     store_close(store);
 }
 
-static void the_path_before_a_run_picks_the_database(void **state)
+STORE_TEST(the_path_before_a_run_picks_the_database)
 {
-    (void)state;
     static const struct {
         const char *spec, *path, *run;
     } specs[] = {
@@ -134,12 +133,11 @@ static int count_line(const struct run_line *line, void *context)
 
 static int stop(const struct run_line *line, void *context)
 {
-    (void)line;
     ++*(int *)context;
     return -1;
 }
 
-static void runs_are_listed_newest_first_until_told_to_stop(void **state)
+STORE_TEST(runs_are_listed_newest_first_until_told_to_stop)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_line sum = {0};
@@ -165,7 +163,7 @@ static int last_line(const struct run_line *line, void *context)
     return 0;
 }
 
-static void launches_of_a_gate_are_one_line_when_asked_for(void **state)
+STORE_TEST(launches_of_a_gate_are_one_line_when_asked_for)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_line apart = {0}, together = {0};
@@ -205,7 +203,7 @@ static void assert_unfinished(struct store *store, const char *session, int last
     assert_int_equal(round, last);
 }
 
-static void the_newest_gate_without_a_decision_is_gone_on_with(void **state)
+STORE_TEST(the_newest_gate_without_a_decision_is_gone_on_with)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     fixture_run(store, "gate 0123abcd round 9, base");
@@ -218,7 +216,7 @@ static void the_newest_gate_without_a_decision_is_gone_on_with(void **state)
     store_close(store);
 }
 
-static void a_gate_keeps_the_id_that_its_noise_has_already(void **state)
+STORE_TEST(a_gate_keeps_the_id_that_its_noise_has_already)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     static const char session[] = "0123abcd0123456789abcdef00112233";
@@ -230,7 +228,7 @@ static void a_gate_keeps_the_id_that_its_noise_has_already(void **state)
     store_close(store);
 }
 
-static void what_is_no_gate_of_two_programs_is_not_gone_on_with(void **state)
+STORE_TEST(what_is_no_gate_of_two_programs_is_not_gone_on_with)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     char session[STORE_ID];
@@ -245,7 +243,7 @@ static void what_is_no_gate_of_two_programs_is_not_gone_on_with(void **state)
     store_close(store);
 }
 
-static void of_launches_with_one_label_the_newest_counts(void **state)
+STORE_TEST(of_launches_with_one_label_the_newest_counts)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     static const char label[] = "gate 0123abcd round 9, base";
@@ -257,22 +255,7 @@ static void of_launches_with_one_label_the_newest_counts(void **state)
     store_close(store);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_run_is_found_by_id_label_baseline_and_age),
-        TEST(a_run_of_the_future_is_not_the_latest),
-        TEST(a_run_that_is_not_there_gets_a_suggestion),
-        TEST(an_ambiguous_prefix_lists_the_runs),
-        TEST(the_path_before_a_run_picks_the_database),
-        TEST(runs_are_listed_newest_first_until_told_to_stop),
-        TEST(launches_of_a_gate_are_one_line_when_asked_for),
-        TEST(the_newest_gate_without_a_decision_is_gone_on_with),
-        TEST(a_gate_keeps_the_id_that_its_noise_has_already),
-        TEST(what_is_no_gate_of_two_programs_is_not_gone_on_with),
-        TEST(of_launches_with_one_label_the_newest_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* test_store_id.c - the rules of ids. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "store/store_id.h"
 
-static void hash_is_fnv_1a_of_128_bits(void **state)
+TEST(hash_is_fnv_1a_of_128_bits)
 {
-    (void)state;
     static const struct {
         const char *text, *hash;
     } published[] = {
@@ -29,9 +23,8 @@ static void hash_is_fnv_1a_of_128_bits(void **state)
     }
 }
 
-static void hash_tells_where_one_text_ends_and_the_next_begins(void **state)
+TEST(hash_tells_where_one_text_ends_and_the_next_begins)
 {
-    (void)state;
     struct id_hash one, other;
     char a[ID_SIZE], b[ID_SIZE];
     id_hash_begin(&one);
@@ -45,9 +38,8 @@ static void hash_tells_where_one_text_ends_and_the_next_begins(void **state)
     assert_string_not_equal(a, b);
 }
 
-static void random_ids_are_32_hex_digits_and_differ(void **state)
+TEST(random_ids_are_32_hex_digits_and_differ)
 {
-    (void)state;
     char a[ID_SIZE], b[ID_SIZE];
     assert_int_equal(id_random(a), 0);
     assert_int_equal(id_random(b), 0);
@@ -58,10 +50,5 @@ static void random_ids_are_32_hex_digits_and_differ(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hash_is_fnv_1a_of_128_bits),
-        cmocka_unit_test(hash_tells_where_one_text_ends_and_the_next_begins),
-        cmocka_unit_test(random_ids_are_32_hex_digits_and_differ),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -84,11 +84,10 @@ static const struct {
     {flush_of, "flush write and read"},
 };
 
-static void every_part_changes_the_key_and_is_named_alone(void **state)
+TEST(every_part_changes_the_key_and_is_named_alone)
 {
     struct launch_info plain = of(NULL);
     char key[ID_SIZE], other[ID_SIZE], words[ASSAY_MAX_REASON];
-    (void)state;
     store_key(&plain.device, key);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         struct launch_info changed = of(parts[i].change);
@@ -101,11 +100,10 @@ static void every_part_changes_the_key_and_is_named_alone(void **state)
     }
 }
 
-static void what_else_a_launch_has_does_not(void **state)
+TEST(what_else_a_launch_has_does_not)
 {
     struct launch_info plain = of(NULL), other = of(NULL);
     char key[ID_SIZE], same[ID_SIZE];
-    (void)state;
     strcpy(other.device.library, "cuBLAS 14");
     strcpy(other.device.spec, "cuda:7");
     other.device.event_floor_ns = 4000;
@@ -114,11 +112,10 @@ static void what_else_a_launch_has_does_not(void **state)
     assert_string_equal(key, same);
 }
 
-static void of_another_model_its_card_is_no_news(void **state)
+TEST(of_another_model_its_card_is_no_news)
 {
     struct launch_info plain = of(NULL), other = of(NULL);
     char words[ASSAY_MAX_REASON];
-    (void)state;
     name(&other.device);
     uuid(&other.device);
     vbios(&other.device);
@@ -140,7 +137,7 @@ static void former_launch(struct store *store, struct run_info *run, int number,
     FINE(store_exec(store, "test", sql));
 }
 
-static void what_an_older_version_exported_gets_it_too(void **state)
+STORE_TEST(what_an_older_version_exported_gets_it_too)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "old");
@@ -159,22 +156,13 @@ static void what_an_older_version_exported_gets_it_too(void **state)
     FINE(store_import_ndjson(store, "old", file, &added));
     fclose(file);
     free(text);
-    struct run_info own = fixture_run(store, "new");
-    (void)own;
+    fixture_run(store, "new");
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM launch"), 2);
     assert_int_equal(fixture_integer(store, "SELECT count(DISTINCT comparability) FROM launch"), 1);
     store_close(store);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_part_changes_the_key_and_is_named_alone),
-        cmocka_unit_test(what_else_a_launch_has_does_not),
-        cmocka_unit_test(of_another_model_its_card_is_no_news),
-        TEST(what_an_older_version_exported_gets_it_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -24,7 +24,7 @@ static char *section(const char *docs, const char *name)
     return end ? strndup(begin, (size_t)(end - begin)) : strdup(begin);
 }
 
-static void every_column_is_named_in_the_docs(void **state)
+STORE_TEST(every_column_is_named_in_the_docs)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct query query;
@@ -48,7 +48,7 @@ static void every_column_is_named_in_the_docs(void **state)
     store_close(store);
 }
 
-static void every_column_of_the_docs_is_in_the_schema(void **state)
+STORE_TEST(every_column_of_the_docs_is_in_the_schema)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct query query;
@@ -74,23 +74,15 @@ static void every_column_of_the_docs_is_in_the_schema(void **state)
     store_close(store);
 }
 
-static void the_docs_name_the_version(void **state)
+STORE_TEST(the_docs_name_the_version)
 {
-    (void)state;
     char words[64], *docs = read_docs();
     snprintf(words, sizeof words, "Schema version: %d (", store_version);
     assert_non_null(strstr(docs, words));
     free(docs);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(every_column_is_named_in_the_docs),
-        TEST(every_column_of_the_docs_is_in_the_schema),
-        TEST(the_docs_name_the_version),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

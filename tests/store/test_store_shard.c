@@ -40,7 +40,7 @@ static struct seen look(struct store *store)
     return seen;
 }
 
-static void a_job_with_all_its_shares_lacks_nothing(void **state)
+STORE_TEST(a_job_with_all_its_shares_lacks_nothing)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     assert_int_equal(look(store).jobs, 0);
@@ -57,7 +57,7 @@ static void a_job_with_all_its_shares_lacks_nothing(void **state)
     store_close(store);
 }
 
-static void missing_shares_are_named(void **state)
+STORE_TEST(missing_shares_are_named)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     add_share(store, "one", 2, 3);
@@ -76,7 +76,7 @@ static void missing_shares_are_named(void **state)
     store_close(store);
 }
 
-static void the_last_share_alone_is_missing(void **state)
+STORE_TEST(the_last_share_alone_is_missing)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     add_share(store, "", 1, 2);
@@ -85,7 +85,7 @@ static void the_last_share_alone_is_missing(void **state)
     store_close(store);
 }
 
-static void jobs_suites_labels_and_counts_are_told_apart(void **state)
+STORE_TEST(jobs_suites_labels_and_counts_are_told_apart)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     add_share(store, "j", 1, 2);
@@ -102,7 +102,7 @@ static void jobs_suites_labels_and_counts_are_told_apart(void **state)
     store_close(store);
 }
 
-static void shares_of_different_plans_do_not_fit(void **state)
+STORE_TEST(shares_of_different_plans_do_not_fit)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     add_share(store, "j", 1, 2);
@@ -118,7 +118,7 @@ static void shares_of_different_plans_do_not_fit(void **state)
     store_close(store);
 }
 
-static void a_share_of_the_same_job_is_not_written_where_another_one_is(void **state)
+STORE_TEST(a_share_of_the_same_job_is_not_written_where_another_one_is)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     const struct shard second = {2, 3, "j", "cut"};
@@ -159,7 +159,7 @@ static void add_timed(struct store *store, int second, int ms, const char *also)
     FINE(store_exec(store, "test", sql));
 }
 
-static void a_group_costs_what_it_took_last(void **state)
+STORE_TEST(a_group_costs_what_it_took_last)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     const struct shard shard = {1, 2, "j", ""};
@@ -177,18 +177,7 @@ static void a_group_costs_what_it_took_last(void **state)
     store_close(store);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_job_with_all_its_shares_lacks_nothing),
-        TEST(missing_shares_are_named),
-        TEST(the_last_share_alone_is_missing),
-        TEST(jobs_suites_labels_and_counts_are_told_apart),
-        TEST(shares_of_different_plans_do_not_fit),
-        TEST(a_share_of_the_same_job_is_not_written_where_another_one_is),
-        TEST(a_group_costs_what_it_took_last),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

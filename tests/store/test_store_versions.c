@@ -6,7 +6,7 @@
 
 #include "store/store_gate.h"
 
-static void a_newer_database_is_refused(void **state)
+STORE_TEST(a_newer_database_is_refused)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     FINE(store_exec(store, "test", "PRAGMA user_version = 999"));
@@ -17,7 +17,7 @@ static void a_newer_database_is_refused(void **state)
           "was made by a newer assay");
 }
 
-static void a_database_of_an_older_development_version_is_refused(void **state)
+STORE_TEST(a_database_of_an_older_development_version_is_refused)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     fixture_run(store, "kept");
@@ -29,7 +29,7 @@ static void a_database_of_an_older_development_version_is_refused(void **state)
           "export its runs with that one and import them here");
 }
 
-static void a_migration_keeps_the_rows(void **state)
+STORE_TEST(a_migration_keeps_the_rows)
 {
     const struct store_step steps[] = {
         store_steps[0],
@@ -45,7 +45,7 @@ static void a_migration_keeps_the_rows(void **state)
     store_close(store);
 }
 
-static void a_migration_that_fails_changes_nothing(void **state)
+STORE_TEST(a_migration_that_fails_changes_nothing)
 {
     const struct store_step steps[] = {
         store_steps[0],
@@ -106,7 +106,7 @@ static char *schema_of(struct store *store)
 }
 
 /* What a version without the kind `bound` left behind. */
-static void a_database_of_version_4_gets_bounds_and_keeps_its_baselines(void **state)
+STORE_TEST(a_database_of_version_4_gets_bounds_and_keeps_its_baselines)
 {
     static const char bound[] = "UPDATE result SET kind = 'bound' WHERE variant = 'slow'";
     static const char unchecked[] = "UPDATE result SET status = 'unchecked', time_ns = 5,"
@@ -167,7 +167,7 @@ static const struct assay_variant moved = {
     .operation = "copy", .name = "fast", .kind = ASSAY_BOUND, .place = ASSAY_CUDA, .apart = true};
 ASSAY_REGISTER_VARIANT(moved);
 
-static void a_bound_that_was_stored_as_a_baseline_reads_as_a_bound(void **state)
+STORE_TEST(a_bound_that_was_stored_as_a_baseline_reads_as_a_bound)
 {
     struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "kept");
@@ -190,27 +190,15 @@ static void a_bound_that_was_stored_as_a_baseline_reads_as_a_bound(void **state)
     store_close(store);
 }
 
-static void the_last_step_is_this_version(void **state)
+STORE_TEST(the_last_step_is_this_version)
 {
     const struct store_step *last = store_steps;
-    (void)state;
     while (last[1].version)
         last++;
     assert_int_equal(last->version, store_version);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_newer_database_is_refused),
-        TEST(a_database_of_an_older_development_version_is_refused),
-        TEST(a_migration_keeps_the_rows),
-        TEST(a_migration_that_fails_changes_nothing),
-        TEST(a_database_of_version_4_gets_bounds_and_keeps_its_baselines),
-        TEST(a_bound_that_was_stored_as_a_baseline_reads_as_a_bound),
-        TEST(the_last_step_is_this_version),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

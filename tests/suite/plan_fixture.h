@@ -1,13 +1,9 @@
 /* plan_fixture.h - a plan made of a suite's text, and what is expected of it. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "case/shape.h"
 #include "tests/fake_operations.h"

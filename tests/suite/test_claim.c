@@ -1,11 +1,8 @@
 /* test_claim.c - what a claim may say, and which verdict a figure gets. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "case/shape.h"
 #include "claims/claim_ledger.h"
@@ -38,9 +35,8 @@ static void refuse(const char *text, const char *message)
 
 /* ---------------------------------------------------------------- reading -- */
 
-static void a_claim_has_two_cases_and_a_range(void **state)
+TEST(a_claim_has_two_cases_and_a_range)
 {
-    (void)state;
     struct claims claims = read_text(HEAD "claimed = 7..8\nconditions = c\n"
                                           "more = scale/plain n=1k input=bf16 hot\n"
                                           "less = scale/fast n=1k input=bf16 hot\n");
@@ -60,9 +56,8 @@ static void a_claim_has_two_cases_and_a_range(void **state)
     claims_release(&claims);
 }
 
-static void cases_of_one_group_are_measured_together(void **state)
+TEST(cases_of_one_group_are_measured_together)
 {
-    (void)state;
     struct suite_group groups[CLAIM_SIDES];
     struct claims claims = read_text(HEAD "claimed = 2\n" PAIR);
     assert_int_equal(claim_groups(claims.item, groups), 1);
@@ -71,9 +66,8 @@ static void cases_of_one_group_are_measured_together(void **state)
     claims_release(&claims);
 }
 
-static void a_case_may_say_where_it_runs(void **state)
+TEST(a_case_may_say_where_it_runs)
 {
-    (void)state;
     struct suite_group groups[CLAIM_SIDES];
     struct claims claims = read_text(HEAD "claimed = 2\nmore = scale/plain n=100 cold host\n"
                                           "less = scale/fast n=100 host cold\n");
@@ -83,9 +77,8 @@ static void a_case_may_say_where_it_runs(void **state)
     refuse(HEAD "claimed = 2\nmore = scale/plain host cuda\nless = scale/fast\n", "there twice");
 }
 
-static void cases_of_two_shapes_are_two_groups(void **state)
+TEST(cases_of_two_shapes_are_two_groups)
 {
-    (void)state;
     struct suite_group groups[CLAIM_SIDES];
     struct claims claims = read_text(HEAD "claimed = 2\nmore = scale/plain n=100 input=bf16\n"
                                           "less = scale/fast n=100\n");
@@ -93,9 +86,8 @@ static void cases_of_two_shapes_are_two_groups(void **state)
     claims_release(&claims);
 }
 
-static void a_suite_measures_what_its_claims_need(void **state)
+TEST(a_suite_measures_what_its_claims_need)
 {
-    (void)state;
     struct suite suite;
     write_suite("both.ini", "[group g]\noperation = stream\n" HEAD "claimed = 2\n" PAIR);
     if (suite_read(&suite, "./both.ini")) fail_msg("%s", assay_last_error());
@@ -104,9 +96,8 @@ static void a_suite_measures_what_its_claims_need(void **state)
     suite_release(&suite);
 }
 
-static void every_mistake_has_its_line(void **state)
+TEST(every_mistake_has_its_line)
 {
-    (void)state;
     refuse(HEAD "claimed = 2\nmore = scael/plain\nless = scale/fast\n",
            "c.ini:5: no operation is called 'scael' (did you mean 'scale'?)");
     refuse(HEAD "claimed = 2\nmore = scale/plian\nless = scale/fast\n", "c.ini:5: no variant");
@@ -132,9 +123,8 @@ static void every_mistake_has_its_line(void **state)
     refuse(HEAD "claimed = 2\n" PAIR HEAD "claimed = 2\n" PAIR, "there is a [claim a] already");
 }
 
-static void a_claim_may_await_its_cases(void **state)
+TEST(a_claim_may_await_its_cases)
 {
-    (void)state;
     struct suite_group groups[CLAIM_SIDES];
     struct claims claims = read_text(HEAD "claimed = 2\nawaits = yes\nmore = soon/plain\n"
                                           "less = scale/fast\n");
@@ -152,17 +142,15 @@ static enum claim_verdict judged(double least, double most, double mid, double l
     return claim_judge(&claim, (struct interval){mid, lo, hi});
 }
 
-static void a_figure_inside_the_range_holds(void **state)
+TEST(a_figure_inside_the_range_holds)
 {
-    (void)state;
     assert_int_equal(judged(7, 8, 7.4, 7.3, 7.5), CLAIM_HOLDS);
     assert_int_equal(judged(7, NAN, 900, 800, 1000), CLAIM_HOLDS);
     assert_int_equal(judged(7, 8, 7.4, NAN, NAN), CLAIM_HOLDS);
 }
 
-static void a_range_is_widened_by_a_tenth_of_its_distance_from_1(void **state)
+TEST(a_range_is_widened_by_a_tenth_of_its_distance_from_1)
 {
-    (void)state;
     assert_int_equal(judged(7, 8, 6.41, 6.4, 6.5), CLAIM_HOLDS);
     assert_int_equal(judged(7, 8, 8.69, 8.6, 8.7), CLAIM_HOLDS);
     assert_int_equal(judged(7, 8, 6.39, 6.3, 6.4), CLAIM_NEAR);
@@ -170,17 +158,15 @@ static void a_range_is_widened_by_a_tenth_of_its_distance_from_1(void **state)
     assert_int_equal(judged(1, 1.1, 0.996, 0.99, 1.0), CLAIM_HOLDS);
 }
 
-static void the_claimed_side_of_1_is_the_direction(void **state)
+TEST(the_claimed_side_of_1_is_the_direction)
 {
-    (void)state;
     assert_int_equal(judged(6, 6, 1.02, 1.01, 1.03), CLAIM_IN_DIRECTION);
     assert_int_equal(judged(6, 6, 60, 50, 70), CLAIM_IN_DIRECTION);
     assert_int_equal(judged(1, 1.1, 1.3, 1.2, 1.4), CLAIM_IN_DIRECTION);
 }
 
-static void half_or_twice_the_effect_is_near_the_claim(void **state)
+TEST(half_or_twice_the_effect_is_near_the_claim)
 {
-    (void)state;
     assert_int_equal(judged(6, 6, 3.5, 3.4, 3.6), CLAIM_NEAR);
     assert_int_equal(judged(6, 6, 3.4, 3.3, 3.5), CLAIM_IN_DIRECTION);
     assert_int_equal(judged(6, 6, 11, 10, 12), CLAIM_NEAR);
@@ -189,19 +175,17 @@ static void half_or_twice_the_effect_is_near_the_claim(void **state)
     assert_int_equal(judged(6, 6, 3.5, 0.9, 4), CLAIM_FAILS);
 }
 
-static void no_difference_and_at_most_claim_no_side(void **state)
+TEST(no_difference_and_at_most_claim_no_side)
 {
-    (void)state;
     assert_int_equal(judged(1, 1, 1.5, 1.4, 1.6), CLAIM_FAILS);
     assert_int_equal(judged(NAN, 2, 3, 2.9, 3.1), CLAIM_FAILS);
     assert_int_equal(judged(0.9, 1.1, 1.5, 1.4, 1.6), CLAIM_FAILS);
 }
 
-static void both_ends_of_a_range_have_the_figures_unit(void **state)
+TEST(both_ends_of_a_range_have_the_figures_unit)
 {
     struct claim claim = {.least = 10e3, .most = 2e6, .rule = RULE_DIFFERENCE};
     char text[64];
-    (void)state;
     claim_claimed_text(&claim, text, sizeof text);
     assert_string_equal(text, "10.0 us to 2.00 ms");
     claim.rule = RULE_RATIO;
@@ -211,40 +195,35 @@ static void both_ends_of_a_range_have_the_figures_unit(void **state)
     assert_string_equal(text, "7 to 8x");
 }
 
-static void no_difference_and_the_other_direction_do_not_hold(void **state)
+TEST(no_difference_and_the_other_direction_do_not_hold)
 {
-    (void)state;
     assert_int_equal(judged(6, 6, 1.0, 0.99, 1.01), CLAIM_FAILS);
     assert_int_equal(judged(6, 6, 1.02, 0.98, 1.06), CLAIM_FAILS);
     assert_int_equal(judged(6, 6, 0.5, 0.4, 0.6), CLAIM_FAILS);
 }
 
-static void an_interval_from_no_effect_to_the_claim_settles_nothing(void **state)
+TEST(an_interval_from_no_effect_to_the_claim_settles_nothing)
 {
-    (void)state;
     assert_int_equal(judged(1.05, 1.15, 1.1, 0.9, 1.3), CLAIM_INCOMPARABLE);
 }
 
-static void a_value_is_inside_or_not(void **state)
+TEST(a_value_is_inside_or_not)
 {
-    (void)state;
     struct claim claim = {.least = NAN, .most = 5e-7, .rule = RULE_VALUE};
     assert_int_equal(claim_judge(&claim, (struct interval){1e-9, NAN, NAN}), CLAIM_HOLDS);
     assert_int_equal(claim_judge(&claim, (struct interval){0.07, NAN, NAN}), CLAIM_FAILS);
 }
 
-static void a_difference_is_judged_about_0(void **state)
+TEST(a_difference_is_judged_about_0)
 {
-    (void)state;
     struct claim claim = {.least = 50, .most = 50, .rule = RULE_DIFFERENCE};
     assert_int_equal(claim_judge(&claim, (struct interval){46, 45, 47}), CLAIM_HOLDS);
     assert_int_equal(claim_judge(&claim, (struct interval){4, 3, 5}), CLAIM_IN_DIRECTION);
     assert_int_equal(claim_judge(&claim, (struct interval){1, -1, 3}), CLAIM_FAILS);
 }
 
-static void without_a_figure_nothing_is_measured(void **state)
+TEST(without_a_figure_nothing_is_measured)
 {
-    (void)state;
     assert_int_equal(judged(6, 6, NAN, NAN, NAN), CLAIM_UNMEASURED);
     struct claim claim = {.rule = RULE_NONE};
     assert_int_equal(claim_judge(&claim, (struct interval){2, 2, 2}), CLAIM_INCOMPARABLE);
@@ -317,9 +296,8 @@ static void finish(struct claims *claims, struct claim_ledger *ledger)
     claims_release(claims);
 }
 
-static void a_ratio_is_paired_by_round(void **state)
+TEST(a_ratio_is_paired_by_round)
 {
-    (void)state;
     struct fake fake;
     struct claim_ledger ledger;
     struct claims claims = read_text(HEAD "claimed = 2.8\n" PAIR);
@@ -332,9 +310,8 @@ static void a_ratio_is_paired_by_round(void **state)
     finish(&claims, &ledger);
 }
 
-static void cases_of_two_clocks_are_compared_by_the_hosts(void **state)
+TEST(cases_of_two_clocks_are_compared_by_the_hosts)
 {
-    (void)state;
     struct fake fake;
     struct claim_ledger ledger;
     struct claims claims = read_text(HEAD "claimed = 2\n" PAIR);
@@ -347,9 +324,8 @@ static void cases_of_two_clocks_are_compared_by_the_hosts(void **state)
     finish(&claims, &ledger);
 }
 
-static void a_wrong_answer_settles_nothing(void **state)
+TEST(a_wrong_answer_settles_nothing)
 {
-    (void)state;
     struct fake fake;
     struct claim_ledger ledger;
     struct claims claims = read_text(HEAD "claimed = 2\n" PAIR);
@@ -363,9 +339,8 @@ static void a_wrong_answer_settles_nothing(void **state)
     finish(&claims, &ledger);
 }
 
-static void a_case_that_was_skipped_is_not_measured(void **state)
+TEST(a_case_that_was_skipped_is_not_measured)
 {
-    (void)state;
     struct fake fake;
     struct claim_ledger ledger;
     struct claims claims = read_text(HEAD "claimed = 2\n" PAIR);
@@ -376,9 +351,8 @@ static void a_case_that_was_skipped_is_not_measured(void **state)
     finish(&claims, &ledger);
 }
 
-static void launches_of_a_kernel_can_be_what_is_claimed(void **state)
+TEST(launches_of_a_kernel_can_be_what_is_claimed)
 {
-    (void)state;
     struct fake fake;
     struct claim_ledger ledger;
     struct claims claims = read_text(HEAD "claimed = 5\nquantity = launches\n" PAIR);
@@ -393,30 +367,5 @@ static void launches_of_a_kernel_can_be_what_is_claimed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_claim_has_two_cases_and_a_range),
-        cmocka_unit_test(cases_of_one_group_are_measured_together),
-        cmocka_unit_test(a_case_may_say_where_it_runs),
-        cmocka_unit_test(cases_of_two_shapes_are_two_groups),
-        cmocka_unit_test(a_suite_measures_what_its_claims_need),
-        cmocka_unit_test(every_mistake_has_its_line),
-        cmocka_unit_test(a_claim_may_await_its_cases),
-        cmocka_unit_test(a_figure_inside_the_range_holds),
-        cmocka_unit_test(a_range_is_widened_by_a_tenth_of_its_distance_from_1),
-        cmocka_unit_test(the_claimed_side_of_1_is_the_direction),
-        cmocka_unit_test(half_or_twice_the_effect_is_near_the_claim),
-        cmocka_unit_test(no_difference_and_at_most_claim_no_side),
-        cmocka_unit_test(both_ends_of_a_range_have_the_figures_unit),
-        cmocka_unit_test(no_difference_and_the_other_direction_do_not_hold),
-        cmocka_unit_test(an_interval_from_no_effect_to_the_claim_settles_nothing),
-        cmocka_unit_test(a_value_is_inside_or_not),
-        cmocka_unit_test(a_difference_is_judged_about_0),
-        cmocka_unit_test(without_a_figure_nothing_is_measured),
-        cmocka_unit_test(a_ratio_is_paired_by_round),
-        cmocka_unit_test(cases_of_two_clocks_are_compared_by_the_hosts),
-        cmocka_unit_test(a_wrong_answer_settles_nothing),
-        cmocka_unit_test(a_case_that_was_skipped_is_not_measured),
-        cmocka_unit_test(launches_of_a_kernel_can_be_what_is_claimed),
-    };
-    return cmocka_run_group_tests(tests, enter_suite_folder, leave_suite_folder);
+    return test_main(enter_suite_folder, leave_suite_folder);
 }

@@ -3,9 +3,8 @@
 
 /* ------------------------------------------------------------- multiplied -- */
 
-static void dims_multiply_in_the_order_written_the_first_slowest(void **state)
+TEST(dims_multiply_in_the_order_written_the_first_slowest)
 {
-    (void)state;
     struct plan plan = make("[group a]\noperation = scale\ninput = *\nn = 4, 8\n"
                             "temperature = cold, hot\n",
                             &fake_host, &whole);
@@ -16,9 +15,8 @@ static void dims_multiply_in_the_order_written_the_first_slowest(void **state)
     plan_release(&plan);
 }
 
-static void dims_that_are_not_named_have_their_fallback(void **state)
+TEST(dims_that_are_not_named_have_their_fallback)
 {
-    (void)state;
     struct plan plan = make("[group a]\noperation = scale\n", &fake_host, &whole);
     expect_groups(&plan, "scale n=1000 input=fp32 cold\n");
     assert_string_equal(plan.suite, "p");
@@ -27,9 +25,8 @@ static void dims_that_are_not_named_have_their_fallback(void **state)
     plan_release(&plan);
 }
 
-static void a_shape_named_twice_is_measured_once_with_all_its_variants(void **state)
+TEST(a_shape_named_twice_is_measured_once_with_all_its_variants)
 {
-    (void)state;
     struct plan plan = make("[group a]\noperation = scale\nn = 4, 8\nvariants = fast\n"
                             "[group b]\noperation = scale\nn = 8\nvariants = fast, wide\n",
                             &fake_host, &whole);
@@ -40,9 +37,8 @@ static void a_shape_named_twice_is_measured_once_with_all_its_variants(void **st
     plan_release(&plan);
 }
 
-static void settings_come_from_the_options_then_the_group_then_the_suite(void **state)
+TEST(settings_come_from_the_options_then_the_group_then_the_suite)
 {
-    (void)state;
     const char *text = "[suite]\nbudget = 0.2\nprecision = 1\ntimeout = 9\n"
                        "[group a]\noperation = scale\nbudget = 0.3\nenergy = 2\n"
                        "[group b]\noperation = scale\nn = 4\n";
@@ -76,9 +72,8 @@ static void expect_thresholds(const char *text, const char *expected)
     plan_release(&plan);
 }
 
-static void a_group_has_its_own_threshold_else_that_of_its_file_else_that_of_the_suite(void **state)
+TEST(a_group_has_its_own_threshold_else_that_of_its_file_else_that_of_the_suite)
 {
-    (void)state;
     write_suite("other.ini", "[suite]\nthreshold = 4\n[group theirs]\noperation = scale\nn = 5\n"
                              "[group twice]\noperation = scale\nn = 6\nthreshold = 6\n");
     write_suite("bare.ini", "[group heir]\noperation = scale\nn = 7\n");
@@ -92,9 +87,8 @@ static void a_group_has_its_own_threshold_else_that_of_its_file_else_that_of_the
     expect_thresholds("[group a]\noperation = scale\n", "a 0");
 }
 
-static void wrong_answers_are_expected_of_the_variants_that_the_own_group_names(void **state)
+TEST(wrong_answers_are_expected_of_the_variants_that_the_own_group_names)
 {
-    (void)state;
     struct plan plan = make("[group a]\noperation = scale\nn = 4, 8\nvariants = fast\n"
                             "[group b]\noperation = scale\nn = 8, 16\nvariants = fast, wide\n"
                             "expect_wrong = fast, w* ; both\n"
@@ -110,9 +104,8 @@ static void wrong_answers_are_expected_of_the_variants_that_the_own_group_names(
     plan_release(&plan);
 }
 
-static void only_variants_of_the_device_are_taken(void **state)
+TEST(only_variants_of_the_device_are_taken)
 {
-    (void)state;
     const char *text = "[group a]\noperation = scale\n";
     struct plan plan = make(text, &fake_host, &whole);
     expect_variants(&plan.groups[0], "plain library fast wide");
@@ -125,9 +118,8 @@ static void only_variants_of_the_device_are_taken(void **state)
     plan_release(&plan);
 }
 
-static void what_cannot_run_is_skipped_with_its_reason(void **state)
+TEST(what_cannot_run_is_skipped_with_its_reason)
 {
-    (void)state;
     const char *text = "[group a]\noperation = scale\nn = 13, 14\nvariants = fast, wide, tma\n";
     struct plan plan = make(text, &fake_host, &whole);
     expect_variants(&plan.groups[0], "fast(n = 13 is unlucky) wide(n = 13 is unlucky)");
@@ -144,9 +136,8 @@ static void what_cannot_run_is_skipped_with_its_reason(void **state)
     plan_release(&plan);
 }
 
-static void a_shape_larger_than_the_memory_is_skipped(void **state)
+TEST(a_shape_larger_than_the_memory_is_skipped)
 {
-    (void)state;
     struct device_info small = fake_host;
     small.memory_bytes = 16 << 20;
     struct plan plan =
@@ -160,9 +151,8 @@ static void a_shape_larger_than_the_memory_is_skipped(void **state)
     plan_release(&plan);
 }
 
-static void groups_of_another_device_or_without_variants_here_are_left_out(void **state)
+TEST(groups_of_another_device_or_without_variants_here_are_left_out)
 {
-    (void)state;
     const char *text = "[group a]\noperation = product\n"
                        "[group b]\noperation = scale\ndevice = cuda\n"
                        "[group c]\noperation = stream\ndevice = host\n";
@@ -176,9 +166,8 @@ static void groups_of_another_device_or_without_variants_here_are_left_out(void 
                  "p.ini:1: nothing in the suite is for the device cuda");
 }
 
-static void a_baseline_of_the_suites_choice_is_measured_too(void **state)
+TEST(a_baseline_of_the_suites_choice_is_measured_too)
 {
-    (void)state;
     const char *text = "[group a]\noperation = scale\nvariants = wide\nbaseline = plain\n";
     struct plan plan = make(text, &fake_host, &whole);
     expect_variants(&plan.groups[0], "plain wide");
@@ -194,10 +183,9 @@ static void a_baseline_of_the_suites_choice_is_measured_too(void **state)
 static const char several[] = "[group a]\noperation = scale\nn = 1..16*2\n"
                               "[group b]\noperation = stream\nmix = *\n";
 
-static void a_filter_is_a_glob_on_operation_and_variant(void **state)
+TEST(a_filter_is_a_glob_on_operation_and_variant)
 {
     struct plan_options options = whole;
-    (void)state;
     options.filter = "scale/[fw]*";
     struct plan plan = make(several, &fake_host, &options);
     assert_int_equal(plan.count, 5);
@@ -210,10 +198,9 @@ static void a_filter_is_a_glob_on_operation_and_variant(void **state)
     plan_release(&plan);
 }
 
-static void a_filter_with_a_blank_names_shape_and_temperature_too(void **state)
+TEST(a_filter_with_a_blank_names_shape_and_temperature_too)
 {
     struct plan_options options = whole;
-    (void)state;
     options.filter = "scale/fast *n=4 * cold";
     struct plan plan = make(several, &fake_host, &options);
     expect_groups(&plan, "scale n=4 input=fp32 cold\n");
@@ -231,9 +218,8 @@ static void a_filter_with_a_blank_names_shape_and_temperature_too(void **state)
                  "operations here: scale, stream)");
 }
 
-static void what_is_expected_wrong_stays_so_behind_a_filter(void **state)
+TEST(what_is_expected_wrong_stays_so_behind_a_filter)
 {
-    (void)state;
     const char *text = "[group a]\noperation = scale\nn = 4\nexpect_wrong = plain\n";
     const struct {
         const char *filter, *variants;
@@ -249,10 +235,9 @@ static void what_is_expected_wrong_stays_so_behind_a_filter(void **state)
     }
 }
 
-static void a_filter_that_matches_nothing_gets_a_suggestion(void **state)
+TEST(a_filter_that_matches_nothing_gets_a_suggestion)
 {
     struct plan_options options = whole;
-    (void)state;
     options.filter = "sclae/*";
     expect_error(several, &fake_host, &options,
                  "nothing in suite 'p' matches the filter 'sclae/*' (did you mean 'scale/*'?)");
@@ -262,9 +247,8 @@ static void a_filter_that_matches_nothing_gets_a_suggestion(void **state)
                  "operations here: scale, stream)");
 }
 
-static void more_groups_than_a_plan_holds_are_an_error(void **state)
+TEST(more_groups_than_a_plan_holds_are_an_error)
 {
-    (void)state;
     expect_error("[group a]\noperation = product\nm = 1..4000+1\nk = 1, 2\n", &fake_host, &whole,
                  "p.ini:1: a plan has at most 4096 groups");
 }
@@ -277,10 +261,9 @@ static const char all_ceilings[] =
     "[group fp32]\noperation = product\nm = 512\nk = 512\n"
     "[group no ceiling]\noperation = scale\n";
 
-static void ceilings_that_the_groups_need_come_in_front_and_are_brief(void **state)
+TEST(ceilings_that_the_groups_need_come_in_front_and_are_brief)
 {
     struct plan_options options = whole;
-    (void)state;
     write_suite("ceilings.ini", all_ceilings);
     options.with_ceilings = true;
     struct plan plan = make("[group a]\noperation = scale\nn = 4\n", &fake_host, &options);
@@ -302,10 +285,9 @@ static void ceilings_that_the_groups_need_come_in_front_and_are_brief(void **sta
     plan_release(&plan);
 }
 
-static void a_ceiling_that_is_a_case_already_is_not_measured_twice(void **state)
+TEST(a_ceiling_that_is_a_case_already_is_not_measured_twice)
 {
     struct plan_options options = whole;
-    (void)state;
     write_suite("ceilings.ini", all_ceilings);
     options.with_ceilings = true;
     struct plan plan = make(all_ceilings, &fake_host, &options);
@@ -315,10 +297,9 @@ static void a_ceiling_that_is_a_case_already_is_not_measured_twice(void **state)
     plan_release(&plan);
 }
 
-static void cases_that_do_not_run_need_no_ceiling(void **state)
+TEST(cases_that_do_not_run_need_no_ceiling)
 {
     struct plan_options options = whole;
-    (void)state;
     write_suite("ceilings.ini", all_ceilings);
     options.with_ceilings = true;
     struct plan plan = make("[group a]\noperation = scale\nn = 13\n", &fake_host, &options);
@@ -328,27 +309,5 @@ static void cases_that_do_not_run_need_no_ceiling(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dims_multiply_in_the_order_written_the_first_slowest),
-        cmocka_unit_test(dims_that_are_not_named_have_their_fallback),
-        cmocka_unit_test(a_shape_named_twice_is_measured_once_with_all_its_variants),
-        cmocka_unit_test(settings_come_from_the_options_then_the_group_then_the_suite),
-        cmocka_unit_test(
-            a_group_has_its_own_threshold_else_that_of_its_file_else_that_of_the_suite),
-        cmocka_unit_test(wrong_answers_are_expected_of_the_variants_that_the_own_group_names),
-        cmocka_unit_test(only_variants_of_the_device_are_taken),
-        cmocka_unit_test(what_cannot_run_is_skipped_with_its_reason),
-        cmocka_unit_test(a_shape_larger_than_the_memory_is_skipped),
-        cmocka_unit_test(groups_of_another_device_or_without_variants_here_are_left_out),
-        cmocka_unit_test(a_baseline_of_the_suites_choice_is_measured_too),
-        cmocka_unit_test(a_filter_is_a_glob_on_operation_and_variant),
-        cmocka_unit_test(a_filter_with_a_blank_names_shape_and_temperature_too),
-        cmocka_unit_test(what_is_expected_wrong_stays_so_behind_a_filter),
-        cmocka_unit_test(a_filter_that_matches_nothing_gets_a_suggestion),
-        cmocka_unit_test(more_groups_than_a_plan_holds_are_an_error),
-        cmocka_unit_test(ceilings_that_the_groups_need_come_in_front_and_are_brief),
-        cmocka_unit_test(a_ceiling_that_is_a_case_already_is_not_measured_twice),
-        cmocka_unit_test(cases_that_do_not_run_need_no_ceiling),
-    };
-    return cmocka_run_group_tests(tests, enter_suite_folder, leave_suite_folder);
+    return test_main(enter_suite_folder, leave_suite_folder);
 }

@@ -2,12 +2,7 @@
  * test_plan_card.c - what a variant needs of the card and of the code that was built: what is
  * not there is the reason to skip the case.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "case/registry.h"
 #include "suite/plan_parts.h"
 
@@ -32,7 +27,6 @@ static int64_t tile_bytes(const struct assay_shape *shape)
 
 static const char *never(const struct assay_shape *shape)
 {
-    (void)shape;
     return "not today";
 }
 
@@ -66,9 +60,8 @@ static void expect(const struct device_info *device, const struct assay_variant 
     assert_string_equal(group.skip[0], reason);
 }
 
-static void shared_memory_beyond_the_card_is_a_reason(void **state)
+TEST(shared_memory_beyond_the_card_is_a_reason)
 {
-    (void)state;
     expect(&a100, &tiled, 163 * KIB, "");
     expect(&a100, &tiled, 163 * KIB + 1,
            "needs 164 KiB of shared memory per block, this card has 163");
@@ -77,15 +70,13 @@ static void shared_memory_beyond_the_card_is_a_reason(void **state)
     expect(&ada, &plain, 1 << 30, "");
 }
 
-static void what_the_shape_cannot_have_is_said_first(void **state)
+TEST(what_the_shape_cannot_have_is_said_first)
 {
-    (void)state;
     expect(&ada, &both, 227 * KIB, "not today");
 }
 
-static void code_is_asked_for_where_the_card_would_do(void **state)
+TEST(code_is_asked_for_where_the_card_would_do)
 {
-    (void)state;
     expect(&h200, &wgmma, 1, "");
     expect(&h200, &clusters, 1, "");
     expect(&h200_by_ptx_80, &clusters, 1, "needs code for sm_90, this build has sm_80");
@@ -94,28 +85,19 @@ static void code_is_asked_for_where_the_card_would_do(void **state)
     expect(&b200_by_ptx_90, &clusters, 1, "");
 }
 
-static void the_card_is_named_where_no_code_would_help(void **state)
+TEST(the_card_is_named_where_no_code_would_help)
 {
-    (void)state;
     expect(&a100, &clusters, 1, "needs compute capability 9.0, the device has 8.0");
     expect(&b200_by_ptx_90, &wgmma, 1, "for compute capability 9.0 at most, the device has 10.0");
 }
 
-static void the_host_has_no_card(void **state)
+TEST(the_host_has_no_card)
 {
-    (void)state;
     const struct device_info host = {.place = ASSAY_HOST};
     expect(&host, &tiled, 227 * KIB, "");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_memory_beyond_the_card_is_a_reason),
-        cmocka_unit_test(what_the_shape_cannot_have_is_said_first),
-        cmocka_unit_test(code_is_asked_for_where_the_card_would_do),
-        cmocka_unit_test(the_card_is_named_where_no_code_would_help),
-        cmocka_unit_test(the_host_has_no_card),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

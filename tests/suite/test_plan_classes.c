@@ -13,9 +13,8 @@ static int64_t solved(const char *list, const struct device_info *device)
     return value;
 }
 
-static void l2_is_the_largest_size_within_a_quarter_of_the_cache(void **state)
+TEST(l2_is_the_largest_size_within_a_quarter_of_the_cache)
 {
-    (void)state;
     for (int64_t cache = 4096; cache < (int64_t)1 << 32; cache = cache * 5 / 3) {
         struct device_info device = fake_host;
         device.cache_bytes = cache;
@@ -26,9 +25,8 @@ static void l2_is_the_largest_size_within_a_quarter_of_the_cache(void **state)
     }
 }
 
-static void vram_is_the_smallest_size_of_eight_caches(void **state)
+TEST(vram_is_the_smallest_size_of_eight_caches)
 {
-    (void)state;
     for (int64_t cache = 4096; cache < (int64_t)1 << 28; cache = cache * 5 / 3) {
         struct device_info device = fake_host;
         device.cache_bytes = cache;
@@ -39,18 +37,16 @@ static void vram_is_the_smallest_size_of_eight_caches(void **state)
     }
 }
 
-static void a_factor_scales_the_bytes_of_a_class(void **state)
+TEST(a_factor_scales_the_bytes_of_a_class)
 {
-    (void)state;
     /* 3 bytes per element, 32 MiB of cache. */
     assert_int_equal(solved("2*l2", &fake_host), (16 << 20) / 3 / 4096 * 4096);
     assert_int_equal(solved("0.5*l2", &fake_host), (4 << 20) / 3 / 4096 * 4096);
     assert_int_equal(solved("0.5*vram", &fake_host), ((128 << 20) / 3 / 4096 + 1) * 4096);
 }
 
-static void a_class_is_solved_for_the_other_dims_of_its_shape(void **state)
+TEST(a_class_is_solved_for_the_other_dims_of_its_shape)
 {
-    (void)state;
     struct plan plan =
         make("[group a]\noperation = product\nm = l2\nk = 1023, 2047\n", &fake_host, &whole);
     for (int i = 0; i < 2; i++) {
@@ -62,21 +58,19 @@ static void a_class_is_solved_for_the_other_dims_of_its_shape(void **state)
     plan_release(&plan);
 }
 
-static void a_class_ends_at_the_range_of_its_dim(void **state)
+TEST(a_class_ends_at_the_range_of_its_dim)
 {
     struct device_info device = fake_host;
-    (void)state;
     device.cache_bytes = (int64_t)1 << 40;
     assert_int_equal(solved("l2", &device), 1000000000 / 4096 * 4096); /* all is within */
     device.cache_bytes = 1;
     assert_int_equal(solved("0.1*vram", &device), 1);
 }
 
-static void a_class_without_a_size_is_an_error_at_its_line(void **state)
+TEST(a_class_without_a_size_is_an_error_at_its_line)
 {
     struct device_info device = fake_host;
     const char *text = "[group a]\noperation = scale\nn = l2, vram\n";
-    (void)state;
     device.cache_bytes = 16;
     expect_error(text, &device, &whole,
                  "p.ini:3: no value of n brings scale down to the 4 B that l2 is on this device");
@@ -91,13 +85,5 @@ static void a_class_without_a_size_is_an_error_at_its_line(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(l2_is_the_largest_size_within_a_quarter_of_the_cache),
-        cmocka_unit_test(vram_is_the_smallest_size_of_eight_caches),
-        cmocka_unit_test(a_factor_scales_the_bytes_of_a_class),
-        cmocka_unit_test(a_class_is_solved_for_the_other_dims_of_its_shape),
-        cmocka_unit_test(a_class_ends_at_the_range_of_its_dim),
-        cmocka_unit_test(a_class_without_a_size_is_an_error_at_its_line),
-    };
-    return cmocka_run_group_tests(tests, enter_suite_folder, leave_suite_folder);
+    return test_main(enter_suite_folder, leave_suite_folder);
 }

@@ -14,9 +14,8 @@ static int64_t load_of(const int *share, const int64_t *cost, int count, int ind
     return load;
 }
 
-static void shares_are_a_partition_in_the_order_of_the_plan(void **state)
+TEST(shares_are_a_partition_in_the_order_of_the_plan)
 {
-    (void)state;
     struct plan all = make(sizes, &fake_host, &whole);
     assert_in_range(all.count, 10, 100);
     for (int shares = 1; shares <= all.count + 2; shares++) {
@@ -40,9 +39,8 @@ static void shares_are_a_partition_in_the_order_of_the_plan(void **state)
     plan_release(&all);
 }
 
-static void more_shares_than_groups_leave_the_rest_empty(void **state)
+TEST(more_shares_than_groups_leave_the_rest_empty)
 {
-    (void)state;
     struct plan all = make(sizes, &fake_host, &whole);
     int share[100];
     assert_int_equal(plan_cut(&all, all.count + 3, NULL, share), 0);
@@ -53,9 +51,8 @@ static void more_shares_than_groups_leave_the_rest_empty(void **state)
 }
 
 /* Graham's bound; the best is no less than the mean, or the longest group. */
-static void shares_are_about_equally_long_by_what_groups_took(void **state)
+TEST(shares_are_about_equally_long_by_what_groups_took)
 {
-    (void)state;
     struct plan all = make(sizes, &fake_host, &whole);
     int share[100];
     int64_t cost[100], longest = 0, sum = 0;
@@ -73,9 +70,8 @@ static void shares_are_about_equally_long_by_what_groups_took(void **state)
     plan_release(&all);
 }
 
-static void large_work_does_not_share_with_other_large_work(void **state)
+TEST(large_work_does_not_share_with_other_large_work)
 {
-    (void)state;
     static const char two_large[] = "[group a]\noperation = scale\nvariants = plain\nn = 1Ki, "
                                     "1000000000, 2Ki, 4Ki, 999999999\n";
     struct plan all = make(two_large, &fake_host, &whole);
@@ -89,9 +85,8 @@ static void large_work_does_not_share_with_other_large_work(void **state)
 }
 
 /* A cost that is known counts, also beside groups whose cost is estimated. */
-static void what_is_not_known_is_scaled_to_what_is(void **state)
+TEST(what_is_not_known_is_scaled_to_what_is)
 {
-    (void)state;
     static const char alike[] =
         "[group a]\noperation = scale\nvariants = plain\nn = 1000, 1001, 1002, 1003\n";
     struct plan all = make(alike, &fake_host, &whole);
@@ -106,12 +101,5 @@ static void what_is_not_known_is_scaled_to_what_is(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_a_partition_in_the_order_of_the_plan),
-        cmocka_unit_test(more_shares_than_groups_leave_the_rest_empty),
-        cmocka_unit_test(shares_are_about_equally_long_by_what_groups_took),
-        cmocka_unit_test(large_work_does_not_share_with_other_large_work),
-        cmocka_unit_test(what_is_not_known_is_scaled_to_what_is),
-    };
-    return cmocka_run_group_tests(tests, enter_suite_folder, leave_suite_folder);
+    return test_main(enter_suite_folder, leave_suite_folder);
 }

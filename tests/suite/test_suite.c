@@ -1,11 +1,7 @@
 /* test_suite.c - what a suite file may say, and what each mistake is answered with. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "tests/fake_operations.h"
 #include "suite/suite.h"
@@ -44,10 +40,9 @@ static void expect_key_error(const char *line, const char *message)
 
 /* ------------------------------------------------------------ right files -- */
 
-static void keys_keep_their_values_and_lines(void **state)
+TEST(keys_keep_their_values_and_lines)
 {
     struct suite suite;
-    (void)state;
     const char *text = "\xef\xbb\xbf; a comment\r\n"
                        "[suite]\r\n"
                        "title = all of it ; said shortly\r\n"
@@ -82,10 +77,9 @@ static void keys_keep_their_values_and_lines(void **state)
     suite_release(&suite);
 }
 
-static void included_groups_come_first_and_keep_their_settings(void **state)
+TEST(included_groups_come_first_and_keep_their_settings)
 {
     struct suite suite;
-    (void)state;
     write_suite("inner.ini", "[suite]\nbudget = 2\n[group a]\noperation = scale\n"
                              "[group b]\noperation = scale\nbudget = 3\n");
     write_suite("outer.ini", "[suite]\nbudget = 1\ninclude = inner, ./inner.ini\n"
@@ -104,12 +98,11 @@ static void included_groups_come_first_and_keep_their_settings(void **state)
     suite_release(&suite);
 }
 
-static void suites_are_listed_sorted_and_found_by_name_or_path(void **state)
+TEST(suites_are_listed_sorted_and_found_by_name_or_path)
 {
     struct suite suite;
     char(*names)[ASSAY_MAX_NAME], path[128];
     int count, found = 0;
-    (void)state;
     write_suite("zeta.ini", "[group a]\noperation = scale\n");
     write_suite("alpha.ini", "[group a]\noperation = scale\n");
     assert_int_equal(suite_names(&names, &count), 0);
@@ -130,10 +123,9 @@ static void suites_are_listed_sorted_and_found_by_name_or_path(void **state)
 
 /* -------------------------------------------------------------- mistakes -- */
 
-static void a_name_that_is_not_there_gets_a_suggestion(void **state)
+TEST(a_name_that_is_not_there_gets_a_suggestion)
 {
     struct suite suite;
-    (void)state;
     write_suite("quantise.ini", "[group a]\noperation = scale\n");
     assert_int_equal(suite_read(&suite, "quantize"), -1);
     assert_string_equal(assay_last_error(),
@@ -144,9 +136,8 @@ static void a_name_that_is_not_there_gets_a_suggestion(void **state)
     assert_string_equal(assay_last_error(), "cannot read /tmp/: Is a directory");
 }
 
-static void lines_that_are_no_ini_are_refused_with_their_line(void **state)
+TEST(lines_that_are_no_ini_are_refused_with_their_line)
 {
-    (void)state;
     expect_error("[suite]\ntitle\n",
                  "x.ini:2: neither 'key = value' nor a [section] nor a comment (; or #)");
     expect_error("; one\n[suite\n", "x.ini:2: a heading ends with ']'");
@@ -162,10 +153,9 @@ static void lines_that_are_no_ini_are_refused_with_their_line(void **state)
                  "x.ini:3: an indented line continues the value above; keys begin a line");
 }
 
-static void a_line_longer_than_the_buffer_is_refused(void **state)
+TEST(a_line_longer_than_the_buffer_is_refused)
 {
     char text[300];
-    (void)state;
     snprintf(text, sizeof text, "[suite]\n;%0*d\n[group a]\noperation = scale\n", 196, 0);
     write_suite("fits.ini", text);
     struct suite suite;
@@ -175,28 +165,25 @@ static void a_line_longer_than_the_buffer_is_refused(void **state)
     expect_error(text, "x.ini:2: the line is longer than 197 characters");
 }
 
-static void a_value_longer_than_its_room_is_refused(void **state)
+TEST(a_value_longer_than_its_room_is_refused)
 {
     char text[2048] = "[group a]\noperation = scale\nn = 1,\n";
-    (void)state;
     /* 1 and a comma, then 153 characters of each line. */
     for (int i = 0; i < 7; i++)
         sprintf(text + strlen(text), "  %0*d,\n", 151, 1);
     expect_error(text, "x.ini:10: the value is longer than 999 characters");
 }
 
-static void a_file_that_is_not_text_is_refused(void **state)
+TEST(a_file_that_is_not_text_is_refused)
 {
     struct suite suite;
-    (void)state;
     write_bytes("x.ini", "[suite]\0\n", 9);
     assert_int_equal(suite_read(&suite, "x.ini"), -1);
     assert_string_equal(assay_last_error(), "x.ini: not a text file");
 }
 
-static void sections_have_known_names_once(void **state)
+TEST(sections_have_known_names_once)
 {
-    (void)state;
     expect_error("[sweet]\n", "x.ini:1: no section is called [sweet] (there are [suite], "
                               "[group LABEL], [claim ID], [bench NAME] and [kernel NAME])");
     expect_error("[group]\n", "x.ini:1: a group has a label: [group LABEL]");
@@ -208,9 +195,8 @@ static void sections_have_known_names_once(void **state)
                  "x.ini:1: the label is longer than 47 characters");
 }
 
-static void keys_of_the_suite_are_known_and_in_range(void **state)
+TEST(keys_of_the_suite_are_known_and_in_range)
 {
-    (void)state;
     expect_error("[suite]\nbuget = 1\n",
                  "x.ini:2: [suite] has no key 'buget' (did you mean 'budget'?)");
     expect_error("[suite]\ntitle = a\ntitle = b\n",
@@ -223,9 +209,8 @@ static void keys_of_the_suite_are_known_and_in_range(void **state)
                                             "0 and at most 3600, or 0");
 }
 
-static void a_group_needs_an_operation_that_exists(void **state)
+TEST(a_group_needs_an_operation_that_exists)
 {
-    (void)state;
     expect_error("\n[group a]\n", "x.ini:2: group 'a' has no operation");
     expect_error("[group a]\nn = 5\n", "x.ini:1: group 'a' has no operation");
     expect_error("[group a]\noperation = sclae\n",
@@ -235,9 +220,8 @@ static void a_group_needs_an_operation_that_exists(void **state)
                  "stream)");
 }
 
-static void keys_of_a_group_are_known(void **state)
+TEST(keys_of_a_group_are_known)
 {
-    (void)state;
     expect_key_error("inputs = fp32",
                      "scale has no dim 'inputs' (did you mean 'input'? its dims: n, input)");
     expect_key_error("temprature = hot", "scale has no dim 'temprature' (did you mean "
@@ -256,9 +240,8 @@ static void keys_of_a_group_are_known(void **state)
                      "no variant of scale matches 'libary' (did you mean 'library'?)");
 }
 
-static void values_of_a_size_are_sizes_in_range(void **state)
+TEST(values_of_a_size_are_sizes_in_range)
 {
-    (void)state;
     expect_key_error("n =", "the list is empty");
     expect_key_error("n = 1,,2", "an item of the list is empty");
     expect_key_error("n = 0", "n = 0 is out of its range, 1 to 1000000000");
@@ -285,23 +268,20 @@ static void values_of_a_size_are_sizes_in_range(void **state)
     expect_key_error("n = 1G..4G*2", "n = 2000000000 is out of its range, 1 to 1000000000");
 }
 
-static void values_of_a_choice_are_its_choices(void **state)
+TEST(values_of_a_choice_are_its_choices)
 {
-    (void)state;
     expect_key_error("input = fp23", "input has no choice 'fp23' (did you mean 'fp32'?)");
     expect_key_error("input = anything", "input has no choice 'anything' (it has fp32, bf16)");
 }
 
-static void only_one_dim_of_a_group_has_a_size_class(void **state)
+TEST(only_one_dim_of_a_group_has_a_size_class)
 {
-    (void)state;
     expect_error("[group a]\noperation = product\nm = l2\nk = vram\n",
                  "x.ini:4: k: only one dim of a group can have a size class");
 }
 
-static void an_include_that_loops_or_is_unknown_is_refused(void **state)
+TEST(an_include_that_loops_or_is_unknown_is_refused)
 {
-    (void)state;
     write_suite("loop.ini", "[suite]\ninclude = x\n");
     expect_error("[suite]\n\ninclude = loop\n", "loop.ini:2: including 'x' leads back to itself");
     expect_error("[suite]\ninclude = x\n", "x.ini:2: including 'x' leads back to itself");
@@ -326,9 +306,8 @@ static void expect_values(const char *list, int count, const int64_t *expected)
     free(values);
 }
 
-static void ranges_hold_their_first_value_and_none_above_the_last(void **state)
+TEST(ranges_hold_their_first_value_and_none_above_the_last)
 {
-    (void)state;
     expect_values("1..16384*4", 8, (int64_t[]){1, 4, 16, 64, 256, 1024, 4096, 16384});
     expect_values("1M .. 9M * 2", 4, (int64_t[]){1000000, 2000000, 4000000, 8000000});
     expect_values("1..10*1.5", 5, (int64_t[]){1, 2, 3, 5, 8} /* 1 1.5 2.25 3.4 5.1 7.6 */);
@@ -338,10 +317,9 @@ static void ranges_hold_their_first_value_and_none_above_the_last(void **state)
     expect_values("1..4*1.0001", 4, (int64_t[]){1, 2, 3, 4});
 }
 
-static void a_value_that_is_named_twice_is_one(void **state)
+TEST(a_value_that_is_named_twice_is_one)
 {
     struct suite_value *values;
-    (void)state;
     expect_values("8, 4, 8, 4..8+2, 8", 3, (int64_t[]){8, 4, 6});
     assert_int_equal(suite_values(&scale.dims[0], "l2, 2*l2, l2, 1*l2", &values), 2);
     free(values);
@@ -349,10 +327,9 @@ static void a_value_that_is_named_twice_is_one(void **state)
     free(values);
 }
 
-static void classes_may_have_a_factor(void **state)
+TEST(classes_may_have_a_factor)
 {
     struct suite_value *values;
-    (void)state;
     assert_int_equal(suite_values(&scale.dims[0], "l2, 2*l2, 0.5 * vram", &values), 3);
     assert_string_equal(values[0].class_name, "l2");
     assert_float_equal(values[0].times, 1, 0);
@@ -362,18 +339,16 @@ static void classes_may_have_a_factor(void **state)
     free(values);
 }
 
-static void a_star_stands_for_every_choice(void **state)
+TEST(a_star_stands_for_every_choice)
 {
     struct suite_value *values;
-    (void)state;
     assert_int_equal(suite_values(&scale.dims[1], "*", &values), 2);
     assert_int_equal(values[1].value, 1);
     free(values);
 }
 
-static void globs_choose_in_turn(void **state)
+TEST(globs_choose_in_turn)
 {
-    (void)state;
     assert_true(suite_chooses("*", "fast"));
     assert_true(suite_chooses("f*, wide", "fast"));
     assert_false(suite_chooses("f*, wide", "plain"));
@@ -385,28 +360,5 @@ static void globs_choose_in_turn(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_keep_their_values_and_lines),
-        cmocka_unit_test(included_groups_come_first_and_keep_their_settings),
-        cmocka_unit_test(suites_are_listed_sorted_and_found_by_name_or_path),
-        cmocka_unit_test(a_name_that_is_not_there_gets_a_suggestion),
-        cmocka_unit_test(lines_that_are_no_ini_are_refused_with_their_line),
-        cmocka_unit_test(a_line_longer_than_the_buffer_is_refused),
-        cmocka_unit_test(a_value_longer_than_its_room_is_refused),
-        cmocka_unit_test(a_file_that_is_not_text_is_refused),
-        cmocka_unit_test(sections_have_known_names_once),
-        cmocka_unit_test(keys_of_the_suite_are_known_and_in_range),
-        cmocka_unit_test(a_group_needs_an_operation_that_exists),
-        cmocka_unit_test(keys_of_a_group_are_known),
-        cmocka_unit_test(values_of_a_size_are_sizes_in_range),
-        cmocka_unit_test(values_of_a_choice_are_its_choices),
-        cmocka_unit_test(only_one_dim_of_a_group_has_a_size_class),
-        cmocka_unit_test(an_include_that_loops_or_is_unknown_is_refused),
-        cmocka_unit_test(ranges_hold_their_first_value_and_none_above_the_last),
-        cmocka_unit_test(a_value_that_is_named_twice_is_one),
-        cmocka_unit_test(classes_may_have_a_factor),
-        cmocka_unit_test(a_star_stands_for_every_choice),
-        cmocka_unit_test(globs_choose_in_turn),
-    };
-    return cmocka_run_group_tests(tests, enter_suite_folder, leave_suite_folder);
+    return test_main(enter_suite_folder, leave_suite_folder);
 }

@@ -1,13 +1,8 @@
 /* test_kernel_name.c - what a case is called by, of a kernel's whole name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "trace/kernel_name.h"
 
-static void a_name_keeps_what_tells_it_from_others(void **state)
+TEST(a_name_keeps_what_tells_it_from_others)
 {
     static const struct {
         const char *whole, *name;
@@ -32,27 +27,21 @@ static void a_name_keeps_what_tells_it_from_others(void **state)
         {"a::", "a::"},
     };
     char name[64];
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         kernel_short_name(known[i].whole, name, sizeof name);
         assert_string_equal(name, known[i].name);
     }
 }
 
-static void a_name_is_cut_at_its_field(void **state)
+TEST(a_name_is_cut_at_its_field)
 {
     char name[5];
-    (void)state;
     kernel_short_name("void softmax<float>(float*)", name, sizeof name);
     assert_string_equal(name, "soft");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_keeps_what_tells_it_from_others),
-        cmocka_unit_test(a_name_is_cut_at_its_field),
-    };
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* test_trace_read.c - what a process wrote is what is read, also where it was cut or damaged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "trace/trace_cases.h"
 #include "trace_fixture.h"
 
@@ -27,12 +22,11 @@ static bool two_kernels(struct trace_writer *writer)
     return true;
 }
 
-static void what_was_written_is_read(void **state)
+TEST(what_was_written_is_read)
 {
     struct trace trace = {0};
     size_t size = 0;
     char *bytes = fixture_trace(two_kernels, &size);
-    (void)state;
     assert_non_null(bytes);
     assert_int_equal(trace_add(&trace, bytes, size), 0);
     assert_int_equal(trace.processes, 1);
@@ -59,12 +53,11 @@ static void what_was_written_is_read(void **state)
 }
 
 /* Cut anywhere, a file has what was whole before that place, and nothing else. */
-static void a_file_that_was_cut_has_what_was_written_before(void **state)
+TEST(a_file_that_was_cut_has_what_was_written_before)
 {
     size_t size = 0;
     char *bytes = fixture_trace(two_kernels, &size);
     uint64_t before = 0;
-    (void)state;
     assert_non_null(bytes);
     for (size_t length = 0; length < size; length++) {
         struct trace trace = {0};
@@ -82,11 +75,10 @@ static void a_file_that_was_cut_has_what_was_written_before(void **state)
 }
 
 /* Any byte that is another one: no figure is impossible, and nothing is read that is not there. */
-static void a_damaged_file_gives_no_impossible_figure(void **state)
+TEST(a_damaged_file_gives_no_impossible_figure)
 {
     size_t size = 0;
     char *bytes = fixture_trace(two_kernels, &size);
-    (void)state;
     assert_non_null(bytes);
     for (size_t at = 0; at < size; at++) {
         struct trace trace = {0};
@@ -139,12 +131,11 @@ static int kept_of(const struct traced_kernel *kernel, float ns)
 
 /* Every second one would be of one size. The shares are within five standard deviations of a
  * half. */
-static void what_is_kept_of_many_is_a_fair_part(void **state)
+TEST(what_is_kept_of_many_is_a_fair_part)
 {
     struct trace trace = {0};
     size_t size = 0;
     char *bytes = fixture_trace(alternating, &size);
-    (void)state;
     assert_non_null(bytes);
     assert_int_equal(trace_add(&trace, bytes, size), 0);
     const struct traced_kernel *kernel = &trace.kernels[0];
@@ -158,12 +149,11 @@ static void what_is_kept_of_many_is_a_fair_part(void **state)
 }
 
 /* A process with few launches keeps all of them: their share must not grow by that. */
-static void two_processes_are_kept_at_one_level(void **state)
+TEST(two_processes_are_kept_at_one_level)
 {
     struct trace trace = {0};
     size_t sizes[2] = {0};
     char *many = fixture_trace(alternating, &sizes[0]), *less = fixture_trace(few, &sizes[1]);
-    (void)state;
     assert_non_null(many);
     assert_non_null(less);
     assert_int_equal(trace_add(&trace, less, sizes[1]), 0);
@@ -201,13 +191,12 @@ static bool alike(struct trace_writer *writer)
     return true;
 }
 
-static void kernels_of_one_short_name_are_told_apart(void **state)
+TEST(kernels_of_one_short_name_are_told_apart)
 {
     struct trace trace = {0};
     struct trace_cases cases;
     size_t size = 0;
     char *bytes = fixture_trace(alike, &size);
-    (void)state;
     assert_non_null(bytes);
     assert_int_equal(trace_add(&trace, bytes, size), 0);
     assert_int_equal(trace_cases_make(&cases, &trace, "program", 0), 0);
@@ -246,13 +235,12 @@ static bool alike_ranges(struct trace_writer *writer)
     return true;
 }
 
-static void ranges_of_one_short_name_are_told_apart(void **state)
+TEST(ranges_of_one_short_name_are_told_apart)
 {
     struct trace trace = {0};
     struct trace_cases cases;
     size_t size = 0;
     char *bytes = fixture_trace(alike_ranges, &size);
-    (void)state;
     assert_non_null(bytes);
     assert_int_equal(trace_add(&trace, bytes, size), 0);
     assert_int_equal(trace_cases_make(&cases, &trace, "program", 0), 0);
@@ -284,13 +272,12 @@ static bool without_time(struct trace_writer *writer)
     return true;
 }
 
-static void a_kernel_without_time_has_a_device(void **state)
+TEST(a_kernel_without_time_has_a_device)
 {
     struct trace trace = {0};
     struct trace_cases cases;
     size_t size = 0;
     char *bytes = fixture_trace(without_time, &size);
-    (void)state;
     assert_non_null(bytes);
     assert_int_equal(trace_add(&trace, bytes, size), 0);
     assert_int_equal(trace_main_device(&trace), 1);
@@ -305,16 +292,6 @@ static void a_kernel_without_time_has_a_device(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_written_is_read),
-        cmocka_unit_test(a_file_that_was_cut_has_what_was_written_before),
-        cmocka_unit_test(a_damaged_file_gives_no_impossible_figure),
-        cmocka_unit_test(what_is_kept_of_many_is_a_fair_part),
-        cmocka_unit_test(two_processes_are_kept_at_one_level),
-        cmocka_unit_test(kernels_of_one_short_name_are_told_apart),
-        cmocka_unit_test(ranges_of_one_short_name_are_told_apart),
-        cmocka_unit_test(a_kernel_without_time_has_a_device),
-    };
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

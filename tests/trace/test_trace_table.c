@@ -1,14 +1,9 @@
 /* test_trace_table.c - what assay time prints of a run fits its terminal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/test.h"
 #include "base/text.h"
 #include "case/run_record.h"
 #include "device/profile.h"
@@ -34,7 +29,6 @@ static int make_run(void **state)
 {
     static const char *const ranges[] = {"", "range=a_range_that_says_at_length_what_is_done_in_it",
                                          "range=b"};
-    (void)state;
     launch.number = 1;
     snprintf(launch.device.name, sizeof launch.device.name,
              "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition");
@@ -75,9 +69,8 @@ static char *print(bool by_range, int width)
     return text;
 }
 
-static void no_line_is_wider_than_the_terminal(void **state)
+TEST(no_line_is_wider_than_the_terminal)
 {
-    (void)state;
     for (int by_range = 0; by_range < 2; by_range++) {
         char *text = print(by_range, WIDTH), *rest = text, *line;
         while ((line = strsep(&rest, "\n"))) {
@@ -88,9 +81,8 @@ static void no_line_is_wider_than_the_terminal(void **state)
     }
 }
 
-static void the_kernel_with_most_time_is_first_and_the_least_are_added_up(void **state)
+TEST(the_kernel_with_most_time_is_first_and_the_least_are_added_up)
 {
-    (void)state;
     char *text = print(false, 1000);
     const char *most = strstr(text, "characters29~"), *next = strstr(text, "characters28~");
     assert_true(most && next && most < next);
@@ -100,9 +92,8 @@ static void the_kernel_with_most_time_is_first_and_the_least_are_added_up(void *
     free(text);
 }
 
-static void by_range_the_largest_is_first(void **state)
+TEST(by_range_the_largest_is_first)
 {
-    (void)state;
     char *text = print(true, 1000);
     const char *b = strstr(text, "range=b: 1650 s, 35.5 % of the time");
     const char *a = strstr(text, "range=a_range_that_says"), *none = strstr(text, "in no range");
@@ -112,11 +103,6 @@ static void by_range_the_largest_is_first(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_line_is_wider_than_the_terminal),
-        cmocka_unit_test(the_kernel_with_most_time_is_first_and_the_least_are_added_up),
-        cmocka_unit_test(by_range_the_largest_is_first),
-    };
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, make_run, NULL);
+    return test_main(make_run, NULL);
 }

@@ -1,14 +1,6 @@
 #include "device/cuda/check_cuda.h"
 #include "device/cuda/check_kernels.h"
 
-static int copy(struct device *device, void *to, const void *from, size_t bytes,
-                enum cudaMemcpyKind kind)
-{
-    if (cuda_check(cudaMemcpyAsync(to, from, bytes, kind, device->stream), "copying") < 0)
-        return -1;
-    return cuda_check(cudaStreamSynchronize(device->stream), "copying");
-}
-
 int cuda_poison(struct device *device, void *memory, size_t bytes, uint64_t seed)
 {
     if (kernel_poison(device->stream, memory, bytes, seed) < 0) return -1;
@@ -27,12 +19,12 @@ int cuda_unwritten(struct device *device, const void *memory, enum assay_type ty
     if (kernel_unwritten(device->stream, memory, (size_t)count * size, (int)size, seed,
                          device->found) < 0)
         return -1;
-    return copy(device, left, device->found, sizeof *left, cudaMemcpyDeviceToHost);
+    return cuda_move(device, left, device->found, sizeof *left, cudaMemcpyDeviceToHost);
 }
 
 int cuda_copy(struct device *device, void *to, const void *from, size_t bytes)
 {
-    return copy(device, to, from, bytes, cudaMemcpyDeviceToDevice);
+    return cuda_move(device, to, from, bytes, cudaMemcpyDeviceToDevice);
 }
 
 _Static_assert(ASSAY_CHECK_PLACES * sizeof(struct difference) <= FOUND_BYTES, "all fit");
@@ -42,7 +34,7 @@ int cuda_differ(struct device *device, const void *a, const void *b, enum assay_
 {
     size_t bytes = ASSAY_CHECK_PLACES * sizeof *out;
     if (kernel_differ(device->stream, a, b, type, count, device->found) < 0) return -1;
-    return copy(device, out, device->found, bytes, cudaMemcpyDeviceToHost);
+    return cuda_move(device, out, device->found, bytes, cudaMemcpyDeviceToHost);
 }
 
 int cuda_signed_sums(struct device *device, const void *matrix, enum assay_type type, int64_t rows,
@@ -55,7 +47,7 @@ int cuda_signed_sums(struct device *device, const void *matrix, enum assay_type 
         return -1;
     }
     int status = kernel_signed_sums(device->stream, matrix, type, rows, columns, seed, there);
-    if (status == 0) status = copy(device, sums, there, bytes, cudaMemcpyDeviceToHost);
+    if (status == 0) status = cuda_move(device, sums, there, bytes, cudaMemcpyDeviceToHost);
     cudaFree(there);
     return status;
 }

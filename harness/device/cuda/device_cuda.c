@@ -258,22 +258,14 @@ static int64_t cuda_free_bytes(struct device *device)
     return cudaMemGetInfo(&free_bytes, &all) == cudaSuccess ? (int64_t)free_bytes : -1;
 }
 
-static int copy(struct device *device, void *to, const void *from, size_t bytes,
-                enum cudaMemcpyKind kind)
-{
-    if (cuda_check(cudaMemcpyAsync(to, from, bytes, kind, device->stream), "copying") < 0)
-        return -1;
-    return cuda_check(cudaStreamSynchronize(device->stream), "copying");
-}
-
 static int cuda_to_host(struct device *device, void *host, const void *memory, size_t bytes)
 {
-    return copy(device, host, memory, bytes, cudaMemcpyDeviceToHost);
+    return cuda_move(device, host, memory, bytes, cudaMemcpyDeviceToHost);
 }
 
 static int cuda_from_host(struct device *device, void *memory, const void *host, size_t bytes)
 {
-    return copy(device, memory, host, bytes, cudaMemcpyHostToDevice);
+    return cuda_move(device, memory, host, bytes, cudaMemcpyHostToDevice);
 }
 
 static int cuda_set(struct device *device, void *memory, uint8_t byte, size_t bytes)

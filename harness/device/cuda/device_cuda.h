@@ -51,6 +51,15 @@ static inline int cuda_synchronize(struct device *device)
     return cuda_check(cudaGetLastError(), "the GPU");
 }
 
+/* Copy and wait. */
+static inline int cuda_move(struct device *device, void *to, const void *from, size_t bytes,
+                            enum cudaMemcpyKind kind)
+{
+    if (cuda_check(cudaMemcpyAsync(to, from, bytes, kind, device->stream), "copying") < 0)
+        return -1;
+    return cuda_check(cudaStreamSynchronize(device->stream), "copying");
+}
+
 /* Evict everything else from L2, by the method the options chose. Only enqueues. */
 int cuda_flush(struct device *device);
 

@@ -1,4 +1,3 @@
-/* energy.c - see energy.h. */
 #include "device/cuda/energy.h"
 
 #include <math.h>

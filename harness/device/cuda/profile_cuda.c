@@ -5,7 +5,6 @@
  * Before every launch the caches are brought into the state of the case (cold or hot), as
  * for sampling, so each pass counts the same kind of launch. Clock rates are not changed.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-/* nvbench_samples.c - see nvbench_samples.h. */
 #include "store/exchange/nvbench_samples.h"
 
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/csv.h"
+#include "base/markup.h"
 #include "base/text.h"
 #include "case/case_name.h"
 #include "store/store_internal.h"

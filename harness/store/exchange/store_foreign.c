@@ -1,4 +1,3 @@
-/* store_foreign.c - see store_foreign.h. */
 #include "store/exchange/store_foreign.h"
 
 #include <errno.h>

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "base/text.h"
 #include "store/exchange/nvbench_samples.h"
 #include "store/exchange/store_foreign.h"
 

@@ -1,4 +1,3 @@
-/* central.c - see central.h. */
 #include "store/postgres/central.h"
 
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "case/case_name.h"
 #include "store/postgres/central.h"
-#include "store/postgres/pq.h"
 
 /* STORE_OF_GATE, and the present, as the server has them. */
 #define OF_GATE "label LIKE 'gate ________ round %'"

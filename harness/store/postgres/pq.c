@@ -1,4 +1,3 @@
-/* pq.c - see pq.h. */
 #include "store/postgres/pq.h"
 
 #include <stdbool.h>

@@ -139,7 +139,6 @@ static const struct assay_variant variant_split = {
     .summary = "means, factors and product in three kernels",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup_split,
     .launch = launch_split,
     .teardown = device_memory_free,
@@ -152,7 +151,6 @@ static const struct assay_variant variant_best = {
     .summary = "one kernel, one leaf per block, the product by loads of 16 bytes",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_best,
 };
 ASSAY_REGISTER_VARIANT(variant_best);

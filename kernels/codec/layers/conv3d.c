@@ -96,7 +96,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 {
     const struct conv_job job = conv_job(shape);
     const double terms = conv_depth(&job) + 1;
-    (void)buffer;
     for (int64_t at = begin; at < end; at++) {
         struct product_sum sum = {0};
         one(&job, in, at, &sum);
@@ -116,7 +115,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 static int64_t product_columns(const struct assay_shape *shape, int buffer)
 {
     const struct conv_job job = conv_job(shape);
-    (void)buffer;
     return conv_voxels(&job);
 }
 
@@ -178,7 +176,6 @@ static int product_check(const struct assay_shape *shape, const void *const in[]
     const size_t size = (size_t)conv_depth(&job) * (size_t)conv_voxels(&job);
     double signs = 0;
     int failed = 0;
-    (void)buffer;
     for (int v = 0; v < conv_voxels(&job); v++)
         signs += sign[v];
 #pragma omp parallel reduction(| : failed)

@@ -128,7 +128,6 @@ static const struct assay_variant variant = {
     .summary = "fp32, a voxel and eight channels per thread, all from cache",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = conv_only_fp32,
     .launch = launch,
 };

@@ -114,7 +114,6 @@ static const struct assay_variant host_scalar = {
     .summary = "one number of y after another, on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = conv_only_fp32,
     .launch = launch_scalar,
 };
@@ -126,7 +125,6 @@ static const struct assay_variant host_omp = {
     .summary = "one leaf per core, sixteen channels in vector units",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = conv_only_fp32,
     .launch = launch_omp,
 };

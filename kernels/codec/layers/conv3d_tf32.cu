@@ -215,7 +215,6 @@ static const struct assay_variant variant = {
     .summary = "tf32 tensor cores, columns gathered into shared memory, 128 voxels per block",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = conv_only_tf32,
     .launch = launch,

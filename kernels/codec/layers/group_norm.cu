@@ -155,7 +155,6 @@ static const struct assay_variant variant_threepass = {
     .summary = "one group per block, which reads it three times",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_threepass,
 };
 ASSAY_REGISTER_VARIANT(variant_threepass);
@@ -166,7 +165,6 @@ static const struct assay_variant variant_best = {
     .summary = "a warp or 128 threads per group, which they hold in registers",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports_best,
     .launch = launch_best,
 };

@@ -53,7 +53,6 @@ static const struct assay_variant host_scalar = {
     .summary = "one group after another, on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_scalar,
 };
 ASSAY_REGISTER_VARIANT(host_scalar);
@@ -64,7 +63,6 @@ static const struct assay_variant host_omp = {
     .summary = "one group per core",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_omp,
 };
 ASSAY_REGISTER_VARIANT(host_omp);

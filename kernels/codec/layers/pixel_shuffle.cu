@@ -80,7 +80,6 @@ static const struct assay_variant variant_scalar = {
     .summary = "one number of y per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_scalar,
 };
 ASSAY_REGISTER_VARIANT(variant_scalar);
@@ -91,7 +90,6 @@ static const struct assay_variant variant_best = {
     .summary = "four numbers of y per thread, from two channels of x",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports_best,
     .launch = launch_best,
 };

@@ -58,7 +58,6 @@ static const struct assay_variant variant_scalar = {
     .summary = "one number per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_scalar,
 };
 ASSAY_REGISTER_VARIANT(variant_scalar);
@@ -69,7 +68,6 @@ static const struct assay_variant variant_vec4 = {
     .summary = "four numbers per thread, loads of 16 bytes",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_vec4,
 };
 ASSAY_REGISTER_VARIANT(variant_vec4);

@@ -21,7 +21,6 @@ static int launch_decode(struct assay_call *call)
 /* So that the weights are made before anything is timed. */
 static int setup(struct assay_call *call)
 {
-    (void)call;
     return codec_weights_default() ? 0 : -1;
 }
 
@@ -31,7 +30,6 @@ static const struct assay_variant encode_omp = {
     .summary = "one leaf per core, sixteen channels of four voxels in vector units",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = batch_only_fp32,
     .setup = setup,
     .launch = launch_encode,
@@ -44,7 +42,6 @@ static const struct assay_variant decode_omp = {
     .summary = "one leaf per core, sixteen channels of four voxels in vector units",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = batch_only_fp32,
     .setup = setup,
     .launch = launch_decode,

@@ -62,7 +62,6 @@ static int setup(struct assay_call *call)
 
 static int64_t shared_bytes(const struct assay_shape *shape)
 {
-    (void)shape;
     return vq_search_shared_bytes();
 }
 
@@ -175,7 +174,6 @@ static const struct assay_variant encode_unfused = {
     .summary = "one kernel per layer, activations in memory",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .shared_bytes = shared_bytes,
     .setup = setup,
@@ -190,7 +188,6 @@ static const struct assay_variant decode_unfused = {
     .summary = "one kernel per layer, activations in memory",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .shared_bytes = shared_bytes,
     .setup = setup,

@@ -37,7 +37,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
     const double allowed = shape->value[BATCH_TYPE] == BATCH_TF32 ? 2e-3 : 1e-5;
-    (void)buffer;
     for (int64_t i = 0; i < end - begin; i++)
         bound[i] = allowed;
     return codec_expect_voxels(in[DECODE_CODES], begin, end, expected);

@@ -26,7 +26,6 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 
 static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
 {
-    (void)buffer;
     leaves_make((enum leaf_kind)shape->value[BATCH_VOLUME], seed, FIRST_LEAF,
                 shape->value[BATCH_LEAVES], host);
     return 0;
@@ -46,8 +45,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
-    (void)bound;
     return codec_expect_codes(in[ENCODE_LEAVES], begin, end,
                               shape->value[BATCH_TYPE] == BATCH_TF32 ? CODEC_NEAR_TF32 : 1e-4,
                               expected);

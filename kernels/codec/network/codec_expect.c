@@ -1,4 +1,3 @@
-/* codec_expect.c - see codec_expect.h. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -82,33 +81,27 @@ int codec_expect_voxels(const uint8_t *codes, int64_t begin, int64_t end, double
 
 double codec_code_cost(const struct assay_shape *shape)
 {
-    (void)shape;
     return NET_ENCODER_OPS / 2 / LEAF_VECTORS;
 }
 
 int64_t codec_code_run(const struct assay_shape *shape)
 {
-    (void)shape;
     return LEAF_VECTORS;
 }
 
 double codec_voxel_cost(const struct assay_shape *shape)
 {
-    (void)shape;
     return NET_DECODER_OPS / 2 / LEAF_VOXELS;
 }
 
 int64_t codec_voxel_run(const struct assay_shape *shape)
 {
-    (void)shape;
     return LEAF_VOXELS;
 }
 
 enum assay_match codec_code_match(const struct assay_shape *shape, int buffer, double expected,
                                   double got)
 {
-    (void)shape;
-    (void)buffer;
     return search_match(expected, got);
 }
 

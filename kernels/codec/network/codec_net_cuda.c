@@ -183,7 +183,6 @@ static int64_t net_bytes(bool outside)
 
 int64_t codec_net_shared_bytes(const struct assay_shape *shape)
 {
-    (void)shape;
     return net_bytes(true);
 }
 

@@ -1,4 +1,3 @@
-/* codec_pack.c - see codec_pack.h. */
 #include <string.h>
 
 #include "codec_pack.h"

@@ -1,4 +1,3 @@
-/* grid.c - see grid.h. */
 #include "grid.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* host_memory.c - see host_memory.h. */
 #include "host_memory.h"
 
 #include <inttypes.h>

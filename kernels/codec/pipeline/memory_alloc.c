@@ -12,7 +12,6 @@
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
-    (void)shape;
     out[ALLOC_OUT] = (struct assay_buffer){
         .name = "out", .role = ASSAY_OUT, .type = ASSAY_U8, .count = ALLOC_TOUCHED};
     return 1;
@@ -20,17 +19,12 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 
 static struct assay_work work(const struct assay_shape *shape)
 {
-    (void)shape;
     return (struct assay_work){.write_bytes = ALLOC_TOUCHED};
 }
 
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape;
-    (void)in;
-    (void)buffer;
-    (void)bound;
     for (int64_t i = begin; i < end; i++)
         expected[i - begin] = ALLOC_BYTE;
     return 0;

@@ -1,4 +1,3 @@
-/* pipe_compare.c - see pipe_compare.h. */
 #include "pipe_compare.h"
 
 #include <inttypes.h>

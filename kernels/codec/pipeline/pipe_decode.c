@@ -31,9 +31,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape;
-    (void)buffer;
-    (void)bound;
     return codec_expect_voxels(in[PIPE_IN], begin, end, expected);
 }
 

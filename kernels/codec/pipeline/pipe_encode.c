@@ -46,7 +46,6 @@ static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void
     int64_t leaves = pipe_leaves(shape), kind = shape->value[PIPE_VOLUME];
     int64_t distinct = leaves < PIPE_DISTINCT ? leaves : PIPE_DISTINCT;
     float *out = host;
-    (void)buffer;
     if (kind == PIPE_VOLUME_GRID) {
         /* If the fill failed, the harness would report a lack of memory and skip the group. So the
          * variants refuse the grid instead, each with the reason: pipe_volume_open. */
@@ -76,9 +75,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape;
-    (void)buffer;
-    (void)bound;
     return codec_expect_codes(in[PIPE_IN], begin, end, CODEC_NEAR_TF32, expected);
 }
 

@@ -1,4 +1,3 @@
-/* pipe_plan.c - see pipe_plan.h. */
 #include "pipe_plan.h"
 
 #include <math.h>

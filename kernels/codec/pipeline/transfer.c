@@ -68,8 +68,6 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
 /* The seed is left out on purpose: a variant has to know the bytes too. */
 static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
 {
-    (void)buffer;
-    (void)seed;
     transfer_host_source(host, shape->value[TRANSFER_BYTES]);
     return 0;
 }

@@ -64,7 +64,6 @@ static const struct assay_variant host_memcpy = {
     .summary = "the same copies inside the host, no link: memcpy on one core",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,

@@ -97,7 +97,6 @@ static const struct assay_variant variant = {
     .summary = "a kernel reads and writes mapped host memory itself",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,

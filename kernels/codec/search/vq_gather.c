@@ -57,9 +57,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 {
     const uint8_t *codes = in[GATHER_CODES];
     const float *codebook = in[GATHER_CODEBOOK];
-    (void)shape;
-    (void)buffer;
-    (void)bound;
     for (int64_t i = begin; i < end; i++) {
         int code = codes[i / CODEWORD_LENGTH];
         expected[i - begin] = (double)codebook[code * CODEWORD_LENGTH + i % CODEWORD_LENGTH];

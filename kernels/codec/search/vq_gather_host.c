@@ -67,7 +67,6 @@ static const struct assay_variant host_scalar = {
     .summary = "one copy per code, on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_scalar,
 };
 ASSAY_REGISTER_VARIANT(host_scalar);
@@ -78,7 +77,6 @@ static const struct assay_variant host_omp = {
     .summary = "one copy per code, on all cores",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch_omp,
 };
 ASSAY_REGISTER_VARIANT(host_omp);

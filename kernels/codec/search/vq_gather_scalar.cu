@@ -30,7 +30,6 @@ static const struct assay_variant variant = {
     .summary = "one number per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = gather_launch<gather_scalar>,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -59,7 +59,6 @@ static const struct assay_variant variant = {
     .summary = "the codebook in shared memory, one block per multiprocessor",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = gather_launch<gather_smem>,

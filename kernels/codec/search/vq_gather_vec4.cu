@@ -48,7 +48,6 @@ static const struct assay_variant one = {
     .summary = "one code per warp, 16 bytes per lane",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = gather_launch<gather_vec4<1>>,
 };
 ASSAY_REGISTER_VARIANT(one);
@@ -59,7 +58,6 @@ static const struct assay_variant best = {
     .summary = "four codes per warp, 16 bytes per lane, four loads in flight",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = gather_launch<gather_vec4<CODES_AT_ONCE>>,
 };
 ASSAY_REGISTER_VARIANT(best);

@@ -72,8 +72,6 @@ static double normal(uint64_t seed, uint64_t index)
 /* The codebook of type fp32. */
 static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
 {
-    (void)shape;
-    (void)buffer;
     float *codebook = host;
     for (int i = 0; i < CODEWORDS * CODEWORD_LENGTH; i++)
         codebook[i] = (float)normal(seed, (uint64_t)i);
@@ -101,8 +99,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 {
     static const double relative[SEARCH_TYPES] = {1e-5, 2e-3, 1.6e-2};
     const float *z = in[SEARCH_Z];
-    (void)buffer;
-    (void)bound;
     for (int64_t i = begin; i < end; i++) {
         double distance[CODEWORDS];
         search_distances(z + CODEWORD_LENGTH * i, in[SEARCH_CODEBOOK], distance);
@@ -114,15 +110,12 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 /* In units of a multiply-add: vector units do at least two per step. */
 static double reference_cost(const struct assay_shape *shape)
 {
-    (void)shape;
     return CODEWORDS * CODEWORD_LENGTH / 2;
 }
 
 static enum assay_match match(const struct assay_shape *shape, int buffer, double expected,
                               double got)
 {
-    (void)shape;
-    (void)buffer;
     return search_match(expected, got);
 }
 

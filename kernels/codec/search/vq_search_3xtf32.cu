@@ -13,7 +13,6 @@ static const struct assay_variant variant = {
     .summary = "fp32 by three products of tf32 parts on tensor cores, all else as fused_tf32",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = search_only_fp32,
     .shared_bytes = mma_least_bytes<mma_policy_3xtf32>,

@@ -75,7 +75,6 @@ static const struct assay_variant variant = {
     .summary = "tensor cores for every type, 16 or 32 vectors per warp",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .shared_bytes = shared_bytes,
     .setup = setup,

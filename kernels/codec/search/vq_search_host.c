@@ -60,7 +60,6 @@ static const struct assay_variant host_scalar = {
     .summary = "one vector against one codeword at a time, on one core",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = search_only_fp32,
     .launch = launch_scalar,
 };
@@ -122,7 +121,6 @@ static const struct assay_variant host_omp = {
     .summary = "all cores, widest vectors, a codeword against eight vectors",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = search_only_fp32,
     .launch = launch_omp,
 };

@@ -126,7 +126,6 @@ static const struct assay_variant variant = {
     .summary = "CUDA cores, one leaf per block, codebook tiles through shared memory",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = search_only_fp32,
     .launch = launch,
 };

@@ -113,7 +113,6 @@ static const struct assay_variant variant = {
     .summary = "CUDA cores, the whole codebook in shared memory, four vectors to four lanes",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = search_only_fp32,
     .shared_bytes = shared_bytes,
     .setup = setup,

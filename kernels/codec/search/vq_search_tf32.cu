@@ -13,7 +13,6 @@ static const struct assay_variant variant = {
     .summary = "tf32 tensor cores, codebook in shared memory, 32 vectors per warp in registers",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = search_only_tf32,
     .shared_bytes = mma_least_bytes<mma_policy_tf32>,

@@ -15,7 +15,7 @@
  * block's share of y does not average out, so a block left out moves y by far more than rounding
  * does. All are rounded to numbers of the operand type, tf32's too; the bound covers the
  * arithmetic alone (attention_reference.c), and is nowhere above the family's 1e-5 (fp32),
- * 1e-3 (tf32) and 1e-2 (bf16).
+ * 1e-3 (tf32, fp16) and 1e-2 (bf16).
  *
  * An output too large to be checked whole is checked by whole tokens, all heads of each, at
  * 256 places: with 16k tokens, one in every 64.
@@ -168,7 +168,7 @@ static const struct assay_operation operation = {
                                       .max = ATTENTION_MAX_HEAD},
              [ATTENTION_PRECISION] = {.name = "type",
                                       .summary = "arithmetic, and with it the types",
-                                      .choices = gpt_precisions}},
+                                      .choices = gpt_types}},
     .buffers = buffers,
     .fill = fill,
     .work = work,

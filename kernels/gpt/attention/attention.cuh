@@ -79,3 +79,20 @@ static __device__ __forceinline__ float attention_exp2(float x)
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
+
+/* Word j of each of the four lanes that share a row goes to lane j of these: 16 bytes in one piece
+ * instead of four times 4. */
+static __device__ __forceinline__ void attention_transpose(uint32_t (&word)[4], int lane)
+{
+    bool odd = lane & 1, upper = lane & 2;
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        uint32_t swap = __shfl_xor_sync(0xffffffffu, odd ? word[i] : word[i + 1], 1);
+        (odd ? word[i] : word[i + 1]) = swap;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        uint32_t swap = __shfl_xor_sync(0xffffffffu, upper ? word[i] : word[i + 2], 2);
+        (upper ? word[i] : word[i + 2]) = swap;
+    }
+}

@@ -45,6 +45,7 @@ int attention_config_launch(const struct attention_config *config, const struct 
 struct attention_configs attention_configs_of(int64_t precision)
 {
     if (precision == GPT_FP32) return attention_configs_fp32();
+    if (precision == GPT_FP16) return attention_configs_fp16();
     return precision == GPT_TF32 ? attention_configs_tf32() : attention_configs_bf16();
 }
 

@@ -37,6 +37,7 @@ struct attention_configs attention_configs_of(int64_t precision);
 struct attention_configs attention_configs_fp32(void);
 struct attention_configs attention_configs_tf32(void);
 struct attention_configs attention_configs_bf16(void);
+struct attention_configs attention_configs_fp16(void);
 
 /* The row to take unmeasured, or NULL: no kernel for this head size that this card has the shared
  * memory for. */

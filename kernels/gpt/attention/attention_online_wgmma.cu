@@ -5,9 +5,10 @@
  * neighbours run (3.2, algorithm 2).
  *
  * Fetching. A block has 64 queries for each warpgroup that computes. One thread of a further
- * warpgroup fetches tiles of 128 keys and of 128 values by TMA into a ring of stages; one mbarrier
- * says that a tile has arrived, another that its stage is free. The tensor map describes q, k and
- * v as they are in memory, so rows behind the last token of a sequence arrive as zeros.
+ * warpgroup fetches tiles of 80 to 128 keys and as many values by TMA into a ring of stages; one
+ * mbarrier says that a tile has arrived, another that its stage is free. The tensor map describes
+ * q, k and v as they are in memory, so rows behind the last token of a sequence arrive as zeros,
+ * and so do numbers behind a head that is narrower than its tile.
  *
  * Computing. Scores are a product with both operands in shared memory. Their accumulators, as
  * weights in pairs, serve as the left operand of the second product without being moved. A
@@ -15,10 +16,11 @@
  * alone, and computes their weights while the sums run.
  *
  * Order. Keys are taken backwards, so that the tile on the diagonal, the only one that is masked,
- * comes first: 64 queries never straddle a tile of 128 keys. The sums are scaled only where a row
- * of the warp met a larger score, which gets rare after some tiles; elsewhere the factor is
- * exactly 1. Blocks are persistent: the queries and first keys of the next unit of work arrive
- * while this one is finished.
+ * comes first: 64 queries never straddle a tile of 128 keys, and smaller tiles mask a second one
+ * where they do. The sums are scaled only where a row of the warp met a larger score, which gets
+ * rare after some tiles; elsewhere the factor is exactly 1. Where queries are few, a block has
+ * fewer warpgroups, so that more multiprocessors have one. Blocks are persistent: the queries and
+ * first keys of the next unit of work arrive while this one is finished.
  *
  * Operations: 4 d per pair in bf16, and an exponential; the tile on the diagonal is computed
  * whole, which adds one part in tokens / 127. Bytes: q and y once; k and v once per block of
@@ -29,56 +31,63 @@
  * at 80 % of their rate about 700 TFLOP/s. At head size 64 both take 1024 cycles, and the other
  * instructions of a score take as long again, so half of that.
  *
+ * Head sizes. Between 64 and 96 a lane has 160 registers, enough for the sums, the scores and the
+ * weights of 112 keys; with 128 the compiler would let no products overlap. At 256 the sums alone
+ * take 128 registers and a tile 512 bytes per key, so 80 keys, and no room for the next queries.
+ * The scores of 64 queries and 80 keys read 115 bytes of shared memory per cycle, nearly all that
+ * it gives: predicted 550 TFLOP/s at 256 and 450 at 80 and 96, measured more (below).
+ *
  * Measured on an H200, cold, causal, batch times tokens 16k, heads times d 2048: at 128 712
- * TFLOP/s for 16k tokens, 581 for 2k and 356 for 512; at 64 589 for 16k and 444 for 2k. Three
- * warpgroups hide more than predicted. Short sequences are limited by the beginning and end of
- * each unit of work, where nothing runs beside the exponentials.
+ * TFLOP/s for 16k tokens, 581 for 2k and 356 for 512; at 64 589 for 16k and 444 for 2k. With 16
+ * heads and 16k tokens at 80, 96 and 256 593, 656 and 789; cuDNN 422, 493 and 694. Three warpgroups
+ * hide more than predicted. Short sequences are limited by the beginning and end of each unit of
+ * work, where nothing runs beside the exponentials.
  */
 #include <cudaTypedefs.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "attention_wgmma.cuh"
 #include "kernels/cuda/cuda_limits.h"
+#include "attention_variants.h"
 
 /* ------------------------------------------------------------------- kernel -- */
 
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
-template <int SIZE, int GROUPS, int STAGES>
-static __global__ void __launch_bounds__(GROUP_THREADS *(GROUPS + 1), 1)
+template <typename layout>
+static __global__ void __launch_bounds__(layout::threads, 1)
     online(const __grid_constant__ CUtensorMap queries, const __grid_constant__ CUtensorMap tiles,
            const __grid_constant__ struct attention args,
            const __grid_constant__ struct attention_order order, int *taken, float scale)
 {
 #ifdef HOPPER_CODE
-    typedef online_layout<SIZE, GROUPS, STAGES> layout;
     extern __shared__ unsigned char attention_memory[];
     uint32_t start = (uint32_t)__cvta_generic_to_shared(attention_memory);
-    online_memory<SIZE, GROUPS, STAGES> memory = {(start + layout::slack - 1) / layout::slack *
-                                                  layout::slack};
+    online_memory<layout> memory = {(start + layout::slack - 1) / layout::slack * layout::slack};
     if (threadIdx.x == 0) {
         hopper_prefetch(&queries);
         hopper_prefetch(&tiles);
-        for (int stage = 0; stage < 2; stage++) {
+        for (int stage = 0; stage < layout::query_stages; stage++) {
             hopper_barrier_init(memory.query_there(stage), 1);
-            hopper_barrier_init(memory.query_free(stage), 4 * GROUPS);
+            hopper_barrier_init(memory.query_free(stage), 4 * layout::groups);
         }
-        for (int stage = 0; stage < STAGES; stage++) {
+        for (int stage = 0; stage < layout::stages; stage++) {
             hopper_barrier_init(memory.key_there(stage), 1);
-            hopper_barrier_init(memory.key_free(stage), 4 * GROUPS);
+            hopper_barrier_init(memory.key_free(stage), 4 * layout::groups);
             hopper_barrier_init(memory.value_there(stage), 1);
-            hopper_barrier_init(memory.value_free(stage), 4 * GROUPS);
+            hopper_barrier_init(memory.value_free(stage), 4 * layout::groups);
         }
         hopper_barrier_publish();
     }
     __syncthreads();
     int group = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS, 0);
-    if (group == GROUPS) {
-        hopper_registers_give<GROUPS == 2 ? 24 : 32>();
+    if (group == layout::groups) {
+        if (layout::groups > 1) hopper_registers_give<layout::groups == 2 ? 24 : 32>();
         if (threadIdx.x % GROUP_THREADS == 0)
-            online_produce<SIZE, GROUPS, STAGES>(memory, queries, tiles, args, order, taken);
+            online_produce<layout>(memory, queries, tiles, args, order, taken);
     } else {
-        hopper_registers_take<GROUPS == 2 ? 240 : 160>();
-        online_consume<SIZE, GROUPS, STAGES>(memory, args, order, scale, group);
+        if (layout::groups > 1) hopper_registers_take<layout::groups == 2 ? 240 : 160>();
+        online_consume<layout>(memory, args, order, scale, group);
     }
 #else
     __trap();
@@ -93,14 +102,52 @@ typedef void online_kernel(const CUtensorMap queries, const CUtensorMap tiles,
 
 struct choice {
     online_kernel *kernel;
-    int threads, queries, bytes;
+    int size, groups, threads, queries, keys, bytes;
 };
 
-template <int SIZE, int GROUPS, int STAGES> static struct choice choice_of(void)
+template <typename layout> static constexpr struct choice choice_of(void)
 {
-    typedef online_layout<SIZE, GROUPS, STAGES> layout;
-    return (struct choice){online<SIZE, GROUPS, STAGES>, layout::threads, layout::queries,
-                           layout::bytes};
+    return {online<layout>,  layout::size, layout::groups, layout::threads,
+            layout::queries, layout::keys, layout::bytes};
+}
+
+/* About how long all takes: a tile of three warpgroups takes 1.4 times as long as one of one (on an
+ * H200, at head size 64), and so long as the longest unit of work is the least. */
+static double time_of(const struct choice &choice, const struct attention *args)
+{
+    double tiles = 0, longest = 0;
+    for (int first = 0; first < args->tokens; first += choice.queries) {
+        int last = first + choice.queries < args->tokens ? first + choice.queries : args->tokens;
+        tiles += longest = (last + choice.keys - 1) / choice.keys;
+    }
+    double share = tiles * args->batch * args->heads / assay_card()->multiprocessors;
+    return (4 + choice.groups) * choice.keys * fmax(longest, share);
+}
+
+/* The fastest of the first size that is not smaller. */
+template <typename ELEMENT> static struct choice choice_for(const struct attention *args)
+{
+    static const struct choice choices[] = {
+        choice_of<online_layout<ELEMENT, 64, 128, 3, 4>>(),
+        choice_of<online_layout<ELEMENT, 64, 128, 2, 4>>(),
+        choice_of<online_layout<ELEMENT, 64, 128, 1, 4>>(),
+        choice_of<online_layout<ELEMENT, 80, 112, 3, 2>>(),
+        choice_of<online_layout<ELEMENT, 80, 128, 2, 2>>(),
+        choice_of<online_layout<ELEMENT, 80, 128, 1, 2>>(),
+        choice_of<online_layout<ELEMENT, 96, 112, 3, 2>>(),
+        choice_of<online_layout<ELEMENT, 96, 128, 2, 2>>(),
+        choice_of<online_layout<ELEMENT, 96, 128, 1, 2>>(),
+        choice_of<online_layout<ELEMENT, 128, 128, 2, 2>>(),
+        choice_of<online_layout<ELEMENT, 128, 128, 1, 2>>(),
+        choice_of<online_layout<ELEMENT, 256, 80, 2, 2>>(),
+        choice_of<online_layout<ELEMENT, 256, 80, 1, 2>>(),
+    };
+    const struct choice *best = choices, *end = choices + sizeof choices / sizeof *choices;
+    while (best->size < args->size)
+        best++;
+    for (const struct choice *next = best + 1; next < end && next->size == best->size; next++)
+        if (time_of(*next, args) < time_of(*best, args)) best = next;
+    return *best;
 }
 
 /* The entry point of cuTensorMapEncodeTiled, which is in the driver. */
@@ -120,8 +167,8 @@ static int load_encode(tensor_encode *encode)
     return 0;
 }
 
-/* Boxes of `rows` tokens of one panel of a head: (number, head of q then k then v, token,
- * sequence). */
+/* Boxes of `rows` tokens of one panel of a head, bf16 or other 16 bits: (number, head of q then k
+ * then v, token, sequence). */
 static int map_init(CUtensorMap *map, tensor_encode encode, const struct attention *args, int rows)
 {
     cuuint64_t extents[] = {(cuuint64_t)args->size, 3 * (cuuint64_t)args->heads,
@@ -147,14 +194,13 @@ struct plan {
 
 static const char *supports(const struct assay_shape *shape)
 {
-    if (shape->value[ATTENTION_PRECISION] != GPT_BF16) return "bf16 only";
-    int64_t size = shape->value[ATTENTION_HEAD_SIZE];
-    return size == 64 || size == 128 ? NULL : "made for head sizes 64 and 128";
+    if (gpt_bytes(shape->value[ATTENTION_PRECISION]) != 2) return "bf16 and fp16 only";
+    return shape->value[ATTENTION_HEAD_SIZE] % 8 ? "made for head sizes in multiples of 8" : NULL;
 }
 
-static int prepare(struct plan *plan, const struct attention *args)
+static int prepare(struct plan *plan, const struct attention *args, int64_t precision)
 {
-    plan->choice = args->size == 64 ? choice_of<64, 3, 4>() : choice_of<128, 2, 2>();
+    plan->choice = precision == GPT_FP16 ? choice_for<__half>(args) : choice_for<uint16_t>(args);
     plan->order = attention_order_of(args->batch * args->heads, args->tokens, 4 * args->size,
                                      plan->choice.queries);
     if (cuda_allow_shared((const void *)plan->choice.kernel, plan->choice.bytes)) return -1;
@@ -169,7 +215,8 @@ static int setup(struct assay_call *call)
     struct plan *plan = (struct plan *)calloc(1, sizeof *plan);
     if (!plan) return assay_error("out of memory");
     call->state = plan;
-    if (prepare(plan, &args)) return -1;
+    if (prepare(plan, &args, call->shape->value[ATTENTION_PRECISION])) return -1;
+    (void)snprintf(call->note, sizeof call->note, "%dx%d", plan->choice.queries, plan->choice.keys);
     call->workspace_bytes += sizeof *plan->taken;
     if (assay_cuda(cudaMalloc((void **)&plan->taken, sizeof *plan->taken), "cudaMalloc")) return -1;
     return assay_cuda(cudaMemset(plan->taken, 0, sizeof *plan->taken), "cudaMemset");
@@ -182,7 +229,7 @@ static int launch(struct assay_call *call)
     float scale = attention_scale(args.size);
     CUtensorMap queries, tiles;
     if (map_init(&queries, plan->encode, &args, ROWS)) return -1;
-    if (map_init(&tiles, plan->encode, &args, KEYS)) return -1;
+    if (map_init(&tiles, plan->encode, &args, plan->choice.keys)) return -1;
     plan->choice.kernel<<<plan->grid, plan->choice.threads, plan->choice.bytes,
                           (cudaStream_t)call->stream>>>(queries, tiles, args, plan->order,
                                                         plan->taken, scale);
@@ -212,3 +259,8 @@ static const struct assay_variant variant = {
     .teardown = teardown,
 };
 ASSAY_REGISTER_VARIANT(variant);
+
+const struct assay_variant *attention_online_wgmma(void)
+{
+    return &variant;
+}

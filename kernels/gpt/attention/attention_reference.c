@@ -15,14 +15,14 @@
  *                Then the exponential and its argument, z below the peak: (4 u)^2 (1 + z^2).
  *                Together e_j^2, relative to the weight, which moves y by p_j e_j (v_j - y):
  *                the variance is sum p^2 e^2 (v - y)^2.
- *   weight       bf16 rounds it, t = 2^-8; tf32 may truncate it, t = 2^-10: t^2 sum p^2 v^2; in
- *                tf32 t |y| besides: truncating makes all weights smaller, while their sum, which
- *                y is divided by, is of the whole ones. Never more than t sum p |v|.
- *   sums         r the largest of the partial sums, from the first key or from the last:
- *                (n / 2 + 1) u^2 r^2 in fp32, (n / 8 + 1)^2 (2 u)^2 r^2 on tensor cores; the
- *                sum of weights (n / 2 + 1) u^2 y^2.
- *   rescaling    each new peak, and the division: 16 u |y|.
- *   y            bf16 rounds it: 2^-8 |y|.
+ *   weight       bf16 rounds it, t = 2^-8; fp16 too, t = 2^-11, and a weight below its smallest
+ *                normal number, 2^-14, is off by as much as that one; tf32 may truncate it, t =
+ * 2^-10: t^2 sum p^2 v^2; in tf32 t |y| besides: truncating makes all weights smaller, while their
+ * sum, which y is divided by, is of the whole ones. Never more than t sum p |v|. sums         r the
+ * largest of the partial sums, from the first key or from the last: (n / 2 + 1) u^2 r^2 in fp32, (n
+ * / 8 + 1)^2 (2 u)^2 r^2 on tensor cores; the sum of weights (n / 2 + 1) u^2 y^2. rescaling    each
+ * new peak, and the division: 16 u |y|. y            bf16 rounds it: 2^-8 |y|; fp16: 2^-11 |y|, or
+ * of 2^-14 if |y| is less.
  *
  * A part of a long context that is left out, or a block of other queries, is far outside
  * (tests): these bounds fall as |y| does, with the root of n.
@@ -47,15 +47,17 @@ struct roundoff {
     double weight;  /* of p */
     double one_way; /* of p too: an error with the same direction for all */
     double stored;  /* of y */
+    double normal;  /* a smaller weight or y is off by as much as this number */
     bool tensor;
 };
 
 static struct roundoff roundoff_of(int64_t precision)
 {
     const struct roundoff table[] = {
-        [GPT_FP32] = {0, 0, 0, false},
-        [GPT_TF32] = {GPT_UNIT_TF32, GPT_UNIT_TF32, 0, true},
-        [GPT_BF16] = {GPT_UNIT_BF16, 0, GPT_UNIT_BF16, true},
+        [GPT_FP32] = {0, 0, 0, 0, false},
+        [GPT_TF32] = {GPT_UNIT_TF32, GPT_UNIT_TF32, 0, 0, true},
+        [GPT_BF16] = {GPT_UNIT_BF16, 0, GPT_UNIT_BF16, 0, true},
+        [GPT_FP16] = {GPT_UNIT_FP16, 0, GPT_UNIT_FP16, 0x1p-14, true},
     };
     return table[precision];
 }
@@ -83,6 +85,13 @@ INLINE void widen(const void *base, int64_t precision, int64_t first, int64_t co
             out[i] = (double)gpt_widen(from[i]);
         return;
     }
+    if (precision == GPT_FP16) {
+        const uint16_t *from = (const uint16_t *)base + first;
+#pragma omp simd
+        for (int64_t i = 0; i < count; i++)
+            out[i] = (double)half_widen(from[i]);
+        return;
+    }
     const float *from = (const float *)base + first;
 #pragma omp simd
     for (int64_t i = 0; i < count; i++)
@@ -105,19 +114,20 @@ INLINE double dot(const double *a, const double *b, int64_t count, double *squar
 /* The sums that the bound of each element of y is made of. */
 struct sums {
     double y[ATTENTION_MAX_HEAD];
-    double magnitude[ATTENTION_MAX_HEAD]; /* sum p |v| */
-    double squares[ATTENTION_MAX_HEAD];   /* sum p^2 v^2 */
+    double magnitude[ATTENTION_MAX_HEAD]; /* sum p |v|, p at least `normal` */
+    double squares[ATTENTION_MAX_HEAD];   /* sum p^2 v^2, so too */
     /* sum p^2 e^2 times v^2, v and 1: together they give sum p^2 e^2 (v - y)^2 */
     double moved2[ATTENTION_MAX_HEAD], moved1[ATTENTION_MAX_HEAD], moved0;
     double low[ATTENTION_MAX_HEAD], high[ATTENTION_MAX_HEAD]; /* partial sums */
 };
 
-INLINE void add_value(double p, double moved, const double *v, int64_t count, struct sums *sums)
+INLINE void add_value(double p, double held, double moved, const double *v, int64_t count,
+                      struct sums *sums)
 {
 #pragma omp simd
     for (int64_t i = 0; i < count; i++) {
-        double part = p * v[i];
-        sums->y[i] += part;
+        double part = held * v[i];
+        sums->y[i] += p * v[i];
         sums->magnitude[i] += fabs(part);
         sums->squares[i] += part * part;
         double first = moved * v[i];
@@ -157,13 +167,14 @@ static void weigh(const struct attention_query *query, const struct roundoff *ro
 }
 
 WIDEST static void add_values(const struct attention_query *query, const void *qkv,
-                              const double *weight, const double *variance, struct sums *sums)
+                              const struct roundoff *roundoff, const double *weight,
+                              const double *variance, struct sums *sums)
 {
     double v[ATTENTION_MAX_HEAD];
     for (int64_t j = 0; j <= query->token; j++) {
         double moved = square(weight[j]) * variance[j];
         widen(qkv, query->precision, query->v + j * query->stride, query->size, v);
-        add_value(weight[j], moved, v, query->size, sums);
+        add_value(weight[j], fmax(weight[j], roundoff->normal), moved, v, query->size, sums);
         sums->moved0 += moved;
         if ((j + 1) % PART != 0 && j != query->token) continue;
         for (int64_t i = 0; i < query->size; i++) {
@@ -185,7 +196,7 @@ static double bound_of(const struct sums *sums, const struct roundoff *roundoff,
     double weights = DEVIATIONS * roundoff->weight * sqrt(sums->squares[i]);
     weights = fmin(weights + roundoff->one_way * size, roundoff->weight * sums->magnitude[i]);
     double error = weights + DEVIATIONS * sqrt(variance) + 16 * GPT_UNIT_FP32 * size;
-    return error + roundoff->stored * (size + error);
+    return error + roundoff->stored * fmax(size + error, roundoff->normal);
 }
 
 void attention_expect(const struct attention_query *query, const void *qkv, double *scratch,
@@ -195,7 +206,7 @@ void attention_expect(const struct attention_query *query, const void *qkv, doub
     double *variance = scratch + query->token + 1;
     struct sums sums = {0};
     weigh(query, &roundoff, qkv, scratch, variance);
-    add_values(query, qkv, scratch, variance, &sums);
+    add_values(query, qkv, &roundoff, scratch, variance, &sums);
     for (int64_t i = 0; i < query->size; i++) {
         y[i] = sums.y[i];
         bound[i] = bound_of(&sums, &roundoff, (double)query->token + 1, i);

@@ -1,45 +1,49 @@
 /*
  * attention_stages.cuh - the shared memory of a block of attention_online_wgmma.cu: queries,
  * stages of keys and of values, barriers.
- *
- * Template arguments: SIZE, numbers per head (64 or 128); GROUPS, warpgroups that compute; STAGES
- * of keys and of values.
  */
 #pragma once
 
 #include "kernels/cuda/wgmma.cuh"
 
 enum {
-    KEYS = 128, /* a tile */
     ROWS = 64,  /* queries of a warpgroup */
     PANEL = 64, /* numbers in 128 bytes of a row */
     GROUP_THREADS = 128,
 };
 
-/* The shared memory of a block: queries of two units of work, each a tile of ROWS per warpgroup, so
- * that those of the next arrive early; stages of keys, and of values; barriers. A tile is
- * SIZE / PANEL panels. */
-template <int SIZE, int GROUPS, int STAGES> struct online_layout {
+/* The shared memory of a block: queries, a tile of ROWS per warpgroup, of two units of work where
+ * there is room, so that those of the next arrive early; stages of keys, and of values; barriers.
+ *
+ * ELEMENT: uint16_t (bf16) or __half. SIZE: numbers per head that are computed; a head may be
+ * smaller, and a tile is whole panels, with zeros behind the head. TILE: keys; GROUPS: warpgroups
+ * that compute; STAGES: of keys and of values. */
+template <typename ELEMENT, int SIZE, int TILE, int GROUPS, int STAGES> struct online_layout {
+    typedef ELEMENT element;
+    static const int size = SIZE, keys = TILE, groups = GROUPS, stages = STAGES;
+    static const int panels = (SIZE + PANEL - 1) / PANEL;
     static const int threads = GROUP_THREADS * (GROUPS + 1);
-    static const int queries = ROWS * GROUPS;
-    static const int query_bytes = ROWS * SIZE * 2, key_bytes = KEYS * SIZE * 2;
-    static const int keys_at = 2 * GROUPS * query_bytes;
+    static const int queries = ROWS * GROUPS, query_stages = SIZE > 128 ? 1 : 2;
+    static const int query_bytes = ROWS * panels * 128, key_bytes = TILE * panels * 128;
+    static const int keys_at = query_stages * GROUPS * query_bytes;
     static const int values_at = keys_at + STAGES * key_bytes;
     static const int barriers_at = values_at + STAGES * key_bytes;
-    static const int slack = 1024; /* to begin at a multiple of this */
+    static const bool straddles = TILE % ROWS != 0; /* 64 queries may be on two tiles' diagonals */
+    static const int slack = 1024;                  /* to begin at a multiple of this */
     static const int bytes = slack + barriers_at + (6 + 4 * STAGES) * 8;
+    static_assert(SIZE % 16 == 0 && TILE % 16 == 0 && TILE >= ROWS);
 };
 
 #ifdef HOPPER_CODE
 
 /* Addresses of what is in shared memory. */
-template <int SIZE, int GROUPS, int STAGES> struct online_memory {
-    typedef online_layout<SIZE, GROUPS, STAGES> layout;
+template <typename layout> struct online_memory {
+    static const int stages = layout::stages;
     uint32_t base;
 
     __device__ uint32_t query(int stage, int group) const
     {
-        return base + (stage * GROUPS + group) * layout::query_bytes;
+        return base + (stage * layout::groups + group) * layout::query_bytes;
     }
     __device__ uint32_t key(int stage) const
     {
@@ -71,15 +75,15 @@ template <int SIZE, int GROUPS, int STAGES> struct online_memory {
     }
     __device__ uint32_t key_free(int stage) const
     {
-        return barrier(6 + STAGES + stage);
+        return barrier(6 + stages + stage);
     }
     __device__ uint32_t value_there(int stage) const
     {
-        return barrier(6 + 2 * STAGES + stage);
+        return barrier(6 + 2 * stages + stage);
     }
     __device__ uint32_t value_free(int stage) const
     {
-        return barrier(6 + 3 * STAGES + stage);
+        return barrier(6 + 3 * stages + stage);
     }
 };
 

@@ -25,8 +25,9 @@ static __device__ __forceinline__ float block_max(float value, float *warps)
     return value;
 }
 
+template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    softmax(float *scores, uint16_t *half, int tokens, float scale)
+    softmax(float *scores, T *half, int tokens, float scale)
 {
     __shared__ float warps[2][THREADS / 32];
     float *row = scores + (int64_t)blockIdx.x * tokens;
@@ -47,11 +48,14 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-int attention_softmax(float *scores, void *half, int64_t rows, int64_t tokens, float scale,
-                      void *stream)
+int attention_softmax(float *scores, void *half, int64_t precision, int64_t rows, int64_t tokens,
+                      float scale, void *stream)
 {
-    softmax<<<(unsigned)rows, THREADS, 0, (cudaStream_t)stream>>>(scores, (uint16_t *)half,
-                                                                  (int)tokens, scale);
+    cudaStream_t on = (cudaStream_t)stream;
+    if (precision == GPT_FP16)
+        softmax<<<(unsigned)rows, THREADS, 0, on>>>(scores, (__half *)half, (int)tokens, scale);
+    else
+        softmax<<<(unsigned)rows, THREADS, 0, on>>>(scores, (uint16_t *)half, (int)tokens, scale);
     return assay_launched();
 }
 

@@ -11,9 +11,10 @@ extern "C" {
 #endif
 
 /* Enqueue the softmax of `rows` rows of `tokens` scores (row r is query r % tokens): the weights of
- * keys up to the query, and 0 after it, as fp32 in place of the scores or as bf16 in `half`. */
-int attention_softmax(float *scores, void *half, int64_t rows, int64_t tokens, float scale,
-                      void *stream);
+ * keys up to the query, and 0 after it: as fp32 in place of the scores, or in `half`, of the
+ * precision's 16 bits. */
+int attention_softmax(float *scores, void *half, int64_t precision, int64_t rows, int64_t tokens,
+                      float scale, void *stream);
 
 /* NULL, or that the matrix of scores would be too large. */
 const char *attention_scores_refused(const struct assay_shape *shape);

@@ -45,7 +45,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     int64_t channels = shape->value[EMBEDDING_CHANNELS], tokens = shape->value[EMBEDDING_TOKENS];
     const int32_t *ids = in[EMBEDDING_IDS];
     const float *wte = in[EMBEDDING_WTE], *wpe = in[EMBEDDING_WPE];

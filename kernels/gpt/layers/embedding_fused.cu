@@ -35,7 +35,6 @@ static const struct assay_variant variant = {
     .summary = "one kernel, one element per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
 };

@@ -56,7 +56,6 @@ static const struct assay_variant variant = {
     .summary = "three kernels through memory: gather, gather, add",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
     .teardown = device_memory_free,

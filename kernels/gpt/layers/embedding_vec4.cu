@@ -110,7 +110,6 @@ static const struct assay_variant variant = {
     .summary = "512 bytes of a position per warp, for several sequences",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

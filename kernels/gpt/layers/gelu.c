@@ -51,8 +51,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape;
-    (void)buffer;
     const float *x = in[GELU_X];
     for (int64_t i = begin; i < end; i++) {
         double y = gpt_gelu((double)x[i]);
@@ -65,7 +63,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 
 static double reference_cost(const struct assay_shape *shape)
 {
-    (void)shape;
     return 16;
 }
 

@@ -31,7 +31,6 @@ static const struct assay_variant variant = {
     .summary = "one element per thread, tanhf",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -38,7 +38,6 @@ static const struct assay_variant variant = {
     .summary = "one float4 per thread, x / (1 + exp(-2 z))",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -102,7 +102,6 @@ static const struct assay_variant variant = {
     .summary = "the row in registers, one per warp or block",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .setup = setup,
     .launch = launch,
     .teardown = row_teardown,

@@ -44,7 +44,6 @@ static const struct assay_variant variant = {
     .summary = "one row per block, in registers, read once",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .launch = launch,
 };

@@ -15,21 +15,17 @@ struct layernorm_part {
     float count, mean, squares; /* squared deviations from the mean */
 };
 
-template <bool ADD> struct layernorm_rows {
+template <bool ADD> struct layernorm_rows : row_plain {
     typedef float element;
     typedef layernorm_part part;
     typedef layernorm args;
-    struct hint {
-    };
-    struct state {
-    };
     struct gain {
         float weight[4], bias[4];
     };
     struct closed {
         float mean, scale;
     };
-    enum { ADDS = ADD, WRITES = 1, KEEPS = 0, GAINS = 2 };
+    enum { ADDS = ADD, WRITES = 1, GAINS = 2 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -49,26 +45,14 @@ template <bool ADD> struct layernorm_rows {
     template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
     {
         float count = 0.0f, sum = 0.0f, squares = 0.0f;
-        each([&](float &x) {
+        each([&](float x) {
             count += 1.0f;
             sum += x;
         });
         count = row_sum<LANES>(count);
         float mean = row_sum<LANES>(sum) / fmaxf(count, 1.0f);
-        each([&](float &x) { squares += (x - mean) * (x - mean); });
+        each([&](float x) { squares += (x - mean) * (x - mean); });
         return {count, mean, row_sum<LANES>(squares)};
-    }
-    static __device__ __forceinline__ float kept(float x, part)
-    {
-        return x;
-    }
-    static __device__ __forceinline__ hint hints(const args &, int64_t)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ state open(const args &, int64_t, hint)
-    {
-        return {};
     }
     static __device__ __forceinline__ gain gains(const args &args, int column, int count,
                                                  bool aligned)
@@ -89,18 +73,14 @@ template <bool ADD> struct layernorm_rows {
         row_unpack<float>(gain.bias, pieces[1]);
         return gain;
     }
-    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part,
-                                                   part whole, bool)
+    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part whole,
+                                                   bool)
     {
         return {whole.mean, layernorm_scale(whole.squares / (float)args.columns)};
     }
     static __device__ __forceinline__ float out(closed row, const gain &gain, int i, float x)
     {
         return (x - row.mean) * row.scale * gain.weight[i] + gain.bias[i];
-    }
-    template <int COUNT>
-    static __device__ __forceinline__ void finish(closed, float (&)[COUNT], int)
-    {
     }
 };
 

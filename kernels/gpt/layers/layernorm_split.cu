@@ -49,7 +49,6 @@ static const struct assay_variant variant = {
     .summary = "residual sum and layernorm as two kernels",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .launch = launch,
 };

@@ -41,7 +41,6 @@ static const struct assay_variant variant = {
     .summary = "variance as E[s^2] - mean^2; wrong where the mean is large",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
 };
 ASSAY_REGISTER_VARIANT(variant);

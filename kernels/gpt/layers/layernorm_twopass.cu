@@ -37,7 +37,6 @@ static const struct assay_variant variant = {
     .summary = "one row per block: mean, variance about it, answer; reads three times",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
 };
 ASSAY_REGISTER_VARIANT(variant);

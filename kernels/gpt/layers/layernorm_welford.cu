@@ -72,7 +72,6 @@ static const struct assay_variant variant = {
     .summary = "one pass by Welford's update, joined over the block",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
 };
 ASSAY_REGISTER_VARIANT(variant);

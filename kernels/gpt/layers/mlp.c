@@ -152,7 +152,6 @@ static void contract(const struct assay_shape *shape, const void *const in[],
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     int64_t c = shape->value[MLP_C], row = -1;
     struct hidden *h = malloc(4 * (size_t)c * sizeof *h);
     if (!h) return assay_error("no memory for a row between the products");

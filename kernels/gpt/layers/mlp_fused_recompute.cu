@@ -85,7 +85,6 @@ static const struct assay_variant variant = {
     .summary = "one kernel; each tile of columns computes what is between anew",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .launch = launch,
 };

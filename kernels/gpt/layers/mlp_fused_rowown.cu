@@ -108,7 +108,6 @@ static const struct assay_variant variant = {
     .summary = "one kernel; a block owns its rows and computes nothing twice",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .shared_bytes = shared_bytes,
     .setup = setup,

@@ -67,7 +67,6 @@ static const struct assay_variant variant = {
     .summary = "two kernels by wgmma: gelu in the finish of the first product",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .max_sm = 90,
     .arch_specific = true,

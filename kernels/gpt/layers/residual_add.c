@@ -26,8 +26,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape;
-    (void)buffer;
     const float *a = in[RESIDUAL_A], *b = in[RESIDUAL_B];
     for (int64_t i = begin; i < end; i++) {
         float sum = a[i] + b[i];

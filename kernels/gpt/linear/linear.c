@@ -31,7 +31,6 @@
 #include "kernels/gpt/gpt.h"
 #include "kernels/product.h"
 
-static const char *const types[] = {"fp32", "tf32", "bf16", "fp16", NULL};
 static const char *const weights[] = {"transposed_per_call", "transposed_cached", "direct", NULL};
 static const char *const biases[] = {"none", "separate", "fused", NULL};
 
@@ -111,7 +110,6 @@ static double error_bound(const struct assay_shape *shape, const void *const in[
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     int64_t n = shape->value[LINEAR_N];
     struct operands operands;
     operands_init(&operands, shape, in);
@@ -128,14 +126,12 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 
 static int64_t product_columns(const struct assay_shape *shape, int buffer)
 {
-    (void)buffer;
     return shape->value[LINEAR_N];
 }
 
 static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
                          const double *sign, double *expected, double *bound)
 {
-    (void)buffer;
     const int64_t *value = shape->value;
     struct operands operands;
     double biases = 0, squares = 0;
@@ -185,7 +181,7 @@ static const struct assay_operation operation = {
                            .max = 1000000},
              [LINEAR_PRECISION] = {.name = "type",
                                    .summary = "arithmetic, and with it the types",
-                                   .choices = types},
+                                   .choices = gpt_types},
              [LINEAR_WEIGHT] = {.name = "weight",
                                 .summary = "whether the product reads w or a transposed copy",
                                 .choices = weights,

@@ -23,7 +23,9 @@
 enum {
     WGMMA_MOST = 16, /* kernels of a type, at most; each in WGMMA_WAYS */
     WGMMA_WAYS = 3,  /* whole, or divided in two ways */
-    CANDIDATES = 8 + LINEAR_FP32_TILINGS + LINEAR_SKINNY_DIVISIONS + WGMMA_WAYS * WGMMA_MOST,
+    FP32_WAYS = 2,   /* tiles divided evenly, or alike */
+    CANDIDATES =
+        8 + FP32_WAYS * LINEAR_FP32_TILINGS + LINEAR_SKINNY_DIVISIONS + WGMMA_WAYS * WGMMA_MOST,
     ROUNDS = 3,
 };
 static const double CLOSE = 1.1;
@@ -77,7 +79,7 @@ struct best {
     struct linear_pad pad;
     struct linear_parts parts;
     struct linear_operands operands;
-    struct linear_fp32 tiles[LINEAR_FP32_TILINGS];
+    struct linear_fp32 tiles[FP32_WAYS * LINEAR_FP32_TILINGS];
     struct linear_skinny skinny[LINEAR_SKINNY_DIVISIONS];
     enum gpt_precision precision;
     struct candidate list[CANDIDATES], *chosen;
@@ -131,9 +133,14 @@ static int add_plains(struct best *best)
 static int add_fp32(struct best *best, struct assay_call *call)
 {
     int status = linear_fp32_parts(&best->parts, call);
-    for (int i = 0; i < LINEAR_FP32_TILINGS && !status; i++) {
-        status = linear_fp32_init(&best->tiles[i], i, &best->operands, &best->parts);
-        add(best)->tiles = &best->tiles[i];
+    for (int i = 0; i < FP32_WAYS * LINEAR_FP32_TILINGS && !status; i++) {
+        enum linear_parts_how how = i % FP32_WAYS ? LINEAR_ALIKE : LINEAR_EVENLY;
+        status =
+            linear_fp32_init(&best->tiles[i], i / FP32_WAYS, how, &best->operands, &best->parts);
+        if (how == LINEAR_ALIKE && best->tiles[i].division.ways == 0) continue;
+        struct candidate *added = add(best);
+        added->tiles = &best->tiles[i];
+        added->how.divide = best->tiles[i].division.split > 0 ? how : LINEAR_WHOLE;
     }
     return status;
 }
@@ -297,7 +304,6 @@ static const struct assay_variant variant = {
     .summary = "the fastest of our products for the shape, as timed in setup",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .shared_bytes = shared_bytes,
     .setup = setup,

@@ -7,7 +7,7 @@
 #include "linear_parts.cuh"
 #include "linear_steps.h"
 
-enum { LINEAR_FP32_TILINGS = 3 };
+enum { LINEAR_FP32_TILINGS = 5 };
 
 struct linear_fp32 {
     struct linear_operands operands;
@@ -25,7 +25,7 @@ const char *linear_fp32_name(int tiling);
 /* linear_parts_init for the parts of any of these products. */
 int linear_fp32_parts(struct linear_parts *parts, struct assay_call *call);
 
-/* In setup. */
-int linear_fp32_init(struct linear_fp32 *product, int tiling,
+/* In setup; how tiles are divided (linear_parts.h). */
+int linear_fp32_init(struct linear_fp32 *product, int tiling, enum linear_parts_how how,
                      const struct linear_operands *operands, const struct linear_parts *parts);
 int linear_fp32_enqueue(const struct linear_fp32 *product, cudaStream_t stream);

@@ -74,7 +74,6 @@ static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void
     enum { SMALL_EVERY = 8, SMALL_ROW = 5, SMALL_CODES = 16 };
     const struct assay_fill even = {.kind = ASSAY_FILL_UNIFORM, .a = -448, .b = 448};
     int64_t k = shape->value[LFP8_K];
-    (void)buffer;
 #pragma omp parallel for schedule(static)
     for (int64_t row = 0; row < shape->value[LFP8_M]; row++)
         for (int64_t at = row * k; at < (row + 1) * k; at++) {
@@ -129,7 +128,6 @@ static double sum_bound(const struct assay_shape *shape, double variance, double
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     int64_t n = shape->value[LFP8_N], groups = lfp8_groups(shape->value[LFP8_K]);
     for (int64_t at = begin; at < end; at++) {
         struct product_sum all = {0};
@@ -172,14 +170,12 @@ static void load_scaled(const void *matrix, int64_t row, int64_t first, int coun
 
 static int64_t product_columns(const struct assay_shape *shape, int buffer)
 {
-    (void)buffer;
     return shape->value[LFP8_N];
 }
 
 static int product_check(const struct assay_shape *shape, const void *const in[], int buffer,
                          const double *sign, double *expected, double *bound)
 {
-    (void)buffer;
     const struct scaled x = {shape, in[LFP8_X], in[LFP8_X_SCALES], lfp8_x_scale};
     const struct scaled w = {shape, in[LFP8_W], in[LFP8_W_SCALES], lfp8_w_scale};
     const struct product product = {shape->value[LFP8_M],

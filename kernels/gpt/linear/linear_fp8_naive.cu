@@ -62,7 +62,6 @@ static const struct assay_variant variant = {
     .summary = "one output per thread, operands from memory, fp32 arithmetic",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
 };
 ASSAY_REGISTER_VARIANT(variant);

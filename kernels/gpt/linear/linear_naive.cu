@@ -32,7 +32,6 @@ static const struct assay_variant variant = {
     .summary = "one output per thread, operands from memory",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = linear_only<GPT_FP32>,
     .setup = linear_setup,
     .launch = linear_launch<product>,

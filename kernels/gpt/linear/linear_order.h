@@ -18,8 +18,11 @@ struct linear_tile {
 /* The tile with number `index` of bands x columns; the last group may have fewer bands. */
 LINEAR_ORDER_FUNCTION struct linear_tile linear_order(int index, int bands, int columns, int group)
 {
+    struct linear_tile tile = {0, index};
+    if (bands == 1) return tile; /* few rows: no division before the first load */
     int first = index / (group * columns) * group, inside = index % (group * columns);
     int height = bands - first < group ? bands - first : group;
-    struct linear_tile tile = {first + inside % height, inside / height};
+    tile.band = first + inside % height;
+    tile.column = inside / height;
     return tile;
 }

@@ -201,7 +201,6 @@ static const struct assay_variant variant = {
     .summary = "few rows on the CUDA cores, four rows of w per block, any k",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .launch = launch,
 };

@@ -22,6 +22,7 @@
 #include "kernels/gpt/mma.cuh"
 #include "linear.cuh"
 #include "linear_skinny.h"
+#include "linear_skinny_finish.cuh"
 
 enum {
     SKINNY_ROWS = 64,        /* of a block, at most */
@@ -32,6 +33,7 @@ enum {
 /* One kernel: COLUMNS tiles of 16 columns and ROWS of 8 rows. */
 template <typename T, int COLUMNS_, int ROWS_, bool ALIGNED_> struct skinny_config {
     using type = T;
+    using output = T;
     static constexpr int COLUMNS = COLUMNS_, ROWS = ROWS_;
     static constexpr bool ALIGNED = ALIGNED_;
     static constexpr int WARPS = COLUMNS * ROWS > 8 ? 4 : 8, THREADS = 32 * WARPS;
@@ -153,65 +155,6 @@ static __device__ __forceinline__ void skinny_sum(float (&sum)[CONFIG::COLUMNS][
     }
 }
 
-static __device__ __forceinline__ void skinny_add(float4 &sum, float4 more)
-{
-    sum.x += more.x;
-    sum.y += more.y;
-    sum.z += more.z;
-    sum.w += more.w;
-}
-
-/* Four neighbouring outputs of a row. */
-template <typename T>
-static __device__ __forceinline__ void skinny_put(const struct linear_operands &operands,
-                                                  int64_t row, int column, float4 sum)
-{
-    const T *bias = (const T *)operands.bias;
-    const int n = (int)operands.n;
-    float2 left = linear_bias_pair(bias, column, n), right = linear_bias_pair(bias, column + 2, n);
-    linear_write_pair<T>(operands, row, column, make_float2(sum.x + left.x, sum.y + left.y));
-    linear_write_pair<T>(operands, row, column + 2, make_float2(sum.z + right.x, sum.w + right.y));
-}
-
-/* The sums of the block's warps, or of the cluster's blocks, to y. */
-template <typename CONFIG>
-static __device__ __forceinline__ void skinny_finish(const struct skinny_args &args, float *shared,
-                                                     int64_t row0, int column0, int rank)
-{
-    constexpr int count = 8 * CONFIG::ROWS * CONFIG::QUADS;
-    auto place = [&](int i) { return i / CONFIG::QUADS * CONFIG::PITCH + i % CONFIG::QUADS * 4; };
-    auto put = [&](int i, float4 sum) {
-        skinny_put<typename CONFIG::type>(args.operands, row0 + i / CONFIG::QUADS,
-                                          column0 + i % CONFIG::QUADS * 4, sum);
-    };
-    __syncthreads();
-    for (int i = (int)threadIdx.x; i < count; i += CONFIG::THREADS) {
-        float4 sum = *(const float4 *)(shared + place(i));
-#pragma unroll
-        for (int warp = 1; warp < CONFIG::WARPS; warp++)
-            skinny_add(sum, *(const float4 *)(shared + warp * CONFIG::SUMS + place(i)));
-        if (args.parts == 1)
-            put(i, sum);
-        else
-            *(float4 *)(shared + place(i)) = sum;
-    }
-#ifdef HOPPER_CODE
-    if (args.parts == 1) return;
-    hopper_cluster_sync();
-    for (int i = rank * CONFIG::THREADS + (int)threadIdx.x; i < count;
-         i += args.parts * CONFIG::THREADS) {
-        const uint32_t at = hopper_shared(shared + place(i));
-        float4 sum = hopper_get_from(at, 0);
-        for (int part = 1; part < args.parts; part++)
-            skinny_add(sum, hopper_get_from(at, (uint32_t)part));
-        put(i, sum);
-    }
-    hopper_cluster_sync(); /* no block ends while another may still read from it */
-#else
-    (void)rank;
-#endif
-}
-
 template <typename CONFIG>
 static __global__ void __launch_bounds__(CONFIG::THREADS, 2)
     linear_skinny_kernel(const __grid_constant__ struct skinny_args args)
@@ -235,7 +178,7 @@ static __global__ void __launch_bounds__(CONFIG::THREADS, 2)
             for (int i = 0; i < 4; i++)
                 own[(8 * row + mma_column(lane, i)) * CONFIG::PITCH + 16 * column +
                     mma_row(lane, i)] = sum[column][row][i];
-    skinny_finish<CONFIG>(args, skinny_shared, row0, column0, rank);
+    skinny_finish<CONFIG>(args.operands, args.parts, 1.0f, skinny_shared, row0, column0, rank);
 }
 
 /* ------------------------------------------------------------------ launch -- */
@@ -375,7 +318,6 @@ static const struct assay_variant variant = {
     .summary = "few rows on tensor cores by mma.sync, any k, which clusters divide",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = supports,
     .setup = setup,

@@ -43,7 +43,6 @@ static const struct assay_variant variant = {
     .summary = "tiles of 32 x 32 through shared memory, fp32",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = linear_only<GPT_FP32>,
     .setup = linear_setup,
     .launch = linear_launch<linear_smem32>,

@@ -60,47 +60,29 @@ int linear_tf32_32(const struct linear_operands *operands, cudaStream_t stream)
     return product<32>(operands, stream);
 }
 
-static const struct assay_variant tile_16 = {
-    .operation = "linear",
-    .name = "tf32_16",
-    .summary = "tensor cores, tiles of 16 x 16, one stage",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .min_sm = 80,
-    .supports = linear_only<GPT_TF32>,
-    .setup = linear_setup,
-    .launch = linear_launch<product<16>>,
-    .teardown = device_memory_free,
-};
+template <int SIDE>
+static constexpr struct assay_variant named(const char *name, const char *summary)
+{
+    return {
+        .operation = "linear",
+        .name = name,
+        .summary = summary,
+        .kind = ASSAY_KERNEL,
+        .place = ASSAY_CUDA,
+        .min_sm = 80,
+        .supports = linear_only<GPT_TF32>,
+        .setup = linear_setup,
+        .launch = linear_launch<product<SIDE>>,
+        .teardown = device_memory_free,
+    };
+}
+
+static constexpr struct assay_variant tile_16 =
+    named<16>("tf32_16", "tensor cores, tiles of 16 x 16, one stage");
+static constexpr struct assay_variant tile_32 =
+    named<32>("tf32_32", "tensor cores, tiles of 32 x 32, one stage");
+static constexpr struct assay_variant tile_64 =
+    named<64>("tf32_64", "tensor cores, tiles of 64 x 64, one stage");
 ASSAY_REGISTER_VARIANT(tile_16);
-
-static const struct assay_variant tile_32 = {
-    .operation = "linear",
-    .name = "tf32_32",
-    .summary = "tensor cores, tiles of 32 x 32, one stage",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .min_sm = 80,
-    .supports = linear_only<GPT_TF32>,
-    .setup = linear_setup,
-    .launch = linear_launch<product<32>>,
-    .teardown = device_memory_free,
-};
 ASSAY_REGISTER_VARIANT(tile_32);
-
-static const struct assay_variant tile_64 = {
-    .operation = "linear",
-    .name = "tf32_64",
-    .summary = "tensor cores, tiles of 64 x 64, one stage",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .min_sm = 80,
-    .supports = linear_only<GPT_TF32>,
-    .setup = linear_setup,
-    .launch = linear_launch<product<64>>,
-    .teardown = device_memory_free,
-};
 ASSAY_REGISTER_VARIANT(tile_64);

@@ -139,21 +139,10 @@ static const char *supports(const struct assay_shape *shape)
     return linear_unaligned(shape);
 }
 
-static const char *bf16_supports(const struct assay_shape *shape)
+template <enum gpt_precision PRECISION>
+static const char *supports_only(const struct assay_shape *shape)
 {
-    const char *other = linear_only<GPT_BF16>(shape);
-    return other ? other : supports(shape);
-}
-
-static const char *fp16_supports(const struct assay_shape *shape)
-{
-    const char *other = linear_only<GPT_FP16>(shape);
-    return other ? other : supports(shape);
-}
-
-static const char *tf32_supports(const struct assay_shape *shape)
-{
-    const char *other = linear_only<GPT_TF32>(shape);
+    const char *other = linear_only<PRECISION>(shape);
     return other ? other : supports(shape);
 }
 
@@ -182,53 +171,28 @@ static void teardown(struct assay_call *call)
     linear_wgmma_release((struct linear_wgmma *)call->state);
 }
 
-static const struct assay_variant bf16 = {
-    .operation = "linear",
-    .name = "bf16_wgmma",
-    .summary = "Hopper's tensor cores, TMA, tiles of 128 x 64 to 256",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .min_sm = 90,
-    .max_sm = 90,
-    .arch_specific = true,
-    .supports = bf16_supports,
-    .setup = setup,
-    .launch = launch,
-    .teardown = teardown,
-};
+template <enum gpt_precision PRECISION>
+static constexpr struct assay_variant named(const char *name)
+{
+    return {
+        .operation = "linear",
+        .name = name,
+        .summary = "Hopper's tensor cores, TMA, tiles of 128 x 64 to 256",
+        .kind = ASSAY_KERNEL,
+        .place = ASSAY_CUDA,
+        .min_sm = 90,
+        .max_sm = 90,
+        .arch_specific = true,
+        .supports = supports_only<PRECISION>,
+        .setup = setup,
+        .launch = launch,
+        .teardown = teardown,
+    };
+}
+
+static constexpr struct assay_variant bf16 = named<GPT_BF16>("bf16_wgmma");
+static constexpr struct assay_variant fp16 = named<GPT_FP16>("fp16_wgmma");
+static constexpr struct assay_variant tf32 = named<GPT_TF32>("tf32_wgmma");
 ASSAY_REGISTER_VARIANT(bf16);
-
-static const struct assay_variant fp16 = {
-    .operation = "linear",
-    .name = "fp16_wgmma",
-    .summary = "Hopper's tensor cores, TMA, tiles of 128 x 64 to 256",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .min_sm = 90,
-    .max_sm = 90,
-    .arch_specific = true,
-    .supports = fp16_supports,
-    .setup = setup,
-    .launch = launch,
-    .teardown = teardown,
-};
 ASSAY_REGISTER_VARIANT(fp16);
-
-static const struct assay_variant tf32 = {
-    .operation = "linear",
-    .name = "tf32_wgmma",
-    .summary = "Hopper's tensor cores, TMA, tiles of 128 x 64 to 256",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .min_sm = 90,
-    .max_sm = 90,
-    .arch_specific = true,
-    .supports = tf32_supports,
-    .setup = setup,
-    .launch = launch,
-    .teardown = teardown,
-};
 ASSAY_REGISTER_VARIANT(tf32);

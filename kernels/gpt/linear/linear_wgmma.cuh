@@ -3,11 +3,11 @@
  * by TMA, products by wgmma.
  *
  * Warp specialization: a block of three warpgroups runs on each multiprocessor. One thread of the
- * first keeps a ring of stages full: 128 bytes of k (64 bf16 or 32 tf32) of 128 rows of x and
- * COLUMNS rows of w. The other two warpgroups multiply, with their sums in registers, and release
- * a stage as soon as their products have read it. CLUSTER blocks, one above the other, share the
- * rows of w: each fetches a part, and TMA writes it to all. Without that, the traffic from L2
- * would be more than L2 can give.
+ * first keeps a ring of stages full: 128 bytes of k (64 bf16 or 32 tf32), or twice that, of 128
+ * rows of x and COLUMNS rows of w. The other two warpgroups multiply, with their sums in registers,
+ * and release a stage as soon as their products have read it. CLUSTER blocks, one above the other,
+ * share the rows of w: each fetches a part, and TMA writes it to all. Without that, the traffic
+ * from L2 would be more than L2 can give.
  *
  * Blocks are persistent: the grid has as many as fit, and each goes through tiles in the order of
  * linear_order.h. While the sums of one tile are written, the next tile's operands arrive. Outputs
@@ -61,9 +61,17 @@ template <typename T, int COLUMNS_, int CLUSTER_, bool TURNS_> struct lwg_config
     static constexpr bool TURNS = TURNS_;
     static constexpr int HALVES = TURNS ? LWG_ROWS / WGMMA_ROWS : 1; /* a warpgroup's, of a tile */
     static constexpr int READERS = LWG_WARPS / (TURNS ? LWG_CONSUMERS : 1); /* warps, of a stage */
-    static constexpr int DEPTH = WGMMA_ROW_BYTES / sizeof(T);               /* of k, per stage */
-    static constexpr int X_BYTES = LWG_ROWS * WGMMA_ROW_BYTES;
-    static constexpr int W_BYTES = COLUMNS * WGMMA_ROW_BYTES;
+    /* Boxes of 128 bytes of k in a stage. What comes with a stage, its barriers and the first of
+     * its products, takes about 400 cycles: longer than the products of one box of a narrow tile.
+     */
+    static constexpr int BOXES = COLUMNS <= 128 && CLUSTER == 1 && !TURNS ? 2 : 1;
+    static constexpr int BOX_DEPTH = WGMMA_ROW_BYTES / sizeof(T);
+    static constexpr int DEPTH = BOXES * BOX_DEPTH; /* of k, per stage */
+    static constexpr int X_BOX_BYTES = LWG_ROWS * WGMMA_ROW_BYTES;
+    static constexpr int W_BOX_BYTES = COLUMNS * WGMMA_ROW_BYTES;
+    static constexpr int X_BOX_STEPS = X_BOX_BYTES / WGMMA_STEP_BYTES;
+    static constexpr int W_BOX_STEPS = W_BOX_BYTES / WGMMA_STEP_BYTES;
+    static constexpr int X_BYTES = BOXES * X_BOX_BYTES, W_BYTES = BOXES * W_BOX_BYTES;
     /* Rows of w that each block of a cluster fetches, in whole swizzles. Where the blocks do not
      * divide the rows, the last one fetches some that another fetches too. */
     static constexpr int PART = (COLUMNS / CLUSTER + 7) / 8 * 8;
@@ -151,7 +159,7 @@ static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, u
 {
     const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
     const int part = min(rank * CONFIG::PART, CONFIG::COLUMNS - CONFIG::PART);
-    const uint32_t bytes = plan.x_rows * WGMMA_ROW_BYTES + CONFIG::PARTS_BYTES;
+    const uint32_t bytes = CONFIG::BOXES * (plan.x_rows * WGMMA_ROW_BYTES + CONFIG::PARTS_BYTES);
     struct lwg_cursor at = {0, 1}; /* the first round finds every stage free */
     struct linear_walk walk = lwg_walk_of<CONFIG>(plan);
     struct linear_unit unit;
@@ -162,12 +170,16 @@ static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, u
             uint32_t arrived = full + 8 * at.stage;
             hopper_barrier_wait(empty + 8 * at.stage, at.parity);
             hopper_barrier_expect(arrived, bytes);
-            hopper_load(x, &plan.x, step * CONFIG::DEPTH, tile.row, arrived);
-            if (CONFIG::CLUSTER == 1)
-                hopper_load(w, &plan.w, step * CONFIG::DEPTH, tile.column, arrived);
-            else
-                hopper_load_to(w + part * WGMMA_ROW_BYTES, &plan.w, step * CONFIG::DEPTH,
-                               tile.column + part, arrived, (1 << CONFIG::CLUSTER) - 1);
+#pragma unroll
+            for (int box = 0; box < CONFIG::BOXES; box++) {
+                const int k = step * CONFIG::DEPTH + box * CONFIG::BOX_DEPTH;
+                hopper_load(x + box * CONFIG::X_BOX_BYTES, &plan.x, k, tile.row, arrived);
+                if (CONFIG::CLUSTER == 1)
+                    hopper_load(w + box * CONFIG::W_BOX_BYTES, &plan.w, k, tile.column, arrived);
+                else
+                    hopper_load_to(w + part * WGMMA_ROW_BYTES, &plan.w, k, tile.column + part,
+                                   arrived, (1 << CONFIG::CLUSTER) - 1);
+            }
             lwg_advance<CONFIG>(at);
         }
     }
@@ -210,11 +222,15 @@ static __device__ __forceinline__ void lwg_multiply(
         hopper_barrier_wait(full + 8 * at.stage, at.parity);
         wgmma_begin();
 #pragma unroll
-        for (int i = 0; i < WGMMA_ROW_BYTES / WGMMA_STEP_BYTES; i++)
+        for (int box = 0; box < CONFIG::BOXES; box++)
 #pragma unroll
-            for (int half = 0; half < CONFIG::HALVES; half++)
-                wgmma_step(typename CONFIG::type(), sum[half], wgmma_ahead(a[half], i),
-                           wgmma_ahead(b, i), step > 0 || i > 0);
+            for (int i = 0; i < WGMMA_ROW_BYTES / WGMMA_STEP_BYTES; i++)
+#pragma unroll
+                for (int half = 0; half < CONFIG::HALVES; half++)
+                    wgmma_step(typename CONFIG::type(), sum[half],
+                               wgmma_ahead(a[half], i + box * CONFIG::X_BOX_STEPS),
+                               wgmma_ahead(b, i + box * CONFIG::W_BOX_STEPS),
+                               step > 0 || box > 0 || i > 0);
         wgmma_commit();
         wgmma_wait<1>();
         if (step > 0) lwg_give_back<CONFIG>(empty, before, lane);
@@ -250,16 +266,15 @@ static __device__ __forceinline__ void lwg_store(
 
 /* The sums of a warp, number `warp` of those that multiply, of a unit that is no whole tile. True
  * if they are then the sums of the tile. */
-template <typename CONFIG>
+template <typename CONFIG, int HALVES, int COUNT>
 static __device__ __forceinline__ bool lwg_join(const struct lwg_plan &plan,
                                                 const struct linear_walk &walk,
                                                 const struct linear_unit &unit,
-                                                float (&sum)[CONFIG::HALVES][CONFIG::COLUMNS / 2],
-                                                int warp, int lane)
+                                                float (&sum)[HALVES][COUNT], int warp, int lane)
 {
     auto writer = [&](int share) {
         int block =
-            (walk.of->shares - 1 - share) * CONFIG::CLUSTER + (int)blockIdx.x % CONFIG::CLUSTER;
+            (walk.of.shares - 1 - share) * CONFIG::CLUSTER + (int)blockIdx.x % CONFIG::CLUSTER;
         return block * LWG_WARPS + warp;
     };
     if (unit.begin > 0) {
@@ -317,6 +332,29 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
     if (lane == 0) hopper_store_wait<0>();
 }
 
+/* All threads of a block, before anything else. */
+template <typename CONFIG>
+static __device__ __forceinline__ void lwg_begin(const struct lwg_plan &plan, uint32_t full,
+                                                 uint32_t empty)
+{
+    if (threadIdx.x == 0) {
+        hopper_prefetch(&plan.x);
+        hopper_prefetch(&plan.w);
+    }
+    /* A warp for each stage: one after the other the barriers would take 400 cycles. */
+    static_assert(CONFIG::STAGES <= LWG_THREADS / 32, "a warp each");
+    const int stage = (int)threadIdx.x / 32;
+    if (threadIdx.x % 32 == 0 && stage < CONFIG::STAGES) {
+        hopper_barrier_init(full + 8 * stage, 1);
+        hopper_barrier_init(empty + 8 * stage, CONFIG::READERS * CONFIG::CLUSTER);
+        hopper_barrier_publish();
+    }
+    if (CONFIG::CLUSTER > 1)
+        hopper_cluster_sync();
+    else
+        __syncthreads();
+}
+
 #endif
 
 /* setup refuses machine code without the body, so the trap is never met. */
@@ -331,19 +369,7 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
         lwg_memory + (LWG_ALIGN - hopper_shared(lwg_memory) % LWG_ALIGN) % LWG_ALIGN;
     const uint32_t ring = hopper_shared(memory);
     const uint32_t full = hopper_shared(barriers), empty = full + 8 * CONFIG::STAGES;
-    if (threadIdx.x == 0) {
-        hopper_prefetch(&plan.x);
-        hopper_prefetch(&plan.w);
-        for (int stage = 0; stage < CONFIG::STAGES; stage++) {
-            hopper_barrier_init(full + 8 * stage, 1);
-            hopper_barrier_init(empty + 8 * stage, CONFIG::READERS * CONFIG::CLUSTER);
-        }
-        hopper_barrier_publish();
-    }
-    if (CONFIG::CLUSTER > 1)
-        hopper_cluster_sync();
-    else
-        __syncthreads();
+    lwg_begin<CONFIG>(plan, full, empty);
     if (threadIdx.x < WGMMA_THREADS) {
         hopper_registers_give<LWG_PRODUCER_REGISTERS>();
         if (threadIdx.x == 0) lwg_produce<CONFIG>(plan, ring, full, empty);

@@ -19,13 +19,14 @@ static void lwg_divide(struct lwg_plan *plan, int depth, const struct lwg_how *h
     plan->blocks = (unsigned)plan->division.shares * CONFIG::CLUSTER;
 }
 
-/* In setup: the plan of a product; `operands` as they will be in every launch. */
-template <typename CONFIG>
-static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *operands,
-                       enum linear_finish finish, const struct lwg_how *how)
+/* In setup: the plan of a product by `kernel`, y of type OUT; `operands` as they will be in every
+ * launch. */
+template <typename CONFIG, typename OUT>
+static int lwg_prepare_for(const void *kernel, struct lwg_plan *plan,
+                           const struct linear_operands *operands, enum linear_finish finish,
+                           const struct lwg_how *how)
 {
-    using T = typename CONFIG::type;
-    const int bytes = sizeof(T);
+    const int bytes = sizeof(typename CONFIG::type);
     struct tensor_map_matrix x = {(void *)operands->x, operands->m, operands->k, bytes};
     struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, bytes};
     plan->operands = *operands;
@@ -34,13 +35,20 @@ static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *oper
     plan->columns = (int)gpt_blocks(operands->n, CONFIG::COLUMNS);
     plan->x_rows = operands->m < LWG_ROWS ? (int)operands->m : LWG_ROWS;
     plan->group = LWG_GROUP;
-    if (cluster_fit((const void *)linear_wgmma<CONFIG>, CONFIG::CLUSTER, LWG_THREADS,
-                    CONFIG::SHARED_BYTES, &plan->blocks) < 0)
+    if (cluster_fit(kernel, CONFIG::CLUSTER, LWG_THREADS, CONFIG::SHARED_BYTES, &plan->blocks) < 0)
         return -1;
     lwg_divide<CONFIG>(plan, (int)gpt_blocks(operands->k, CONFIG::DEPTH), how);
     if (tensor_map_init(&plan->x, &x, plan->x_rows) < 0) return -1;
     if (tensor_map_init(&plan->w, &w, CONFIG::PART) < 0) return -1;
-    return linear_store_init<T>(&plan->y, operands);
+    return linear_store_init<OUT>(&plan->y, operands);
+}
+
+template <typename CONFIG>
+static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *operands,
+                       enum linear_finish finish, const struct lwg_how *how)
+{
+    return lwg_prepare_for<CONFIG, typename CONFIG::type>((const void *)linear_wgmma<CONFIG>, plan,
+                                                          operands, finish, how);
 }
 
 template <typename CONFIG> static int lwg_enqueue(const struct lwg_plan *plan, cudaStream_t stream)

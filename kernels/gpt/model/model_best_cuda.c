@@ -18,8 +18,8 @@
  * Every candidate is checked, by other variants or in test_family_gpt_choices_gpu.c; the chosen
  * ones are checked together as this variant's output. The note says what was chosen, in the order
  * qkv, proj, fc, fc2, head: the size of a tile or ring, `lt`, `wgmma` or `warp`; then the
- * attention. docs/kernels-gpt.md explains the notes, and compares the times with what was
- * predicted.
+ * attention. Of gpt_decode it may say `persistent`: all layers by one launch (model_persistent.cu).
+ * docs/kernels-gpt.md explains the notes, and compares the times with what was predicted.
  */
 #include <math.h>
 #include <stdio.h>
@@ -31,6 +31,7 @@
 #include "kernels/cuda/device_memory.h"
 #include "model_cuda.h"
 #include "model_library.h"
+#include "model_persistent.h"
 #include "model_ranking.h"
 #include "model_ring.h"
 
@@ -51,6 +52,8 @@ struct best {
     int attend_choice;
     struct model_ranking rivals[MODEL_PRODUCTS], attend_rivals;
     struct model_library library;
+    bool at_once; /* all layers by one launch */
+    struct model_persistent persistent;
 };
 
 /* ---------------------------------------------------------------- choice -- */
@@ -171,7 +174,8 @@ static void note(const struct best *best, struct assay_call *call)
     const struct model *model = &best->run.model;
     size_t used = 0;
     int products = model->vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
-    call->note[0] = '\0';
+    (void)snprintf(call->note, sizeof call->note, "%s", best->at_once ? "persistent" : "");
+    if (best->at_once) return;
     for (int p = 0; p < products && used < sizeof call->note; p++) {
         const char *name = choice_name(model->precision, best->choice[p]);
         used += (size_t)snprintf(call->note + used, sizeof call->note - used, "%s%s", p ? " " : "",
@@ -189,6 +193,7 @@ static void note(const struct best *best, struct assay_call *call)
 static int enqueue(const void *what, void *stream)
 {
     const struct best *best = what;
+    if (best->at_once) return model_persistent_enqueue(&best->persistent, stream);
     return model_run_enqueue(&best->run, &best->provider, best->context, stream);
 }
 
@@ -232,13 +237,25 @@ static void settle_library(struct best *best, double *least_us)
         memcpy(best->choice, kept, sizeof kept);
 }
 
-static void settle_all(struct best *best)
+/* Last, the whole token by one launch, where that can be done. */
+static int settle_at_once(struct best *best, double least_us)
+{
+    if (best->context != MODEL_CACHED || model_persistent_refused(best->call->shape)) return 0;
+    int status = model_persistent_init(&best->persistent, &best->run, best->call);
+    if (status) return status == ASSAY_SKIP ? 0 : -1;
+    best->at_once = true;
+    best->at_once = whole_us(best) < least_us;
+    return 0;
+}
+
+static int settle_all(struct best *best)
 {
     double least_us = whole_us(best);
     settle_library(best, &least_us);
     for (int p = 0; p < MODEL_PRODUCTS; p++)
         settle(best, &best->choice[p], &best->rivals[p], &least_us);
     settle(best, &best->attend_choice, &best->attend_rivals, &least_us);
+    return settle_at_once(best, least_us);
 }
 
 static int setup_as(struct assay_call *call, enum model_context context)
@@ -268,7 +285,7 @@ static int setup_as(struct assay_call *call, enum model_context context)
     /* The first run is eager and makes the choices; then they are settled and recorded. */
     if (enqueue(best, call->stream)) return -1;
     if (cuda_error(cudaStreamSynchronize(call->stream), "the first run")) return -1;
-    settle_all(best);
+    if (settle_all(best) < 0) return -1;
     note(best, call);
     const struct cuda_work work = {enqueue, best};
     return cuda_graph_record(&best->graph, &work, 1);
@@ -297,6 +314,7 @@ static void teardown(struct assay_call *call)
     cuda_graph_release(best->graph);
     model_library_release(&best->library);
     model_run_release(&best->run);
+    model_persistent_release(&best->persistent);
     cudaFree(best->normed);
     free(best);
 }

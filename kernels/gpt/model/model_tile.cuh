@@ -322,5 +322,7 @@ static inline size_t tile_shared(const struct tile *tile, bool norm, int64_t k)
 }
 
 /* Each precision's tiles, smallest first, in a file of its own. */
-extern const struct tile tiles_fp32[], tiles_tf32[], tiles_bf16[];
+extern const struct tile tiles_fp32[];
+extern const struct tile tiles_tf32[];
+extern const struct tile tiles_bf16[];
 extern const int tiles_fp32_count, tiles_tf32_count, tiles_bf16_count;

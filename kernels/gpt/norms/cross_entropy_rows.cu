@@ -17,9 +17,9 @@
 
 #include "softmax.cuh"
 
-template <typename T, bool GRADIENT> struct cross_entropy {
-    typedef T element;
+template <typename T, bool GRADIENT> struct cross_entropy : softmax_sums<T> {
     typedef softmax_part part;
+    typedef typename softmax_sums<T>::gain gain;
     struct args {
         const T *x;
         const int32_t *target;
@@ -34,34 +34,13 @@ template <typename T, bool GRADIENT> struct cross_entropy {
         int target;
         float x; /* of the target */
     };
-    struct gain {
-    };
     struct closed {
-        float scale, share; /* of exponentials; what the target has less */
+        softmax_closed softmax; /* times the share */
+        float share;            /* what the target has less */
         int target;
     };
-    enum { ADDS = 0, WRITES = GRADIENT, KEEPS = 1, GAINS = 0 };
+    enum { ADDS = 0, WRITES = GRADIENT, GAINS = 0 };
 
-    static __device__ __forceinline__ part nothing()
-    {
-        return softmax_nothing();
-    }
-    static __device__ __forceinline__ part single(float x)
-    {
-        return {x, 1.0f};
-    }
-    static __device__ __forceinline__ part join(part a, part b)
-    {
-        return softmax_join(a, b);
-    }
-    template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
-    {
-        return softmax_measure<LANES>(each);
-    }
-    static __device__ __forceinline__ float kept(float x, part of)
-    {
-        return row_power(x, of.most);
-    }
     static __device__ __forceinline__ hint hints(const args &args, int64_t row)
     {
         return __ldg(args.target + row);
@@ -70,27 +49,15 @@ template <typename T, bool GRADIENT> struct cross_entropy {
     {
         return {target, gpt_float(__ldg(args.x + row * args.columns + target))};
     }
-    static __device__ __forceinline__ gain gains(const args &, int, int, bool)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ const T *gain_array(const args &, int)
-    {
-        return nullptr;
-    }
-    static __device__ __forceinline__ gain gain_of(const uint4 *)
-    {
-        return {};
-    }
     static __device__ __forceinline__ closed close(const args &args, int64_t row, state state,
-                                                   part own, part whole, bool leader)
+                                                   part whole, bool leader)
     {
         if (leader) args.loss[row] = logf(whole.sum) + (whole.most - state.x);
-        return {softmax_scale(own, whole) * args.share, args.share, state.target};
+        return {softmax_close(whole, args.share), args.share, state.target};
     }
-    static __device__ __forceinline__ float out(closed row, const gain &, int, float power)
+    static __device__ __forceinline__ float out(closed row, const gain &, int, float x)
     {
-        return power * row.scale;
+        return softmax_out(row.softmax, x);
     }
     template <int COUNT>
     static __device__ __forceinline__ void finish(closed row, float (&out)[COUNT], int column)

@@ -63,7 +63,6 @@ static double scale_of(const struct assay_shape *shape, const void *x, int64_t i
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     int64_t columns = shape->value[RMSNORM_COLUMNS], type = shape->value[RMSNORM_TYPE], index = -1;
     enum gpt_precision precision = norms_precision(type);
     double scale = 0, error = ((4 * sqrt((double)columns) + 3) / 2 + 4 + 2) * GPT_UNIT_FP32;

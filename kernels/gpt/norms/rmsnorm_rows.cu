@@ -15,7 +15,7 @@
 #include "kernels/gpt/row/row_launch.cuh"
 #include "norms.h"
 
-template <typename T> struct rmsnorm {
+template <typename T> struct rmsnorm : row_plain {
     typedef T element;
     typedef float part; /* the sum of squares */
     struct args {
@@ -25,15 +25,11 @@ template <typename T> struct rmsnorm {
         int columns;
         int unused; /* no bytes without a value: a gate compares arguments whole */
     };
-    struct hint {
-    };
-    struct state {
-    };
     struct gain {
         float weight[row_piece<T>::WIDTH];
     };
     typedef float closed; /* 1 / root mean square */
-    enum { ADDS = 0, WRITES = 1, KEEPS = 0, GAINS = 1 };
+    enum { ADDS = 0, WRITES = 1, GAINS = 1 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -50,20 +46,8 @@ template <typename T> struct rmsnorm {
     template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
     {
         float squares = 0.0f;
-        each([&](float &x) { squares += x * x; });
+        each([&](float x) { squares += x * x; });
         return row_sum<LANES>(squares);
-    }
-    static __device__ __forceinline__ float kept(float x, part)
-    {
-        return x;
-    }
-    static __device__ __forceinline__ hint hints(const args &, int64_t)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ state open(const args &, int64_t, hint)
-    {
-        return {};
     }
     static __device__ __forceinline__ gain gains(const args &args, int column, int count,
                                                  bool aligned)
@@ -82,18 +66,14 @@ template <typename T> struct rmsnorm {
         row_unpack<T>(gain.weight, pieces[0]);
         return gain;
     }
-    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part,
-                                                   part squares, bool)
+    static __device__ __forceinline__ closed close(const args &args, int64_t, state, part squares,
+                                                   bool)
     {
         return rsqrtf(__fdividef(squares, (float)args.columns) + NORMS_RMSNORM_EPSILON);
     }
     static __device__ __forceinline__ float out(closed scale, const gain &gain, int i, float x)
     {
         return x * scale * gain.weight[i];
-    }
-    template <int COUNT>
-    static __device__ __forceinline__ void finish(closed, float (&)[COUNT], int)
-    {
     }
 };
 

@@ -33,7 +33,6 @@ static const char *supports(const struct assay_shape *shape)
 /* The angle of pair j at token t is t / 10000^(2 j / size). */
 static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
 {
-    (void)seed;
     int64_t half = shape->value[ROPE_SIZE] / 2;
     float *table = host;
     for (int64_t i = 0; i < shape->value[ROPE_TOKENS] * half; i++) {
@@ -71,7 +70,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     const int64_t *value = shape->value;
     enum gpt_precision precision = norms_precision(value[ROPE_TYPE]);
     int64_t size = value[ROPE_SIZE], half = size / 2;

@@ -44,7 +44,6 @@ static const struct assay_variant variant = {
     .summary = "one pair of channels per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -35,7 +35,6 @@ static struct assay_work work(const struct assay_shape *shape)
 static int reference(const struct assay_shape *shape, const void *const in[], int buffer,
                      int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer;
     int64_t columns = shape->value[SOFTMAX_COLUMNS], type = shape->value[SOFTMAX_TYPE], index = -1;
     struct norms_softmax row = {0};
     for (int64_t i = begin; i < end; i++) {
@@ -53,7 +52,6 @@ static int reference(const struct assay_shape *shape, const void *const in[], in
 
 static double reference_cost(const struct assay_shape *shape)
 {
-    (void)shape;
     return 16;
 }
 

@@ -10,14 +10,15 @@
  *   best     the fastest of all divisions of a row that fit, measured in setup
  *
  * Bytes per element: one read and one written, the minimum; naive and stream read twice, the second
- * time from L2 where it still has the row. Operations per element: 6, one an exponential, which is
- * kept in registers in place of x; stream takes it twice.
+ * time from L2 where it still has the row. Operations per element: 8, two of them exponentials, of
+ * which the second costs less than the registers that would keep the first.
  */
 #include "softmax.cuh"
 
-template <typename T> struct softmax {
-    typedef T element;
+template <typename T> struct softmax : softmax_sums<T> {
     typedef softmax_part part;
+    typedef row_plain::state state;
+    typedef typename softmax_sums<T>::gain gain;
     struct args {
         const T *x;
         T *y;
@@ -25,67 +26,16 @@ template <typename T> struct softmax {
         int columns;
         int unused; /* no bytes without a value: a gate compares arguments whole */
     };
-    struct hint {
-    };
-    struct state {
-    };
-    struct gain {
-    };
-    typedef float closed; /* what exponentials are multiplied by */
-    enum { ADDS = 0, WRITES = 1, KEEPS = 1, GAINS = 0 };
+    typedef softmax_closed closed;
+    enum { ADDS = 0, WRITES = 1, GAINS = 0 };
 
-    static __device__ __forceinline__ part nothing()
+    static __device__ __forceinline__ closed close(const args &, int64_t, state, part whole, bool)
     {
-        return softmax_nothing();
+        return softmax_close(whole, 1.0f);
     }
-    static __device__ __forceinline__ part single(float x)
+    static __device__ __forceinline__ float out(closed row, const gain &, int, float x)
     {
-        return {x, 1.0f};
-    }
-    static __device__ __forceinline__ part join(part a, part b)
-    {
-        return softmax_join(a, b);
-    }
-    template <int LANES, class Each> static __device__ __forceinline__ part measure(Each each)
-    {
-        return softmax_measure<LANES>(each);
-    }
-    static __device__ __forceinline__ float kept(float x, part of)
-    {
-        return row_power(x, of.most);
-    }
-    static __device__ __forceinline__ hint hints(const args &, int64_t)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ state open(const args &, int64_t, hint)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ gain gains(const args &, int, int, bool)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ const T *gain_array(const args &, int)
-    {
-        return nullptr;
-    }
-    static __device__ __forceinline__ gain gain_of(const uint4 *)
-    {
-        return {};
-    }
-    static __device__ __forceinline__ closed close(const args &, int64_t, state, part own,
-                                                   part whole, bool)
-    {
-        return softmax_scale(own, whole);
-    }
-    static __device__ __forceinline__ float out(closed scale, const gain &, int, float power)
-    {
-        return power * scale;
-    }
-    template <int COUNT>
-    static __device__ __forceinline__ void finish(closed, float (&)[COUNT], int)
-    {
+        return softmax_out(row, x);
     }
 };
 

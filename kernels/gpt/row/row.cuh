@@ -11,22 +11,19 @@
  *                      second may need the first: a target, and its element; may be empty
  *   gain               what comes with the elements of a piece: weights; may be empty
  *   ADDS, WRITES       whether r is added to x first and the sum written; whether there is a y
- *   KEEPS              whether `measure` leaves something else in place of x: an exponential
- *   kept(x, part)      what it leaves, where `part` was measured
  *   nothing()          the part of no elements
  *   single(x)          the part of one
  *   join(a, b)         the part of a's and b's elements
  *   measure<L>(each)   the part of the elements of L neighbouring lanes, in each of them; each(f)
- *                      calls f(value) for those of this lane, and f may change them if KEEPS
+ *                      calls f(value) for those of this lane
  *   hints(args, row), open(args, row, hint)   hint and state
  *   gains(args, column, count, aligned)       for elements from `column` on; `count` is 1 or all of
  *                      a piece, whose columns are multiples of it if `aligned`
  *   GAINS, gain_array(args, g), gain_of(pieces)   how many arrays of T that is, the array g, and
  *                      the gain from a piece of each
- *   close(args, row, state, own, whole, leader)   what `out` needs, where the lanes measured `own`
- *                      and the row is `whole`; one thread, the leader, may write
- *   out(closed, gain, i, value)        the output for element i of the piece
- *   finish(closed, out, column)        a last change to the outputs of a piece
+ *   close(args, row, state, whole, leader)   what `out` needs, where the row is `whole`; one
+ * thread, the leader, may write out(closed, gain, i, value)        the output for element i of the
+ * piece finish(closed, out, column)        a last change to the outputs of a piece
  *
  * A row begins wherever the one before it ended. What lies before its first and behind its last
  * whole piece of 16 bytes, aligned in memory, are at most two times WIDTH - 1 elements, its edge:
@@ -36,6 +33,27 @@
 
 #include "kernels/cuda/hopper.cuh"
 #include "kernels/gpt/gpt.cuh"
+
+/* An operation begins with what is here and replaces what it has: no hint, no state and no
+ * last change. */
+struct row_plain {
+    struct hint {
+    };
+    struct state {
+    };
+    template <class Args> static __device__ __forceinline__ hint hints(const Args &, int64_t)
+    {
+        return {};
+    }
+    template <class Args> static __device__ __forceinline__ state open(const Args &, int64_t, hint)
+    {
+        return {};
+    }
+    template <class Closed, int COUNT>
+    static __device__ __forceinline__ void finish(Closed, float (&)[COUNT], int)
+    {
+    }
+};
 
 /* ------------------------------------------------------------------ pieces -- */
 
@@ -192,7 +210,6 @@ template <typename P> static __device__ __forceinline__ P *row_peer(P *place, un
 #if __CUDA_ARCH__ >= 900
     asm volatile("mapa.u64 %0, %1, %2;" : "=l"(peer) : "l"(place), "r"(rank));
 #else
-    (void)rank;
 #endif
     return peer;
 }

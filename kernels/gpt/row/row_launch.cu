@@ -30,7 +30,7 @@ static bool divide(const struct row_job *job, int log_cluster, int kernel, struc
     int lane_pieces = 1 << kernel, cluster = 1 << log_cluster;
     int lanes = ceil_div(job->pieces, (int64_t)lane_pieces * cluster);
     struct row_team team = {log_cluster, ceil_div(lanes, 32), 1, 0, 0};
-    if (team.warps > job->most_warps[kernel]) return false;
+    if (team.warps > ROW_WARPS) return false;
     if (kernel > 0 && ceil_div(job->pieces, (int64_t)lane_pieces / 2 * cluster) <= 32) return false;
     if (cluster == 1 && team.warps == 1) {
         team.rows = ROW_TEAM_WARPS;
@@ -73,9 +73,8 @@ static bool divide_ring(const struct row_job *job, int log_cluster, int kernel,
     int rest = ROW_RING_HEAD + (job->aligned ? job->gains : 0) * share * 16 +
                2 * cluster * warps * job->part_bytes;
     int slots = 0;
-    if (!job->ring[kernel] || job->pieces < RING_PIECES || warps > job->most_warps[kernel])
-        return false;
-    int blocks = job->most_warps[kernel] / warps;
+    if (!job->ring[kernel] || job->pieces < RING_PIECES || warps > ROW_WARPS) return false;
+    int blocks = ROW_WARPS / warps;
     for (; blocks > 0 && slots < 2; blocks -= slots < 2) {
         int64_t room = card->shared_sm_bytes / blocks - RESERVED;
         if (room > card->shared_bytes) room = card->shared_bytes;

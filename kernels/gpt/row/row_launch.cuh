@@ -19,18 +19,16 @@ enum {
 /* A call as the kernels see it. */
 struct row_job {
     int64_t rows;
-    int pieces;                  /* of a row, at most */
-    int part_bytes;              /* of what a warp tells the others */
-    int gains;                   /* arrays of weights */
-    bool aligned;                /* whether a row has no edge */
-    int most_warps[ROW_KERNELS]; /* of a block */
+    int pieces;     /* of a row, at most */
+    int part_bytes; /* of what a warp tells the others */
+    int gains;      /* arrays of weights */
+    bool aligned;   /* whether a row has no edge */
     const void *registers[ROW_KERNELS], *ring[ROW_KERNELS], *narrow[ROW_NARROW], *stream, *naive;
     char args[ROW_ARGS_BYTES]; /* their first argument */
 };
 
 template <class OP, int PIECES> static inline void row_job_kernels(struct row_job *job, int at)
 {
-    job->most_warps[at] = row_most_warps<OP, PIECES>();
     job->registers[at] = (const void *)row_registers<OP, PIECES, 32>;
     if constexpr (!OP::ADDS) job->ring[at] = (const void *)row_ring<OP, PIECES>;
 }
@@ -100,7 +98,6 @@ typedef const char *row_planner(const struct row_job *job, struct row_plan *plan
 
 static inline int row_unchecked(struct assay_call *call)
 {
-    (void)call;
     return 0;
 }
 
@@ -157,7 +154,6 @@ static constexpr struct assay_variant row_variant(const char *operation, const c
     variant.summary = summary;
     variant.kind = ASSAY_KERNEL;
     variant.place = ASSAY_CUDA;
-    variant.clock = ASSAY_CLOCK_DEVICE;
     variant.min_sm = min_sm;
     variant.supports = row_supports<JOB, PLANNER>;
     variant.setup = row_setup<JOB, PLANNER, CHECK, MEASURED>;

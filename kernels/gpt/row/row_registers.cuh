@@ -5,8 +5,7 @@
 #include "kernels/gpt/row/row.cuh"
 
 enum {
-    ROW_PIECES = 8,      /* of a thread, at most */
-    ROW_WARPS = 32,      /* of a block, at most */
+    ROW_WARPS = 32,      /* of a block, at most: each thread has 64 registers */
     ROW_LOG_CLUSTER = 4, /* 16 blocks of a cluster, at most */
     ROW_TEAM_WARPS = 8,  /* of a block in which each warp has rows of its own, at most */
 };
@@ -20,13 +19,6 @@ struct row_team {
     int share;       /* of a ring: pieces of a row that a block has, at most */
 };
 
-/* Warps of a block, at most: each thread has 64 registers then, or 128. */
-template <class OP, int PIECES> static constexpr int row_most_warps(void)
-{
-    return OP::KEEPS && PIECES * row_piece<typename OP::element>::WIDTH > 32 ? ROW_WARPS / 2
-                                                                             : ROW_WARPS;
-}
-
 /* What a thread holds of a row: pieces first, first + stride, ... below `pieces`, and one element
  * of the edge, or none (edge < 0). */
 template <class OP, int PIECES> struct row_hold {
@@ -34,7 +26,6 @@ template <class OP, int PIECES> struct row_hold {
     enum { WIDTH = row_piece<T>::WIDTH };
     int first, stride, pieces, edge;
     uint4 piece[PIECES];
-    float value[OP::KEEPS ? PIECES : 1][WIDTH];
     float edge_value;
 
     __device__ __forceinline__ bool has(int k) const
@@ -53,22 +44,18 @@ template <class OP, int PIECES> struct row_hold {
         pieces_do([&](int k, int) {
 #pragma unroll
             for (int i = 0; i < WIDTH; i++) {
-                float x = at(k, i);
-                f(x);
-                if constexpr (OP::KEEPS) value[k][i] = x;
+                f(at(k, i));
             }
         });
         if (edge >= 0) f(edge_value);
     }
     __device__ __forceinline__ float at(int k, int i) const
     {
-        if constexpr (OP::KEEPS) return value[k][i];
         return row_get(piece[k], i, T());
     }
     /* The part of LANES lanes. */
     template <int LANES> __device__ __forceinline__ typename OP::part measure(void)
     {
-        if constexpr (OP::KEEPS) pieces_do([&](int k, int) { row_unpack<T>(value[k], piece[k]); });
         return OP::template measure<LANES>([&](auto f) { each(f); });
     }
 };
@@ -102,7 +89,7 @@ static __device__ __forceinline__ void row_write_edge(const typename OP::args &a
  * between reading and writing, and none where LANES lanes of a warp have a row.
  */
 template <class OP, int PIECES, int LANES>
-static __global__ void __launch_bounds__(32 * row_most_warps<OP, PIECES>())
+static __global__ void __launch_bounds__(32 * ROW_WARPS)
     row_registers(typename OP::args args, struct row_team team)
 {
     typedef typename OP::element T;
@@ -161,7 +148,7 @@ static __global__ void __launch_bounds__(32 * row_most_warps<OP, PIECES>())
     }
 
     typename OP::closed closed =
-        OP::close(args, row, state, own, whole, real && member == 0 && lane == 0);
+        OP::close(args, row, state, whole, real && member == 0 && lane == 0);
     if constexpr (OP::WRITES) {
         hold.pieces_do([&](int k, int at) {
             const int column = place.head + at * WIDTH;

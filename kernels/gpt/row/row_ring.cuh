@@ -12,7 +12,7 @@ enum { ROW_SLOTS = 4, ROW_RING_HEAD = 128 };
  * are exchanged and outputs stored. A slot is fetched again when all warps have told their parts.
  */
 template <class OP, int PIECES>
-static __global__ void __launch_bounds__(32 * row_most_warps<OP, PIECES>())
+static __global__ void __launch_bounds__(32 * ROW_WARPS)
     row_ring(typename OP::args args, struct row_team team)
 {
 #if __CUDA_ARCH__ >= 900
@@ -115,7 +115,7 @@ static __global__ void __launch_bounds__(32 * row_most_warps<OP, PIECES>())
         }
         part whole = row_gather<OP>(parts + turn, members);
         typename OP::closed closed =
-            OP::close(args, row, now, own, whole, rank == 0 && threadIdx.x == 0);
+            OP::close(args, row, now, whole, rank == 0 && threadIdx.x == 0);
         if constexpr (OP::WRITES) {
             hold.pieces_do([&](int k, int at) {
                 const int column = head + at * WIDTH;

@@ -23,8 +23,7 @@ static __global__ void __launch_bounds__(ROW_STREAM_THREADS) row_stream(typename
     float edge_value = edge < 0 ? 0.0f : row_load_one<OP>(args, place.begin + edge);
     typename OP::state state = OP::open(args, row, OP::hints(args, row));
     part whole = OP::template measure<32>([&](auto f) {
-        float x = edge_value;
-        if (edge >= 0) f(x);
+        if (edge >= 0) f(edge_value);
     });
     for (int base = 0; base < place.pieces; base += STEP) {
         row_hold<OP, ROW_STREAM_PIECES> hold;
@@ -38,7 +37,7 @@ static __global__ void __launch_bounds__(ROW_STREAM_THREADS) row_stream(typename
     if (lane == 0) parts[warp] = whole;
     __syncthreads();
     whole = row_gather<OP>(parts, ROW_STREAM_THREADS / 32);
-    typename OP::closed closed = OP::close(args, row, state, whole, whole, threadIdx.x == 0);
+    typename OP::closed closed = OP::close(args, row, state, whole, threadIdx.x == 0);
     if constexpr (OP::WRITES) {
         for (int at = threadIdx.x; at < place.pieces; at += ROW_STREAM_THREADS) {
             const int column = place.head + at * WIDTH;
@@ -46,13 +45,12 @@ static __global__ void __launch_bounds__(ROW_STREAM_THREADS) row_stream(typename
             if constexpr (OP::ADDS) ((uint4 *)(args.sum + body))[at] = piece;
             float out[WIDTH];
             row_outputs<OP>(out, closed, OP::gains(args, column, WIDTH, aligned), column,
-                            [&](int i) { return OP::kept(row_get(piece, i, T()), whole); });
+                            [&](int i) { return row_get(piece, i, T()); });
             ((uint4 *)(args.y + body))[at] = row_pack(out, T());
         }
         if constexpr (OP::ADDS)
             if (edge >= 0) gpt_put(args.sum + place.begin + edge, edge_value);
-        if (edge >= 0)
-            row_write_edge<OP>(args, closed, place.begin, edge, OP::kept(edge_value, whole));
+        if (edge >= 0) row_write_edge<OP>(args, closed, place.begin, edge, edge_value);
     }
 }
 
@@ -72,9 +70,8 @@ static __global__ void __launch_bounds__(ROW_NAIVE_THREADS) row_naive(typename O
     for (int i = 0; i < args.columns; i++)
         whole = OP::join(whole, OP::single(gpt_float(args.x[begin + i])));
     typename OP::closed closed =
-        OP::close(args, row, OP::open(args, row, OP::hints(args, row)), whole, whole, true);
+        OP::close(args, row, OP::open(args, row, OP::hints(args, row)), whole, true);
     if constexpr (OP::WRITES)
         for (int i = 0; i < args.columns; i++)
-            row_write_edge<OP>(args, closed, begin, i,
-                               OP::kept(gpt_float(args.x[begin + i]), whole));
+            row_write_edge<OP>(args, closed, begin, i, gpt_float(args.x[begin + i]));
 }

@@ -31,9 +31,8 @@ static void memory_shape(char text[64], int64_t bytes, const char *mix)
     snprintf(text, 64, "bytes=%lld mix=%s", (long long)bytes, mix);
 }
 
-static void host_variants_of_memory_agree_with_the_reference_at_odd_sizes(void **state)
+TEST(host_variants_of_memory_agree_with_the_reference_at_odd_sizes)
 {
-    (void)state;
     for (size_t s = 0; s < sizeof memory_bytes / sizeof *memory_bytes; s++) {
         for (size_t mix = 0; mix < 4; mix++) {
             char text[64];
@@ -44,9 +43,8 @@ static void host_variants_of_memory_agree_with_the_reference_at_odd_sizes(void *
     }
 }
 
-static void bytes_of_every_mix_add_up_to_the_dim(void **state)
+TEST(bytes_of_every_mix_add_up_to_the_dim)
 {
-    (void)state;
     for (size_t s = 0; s < sizeof memory_bytes / sizeof *memory_bytes; s++) {
         for (size_t mix = 0; mix < 4; mix++) {
             char text[64];
@@ -65,9 +63,8 @@ static void bytes_of_every_mix_add_up_to_the_dim(void **state)
     }
 }
 
-static void shares_written_are_those_of_the_mix(void **state)
+TEST(shares_written_are_those_of_the_mix)
 {
-    (void)state;
     static const double share[] = {1.0 / 1025, 0.2, 0.5, 1};
     for (size_t mix = 0; mix < 4; mix++) {
         char text[64];
@@ -79,9 +76,8 @@ static void shares_written_are_those_of_the_mix(void **state)
     }
 }
 
-static void a_read_that_misses_one_bit_is_wrong(void **state)
+TEST(a_read_that_misses_one_bit_is_wrong)
 {
-    (void)state;
     struct bench bench;
     bench_init(&bench, shape_of("memory", "bytes=16396 mix=read"));
     bench_run(&bench, bench_variant("memory", "omp"));
@@ -91,9 +87,8 @@ static void a_read_that_misses_one_bit_is_wrong(void **state)
     bench_release(&bench);
 }
 
-static void memory_refuses_broken_words_with_a_reason(void **state)
+TEST(memory_refuses_broken_words_with_a_reason)
 {
-    (void)state;
     const struct assay_operation *memory = registry_operation("memory");
     struct assay_shape shape = {.operation = memory};
     shape.value[MEMORY_BYTES] = 1002;
@@ -104,9 +99,8 @@ static void memory_refuses_broken_words_with_a_reason(void **state)
     assert_non_null(memory->supports(&shape));
 }
 
-static void hot_traffic_measures_the_cache_and_cold_the_memory(void **state)
+TEST(hot_traffic_measures_the_cache_and_cold_the_memory)
 {
-    (void)state;
     const struct assay_operation *memory = registry_operation("memory");
     struct assay_shape shape = shape_default(memory);
     assert_string_equal(memory->ceiling(&shape, ASSAY_COLD), "memory_copy");
@@ -115,17 +109,15 @@ static void hot_traffic_measures_the_cache_and_cold_the_memory(void **state)
 
 /* ------------------------------------------------------------- arithmetic -- */
 
-static void host_chains_have_the_bits_of_fmaf(void **state)
+TEST(host_chains_have_the_bits_of_fmaf)
 {
-    (void)state;
     bench_all(shape_of("arithmetic", "iterations=1 chains=1"), "fma");
     bench_all(shape_of("arithmetic", "iterations=777 chains=131"), "fma");
     bench_all(shape_of("arithmetic", "iterations=4096 chains=257"), "fma");
 }
 
-static void one_step_too_few_shows_at_the_largest_number_of_iterations(void **state)
+TEST(one_step_too_few_shows_at_the_largest_number_of_iterations)
 {
-    (void)state;
     struct bench bench;
     bench_init(&bench, shape_of("arithmetic", "iterations=32767 chains=64"));
     bench_run(&bench, bench_variant("arithmetic", "fma"));
@@ -135,9 +127,8 @@ static void one_step_too_few_shows_at_the_largest_number_of_iterations(void **st
     bench_release(&bench);
 }
 
-static void a_multiply_add_counts_as_two_operations(void **state)
+TEST(a_multiply_add_counts_as_two_operations)
 {
-    (void)state;
     struct assay_shape shape;
     assert_int_equal(
         shape_parse(registry_operation("arithmetic"), "iterations=10 chains=7", &shape), 0);
@@ -146,9 +137,8 @@ static void a_multiply_add_counts_as_two_operations(void **state)
 
 /* ------------------------------------------------------------------- link -- */
 
-static void host_copies_arrive_in_both_directions(void **state)
+TEST(host_copies_arrive_in_both_directions)
 {
-    (void)state;
     static const char *const shapes[] = {
         "bytes=1 direction=h2d memory=pageable", "bytes=100003 direction=h2d memory=pageable",
         "bytes=1 direction=d2h memory=pageable", "bytes=100003 direction=d2h memory=pageable"};
@@ -156,9 +146,8 @@ static void host_copies_arrive_in_both_directions(void **state)
         bench_all(shape_of("link", shapes[i]), "host_memcpy");
 }
 
-static void a_copy_to_the_host_that_did_not_happen_is_caught(void **state)
+TEST(a_copy_to_the_host_that_did_not_happen_is_caught)
 {
-    (void)state;
     struct assay_shape shape;
     uint8_t host[1003];
     assert_int_equal(
@@ -178,9 +167,8 @@ static void a_copy_to_the_host_that_did_not_happen_is_caught(void **state)
 
 /* ----------------------------------------------------------------- floors -- */
 
-static void operations_without_output_have_no_buffers_and_no_work(void **state)
+TEST(operations_without_output_have_no_buffers_and_no_work)
 {
-    (void)state;
     static const char *const names[] = {"empty", "launch_overhead"};
     for (size_t i = 0; i < 2; i++) {
         struct assay_shape shape = shape_default(registry_operation(names[i]));
@@ -196,19 +184,5 @@ static void operations_without_output_have_no_buffers_and_no_work(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_variants_of_memory_agree_with_the_reference_at_odd_sizes),
-        cmocka_unit_test(bytes_of_every_mix_add_up_to_the_dim),
-        cmocka_unit_test(shares_written_are_those_of_the_mix),
-        cmocka_unit_test(a_read_that_misses_one_bit_is_wrong),
-        cmocka_unit_test(memory_refuses_broken_words_with_a_reason),
-        cmocka_unit_test(hot_traffic_measures_the_cache_and_cold_the_memory),
-        cmocka_unit_test(host_chains_have_the_bits_of_fmaf),
-        cmocka_unit_test(one_step_too_few_shows_at_the_largest_number_of_iterations),
-        cmocka_unit_test(a_multiply_add_counts_as_two_operations),
-        cmocka_unit_test(host_copies_arrive_in_both_directions),
-        cmocka_unit_test(a_copy_to_the_host_that_did_not_happen_is_caught),
-        cmocka_unit_test(operations_without_output_have_no_buffers_and_no_work),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

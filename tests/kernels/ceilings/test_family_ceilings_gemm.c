@@ -16,9 +16,8 @@ static struct assay_shape gemm_shape(const char *sizes, const char *type)
     return shape;
 }
 
-static void host_gemm_is_within_its_bound_at_prime_sizes(void **state)
+TEST(host_gemm_is_within_its_bound_at_prime_sizes)
 {
-    (void)state;
     static const char *const shapes[] = {
         "m=1 n=1 k=1",   "m=1 n=7 k=1031",   "m=67 n=3 k=17",
         "m=4 n=2 k=512", "m=65 n=127 k=131", "m=130 n=66 k=1025",
@@ -45,9 +44,8 @@ static void store_reference(struct bench *bench)
 
 static const char *const gemm_types[] = {"fp32", "tf32", "bf16", "fp16", "int8"};
 
-static void a_rounded_exact_product_is_right_in_every_type(void **state)
+TEST(a_rounded_exact_product_is_right_in_every_type)
 {
-    (void)state;
     for (size_t type = 0; type < 5; type++) {
         struct bench bench;
         bench_init(&bench, gemm_shape("m=19 n=23 k=101", gemm_types[type]));
@@ -57,9 +55,8 @@ static void a_rounded_exact_product_is_right_in_every_type(void **state)
     }
 }
 
-static void one_element_a_percent_off_is_caught_in_every_type(void **state)
+TEST(one_element_a_percent_off_is_caught_in_every_type)
 {
-    (void)state;
     for (size_t type = 0; type < 5; type++) {
         struct bench bench;
         bench_init(&bench, gemm_shape("m=19 n=23 k=101", gemm_types[type]));
@@ -74,9 +71,8 @@ static void one_element_a_percent_off_is_caught_in_every_type(void **state)
     }
 }
 
-static void a_missing_term_of_the_sum_is_caught_in_every_type(void **state)
+TEST(a_missing_term_of_the_sum_is_caught_in_every_type)
 {
-    (void)state;
     for (size_t type = 0; type < 5; type++) {
         struct bench bench;
         bench_init(&bench, gemm_shape("m=5 n=5 k=64", gemm_types[type]));
@@ -106,9 +102,8 @@ static struct emulated emulated_gemm(int type, int k)
     return (struct emulated){"gemm", gemm_types[type], GEMM_C, k, operands};
 }
 
-static void every_order_of_a_sum_passes(void **state)
+TEST(every_order_of_a_sum_passes)
 {
-    (void)state;
     static const struct arithmetic right[] = {RIGHT_FP32, RIGHT_TENSOR};
     for (int type = GEMM_FP32; type <= GEMM_FP16; type++)
         for (int i = 0; i < (type == GEMM_FP32 ? 4 : 7); i++) {
@@ -118,9 +113,8 @@ static void every_order_of_a_sum_passes(void **state)
         }
 }
 
-static void fewer_bits_fewer_terms_and_another_rounding_are_wrong(void **state)
+TEST(fewer_bits_fewer_terms_and_another_rounding_are_wrong)
 {
-    (void)state;
     static const struct {
         int type;
         struct arithmetic arithmetic;
@@ -142,9 +136,8 @@ static void fewer_bits_fewer_terms_and_another_rounding_are_wrong(void **state)
         }
 }
 
-static void row_sums_find_a_spoilt_tile_in_every_type(void **state)
+TEST(row_sums_find_a_spoilt_tile_in_every_type)
 {
-    (void)state;
     for (size_t type = 0; type < 5; type++) {
         struct bench bench;
         bench_init(&bench, gemm_shape("m=7 n=256 k=101", gemm_types[type]));
@@ -157,9 +150,8 @@ static void row_sums_find_a_spoilt_tile_in_every_type(void **state)
     }
 }
 
-static void tf32_inputs_need_no_rounding(void **state)
+TEST(tf32_inputs_need_no_rounding)
 {
-    (void)state;
     struct bench bench;
     bench_init(&bench, gemm_shape("m=64 n=64 k=64", "tf32"));
     for (int64_t i = 0; i < bench.buffers.spec[GEMM_A].count; i++) {
@@ -170,9 +162,8 @@ static void tf32_inputs_need_no_rounding(void **state)
     bench_release(&bench);
 }
 
-static void only_a_large_gemm_measures_a_ceiling(void **state)
+TEST(only_a_large_gemm_measures_a_ceiling)
 {
-    (void)state;
     const struct assay_operation *gemm = registry_operation("gemm");
     struct assay_shape shape = shape_default(gemm);
     shape.value[GEMM_TYPE] = GEMM_BF16;
@@ -181,9 +172,8 @@ static void only_a_large_gemm_measures_a_ceiling(void **state)
     assert_null(gemm->ceiling(&shape, ASSAY_COLD));
 }
 
-static void int8_sums_that_could_overflow_are_refused(void **state)
+TEST(int8_sums_that_could_overflow_are_refused)
 {
-    (void)state;
     const struct assay_operation *gemm = registry_operation("gemm");
     struct assay_shape shape = shape_default(gemm);
     shape.value[GEMM_TYPE] = GEMM_INT8;
@@ -195,17 +185,5 @@ static void int8_sums_that_could_overflow_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_gemm_is_within_its_bound_at_prime_sizes),
-        cmocka_unit_test(a_rounded_exact_product_is_right_in_every_type),
-        cmocka_unit_test(one_element_a_percent_off_is_caught_in_every_type),
-        cmocka_unit_test(a_missing_term_of_the_sum_is_caught_in_every_type),
-        cmocka_unit_test(every_order_of_a_sum_passes),
-        cmocka_unit_test(fewer_bits_fewer_terms_and_another_rounding_are_wrong),
-        cmocka_unit_test(row_sums_find_a_spoilt_tile_in_every_type),
-        cmocka_unit_test(tf32_inputs_need_no_rounding),
-        cmocka_unit_test(only_a_large_gemm_measures_a_ceiling),
-        cmocka_unit_test(int8_sums_that_could_overflow_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

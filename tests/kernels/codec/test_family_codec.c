@@ -17,9 +17,8 @@ static void all_far(double distance[CODEWORDS], double far)
         distance[k] = far;
 }
 
-static void without_a_rival_only_the_nearest_codeword_is_right(void **state)
+TEST(without_a_rival_only_the_nearest_codeword_is_right)
 {
-    (void)state;
     double distance[CODEWORDS];
     for (int best = 0; best < CODEWORDS; best++) {
         all_far(distance, 200.0);
@@ -31,9 +30,8 @@ static void without_a_rival_only_the_nearest_codeword_is_right(void **state)
     }
 }
 
-static void every_pair_of_near_codewords_is_exact_and_near_and_nothing_else(void **state)
+TEST(every_pair_of_near_codewords_is_exact_and_near_and_nothing_else)
 {
-    (void)state;
     double distance[CODEWORDS];
     for (int best = 0; best < CODEWORDS; best++)
         for (int rival = 0; rival < CODEWORDS; rival++) {
@@ -49,9 +47,8 @@ static void every_pair_of_near_codewords_is_exact_and_near_and_nothing_else(void
         }
 }
 
-static void five_rivals_are_known_and_the_sixth_is_wrong(void **state)
+TEST(five_rivals_are_known_and_the_sixth_is_wrong)
 {
-    (void)state;
     const int near[] = {255, 0, 7, 128, 254, 1};
     double distance[CODEWORDS];
     all_far(distance, 200.0);
@@ -65,9 +62,8 @@ static void five_rivals_are_known_and_the_sixth_is_wrong(void **state)
                          i < SEARCH_RIVALS ? ASSAY_NEAR : ASSAY_WRONG);
 }
 
-static void a_gap_as_wide_as_the_tolerance_is_no_tie(void **state)
+TEST(a_gap_as_wide_as_the_tolerance_is_no_tie)
 {
-    (void)state;
     double distance[CODEWORDS];
     all_far(distance, 200.0);
     distance[3] = 100.0;
@@ -76,9 +72,8 @@ static void a_gap_as_wide_as_the_tolerance_is_no_tie(void **state)
     assert_int_equal(search_match(search_expect(distance, 2e-3), 4), ASSAY_NEAR);
 }
 
-static void equal_distances_go_to_the_lowest_codeword_and_no_distance_to_codeword_0(void **state)
+TEST(equal_distances_go_to_the_lowest_codeword_and_no_distance_to_codeword_0)
 {
-    (void)state;
     double distance[CODEWORDS];
     all_far(distance, 200.0);
     distance[17] = distance[40] = 100.0;
@@ -87,9 +82,8 @@ static void equal_distances_go_to_the_lowest_codeword_and_no_distance_to_codewor
     assert_true(search_expect(distance, 1e-4) == 0.0);
 }
 
-static void the_distance_is_its_formula(void **state)
+TEST(the_distance_is_its_formula)
 {
-    (void)state;
     float z[CODEWORD_LENGTH] = {0};
     static float codebook[CODEWORDS * CODEWORD_LENGTH];
     double distance[CODEWORDS];
@@ -101,9 +95,8 @@ static void the_distance_is_its_formula(void **state)
     assert_true(distance[0] == 25.0 && distance[5] == 20.0 && distance[255] == 9.0);
 }
 
-static void every_host_search_finds_the_nearest_codeword(void **state)
+TEST(every_host_search_finds_the_nearest_codeword)
 {
-    (void)state;
     const int64_t leaves[] = {1, 2, 3, 17};
     int64_t near;
     for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
@@ -162,24 +155,21 @@ static double near_share(int64_t type, int bits)
     return found.near_share;
 }
 
-static void rounded_operands_stay_within_what_their_type_allows(void **state)
+TEST(rounded_operands_stay_within_what_their_type_allows)
 {
-    (void)state;
     assert_true(near_share(SEARCH_TF32, 11) <= 5e-3);
     assert_true(near_share(SEARCH_BF16, 8) <= 1e-2);
 }
 
-static void a_search_in_tf32_is_wrong_where_fp32_is_asked_for(void **state)
+TEST(a_search_in_tf32_is_wrong_where_fp32_is_asked_for)
 {
-    (void)state;
     for (bench_seed = 1; bench_seed <= 5; bench_seed++)
         assert_true(search_with(16, SEARCH_FP32, 11).wrong > 10);
     bench_seed = 1;
 }
 
-static void quality_counts_mismatches_and_measures_the_error(void **state)
+TEST(quality_counts_mismatches_and_measures_the_error)
 {
-    (void)state;
     struct bench bench;
     struct assay_metric metric[ASSAY_MAX_METRICS];
     bench_init(&bench, SHAPE("vq_search", 1, SEARCH_TF32, 0));
@@ -205,9 +195,8 @@ static void quality_counts_mismatches_and_measures_the_error(void **state)
     bench_release(&bench);
 }
 
-static void the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword(void **state)
+TEST(the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("vq_search", 1024, SEARCH_TF32, 0);
     struct assay_work work = shape.operation->work(&shape);
     assert_true(work.read_bytes == 65536.0 * 512 + 131072 && work.write_bytes == 65536.0);
@@ -216,17 +205,15 @@ static void the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword(void
 
 /* -------------------------------------------------------------- the gather -- */
 
-static void every_host_gather_is_exact_for_every_type_of_index(void **state)
+TEST(every_host_gather_is_exact_for_every_type_of_index)
 {
-    (void)state;
     for (int64_t index = 0; index < GATHER_INDICES; index++)
         for (int64_t leaves = 1; leaves <= 65; leaves += 16)
             bench_all(SHAPE("vq_gather", leaves, index, 0), "host_scalar host_memset host_omp");
 }
 
-static void widened_codes_have_their_own_memory(void **state)
+TEST(widened_codes_have_their_own_memory)
 {
-    (void)state;
     struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
     struct assay_shape shape = SHAPE("vq_gather", 3, GATHER_U8, 0);
     assert_int_equal(shape.operation->buffers(&shape, buffer), 3);
@@ -240,9 +227,8 @@ static void widened_codes_have_their_own_memory(void **state)
 
 /* ------------------------------------------------------------- group norm -- */
 
-static void every_host_norm_is_right_at_odd_shapes(void **state)
+TEST(every_host_norm_is_right_at_odd_shapes)
 {
-    (void)state;
     const int64_t shapes[][4] = {{1, 4, 1, 4},   {1, 1, 1, 1},   {3, 16, 512, 4},
                                  {5, 64, 64, 8}, {67, 6, 27, 3}, {2, 7, 5, 1}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -253,9 +239,8 @@ static void every_host_norm_is_right_at_odd_shapes(void **state)
     }
 }
 
-static void channels_that_do_not_divide_are_no_groups(void **state)
+TEST(channels_that_do_not_divide_are_no_groups)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("group_norm_relu", 1, 10, 64);
     shape.value[3] = 4;
     assert_non_null(shape.operation->supports(&shape));
@@ -265,18 +250,16 @@ static void channels_that_do_not_divide_are_no_groups(void **state)
 
 /* ---------------------------------------------- transfers and allocation -- */
 
-static void every_host_transfer_arrives_both_ways(void **state)
+TEST(every_host_transfer_arrives_both_ways)
 {
-    (void)state;
     const int64_t sizes[] = {1, 63, 4096, 100003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int64_t direction = TRANSFER_H2D; direction <= TRANSFER_BOTH; direction++)
             bench_all(SHAPE("transfer", sizes[i], direction, 0), "host_memcpy");
 }
 
-static void a_transfer_uses_the_sides_of_its_direction(void **state)
+TEST(a_transfer_uses_the_sides_of_its_direction)
 {
-    (void)state;
     struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
     struct assay_shape shape = SHAPE("transfer", 10, TRANSFER_H2D, 0);
     struct assay_call call = {.shape = &shape, .buffer = {buffer, buffer + 1}};
@@ -297,9 +280,8 @@ static void a_transfer_uses_the_sides_of_its_direction(void **state)
     assert_true(work.read_bytes == 10 && work.write_bytes == 10);
 }
 
-static void a_byte_that_did_not_arrive_is_found(void **state)
+TEST(a_byte_that_did_not_arrive_is_found)
 {
-    (void)state;
     uint8_t host[1000];
     transfer_host_poison(host, 1000);
     assert_int_equal(transfer_host_check(host, 1000), -1);
@@ -310,9 +292,8 @@ static void a_byte_that_did_not_arrive_is_found(void **state)
 }
 
 /* Large enough that all cores look for it. */
-static void the_first_wrong_byte_of_many_is_told(void **state)
+TEST(the_first_wrong_byte_of_many_is_told)
 {
-    (void)state;
     const int64_t bytes = (2 << 20) + 13;
     uint8_t *host = malloc((size_t)bytes);
     assert_non_null(host);
@@ -325,36 +306,13 @@ static void the_first_wrong_byte_of_many_is_told(void **state)
     free(host);
 }
 
-static void every_host_way_to_memory_gives_some(void **state)
+TEST(every_host_way_to_memory_gives_some)
 {
-    (void)state;
     for (int64_t bytes = 64; bytes < 8 << 20; bytes = bytes * 8 + 1)
         bench_all(SHAPE("memory_alloc", bytes, 0, 0), "host_preallocated host_malloc");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_rival_only_the_nearest_codeword_is_right),
-        cmocka_unit_test(every_pair_of_near_codewords_is_exact_and_near_and_nothing_else),
-        cmocka_unit_test(five_rivals_are_known_and_the_sixth_is_wrong),
-        cmocka_unit_test(a_gap_as_wide_as_the_tolerance_is_no_tie),
-        cmocka_unit_test(equal_distances_go_to_the_lowest_codeword_and_no_distance_to_codeword_0),
-        cmocka_unit_test(the_distance_is_its_formula),
-        cmocka_unit_test(every_host_search_finds_the_nearest_codeword),
-        cmocka_unit_test(rounded_operands_stay_within_what_their_type_allows),
-        cmocka_unit_test(a_search_in_tf32_is_wrong_where_fp32_is_asked_for),
-        cmocka_unit_test(quality_counts_mismatches_and_measures_the_error),
-        cmocka_unit_test(the_work_of_a_search_is_each_byte_once_and_a_product_a_codeword),
-        cmocka_unit_test(every_host_gather_is_exact_for_every_type_of_index),
-        cmocka_unit_test(widened_codes_have_their_own_memory),
-        cmocka_unit_test(every_host_norm_is_right_at_odd_shapes),
-        cmocka_unit_test(channels_that_do_not_divide_are_no_groups),
-        cmocka_unit_test(every_host_transfer_arrives_both_ways),
-        cmocka_unit_test(a_transfer_uses_the_sides_of_its_direction),
-        cmocka_unit_test(a_byte_that_did_not_arrive_is_found),
-        cmocka_unit_test(the_first_wrong_byte_of_many_is_told),
-        cmocka_unit_test(every_host_way_to_memory_gives_some),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -40,9 +40,8 @@ static const struct arithmetic right_tf32[] = {
     {"fp32, forwards", as_it_is, sum_forwards, NULL, NULL},
 };
 
-static void every_order_of_a_sum_passes(void **state)
+TEST(every_order_of_a_sum_passes)
 {
-    (void)state;
     for (int in = 1; in <= 64; in *= 8)
         for (size_t i = 0; i < 4; i++) {
             int side = in < 64 ? 2 : 1, seeds = seeds_of(in < 64 ? 40 : 10);
@@ -53,9 +52,8 @@ static void every_order_of_a_sum_passes(void **state)
         }
 }
 
-static void fewer_bits_and_fewer_terms_are_wrong(void **state)
+TEST(fewer_bits_and_fewer_terms_are_wrong)
 {
-    (void)state;
     static const struct arithmetic tf32 = {"tf32", tf32_nearest, sum_blocks_of_4, NULL, NULL};
     static const struct arithmetic bf16 = {"bf16", bf16_nearest, sum_blocks_of_16, NULL, NULL};
     static const struct arithmetic dropped = {"last term dropped", as_it_is, sum_without_last, NULL,
@@ -72,9 +70,5 @@ static void fewer_bits_and_fewer_terms_are_wrong(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_order_of_a_sum_passes),
-        cmocka_unit_test(fewer_bits_and_fewer_terms_are_wrong),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

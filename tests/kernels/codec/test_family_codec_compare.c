@@ -35,9 +35,8 @@ static struct pipe_finding compare(enum pipe_direction direction, const void *go
     return finding;
 }
 
-static void equal_outputs_are_right_and_all_are_compared(void **state)
+TEST(equal_outputs_are_right_and_all_are_compared)
 {
-    (void)state;
     uint8_t *codes = codes_make();
     float *voxels = voxels_make();
     struct pipe_finding finding = compare(PIPE_ENCODE, codes, codes);
@@ -52,9 +51,8 @@ static void equal_outputs_are_right_and_all_are_compared(void **state)
 }
 
 /* The first and the last leaf are right, so that a sample of them would say nothing. */
-static void a_batch_in_the_middle_that_is_another_ones_is_found(void **state)
+TEST(a_batch_in_the_middle_that_is_another_ones_is_found)
 {
-    (void)state;
     uint8_t *plain = codes_make(), *got = codes_make();
     size_t bytes = (size_t)BATCH * LEAF_VECTORS;
     memcpy(got + 5 * bytes, plain + 4 * bytes, bytes);
@@ -67,9 +65,8 @@ static void a_batch_in_the_middle_that_is_another_ones_is_found(void **state)
     free(got);
 }
 
-static void one_leaf_that_was_never_written_is_found_among_all(void **state)
+TEST(one_leaf_that_was_never_written_is_found_among_all)
 {
-    (void)state;
     uint8_t *plain = codes_make(), *got = codes_make();
     for (int i = 0; i < LEAF_VECTORS; i++)
         got[300 * LEAF_VECTORS + i] = (uint8_t)~got[300 * LEAF_VECTORS + i];
@@ -81,9 +78,8 @@ static void one_leaf_that_was_never_written_is_found_among_all(void **state)
     free(got);
 }
 
-static void a_few_codes_at_near_ties_are_let_pass_and_many_are_not(void **state)
+TEST(a_few_codes_at_near_ties_are_let_pass_and_many_are_not)
 {
-    (void)state;
     uint8_t *plain = codes_make(), *got = codes_make();
     for (int leaf = 0; leaf < LEAVES; leaf += 30)
         got[leaf * LEAF_VECTORS] ^= 1;
@@ -99,9 +95,8 @@ static void a_few_codes_at_near_ties_are_let_pass_and_many_are_not(void **state)
     free(got);
 }
 
-static void a_voxel_may_be_off_by_the_tolerance_and_no_more(void **state)
+TEST(a_voxel_may_be_off_by_the_tolerance_and_no_more)
 {
-    (void)state;
     const int at = (7 * BATCH + 3) * LEAF_VOXELS + 100;
     float *plain = voxels_make(), *got = voxels_make();
     got[at] += 0.003f;
@@ -121,9 +116,8 @@ static void a_voxel_may_be_off_by_the_tolerance_and_no_more(void **state)
 }
 
 /* As pipes_check does, which has no room for all at once. */
-static void pieces_add_up_to_the_whole(void **state)
+TEST(pieces_add_up_to_the_whole)
 {
-    (void)state;
     uint8_t *plain = codes_make(), *got = codes_make();
     struct pipe_finding finding = pipe_finding_none();
     memset(got + 200 * LEAF_VECTORS, 0, 2 * LEAF_VECTORS);
@@ -141,13 +135,5 @@ static void pieces_add_up_to_the_whole(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_outputs_are_right_and_all_are_compared),
-        cmocka_unit_test(a_batch_in_the_middle_that_is_another_ones_is_found),
-        cmocka_unit_test(one_leaf_that_was_never_written_is_found_among_all),
-        cmocka_unit_test(a_few_codes_at_near_ties_are_let_pass_and_many_are_not),
-        cmocka_unit_test(a_voxel_may_be_off_by_the_tolerance_and_no_more),
-        cmocka_unit_test(pieces_add_up_to_the_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

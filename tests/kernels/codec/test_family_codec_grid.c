@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "tests/kernels/bench.h"
+#include "tests/made_root.h"
 #include "kernels/codec/pipeline/grid.h"
 #include "kernels/codec/pipeline/host_memory.h"
 #include "kernels/codec/pipeline/pipe_batch.h"
@@ -51,9 +52,8 @@ static int fill_from_file(const void *data, size_t bytes, const char *edges, int
     return status;
 }
 
-static void a_grid_fills_the_batches_and_begins_again(void **state)
+TEST(a_grid_fills_the_batches_and_begins_again)
 {
-    (void)state;
     for (int i = 0; i < SMALL; i++)
         grid[i] = (float)i;
     assert_int_equal(fill_from_file(grid, sizeof grid, "16x8x8", 3, leaves), 0);
@@ -62,9 +62,8 @@ static void a_grid_fills_the_batches_and_begins_again(void **state)
 }
 
 /* Leaf i of this grid is full of i. */
-static void few_leaves_of_a_large_grid_come_from_all_over_it(void **state)
+TEST(few_leaves_of_a_large_grid_come_from_all_over_it)
 {
-    (void)state;
     float *large = malloc((size_t)MANY * LEAF_BYTES), taken[TAKEN * LEAF_VOXELS];
     bool tenth[TAKEN] = {false};
     assert_non_null(large);
@@ -80,9 +79,8 @@ static void few_leaves_of_a_large_grid_come_from_all_over_it(void **state)
     free(large);
 }
 
-static void no_leaf_comes_twice_before_all_have_come(void **state)
+TEST(no_leaf_comes_twice_before_all_have_come)
 {
-    (void)state;
     for (int64_t count = 1; count < 300; count++) {
         bool seen[300] = {false};
         int64_t at = 0, stride = grid_stride(count);
@@ -93,9 +91,8 @@ static void no_leaf_comes_twice_before_all_have_come(void **state)
     }
 }
 
-static void rows_say_which_file_was_encoded(void **state)
+TEST(rows_say_which_file_was_encoded)
 {
-    (void)state;
     char one[ASSAY_MAX_NAME], other[ASSAY_MAX_NAME];
     memset(grid, 0, sizeof grid);
     assert_int_equal(fill_from_file(grid, sizeof grid, "16x8x8", 3, leaves), 0);
@@ -109,9 +106,8 @@ static void rows_say_which_file_was_encoded(void **state)
     assert_memory_not_equal(one, other, sizeof "input 01234567" - 1);
 }
 
-static void a_grid_of_another_size_or_with_a_nan_is_refused_with_the_reason(void **state)
+TEST(a_grid_of_another_size_or_with_a_nan_is_refused_with_the_reason)
 {
-    (void)state;
     memset(grid, 0, sizeof grid);
     assert_int_equal(fill_from_file(grid, sizeof grid - 4, "16x8x8", 3, leaves), -1);
     assert_non_null(strstr(assay_last_error(), "truncated"));
@@ -122,27 +118,24 @@ static void a_grid_of_another_size_or_with_a_nan_is_refused_with_the_reason(void
     assert_non_null(strstr(assay_last_error(), "voxel (3, 0, 0) is NaN"));
 }
 
-static void a_grid_whose_edges_are_no_edges_is_refused(void **state)
+TEST(a_grid_whose_edges_are_no_edges_is_refused)
 {
-    (void)state;
     const char *const bad[] = {"", "16", "16x8", "16x8x8x8", "axbxc", "16x8x0", "16x-8x8"};
     memset(grid, 0, sizeof grid);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(fill_from_file(grid, sizeof grid, bad[i], 3, leaves), -1);
 }
 
-static void a_grid_that_nobody_named_is_refused(void **state)
+TEST(a_grid_that_nobody_named_is_refused)
 {
-    (void)state;
     out_of_environment();
     assert_int_equal(grid_fill(3, leaves), -1);
     assert_non_null(strstr(assay_last_error(), "ASSAY_GRID"));
 }
 
 /* Nobody writes to it: an open that waits would wait for ever. */
-static void a_pipe_is_refused_and_not_waited_for(void **state)
+TEST(a_pipe_is_refused_and_not_waited_for)
 {
-    (void)state;
     char folder[] = "/tmp/grid.XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/pipe", folder);
@@ -158,9 +151,8 @@ static void a_pipe_is_refused_and_not_waited_for(void **state)
 }
 
 /* A fill that fails would only have the group skipped, as if memory were short. */
-static void every_variant_refuses_a_grid_that_was_refused(void **state)
+TEST(every_variant_refuses_a_grid_that_was_refused)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("codec_encode_batch", 3, 1, PIPE_VOLUME_GRID);
     struct assay_call call = {.shape = &shape};
     out_of_environment();
@@ -173,66 +165,26 @@ static void every_variant_refuses_a_grid_that_was_refused(void **state)
 
 /* ------------------------------------------------------------- host memory -- */
 
-static void text_make(const char *folder, const char *name, const char *text)
+ROOT_TEST(the_less_of_the_systems_and_the_groups_memory_is_there)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s%s", folder, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static void folder_make(const char *folder, const char *name)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s%s", folder, name);
-    assert_int_equal(mkdir(path, 0700), 0);
-}
-
-static void the_less_of_the_systems_and_the_groups_memory_is_there(void **state)
-{
-    (void)state;
-    char root[] = "/tmp/room.XXXXXX", command[64];
-    assert_non_null(mkdtemp(root));
     assert_true(host_memory_left(root) == INT64_MAX);
-    folder_make(root, "/proc");
-    folder_make(root, "/sys");
-    folder_make(root, "/sys/fs");
-    folder_make(root, "/sys/fs/cgroup");
-    text_make(root, "/proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    5000 kB\n");
+    put("/proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    5000 kB\n");
     assert_true(host_memory_left(root) == 5000 * 1024);
-    text_make(root, "/sys/fs/cgroup/memory.max", "4000000\n");
-    text_make(root, "/sys/fs/cgroup/memory.current", "3000000\n");
-    text_make(root, "/sys/fs/cgroup/memory.stat", "anon 5\ninactive_file 200000\n");
+    put("/sys/fs/cgroup/memory.max", "4000000\n");
+    put("/sys/fs/cgroup/memory.current", "3000000\n");
+    put("/sys/fs/cgroup/memory.stat", "anon 5\ninactive_file 200000\n");
     assert_true(host_memory_left(root) == 1200000);
-    text_make(root, "/sys/fs/cgroup/memory.max", "max\n");
+    put("/sys/fs/cgroup/memory.max", "max\n");
     assert_true(host_memory_left(root) == 5000 * 1024);
-    snprintf(command, sizeof command, "rm -r %s", root);
-    assert_int_equal(system(command), 0);
 }
 
-static void more_than_there_is_is_skipped_with_both_figures(void **state)
+TEST(more_than_there_is_is_skipped_with_both_figures)
 {
-    (void)state;
     assert_int_equal(host_memory_check(INT64_C(1) << 60, "batches"), ASSAY_SKIP);
     assert_non_null(strstr(assay_last_error(), "batches need 1152921504606846976 bytes more"));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_grid_fills_the_batches_and_begins_again),
-        cmocka_unit_test(few_leaves_of_a_large_grid_come_from_all_over_it),
-        cmocka_unit_test(no_leaf_comes_twice_before_all_have_come),
-        cmocka_unit_test(rows_say_which_file_was_encoded),
-        cmocka_unit_test(a_grid_of_another_size_or_with_a_nan_is_refused_with_the_reason),
-        cmocka_unit_test(a_grid_whose_edges_are_no_edges_is_refused),
-        cmocka_unit_test(a_grid_that_nobody_named_is_refused),
-        cmocka_unit_test(a_pipe_is_refused_and_not_waited_for),
-        cmocka_unit_test(every_variant_refuses_a_grid_that_was_refused),
-        cmocka_unit_test(the_less_of_the_systems_and_the_groups_memory_is_there),
-        cmocka_unit_test(more_than_there_is_is_skipped_with_both_figures),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

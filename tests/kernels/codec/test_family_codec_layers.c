@@ -8,9 +8,8 @@
 #include "kernels/codec/network/codec_net_internal.h"
 #include "kernels/codec/leaves.h"
 
-static void every_host_codec_is_right_at_odd_batches(void **state)
+TEST(every_host_codec_is_right_at_odd_batches)
 {
-    (void)state;
     const int64_t leaves[] = {1, 3, 7};
     for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
         for (int64_t volume = 0; volume < LEAF_KINDS; volume++) {
@@ -22,9 +21,8 @@ static void every_host_codec_is_right_at_odd_batches(void **state)
     }
 }
 
-static void quality_says_how_many_codes_differ_and_how_much_is_saved(void **state)
+TEST(quality_says_how_many_codes_differ_and_how_much_is_saved)
 {
-    (void)state;
     struct bench bench;
     struct assay_metric metric[ASSAY_MAX_METRICS];
     bench_init(&bench, SHAPE("codec_encode", 2, BATCH_FP32, LEAF_SMOKE));
@@ -41,9 +39,8 @@ static void quality_says_how_many_codes_differ_and_how_much_is_saved(void **stat
     bench_release(&bench);
 }
 
-static void every_host_convolution_is_right_at_odd_shapes(void **state)
+TEST(every_host_convolution_is_right_at_odd_shapes)
 {
-    (void)state;
     /* leaves, in, out, side, kernel, stride */
     const int64_t shapes[][6] = {{1, 1, 1, 1, 1, 1},   {3, 1, 16, 8, 3, 1}, {2, 33, 17, 4, 3, 1},
                                  {1, 16, 32, 8, 4, 2}, {5, 32, 1, 8, 3, 1}, {3, 5, 40, 2, 4, 2},
@@ -57,9 +54,8 @@ static void every_host_convolution_is_right_at_odd_shapes(void **state)
     }
 }
 
-static void only_convolutions_that_keep_or_halve_the_edge_are_taken(void **state)
+TEST(only_convolutions_that_keep_or_halve_the_edge_are_taken)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("conv3d", 1, 1, 1);
     const int64_t wrong[][3] = {{8, 2, 1}, {8, 3, 2}, {7, 4, 2}, {8, 1, 2}, {8, 4, 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -68,9 +64,8 @@ static void only_convolutions_that_keep_or_halve_the_edge_are_taken(void **state
     }
 }
 
-static void every_host_attention_shuffle_and_sigmoid_is_right_at_odd_shapes(void **state)
+TEST(every_host_attention_shuffle_and_sigmoid_is_right_at_odd_shapes)
 {
-    (void)state;
     for (int64_t leaves = 1; leaves < 40; leaves += 17) {
         bench_all(SHAPE("channel_attention", leaves, 4, 1), "host_scalar host_omp");
         bench_all(SHAPE("channel_attention", leaves, 36, 63), "host_scalar host_omp");
@@ -82,12 +77,5 @@ static void every_host_attention_shuffle_and_sigmoid_is_right_at_odd_shapes(void
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_host_codec_is_right_at_odd_batches),
-        cmocka_unit_test(quality_says_how_many_codes_differ_and_how_much_is_saved),
-        cmocka_unit_test(every_host_convolution_is_right_at_odd_shapes),
-        cmocka_unit_test(only_convolutions_that_keep_or_halve_the_edge_are_taken),
-        cmocka_unit_test(every_host_attention_shuffle_and_sigmoid_is_right_at_odd_shapes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -2,15 +2,11 @@
  * test_family_codec_leaves.c - leaves of procedural volumes and of raw grids in files.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "kernels/codec/leaves.h"
 
@@ -26,9 +22,8 @@ static void write_file(char path[32], const void *data, size_t bytes)
 
 /* ------------------------------------------------------------------ volumes -- */
 
-static void a_leaf_depends_on_its_number_and_seed_alone(void **state)
+TEST(a_leaf_depends_on_its_number_and_seed_alone)
 {
-    (void)state;
     static float many[8][LEAF_VOXELS], one[LEAF_VOXELS];
     for (int kind = 0; kind < LEAF_KINDS; kind++) {
         leaves_make((enum leaf_kind)kind, 7, 16900, 8, many[0]);
@@ -60,25 +55,22 @@ static void shares(enum leaf_kind kind, double low, double high, double share[3]
     }
 }
 
-static void smoke_is_empty_in_part_and_dense_in_part(void **state)
+TEST(smoke_is_empty_in_part_and_dense_in_part)
 {
-    (void)state;
     double share[3];
     shares(LEAF_SMOKE, 0.0, 0.999, share);
     assert_true(share[0] > 0.2 && share[0] < 0.9 && share[1] > 0.1);
 }
 
-static void a_shell_has_a_narrow_band_between_its_two_backgrounds(void **state)
+TEST(a_shell_has_a_narrow_band_between_its_two_backgrounds)
 {
-    (void)state;
     double share[3];
     shares(LEAF_SDF, -(double)LEAF_BAND, (double)LEAF_BAND, share);
     assert_true(share[0] > 0.05 && share[1] > 0.01 && share[1] < 0.2 && share[2] > 0.3);
 }
 
-static void noise_is_uniform(void **state)
+TEST(noise_is_uniform)
 {
-    (void)state;
     double share[3];
     shares(LEAF_NOISE, 0.25, 0.75, share);
     assert_true(fabs(share[0] - 0.25) < 0.01 && fabs(share[1] - 0.5) < 0.01);
@@ -102,9 +94,8 @@ static double roughness(enum leaf_kind kind)
     return step / count / (squares / count - pow(sum / count, 2));
 }
 
-static void volumes_are_smooth_where_noise_is_not(void **state)
+TEST(volumes_are_smooth_where_noise_is_not)
 {
-    (void)state;
     assert_true(roughness(LEAF_SMOKE) < 0.1);
     assert_true(roughness(LEAF_SDF) < 0.1);
     assert_true(fabs(roughness(LEAF_NOISE) - 2.0) < 0.05);
@@ -112,9 +103,8 @@ static void volumes_are_smooth_where_noise_is_not(void **state)
 
 /* -------------------------------------------------------------------- files -- */
 
-static void every_voxel_of_a_grid_reaches_its_place_and_edges_repeat(void **state)
+TEST(every_voxel_of_a_grid_reaches_its_place_and_edges_repeat)
 {
-    (void)state;
     enum { X = 11, Y = 8, Z = 17 };
     static float grid[Z][Y][X];
     const int64_t voxels[3] = {X, Y, Z};
@@ -149,9 +139,8 @@ static void refuse(const char *path, const int64_t voxels[3], const char *word)
         fail_msg("'%s' does not say '%s'", assay_last_error(), word);
 }
 
-static void a_file_of_another_size_is_truncated_or_oversized(void **state)
+TEST(a_file_of_another_size_is_truncated_or_oversized)
 {
-    (void)state;
     static float grid[LEAF_VOXELS + 1];
     const int64_t voxels[3] = {8, 8, 8};
     char path[32];
@@ -168,9 +157,8 @@ static void a_file_of_another_size_is_truncated_or_oversized(void **state)
     refuse("/tmp", voxels, "/tmp");
 }
 
-static void a_voxel_that_is_not_finite_is_named(void **state)
+TEST(a_voxel_that_is_not_finite_is_named)
 {
-    (void)state;
     static float grid[LEAF_VOXELS];
     const int64_t voxels[3] = {8, 8, 8};
     char path[32];
@@ -184,9 +172,8 @@ static void a_voxel_that_is_not_finite_is_named(void **state)
     unlink(path);
 }
 
-static void a_grid_without_voxels_or_with_too_many_is_refused(void **state)
+TEST(a_grid_without_voxels_or_with_too_many_is_refused)
 {
-    (void)state;
     refuse("/tmp", (const int64_t[]){8, 0, 8}, "empty");
     refuse("/tmp", (const int64_t[]){8, 8, -1}, "empty");
     refuse("/tmp", (const int64_t[]){INT64_C(1) << 40, 1, 1}, "too large");
@@ -197,16 +184,5 @@ static void a_grid_without_voxels_or_with_too_many_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_leaf_depends_on_its_number_and_seed_alone),
-        cmocka_unit_test(smoke_is_empty_in_part_and_dense_in_part),
-        cmocka_unit_test(a_shell_has_a_narrow_band_between_its_two_backgrounds),
-        cmocka_unit_test(noise_is_uniform),
-        cmocka_unit_test(volumes_are_smooth_where_noise_is_not),
-        cmocka_unit_test(every_voxel_of_a_grid_reaches_its_place_and_edges_repeat),
-        cmocka_unit_test(a_file_of_another_size_is_truncated_or_oversized),
-        cmocka_unit_test(a_voxel_that_is_not_finite_is_named),
-        cmocka_unit_test(a_grid_without_voxels_or_with_too_many_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

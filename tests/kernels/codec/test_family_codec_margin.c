@@ -56,9 +56,8 @@ static void normalise(const struct norm *norm, const struct norm_job *job, struc
     }
 }
 
-static void another_epsilon_is_wrong_in_a_group_norm(void **state)
+TEST(another_epsilon_is_wrong_in_a_group_norm)
 {
-    (void)state;
     static const struct norm norms[] = {
         {.name = "norm: from first to last", .right = true, .epsilon = 1e-5f},
         {.name = "norm: epsilon 0"},
@@ -135,9 +134,8 @@ static void attend(const struct squeeze *squeeze, const struct attention_job *jo
     }
 }
 
-static void a_mistake_in_the_factor_of_a_channel_is_wrong(void **state)
+TEST(a_mistake_in_the_factor_of_a_channel_is_wrong)
 {
-    (void)state;
     static const struct squeeze ways[] = {
         {.name = "attention: from first to last", .right = true},
         {.name = "attention: last voxel left out", .left_out = 1},
@@ -169,9 +167,5 @@ static void a_mistake_in_the_factor_of_a_channel_is_wrong(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_epsilon_is_wrong_in_a_group_norm),
-        cmocka_unit_test(a_mistake_in_the_factor_of_a_channel_is_wrong),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

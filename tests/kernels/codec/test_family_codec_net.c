@@ -6,13 +6,11 @@
 #include "codec_plain.h"
 #include "kernels/codec/network/codec_net_internal.h"
 #include "kernels/codec/leaves.h"
-#include "kernels/codec/search/vq_search.h"
 
 enum { MOST_LEAVES = 7 };
 
-static void the_encoder_is_its_layers_one_after_another(void **state)
+TEST(the_encoder_is_its_layers_one_after_another)
 {
-    (void)state;
     const struct codec_weights *w = codec_weights_default();
     assert_non_null(w);
     float leaf[LEAF_VOXELS];
@@ -29,9 +27,8 @@ static void the_encoder_is_its_layers_one_after_another(void **state)
     }
 }
 
-static void the_decoder_is_its_layers_one_after_another(void **state)
+TEST(the_decoder_is_its_layers_one_after_another)
 {
-    (void)state;
     const struct codec_weights *w = codec_weights_default();
     uint8_t codes[3 * LEAF_VECTORS];
     static double got[3 * LEAF_VOXELS], expected[LEAF_VOXELS];
@@ -45,9 +42,8 @@ static void the_decoder_is_its_layers_one_after_another(void **state)
     }
 }
 
-static void a_code_is_the_nearest_codeword_and_its_margin_that_to_the_second(void **state)
+TEST(a_code_is_the_nearest_codeword_and_its_margin_that_to_the_second)
 {
-    (void)state;
     const struct codec_weights *w = codec_weights_default();
     static float leaves[MOST_LEAVES * LEAF_VOXELS];
     static double margin[MOST_LEAVES * LEAF_VECTORS], z[LEAF_VECTORS * CODEWORD_LENGTH];
@@ -73,9 +69,8 @@ static void a_code_is_the_nearest_codeword_and_its_margin_that_to_the_second(voi
     }
 }
 
-static void codes_and_leaves_do_not_depend_on_the_batch_they_are_in(void **state)
+TEST(codes_and_leaves_do_not_depend_on_the_batch_they_are_in)
 {
-    (void)state;
     const int batches[] = {1, 3, MOST_LEAVES};
     const struct codec_weights *w = codec_weights_default();
     static float leaves[MOST_LEAVES * LEAF_VOXELS], all[MOST_LEAVES * LEAF_VOXELS];
@@ -95,9 +90,8 @@ static void codes_and_leaves_do_not_depend_on_the_batch_they_are_in(void **state
     assert_int_equal(codec_decode_host(w, part, 0, some), 0);
 }
 
-static void the_same_seed_makes_the_same_weights_and_another_others(void **state)
+TEST(the_same_seed_makes_the_same_weights_and_another_others)
 {
-    (void)state;
     struct codec_weights *a = codec_weights_make(1), *b = codec_weights_make(1);
     struct codec_weights *c = codec_weights_make(2);
     assert_true(a && b && c);
@@ -113,12 +107,5 @@ static void the_same_seed_makes_the_same_weights_and_another_others(void **state
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_encoder_is_its_layers_one_after_another),
-        cmocka_unit_test(the_decoder_is_its_layers_one_after_another),
-        cmocka_unit_test(a_code_is_the_nearest_codeword_and_its_margin_that_to_the_second),
-        cmocka_unit_test(codes_and_leaves_do_not_depend_on_the_batch_they_are_in),
-        cmocka_unit_test(the_same_seed_makes_the_same_weights_and_another_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -4,15 +4,11 @@
  * there is no GPU; against the reference it is held by `assay run --check`.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/kernels/gpu_only.h"
 
 #ifdef ASSAY_HAVE_CUDA
@@ -89,7 +85,6 @@ static struct codec_net *net_open(void)
 
 static void batches_on_two_streams_do_not_disturb_each_other(void **state)
 {
-    (void)state;
     struct codec_net *net = net_open();
     struct lane lane[2];
     struct output *alone[2];
@@ -122,7 +117,6 @@ static void batches_on_two_streams_do_not_disturb_each_other(void **state)
 
 static void a_captured_graph_gives_the_same_bits_again_and_again(void **state)
 {
-    (void)state;
     struct codec_net *net = net_open();
     struct lane lane;
     cudaGraph_t graph;
@@ -155,7 +149,6 @@ static void a_captured_graph_gives_the_same_bits_again_and_again(void **state)
  * which add the last convolution's channels up in another order. */
 static void spread_over_clusters_leaves_are_the_same_but_for_rounding(void **state)
 {
-    (void)state;
     struct codec_net *net = net_open();
     struct lane lane;
     struct output *output[2];

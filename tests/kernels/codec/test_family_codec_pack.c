@@ -7,9 +7,8 @@
 #include "kernels/codec/network/codec_pack.h"
 #include "kernels/codec/leaves.h"
 
-static void tf32_keeps_eleven_bits_rounded_to_nearest(void **state)
+TEST(tf32_keeps_eleven_bits_rounded_to_nearest)
 {
-    (void)state;
     assert_true(pack_tf32(1.0f) == 1.0f && pack_tf32(-0.0f) == 0.0f);
     assert_true(pack_tf32(1.0f + 0x1p-10f) == 1.0f + 0x1p-10f);
     assert_true(pack_tf32(1.0f + 0x1p-11f) == 1.0f + 0x1p-10f); /* a tie, away from zero */
@@ -29,9 +28,8 @@ static size_t word_of(int tap, int in, int i, int out, int o)
            (size_t)(i % 4);
 }
 
-static void packing_moves_every_weight_to_its_lane(void **state)
+TEST(packing_moves_every_weight_to_its_lane)
 {
-    (void)state;
     const struct codec_conv *conv = &codec_weights_default()->down_residual.conv[1];
     float *packed = malloc(sizeof *packed * 27 * NET_DOWN * NET_DOWN);
     assert_non_null(packed);
@@ -44,9 +42,8 @@ static void packing_moves_every_weight_to_its_lane(void **state)
     free(packed);
 }
 
-static void the_stem_is_packed_as_channels_of_one_tap_and_zeros(void **state)
+TEST(the_stem_is_packed_as_channels_of_one_tap_and_zeros)
 {
-    (void)state;
     const struct codec_conv *stem = &codec_weights_default()->stem;
     float packed[PACK_STEM_TAPS * NET_STEM];
     pack_stem(stem, packed);
@@ -56,9 +53,8 @@ static void the_stem_is_packed_as_channels_of_one_tap_and_zeros(void **state)
                         (tap < 27 ? pack_tf32(stem->weight[tap * NET_STEM + o]) : 0.0f));
 }
 
-static void the_table_holds_the_decoders_first_convolution_of_every_codeword(void **state)
+TEST(the_table_holds_the_decoders_first_convolution_of_every_codeword)
 {
-    (void)state;
     const struct codec_weights *w = codec_weights_default();
     float *table = malloc(sizeof *table * 27 * CODEWORDS * NET_WIDE);
     assert_non_null(table);
@@ -75,9 +71,8 @@ static void the_table_holds_the_decoders_first_convolution_of_every_codeword(voi
     free(table);
 }
 
-static void the_folded_search_finds_the_codes_of_the_plain_one(void **state)
+TEST(the_folded_search_finds_the_codes_of_the_plain_one)
 {
-    (void)state;
     const struct codec_weights *w = codec_weights_default();
     static float high[NET_DOWN * CODEWORDS], low[NET_DOWN * CODEWORDS], bias[CODEWORDS];
     static float leaves[3 * LEAF_VOXELS];
@@ -112,12 +107,5 @@ static void the_folded_search_finds_the_codes_of_the_plain_one(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tf32_keeps_eleven_bits_rounded_to_nearest),
-        cmocka_unit_test(packing_moves_every_weight_to_its_lane),
-        cmocka_unit_test(the_stem_is_packed_as_channels_of_one_tap_and_zeros),
-        cmocka_unit_test(the_table_holds_the_decoders_first_convolution_of_every_codeword),
-        cmocka_unit_test(the_folded_search_finds_the_codes_of_the_plain_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -2,7 +2,6 @@
  * test_family_codec_pipeline.c - the batch operations on the host, and what a pipeline's plan
  * and its stages' times come to.
  */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "tests/kernels/bench.h"
@@ -15,9 +14,8 @@
 
 /* ----------------------------------------------------------------- the plan -- */
 
-static void a_block_holds_its_parts_one_behind_the_other(void **state)
+TEST(a_block_holds_its_parts_one_behind_the_other)
 {
-    (void)state;
     struct pipe_axes plain = {.depth = 1}, full = {.depth = 1, .copies = PIPE_EXTRA | PIPE_WIDEN};
     struct pipe_block block = pipe_block(PIPE_ENCODE, &plain, 3, 1000);
     assert_int_equal(block.in, 0);
@@ -34,22 +32,19 @@ static void a_block_holds_its_parts_one_behind_the_other(void **state)
 
 static int64_t kilobyte_a_leaf(enum pipe_direction direction, int64_t leaves)
 {
-    (void)direction;
     return 1024 * leaves;
 }
 
-static void a_batch_that_fits_is_not_split(void **state)
+TEST(a_batch_that_fits_is_not_split)
 {
-    (void)state;
     struct pipe_axes axes = {.depth = 2};
     int64_t needed, whole = 2 * (100 * 2048 + 6400 + 102400);
     assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 100, whole, kilobyte_a_leaf, &needed), 100);
     assert_int_equal(needed, whole);
 }
 
-static void a_batch_that_does_not_fit_is_halved_until_it_does(void **state)
+TEST(a_batch_that_does_not_fit_is_halved_until_it_does)
 {
-    (void)state;
     struct pipe_axes axes = {.depth = 2};
     const int64_t part[] = {100, 52, 28, 16, 8, 4};
     int64_t needed, fixed = 100 * 2048 + 6400;
@@ -62,18 +57,16 @@ static void a_batch_that_does_not_fit_is_halved_until_it_does(void **state)
     }
 }
 
-static void no_part_is_larger_than_the_axes_say(void **state)
+TEST(no_part_is_larger_than_the_axes_say)
 {
-    (void)state;
     struct pipe_axes axes = {.depth = 1, .part = 32};
     int64_t needed;
     assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 100, 1 << 20, kilobyte_a_leaf, &needed), 32);
     assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 20, 1 << 20, kilobyte_a_leaf, &needed), 20);
 }
 
-static void a_batch_larger_than_all_memory_says_what_it_needs(void **state)
+TEST(a_batch_larger_than_all_memory_says_what_it_needs)
 {
-    (void)state;
     struct pipe_axes axes = {.depth = 2};
     int64_t needed = 0, least = 2 * (100 * 2048 + 6400 + 4096);
     assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 100, least - 1, kilobyte_a_leaf, &needed), 0);
@@ -81,9 +74,8 @@ static void a_batch_larger_than_all_memory_says_what_it_needs(void **state)
     assert_int_equal(pipe_part(PIPE_ENCODE, &axes, 100, -1, kilobyte_a_leaf, &needed), 0);
 }
 
-static void no_more_batches_are_in_flight_than_a_gpu_has(void **state)
+TEST(no_more_batches_are_in_flight_than_a_gpu_has)
 {
-    (void)state;
     struct pipe_axes axes = {.streams = PIPE_WHOLE, .depth = 8};
     assert_int_equal(pipe_depth(&axes, 127, 1), 8);
     assert_int_equal(pipe_depth(&axes, 8, 1), 8);
@@ -95,9 +87,8 @@ static void no_more_batches_are_in_flight_than_a_gpu_has(void **state)
 
 /* ---------------------------------------------------------------- the times -- */
 
-static void the_bound_is_the_longest_stage(void **state)
+TEST(the_bound_is_the_longest_stage)
 {
-    (void)state;
     struct pipe_times times = {.h2d_ns = 30, .networks_ns = 50, .d2h_ns = 20};
     assert_true(pipe_bound_ns(&times) == 50);
     times.d2h_ns = 80;
@@ -107,9 +98,8 @@ static void the_bound_is_the_longest_stage(void **state)
 }
 
 /* Eight networks of few blocks each take as long as one: their sum is no bound. */
-static void networks_side_by_side_bound_by_what_they_take_together(void **state)
+TEST(networks_side_by_side_bound_by_what_they_take_together)
 {
-    (void)state;
     struct pipe_times times = {.h2d_ns = 10, .compute_ns = 800, .networks_ns = 110, .d2h_ns = 10};
     struct pipe_axes axes = {.streams = PIPE_WHOLE, .depth = 8};
     assert_true(pipe_bound_ns(&times) == 110);
@@ -122,9 +112,8 @@ static void networks_side_by_side_bound_by_what_they_take_together(void **state)
 }
 
 /* The host's copies take their time beside the link's and the network's. */
-static void what_the_host_copies_is_a_stage(void **state)
+TEST(what_the_host_copies_is_a_stage)
 {
-    (void)state;
     struct pipe_times times = {.h2d_ns = 10, .networks_ns = 50, .d2h_ns = 5, .staging_ns = 45};
     times.launch_ns = 65;
     assert_true(pipe_bound_ns(&times) == 50);
@@ -133,9 +122,8 @@ static void what_the_host_copies_is_a_stage(void **state)
     assert_true(pipe_bound_ns(&times) == 70);
 }
 
-static void the_overlap_is_the_share_of_what_could_be_saved(void **state)
+TEST(the_overlap_is_the_share_of_what_could_be_saved)
 {
-    (void)state;
     struct pipe_times times = {.h2d_ns = 30, .networks_ns = 50, .d2h_ns = 20};
     times.launch_ns = 50;
     assert_true(fabs(pipe_overlap_share(&times) - 1) < 1e-12);
@@ -150,9 +138,8 @@ static void the_overlap_is_the_share_of_what_could_be_saved(void **state)
 }
 
 /* One difference of two noisy pairs may be anything; the middle of many is the stage. */
-static void a_stage_takes_the_median_of_its_timings_times_the_batches(void **state)
+TEST(a_stage_takes_the_median_of_its_timings_times_the_batches)
 {
-    (void)state;
     double odd[] = {900, 10, -50, 12, 11}, even[] = {10, 14}, noise[] = {-3, -1, 2};
     assert_true(pipe_stage_ns(odd, 5, 127) == 11.0 * 127);
     assert_true(pipe_stage_ns(even, 2, 3) == 36);
@@ -161,18 +148,16 @@ static void a_stage_takes_the_median_of_its_timings_times_the_batches(void **sta
     assert_true(isnan(pipe_median(NULL, 0)));
 }
 
-static void what_a_stage_takes_each_is_its_sum_over_the_calls(void **state)
+TEST(what_a_stage_takes_each_is_its_sum_over_the_calls)
 {
-    (void)state;
     assert_true(fabs(pipe_each_ns(1270, 127) - 10) < 1e-12);
     assert_true(isnan(pipe_each_ns(0, 0)));
 }
 
 /* --------------------------------------------------------------- the batches -- */
 
-static void host_pipelines_agree_with_the_reference_on_every_volume(void **state)
+TEST(host_pipelines_agree_with_the_reference_on_every_volume)
 {
-    (void)state;
     int64_t near;
     for (int volume = LEAF_SMOKE; volume < LEAF_KINDS; volume++) {
         near = bench_all(SHAPE("codec_encode_batch", 5, 3, volume), "host_openmp");
@@ -181,9 +166,8 @@ static void host_pipelines_agree_with_the_reference_on_every_volume(void **state
     bench_all(SHAPE("codec_decode_batch", 5, 3, 0), "host_openmp");
 }
 
-static void an_empty_batch_is_no_error_and_writes_nothing(void **state)
+TEST(an_empty_batch_is_no_error_and_writes_nothing)
 {
-    (void)state;
     bench_all(SHAPE("codec_encode_batch", 0, 7, LEAF_SMOKE), "host_openmp");
     bench_all(SHAPE("codec_decode_batch", 0, 7, 0), "host_openmp");
     struct assay_shape empty = SHAPE("codec_encode_batch", 0, 7, LEAF_SMOKE);
@@ -192,9 +176,8 @@ static void an_empty_batch_is_no_error_and_writes_nothing(void **state)
     assert_int_equal(empty.operation->quality(&empty, host, metric), 0);
 }
 
-static void a_batch_gives_the_same_codes_wherever_its_leaves_are_cut(void **state)
+TEST(a_batch_gives_the_same_codes_wherever_its_leaves_are_cut)
 {
-    (void)state;
     struct bench one, many;
     struct group group;
     bench_init(&one, SHAPE("codec_encode_batch", 12, 1, LEAF_SDF));
@@ -213,9 +196,8 @@ static void a_batch_gives_the_same_codes_wherever_its_leaves_are_cut(void **stat
     bench_release(&many);
 }
 
-static void more_leaves_than_there_are_different_ones_begin_again(void **state)
+TEST(more_leaves_than_there_are_different_ones_begin_again)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("codec_encode_batch", PIPE_DISTINCT + 2, 1, LEAF_NOISE);
     float *leaves = malloc((size_t)LEAF_BYTES * (PIPE_DISTINCT + 2));
     assert_non_null(leaves);
@@ -226,9 +208,8 @@ static void more_leaves_than_there_are_different_ones_begin_again(void **state)
     free(leaves);
 }
 
-static void quality_counts_mismatches_and_a_compression_of_32(void **state)
+TEST(quality_counts_mismatches_and_a_compression_of_32)
 {
-    (void)state;
     struct bench bench;
     struct assay_metric metric[ASSAY_MAX_METRICS];
     bench_init(&bench, SHAPE("codec_encode_batch", 2, 1, LEAF_NOISE));
@@ -248,9 +229,8 @@ static void quality_counts_mismatches_and_a_compression_of_32(void **state)
     bench_release(&bench);
 }
 
-static void work_is_the_bytes_over_the_link_and_the_networks_operations(void **state)
+TEST(work_is_the_bytes_over_the_link_and_the_networks_operations)
 {
-    (void)state;
     struct assay_shape up = SHAPE("codec_encode_batch", 64, 127, LEAF_SMOKE);
     struct assay_shape down = SHAPE("codec_decode_batch", 64, 127, 0);
     struct assay_work encode = up.operation->work(&up), decode = down.operation->work(&down);
@@ -263,9 +243,8 @@ static void work_is_the_bytes_over_the_link_and_the_networks_operations(void **s
 
 /* ----------------------------------------------------------------- bad input -- */
 
-static void too_many_leaves_are_refused_before_anything_is_counted(void **state)
+TEST(too_many_leaves_are_refused_before_anything_is_counted)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("codec_encode_batch", 1 << 24, 257, LEAF_SMOKE);
     assert_non_null(shape.operation->supports(&shape));
     shape.value[PIPE_BATCHES] = 256;
@@ -286,9 +265,8 @@ static const struct assay_variant *pipeline(const char *operation, const char *n
 }
 
 /* A row of the table launches as all of them do. */
-static void every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host(void **state)
+TEST(every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host)
 {
-    (void)state;
     const char *const operations[] = {"codec_encode_batch", "codec_decode_batch"};
     for (int direction = 0; direction < 2; direction++) {
         const struct assay_variant *list[REGISTRY_MAX_VARIANTS];
@@ -309,27 +287,5 @@ static void every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host(vo
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_block_holds_its_parts_one_behind_the_other),
-        cmocka_unit_test(a_batch_that_fits_is_not_split),
-        cmocka_unit_test(a_batch_that_does_not_fit_is_halved_until_it_does),
-        cmocka_unit_test(no_part_is_larger_than_the_axes_say),
-        cmocka_unit_test(a_batch_larger_than_all_memory_says_what_it_needs),
-        cmocka_unit_test(no_more_batches_are_in_flight_than_a_gpu_has),
-        cmocka_unit_test(the_bound_is_the_longest_stage),
-        cmocka_unit_test(networks_side_by_side_bound_by_what_they_take_together),
-        cmocka_unit_test(what_the_host_copies_is_a_stage),
-        cmocka_unit_test(the_overlap_is_the_share_of_what_could_be_saved),
-        cmocka_unit_test(a_stage_takes_the_median_of_its_timings_times_the_batches),
-        cmocka_unit_test(what_a_stage_takes_each_is_its_sum_over_the_calls),
-        cmocka_unit_test(host_pipelines_agree_with_the_reference_on_every_volume),
-        cmocka_unit_test(an_empty_batch_is_no_error_and_writes_nothing),
-        cmocka_unit_test(a_batch_gives_the_same_codes_wherever_its_leaves_are_cut),
-        cmocka_unit_test(more_leaves_than_there_are_different_ones_begin_again),
-        cmocka_unit_test(quality_counts_mismatches_and_a_compression_of_32),
-        cmocka_unit_test(work_is_the_bytes_over_the_link_and_the_networks_operations),
-        cmocka_unit_test(too_many_leaves_are_refused_before_anything_is_counted),
-        cmocka_unit_test(every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -88,13 +88,11 @@ static void check_all(const char *operation, int64_t volume)
 
 static void every_encoding_pipeline_is_right_and_a_wrong_batch_is_found(void **state)
 {
-    (void)state;
     check_all("codec_encode_batch", 2); /* noise: no two leaves are alike */
 }
 
 static void every_decoding_pipeline_is_right_and_a_wrong_batch_is_found(void **state)
 {
-    (void)state;
     check_all("codec_decode_batch", 0);
 }
 #endif

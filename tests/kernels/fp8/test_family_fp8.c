@@ -5,9 +5,8 @@
 #include "tests/kernels/bench.h"
 #include "kernels/fp8/fp8.h"
 
-static void every_host_variant_is_right_on_groups_of_any_length(void **state)
+TEST(every_host_variant_is_right_on_groups_of_any_length)
 {
-    (void)state;
     const int64_t shapes[][2] = {{1, 1},   {1, 7},   {3, 5},    {7, 127},
                                  {2, 128}, {5, 129}, {9, 1021}, {3, 4100}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -32,9 +31,8 @@ static void check_code(int64_t choice, float q)
 }
 
 /* Every upper half of an fp32: the value, its neighbours, and the middle to the next. */
-static void the_vector_conversion_is_that_of_the_element_table(void **state)
+TEST(the_vector_conversion_is_that_of_the_element_table)
 {
-    (void)state;
     for (uint32_t upper = 0; upper < 0x10000; upper++) {
         static const uint32_t lower[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
         for (int i = 0; i < 6; i++) {
@@ -45,9 +43,8 @@ static void the_vector_conversion_is_that_of_the_element_table(void **state)
     }
 }
 
-static void sixteen_bits_are_widened_as_the_element_table_does(void **state)
+TEST(sixteen_bits_are_widened_as_the_element_table_does)
 {
-    (void)state;
     for (uint32_t bits = 0; bits < 0x10000; bits++) {
         uint16_t half = (uint16_t)bits;
         double fp16 = assay_load(ASSAY_F16, &half, 0), bf16 = assay_load(ASSAY_BF16, &half, 0);
@@ -57,9 +54,8 @@ static void sixteen_bits_are_widened_as_the_element_table_does(void **state)
     }
 }
 
-static void data_hit_every_code_and_stay_near(void **state)
+TEST(data_hit_every_code_and_stay_near)
 {
-    (void)state;
     const int64_t rows = 256, columns = 4096;
     for (int64_t format = FP8_E4M3; format <= FP8_E5M2; format++) {
         struct bench bench;
@@ -81,9 +77,8 @@ static void data_hit_every_code_and_stay_near(void **state)
     }
 }
 
-static void zeros_extremes_and_what_is_no_number(void **state)
+TEST(zeros_extremes_and_what_is_no_number)
 {
-    (void)state;
     const float x[] = {NAN, INFINITY, -INFINITY, 1, -2, 0, -0.0f, 0x1p-130f, /* a is 2 */
                        0,   -0.0f,    NAN,       0, 0,  0, 0,     INFINITY,  /* a is the floor */
                        1,   2,        3,         4, 5,  6, 7,     0x1p127f};
@@ -111,9 +106,8 @@ static void zeros_extremes_and_what_is_no_number(void **state)
     assert_int_equal(shape.operation->match(&shape, FP8_Y, INFINITY, 416), ASSAY_WRONG);
 }
 
-static void both_sides_of_a_tie_are_right_and_no_other_code(void **state)
+TEST(both_sides_of_a_tie_are_right_and_no_other_code)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("fp8_quantize", 1, 1, FP8_FP32, FP8_E4M3);
     const struct assay_operation *operation = shape.operation;
     assert_int_equal(operation->match(&shape, FP8_Y, 336, 320), ASSAY_EXACT);
@@ -126,13 +120,5 @@ static void both_sides_of_a_tie_are_right_and_no_other_code(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_host_variant_is_right_on_groups_of_any_length),
-        cmocka_unit_test(the_vector_conversion_is_that_of_the_element_table),
-        cmocka_unit_test(sixteen_bits_are_widened_as_the_element_table_does),
-        cmocka_unit_test(data_hit_every_code_and_stay_near),
-        cmocka_unit_test(zeros_extremes_and_what_is_no_number),
-        cmocka_unit_test(both_sides_of_a_tie_are_right_and_no_other_code),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -8,12 +8,17 @@
 #include "kernels/gpt/gpt.h"
 
 /* What the operands of a product are taken as. */
-enum operand { AS_STORED, NEAREST_TF32, TRUNCATED_TF32, NEAREST_BF16 };
+enum operand { AS_STORED, NEAREST_TF32, TRUNCATED_TF32, NEAREST_BF16, NEAREST_FP16 };
 
 static inline float operand(enum operand how, float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
+    if (how == NEAREST_FP16) {
+        uint16_t half;
+        gpt_store(&half, GPT_FP16, 0, value);
+        return half_widen(half);
+    }
     if (how == NEAREST_BF16) return gpt_widen(gpt_narrow(value));
     if (how == NEAREST_TF32) bits += 0x1000;
     if (how != AS_STORED) bits &= ~0x1fffu;

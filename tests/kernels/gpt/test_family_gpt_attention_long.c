@@ -8,16 +8,12 @@
 #include "device/device.h"
 #include "kernels/gpt/gpt.h"
 #include "measure/verify.h"
-#include <cmocka.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
 enum { STEP = 8, MAX_HEAD = 128, MAX_TILE = 128 };
 
-static const enum gpt_precision precisions[] = {GPT_FP32, GPT_TF32, GPT_BF16};
+static const enum gpt_precision precisions[] = {GPT_FP32, GPT_TF32, GPT_BF16, GPT_FP16};
 
 /* A case with the places that the verifier looks at; the rest of its output is written as zeros,
  * so that it is whole. */
@@ -68,6 +64,11 @@ static float operand(enum gpt_precision precision, float value)
 {
     if (precision == GPT_FP32) return value;
     if (precision == GPT_BF16) return gpt_widen(gpt_narrow(value));
+    if (precision == GPT_FP16) {
+        uint16_t half;
+        gpt_store(&half, GPT_FP16, 0, value);
+        return half_widen(half);
+    }
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     bits &= ~0x1fffu;
@@ -182,14 +183,13 @@ static int64_t wrong_by(struct bench *bench, struct way way)
 
 /* ------------------------------------------------------------------ tests -- */
 
-static void a_long_attention_rounded_as_the_kernels_round_is_right(void **state)
+TEST(a_long_attention_rounded_as_the_kernels_round_is_right)
 {
-    (void)state;
     struct way last = right, whole = right, large = right;
     last.from_last = true;
     whole.normalised = true;
     large.tile = 128;
-    for (size_t p = 0; p < 3; p++)
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++)
         for (int64_t size = 16; size <= 64; size *= 4) {
             struct bench bench;
             bench_open(&bench, 1, 4096, size, precisions[p]);
@@ -201,10 +201,9 @@ static void a_long_attention_rounded_as_the_kernels_round_is_right(void **state)
         }
 }
 
-static void a_dropped_tile_of_keys_is_wrong_wherever_it_is(void **state)
+TEST(a_dropped_tile_of_keys_is_wrong_wherever_it_is)
 {
-    (void)state;
-    for (size_t p = 0; p < 3; p++) {
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         bench_open(&bench, 1, 4096, 64, precisions[p]);
         for (int64_t tile = 0; tile < 64; tile += 31) {
@@ -218,10 +217,9 @@ static void a_dropped_tile_of_keys_is_wrong_wherever_it_is(void **state)
     }
 }
 
-static void a_block_of_queries_with_the_next_ones_is_wrong_wherever_it_is(void **state)
+TEST(a_block_of_queries_with_the_next_ones_is_wrong_wherever_it_is)
 {
-    (void)state;
-    for (size_t p = 0; p < 3; p++) {
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         bench_open(&bench, 1, 4096, 64, precisions[p]);
         for (int64_t block = 0; block < 63; block += 31) {
@@ -233,12 +231,11 @@ static void a_block_of_queries_with_the_next_ones_is_wrong_wherever_it_is(void *
     }
 }
 
-static void sums_that_are_not_rescaled_are_wrong(void **state)
+TEST(sums_that_are_not_rescaled_are_wrong)
 {
-    (void)state;
     struct way way = right;
     way.kept = true;
-    for (size_t p = 0; p < 3; p++) {
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         bench_open(&bench, 1, 4096, 64, precisions[p]);
         assert_true(wrong_by(&bench, way) > bench.verifier.checked / 2);
@@ -246,10 +243,9 @@ static void sums_that_are_not_rescaled_are_wrong(void **state)
     }
 }
 
-static void zeros_are_wrong(void **state)
+TEST(zeros_are_wrong)
 {
-    (void)state;
-    for (size_t p = 0; p < 3; p++) {
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         struct check_result found;
         const struct assay_variant variant = {.operation = "attention", .name = "zeros"};
@@ -263,10 +259,9 @@ static void zeros_are_wrong(void **state)
     }
 }
 
-static void a_dropped_tile_of_sixteen_thousand_keys_is_wrong(void **state)
+TEST(a_dropped_tile_of_sixteen_thousand_keys_is_wrong)
 {
-    (void)state;
-    for (size_t p = 0; p < 3; p++) {
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++) {
         struct bench bench;
         struct way way = right;
         bench_open(&bench, 1, 16384, 32, precisions[p]);
@@ -279,9 +274,8 @@ static void a_dropped_tile_of_sixteen_thousand_keys_is_wrong(void **state)
 
 /* Where the peak stays, the factor is the exponential of a rounding error in place of 1, at every
  * tile: the first of 512 weighs 5e-5 more than the last. */
-static void a_factor_that_drifts_over_sixteen_thousand_keys_is_wrong(void **state)
+TEST(a_factor_that_drifts_over_sixteen_thousand_keys_is_wrong)
 {
-    (void)state;
     struct bench bench;
     struct way way = right;
     way.tile = 32;
@@ -293,9 +287,8 @@ static void a_factor_that_drifts_over_sixteen_thousand_keys_is_wrong(void **stat
 }
 
 /* Blocks of queries of a warpgroup are 64. */
-static void every_head_of_every_block_of_queries_is_checked(void **state)
+TEST(every_head_of_every_block_of_queries_is_checked)
 {
-    (void)state;
     struct bench bench;
     int taken[16384 / 64] = {0};
     bench_open(&bench, 3, 16384, 48, GPT_BF16);
@@ -311,12 +304,11 @@ static void every_head_of_every_block_of_queries_is_checked(void **state)
     bench_release(&bench);
 }
 
-static void bounds_are_within_the_family_s(void **state)
+TEST(bounds_are_within_the_family_s)
 {
-    (void)state;
-    const double most[] = {1e-5, 1e-3, 1e-2};
+    const double most[] = {1e-5, 1e-3, 1e-2, 1e-3};
     const int64_t shapes[][3] = {{3, 128, 16}, {2, 1024, 64}, {1, 300, 256}, {1, 16384, 128}};
-    for (size_t p = 0; p < 3; p++)
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             struct bench bench;
             bench_open(&bench, shapes[s][0], shapes[s][1], shapes[s][2], precisions[p]);
@@ -326,9 +318,8 @@ static void bounds_are_within_the_family_s(void **state)
         }
 }
 
-static void inputs_are_numbers_of_the_operand_type(void **state)
+TEST(inputs_are_numbers_of_the_operand_type)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench, 2, 100, 16, GPT_TF32);
     const float *qkv = bench.buffers.data[ATTENTION_QKV];
@@ -339,17 +330,5 @@ static void inputs_are_numbers_of_the_operand_type(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_long_attention_rounded_as_the_kernels_round_is_right),
-        cmocka_unit_test(a_dropped_tile_of_keys_is_wrong_wherever_it_is),
-        cmocka_unit_test(a_block_of_queries_with_the_next_ones_is_wrong_wherever_it_is),
-        cmocka_unit_test(sums_that_are_not_rescaled_are_wrong),
-        cmocka_unit_test(zeros_are_wrong),
-        cmocka_unit_test(a_dropped_tile_of_sixteen_thousand_keys_is_wrong),
-        cmocka_unit_test(a_factor_that_drifts_over_sixteen_thousand_keys_is_wrong),
-        cmocka_unit_test(every_head_of_every_block_of_queries_is_checked),
-        cmocka_unit_test(bounds_are_within_the_family_s),
-        cmocka_unit_test(inputs_are_numbers_of_the_operand_type),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -147,7 +147,25 @@ static const struct way bf16_ways[] = {
     {.name = "weights in fp32", .right = true},
     {NULL},
 };
-static const struct way *const ways[] = {fp32_ways, tf32_ways, bf16_ways};
+static const struct way fp16_ways[] = {
+    {.name = "tiles of 64",
+     .right = true,
+     .weight = NEAREST_FP16,
+     .truncates = true,
+     .tile = 64,
+     .exp_error = 0x1p-22},
+    {.name = "normalised first",
+     .right = true,
+     .weight = NEAREST_FP16,
+     .truncates = true,
+     .normalised = true},
+    {.name = "rounded weights summed", .right = true, .weight = NEAREST_FP16, .stale_total = true},
+    {.name = "weights in fp32", .right = true},
+    {.name = "scores in bf16", .score = NEAREST_BF16, .weight = NEAREST_FP16},
+    {.name = "weights in bf16", .weight = NEAREST_BF16},
+    {NULL},
+};
+static const struct way *const ways[] = {fp32_ways, tf32_ways, bf16_ways, fp16_ways};
 
 static const struct way mistakes[] = {
     {.name = "a key too many", .see = 1},
@@ -163,14 +181,13 @@ static const struct way mistakes[] = {
 
 static void judge(struct bench *bench, const struct way *way)
 {
-    static const char *const prefix[] = {"fp32", "tf32", "bf16"};
     char name[96];
     struct margin margin = act_out(bench, way);
-    snprintf(name, sizeof name, "%s %s", prefix[bench->shape.value[ATTENTION_PRECISION]],
+    snprintf(name, sizeof name, "%s %s", gpt_types[bench->shape.value[ATTENTION_PRECISION]],
              way->name);
     margin_print(name, margin);
     bool refused = bench_judge(bench).reason[0] != 0;
-    /* Where few keys count, the bound of tf32 and bf16 is the largest error that rounding their
+    /* Where few keys count, the bound of all but fp32 is the largest error that rounding their
      * weights can make, not a deviation: right answers come near it and cannot be beyond. */
     double most = bench->shape.value[ATTENTION_PRECISION] == GPT_FP32 ? 0.5 : 1.0;
     if (way->right && (refused || margin.worst > most)) fail_msg("%s is refused", name);
@@ -193,10 +210,9 @@ static void judge_all(struct assay_shape shape)
     bench_release(&bench);
 }
 
-static void every_mistake_in_an_attention_is_refused(void **state)
+TEST(every_mistake_in_an_attention_is_refused)
 {
-    (void)state;
-    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
+    for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
         for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++)
             judge_all(SHAPE("attention", 1, 2, 96, 32, precision));
     bench_seed = 1;
@@ -206,13 +222,10 @@ int main(int argc, char **argv)
 {
     /* MARGINS=1 test heads tokens size: by hand, any shape of one sequence. */
     if (argc > 3) {
-        for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
+        for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
             judge_all(
                 SHAPE("attention", 1, atoi(argv[1]), atoi(argv[2]), atoi(argv[3]), precision));
         return 0;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_mistake_in_an_attention_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

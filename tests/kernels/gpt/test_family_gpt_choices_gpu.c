@@ -4,14 +4,10 @@
  * that it did not take. Left out where there is no GPU.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/kernels/gpu_only.h"
 
 #ifdef ASSAY_HAVE_CUDA
@@ -259,25 +255,21 @@ static int try_all(int (*try)(const struct trial *trial))
 
 static void every_tile_makes_the_product(void **state)
 {
-    (void)state;
     assert_true(try_all(try_tiles) > 0);
 }
 
 static void every_ring_makes_the_product_where_it_is_not_refused(void **state)
 {
-    (void)state;
     assert_true((try_all(try_rings) > 0) == assay_card()->arch_specific);
 }
 
 static void wgmma_makes_the_product_where_it_is_not_refused(void **state)
 {
-    (void)state;
     assert_true((try_all(try_wgmma) > 0) == assay_card()->arch_specific);
 }
 
 static void a_warp_an_output_makes_the_product_of_few_rows(void **state)
 {
-    (void)state;
     assert_true(try_all(try_gemv) > 0);
 }
 
@@ -351,7 +343,6 @@ static void every_division_of_a_block_makes_the_attention(void **state)
 {
     static const int64_t sizes[] = {16, 32, 64, 128};
     int tried[4] = {0};
-    (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
         for (int config = 0; config < model_attend_configs(precision); config++)
             for (int s = 0; s < 4; s++) {
@@ -366,7 +357,6 @@ static void every_division_of_a_block_makes_the_attention(void **state)
 
 static void a_block_a_query_makes_the_attention_of_any_head_size(void **state)
 {
-    (void)state;
     static const int64_t sizes[] = {1, 11, 16, 64, 67, 128};
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
         for (int s = 0; s < 6; s++)

@@ -2,14 +2,10 @@
  * test_family_gpt_ids_gpu.c - token ids outside the vocabulary are refused by the setup of
  * every variant on a GPU, before anything is launched. Left out where there is no GPU.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/error.h"
 #include "tests/kernels/gpu_only.h"
 
@@ -94,14 +90,12 @@ static int refuse_all(const char *operation, const int64_t *value, int dims, int
 
 static void every_embedding_refuses_an_id_outside_the_vocabulary(void **state)
 {
-    (void)state;
     const int64_t value[] = {2, 5, 48, 101};
     assert_true(refuse_all("embedding", value, 4, 10, 101) >= 3);
 }
 
 static void every_model_refuses_an_id_outside_the_vocabulary(void **state)
 {
-    (void)state;
     /* heads, channels, batch, tokens, type, layers, vocabulary */
     const int64_t value[] = {3, 48, 2, 17, GPT_TF32, 2, 104};
     assert_true(refuse_all("gpt_forward", value, 7, 34, 104) >= 5);
@@ -109,7 +103,6 @@ static void every_model_refuses_an_id_outside_the_vocabulary(void **state)
 
 static void every_decoder_refuses_an_id_outside_the_vocabulary(void **state)
 {
-    (void)state;
     const int64_t value[] = {3, 48, 2, 16, GPT_TF32, 2, 104};
     assert_true(refuse_all("gpt_decode", value, 7, 34, 104) >= 5);
 }

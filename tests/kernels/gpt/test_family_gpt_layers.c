@@ -5,9 +5,8 @@
 #include "tests/kernels/bench.h"
 #include "kernels/gpt/gpt.h"
 
-static void every_layernorm_is_right_on_rows_of_any_length(void **state)
+TEST(every_layernorm_is_right_on_rows_of_any_length)
 {
-    (void)state;
     const int64_t sizes[][2] = {{1, 1}, {1, 7},   {3, 5},    {7, 1},    {5, 48},
                                 {2, 3}, {33, 31}, {17, 257}, {64, 768}, {3, 8191}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -67,9 +66,8 @@ static float without_the_last(const float *x, int64_t n, float mean)
     return about_the_mean(x, n, mean) * (float)n / (float)(n - 1);
 }
 
-static void a_difference_of_squares_is_right_on_plain_data_and_wrong_on_shifted(void **state)
+TEST(a_difference_of_squares_is_right_on_plain_data_and_wrong_on_shifted)
 {
-    (void)state;
     const int64_t columns[] = {48, 128, 768, 4096};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         int64_t rows = 65536 / columns[i], n = columns[i];
@@ -79,9 +77,8 @@ static void a_difference_of_squares_is_right_on_plain_data_and_wrong_on_shifted(
     }
 }
 
-static void sums_from_first_to_last_are_right_even_on_shifted_data(void **state)
+TEST(sums_from_first_to_last_are_right_even_on_shifted_data)
 {
-    (void)state;
     const int64_t columns[] = {48, 768, 4096, 65536};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         for (int64_t data = LAYERNORM_PLAIN; data <= LAYERNORM_SHIFTED; data++)
@@ -89,15 +86,13 @@ static void sums_from_first_to_last_are_right_even_on_shifted_data(void **state)
                              0);
 }
 
-static void a_variance_over_one_less_is_wrong(void **state)
+TEST(a_variance_over_one_less_is_wrong)
 {
-    (void)state;
     assert_true(layernorm_wrong(64, 768, LAYERNORM_PLAIN, without_the_last) > 64 * 768 / 2);
 }
 
-static void every_gelu_and_residual_is_right_at_odd_sizes(void **state)
+TEST(every_gelu_and_residual_is_right_at_odd_sizes)
 {
-    (void)state;
     const int64_t sizes[] = {1, 2, 3, 5, 31, 33, 1009, 65537, 1000003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bench_all(SHAPE("gelu", sizes[i]), "host_scalar host_omp");
@@ -105,9 +100,8 @@ static void every_gelu_and_residual_is_right_at_odd_sizes(void **state)
     }
 }
 
-static void gelu_by_the_error_function_is_wrong(void **state)
+TEST(gelu_by_the_error_function_is_wrong)
 {
-    (void)state;
     struct bench bench;
     const int64_t n = 10007;
     bench_init(&bench, SHAPE("gelu", n));
@@ -119,18 +113,16 @@ static void gelu_by_the_error_function_is_wrong(void **state)
     bench_release(&bench);
 }
 
-static void every_embedding_is_right_at_one_token_and_odd_channels(void **state)
+TEST(every_embedding_is_right_at_one_token_and_odd_channels)
 {
-    (void)state;
     const int64_t shapes[][4] = {{1, 1, 1, 1}, {1, 1, 48, 100}, {3, 7, 5, 11}, {8, 128, 48, 50257}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         bench_all(SHAPE("embedding", shapes[i][0], shapes[i][1], shapes[i][2], shapes[i][3]),
                   "host_scalar host_omp");
 }
 
-static void an_id_outside_the_vocabulary_is_refused_before_the_launch(void **state)
+TEST(an_id_outside_the_vocabulary_is_refused_before_the_launch)
 {
-    (void)state;
     const int32_t outside[] = {-1, 11, INT32_MAX, INT32_MIN};
     struct group group;
     struct bench bench;
@@ -148,9 +140,8 @@ static void an_id_outside_the_vocabulary_is_refused_before_the_launch(void **sta
     bench_release(&bench);
 }
 
-static void embedding_counts_each_named_row_once(void **state)
+TEST(embedding_counts_each_named_row_once)
 {
-    (void)state;
     const struct assay_operation *operation = registry_operation("embedding");
     struct assay_shape one = {operation, {1, 1, 10, 100}};
     assert_true(fabs(operation->work(&one).read_bytes - (4 + 40 + 40)) < 1e-6);
@@ -161,16 +152,5 @@ static void embedding_counts_each_named_row_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_layernorm_is_right_on_rows_of_any_length),
-        cmocka_unit_test(a_difference_of_squares_is_right_on_plain_data_and_wrong_on_shifted),
-        cmocka_unit_test(sums_from_first_to_last_are_right_even_on_shifted_data),
-        cmocka_unit_test(a_variance_over_one_less_is_wrong),
-        cmocka_unit_test(every_gelu_and_residual_is_right_at_odd_sizes),
-        cmocka_unit_test(gelu_by_the_error_function_is_wrong),
-        cmocka_unit_test(every_embedding_is_right_at_one_token_and_odd_channels),
-        cmocka_unit_test(an_id_outside_the_vocabulary_is_refused_before_the_launch),
-        cmocka_unit_test(embedding_counts_each_named_row_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

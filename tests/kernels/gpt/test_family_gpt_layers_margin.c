@@ -69,9 +69,8 @@ static struct margin layernorm_by(struct bench *bench, const struct norm *norm)
     return margin_of(bench);
 }
 
-static void another_epsilon_is_wrong_and_another_order_is_right(void **state)
+TEST(another_epsilon_is_wrong_and_another_order_is_right)
 {
-    (void)state;
     static const struct norm norms[] = {
         {.name = "from first to last", .right = true, .lanes = 1, .epsilon = 1e-5f},
         {.name = "32 lanes", .right = true, .lanes = 32, .epsilon = 1e-5f},
@@ -146,9 +145,8 @@ static float by_approximate_tanh(float x)
     return 0.5f * x * (1 + t * (1 + 0x1p-12f));
 }
 
-static void the_error_function_in_place_of_tanh_is_wrong(void **state)
+TEST(the_error_function_in_place_of_tanh_is_wrong)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool right;
@@ -177,9 +175,5 @@ static void the_error_function_in_place_of_tanh_is_wrong(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_epsilon_is_wrong_and_another_order_is_right),
-        cmocka_unit_test(the_error_function_in_place_of_tanh_is_wrong),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

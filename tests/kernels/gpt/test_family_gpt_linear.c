@@ -7,9 +7,8 @@
 #include "kernels/gpt/linear/linear_order.h"
 #include "kernels/gpt/linear/linear_parts.h"
 
-static void every_linear_is_right_at_odd_shapes(void **state)
+TEST(every_linear_is_right_at_odd_shapes)
 {
-    (void)state;
     const int64_t shapes[][3] = {{1, 1, 1}, {1, 7, 3}, {5, 1, 9}, {17, 33, 65}, {8, 257, 48}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
@@ -36,9 +35,8 @@ static int64_t wrong_after(int64_t precision, double share, bool forget_the_bias
     return wrong;
 }
 
-static void the_bound_passes_what_is_right_and_nothing_that_is_off(void **state)
+TEST(the_bound_passes_what_is_right_and_nothing_that_is_off)
 {
-    (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++) {
         assert_int_equal(wrong_after(precision, 0, false), 0);
         assert_int_equal(wrong_after(precision, 0.25, false), 1);
@@ -46,9 +44,8 @@ static void the_bound_passes_what_is_right_and_nothing_that_is_off(void **state)
     }
 }
 
-static void work_counts_operands_once(void **state)
+TEST(work_counts_operands_once)
 {
-    (void)state;
     struct assay_shape shape = {registry_operation("linear"),
                                 {2, 3, 5, GPT_BF16, LINEAR_DIRECT, LINEAR_FUSED}};
     struct assay_work work = shape.operation->work(&shape);
@@ -76,9 +73,8 @@ static void check_order(int bands, int columns, int group)
     free(seen);
 }
 
-static void every_tile_is_taken_once(void **state)
+TEST(every_tile_is_taken_once)
 {
-    (void)state;
     const int sizes[] = {1, 2, 7, 8, 9, 17};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++)
@@ -86,9 +82,8 @@ static void every_tile_is_taken_once(void **state)
                 check_order(sizes[i], sizes[j], group);
 }
 
-static void the_order_goes_down_a_group_before_the_next_column(void **state)
+TEST(the_order_goes_down_a_group_before_the_next_column)
 {
-    (void)state;
     const int expected[][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 0}, {2, 1}}; /* 3 x 2, by 2 */
     for (int index = 0; index < 6; index++) {
         struct linear_tile tile = linear_order(index, 3, 2, 2);
@@ -112,12 +107,12 @@ static void check_join(const struct linear_walk *walk, struct linear_unit first)
 {
     int reached = first.end, other;
     for (int i = 0; (other = linear_walk_other(walk, first.tile, i)) >= 0; i++) {
-        struct linear_unit part = handed_over(other, walk->of);
+        struct linear_unit part = handed_over(other, &walk->of);
         assert_int_equal(part.tile, first.tile);
         assert_int_equal(part.begin, reached);
         reached = part.end;
     }
-    assert_int_equal(reached, walk->of->depth);
+    assert_int_equal(reached, walk->of.depth);
 }
 
 /* A share's stages are equally many where tiles are divided evenly, and never more than the whole
@@ -159,9 +154,8 @@ static void check_division(enum linear_parts_how how, int tiles, int depth, int 
     free(seen);
 }
 
-static void divided_tiles_are_whole_again(void **state)
+TEST(divided_tiles_are_whole_again)
 {
-    (void)state;
     const int shares[] = {1, 2, 5, 33, 66};
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         for (int tiles = 1; tiles <= 3 * shares[i] && tiles < 140; tiles++)
@@ -170,9 +164,8 @@ static void divided_tiles_are_whole_again(void **state)
                     check_division(how, tiles, depth, shares[i]);
 }
 
-static void tiles_divided_alike_end_together(void **state)
+TEST(tiles_divided_alike_end_together)
 {
-    (void)state;
     /* 80 tiles on 32 clusters: two rounds, and 16 in halves. */
     struct linear_division of = linear_division_of(LINEAR_ALIKE, 80, 216, 32);
     assert_int_equal(of.split, 16);
@@ -185,14 +178,5 @@ static void tiles_divided_alike_end_together(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_linear_is_right_at_odd_shapes),
-        cmocka_unit_test(the_bound_passes_what_is_right_and_nothing_that_is_off),
-        cmocka_unit_test(work_counts_operands_once),
-        cmocka_unit_test(every_tile_is_taken_once),
-        cmocka_unit_test(the_order_goes_down_a_group_before_the_next_column),
-        cmocka_unit_test(divided_tiles_are_whole_again),
-        cmocka_unit_test(tiles_divided_alike_end_together),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

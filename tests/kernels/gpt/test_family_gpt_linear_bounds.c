@@ -18,8 +18,7 @@ static double operands(const struct bench *bench, int64_t at, double *left, doub
 
 static struct emulated linear_of(int64_t k, int64_t precision)
 {
-    static const char *const types[] = {"fp32", "tf32", "bf16", "fp16"};
-    return (struct emulated){"linear", types[precision], LINEAR_Y, k, operands};
+    return (struct emulated){"linear", gpt_types[precision], LINEAR_Y, k, operands};
 }
 
 /* The first 4 for fp32, the first 7 for tf32, and a last one for each type of 16 bits. */
@@ -37,9 +36,8 @@ static void check_right(int64_t m, int64_t n, int64_t k, int64_t precision, int6
     if (gpt_bytes(precision) == 2) assert_passes(shape, &linear, &rounded[precision], seeds);
 }
 
-static void every_order_of_a_sum_passes(void **state)
+TEST(every_order_of_a_sum_passes)
 {
-    (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
         for (int64_t bias = LINEAR_NO_BIAS; bias <= LINEAR_FUSED; bias += 2) {
             check_right(7, 9, 1, precision, bias, seeds_of(40));
@@ -87,9 +85,8 @@ static const struct wrong wrongs[] = {
     {GPT_FP16, 768, LINEAR_FUSED, {"cut off", as_it_is, sum_blocks_of_16, NULL, fp16_cut}},
 };
 
-static void fewer_bits_fewer_terms_and_another_rounding_are_wrong(void **state)
+TEST(fewer_bits_fewer_terms_and_another_rounding_are_wrong)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
         const struct wrong *wrong = &wrongs[i];
         int64_t n = wrong->k > 4096 ? 24 : 48;
@@ -115,9 +112,8 @@ static double row_share_after(int64_t precision, int first, int count, double sp
     return share;
 }
 
-static void a_spoilt_part_of_a_row_is_found_without_the_elements(void **state)
+TEST(a_spoilt_part_of_a_row_is_found_without_the_elements)
 {
-    (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++) {
         assert_true(row_share_after(precision, 0, 0, 0) <= 1);
         assert_true(row_share_after(precision, 256, 128, 0) > 1);
@@ -128,10 +124,5 @@ static void a_spoilt_part_of_a_row_is_found_without_the_elements(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_order_of_a_sum_passes),
-        cmocka_unit_test(fewer_bits_fewer_terms_and_another_rounding_are_wrong),
-        cmocka_unit_test(a_spoilt_part_of_a_row_is_found_without_the_elements),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -5,9 +5,8 @@
 #include "tests/kernels/arithmetics.h"
 #include "kernels/gpt/linear/linear_fp8.h"
 
-static void every_host_variant_is_right_at_odd_shapes(void **state)
+TEST(every_host_variant_is_right_at_odd_shapes)
 {
-    (void)state;
     const int64_t shapes[][3] = {{1, 1, 1},     {1, 7, 3},     {5, 1, 129},
                                  {3, 129, 255}, {130, 3, 128}, {17, 65, 1000}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -92,9 +91,8 @@ static int refused_seeds(struct assay_shape shape, const struct cores *cores, in
     return found;
 }
 
-static void sums_that_leave_the_tensor_cores_pass(void **state)
+TEST(sums_that_leave_the_tensor_cores_pass)
 {
-    (void)state;
     static const struct cores right[] = {{"hopper", 14, 128, 0, 0}, {"exact", 40, 128, 0, 0}};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
         for (int64_t scale = LFP8_TENSOR; scale <= LFP8_BLOCK; scale++) {
@@ -108,9 +106,8 @@ static void sums_that_leave_the_tensor_cores_pass(void **state)
         }
 }
 
-static void what_is_less_exact_is_refused(void **state)
+TEST(what_is_less_exact_is_refused)
 {
-    (void)state;
     const struct {
         int64_t k, scale;
         struct cores cores;
@@ -129,10 +126,5 @@ static void what_is_less_exact_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_host_variant_is_right_at_odd_shapes),
-        cmocka_unit_test(sums_that_leave_the_tensor_cores_pass),
-        cmocka_unit_test(what_is_less_exact_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -11,13 +11,11 @@ static const char *host_names(int64_t precision)
 #if ASSAY_HAVE_OPENBLAS
     if (precision == GPT_FP32) return "host_scalar host_omp openblas";
 #endif
-    (void)precision;
     return "host_scalar host_omp";
 }
 
-static void every_mlp_is_right_at_odd_shapes(void **state)
+TEST(every_mlp_is_right_at_odd_shapes)
 {
-    (void)state;
     const int64_t shapes[][2] = {{1, 1}, {1, 7}, {5, 3}, {3, 48}, {2, 129}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
@@ -68,17 +66,15 @@ static double relu(double value)
     return fmax(value, 0);
 }
 
-static void what_is_between_may_be_rounded_in_bf16_alone(void **state)
+TEST(what_is_between_may_be_rounded_in_bf16_alone)
 {
-    (void)state;
     assert_int_equal(wrong_with(GPT_FP32, keep, gpt_gelu), 0);
     assert_int_equal(wrong_with(GPT_BF16, to_bf16, gpt_gelu), 0);
     assert_true(wrong_with(GPT_FP32, to_bf16, gpt_gelu) > 4 * 96 / 2);
 }
 
-static void another_activation_is_wrong_at_every_precision(void **state)
+TEST(another_activation_is_wrong_at_every_precision)
 {
-    (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
         assert_true(wrong_with(precision, keep, keep) > 4 * 96 / 2);
         assert_true(wrong_with(precision, keep, relu) > 4 * 96 / 8);
@@ -87,10 +83,5 @@ static void another_activation_is_wrong_at_every_precision(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_mlp_is_right_at_odd_shapes),
-        cmocka_unit_test(what_is_between_may_be_rounded_in_bf16_alone),
-        cmocka_unit_test(another_activation_is_wrong_at_every_precision),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

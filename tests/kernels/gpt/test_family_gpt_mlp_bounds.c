@@ -141,9 +141,8 @@ static void check_right(const struct layer *layers, size_t count, int64_t precis
         }
 }
 
-static void right_arithmetics_pass(void **state)
+TEST(right_arithmetics_pass)
 {
-    (void)state;
     check_right(right_fp32, sizeof right_fp32 / sizeof *right_fp32, GPT_FP32);
     check_right(right_tf32, sizeof right_tf32 / sizeof *right_tf32, GPT_TF32);
     check_right(right_bf16, sizeof right_bf16 / sizeof *right_bf16, GPT_BF16);
@@ -191,9 +190,8 @@ static const struct {
       .after = bf16_nearest}},
 };
 
-static void a_wrong_layer_is_refused_at_every_width(void **state)
+TEST(a_wrong_layer_is_refused_at_every_width)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++)
         for (int64_t c = 48; c <= 768; c *= 4) {
             int seeds = seeds_of(c < 768 ? 3 : 1);
@@ -207,9 +205,5 @@ static void a_wrong_layer_is_refused_at_every_width(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right_arithmetics_pass),
-        cmocka_unit_test(a_wrong_layer_is_refused_at_every_width),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

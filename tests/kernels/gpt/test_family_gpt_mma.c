@@ -3,14 +3,10 @@
  * the tables of the PTX manual, by a warp that the host acts out: ldmatrix and mma.sync
  * lane by lane, on tiles laid out as the kernels lay them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "kernels/gpt/gpt.h"
 #include "kernels/gpt/mma_layout.h"
 
@@ -197,23 +193,20 @@ static void check_product(int bytes, enum b_kind kind)
         }
 }
 
-static void bf16_fragments_give_the_product_of_both_layouts(void **state)
+TEST(bf16_fragments_give_the_product_of_both_layouts)
 {
-    (void)state;
     check_product(2, B_ROWS);
     check_product(2, B_COLUMNS);
 }
 
-static void tf32_fragments_give_the_product_of_both_layouts(void **state)
+TEST(tf32_fragments_give_the_product_of_both_layouts)
 {
-    (void)state;
     check_product(4, B_ROWS);
     check_product(4, B_COLUMNS);
 }
 
-static void each_output_belongs_to_one_lane(void **state)
+TEST(each_output_belongs_to_one_lane)
 {
-    (void)state;
     int owners[16][8] = {{0}};
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < 4; i++) {
@@ -227,9 +220,8 @@ static void each_output_belongs_to_one_lane(void **state)
 }
 
 /* Two accumulator tiles side by side, packed pair by pair, are one A fragment of 16. */
-static void accumulators_packed_in_pairs_are_the_next_products_left_operand(void **state)
+TEST(accumulators_packed_in_pairs_are_the_next_products_left_operand)
 {
-    (void)state;
     registers a;
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < 4; i++) {
@@ -256,9 +248,8 @@ static void accumulators_packed_in_pairs_are_the_next_products_left_operand(void
 }
 
 /* Eight rows in one column of chunks: eight different groups of four banks. */
-static void eight_rows_of_a_column_of_chunks_fall_into_different_banks(void **state)
+TEST(eight_rows_of_a_column_of_chunks_fall_into_different_banks)
 {
-    (void)state;
     for (int chunks = 2; chunks <= 32; chunks *= 2)
         for (int row0 = 0; row0 < 32; row0 += 8)
             for (int chunk = 0; chunk < chunks; chunk++) {
@@ -273,9 +264,8 @@ static void eight_rows_of_a_column_of_chunks_fall_into_different_banks(void **st
             }
 }
 
-static void words_of_a_tf32_fragment_fall_into_different_banks(void **state)
+TEST(words_of_a_tf32_fragment_fall_into_different_banks)
 {
-    (void)state;
     for (int row0 = 0; row0 < 32; row0 += 4)
         for (int column0 = 0; column0 < 128; column0 += 8) {
             uint32_t seen = 0;
@@ -290,13 +280,5 @@ static void words_of_a_tf32_fragment_fall_into_different_banks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bf16_fragments_give_the_product_of_both_layouts),
-        cmocka_unit_test(tf32_fragments_give_the_product_of_both_layouts),
-        cmocka_unit_test(each_output_belongs_to_one_lane),
-        cmocka_unit_test(accumulators_packed_in_pairs_are_the_next_products_left_operand),
-        cmocka_unit_test(eight_rows_of_a_column_of_chunks_fall_into_different_banks),
-        cmocka_unit_test(words_of_a_tf32_fragment_fall_into_different_banks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

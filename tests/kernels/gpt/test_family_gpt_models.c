@@ -12,14 +12,12 @@ static const char *host_names(int64_t precision)
 #if ASSAY_HAVE_OPENBLAS
     if (precision != GPT_BF16) return "host_scalar host_omp openblas";
 #endif
-    (void)precision;
     return "host_scalar host_omp";
 }
 
 /* heads, channels, batch, tokens, type, layers, vocabulary */
-static void every_forward_is_right_at_odd_shapes(void **state)
+TEST(every_forward_is_right_at_odd_shapes)
 {
-    (void)state;
     const int64_t shapes[][6] = {{1, 1, 1, 1, 1, 0},   {1, 7, 1, 1, 2, 3},
                                  {3, 21, 2, 5, 2, 0},  {2, 16, 3, 33, 3, 0},
                                  {4, 52, 1, 3, 1, 11}, {3, 48, 2, 17, 4, 101}};
@@ -32,17 +30,15 @@ static void every_forward_is_right_at_odd_shapes(void **state)
         }
 }
 
-static void a_block_is_a_forward_of_one_layer(void **state)
+TEST(a_block_is_a_forward_of_one_layer)
 {
-    (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
         bench_all(SHAPE("gpt_block", 3, 21, 2, 5, precision), host_names(precision));
     }
 }
 
-static void decode_is_right_with_and_without_a_vocabulary(void **state)
+TEST(decode_is_right_with_and_without_a_vocabulary)
 {
-    (void)state;
     for (int64_t vocabulary = 0; vocabulary <= 13; vocabulary += 13)
         for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
             bench_all(SHAPE("gpt_decode", 2, 16, 3, 6, precision, 2, vocabulary),
@@ -50,9 +46,8 @@ static void decode_is_right_with_and_without_a_vocabulary(void **state)
         }
 }
 
-static void decoding_reads_one_position_whatever_the_batch(void **state)
+TEST(decoding_reads_one_position_whatever_the_batch)
 {
-    (void)state;
     struct assay_shape one = {registry_operation("gpt_decode"), {2, 16, 1, 6, GPT_FP32, 3, 13}};
     struct assay_shape eight = one;
     eight.value[MODEL_BATCH] = 8;
@@ -87,7 +82,6 @@ static int64_t wrong_with(int64_t precision, void (*spoil)(struct bench *bench))
 
 static void spoil_nothing(struct bench *bench)
 {
-    (void)bench;
 }
 
 static void clear(struct bench *bench, int buffer, int64_t first, int64_t count)
@@ -121,9 +115,8 @@ static void spoil_to_tf32(struct bench *bench)
             ((uint32_t *)bench->buffers.data[b])[i] &= 0xffffe000u;
 }
 
-static void what_is_left_out_is_found_at_every_precision(void **state)
+TEST(what_is_left_out_is_found_at_every_precision)
 {
-    (void)state;
     const int64_t elements = 2 * 16 * 64;
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
         assert_int_equal(wrong_with(precision, spoil_nothing), 0);
@@ -133,9 +126,8 @@ static void what_is_left_out_is_found_at_every_precision(void **state)
     }
 }
 
-static void tf32_in_the_place_of_fp32_is_wrong(void **state)
+TEST(tf32_in_the_place_of_fp32_is_wrong)
 {
-    (void)state;
     assert_true(wrong_with(GPT_FP32, spoil_to_tf32) > 2 * 16 * 64 / 4);
     assert_int_equal(wrong_with(GPT_TF32, spoil_to_tf32), 0);
 }
@@ -158,9 +150,8 @@ static int reference_by_a_team(const struct bench *bench, int64_t run, double *e
     return failed;
 }
 
-static void the_reference_of_a_team_is_that_of_one_thread(void **state)
+TEST(the_reference_of_a_team_is_that_of_one_thread)
 {
-    (void)state;
     struct bench bench;
     bench_init(&bench, SHAPE("gpt_forward", 4, 52, 3, 37, GPT_TF32, 2, 101));
     const struct assay_operation *operation = bench.shape.operation;
@@ -179,9 +170,8 @@ static void the_reference_of_a_team_is_that_of_one_thread(void **state)
     bench_release(&bench);
 }
 
-static void heads_that_do_not_divide_the_channels_are_refused(void **state)
+TEST(heads_that_do_not_divide_the_channels_are_refused)
 {
-    (void)state;
     struct assay_shape shape = {registry_operation("gpt_forward"), {5, 48, 1, 1, GPT_FP32, 1, 0}};
     assert_non_null(shape.operation);
     assert_string_equal(shape.operation->supports(&shape), "heads do not divide the channels");
@@ -189,9 +179,8 @@ static void heads_that_do_not_divide_the_channels_are_refused(void **state)
     assert_null(shape.operation->supports(&shape));
 }
 
-static void an_id_outside_the_vocabulary_is_refused_before_launch(void **state)
+TEST(an_id_outside_the_vocabulary_is_refused_before_launch)
 {
-    (void)state;
     struct bench bench;
     struct group group;
     bench_init(&bench, SHAPE("gpt_forward", 1, 8, 1, 4, GPT_FP32, 1, 10));
@@ -209,16 +198,5 @@ static void an_id_outside_the_vocabulary_is_refused_before_launch(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_forward_is_right_at_odd_shapes),
-        cmocka_unit_test(a_block_is_a_forward_of_one_layer),
-        cmocka_unit_test(decode_is_right_with_and_without_a_vocabulary),
-        cmocka_unit_test(decoding_reads_one_position_whatever_the_batch),
-        cmocka_unit_test(what_is_left_out_is_found_at_every_precision),
-        cmocka_unit_test(tf32_in_the_place_of_fp32_is_wrong),
-        cmocka_unit_test(the_reference_of_a_team_is_that_of_one_thread),
-        cmocka_unit_test(heads_that_do_not_divide_the_channels_are_refused),
-        cmocka_unit_test(an_id_outside_the_vocabulary_is_refused_before_launch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -295,9 +295,8 @@ static void judge_all(struct assay_shape shape)
     bench_release(&bench);
 }
 
-static void every_mistake_in_a_forward_is_refused(void **state)
+TEST(every_mistake_in_a_forward_is_refused)
 {
-    (void)state;
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
         for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++)
             judge_all(SHAPE("gpt_forward", 2, 32, 2, 24, precision, 3, 0));
@@ -305,9 +304,8 @@ static void every_mistake_in_a_forward_is_refused(void **state)
 }
 
 /* Of each sequence of the suites' small models: one that is not checked may be anything. */
-static void every_sequence_of_a_small_model_is_checked(void **state)
+TEST(every_sequence_of_a_small_model_is_checked)
 {
-    (void)state;
     /* heads, channels, batch, tokens, type, layers, vocabulary */
     static const int64_t forward[][7] = {
         {3, 48, 8, 128, GPT_TF32, 3, 0},   {4, 128, 8, 128, GPT_TF32, 4, 0},
@@ -331,9 +329,5 @@ int main(int argc, char **argv)
                             atoi(argv[3]), atoi(argv[4]), precision, atoi(argv[5]), atoi(argv[6])));
         return 0;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_mistake_in_a_forward_is_refused),
-        cmocka_unit_test(every_sequence_of_a_small_model_is_checked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

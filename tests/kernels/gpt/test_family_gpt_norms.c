@@ -12,9 +12,8 @@ enum { SEEDS = 10 };
 static const int64_t lengths[][2] = {{1, 1},   {3, 1},    {7, 3},    {5, 9},
                                      {33, 31}, {17, 257}, {64, 768}, {3, 8191}};
 
-static void every_variant_is_right_on_rows_of_any_length(void **state)
+TEST(every_variant_is_right_on_rows_of_any_length)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
         for (int64_t type = 0; type < 2; type++)
             for (int64_t choice = 0; choice < 2; choice++) {
@@ -97,9 +96,8 @@ static void softmax_by(struct bench *bench, const struct way *way)
     }
 }
 
-static void a_softmax_without_its_largest_element_is_wrong(void **state)
+TEST(a_softmax_without_its_largest_element_is_wrong)
 {
-    (void)state;
     const int64_t columns[] = {48, 768, 4096};
     for (size_t c = 0; c < 3; c++)
         for (int64_t data = NORMS_PLAIN; data <= NORMS_SHIFTED; data++)
@@ -115,9 +113,8 @@ static void a_softmax_without_its_largest_element_is_wrong(void **state)
             }
 }
 
-static void a_softmax_in_bf16_that_is_cut_off_is_wrong(void **state)
+TEST(a_softmax_in_bf16_that_is_cut_off_is_wrong)
 {
-    (void)state;
     struct bench bench;
     const int64_t rows = 64, columns = 768;
     bench_init(&bench, SHAPE("row_softmax", rows, columns, NORMS_BF16, NORMS_PLAIN));
@@ -163,9 +160,8 @@ static void rmsnorm_by(struct bench *bench, const struct root *root)
     }
 }
 
-static void an_rmsnorm_with_another_epsilon_or_a_mean_is_wrong(void **state)
+TEST(an_rmsnorm_with_another_epsilon_or_a_mean_is_wrong)
 {
-    (void)state;
     static const struct root roots[] = {
         {.name = "from first to last", .right = true, .lanes = 1, .epsilon = 1e-5f},
         {.name = "32 lanes", .right = true, .lanes = 32, .epsilon = 1e-5f},
@@ -214,9 +210,8 @@ static void cross_by(struct bench *bench, enum mistake mistake)
     }
 }
 
-static void a_loss_or_gradient_with_a_mistake_is_wrong(void **state)
+TEST(a_loss_or_gradient_with_a_mistake_is_wrong)
 {
-    (void)state;
     static const char *const names[] = {"honest",    "log2",        "not divided",
                                         "no target", "next target", "largest element forgotten"};
     const int64_t columns[] = {48, 1031, 4096};
@@ -234,9 +229,8 @@ static void a_loss_or_gradient_with_a_mistake_is_wrong(void **state)
             }
 }
 
-static void a_target_outside_of_the_row_is_refused_before_the_launch(void **state)
+TEST(a_target_outside_of_the_row_is_refused_before_the_launch)
 {
-    (void)state;
     const int32_t outside[] = {-1, 11, INT32_MAX, INT32_MIN};
     struct group group;
     struct bench bench;
@@ -278,9 +272,8 @@ static void rope_by(struct bench *bench, enum turn turn)
         }
 }
 
-static void a_rotation_the_other_way_or_of_other_pairs_is_wrong(void **state)
+TEST(a_rotation_the_other_way_or_of_other_pairs_is_wrong)
 {
-    (void)state;
     static const char *const names[] = {"honest", "other way", "other pairs", "next token"};
     for (int64_t pairs = ROPE_HALVES; pairs <= ROPE_NEIGHBOURS; pairs++) {
         struct bench bench;
@@ -293,9 +286,8 @@ static void a_rotation_the_other_way_or_of_other_pairs_is_wrong(void **state)
     }
 }
 
-static void a_head_of_an_odd_size_is_refused(void **state)
+TEST(a_head_of_an_odd_size_is_refused)
 {
-    (void)state;
     struct group group;
     bench_group(&group, SHAPE("rope", 1, 3, 2, 7));
     for (int v = 0; v < group.variant_count; v++)
@@ -304,15 +296,5 @@ static void a_head_of_an_odd_size_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_is_right_on_rows_of_any_length),
-        cmocka_unit_test(a_softmax_without_its_largest_element_is_wrong),
-        cmocka_unit_test(a_softmax_in_bf16_that_is_cut_off_is_wrong),
-        cmocka_unit_test(an_rmsnorm_with_another_epsilon_or_a_mean_is_wrong),
-        cmocka_unit_test(a_loss_or_gradient_with_a_mistake_is_wrong),
-        cmocka_unit_test(a_target_outside_of_the_row_is_refused_before_the_launch),
-        cmocka_unit_test(a_rotation_the_other_way_or_of_other_pairs_is_wrong),
-        cmocka_unit_test(a_head_of_an_odd_size_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -1,24 +1,16 @@
 /* The fastest few ways to do a step of a model (kernels/gpt/model/model_ranking.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "kernels/gpt/model/model_ranking.h"
 
-static void nothing_measured_is_beaten_by_anything(void **state)
+TEST(nothing_measured_is_beaten_by_anything)
 {
-    (void)state;
     const struct model_ranking ranking = {0};
     assert_true(isinf(model_ranking_least_us(&ranking)));
     assert_false(model_ranking_has(&ranking, 0));
 }
 
-static void the_fastest_is_first_in_whatever_order_they_come(void **state)
+TEST(the_fastest_is_first_in_whatever_order_they_come)
 {
-    (void)state;
     static const double orders[][4] = {{1, 2, 3, 4}, {4, 3, 2, 1}, {3, 1, 4, 2}, {2, 4, 1, 3}};
     for (int order = 0; order < 4; order++) {
         struct model_ranking ranking = {0};
@@ -32,9 +24,8 @@ static void the_fastest_is_first_in_whatever_order_they_come(void **state)
     }
 }
 
-static void of_equals_the_first_measured_stays_ahead(void **state)
+TEST(of_equals_the_first_measured_stays_ahead)
 {
-    (void)state;
     struct model_ranking ranking = {0};
     model_ranking_add(&ranking, 7, 5.0);
     model_ranking_add(&ranking, -1, 5.0);
@@ -45,10 +36,5 @@ static void of_equals_the_first_measured_stays_ahead(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_measured_is_beaten_by_anything),
-        cmocka_unit_test(the_fastest_is_first_in_whatever_order_they_come),
-        cmocka_unit_test(of_equals_the_first_measured_stays_ahead),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -31,9 +31,8 @@ static model_function *const formulas[] = {int8_model_div, int8_model_rcp_muladd
                                            int8_model_rcp_fma};
 enum { FORMULAS = sizeof formulas / sizeof *formulas };
 
-static void every_host_variant_is_right_at_tiny_odd_and_prime_sizes(void **state)
+TEST(every_host_variant_is_right_at_tiny_odd_and_prime_sizes)
 {
-    (void)state;
     const int64_t sizes[] = {1,  2,  3,   5,   7,    8,    15,   16,    17,
                              31, 33, 127, 255, 1021, 4099, 9973, 65537, 100003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -46,9 +45,8 @@ static void every_host_variant_is_right_at_tiny_odd_and_prime_sizes(void **state
 
 /* The family's own, of either operation: a model, or a check of what is in no buffer, which
  * poisons it again, so that without a launch in between it fails. */
-static void own_variants_are_held_to_the_bit(void **state)
+TEST(own_variants_are_held_to_the_bit)
 {
-    (void)state;
     static const char *const names[] = {"host_scalar", "host_omp", "host_copy_r4w1", "host_memcpy"};
     const struct assay_shape shapes[] = {SHAPE("int8_quantize", 1021),
                                          SHAPE("int8_quantize_token", 33, 31)};
@@ -71,9 +69,8 @@ static void own_variants_are_held_to_the_bit(void **state)
         }
 }
 
-static void every_formula_is_near_on_a_small_share_and_the_data_hit_every_code(void **state)
+TEST(every_formula_is_near_on_a_small_share_and_the_data_hit_every_code)
 {
-    (void)state;
     const int64_t n = 2000003;
     for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++) {
         for (int64_t scale = SCALE_ODD; scale < SCALES; scale++) {
@@ -101,9 +98,8 @@ static void every_formula_is_near_on_a_small_share_and_the_data_hit_every_code(v
     }
 }
 
-static void all_formulas_give_every_bf16_value_its_exact_code(void **state)
+TEST(all_formulas_give_every_bf16_value_its_exact_code)
 {
-    (void)state;
     static uint16_t every[65536];
     static int8_t codes[65536];
     static double expected[65536];
@@ -121,9 +117,8 @@ static void all_formulas_give_every_bf16_value_its_exact_code(void **state)
     }
 }
 
-static void a_scale_that_is_a_power_of_two_makes_all_formulas_agree(void **state)
+TEST(a_scale_that_is_a_power_of_two_makes_all_formulas_agree)
 {
-    (void)state;
     const int64_t n = 1000003;
     struct bench bench;
     bench_init(&bench, SHAPE("int8_quantize", n, INPUT_FP32, SCALE_POW2));
@@ -138,9 +133,8 @@ static void a_scale_that_is_a_power_of_two_makes_all_formulas_agree(void **state
     bench_release(&bench);
 }
 
-static void exact_ties_go_to_the_even_code_and_the_ends_saturate(void **state)
+TEST(exact_ties_go_to_the_even_code_and_the_ends_saturate)
 {
-    (void)state;
     const struct {
         float q;
         int code;
@@ -156,9 +150,8 @@ static void exact_ties_go_to_the_even_code_and_the_ends_saturate(void **state)
             }
 }
 
-static void nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point(void **state)
+TEST(nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point)
 {
-    (void)state;
     for (int f = 0; f < FORMULAS; f++) {
         for (int64_t scale = SCALE_ODD; scale < SCALES; scale++) {
             assert_int_equal(code_of(formulas[f], NAN, scale), 0);
@@ -175,9 +168,8 @@ static void nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point(
     }
 }
 
-static void a_neighbour_code_is_near_only_beside_a_tie(void **state)
+TEST(a_neighbour_code_is_near_only_beside_a_tie)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("int8_quantize", 1, INPUT_FP32, SCALE_ODD);
     const struct assay_operation *operation = shape.operation;
     assert_int_equal(operation->match(&shape, BUF_Y, 4.2, 4), ASSAY_EXACT);
@@ -273,9 +265,8 @@ static bool is_refused(int64_t n, int64_t scale, formula_function *formula)
     return refused;
 }
 
-static void every_mistake_is_refused_and_no_formula_whatever_the_seed(void **state)
+TEST(every_mistake_is_refused_and_no_formula_whatever_the_seed)
 {
-    (void)state;
     enum { N = 8192, SEEDS = 40 };
     static const struct {
         formula_function *formula;
@@ -306,9 +297,8 @@ static void every_mistake_is_refused_and_no_formula_whatever_the_seed(void **sta
 }
 
 /* 62.5 - 2^-18 is an fp32 number, and 3 more a tie of fp32: 65.5, whose code is 66. */
-static void the_sum_with_the_zero_point_may_be_rounded_to_fp32_or_not(void **state)
+TEST(the_sum_with_the_zero_point_may_be_rounded_to_fp32_or_not)
 {
-    (void)state;
     const float x = (62.5f - 0x1p-18f) * INT8_SCALE_POW2;
     const void *const in[] = {&x};
     struct assay_shape shape = SHAPE("int8_quantize", 1, INPUT_FP32, SCALE_POW2);
@@ -321,9 +311,8 @@ static void the_sum_with_the_zero_point_may_be_rounded_to_fp32_or_not(void **sta
                          code == 65 || code == 66 ? ASSAY_EXACT : ASSAY_WRONG);
 }
 
-static void work_counts_each_byte_once(void **state)
+TEST(work_counts_each_byte_once)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("int8_quantize", 1000, INPUT_FP32, SCALE_ODD);
     struct assay_work work = shape.operation->work(&shape);
     assert_true(work.read_bytes == 4000 && work.write_bytes == 1000);
@@ -334,18 +323,5 @@ static void work_counts_each_byte_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_host_variant_is_right_at_tiny_odd_and_prime_sizes),
-        cmocka_unit_test(own_variants_are_held_to_the_bit),
-        cmocka_unit_test(every_formula_is_near_on_a_small_share_and_the_data_hit_every_code),
-        cmocka_unit_test(all_formulas_give_every_bf16_value_its_exact_code),
-        cmocka_unit_test(a_scale_that_is_a_power_of_two_makes_all_formulas_agree),
-        cmocka_unit_test(exact_ties_go_to_the_even_code_and_the_ends_saturate),
-        cmocka_unit_test(nan_gives_zero_infinities_saturate_and_nothing_gives_the_zero_point),
-        cmocka_unit_test(a_neighbour_code_is_near_only_beside_a_tie),
-        cmocka_unit_test(every_mistake_is_refused_and_no_formula_whatever_the_seed),
-        cmocka_unit_test(the_sum_with_the_zero_point_may_be_rounded_to_fp32_or_not),
-        cmocka_unit_test(work_counts_each_byte_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -5,9 +5,8 @@
 #include "tests/kernels/bench.h"
 #include "kernels/int8/int8.h"
 
-static void every_host_variant_is_right_on_rows_of_any_length(void **state)
+TEST(every_host_variant_is_right_on_rows_of_any_length)
 {
-    (void)state;
     const int64_t shapes[][2] = {{1, 1},   {1, 7},     {3, 5},    {7, 1},    {2, 16},
                                  {33, 31}, {129, 127}, {61, 257}, {100, 96}, {17, 4096}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -19,9 +18,8 @@ static void every_host_variant_is_right_on_rows_of_any_length(void **state)
         }
 }
 
-static void token_data_hit_every_code_hold_rows_of_zeros_and_stay_near(void **state)
+TEST(token_data_hit_every_code_hold_rows_of_zeros_and_stay_near)
 {
-    (void)state;
     const int64_t tokens = 509, hidden = 4096;
     for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++) {
         struct bench bench;
@@ -52,9 +50,8 @@ static void token_data_hit_every_code_hold_rows_of_zeros_and_stay_near(void **st
 }
 
 /* What only one element of a row may say: denormals alone would be outside of the definition. */
-static void a_row_has_its_amplitude_however_short_it_is(void **state)
+TEST(a_row_has_its_amplitude_however_short_it_is)
 {
-    (void)state;
     for (int64_t hidden = 1; hidden <= 5; hidden++) {
         struct bench bench;
         const int64_t tokens = 4099;
@@ -74,9 +71,8 @@ static void a_row_has_its_amplitude_however_short_it_is(void **state)
     }
 }
 
-static void a_row_of_zeros_has_codes_and_scale_zero(void **state)
+TEST(a_row_of_zeros_has_codes_and_scale_zero)
 {
-    (void)state;
     const float x[] = {0.0f, -0.0f, 0.0f, -254.0f, 127.0f, 1.0f};
     const void *const in[] = {x};
     struct assay_shape shape = SHAPE("int8_quantize_token", 2, 3, INPUT_FP32);
@@ -92,9 +88,8 @@ static void a_row_of_zeros_has_codes_and_scale_zero(void **state)
     assert_true(reference[0] == 0.0 && reference[3] == -127.0 && reference[4] == 63.5);
 }
 
-static void a_range_inside_a_row_gives_what_the_whole_row_gives(void **state)
+TEST(a_range_inside_a_row_gives_what_the_whole_row_gives)
 {
-    (void)state;
     struct bench bench;
     bench_init(&bench, SHAPE("int8_quantize_token", 5, 33, INPUT_BF16));
     int8_t whole[165], part[165];
@@ -108,9 +103,8 @@ static void a_range_inside_a_row_gives_what_the_whole_row_gives(void **state)
     bench_release(&bench);
 }
 
-static void half_of_the_largest_value_is_right_either_way(void **state)
+TEST(half_of_the_largest_value_is_right_either_way)
 {
-    (void)state;
     struct assay_shape shape = SHAPE("int8_quantize_token", 1, 1, INPUT_FP32);
     const struct assay_operation *operation = shape.operation;
     assert_int_equal(operation->match(&shape, BUF_Y, 63.5, 63), ASSAY_EXACT);
@@ -144,9 +138,8 @@ static bool is_refused(struct bench *bench, int64_t from, int64_t to)
 }
 
 /* At the rows of the suites, and at one that vectors do not divide. */
-static void a_search_that_leaves_out_an_end_of_a_row_is_refused(void **state)
+TEST(a_search_that_leaves_out_an_end_of_a_row_is_refused)
 {
-    (void)state;
     enum { SEEDS = 40 };
     const int64_t hidden[] = {4096, 8192, 4099};
     for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++)
@@ -168,9 +161,8 @@ static void a_search_that_leaves_out_an_end_of_a_row_is_refused(void **state)
 }
 
 /* A row's last 32 elements: all lanes of the widest vectors. */
-static void the_peaks_of_rows_are_at_every_lane_of_the_tail(void **state)
+TEST(the_peaks_of_rows_are_at_every_lane_of_the_tail)
 {
-    (void)state;
     for (int64_t input = INPUT_FP32; input <= INPUT_BF16; input++) {
         struct bench bench;
         const int64_t tokens = 2048, hidden = 4096;
@@ -196,15 +188,5 @@ static void the_peaks_of_rows_are_at_every_lane_of_the_tail(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_host_variant_is_right_on_rows_of_any_length),
-        cmocka_unit_test(token_data_hit_every_code_hold_rows_of_zeros_and_stay_near),
-        cmocka_unit_test(a_row_has_its_amplitude_however_short_it_is),
-        cmocka_unit_test(a_row_of_zeros_has_codes_and_scale_zero),
-        cmocka_unit_test(a_range_inside_a_row_gives_what_the_whole_row_gives),
-        cmocka_unit_test(half_of_the_largest_value_is_right_either_way),
-        cmocka_unit_test(a_search_that_leaves_out_an_end_of_a_row_is_refused),
-        cmocka_unit_test(the_peaks_of_rows_are_at_every_lane_of_the_tail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

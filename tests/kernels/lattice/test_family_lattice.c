@@ -15,9 +15,8 @@ static void expect_right(struct assay_shape shape)
     bench_all(shape, "host_scalar host_omp");
 }
 
-static void host_variants_are_right_for_every_lattice_code_and_protection(void **state)
+TEST(host_variants_are_right_for_every_lattice_code_and_protection)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     for (int overload = 0; overload < 3; overload++)
         for (int data = 0; data < 3; data++) {
@@ -27,9 +26,8 @@ static void host_variants_are_right_for_every_lattice_code_and_protection(void *
         }
 }
 
-static void rows_that_no_block_divides_are_filled_up_with_zeros(void **state)
+TEST(rows_that_no_block_divides_are_filled_up_with_zeros)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (int64_t columns = 1; columns < 20; columns += 3)
             for (int type = 0; type < 4; type++) {
@@ -44,9 +42,8 @@ static void rows_that_no_block_divides_are_filled_up_with_zeros(void **state)
             }
 }
 
-static void a_padded_block_has_the_code_of_its_entries_and_zeros(void **state)
+TEST(a_padded_block_has_the_code_of_its_entries_and_zeros)
 {
-    (void)state;
     struct assay_shape cut = shape_of("lattice_encode", 1, 5, LATTICE_E8, CODE_Q4M2, 0, 0, 0);
     struct assay_shape full = shape_of("lattice_encode", 1, 8, LATTICE_E8, CODE_Q4M2, 0, 0, 0);
     float x[8] = {0.3f, -1.1f, 0.7f, 2.0f, -0.4f, 0, 0, 0};
@@ -57,9 +54,8 @@ static void a_padded_block_has_the_code_of_its_entries_and_zeros(void **state)
     assert_memory_equal(a, b, 4);
 }
 
-static void rows_of_unit_norm_are_not_all_zeros(void **state)
+TEST(rows_of_unit_norm_are_not_all_zeros)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     {
         struct bench bench;
@@ -78,9 +74,8 @@ static void rows_of_unit_norm_are_not_all_zeros(void **state)
     }
 }
 
-static void entries_that_are_no_numbers_lose_their_block_and_no_other(void **state)
+TEST(entries_that_are_no_numbers_lose_their_block_and_no_other)
 {
-    (void)state;
     static const float bad[] = {NAN, INFINITY, -INFINITY, 3e38f, 1e9f};
     EACH_CODE(lattice, code)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -102,9 +97,8 @@ static void entries_that_are_no_numbers_lose_their_block_and_no_other(void **sta
     }
 }
 
-static void the_tensors_t_is_the_largest_of_its_blocks(void **state)
+TEST(the_tensors_t_is_the_largest_of_its_blocks)
 {
-    (void)state;
     struct assay_shape shape = shape_of("lattice_encode", 1, 64, LATTICE_E8, CODE_Q4M2, 2, 0, 0);
     struct lattice_job job = lattice_job(&shape);
     float x[64] = {0};
@@ -122,9 +116,8 @@ static void the_tensors_t_is_the_largest_of_its_blocks(void **state)
     assert_true(overload);
 }
 
-static void what_cannot_be_is_refused_with_the_reason(void **state)
+TEST(what_cannot_be_is_refused_with_the_reason)
 {
-    (void)state;
     struct assay_shape shape = shape_of("lattice_encode", 8, 64, 3, 2, 0, 0, DATA_UNIT_NORM);
     assert_null(lattice_supports(&shape));
     shape.value[DIM_SCALING] = SCALING_OFF;
@@ -148,9 +141,8 @@ static void measure_quality(int64_t rows, int lattice, int code, int overload,
     bench_release(&bench);
 }
 
-static void quality_says_the_rate_and_the_size_of_the_codes(void **state)
+TEST(quality_says_the_rate_and_the_size_of_the_codes)
 {
-    (void)state;
     struct assay_metric metric[ASSAY_MAX_METRICS];
     measure_quality(16, LATTICE_E8, CODE_Q4M2, OVERLOAD_BLOCK, metric);
     assert_true(metric[2].value > 15.0);               /* sqnr_db */
@@ -160,9 +152,8 @@ static void quality_says_the_rate_and_the_size_of_the_codes(void **state)
 }
 
 /* The standard deviation of the ratio is 0.09 % or less with 2^20 entries. */
-static void the_error_is_the_moment_of_the_cell_within_half_a_percent(void **state)
+TEST(the_error_is_the_moment_of_the_cell_within_half_a_percent)
 {
-    (void)state;
     static const int codes[] = {CODE_Q4M2, CODE_Q4M3};
     struct assay_metric metric[ASSAY_MAX_METRICS];
     for (int lattice = 0; lattice < LATTICES; lattice++)
@@ -172,9 +163,8 @@ static void the_error_is_the_moment_of_the_cell_within_half_a_percent(void **sta
         }
 }
 
-static void the_error_is_in_units_of_the_doubled_beta(void **state)
+TEST(the_error_is_in_units_of_the_doubled_beta)
 {
-    (void)state;
     struct assay_metric metric[ASSAY_MAX_METRICS];
     measure_quality(16, LATTICE_Z2, CODE_Q4M2, OVERLOAD_TENSOR, metric);
     assert_true(metric[3].value > 0.01); /* so T is not 0 */
@@ -183,9 +173,8 @@ static void the_error_is_in_units_of_the_doubled_beta(void **state)
     assert_true(fabs(metric[1].value - 1.0) < 0.05);
 }
 
-static void a_scale_from_the_batch_is_right_on_the_host(void **state)
+TEST(a_scale_from_the_batch_is_right_on_the_host)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     bench_all(SHAPE("lattice_encode_adaptive", 3, 67, lattice, code, (lattice + code) % 3),
               "host_omp");
@@ -193,9 +182,8 @@ static void a_scale_from_the_batch_is_right_on_the_host(void **state)
 
 /* r times the standard deviation of the data, found in 8192 of them: within 4 deviations of what
  * that many say, 1 / sqrt(2 * 8192) each. Extreme values are one in 64, clipped at 8. */
-static void the_batch_says_its_own_standard_deviation(void **state)
+TEST(the_batch_says_its_own_standard_deviation)
 {
-    (void)state;
     const double sigma[] = {1.0, 1.0 / 16.0, 1.0};
     for (int data = DATA_GAUSSIAN; data <= DATA_EXTREME; data++) {
         struct bench bench;
@@ -214,9 +202,8 @@ static void the_batch_says_its_own_standard_deviation(void **state)
     assert_true(adaptive_job_of(&shape, nans).r == adaptive_job(&shape).r);
 }
 
-static void copies_write_what_their_model_says(void **state)
+TEST(copies_write_what_their_model_says)
 {
-    (void)state;
     static const char *const operations[] = {"lattice_encode", "lattice_decode",
                                              "lattice_roundtrip"};
     static const char *const names[] = {"host_copy_encode", "host_copy_decode",
@@ -230,20 +217,5 @@ static void copies_write_what_their_model_says(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_variants_are_right_for_every_lattice_code_and_protection),
-        cmocka_unit_test(rows_that_no_block_divides_are_filled_up_with_zeros),
-        cmocka_unit_test(a_padded_block_has_the_code_of_its_entries_and_zeros),
-        cmocka_unit_test(rows_of_unit_norm_are_not_all_zeros),
-        cmocka_unit_test(entries_that_are_no_numbers_lose_their_block_and_no_other),
-        cmocka_unit_test(the_tensors_t_is_the_largest_of_its_blocks),
-        cmocka_unit_test(what_cannot_be_is_refused_with_the_reason),
-        cmocka_unit_test(quality_says_the_rate_and_the_size_of_the_codes),
-        cmocka_unit_test(the_error_is_the_moment_of_the_cell_within_half_a_percent),
-        cmocka_unit_test(the_error_is_in_units_of_the_doubled_beta),
-        cmocka_unit_test(a_scale_from_the_batch_is_right_on_the_host),
-        cmocka_unit_test(the_batch_says_its_own_standard_deviation),
-        cmocka_unit_test(copies_write_what_their_model_says),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -4,9 +4,8 @@
  */
 #include "tests/kernels/lattice_shapes.h"
 
-static void every_codeword_comes_back_as_itself_without_overload(void **state)
+TEST(every_codeword_comes_back_as_itself_without_overload)
 {
-    (void)state;
     static const int codes[] = {CODE_Q2M1, CODE_Q4M1}, qs[] = {2, 4};
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (int c = 0; c < 2; c++) {
@@ -34,9 +33,8 @@ static void every_codeword_comes_back_as_itself_without_overload(void **state)
     }
 }
 
-static void without_overload_decoding_gives_the_closest_point_bit_for_bit(void **state)
+TEST(without_overload_decoding_gives_the_closest_point_bit_for_bit)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     {
         struct lattice_job job = job_of(lattice, code, OVERLOAD_OFF);
@@ -126,9 +124,8 @@ static bool seed_round_trip_fails(const float x[8], bool *overload)
     return memcmp(sum, first, sizeof sum) != 0;
 }
 
-static void the_seeds_rule_decodes_three_blocks_in_ten_wrongly_and_ours_none(void **state)
+TEST(the_seeds_rule_decodes_three_blocks_in_ten_wrongly_and_ours_none)
 {
-    (void)state;
     struct lattice_job job = job_of(LATTICE_E8, CODE_Q4M2, OVERLOAD_OFF);
     int64_t count = 50000, sound = 0, wrong = 0, ours = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -152,9 +149,8 @@ static void the_seeds_rule_decodes_three_blocks_in_ten_wrongly_and_ours_none(voi
     assert_int_equal(ours, 0);
 }
 
-static void packed_codes_hold_what_was_packed_in_the_least_bytes(void **state)
+TEST(packed_codes_hold_what_was_packed_in_the_least_bytes)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     {
         int q = code_q(code), count = lattice_d(lattice) * code_levels(code);
@@ -173,9 +169,8 @@ static void packed_codes_hold_what_was_packed_in_the_least_bytes(void **state)
     }
 }
 
-static void overload_flags_are_those_of_double(void **state)
+TEST(overload_flags_are_those_of_double)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     {
         struct lattice_job job = job_of(lattice, code, OVERLOAD_BLOCK);
@@ -196,12 +191,5 @@ static void overload_flags_are_those_of_double(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_codeword_comes_back_as_itself_without_overload),
-        cmocka_unit_test(without_overload_decoding_gives_the_closest_point_bit_for_bit),
-        cmocka_unit_test(the_seeds_rule_decodes_three_blocks_in_ten_wrongly_and_ours_none),
-        cmocka_unit_test(packed_codes_hold_what_was_packed_in_the_least_bytes),
-        cmocka_unit_test(overload_flags_are_those_of_double),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

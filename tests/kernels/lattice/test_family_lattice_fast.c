@@ -12,9 +12,8 @@
 static const float hard[] = {0.0f, 0.5f,  -0.5f, 63.0f, 64.0f,    -64.0f,   127.5f,
                              1e4f, -5e5f, 2e6f,  NAN,   INFINITY, -INFINITY};
 
-static void the_fast_encoder_gives_the_same_codes(void **state)
+TEST(the_fast_encoder_gives_the_same_codes)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++) {
         int d = lattice_d(lattice);
         uint16_t *table = calloc((size_t)1 << (2 * d), sizeof *table);
@@ -53,9 +52,8 @@ static void the_fast_encoder_gives_the_same_codes(void **state)
     }
 }
 
-static void codes_by_one_lookup_are_the_same_codes(void **state)
+TEST(codes_by_one_lookup_are_the_same_codes)
 {
-    (void)state;
     static const int lattices[] = {LATTICE_D4, LATTICE_A2};
     uint16_t *codes = malloc(LOOKUP_ENTRIES * sizeof *codes);
     assert_non_null(codes);
@@ -78,9 +76,8 @@ static void codes_by_one_lookup_are_the_same_codes(void **state)
 }
 
 /* Every index is some point's: none keeps what the table was filled with before. */
-static void the_lookups_index_is_one_to_one(void **state)
+TEST(the_lookups_index_is_one_to_one)
 {
-    (void)state;
     static const int lattices[] = {LATTICE_D4, LATTICE_A2};
     uint16_t *codes[2];
     for (int fill = 0; fill < 2; fill++) {
@@ -99,9 +96,8 @@ static void the_lookups_index_is_one_to_one(void **state)
 }
 
 /* All packed bytes there are, also those above the last digit. */
-static void points_by_table_are_those_of_the_definition(void **state)
+TEST(points_by_table_are_those_of_the_definition)
 {
-    (void)state;
     struct assay_fill bytes = {.kind = ASSAY_FILL_INTEGER, .a = 0.0, .b = 255.0};
     EACH_CODE(lattice, code)
     {
@@ -135,9 +131,8 @@ static void points_by_table_are_those_of_the_definition(void **state)
     }
 }
 
-static void a_round_trip_without_digits_is_the_same(void **state)
+TEST(a_round_trip_without_digits_is_the_same)
 {
-    (void)state;
     EACH_CODE(lattice, code)
     {
         struct lattice_job job = job_of(lattice, code, OVERLOAD_OFF);
@@ -167,12 +162,5 @@ static void a_round_trip_without_digits_is_the_same(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_fast_encoder_gives_the_same_codes),
-        cmocka_unit_test(codes_by_one_lookup_are_the_same_codes),
-        cmocka_unit_test(the_lookups_index_is_one_to_one),
-        cmocka_unit_test(points_by_table_are_those_of_the_definition),
-        cmocka_unit_test(a_round_trip_without_digits_is_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -6,9 +6,8 @@
 
 static const double SQRT3 = 1.7320508075688772;
 
-static void the_dither_is_its_formula(void **state)
+TEST(the_dither_is_its_formula)
 {
-    (void)state;
     static const double primes[] = {2, 3, 5, 7, 11, 13, 17, 19};
     for (int lattice = 0; lattice < LATTICES; lattice++) {
         int d = lattice_d(lattice);
@@ -27,9 +26,8 @@ static void the_dither_is_its_formula(void **state)
     }
 }
 
-static void the_fast_closest_point_is_as_near_as_the_exact_one(void **state)
+TEST(the_fast_closest_point_is_as_near_as_the_exact_one)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++) {
         int d = lattice_d(lattice);
         int64_t other = 0, count = 100000;
@@ -56,9 +54,8 @@ static void the_fast_closest_point_is_as_near_as_the_exact_one(void **state)
 }
 
 /* Every residue of a point mod 2 q, so every quotient there is, up to shifts. */
-static void quotients_of_whole_points_round_as_in_double_everywhere(void **state)
+TEST(quotients_of_whole_points_round_as_in_double_everywhere)
 {
-    (void)state;
     static const int qs[] = {2, 3, 4};
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (int which = 0; which < 3; which++) {
@@ -85,9 +82,8 @@ static void quotients_of_whole_points_round_as_in_double_everywhere(void **state
         }
 }
 
-static void the_basis_and_its_inverse_undo_each_other(void **state)
+TEST(the_basis_and_its_inverse_undo_each_other)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (uint64_t n = 0; n < 2000; n++) {
             int k[8], z[8], back[8];
@@ -100,9 +96,8 @@ static void the_basis_and_its_inverse_undo_each_other(void **state)
         }
 }
 
-static void second_moments_are_the_lattices_own(void **state)
+TEST(second_moments_are_the_lattices_own)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++) {
         int d = lattice_d(lattice);
         struct assay_fill fill = {.kind = ASSAY_FILL_UNIFORM, .a = -24.0, .b = 24.0};
@@ -127,12 +122,5 @@ static void second_moments_are_the_lattices_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_dither_is_its_formula),
-        cmocka_unit_test(the_fast_closest_point_is_as_near_as_the_exact_one),
-        cmocka_unit_test(quotients_of_whole_points_round_as_in_double_everywhere),
-        cmocka_unit_test(the_basis_and_its_inverse_undo_each_other),
-        cmocka_unit_test(second_moments_are_the_lattices_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

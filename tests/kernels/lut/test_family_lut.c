@@ -10,9 +10,8 @@ static void expect_exact(struct assay_shape shape, const char *names)
     assert_int_equal(bench_all(shape, names), 0);
 }
 
-static void host_variants_are_exact_for_every_lattice_code_and_index(void **state)
+TEST(host_variants_are_exact_for_every_lattice_code_and_index)
 {
-    (void)state;
     int shapes = 0;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++)
         for (int code = 0; lut_code_names[code]; code++)
@@ -32,9 +31,8 @@ static void host_variants_are_exact_for_every_lattice_code_and_index(void **stat
     assert_true(shapes > 100);
 }
 
-static void seed_sizes_are_exact(void **state)
+TEST(seed_sizes_are_exact)
 {
-    (void)state;
     static const int64_t sizes[][3] = {
         {2, 16, 8}, {4, 32, 16}, {8, 64, 32}, {16, 128, 64}, {32, 256, 128}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -44,9 +42,8 @@ static void seed_sizes_are_exact(void **state)
     }
 }
 
-static void encoding_inverts_decoding_for_every_codeword(void **state)
+TEST(encoding_inverts_decoding_for_every_codeword)
 {
-    (void)state;
     struct lut_dither dither;
     codebook_dither(8, dither.e);
     for (int q = 2; q <= 4; q++) {
@@ -60,18 +57,16 @@ static void encoding_inverts_decoding_for_every_codeword(void **state)
     }
 }
 
-static void linear_layers_are_exact_on_the_host(void **state)
+TEST(linear_layers_are_exact_on_the_host)
 {
-    (void)state;
     for (int code = 0; lut_code_names[code]; code++) {
         expect_exact(SHAPE("quantized_linear", 5, 203, 7, CODEBOOK_E8, code, LUT_PACKED),
                      "host_scalar host_omp");
     }
 }
 
-static void several_layers_are_exact_on_the_host(void **state)
+TEST(several_layers_are_exact_on_the_host)
 {
-    (void)state;
     for (int code = 0; lut_code_names[code]; code++)
         expect_exact(SHAPE("quantized_mlp", 3, 67, 3, code, code % 3), "host_scalar host_omp");
     for (int data = MLP_GAUSSIAN; data <= MLP_EXTREME; data++)
@@ -79,9 +74,8 @@ static void several_layers_are_exact_on_the_host(void **state)
 }
 
 /* X and W of one layer are those of quantized_linear, and so is C. */
-static void one_layer_is_quantized_linear(void **state)
+TEST(one_layer_is_quantized_linear)
 {
-    (void)state;
     enum { ROWS = 4, WIDTH = 72 };
     struct assay_shape shape = SHAPE("quantized_mlp", ROWS, WIDTH, 1, 4, MLP_GAUSSIAN);
     struct bench bench;
@@ -100,9 +94,8 @@ static void one_layer_is_quantized_linear(void **state)
 
 /* With codes that keep a signal, C is near that of the network which is not quantised: the scales
  * between the layers are right, up to a factor. */
-static void many_layers_keep_a_signal(void **state)
+TEST(many_layers_keep_a_signal)
 {
-    (void)state;
     enum { WIDTH = 128 };
     for (int data = MLP_GAUSSIAN; data <= MLP_UNIT_NORM; data++)
         for (int layers = 1; layers <= 8; layers *= 2) {
@@ -137,9 +130,8 @@ static double *layer(const struct bench *bench)
     return expected;
 }
 
-static void activations_that_are_no_numbers_are_zeros_to_their_block_alone(void **state)
+TEST(activations_that_are_no_numbers_are_zeros_to_their_block_alone)
 {
-    (void)state;
     static const float hard[] = {NAN, INFINITY, -INFINITY, 3e38f, 4e6f};
     struct bench bench;
     bench_init(&bench, SHAPE("quantized_linear", 3, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0));
@@ -168,9 +160,8 @@ static double metric_of(const struct bench *bench, const char *name)
 
 /* The cells' error, 0.0717 beta^2 an entry, leaves of a signal of 1: 4.5 dB where beta is
  * 1 / 0.45, 16.5 where it is 1 / 1.8. With q = 2 nothing is left at any scale. */
-static void activations_are_quantised_where_few_blocks_overload(void **state)
+TEST(activations_are_quantised_where_few_blocks_overload)
 {
-    (void)state;
     static const struct {
         int code;
         double least_db, most_db, overload;
@@ -188,9 +179,8 @@ static void activations_are_quantised_where_few_blocks_overload(void **state)
     }
 }
 
-static void no_number_of_b_stays_in_its_column(void **state)
+TEST(no_number_of_b_stays_in_its_column)
 {
-    (void)state;
     struct bench bench;
     bench_init(&bench, SHAPE("lut_matmul_onesided", 5, 203, 7, CODEBOOK_E8, 1, LUT_PACKED, 0));
     ((float *)bench.buffers.data[LUT_B])[0] = -INFINITY; /* the fill puts more there */
@@ -210,9 +200,8 @@ static void no_number_of_b_stays_in_its_column(void **state)
     bench_release(&bench);
 }
 
-static void one_sided_products_are_within_their_bound(void **state)
+TEST(one_sided_products_are_within_their_bound)
 {
-    (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
         expect_exact(SHAPE("lut_matmul_onesided", 5, 203, 7, lattice, 5, LUT_PACKED), "host_omp");
     }
@@ -231,9 +220,8 @@ static int64_t *expected_sums(const struct bench *bench, int count)
     return expected;
 }
 
-static void products_are_c_before_it_is_divided(void **state)
+TEST(products_are_c_before_it_is_divided)
 {
-    (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
         struct bench bench;
         int32_t products[5 * 33];
@@ -256,19 +244,5 @@ static void products_are_c_before_it_is_divided(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_variants_are_exact_for_every_lattice_code_and_index),
-        cmocka_unit_test(seed_sizes_are_exact),
-        cmocka_unit_test(encoding_inverts_decoding_for_every_codeword),
-        cmocka_unit_test(linear_layers_are_exact_on_the_host),
-        cmocka_unit_test(several_layers_are_exact_on_the_host),
-        cmocka_unit_test(one_layer_is_quantized_linear),
-        cmocka_unit_test(many_layers_keep_a_signal),
-        cmocka_unit_test(activations_that_are_no_numbers_are_zeros_to_their_block_alone),
-        cmocka_unit_test(activations_are_quantised_where_few_blocks_overload),
-        cmocka_unit_test(no_number_of_b_stays_in_its_column),
-        cmocka_unit_test(one_sided_products_are_within_their_bound),
-        cmocka_unit_test(products_are_c_before_it_is_divided),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -57,9 +57,8 @@ static const struct arithmetic tf32 = {"tf32", tf32_nearest, sum_blocks_of_4, NU
 static const struct arithmetic dropped = {"last term dropped", as_it_is, sum_without_last, NULL,
                                           NULL};
 
-static void every_order_of_a_sum_of_floats_passes(void **state)
+TEST(every_order_of_a_sum_of_floats_passes)
 {
-    (void)state;
     for (int64_t k = 64; k <= 4096; k *= 8)
         for (size_t i = 0; i < 4; i++) {
             int seeds = seeds_of(k < 4096 ? 40 : 3);
@@ -70,18 +69,16 @@ static void every_order_of_a_sum_of_floats_passes(void **state)
 }
 
 /* Where fp32 does not hold every sum: see lut_matmul.c. */
-static void every_order_of_a_long_sum_of_whole_numbers_passes(void **state)
+TEST(every_order_of_a_long_sum_of_whole_numbers_passes)
 {
-    (void)state;
     struct emulated plain = {"lut_matmul", "off", LUT_C, 16384, matmul_operands};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
         assert_passes(SHAPE("lut_matmul", 2, 16384, 8, CODEBOOK_E8, Q4M2, LUT_PACKED, 0), &plain,
                       &right[i], seeds_of(3));
 }
 
-static void every_order_of_a_one_sided_sum_passes(void **state)
+TEST(every_order_of_a_one_sided_sum_passes)
 {
-    (void)state;
     for (size_t i = 0; i < 4; i++)
         for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
             struct emulated onesided = {"lut_matmul_onesided", codebook_lattice_names[lattice],
@@ -91,9 +88,8 @@ static void every_order_of_a_one_sided_sum_passes(void **state)
         }
 }
 
-static void fewer_bits_and_fewer_terms_are_wrong(void **state)
+TEST(fewer_bits_and_fewer_terms_are_wrong)
 {
-    (void)state;
     static const struct arithmetic *const wrong[] = {&tf32, &dropped};
     for (int64_t k = 512; k <= 4096; k *= 8)
         for (size_t i = 0; i < 2; i++) {
@@ -121,9 +117,8 @@ static void check_rows(struct assay_shape shape, const char *variant)
     bench_release(&bench);
 }
 
-static void row_sums_find_a_spoilt_tile(void **state)
+TEST(row_sums_find_a_spoilt_tile)
 {
-    (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++)
         for (int code = Q2M1; code <= Q4M2; code++)
             check_rows(SHAPE("lut_matmul", 19, 520, 64, lattice, code, LUT_PACKED, 0),
@@ -139,12 +134,5 @@ static void row_sums_find_a_spoilt_tile(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_order_of_a_sum_of_floats_passes),
-        cmocka_unit_test(every_order_of_a_long_sum_of_whole_numbers_passes),
-        cmocka_unit_test(every_order_of_a_one_sided_sum_passes),
-        cmocka_unit_test(fewer_bits_and_fewer_terms_are_wrong),
-        cmocka_unit_test(row_sums_find_a_spoilt_tile),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

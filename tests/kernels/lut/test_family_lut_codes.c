@@ -4,9 +4,8 @@
 
 #include "kernels/lut/short_points.h"
 
-static void tables_have_the_known_sizes_maxima_and_zeros(void **state)
+TEST(tables_have_the_known_sizes_maxima_and_zeros)
 {
-    (void)state;
     static const struct {
         int lattice, q;
         int64_t codewords;
@@ -37,9 +36,8 @@ static void tables_have_the_known_sizes_maxima_and_zeros(void **state)
     }
 }
 
-static void dot_products_of_points_are_multiples_of_the_divisor(void **state)
+TEST(dot_products_of_points_are_multiples_of_the_divisor)
 {
-    (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++) {
         const struct codebook *codebook = codebook_get(lattice, 3);
         for (int64_t a = 0; a < codebook->count; a += codebook->count / 80 + 1)
@@ -54,9 +52,8 @@ static void dot_products_of_points_are_multiples_of_the_divisor(void **state)
     }
 }
 
-static void codewords_are_distinct_and_index_zero_is_the_origin(void **state)
+TEST(codewords_are_distinct_and_index_zero_is_the_origin)
 {
-    (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++)
         for (int q = 2; q <= 4; q++) {
             const struct codebook *codebook = codebook_get(lattice, q);
@@ -72,9 +69,8 @@ static void codewords_are_distinct_and_index_zero_is_the_origin(void **state)
 
 /* ---------------------------------------------------------------- storage -- */
 
-static void packed_indices_read_back_over_word_boundaries(void **state)
+TEST(packed_indices_read_back_over_word_boundaries)
 {
-    (void)state;
     const int64_t dims[] = {3, 217, 2, CODEBOOK_E8, 3, LUT_PACKED, 0}; /* q3m2: 13 bits */
     struct assay_shape shape = {.operation = registry_operation("lut_matmul")};
     memcpy(shape.value, dims, sizeof dims);
@@ -98,9 +94,8 @@ static void packed_indices_read_back_over_word_boundaries(void **state)
     free(bytes);
 }
 
-static void indices_that_do_not_fit_are_refused(void **state)
+TEST(indices_that_do_not_fit_are_refused)
 {
-    (void)state;
     struct assay_shape shape = {.operation = registry_operation("lut_matmul"),
                                 .value = {8, 64, 8, CODEBOOK_E8, 5, LUT_INT8, 0}}; /* q4m2 */
     assert_non_null(shape.operation->supports(&shape));
@@ -110,9 +105,8 @@ static void indices_that_do_not_fit_are_refused(void **state)
     assert_non_null(lut_decode_unsupported(&shape));
 }
 
-static void points_of_three_bytes_decode_like_those_of_eight(void **state)
+TEST(points_of_three_bytes_decode_like_those_of_eight)
 {
-    (void)state;
     const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
     unsigned char *table = malloc(SHORT_POINTS_BYTES);
     assert_int_equal(codebook->count, SHORT_POINTS);
@@ -141,13 +135,5 @@ static void points_of_three_bytes_decode_like_those_of_eight(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_have_the_known_sizes_maxima_and_zeros),
-        cmocka_unit_test(dot_products_of_points_are_multiples_of_the_divisor),
-        cmocka_unit_test(codewords_are_distinct_and_index_zero_is_the_origin),
-        cmocka_unit_test(packed_indices_read_back_over_word_boundaries),
-        cmocka_unit_test(indices_that_do_not_fit_are_refused),
-        cmocka_unit_test(points_of_three_bytes_decode_like_those_of_eight),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

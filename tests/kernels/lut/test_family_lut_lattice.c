@@ -35,9 +35,8 @@ static double plain_of_whole(int lattice, int i, int whole)
     return lattice == LATTICE_E8 ? 0.5 * whole : whole;
 }
 
-static void both_have_the_same_lattices_and_dithers(void **state)
+TEST(both_have_the_same_lattices_and_dithers)
 {
-    (void)state;
     assert_int_equal(LATTICES, CODEBOOK_LATTICES);
     for (int lattice = 0; lattice < LATTICES; lattice++) {
         float dither[CODEBOOK_MAX_D];
@@ -49,9 +48,8 @@ static void both_have_the_same_lattices_and_dithers(void **state)
     }
 }
 
-static void an_index_and_its_digits_are_one_point(void **state)
+TEST(an_index_and_its_digits_are_one_point)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (int q = 2; q <= 4; q++) {
             const struct codebook *codebook = codebook_get(lattice, q);
@@ -96,9 +94,8 @@ static void fill_steps(const struct lattice_job *job, float *x)
         x[i] = rintf((float)fill_value(&fill, NULL, SEED, i)) / 64;
 }
 
-static void encoded_bytes_are_indices(void **state)
+TEST(encoded_bytes_are_indices)
 {
-    (void)state;
     for (int lattice = 0; lattice < LATTICES; lattice++)
         for (size_t c = 0; c < sizeof codes / sizeof *codes; c++) {
             int d = lattice_d(lattice), q = codes[c].q, levels = codes[c].levels;
@@ -131,9 +128,8 @@ static void encoded_bytes_are_indices(void **state)
 }
 
 /* Where an index takes whole bytes the two store the same bytes. */
-static void a_row_of_e8_can_be_handed_over(void **state)
+TEST(a_row_of_e8_can_be_handed_over)
 {
-    (void)state;
     struct lut_dither dither;
     codebook_dither(8, dither.e);
     for (size_t c = 0; c < sizeof codes / sizeof *codes; c++) {
@@ -163,11 +159,5 @@ static void a_row_of_e8_can_be_handed_over(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_have_the_same_lattices_and_dithers),
-        cmocka_unit_test(an_index_and_its_digits_are_one_point),
-        cmocka_unit_test(encoded_bytes_are_indices),
-        cmocka_unit_test(a_row_of_e8_can_be_handed_over),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

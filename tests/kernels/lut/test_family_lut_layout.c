@@ -45,9 +45,8 @@ static int32_t gemv_element(const struct bench *bench, int64_t row, int64_t colu
     return (sum - gemv_bias(levels) * row_sum) >> 2;
 }
 
-static void gemv_adds_up_to_the_exact_sum(void **state)
+TEST(gemv_adds_up_to_the_exact_sum)
 {
-    (void)state;
     for (int code = 0; code < 3; code++) /* q2m1, q2m2, q2m4 */
         for (int64_t k = 8; k <= 2072; k += 688) {
             struct bench bench;
@@ -71,9 +70,8 @@ static uint16_t *make_q4_table(const struct codebook *codebook)
     return table;
 }
 
-static void q4_codewords_are_half_in_the_table_and_half_in_the_index(void **state)
+TEST(q4_codewords_are_half_in_the_table_and_half_in_the_index)
 {
-    (void)state;
     const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
     uint16_t *table = make_q4_table(codebook);
     for (uint32_t index = 0; index < GEMV_Q4_CODEWORDS; index++) {
@@ -149,9 +147,8 @@ static int32_t gemv_q4_sum(const struct bench *bench, const uint16_t *table, con
     return sum;
 }
 
-static void factors_of_every_q4_codeword_fit_int8(void **state)
+TEST(factors_of_every_q4_codeword_fit_int8)
 {
-    (void)state;
     const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
     for (int index = 0; index < GEMV_Q4_CODEWORDS; index++)
         for (int i = 0; i < 8; i++) {
@@ -161,9 +158,8 @@ static void factors_of_every_q4_codeword_fit_int8(void **state)
         }
 }
 
-static void gemv_q4_adds_up_to_the_exact_sum(void **state)
+TEST(gemv_q4_adds_up_to_the_exact_sum)
 {
-    (void)state;
     const struct codebook *codebook = codebook_get(CODEBOOK_E8, 4);
     uint16_t *table = make_q4_table(codebook);
     for (int code = 4; code < 6; code++) /* q4m1, q4m2 */
@@ -240,9 +236,8 @@ static int32_t look_up_part(const struct bench *bench, int64_t column, int part,
     return sum;
 }
 
-static void table_gemv_adds_up_to_the_exact_sum(void **state)
+TEST(table_gemv_adds_up_to_the_exact_sum)
 {
-    (void)state;
     char *table = malloc(GEMV_TABLE_BYTES);
     for (int code = 0; code < 3; code++) /* q2m1, q2m2, q2m4 */
         for (int64_t k = 8; k <= 8968; k += 2240) {
@@ -266,9 +261,8 @@ static void table_gemv_adds_up_to_the_exact_sum(void **state)
     free(table);
 }
 
-static void every_piece_of_a_stage_has_a_place_of_its_own(void **state)
+TEST(every_piece_of_a_stage_has_a_place_of_its_own)
 {
-    (void)state;
     bool taken[IMMA_STAGE_BYTES / 16] = {false};
     for (int row = 0; row < IMMA_ROWS + IMMA_COLUMNS; row++)
         for (int piece = 0; piece < IMMA_K / 16; piece++) {
@@ -280,9 +274,8 @@ static void every_piece_of_a_stage_has_a_place_of_its_own(void **state)
         }
 }
 
-static void tiles_cover_the_output_once(void **state)
+TEST(tiles_cover_the_output_once)
 {
-    (void)state;
     static const int64_t sizes[][2] = {{1, 1}, {1024, 512}, {8192, 8192}, {1100, 3000}, {129, 257}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int64_t rows = sizes[i][0], columns = sizes[i][1];
@@ -302,14 +295,5 @@ static void tiles_cover_the_output_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gemv_adds_up_to_the_exact_sum),
-        cmocka_unit_test(q4_codewords_are_half_in_the_table_and_half_in_the_index),
-        cmocka_unit_test(factors_of_every_q4_codeword_fit_int8),
-        cmocka_unit_test(gemv_q4_adds_up_to_the_exact_sum),
-        cmocka_unit_test(table_gemv_adds_up_to_the_exact_sum),
-        cmocka_unit_test(every_piece_of_a_stage_has_a_place_of_its_own),
-        cmocka_unit_test(tiles_cover_the_output_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -57,9 +57,8 @@ static double best_db(float x[BLOCKS][8], int q, int levels)
     return best;
 }
 
-static void levels_of_q_2_carry_no_signal_and_codes_of_q_4_do(void **state)
+TEST(levels_of_q_2_carry_no_signal_and_codes_of_q_4_do)
 {
-    (void)state;
     static const struct {
         int q, levels;
         double least_db, most_db; /* at the best scale */
@@ -81,8 +80,5 @@ static void levels_of_q_2_carry_no_signal_and_codes_of_q_4_do(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_of_q_2_carry_no_signal_and_codes_of_q_4_do),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

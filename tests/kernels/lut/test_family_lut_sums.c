@@ -38,9 +38,8 @@ static void assert_tiles_are_found(const struct bench *bench, const bool *finite
     assert_int_equal(row_sums_wrong(&bench->shape, c, finite, sums, ROWS), -1);
 }
 
-static void a_wrong_tile_of_a_one_sided_product_is_found(void **state)
+TEST(a_wrong_tile_of_a_one_sided_product_is_found)
 {
-    (void)state;
     for (int lattice = 0; lattice < CODEBOOK_LATTICES; lattice++)
         for (int code = 0; code < 4; code += 3) { /* q2m1, q3m2 */
             struct bench bench;
@@ -65,8 +64,5 @@ static void a_wrong_tile_of_a_one_sided_product_is_found(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wrong_tile_of_a_one_sided_product_is_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_main(NULL, NULL);
 }

@@ -40,7 +40,6 @@ static int every_second(struct assay_call *call)
 
 static int nothing(struct assay_call *call)
 {
-    (void)call;
     return 0;
 }
 
@@ -56,6 +55,5 @@ static int work_in_check(struct assay_call *call)
                                                         .summary = "a cheat",                      \
                                                         .kind = ASSAY_KERNEL,                      \
                                                         .place = PLACE,                            \
-                                                        .clock = ASSAY_CLOCK_DEVICE,               \
                                                         __VA_ARGS__};                              \
     ASSAY_REGISTER_VARIANT(variant_##NAME)

@@ -197,7 +197,6 @@ static int later(struct assay_call *call)
 
 static void end_later(struct assay_call *call)
 {
-    (void)call;
     if (working) pthread_join(worker, NULL);
     working = false;
 }

@@ -1,0 +1,68 @@
+/*
+ * linear_skinny_finish.cuh - the end of products whose k is divided by warps and by the blocks of a
+ * cluster: their sums are added through shared memory, in a fixed order, and stored.
+ */
+#pragma once
+
+#include "kernels/cuda/hopper.cuh"
+#include "linear.cuh"
+
+static __device__ __forceinline__ void skinny_add(float4 &sum, float4 more)
+{
+    sum.x += more.x;
+    sum.y += more.y;
+    sum.z += more.z;
+    sum.w += more.w;
+}
+
+/* Four neighbouring outputs of a row. */
+template <typename T>
+static __device__ __forceinline__ void skinny_put(const struct linear_operands &operands,
+                                                  int64_t row, int column, float4 sum)
+{
+    const T *bias = (const T *)operands.bias;
+    const int n = (int)operands.n;
+    float2 left = linear_bias_pair(bias, column, n), right = linear_bias_pair(bias, column + 2, n);
+    linear_write_pair<T>(operands, row, column, make_float2(sum.x + left.x, sum.y + left.y));
+    linear_write_pair<T>(operands, row, column + 2, make_float2(sum.z + right.x, sum.w + right.y));
+}
+
+/* The sums of the block's warps, or of the cluster's blocks, times `scale` to y. CONFIG says how
+ * they lie in shared memory (skinny_config). */
+template <typename CONFIG>
+static __device__ __forceinline__ void skinny_finish(const struct linear_operands &operands,
+                                                     int parts, float scale, float *shared,
+                                                     int64_t row0, int column0, int rank)
+{
+    constexpr int count = 8 * CONFIG::ROWS * CONFIG::QUADS;
+    auto place = [&](int i) { return i / CONFIG::QUADS * CONFIG::PITCH + i % CONFIG::QUADS * 4; };
+    auto put = [&](int i, float4 sum) {
+        sum = make_float4(sum.x * scale, sum.y * scale, sum.z * scale, sum.w * scale);
+        skinny_put<typename CONFIG::output>(operands, row0 + i / CONFIG::QUADS,
+                                            column0 + i % CONFIG::QUADS * 4, sum);
+    };
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < count; i += CONFIG::THREADS) {
+        float4 sum = *(const float4 *)(shared + place(i));
+#pragma unroll
+        for (int warp = 1; warp < CONFIG::WARPS; warp++)
+            skinny_add(sum, *(const float4 *)(shared + warp * CONFIG::SUMS + place(i)));
+        if (parts == 1)
+            put(i, sum);
+        else
+            *(float4 *)(shared + place(i)) = sum;
+    }
+#ifdef HOPPER_CODE
+    if (parts == 1) return;
+    hopper_cluster_sync();
+    for (int i = rank * CONFIG::THREADS + (int)threadIdx.x; i < count;
+         i += parts * CONFIG::THREADS) {
+        const uint32_t at = hopper_shared(shared + place(i));
+        float4 sum = hopper_get_from(at, 0);
+        for (int part = 1; part < parts; part++)
+            skinny_add(sum, hopper_get_from(at, (uint32_t)part));
+        put(i, sum);
+    }
+    hopper_cluster_sync(); /* no block ends while another may still read from it */
+#endif
+}
