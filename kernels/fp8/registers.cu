@@ -205,7 +205,7 @@ struct registers {
     static void by_token(struct assay_call *call)
     {
         typedef void token_kernel(const T *, uint8_t *, float *, int);
-        static token_kernel *const by_count[][2] = {
+        token_kernel *const by_count[][2] = {
             {fp8_registers_token<false, 1, T, FORMAT>, fp8_registers_token<true, 1, T, FORMAT>},
             {fp8_registers_token<false, 2, T, FORMAT>, fp8_registers_token<true, 2, T, FORMAT>},
             {fp8_registers_token<false, 4, T, FORMAT>, fp8_registers_token<true, 4, T, FORMAT>},

@@ -12,21 +12,33 @@
 
 /* --------------------------------------------------------------- rounding -- */
 
-/* To `bits` of significand: nearest, ties to even. */
+/* The bits of a double, to and fro. */
+static inline uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double of_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* To `bits` of significand, two or more, of numbers that are normal: nearest, ties to even. Not by
+ * frexp and ldexp, in which the tests of bounds would spend half of their time. */
 static inline double to_nearest(double value, int bits)
 {
-    int exponent;
-    if (value == 0) return value;
-    frexp(value, &exponent);
-    return ldexp(nearbyint(ldexp(value, bits - exponent)), exponent - bits);
+    int less = 53 - bits;
+    uint64_t whole = bits_of(value);
+    return of_bits((whole + (UINT64_C(1) << (less - 1)) - 1 + (whole >> less & 1)) >> less << less);
 }
 
 static inline double cut_off(double value, int bits)
 {
-    int exponent;
-    if (value == 0) return value;
-    frexp(value, &exponent);
-    return ldexp(trunc(ldexp(value, bits - exponent)), exponent - bits);
+    return of_bits(bits_of(value) >> (53 - bits) << (53 - bits));
 }
 
 static inline double as_it_is(double value)
@@ -109,11 +121,9 @@ static inline double sum_pairwise(const double *a, const double *b, int64_t k, d
 static inline double quantum(const double *term, int count)
 {
     double most = 0;
-    int exponent;
     for (int i = 0; i < count; i++)
         most = fmax(most, fabs(term[i]));
-    frexp(most, &exponent);
-    return ldexp(1, exponent - 24);
+    return most == 0 ? 0x1p-24 : 0x1p-23 * cut_off(most, 1);
 }
 
 /* A tensor core: blocks of exact products and the sum so far, each cut off `more` bits behind where
@@ -127,7 +137,7 @@ static inline double sum_blocks(const double *a, const double *b, int64_t k, dou
         for (int64_t i = first; i < k && i < first + block; i++)
             term[count++] = a[i] * b[i];
         term[count++] = sum;
-        double step = ldexp(quantum(term, count), -more);
+        double step = quantum(term, count) / (1 << more);
         sum = 0;
         for (int i = 0; i < count; i++)
             sum += trunc(term[i] / step) * step;

@@ -38,16 +38,16 @@ static int volume_of(const struct conv_job *job)
 void conv3d_columns(const struct conv_job *job, const float *x, int64_t first, int64_t count,
                     float *columns)
 {
-    const int voxels = conv_voxels(job), volume = volume_of(job);
-    const int64_t rows = count * conv_depth(job);
-#pragma omp parallel for schedule(static) if (rows * voxels > 1 << 16)
-    for (int64_t row = 0; row < rows; row++) {
-        const int depth = (int)(row % conv_depth(job));
-        const float *from =
-            x + ((first + row / conv_depth(job)) * job->in + depth % job->in) * volume;
+    const int voxels = conv_voxels(job), volume = volume_of(job), in = job->in;
+    const int64_t taps = count * conv_taps(job);
+#pragma omp parallel for schedule(static) if (taps * in * voxels > 1 << 16)
+    for (int64_t at = 0; at < taps; at++) {
+        const float *from = x + (first + at / conv_taps(job)) * in * volume;
+        float *to = columns + at * in * voxels;
         for (int voxel = 0; voxel < voxels; voxel++) {
-            const int place = place_of(job, voxel, depth / job->in);
-            columns[row * voxels + voxel] = place < 0 ? 0.0f : from[place];
+            const int place = place_of(job, voxel, (int)(at % conv_taps(job)));
+            for (int i = 0; i < in; i++)
+                to[i * voxels + voxel] = place < 0 ? 0.0f : from[i * volume + place];
         }
     }
 }

@@ -2,8 +2,6 @@
  * attention_configs.cu - see attention_configs.cuh.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attention_configs.cuh"
 #include "kernels/cuda/cuda_limits.h"
@@ -54,11 +52,6 @@ struct attention_configs attention_configs_of(int64_t precision)
 static const struct attention_config *config_of(const struct assay_call *call,
                                                 const struct attention *args)
 {
-    const char *forced = strstr(call->variant->name, "_q"); /* an alternative to be measured */
-    struct attention_configs all = attention_configs_of(call->shape->value[ATTENTION_PRECISION]);
-    for (int i = 0; forced && i < all.count; i++)
-        if (all.list[i].size == args->size && all.list[i].queries == atoi(forced + 2))
-            return &all.list[i];
     return attention_config_default(attention_configs_of(call->shape->value[ATTENTION_PRECISION]),
                                     args);
 }

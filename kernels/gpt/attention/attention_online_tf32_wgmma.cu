@@ -31,7 +31,6 @@
 #include "attention_tf32_wgmma.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/tensor_map.h"
-#include "attention_variants.h"
 
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
 template <typename layout>

@@ -17,11 +17,10 @@
  *
  * Order. Keys are taken backwards, so that the tile on the diagonal, the only one that is masked,
  * comes first: 64 queries never straddle a tile of 128 keys, and smaller tiles mask a second one
- * where they do. The sums are scaled only where a row
- * of the warp met a larger score, which gets rare after some tiles; elsewhere the factor is
- * exactly 1. Where queries are few, a block has one warpgroup, so that more multiprocessors have
- * one. Blocks are persistent: the queries and first keys of the next unit of work arrive
- * while this one is finished.
+ * where they do. The sums are scaled only where a row of the warp met a larger score, which gets
+ * rare after some tiles; elsewhere the factor is exactly 1. Where queries are few, a block has
+ * fewer warpgroups, so that more multiprocessors have one. Blocks are persistent: the queries and
+ * first keys of the next unit of work arrive while this one is finished.
  *
  * Operations: 4 d per pair in bf16, and an exponential; the tile on the diagonal is computed
  * whole, which adds one part in tokens / 127. Bytes: q and y once; k and v once per block of
@@ -47,7 +46,6 @@
 #include <cudaTypedefs.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "attention_wgmma.cuh"
 #include "kernels/cuda/cuda_limits.h"
@@ -127,8 +125,7 @@ static double time_of(const struct choice &choice, const struct attention *args)
 }
 
 /* The fastest of the first size that is not smaller. */
-template <typename ELEMENT>
-static struct choice choice_for(const struct attention *args, int groups)
+template <typename ELEMENT> static struct choice choice_for(const struct attention *args)
 {
     static const struct choice choices[] = {
         choice_of<online_layout<ELEMENT, 64, 128, 3, 4>>(),
@@ -149,8 +146,7 @@ static struct choice choice_for(const struct attention *args, int groups)
     while (best->size < args->size)
         best++;
     for (const struct choice *next = best + 1; next < end && next->size == best->size; next++)
-        if (groups ? next->groups == groups : time_of(*next, args) < time_of(*best, args))
-            best = next;
+        if (time_of(*next, args) < time_of(*best, args)) best = next;
     return *best;
 }
 
@@ -202,21 +198,11 @@ static const char *supports(const struct assay_shape *shape)
     return shape->value[ATTENTION_HEAD_SIZE] % 8 ? "made for head sizes in multiples of 8" : NULL;
 }
 
-/* The number behind `what` in an alternative's name, or 0. */
-static int wanted(const struct assay_call *call, const char *what)
+static int prepare(struct plan *plan, const struct attention *args, int64_t precision)
 {
-    const char *at = strstr(call->variant->name, what);
-    return at ? atoi(at + strlen(what)) : 0;
-}
-
-static int prepare(struct plan *plan, const struct attention *args, const struct assay_call *call)
-{
-    plan->choice = call->shape->value[ATTENTION_PRECISION] == GPT_FP16
-                       ? choice_for<__half>(args, wanted(call, "_g"))
-                       : choice_for<uint16_t>(args, wanted(call, "_g"));
-    plan->order = attention_order_within(
-        args->batch * args->heads, args->tokens, 4 * args->size, plan->choice.queries,
-        wanted(call, "_t") ? wanted(call, "_t") << 20 : ORDER_TOGETHER_BYTES);
+    plan->choice = precision == GPT_FP16 ? choice_for<__half>(args) : choice_for<uint16_t>(args);
+    plan->order = attention_order_of(args->batch * args->heads, args->tokens, 4 * args->size,
+                                     plan->choice.queries);
     if (cuda_allow_shared((const void *)plan->choice.kernel, plan->choice.bytes)) return -1;
     int processors = assay_card()->multiprocessors;
     plan->grid = plan->order.works < processors ? plan->order.works : processors;
@@ -229,7 +215,7 @@ static int setup(struct assay_call *call)
     struct plan *plan = (struct plan *)calloc(1, sizeof *plan);
     if (!plan) return assay_error("out of memory");
     call->state = plan;
-    if (prepare(plan, &args, call)) return -1;
+    if (prepare(plan, &args, call->shape->value[ATTENTION_PRECISION])) return -1;
     (void)snprintf(call->note, sizeof call->note, "%dx%d", plan->choice.queries, plan->choice.keys);
     call->workspace_bytes += sizeof *plan->taken;
     if (assay_cuda(cudaMalloc((void **)&plan->taken, sizeof *plan->taken), "cudaMalloc")) return -1;
@@ -278,88 +264,3 @@ const struct assay_variant *attention_online_wgmma(void)
 {
     return &variant;
 }
-
-static const struct assay_variant g1 = {
-    .operation = "attention",
-    .name = "online_wgmma_g1",
-    .summary = "one kernel on Hopper's tensor cores, tiles by TMA",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .min_sm = 90,
-    .max_sm = 90,
-    .arch_specific = true,
-    .supports = supports,
-    .setup = setup,
-    .launch = launch,
-    .teardown = teardown,
-};
-ASSAY_REGISTER_VARIANT(g1);
-
-static const struct assay_variant g2 = {
-    .operation = "attention",
-    .name = "online_wgmma_g2",
-    .summary = "one kernel on Hopper's tensor cores, tiles by TMA",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .min_sm = 90,
-    .max_sm = 90,
-    .arch_specific = true,
-    .supports = supports,
-    .setup = setup,
-    .launch = launch,
-    .teardown = teardown,
-};
-ASSAY_REGISTER_VARIANT(g2);
-
-static const struct assay_variant g3 = {
-    .operation = "attention",
-    .name = "online_wgmma_g3",
-    .summary = "one kernel on Hopper's tensor cores, tiles by TMA",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .min_sm = 90,
-    .max_sm = 90,
-    .arch_specific = true,
-    .supports = supports,
-    .setup = setup,
-    .launch = launch,
-    .teardown = teardown,
-};
-ASSAY_REGISTER_VARIANT(g3);
-
-static const struct assay_variant t8 = {
-    .operation = "attention",
-    .name = "online_wgmma_t8",
-    .summary = "one kernel on Hopper's tensor cores, tiles by TMA",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .min_sm = 90,
-    .max_sm = 90,
-    .arch_specific = true,
-    .supports = supports,
-    .setup = setup,
-    .launch = launch,
-    .teardown = teardown,
-};
-ASSAY_REGISTER_VARIANT(t8);
-
-static const struct assay_variant t16 = {
-    .operation = "attention",
-    .name = "online_wgmma_t16",
-    .summary = "one kernel on Hopper's tensor cores, tiles by TMA",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
-    .min_sm = 90,
-    .max_sm = 90,
-    .arch_specific = true,
-    .supports = supports,
-    .setup = setup,
-    .launch = launch,
-    .teardown = teardown,
-};
-ASSAY_REGISTER_VARIANT(t16);

@@ -33,10 +33,10 @@ struct attention_work {
 
 /* `token_bytes`: those of a token's keys and values in a line. The lines are divided into
  * equal parts, because a short one at the end would have too few units of work for all blocks. */
-ORDER_FUNCTION struct attention_order attention_order_within(int lines, int tokens, int token_bytes,
-                                                             int queries, int64_t together)
+ORDER_FUNCTION struct attention_order attention_order_of(int lines, int tokens, int token_bytes,
+                                                         int queries)
 {
-    int64_t fit = together / ((int64_t)tokens * token_bytes);
+    int64_t fit = ORDER_TOGETHER_BYTES / ((int64_t)tokens * token_bytes);
     int most = fit < 1 ? 1 : fit > lines ? lines : (int)fit;
     int parts = (lines + most - 1) / most;
     struct attention_order order;
@@ -46,12 +46,6 @@ ORDER_FUNCTION struct attention_order attention_order_within(int lines, int toke
     order.queries = queries;
     order.works = lines * order.blocks;
     return order;
-}
-
-ORDER_FUNCTION struct attention_order attention_order_of(int lines, int tokens, int token_bytes,
-                                                         int queries)
-{
-    return attention_order_within(lines, tokens, token_bytes, queries, ORDER_TOGETHER_BYTES);
 }
 
 ORDER_FUNCTION struct attention_work attention_order_at(const struct attention_order *order,

@@ -2,12 +2,16 @@
  * model_persistent.cu - `persistent`: keys and values kept, all layers of a token of every sequence
  * by one cooperative launch of one block per multiprocessor (model_persistent.cuh).
  *
- * Bytes: all weights once, gpt2 340 MB in fp32 and tf32. Predicted on an H200, before the first
- * run, gpt2 behind 127 tokens: weights 72 us (36 in bf16), if they come at 4.7 TB/s while blocks
- * wait. A layer has five steps that follow each other: a word 0.8 us from block to block, its sums
- * 0.3 to 0.6, in all about 6 us per layer. So 75 to 110 us for one sequence in fp32 and tf32, and
- * 70 to 100 in bf16, where the steps decide. Eight sequences also read eight times the words: 5 us
- * per layer from L2, and as much to multiply: 150 to 190 us.
+ * Bytes: all weights once, gpt2 340 MB in fp32 and tf32, 170 in bf16: 72 and 36 us at 4.7 TB/s.
+ *
+ * Measured on an H200 (2026-11-23), gpt2 behind 127 tokens, in us for 1, 2, 4 and 8 sequences: tf32
+ * 246, 310, 429, 586 (the products' fastest kernels in one graph, as `best` had them before: 336,
+ * 452, 492, 693); bf16 225, 314, 472, 619 (452, 511, 505, 516); fp32 247 for one (337). Predicted
+ * were 75 to 110 for one sequence and 150 to 190 for eight. A layer takes 20 us for one sequence,
+ * and 16 in a model of 48 channels, which moves next to nothing: its five steps, each behind a
+ * word that goes through L2, take 3 to 4 us and not 1.2. DRAM is at 30 %, issue slots at 26 %;
+ * warps wait for the block's barriers and for words (4.5 and 4.2 cycles per instruction). A first
+ * version, which divided in each step, took 316. Eight sequences take 49 us per layer.
  *
  * All sums are in fp32, on CUDA cores, also with type=tf32. Each launch adds in the same order.
  */
