@@ -185,7 +185,6 @@ WGMMA_STEP(struct wgmma_e4m3, 8, "m64n16k32.f32.e4m3.e4m3", "1, 1", "%8", "%9", 
 WGMMA_STEP(struct wgmma_e4m3, 16, "m64n32k32.f32.e4m3.e4m3", "1, 1", "%16", "%17", "%18")
 WGMMA_STEP(struct wgmma_e4m3, 32, "m64n64k32.f32.e4m3.e4m3", "1, 1", "%32", "%33", "%34")
 WGMMA_STEP(struct wgmma_e4m3, 64, "m64n128k32.f32.e4m3.e4m3", "1, 1", "%64", "%65", "%66")
-WGMMA_STEP(struct wgmma_e4m3, 96, "m64n192k32.f32.e4m3.e4m3", "1, 1", "%96", "%97", "%98")
 
 /* The same with a in four registers, as mma_load leaves 16 rows and 32 bytes of k. */
 #ifdef HOPPER_CODE
@@ -215,7 +214,6 @@ WGMMA_STEP(struct wgmma_e4m3, 96, "m64n192k32.f32.e4m3.e4m3", "1, 1", "%96", "%9
     WGMMA_LOADED(TAG, 32, "m64n64" SHAPE, "%32, %33, %34, %35", "%36", "%37")                      \
     WGMMA_LOADED(TAG, 64, "m64n128" SHAPE, "%64, %65, %66, %67", "%68", "%69")
 
-WGMMA_LOADED_WIDTHS(struct wgmma_e4m3, "k32.f32.e4m3.e4m3")
 WGMMA_LOADED_WIDTHS(float, "k8.f32.tf32.tf32")
 
 /* The same of bf16 with b across (wgmma_tile_across). */

@@ -1,34 +1,35 @@
 /*
  * weight_only_mma.cu - weight_only_linear on tensor cores by mma.sync, for codes of E8 with q = 4
  * and one or two levels (2 and 4 bits per weight). Weights are decoded in registers, where the
- * instruction wants them: columns of C are its 16 rows, up to 64 rows of X its columns, 8 at a
+ * instruction wants them: columns of C are its 16 rows, up to 32 rows of X its columns, 8 at a
  * time.
  *
  * Setup numbers the codewords anew (weight_code.h) and lays the codes out in the order in which
- * lanes read them (weight_tiles.h); the bytes stay as many. A warp owns 32 columns of C, and holds
- * four loads of 16 bytes per lane and tile in registers ahead of their use. Warps share the table
- * of codewords, 128 KiB, and X, as much of K as fits beside it. Nothing else is shared, so warps
- * meet only where X is exchanged (weight.cuh).
+ * lanes read them (weight_tiles.h); the bytes stay as many. K is cut into slices whose X fits
+ * shared memory beside the table of codewords, 128 KiB. The warps of a slice divide its columns
+ * times K evenly, so a warp's share may begin and end within 32 columns; the warp that finishes
+ * some last adds up the sums of all (weight_add_parts). Warps meet only there.
  *
- * Thread blocks may split K. Then each writes its sums in fp32 and a second kernel adds them up.
- *
- * Bytes: M / 4 per weight, once for each 64 rows of X; X from L2 once per thread block, and again
- * for each of its groups where X does not fit whole; with a split 8 per element of C and part.
- * Operations: 2 * rows * K * columns in bf16.
+ * Bytes: M / 4 per weight, once for each 32 rows of X; X from L2 once per thread block; 8 per
+ * element of C and part. Operations: 2 * rows * K * columns in bf16.
  *
  * What bounds it, by count, for 8192 x 28672 on an H200, where a quarter of an SM has 1740 numbers
  * (of 16 bits, M per block of 8 weights) to decode in each lane:
  *
- *   shifts and logic  Machine code for sm_90 has 23 instructions per number for up to 8 rows (1453
- *                     for 64 numbers; 24 with M = 2). 12 of them are shifts and logic, whose pipe
- *                     takes one every other cycle: 20 us at 1.98 GHz for M = 1, 41 us for M = 2.
- *   shared memory     A lookup is at an address as good as random: 3.5 cycles for 32 lanes, 12
- *                     and 25 us. 8 rows of X take 3.5 us, 64 rows 28 us.
- *   tensor cores      64 rows are 30 GFLOP, 30 us at the full rate, and mma.sync has less.
+ *   issue             Machine code for sm_90 has 17.6 instructions per number for up to 8 rows
+ *                     (1129 for 64; 18.2 with M = 2): 17 and 36 us at 1.78 GHz.
+ *   shifts and logic  8.5 of them, whose pipe takes one every other cycle: 17 and 33 us.
+ *   shared memory     A lookup is at an address as good as random: 3.5 cycles for 32 lanes, 14
+ *                     and 27 us. 8 rows of X take 4 us, 32 rows 16 us.
  *   device memory     58.7 MB per level take 12.5 us at 4.70 TB/s.
  *
- * So shifts and logic bound few rows, shared memory and the tensor cores many. Predicted, as no
- * card has run it: 25 us for M = 1 and up to 16 rows, 47 us for M = 2; 60 to 70 us for 64 rows.
+ * The table's way to shared memory comes first, about 3 us.
+ *
+ * Measured on an H200 (23 November 2026): 35.1 us with one row, 42.4 with 16 and 68.2 with 32 for M
+ * = 1; 56.4, 69.5 and 95.7 us for M = 2, whose numbers took 19 instructions then. Warps wait for
+ * busy pipes, none of which is busy for more than 67 % of the time. 24 warps with one tile each are
+ * as fast as 16. An mma.sync more per number takes about ten cycles more, so levels are not
+ * multiplied apart. Steps are whole: at 5120 x 13824 each warp has 2.05 of them, and some take 3.
  */
 #include "weight.cuh"
 

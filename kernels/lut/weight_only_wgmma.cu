@@ -12,19 +12,21 @@
  * arranges X in memory as shared memory will have it. Its way from there is a ring of stages that
  * TMA fills while products read others.
  *
- * Bytes: those of weight_only_mma.cu, and of X once more for each block and round of its groups,
- * from L2. Operations: as there.
+ * Warpgroups take whole groups of columns as long as each block has one more; what is left over is
+ * cut along K, and a piece is done in the stages that pass for the others.
+ *
+ * Bytes: those of weight_only_mma.cu, and X once for each block and round of its groups, from L2.
+ * Operations: as there.
  *
  * What bounds it, by count as there, in cycles per chunk of 64 columns and 64 rows; an SM has 434
  * chunks at 8192 x 28672:
  *
  *   tensor cores      128, at their full rate
  *   shared memory     120 (M = 1) and 176: X 64, lookups 56 per level
- *   shifts and logic  92 and 184; machine code for sm_90a has 834 instructions for 32 numbers, 26
- *                     each, and 12 of them are of this kind
+ *   issue             about 110 (M = 1) and 210
  *
- * These are 28 us (M = 1) and 40 us (M = 2) at 1.98 GHz, if all overlaps. Predicted, as no card has
- * run it: 40 and 55 us for 64 rows; few rows as by mma.sync.
+ * Measured on an H200 (23 November 2026) where the compiler made products wait for each other, as
+ * it does no longer: 87 us (M = 1) and 130 us (M = 2) for 64 rows, 66 and 115 us for one.
  */
 #include "kernels/cuda/wgmma.cuh"
 #include "weight.cuh"
@@ -123,7 +125,6 @@ PRODUCT(8, "64", WGMMA_UP_TO_32, WGMMA_SUM_32(0), "%32", "%33", "%34", "%35", "%
 template <int M, int NT> struct warpgroup_sums {
     float sum[4 * NT];
     uint32_t a[2][16]; /* operands of the products that run, and of the next */
-    uint32_t entries[4];
 
     __device__ __forceinline__ void clear()
     {
@@ -133,7 +134,8 @@ template <int M, int NT> struct warpgroup_sums {
     }
 
     /* The operands of a chunk's four products. */
-    __device__ __forceinline__ void decode(const struct weight_args &args, uint4 codes, int chunk,
+    __device__ __forceinline__ void decode(const struct weight_args &args, uint4 codes,
+                                           const uint32_t entries[4], int chunk,
                                            uint32_t (&out)[16])
     {
         uint32_t upper[8], lower[8];
@@ -146,17 +148,16 @@ template <int M, int NT> struct warpgroup_sums {
         }
     }
 
-    /* A unit, whose X is at address `x` and whose entries are here; those of `next` follow. The
-     * products of its last chunk run on. */
-    __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table, uint4 codes,
-                                        uint4 next, uint32_t x, int ahead)
+    /* A unit, whose X is at address `x`; the products of its last chunk run on. */
+    __device__ __forceinline__ void add(const struct weight_args &args, uint4 codes,
+                                        const uint32_t entries[4], uint32_t x, int ahead)
     {
         uint32_t uniform = __shfl_sync(0xffffffffu, x, 0); /* so that the compiler knows it is */
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
             const int here = (ahead * (2 / M) + chunk) % 2;
             uint32_t rows = (uint32_t)wgmma_tile(uniform + chunk * (8 * NT * CHUNK_BYTES));
-            decode(args, codes, chunk, a[here]);
+            decode(args, codes, entries, chunk, a[here]);
             wgmma_pin(a[here]);
             wgmma_begin();
 #pragma unroll
@@ -165,7 +166,6 @@ template <int M, int NT> struct warpgroup_sums {
             wgmma_commit();
             wgmma_wait<1>(); /* for those before */
             wgmma_pin(a[1 - here]);
-            if (chunk == 2 / M - 1) weight_look_up(args.constants, table, next, entries);
         }
     }
 
@@ -297,14 +297,15 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
 #pragma unroll
         for (int i = 0; i < HELD; i++, next += TILES * 32)
             if (task.begin < task.end) codes[i] = __ldcs(next);
-        weight_look_up(args.constants, table, codes[0], sums.entries);
         for (int unit = 0; unit < task.begin; unit += of_stage, stage++)
             pass(ring, from, stage, of_slice, stages);
         for (int unit = task.begin; unit < task.end; unit += WEIGHT_AHEAD)
 #pragma unroll
             for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++, next += TILES * 32) {
+                uint32_t entries[4];
+                weight_look_up(args.constants, table, codes[ahead % HELD], entries);
                 if (ahead % of_stage == 0) await(ring, stage);
-                sums.add(args, table, codes[ahead % HELD], codes[(ahead + 1) % HELD],
+                sums.add(args, codes[ahead % HELD], entries,
                          hopper_shared(ring.stage[stage % STAGES]) +
                              ahead % of_stage * UNIT_BYTES<M, NT>,
                          ahead);

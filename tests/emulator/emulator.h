@@ -146,6 +146,7 @@ struct Warp {
     uint32_t live = 0;
     uint8_t *local = nullptr;
     int barrier = -1, barrier_phase = 0; /* bar.sync that it has arrived at */
+    int registers = 0;                   /* of a lane, by setmaxnreg; 0: those of the launch */
     int cluster_phase = 0;
     uint32_t arrived = 0; /* lanes at barrier.cluster */
     std::vector<Copy> copies;

@@ -57,6 +57,20 @@ Run trap(Warp &, const Ins &, uint32_t)
     fault("trap");
 }
 
+/* setmaxnreg: more are taken when the block has them, of what its warps had at the launch, which for
+ * a kernel that says so is all that a multiprocessor has for its threads, in eights. */
+Run set_registers(Warp &w, const Ins &i, uint32_t m)
+{
+    if (!whole(w, m, ~0u)) return BLOCKED;
+    const int each = 65536 / w.block->grid->kernel->max_threads / 8 * 8;
+    int64_t left = each;
+    for (const Warp &other : w.block->warps)
+        if (&other != &w) left += each - (other.registers ? other.registers : each);
+    if (i.offset > left) return BLOCKED;
+    w.registers = (int)i.offset;
+    return NEXT;
+}
+
 Run clock_now(Warp &w, const Ins &i, uint32_t m)
 {
     timespec t;
@@ -197,8 +211,11 @@ bool build_warp(Builder &b)
         i.run = leave;
     } else if (name == "trap") {
         i.run = trap;
-    } else if (name == "nanosleep" || name == "setmaxnreg" || name == "griddepcontrol") {
+    } else if (name == "nanosleep" || name == "griddepcontrol") {
         i.run = nothing;
+    } else if (name == "setmaxnreg") {
+        i.offset = b.args[0].value;
+        i.run = set_registers;
     } else if (name == "mov" && (b.args[1].name == "clock" || b.args[1].name == "clock64" ||
                                  b.args[1].name == "globaltimer")) {
         i.mode = type_bytes(b.part.back()) == 8;

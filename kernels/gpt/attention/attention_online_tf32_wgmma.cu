@@ -26,7 +26,6 @@
 #include "attention_tf32_wgmma.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/tensor_map.h"
-#include "attention_variants.h"
 
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
 template <typename layout>
@@ -101,13 +100,14 @@ static const char *supports(const struct assay_shape *shape)
     return size == 64 || size == 128 ? NULL : "made for head sizes 64 and 128";
 }
 
-static int setup_of(struct assay_call *call, struct choice choice)
+static int setup(struct assay_call *call)
 {
     struct attention args = attention_args(call);
     struct plan *plan = (struct plan *)calloc(1, sizeof *plan);
     if (!plan) return assay_error("out of memory");
     call->state = plan;
-    plan->choice = choice;
+    plan->choice = args.size == 64 ? choice_of<tf32_stages<64, 128, 3, 2, 8>>()
+                                   : choice_of<tf32_stages<128, 96, 3, 1, 5>>();
     plan->order = attention_order_of(args.batch * args.heads, args.tokens, 8 * args.size,
                                      plan->choice.queries);
     int processors = assay_card()->multiprocessors;
@@ -116,13 +116,6 @@ static int setup_of(struct assay_call *call, struct choice choice)
     call->workspace_bytes += sizeof *plan->taken;
     if (assay_cuda(cudaMalloc((void **)&plan->taken, sizeof *plan->taken), "cudaMalloc")) return -1;
     return assay_cuda(cudaMemset(plan->taken, 0, sizeof *plan->taken), "cudaMemset");
-}
-
-/* Alternatives to be measured; all but one are to go. */
-template <class SMALL, class LARGE> static int setup(struct assay_call *call)
-{
-    bool small = call->shape->value[ATTENTION_HEAD_SIZE] == 64;
-    return setup_of(call, small ? choice_of<SMALL>() : choice_of<LARGE>());
 }
 
 static int launch(struct assay_call *call)
@@ -149,29 +142,19 @@ static void teardown(struct assay_call *call)
     free(plan);
 }
 
-#define VARIANT(IDENTIFIER, ...)                                                                   \
-    static const struct assay_variant IDENTIFIER = {                                               \
-        .operation = "attention",                                                                  \
-        .name = #IDENTIFIER,                                                                       \
-        .summary = "one kernel on Hopper's tensor cores in tf32, keys by TMA, values transposed",  \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
-        .min_sm = 90,                                                                              \
-        .max_sm = 90,                                                                              \
-        .arch_specific = true,                                                                     \
-        .supports = supports,                                                                      \
-        .setup = setup<__VA_ARGS__>,                                                               \
-        .launch = launch,                                                                          \
-        .teardown = teardown,                                                                      \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(IDENTIFIER)
-
-VARIANT(online_tf32_wgmma, tf32_stages<64, 128, 3, 2, 8>, tf32_stages<128, 96, 3, 1, 5>);
-
-const struct assay_variant *attention_online_tf32_wgmma(void)
-{
-    return &online_tf32_wgmma;
-}
-VARIANT(online_tf32_wgmma_two, tf32_stages<64, 128, 2, 2, 8>, tf32_stages<128, 128, 2, 1, 6>);
-VARIANT(online_tf32_wgmma_ring, tf32_stages<64, 128, 2, 2, 12>, tf32_stages<128, 96, 2, 2, 4>);
+static const struct assay_variant variant = {
+    .operation = "attention",
+    .name = "online_tf32_wgmma",
+    .summary = "one kernel on Hopper's tensor cores in tf32, keys by TMA, values transposed",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .clock = ASSAY_CLOCK_DEVICE,
+    .min_sm = 90,
+    .max_sm = 90,
+    .arch_specific = true,
+    .supports = supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(variant);

@@ -28,8 +28,10 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
     static const int bytes =
         slack + barriers_at + (3 * tiles + 2 * KEY_STAGES + 2 * VALUE_STAGES + 2) * 8;
     /* A lane's: scores and sums are 96 or 112 of them, a quarter of a panel of values 16 or 32. */
-    static const int computing_registers = GROUPS == 2 ? 208 : 144;
-    static const int fetching_registers = GROUPS == 2 ? 96 : 80;
+    static const int computing_registers = 144, fetching_registers = 80;
+    /* What a block has at its launch, a multiple of 8 per lane; it would wait for more forever. */
+    static const int registers = 65536 / threads / 8 * 8 * (GROUPS + 1);
+    static_assert(GROUPS * computing_registers + fetching_registers <= registers);
     static_assert(VALUE_STAGES >= value_panels);
 };
 
@@ -188,7 +190,7 @@ static __device__ __forceinline__ void tf32_produce(const tf32_memory<layout> me
             for (int panel = 0; any && panel < layout::key_panels; panel++)
                 hopper_load(memory.query(tile) + panel * ROWS * 128, &queries,
                             work.head * layout::size + panel * layout::panel,
-                            work.batch * args.tokens + work.first + group * ROWS,
+                            work.batch * args.tokens + max(work.first + group * ROWS, 0),
                             memory.query_there(tile));
         }
         query.advance();

@@ -1,103 +1,184 @@
 /*
- * wgmma.cu - attention_backward on Hopper's tensor cores, after Dao, "FlashAttention-2" (ICLR
- * 2024, section 3.1.2) and Shah and others, "FlashAttention-3" (NeurIPS 2024), without atomics.
+ * wgmma.cu - attention_backward on Hopper's tensor cores, after Dao, "FlashAttention-2" (ICLR 2024,
+ * section 3.1.2) and Shah and others, "FlashAttention-3" (NeurIPS 2024, section 3).
  *
- * Two launches. The first has delta = dy . y of each query, beside its lse in powers of 2. In the
- * second, half of the blocks have 128 keys each and go over the queries from these on, for dk and
- * dv; the other half have 128 queries and go over the keys up to these, for dq. Scores and weights
- * of a pair are thus computed twice: seven products in place of five. In return no sum goes through
- * memory, every launch gives the same bits, nothing has to be cleared before nor converted after,
- * and nothing is written to shared memory but by TMA. Papers have dq added to memory by atomics
- * (section 3.1.2): a float per query, number and tile of keys.
+ * Three launches. The first has delta = dy . y of each query, beside its lse in powers of 2, and
+ * clears the sums of dq. In the second each block has 128 keys and goes over the queries from these
+ * on: five products, of which four are for dk and dv (wgmma.cuh), and ds k is added to dq in fp32
+ * in memory, by atomics of four floats. The third rounds dq. The order of the sums, and so the last
+ * bits of dq, differ from launch to launch. The sums of a tile lie in the order of the registers
+ * that they come from, so that a warp adds 512 bytes in one piece.
  *
- * One thread of a further warpgroup fetches the block's own rows and the tiles of the others by
- * TMA into a ring of stages, as in attention_online_wgmma.cu. Of two warpgroups one computes
- * weights while the other's products run. Blocks with the most tiles come first, and as many heads
- * together as fit L2 (attention_order.h).
+ * For the fifth product ds has its columns as rows: each thread writes its ds to shared memory as
+ * [keys][queries] in bf16, in the swizzle of TMA, and the tensor cores read it across. Both
+ * warpgroups need all of it, each for half of the numbers of dq, so they meet at a barrier in each
+ * tile; the buffer is double, so that once is enough.
  *
- * Operations: 14 d per pair in bf16, of which 10 d count, and two exponentials. Bytes: both rows
- * of each token once per block of 128, from L2.
+ * Beside the products of the two warpgroups run: the exponentials, beside dp; ds, beside the sums
+ * of dv; the atomics, beside the sums of dk. Blocks stay, as in attention_online_wgmma.cu: a thread
+ * of a further warpgroup fetches by TMA, and the next keys arrive while dk and dv are stored. Works
+ * are handed out as blocks become free, those with the most tiles first, and as many heads together
+ * as fit L2 with their sums (attention_order.h).
  *
- * Predicted for an H200, head size 128: a tile of 64 x 64 takes a warpgroup 1024 cycles of products
- * in the pass of keys and 768 in that of queries; at 80 % of the tensor cores' 4096 operations per
- * cycle and 1.7 GHz that is 735 TFLOP/s of products, 525 of counted operations. Nobody has measured
- * it yet.
+ * Operations: 10 d per pair in bf16, and an exponential. Bytes: q and dy once per 128 keys, and as
+ * many floats of dq added, through L2; sums cleared, read and rounded, 10 bytes per number of dq.
+ *
+ * Predicted for an H200 at head size 128: 2560 cycles of products for a tile of 128 keys and 64
+ * queries, and 400 in which none run, so that power is the limit: 600 TFLOP/s at 16k tokens.
+ * Measured on an H200, cold, batch times tokens 16k, 16 heads: at head size 128 577 TFLOP/s for
+ * 16k tokens, 522 for 4k, 447 for 2k, 342 for 1k, 225 for 512; at 64 466 for 16k, 413 for 4k, 274
+ * for 1k. Short sequences are limited by what is moved beside the products: at 512 tokens of 128
+ * numbers the first and the third launch move 470 MB, which takes 110 of 383 us at the bandwidth of
+ * memory. Two passes in place of atomics (dq by blocks of queries: seven products, and the same
+ * bits each time) were slower from 512 tokens on, by a fifth at 16k.
  */
-#include "wgmma_prepare.cuh"
+#include <limits.h>
+
+#include "wgmma.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/device_memory.h"
+#include "kernels/cuda/tensor_map.h"
+
+enum { ROW_THREADS = 256 };
+
+/* ------------------------------------------------------------------ kernels -- */
+
+/* lse and delta of each query, and of the room behind the last: eight numbers of a row per lane.
+ * The sums of dq are cleared, whatever their order. Rows in the order of memory: sequence, token,
+ * head. */
+template <int SIZE>
+static __global__ void __launch_bounds__(ROW_THREADS)
+    prepare(const struct backward_plan plan, int64_t count)
+{
+    if (blockIdx.x == 0 && threadIdx.x == 0) *plan.taken = 0;
+    const int lanes = SIZE / 8, padded = plan.padded;
+    const struct attention &forward = plan.args.forward;
+    int64_t index = ((int64_t)blockIdx.x * ROW_THREADS + threadIdx.x) / lanes;
+    int64_t token = index / forward.heads % padded, batch = index / forward.heads / padded;
+    int64_t line = batch * forward.heads + index % forward.heads;
+    bool is_query = index < count && token < forward.tokens;
+    float delta = 0.0f;
+    if (is_query) {
+        int64_t at = (batch * forward.tokens + token) * forward.stride_y +
+                     index % forward.heads * SIZE + threadIdx.x % lanes * 8;
+        uint4 y = __ldg((const uint4 *)((const uint16_t *)forward.y + at));
+        uint4 dy = __ldg((const uint4 *)((const uint16_t *)plan.args.dy + at));
+        const uint32_t a[] = {y.x, y.y, y.z, y.w}, b[] = {dy.x, dy.y, dy.z, dy.w};
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            delta = fmaf(gpt_float((uint16_t)a[i]), gpt_float((uint16_t)b[i]), delta);
+            delta =
+                fmaf(gpt_float((uint16_t)(a[i] >> 16)), gpt_float((uint16_t)(b[i] >> 16)), delta);
+        }
+    }
+#pragma unroll
+    for (int step = lanes / 2; step > 0; step /= 2)
+        delta += __shfl_xor_sync(0xffffffffu, delta, step);
+    if (index >= count) return;
+    float4 *sums = (float4 *)(plan.sums + index * SIZE + threadIdx.x % lanes * 8);
+    sums[0] = sums[1] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    if (threadIdx.x % lanes) return;
+    float lse = is_query ? plan.args.lse[line * forward.tokens + token] : INFINITY;
+    plan.lse[line * padded + token] = lse * 1.4426950408889634f;
+    plan.delta[line * padded + token] = delta;
+}
 
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
-template <typename KEY_PASS, typename QUERY_PASS>
+template <int SIZE>
 static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
-    both_passes(const __grid_constant__ struct backward_plan plan)
+    differentiate(const __grid_constant__ struct backward_plan plan)
 {
 #ifdef HOPPER_CODE
     extern __shared__ unsigned char backward_shared[];
-    const int align = KEY_PASS::align, works = plan.order.works;
-    const uint32_t base = (hopper_shared(backward_shared) + align - 1) / align * align;
-    auto init = [&]() {
-        backward_barriers<KEY_PASS>(base);
-        backward_barriers<QUERY_PASS>(base);
-    };
-    auto produce = [&]() {
-        int index = backward_produce<KEY_PASS>(plan, base, blockIdx.x, 0, works);
-        backward_produce<QUERY_PASS>(plan, base, index, works, 2 * works);
-    };
-    auto consume = [&](int group) {
-        backward_works<KEY_PASS>(plan, base, [&](auto memory, const struct backward_work &work) {
-            backward_consume<KEY_PASS>(plan, memory, work, group);
-        });
-        backward_works<QUERY_PASS>(plan, base, [&](auto memory, const struct backward_work &work) {
-            backward_consume<QUERY_PASS>(plan, memory, work, group);
-        });
-    };
-    backward_block(init, produce, consume);
+    const int align = backward_layout<SIZE>::align;
+    backward_block<SIZE>(plan, (hopper_shared(backward_shared) + align - 1) / align * align);
 #else
     __trap();
 #endif
 }
 
-/* ---------------------------------------------------------------- host side -- */
-
-typedef void both_kernel(const struct backward_plan plan);
-
-struct choice {
-    both_kernel *kernel;
-    int bytes;
-};
-
-template <typename KEY_PASS, typename QUERY_PASS> static struct choice choice_of(void)
+/* One block per tile of queries and warpgroup: its sums to dq. */
+template <int SIZE>
+static __global__ void __launch_bounds__(WGMMA_THREADS) round_dq(const struct backward_plan plan)
 {
-    return (struct choice){both_passes<KEY_PASS, QUERY_PASS>, KEY_PASS::bytes > QUERY_PASS::bytes
-                                                                  ? KEY_PASS::bytes
-                                                                  : QUERY_PASS::bytes};
+    int tiles = plan.padded / COLUMNS, group = blockIdx.x % GROUPS;
+    int tile = blockIdx.x / GROUPS % tiles, line = blockIdx.x / GROUPS / tiles;
+    int row = tile * COLUMNS + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
+    const float4 *from =
+        (const float4 *)(plan.sums + (int64_t)blockIdx.x * backward_layout<SIZE>::sums) +
+        threadIdx.x;
+    float sum[SIZE / 4];
+#pragma unroll
+    for (int i = 0; i < SIZE / 16; i++) {
+        float4 v = __ldcs(from + i * WGMMA_THREADS);
+        sum[4 * i] = v.x, sum[4 * i + 1] = v.y, sum[4 * i + 2] = v.z, sum[4 * i + 3] = v.w;
+    }
+    backward_store(plan, line, 0, group * (SIZE / GROUPS), row, sum, rsqrtf((float)SIZE));
 }
 
-/* The largest tiles for which registers suffice. */
-static struct choice choose(const struct assay_shape *shape)
+/* ---------------------------------------------------------------- host side -- */
+
+static int64_t padded_of(const struct assay_shape *shape)
 {
-    if (shape->value[ATTENTION_HEAD_SIZE] == 64)
-        return choice_of<backward_pass<64, 64, true, BACKWARD_AHEAD>,
-                         backward_pass<64, 128, false, BACKWARD_AHEAD>>();
-    return choice_of<backward_pass<128, 64, true, BACKWARD_LATE>,
-                     backward_pass<128, 128, false, BACKWARD_LATE>>();
+    return (shape->value[ATTENTION_TOKENS] + OWN - 1) / OWN * OWN;
+}
+
+static int64_t rows_of(const struct assay_shape *shape)
+{
+    return shape->value[ATTENTION_BATCH] * shape->value[ATTENTION_HEADS] * padded_of(shape);
+}
+
+static const char *supports(const struct assay_shape *shape)
+{
+    if (backward_precision(shape) != GPT_BF16) return "bf16 only";
+    int64_t size = shape->value[ATTENTION_HEAD_SIZE];
+    if (size != 64 && size != 128) return "made for head sizes 64 and 128";
+    return rows_of(shape) > INT_MAX / 16 ? "more than 134217727 tokens of heads" : NULL;
 }
 
 static int setup(struct assay_call *call)
 {
-    struct choice choice = choose(call->shape);
-    if (cuda_allow_shared((const void *)choice.kernel, choice.bytes)) return -1;
-    return device_memory(call, &call->state, backward_row_bytes(call->shape), "lse and delta");
+    int64_t size = call->shape->value[ATTENTION_HEAD_SIZE], rows = rows_of(call->shape);
+    if (size == 128
+            ? cuda_allow_shared((const void *)differentiate<128>, backward_layout<128>::bytes)
+            : cuda_allow_shared((const void *)differentiate<64>, backward_layout<64>::bytes))
+        return -1;
+    int64_t floats = rows * (size + 2) + 1; /* sums, lse, delta, taken */
+    return device_memory(call, &call->state, floats * (int64_t)sizeof(float), "sums of dq");
+}
+
+template <int SIZE> static int plan_make(struct backward_plan *plan, const struct assay_call *call)
+{
+    int64_t rows = rows_of(call->shape);
+    memset(plan, 0, sizeof *plan);
+    const struct attention &forward = (plan->args = backward_args(call)).forward;
+    plan->sums = (float *)call->state;
+    plan->lse = plan->sums + rows * SIZE;
+    plan->delta = plan->lse + rows;
+    plan->taken = (int *)(plan->delta + rows);
+    plan->padded = (int)padded_of(call->shape);
+    plan->scale = attention_scale(SIZE);
+    plan->order = attention_order_of(forward.batch * forward.heads, forward.tokens,
+                                     8 * SIZE /* q, dy and sums */, OWN);
+    struct tensor_map_heads heads = {forward.qkv,       forward.batch, forward.tokens,
+                                     3 * forward.heads, SIZE,          forward.stride};
+    if (tensor_map_init_heads(&plan->qkv, &heads, BOX)) return -1;
+    heads.base = plan->args.dy, heads.heads = forward.heads, heads.stride = forward.stride_y;
+    return tensor_map_init_heads(&plan->dy, &heads, BOX);
 }
 
 template <int SIZE> static int enqueue(const struct assay_call *call)
 {
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    int64_t rows = rows_of(call->shape);
     struct backward_plan plan;
-    if (backward_prepare<SIZE>(call, &plan, call->state, NULL)) return -1;
-    struct choice choice = choose(call->shape);
-    choice.kernel<<<backward_grid(2 * plan.order.works), BLOCK_THREADS, choice.bytes,
-                    (cudaStream_t)call->stream>>>(plan);
+    if (plan_make<SIZE>(&plan, call)) return -1;
+    int blocks = assay_card()->multiprocessors;
+    if (blocks > plan.order.works) blocks = plan.order.works;
+    prepare<SIZE>
+        <<<gpt_blocks(rows, ROW_THREADS / (SIZE / 8)), ROW_THREADS, 0, stream>>>(plan, rows);
+    differentiate<SIZE><<<blocks, BLOCK_THREADS, backward_layout<SIZE>::bytes, stream>>>(plan);
+    round_dq<SIZE><<<gpt_blocks(rows, COLUMNS / GROUPS), WGMMA_THREADS, 0, stream>>>(plan);
     return assay_launched();
 }
 
@@ -109,14 +190,14 @@ static int launch(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "attention_backward",
     .name = "wgmma",
-    .summary = "keys and queries in passes of their own, on Hopper's tensor cores",
+    .summary = "five products on Hopper's tensor cores, dq by atomics",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .max_sm = 90,
     .arch_specific = true,
-    .supports = backward_wgmma_supports,
+    .supports = supports,
     .setup = setup,
     .launch = launch,
     .teardown = device_memory_free,

@@ -186,13 +186,12 @@ static const char *supports(const struct assay_shape *shape)
     return shape->value[LFP8_M] > FEW_MOST ? "more than 1024 rows" : NULL;
 }
 
-/* As many parts of k as leave all blocks on the device at a time, two on each multiprocessor, with
- * four stages at least. */
+/* As many parts of k as make about a block for each multiprocessor, with four stages at least. */
 static int parts_of(int64_t blocks, int64_t k)
 {
-    const int64_t fit = 2 * (int64_t)assay_card()->multiprocessors;
+    const int64_t enough = assay_card()->multiprocessors * 3 / 2;
     int parts = 1;
-    while (parts < 8 && 2 * parts * blocks <= fit && (int)gpt_blocks(k, LFP8_GROUP) >= 8 * parts)
+    while (parts < 8 && 2 * parts * blocks <= enough && (int)gpt_blocks(k, LFP8_GROUP) >= 8 * parts)
         parts *= 2;
     return parts;
 }

@@ -266,11 +266,12 @@ static __device__ __forceinline__ void lwg_store(
 
 /* The sums of a warp, number `warp` of those that multiply, of a unit that is no whole tile. True
  * if they are then the sums of the tile. */
-template <typename CONFIG, int HALVES, int COUNT>
+template <typename CONFIG>
 static __device__ __forceinline__ bool lwg_join(const struct lwg_plan &plan,
                                                 const struct linear_walk &walk,
                                                 const struct linear_unit &unit,
-                                                float (&sum)[HALVES][COUNT], int warp, int lane)
+                                                float (&sum)[CONFIG::HALVES][CONFIG::COLUMNS / 2],
+                                                int warp, int lane)
 {
     auto writer = [&](int share) {
         int block =
