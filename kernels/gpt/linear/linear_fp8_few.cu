@@ -139,11 +139,11 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
     if (group == 1) {
         if (lane == 0) produce<CONFIG>(plan, column, row, begin, end, ring, full, empty);
         __syncwarp();
+        __syncthreads(); /* with the one below */
     } else {
         float sum[4 * CONFIG::ROWS] = {};
         consume<CONFIG>(sum, plan, column, row, begin, end, ring, full, empty);
-        /* Every warp's products have read the ring. */
-        hopper_turn_wait(1, WGMMA_THREADS);
+        __syncthreads(); /* every warp's products have read the ring */
 #pragma unroll
         for (int i = 0; i < 4 * CONFIG::ROWS; i++)
             shared[(i / 4 * 8 + mma_column(lane, i % 4)) * CONFIG::PITCH + 16 * warp +
