@@ -25,8 +25,8 @@
  *   shared memory     120 (M = 1) and 176: X 64, lookups 56 per level
  *   issue             about 110 (M = 1) and 210
  *
- * Measured on an H200 (23 November 2026) where the compiler made products wait for each other, as
- * it does no longer: 87 us (M = 1) and 130 us (M = 2) for 64 rows, 66 and 115 us for one.
+ * Measured on an H200 (results/h200, run `decode`): 72.5 us (M = 1) and 103 us (M = 2) for 64 rows,
+ * 46.9 and 79.5 us for one.
  */
 #include "kernels/cuda/wgmma.cuh"
 #include "weight.cuh"

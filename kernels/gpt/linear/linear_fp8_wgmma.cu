@@ -14,7 +14,7 @@
  * Measured on an H200, 8192^3 and 8192 x 4096 x 4096, one scale: with the sums of one stage, whose
  * adding nothing hides but the other warpgroup's products, 784 and 208 us with tiles of 192
  * columns, 802 and 205 with 256, 877 and 227 with 128; cublasLt 731 and 195, with 144 columns. With
- * those of two stages, as it is, it has not been measured; 755 and 200 are predicted.
+ * those of two stages, as it is, 801 and 206 us, where 755 and 200 were predicted.
  */
 #include <stdlib.h>
 #include <string.h>
