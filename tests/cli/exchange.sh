@@ -41,7 +41,7 @@ check "the published runs are of development versions, and are imported" exits 0
 check "all of them" gives "$(zstdcat "$HERE"/../results/h200/*.ndjson.zst | grep '"table":"run"' | sort -u | wc -l)" \
     query published.sqlite "SELECT count(*) FROM run"
 check "a published kernel that shows a mistake is no failure" exits 0 \
-    "$ASSAY" show "$(query published.sqlite "SELECT id FROM run WHERE suite = 'gpt'")" --db published.sqlite
+    "$ASSAY" show "$(query published.sqlite "SELECT id FROM run WHERE label = 'gpt'")" --db published.sqlite
 
 # Compressed by zstd: the same text, whichever program packs and unpacks.
 check "an ending in .zst compresses" exits 0 "$ASSAY" export first -o packed.ndjson.zst
