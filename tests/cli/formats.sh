@@ -92,17 +92,17 @@ refused() {
 }
 cp -r "$files/nvbench.json-bin" .
 state='$.benchmarks[0].states'
-samples="$state[0].summaries[7].data[1].value"
+samples="${state}[0].summaries[7].data[1].value"
 check "cut short" refused nvbench.json "substr(it, 1, 1500)" "not JSON, or cut short"
 check "of a newer version" refused nvbench.json \
     "json_set(it, '\$.meta.version.json.major', 2, '\$.meta.version.json.string', '2.0.0')" "2.0.0"
-check "a device that is not described" refused nvbench.json "json_set(it, '$state[0].device', 7)" \
+check "a device that is not described" refused nvbench.json "json_set(it, '${state}[0].device', 7)" \
     "does not describe"
 check "fewer samples than said" refused nvbench.json "json_set(it, '$samples', '10')" \
     "has 9 samples, not 10"
 check "more samples than said" refused nvbench.json "json_set(it, '$samples', '8')" "more than 8"
 check "a case twice" refused nvbench.json \
-    "json_insert(it, '$state[#]', json_extract(it, '$state[0]'))" "is there twice"
+    "json_insert(it, '${state}[#]', json_extract(it, '${state}[0]'))" "is there twice"
 second='$.benchmarks[1]'
 check "no time" refused gbench.json "json_remove(it, '$second.real_time')" "benchmarks[1]: real_time"
 check "a time that is text" refused gbench.json "json_set(it, '$second.real_time', '12')" \

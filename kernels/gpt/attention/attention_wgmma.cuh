@@ -270,6 +270,7 @@ static __device__ __forceinline__ void online_consume(const online_memory<layout
         for (int tile = work.tiles - 1; tile > top; tile--) { /* for other warpgroups */
             hopper_barrier_wait(memory.key_there(ring.stage), ring.phase);
             hopper_barrier_wait(memory.value_there(ring.stage), ring.phase);
+            __syncwarp(); /* or a lane might still wait for a phase that is long over */
             if (speaker) hopper_barrier_arrive(memory.key_free(ring.stage));
             if (speaker) hopper_barrier_arrive(memory.value_free(ring.stage));
             if (turns) hopper_turn_wait(1 + group, 2 * GROUP_THREADS);
