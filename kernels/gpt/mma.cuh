@@ -69,41 +69,25 @@ static __device__ __forceinline__ uint32_t mma_load_word(uint32_t at)
 }
 
 /* c += a b: one step of k on a 16 x 8 tile. The tag selects the type of the operands. */
-static __device__ __forceinline__ void mma_step(uint16_t, float c[4], const uint32_t a[4],
-                                                uint32_t b0, uint32_t b1)
-{
 #ifdef AMPERE_CODE
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#define MMA_STEP(TAG, SHAPE)                                                                       \
+    static __device__ __forceinline__ void mma_step(TAG, float c[4], const uint32_t a[4],          \
+                                                    uint32_t b0, uint32_t b1)                      \
+    {                                                                                              \
+        asm("mma.sync.aligned." SHAPE                                                              \
+            " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                     \
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                       \
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                       \
+    }
 #else
-    __trap();
+#define MMA_STEP(TAG, SHAPE)                                                                       \
+    static __device__ __forceinline__ void mma_step(TAG, float[4], const uint32_t[4], uint32_t,    \
+                                                    uint32_t)                                      \
+    {                                                                                              \
+        __trap();                                                                                  \
+    }
 #endif
-}
-
-static __device__ __forceinline__ void mma_step(__half, float c[4], const uint32_t a[4],
-                                                uint32_t b0, uint32_t b1)
-{
-#ifdef AMPERE_CODE
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-#else
-    __trap();
-#endif
-}
-
-static __device__ __forceinline__ void mma_step(float, float c[4], const uint32_t a[4], uint32_t b0,
-                                                uint32_t b1)
-{
-#ifdef AMPERE_CODE
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-#else
-    __trap();
-#endif
-}
+MMA_STEP(uint16_t, "m16n8k16.row.col.f32.bf16.bf16.f32")
+MMA_STEP(__half, "m16n8k16.row.col.f32.f16.f16.f32")
+MMA_STEP(float, "m16n8k8.row.col.f32.tf32.tf32.f32")
+#undef MMA_STEP
