@@ -43,12 +43,12 @@
  * hide more than predicted. Short sequences are limited by the beginning and end of each unit of
  * work, where nothing runs beside the exponentials.
  */
-#include <cudaTypedefs.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "attention_wgmma.cuh"
 #include "kernels/cuda/cuda_limits.h"
+#include "kernels/cuda/tensor_map.h"
 #include "attention_variants.h"
 
 /* ------------------------------------------------------------------- kernel -- */
@@ -150,44 +150,9 @@ template <typename ELEMENT> static struct choice choice_for(const struct attenti
     return *best;
 }
 
-/* The entry point of cuTensorMapEncodeTiled, which is in the driver. */
-typedef PFN_cuTensorMapEncodeTiled_v12000 tensor_encode;
-
-static int load_encode(tensor_encode *encode)
-{
-    cudaDriverEntryPointQueryResult found;
-    void *entry = NULL;
-    if (assay_cuda(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000,
-                                                    cudaEnableDefault, &found),
-                   "cudaGetDriverEntryPointByVersion"))
-        return -1;
-    if (found != cudaDriverEntryPointSuccess || !entry)
-        return assay_error("the driver has no cuTensorMapEncodeTiled");
-    *encode = (tensor_encode)entry;
-    return 0;
-}
-
-/* Boxes of `rows` tokens of one panel of a head, bf16 or other 16 bits: (number, head of q then k
- * then v, token, sequence). */
-static int map_init(CUtensorMap *map, tensor_encode encode, const struct attention *args, int rows)
-{
-    cuuint64_t extents[] = {(cuuint64_t)args->size, 3 * (cuuint64_t)args->heads,
-                            (cuuint64_t)args->tokens, (cuuint64_t)args->batch};
-    cuuint64_t token = 2 * (cuuint64_t)args->stride;
-    cuuint64_t strides[] = {2 * (cuuint64_t)args->size, token, token * (cuuint64_t)args->tokens};
-    cuuint32_t box[] = {PANEL, 1, (cuuint32_t)rows, 1}, steps[] = {1, 1, 1, 1};
-    CUresult error =
-        encode(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, (void *)args->qkv, extents, strides, box,
-               steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (error != CUDA_SUCCESS) return assay_error("cuTensorMapEncodeTiled: error %d", (int)error);
-    return 0;
-}
-
 struct plan {
     struct choice choice;
     struct attention_order order;
-    tensor_encode encode;
     int *taken; /* on the device: works taken beside the first ones; 0 between launches */
     int grid;
 };
@@ -206,7 +171,7 @@ static int prepare(struct plan *plan, const struct attention *args, int64_t prec
     if (cuda_allow_shared((const void *)plan->choice.kernel, plan->choice.bytes)) return -1;
     int processors = assay_card()->multiprocessors;
     plan->grid = plan->order.works < processors ? plan->order.works : processors;
-    return load_encode(&plan->encode);
+    return 0;
 }
 
 static int setup(struct assay_call *call)
@@ -227,9 +192,12 @@ static int launch(struct assay_call *call)
     const struct plan *plan = (const struct plan *)call->state;
     struct attention args = attention_args(call);
     float scale = attention_scale(args.size);
+    /* Heads of q, then of k, then of v. */
+    const struct tensor_map_heads heads = {args.qkv,       args.batch, args.tokens,
+                                           3 * args.heads, args.size,  args.stride};
     CUtensorMap queries, tiles;
-    if (map_init(&queries, plan->encode, &args, ROWS)) return -1;
-    if (map_init(&tiles, plan->encode, &args, plan->choice.keys)) return -1;
+    if (tensor_map_init_heads(&queries, &heads, ROWS)) return -1;
+    if (tensor_map_init_heads(&tiles, &heads, plan->choice.keys)) return -1;
     plan->choice.kernel<<<plan->grid, plan->choice.threads, plan->choice.bytes,
                           (cudaStream_t)call->stream>>>(queries, tiles, args, plan->order,
                                                         plan->taken, scale);
@@ -249,7 +217,6 @@ static const struct assay_variant variant = {
     .summary = "one kernel on Hopper's tensor cores, tiles by TMA",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .max_sm = 90,
     .arch_specific = true,
