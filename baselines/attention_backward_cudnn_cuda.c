@@ -340,7 +340,6 @@ static const struct assay_variant cudnn = {
     .summary = "cuDNN's fused gradients of attention, the fastest of the plans that it lists",
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = supports,
     .setup = setup,

@@ -99,7 +99,6 @@ static const struct assay_variant variant = {
     .summary = "one row per core, widest vectors",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
     .model = fp8_model,
 };

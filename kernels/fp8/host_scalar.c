@@ -45,7 +45,6 @@ static const struct assay_variant variant = {
     .summary = "one element at a time on one core, each group read twice",
     .kind = ASSAY_REFERENCE,
     .place = ASSAY_HOST,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
     .model = fp8_model,
 };

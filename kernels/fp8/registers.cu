@@ -243,7 +243,6 @@ static const struct assay_variant variant = {
     .summary = "one pass: a group in the registers of half a warp, a warp or a block",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
     .model = fp8_model,
 };

@@ -81,7 +81,6 @@ static const struct assay_variant variant = {
     .summary = "a block per row, element by element, each group read twice",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .launch = launch,
     .model = fp8_model,
 };

@@ -147,7 +147,6 @@ static const struct assay_variant variant = {
     .summary = "the fastest of our kernels, measured in setup",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

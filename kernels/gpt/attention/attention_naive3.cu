@@ -84,7 +84,6 @@ static const struct assay_variant variant = {
     .summary = "three kernels through memory: scores, softmax, weighted sum",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .setup = setup,
     .launch = launch,

@@ -33,7 +33,6 @@ static const struct assay_variant variant = {
     .summary = "one kernel in register tiles, softmax as keys come, fp32 on CUDA cores",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = attention_only<GPT_FP32>,
     .shared_bytes = attention_configs_shared_bytes,

@@ -32,7 +32,6 @@ static const struct assay_variant variant = {
     .summary = "one kernel on the tensor cores, softmax as keys come, fp32 in memory",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 80,
     .supports = attention_only<GPT_TF32>,
     .shared_bytes = attention_configs_shared_bytes,

@@ -154,7 +154,6 @@ static const struct assay_variant variant = {
     .summary = "one kernel on Hopper's tensor cores in tf32, keys by TMA, values transposed",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .max_sm = 90,
     .arch_specific = true,

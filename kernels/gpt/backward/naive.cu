@@ -131,7 +131,6 @@ static const struct assay_variant variant = {
     .summary = "one block per token, its pairs one per thread, on the CUDA cores",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .supports = supports,
     .launch = launch,
 };

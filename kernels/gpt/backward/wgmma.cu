@@ -193,7 +193,6 @@ static const struct assay_variant variant = {
     .summary = "five products on Hopper's tensor cores, dq by atomics",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .max_sm = 90,
     .arch_specific = true,

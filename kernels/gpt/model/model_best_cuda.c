@@ -326,7 +326,6 @@ static void teardown(struct assay_call *call)
         .summary = text,                                                                           \
         .kind = ASSAY_KERNEL,                                                                      \
         .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .min_sm = 80,                                                                              \
         .shared_bytes = model_tiles_shared_bytes,                                                  \
         .setup = setup_with,                                                                       \

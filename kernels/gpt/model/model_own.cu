@@ -266,7 +266,6 @@ static const char *one_by_one_supports(const struct assay_shape *shape)
         .summary = text,                                                                           \
         .kind = ASSAY_KERNEL,                                                                      \
         .place = ASSAY_CUDA,                                                                       \
-        .clock = ASSAY_CLOCK_DEVICE,                                                               \
         .min_sm = 80,                                                                              \
         needs,                                                                                     \
         .setup = variant_name##_setup_##operation_name,                                            \

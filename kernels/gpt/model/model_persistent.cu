@@ -270,7 +270,6 @@ static const struct assay_variant variant = {
     .summary = "keys and values kept, all layers of a token in one launch",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .clock = ASSAY_CLOCK_DEVICE,
     .min_sm = 90,
     .supports = supports,
     .shared_bytes = shared_bytes,
