@@ -43,7 +43,7 @@ struct linear_division {
 };
 
 /* Where a share is. `of` is a copy: through a pointer to a kernel's arguments each of its members
- * would be loaded as if from device memory, 350 cycles before the first tile and at every other. */
+ * would be loaded as if from device memory, before the first tile and at every other. */
 struct linear_walk {
     struct linear_division of;
     int share;

@@ -62,7 +62,7 @@ template <typename T, int COLUMNS_, int CLUSTER_, bool TURNS_> struct lwg_config
     static constexpr int HALVES = TURNS ? LWG_ROWS / WGMMA_ROWS : 1; /* a warpgroup's, of a tile */
     static constexpr int READERS = LWG_WARPS / (TURNS ? LWG_CONSUMERS : 1); /* warps, of a stage */
     /* Boxes of 128 bytes of k in a stage. What comes with a stage, its barriers and the first of
-     * its products, takes about 400 cycles: longer than the products of one box of a narrow tile.
+     * its products, takes longer than the products of one box of a narrow tile.
      */
     static constexpr int BOXES = COLUMNS <= 128 && CLUSTER == 1 && !TURNS ? 2 : 1;
     static constexpr int BOX_DEPTH = WGMMA_ROW_BYTES / sizeof(T);
@@ -342,7 +342,7 @@ static __device__ __forceinline__ void lwg_begin(const struct lwg_plan &plan, ui
         hopper_prefetch(&plan.x);
         hopper_prefetch(&plan.w);
     }
-    /* A warp for each stage: one after the other the barriers would take 400 cycles. */
+    /* A warp for each stage: one after the other they would delay the first load. */
     static_assert(CONFIG::STAGES <= LWG_THREADS / 32, "a warp each");
     const int stage = (int)threadIdx.x / 32;
     if (threadIdx.x % 32 == 0 && stage < CONFIG::STAGES) {
