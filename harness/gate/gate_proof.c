@@ -1,5 +1,5 @@
 /* gate_proof.c - what a gate need not measure: the cases in which both programs do the same
- * (judge/proof.h), by one quick pass of each. */
+ * (judge/proof.h), by one quick pass of each, at the same time. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -33,36 +33,92 @@ static int add_failed(struct fingerprints *prints, const struct case_id *id, con
     return 0;
 }
 
+static bool has_failed(const struct timings *pass, int row)
+{
+    int status = pass->rows[row].status;
+    return !status_has_time(status) && status != STATUS_SKIPPED;
+}
+
 static int add_all_failed(struct fingerprints *prints, const struct timings *pass)
 {
     for (int i = 0; i < pass->count; i++) {
-        int status = pass->rows[i].status;
-        bool failed = !status_has_time(status) && status != STATUS_SKIPPED;
-        if (failed && add_failed(prints, &pass->rows[i].id, status_name((enum case_status)status)))
-            return -1;
+        const char *status = status_name((enum case_status)pass->rows[i].status);
+        if (has_failed(pass, i) && add_failed(prints, &pass->rows[i].id, status)) return -1;
     }
     for (int i = 0; i < pass->lost_count; i++)
         if (add_failed(prints, &pass->lost[i].id, "it was lost")) return -1;
     return 0;
 }
 
-static enum launch_end pass(struct gate_run *run, enum arm arm, struct fingerprints *prints)
+static struct program_call pass_call(struct gate_run *run, enum arm arm)
 {
-    struct timings about;
     struct program_call call = gate_call(run, arm, 0, run->options->filter);
     call.counters = NULL;
     call.label = "fingerprints";
     call.seed = seed_of(run); /* both see the same inputs */
-    enum launch_end end = program_fingerprint(&call, prints, &about);
+    return call;
+}
+
+static bool any_failed(const struct timings *pass)
+{
+    bool failed = pass->lost_count > 0;
+    for (int i = 0; i < pass->count; i++)
+        failed |= has_failed(pass, i);
+    return failed;
+}
+
+/* One after the other, since a device may have no room for both at a time, or take one program
+ * only. */
+static enum launch_end pass_apart(const struct program_call calls[ARM_NULL],
+                                  struct fingerprints prints[ARM_NULL],
+                                  struct timings about[ARM_NULL])
+{
+    enum launch_end end = program_fingerprints(&calls[0], 1, &prints[0], &about[0]);
     if (end != LAUNCH_DONE) return end;
-    comparison_side_of(&run->sides[arm], &about.run);
-    if (add_all_failed(prints, &about) != 0) end = LAUNCH_FAILED;
-    timings_release(&about);
-    if (end != LAUNCH_DONE) return end;
+    end = program_fingerprints(&calls[1], 1, &prints[1], &about[1]);
+    if (end == LAUNCH_DONE) return end;
+    fingerprints_release(&prints[0]);
+    timings_release(&about[0]);
+    return end;
+}
+
+static enum launch_end pass_both(const struct program_call calls[ARM_NULL],
+                                 struct fingerprints prints[ARM_NULL],
+                                 struct timings about[ARM_NULL])
+{
+    enum launch_end end = program_fingerprints(calls, ARM_NULL, prints, about);
+    if (end == LAUNCH_REFUSED) return pass_apart(calls, prints, about);
+    if (end != LAUNCH_DONE || !(any_failed(&about[0]) || any_failed(&about[1]))) return end;
+    for (int arm = ARM_BASE; arm <= ARM_CANDIDATE; arm++) {
+        fingerprints_release(&prints[arm]);
+        timings_release(&about[arm]);
+    }
+    return pass_apart(calls, prints, about);
+}
+
+static enum launch_end take_pass(struct gate_run *run, enum arm arm, struct fingerprints *prints,
+                                 const struct timings *about)
+{
+    comparison_side_of(&run->sides[arm], &about->run);
+    if (add_all_failed(prints, about) != 0) return LAUNCH_FAILED;
     if (!run->sides[arm].simulated || run->options->allow_simulated) return LAUNCH_DONE;
-    fingerprints_release(prints);
     assay_error("the device is simulated: a gate of it proves nothing (--allow-simulated)");
     return LAUNCH_REFUSED;
+}
+
+static enum launch_end take_passes(struct gate_run *run, struct fingerprints prints[ARM_NULL])
+{
+    struct program_call calls[ARM_NULL];
+    struct timings about[ARM_NULL];
+    for (int arm = ARM_BASE; arm <= ARM_CANDIDATE; arm++)
+        calls[arm] = pass_call(run, (enum arm)arm);
+    enum launch_end end = pass_both(calls, prints, about);
+    if (end != LAUNCH_DONE) return end;
+    for (int arm = ARM_BASE; arm <= ARM_CANDIDATE; arm++) {
+        if (end == LAUNCH_DONE) end = take_pass(run, (enum arm)arm, &prints[arm], &about[arm]);
+        timings_release(&about[arm]);
+    }
+    return end;
 }
 
 static int go_without(const char *why)
@@ -103,18 +159,18 @@ static void say_open(const struct gate_run *run)
     if (run->plan.open > said) fprintf(stderr, "assay: and %d more\n", run->plan.open - said);
 }
 
-static void say_plan(const struct gate_run *run, double both_s)
+static void say_plan(const struct gate_run *run, double passes_s)
 {
     const struct proof_plan *plan = &run->plan;
     int to_measure = plan->open + plan->audited;
     fprintf(stderr, "assay: %d of %d cases are proven unchanged (%.1f s)",
-            plan->proven + plan->audited, plan->count, both_s);
+            plan->proven + plan->audited, plan->count, passes_s);
     if (plan->audited > 0)
         fprintf(stderr, ", of which %d %s measured all the same, to audit the proof", plan->audited,
                 plan->audited == 1 ? "is" : "are");
     if (to_measure > 0)
         fprintf(stderr, "; %d to measure, about %.0f s where none is suspect", to_measure,
-                screen_s(run, both_s / 2));
+                screen_s(run, passes_s));
     fputc('\n', stderr);
     say_open(run);
 }
@@ -148,9 +204,7 @@ int gate_prove(struct gate_run *run)
     double start_s = clock_s();
     int code = GATE_MADE;
     if (!options->proof || options->speedup) return GATE_MADE;
-    enum launch_end end = LAUNCH_DONE;
-    for (int arm = ARM_BASE; arm <= ARM_CANDIDATE && end == LAUNCH_DONE; arm++)
-        end = pass(run, (enum arm)arm, &prints[arm]);
+    enum launch_end end = take_passes(run, prints);
     if (end == LAUNCH_STOPPED)
         code = EXIT_INTERRUPTED;
     else if (end == LAUNCH_DONE)

@@ -287,13 +287,11 @@ static enum wait_end wait_for(const struct program_call *call, const struct scra
 }
 
 /* To its end; *code is its exit code. */
-static enum launch_end run_in(const struct program_call *call, const struct scratch *scratch,
-                              enum request request, int *code)
+static enum launch_end await(const struct program_call *call, const struct scratch *scratch,
+                             pid_t pid, int *code)
 {
-    pid_t pid;
     int status;
     bool enough;
-    if (spawn(call, scratch, request, &pid) != 0) return LAUNCH_REFUSED;
     enum wait_end end_of_wait = wait_for(call, scratch, pid, &status, &enough);
     if (end_of_wait != WAIT_ENDED) program_stop(pid, false);
     if (enough) {
@@ -315,8 +313,10 @@ static enum launch_end run_in(const struct program_call *call, const struct scra
 static enum launch_end launch_in(const struct program_call *call, const struct scratch *scratch,
                                  struct store *store, struct timings *timings)
 {
+    pid_t pid;
     int code;
-    enum launch_end end = run_in(call, scratch, ASK_TIMES, &code);
+    if (spawn(call, scratch, ASK_TIMES, &pid) != 0) return LAUNCH_REFUSED;
+    enum launch_end end = await(call, scratch, pid, &code);
     return end == LAUNCH_DONE ? take_over(call, scratch, code, store, timings) : end;
 }
 
@@ -337,16 +337,49 @@ static int read_prints(const struct program_call *call, const struct scratch *sc
     return status;
 }
 
-enum launch_end program_fingerprint(const struct program_call *call, struct fingerprints *prints,
-                                    struct timings *pass)
-{
+/* A program in its pass. */
+struct pass {
     struct scratch scratch;
+    pid_t pid;
+};
+
+static enum launch_end pass_begin(struct pass *pass, const struct program_call *call)
+{
+    if (scratch_make(&pass->scratch) != 0) return LAUNCH_FAILED;
+    if (spawn(call, &pass->scratch, ASK_PRINTS, &pass->pid) == 0) return LAUNCH_DONE;
+    temp_folder_remove(&pass->scratch.folder);
+    return LAUNCH_REFUSED;
+}
+
+static enum launch_end pass_end(const struct pass *pass, const struct program_call *call,
+                                struct fingerprints *prints, struct timings *about)
+{
     int code;
+    enum launch_end end = await(call, &pass->scratch, pass->pid, &code);
+    if (end != LAUNCH_DONE) return end;
+    return read_prints(call, &pass->scratch, prints, about) == 0 ? LAUNCH_DONE : LAUNCH_REFUSED;
+}
+
+enum launch_end program_fingerprints(const struct program_call *calls, int count,
+                                     struct fingerprints *prints, struct timings *about)
+{
+    struct pass passes[PASSES_MOST];
+    enum launch_end end = LAUNCH_DONE;
+    int begun = 0, read = 0;
     interrupt_catch();
-    if (scratch_make(&scratch) != 0) return LAUNCH_FAILED;
-    enum launch_end end = run_in(call, &scratch, ASK_PRINTS, &code);
-    if (end == LAUNCH_DONE && read_prints(call, &scratch, prints, pass) != 0) end = LAUNCH_REFUSED;
-    temp_folder_remove(&scratch.folder);
+    for (; begun < count && end == LAUNCH_DONE; begun += end == LAUNCH_DONE)
+        end = pass_begin(&passes[begun], &calls[begun]);
+    for (int i = 0; i < begun; i++) {
+        if (end != LAUNCH_DONE)
+            program_stop(passes[i].pid, false);
+        else if ((end = pass_end(&passes[i], &calls[i], &prints[i], &about[i])) == LAUNCH_DONE)
+            read++;
+        temp_folder_remove(&passes[i].scratch.folder);
+    }
+    for (int i = 0; i < read && end != LAUNCH_DONE; i++) {
+        fingerprints_release(&prints[i]);
+        timings_release(&about[i]);
+    }
     return end;
 }
 

@@ -62,11 +62,12 @@ int program_unchanged(const struct program_file *file);
  */
 bool program_plans(const struct program_call *call, char **plan);
 
-/* The fingerprints of the cases that it would launch, and the run that made them, which has no
- * times. Whatever is not DONE has its reason in assay_error; else fingerprints_release and
- * timings_release free. */
-enum launch_end program_fingerprint(const struct program_call *call, struct fingerprints *prints,
-                                    struct timings *pass);
+/* The fingerprints of the cases that each of the programs would launch, side by side, and the runs
+ * that made them, which have no times. Whatever is not DONE has its reason in assay_error; else
+ * fingerprints_release and timings_release free all. */
+enum { PASSES_MOST = 2 };
+enum launch_end program_fingerprints(const struct program_call *calls, int count,
+                                     struct fingerprints *prints, struct timings *about);
 
 /* Whatever is not DONE has its reason in assay_error. timings_release frees. */
 enum launch_end program_launch(const struct program_call *call, struct store *store,

@@ -8,8 +8,9 @@
 # coded SEED REST: a calm device that says which build it is of.
 coded() { calm "$1" ",code=1${2-}"; }
 # Programs that tell what they were launched for; the second one is from before there was a proof,
-# the third one does not end its pass, the fourth one dies in it.
-for name in new old slow dying; do
+# the third one does not end its pass, the fourth one dies in it, the fifth one ends it only beside
+# another, and the sixth one refuses it there.
+for name in new old slow dying pair alone; do
     cat >$name <<END
 #!/bin/sh
 echo "\$*" >>launched
@@ -17,6 +18,13 @@ case "$name:\$*" in
     old:*--fingerprint*) echo "assay run: there is no option --fingerprint" >&2; exit 2 ;;
     slow:*--fingerprint*) exec sleep 60 ;;
     dying:*--fingerprint*) kill -9 \$\$ ;;
+    pair:*--fingerprint*)
+        touch "paired.\$\$"
+        for i in 1 2 3 4 5 6 7 8 9 10; do [ "\$(ls paired.* | wc -l)" -ge 2 ] && break; sleep 0.2; done
+        [ "\$(ls paired.* | wc -l)" -ge 2 ] || exit 2 ;;
+    alone:*--fingerprint*)
+        exec 9>taken
+        flock -n 9 || exit 2 ;;
 esac
 exec "$ASSAY" "\$@"
 END
@@ -26,7 +34,7 @@ proved() { # BASE CANDIDATE OPTION...
     local base=$1 candidate=$2
     shift 2
     : >launched
-    "$ASSAY" gate "$ten" --base "./${side-new}" --cand ./new --base-device "$base" --cand-device "$candidate" \
+    "$ASSAY" gate "$ten" --base "./${side-new}" --cand "./${cand-new}" --base-device "$base" --cand-device "$candidate" \
         --allow-simulated --seed "${seed-1}" --json g.json "$@"
 }
 launches() { grep -c -v -e --fingerprint -e --dry-run launched; }
@@ -53,6 +61,10 @@ check "as tests" grep -q 'tests="10" failures="0" errors="0" skipped="0"' g.xml
 check "--fail-on any has nothing to fail on" exits 0 proved "$(coded 1)" "$(coded 2)" --fail-on any
 check "so is --least-judged 100" exits 0 proved "$(coded 1)" "$(coded 2)" --least-judged 100
 
+side=pair cand=pair check "both passes are made at the same time" exits 0 proved "$(coded 1)" "$(coded 2)"
+check "and prove all" gives 10 json '$.counts.UNCHANGED'
+side=alone cand=alone check "on a device that takes one program, one after the other" exits 0 proved "$(coded 1)" "$(coded 2)"
+check "which prove all, too" gives 10 json '$.counts.UNCHANGED'
 check "--no-proof measures them" exits 0 proved "$(coded 1)" "$(coded 2)" --no-proof
 check "all of them" gives 10 json '$.counts.PASS'
 check "without a pass" fails grep -q -e --fingerprint launched
