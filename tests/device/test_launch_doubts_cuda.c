@@ -2,6 +2,8 @@
  * test_launch_doubts_cuda.c - what a trace of launches cannot follow, and what it finds that the
  * machine code alone does not settle. Needs ptxas for its kernels, and no GPU.
  */
+#include <math.h>
+
 #include "tests/device/played_program.h"
 
 /* A program whose one launch is followed by calls; its fingerprint. */
@@ -106,12 +108,72 @@ TEST(what_the_host_does_needs_the_program)
     struct copy_call in = {world.begin[0], 64, 64, NULL};
     assert_string_not_equal(with_call("cuMemcpyAsync", &in, false, 2).unknown, "");
     assert_string_not_equal(with_call("cuMemcpyHtoDAsync_v2", &in, false, 2).unknown, "");
-    assert_true(with_call("cuEventElapsedTime", NULL, false, 2).needs_program);
-    /* A setup that times candidates: what it launched for that is no part of it. */
-    struct fingerprint timed = with_call("cuEventElapsedTime_v2", NULL, true, 1);
-    assert_false(timed.needs_program);
-    assert_string_equal(timed.unknown, "");
-    assert_string_equal(timed.fact[0], "setup: chooses by time");
+    float ms = 0.25F;
+    struct elapsed_call elapsed = {&ms, handle(30), handle(31)};
+    assert_true(with_call("cuEventElapsedTime", &elapsed, false, 2).needs_program);
+    assert_true(ms == 0.25F);
+}
+
+enum { CANDIDATES = 3, TRIALS = 2 };
+
+/* A setup that launches candidates twice each, and takes the first of the shortest time for the one
+ * launch; how long each took. */
+static struct fingerprint with_trials(const struct program candidate[CANDIDATES],
+                                      const float took_ms[CANDIDATES], int *chosen)
+{
+    struct case_id id = {.place = ASSAY_CUDA};
+    struct fingerprint print;
+    struct launch_trace *trace = launch_trace_new(find_range, find_name);
+    struct trace_acts *acts = launch_trace_acts(trace);
+    float least_ms = INFINITY;
+    launch_trace_module(trace, cubin[0][0], cubin_size[0][0]);
+    fingerprint_begin(&print, &id);
+    trace_acts_step(acts, TRACE_SETUP, 0, &print);
+    for (int i = 0; i < CANDIDATES; i++) {
+        for (int k = 0; k < TRIALS; k++) {
+            float ms = took_ms[i];
+            const struct elapsed_call elapsed = {&ms, handle(30), handle(31)};
+            play_step(trace, &candidate[i].launch[0]);
+            call(trace, "cuEventElapsedTime_v2", &elapsed, NULL);
+            if (ms < least_ms) least_ms = ms, *chosen = i;
+        }
+    }
+    trace_acts_step(acts, TRACE_LAUNCH, CANDIDATES * TRIALS, &print);
+    play_step(trace, &candidate[*chosen].launch[0]);
+    trace_acts_step(acts, TRACE_END, 1, &print);
+    fingerprint_end(&print);
+    launch_trace_free(trace);
+    assert_string_equal(print.unknown, "");
+    assert_false(print.needs_program);
+    return print;
+}
+
+/* Whatever the times are, two programs choose alike and are alike; one whose candidates differ is
+ * not, also where the other one is chosen. */
+TEST(a_setup_that_times_candidates_chooses_alike_in_each_process)
+{
+    static const float took_ms[][CANDIDATES] = {{3, 1, 2}, {1, 2, 3}, {2, 3, 1}};
+    struct program candidate[CANDIDATES];
+    struct rng rng;
+    int first = -1, chosen = -1;
+    if (!cubin[0][0]) skip();
+    rng_seed(&rng, 9);
+    draw_program(&candidate[0], &rng);
+    settle_world(&candidate[0], &rng);
+    for (int i = 1; i < CANDIDATES; i++) {
+        candidate[i] = candidate[0];
+        candidate[i].launch[0].grid[0] += (unsigned)i;
+    }
+    struct fingerprint base = with_trials(candidate, took_ms[0], &first);
+    assert_int_equal(first, 0);
+    for (int i = 1; i < 3; i++) {
+        assert_string_equal(with_trials(candidate, took_ms[i], &chosen).hash, base.hash);
+        assert_int_equal(chosen, first);
+    }
+    candidate[2].launch[0].grid[0]++;
+    struct fingerprint other = with_trials(candidate, took_ms[0], &chosen);
+    assert_string_not_equal(other.hash, base.hash);
+    assert_int_equal(strncmp(other.fact[other.count - 1], "trials of the setup: steps 6; ", 30), 0);
 }
 
 /* The host may write other bytes there until the graph is launched. */

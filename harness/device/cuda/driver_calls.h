@@ -40,6 +40,10 @@ struct event_call {
     CUevent event;
     CUstream stream;
 };
+struct elapsed_call {
+    float *ms;
+    CUevent begin, end;
+};
 struct wait_call {
     CUstream stream;
     CUevent event;

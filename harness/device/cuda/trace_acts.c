@@ -33,8 +33,11 @@ struct trace_acts {
     int launch;   /* number of the one that is traced; 0: the setup */
     char **lines; /* of this part */
     int count;
-    int kernels; /* that run in this part */
-    bool is_timed, has_waited, needs_program;
+    int kernels;             /* that run in this part */
+    int times;               /* that the setup took */
+    struct code_hash trials; /* what it did for them */
+    int trial_count;
+    bool has_waited, needs_program;
     char doubt[ASSAY_MAX_REASON];
     const void **handles;
     int handle_count;
@@ -93,25 +96,42 @@ void trace_acts_doubt(struct trace_acts *acts, const char *format, ...)
     va_end(arguments);
 }
 
-/* A setup that times candidates launches others each time, and more of them than it takes: what it
- * chose is seen in the launches. */
-static bool setup_chooses(const struct trace_acts *acts)
+static void fold(struct code_hash *hash, const void *bytes, size_t size)
 {
-    return acts->launch == 0 && acts->is_timed;
+    struct code_hash both[2] = {*hash, code_hash_of(bytes, size)};
+    *hash = code_hash_of(both, sizeof both);
+}
+
+/* The steps of a setup that times candidates, which may be thousands, are one fact, behind all
+ * others: what it chose, and how that differs, is seen in the launches. */
+static void fold_trials(struct trace_acts *acts)
+{
+    acts->trial_count = acts->count;
+    for (int i = 0; i < acts->count; i++)
+        fold(&acts->trials, acts->lines[i], strlen(acts->lines[i]));
+}
+
+static void tell_trials(const struct trace_acts *acts, struct fingerprint *print)
+{
+    if (acts->trial_count > 0)
+        fingerprint_add(print, "trials of the setup: steps %d; content %016" PRIx64 "%016" PRIx64,
+                        acts->trial_count, acts->trials.word[0], acts->trials.word[1]);
 }
 
 static void tell_part(struct trace_acts *acts, int kernels, struct fingerprint *print)
 {
-    bool chooses = setup_chooses(acts);
     char part[32] = "setup";
+    if (acts->times > 0) {
+        fold_trials(acts);
+        clear_lines(acts);
+    }
     if (acts->launch > 0) snprintf(part, sizeof part, "launch %d", acts->launch);
-    if (chooses) fingerprint_add(print, "setup: chooses by time");
-    for (int i = 0; i < acts->count && !chooses; i++)
+    for (int i = 0; i < acts->count; i++)
         fingerprint_add(print, "%s, step %d: %s", part, i + 1, acts->lines[i]);
     if (acts->launch > 0 && acts->count > MANY_ACTS) acts->needs_program = true;
     if (acts->launch > 0 && acts->count == 0)
         fingerprint_add(print, "%s: nothing is launched", part);
-    if (!chooses && kernels >= 0 && kernels != acts->kernels)
+    if (kernels >= 0 && kernels != acts->kernels)
         trace_acts_doubt(acts, "%s ran %d kernels, and %d were seen launched", part, kernels,
                          acts->kernels);
 }
@@ -121,7 +141,8 @@ static void begin_part(struct trace_acts *acts, int launch)
     clear_lines(acts);
     acts->launch = launch;
     acts->kernels = 0;
-    acts->is_timed = acts->has_waited = false;
+    acts->times = 0;
+    acts->has_waited = false;
 }
 
 /* Number handles and allocations from the beginning. */
@@ -138,6 +159,8 @@ static void begin_case(struct trace_acts *acts)
 {
     begin_part(acts, 0);
     forget_numbers(acts);
+    acts->trials = (struct code_hash){{0, 0}};
+    acts->trial_count = 0;
     acts->is_open = true;
     acts->needs_program = false;
     acts->doubt[0] = '\0';
@@ -151,9 +174,9 @@ void trace_acts_step(struct trace_acts *acts, enum trace_step step, int kernels,
         return;
     }
     tell_part(acts, kernels, print);
-    if (setup_chooses(acts)) forget_numbers(acts);
     begin_part(acts, acts->launch + 1);
     if (step != TRACE_END) return;
+    tell_trials(acts, print);
     acts->is_open = false;
     print->needs_program |= acts->needs_program;
     if (acts->is_capturing) trace_acts_doubt(acts, "a stream is still captured");
@@ -161,12 +184,6 @@ void trace_acts_step(struct trace_acts *acts, enum trace_step step, int kernels,
 }
 
 /* ------------------------------------------------------------------- acts -- */
-
-static void fold(struct code_hash *hash, const void *bytes, size_t size)
-{
-    struct code_hash both[2] = {*hash, code_hash_of(bytes, size)};
-    *hash = code_hash_of(both, sizeof both);
-}
 
 static void keep_line(struct trace_acts *acts, char *text)
 {
@@ -225,10 +242,11 @@ void trace_acts_read(struct trace_acts *acts)
     if (acts->is_capturing) acts->needs_program = true;
 }
 
-void trace_acts_timed(struct trace_acts *acts)
+float trace_acts_timed(struct trace_acts *acts)
 {
-    acts->is_timed = true;
-    if (acts->launch > 0) acts->needs_program = true;
+    if (acts->launch == 0) return (float)++acts->times;
+    acts->needs_program = true;
+    return 0;
 }
 
 /* -------------------------------------------------------------- addresses -- */

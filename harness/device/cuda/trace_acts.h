@@ -46,8 +46,10 @@ void trace_acts_waited(struct trace_acts *acts);
 void trace_acts_host(struct trace_acts *acts);
 /* Bytes of the host are copied: a graph copies what they are by the time it is launched. */
 void trace_acts_read(struct trace_acts *acts);
-/* The host took the time of something: what is set up may follow from it. */
-void trace_acts_timed(struct trace_acts *acts);
+/* The host took the time of something: what is set up may follow from it. The milliseconds that it
+ * is to find, in a setup: each a millisecond longer than the last one, so that of candidates the
+ * first is the fastest and the others need few trials. 0: what it took. */
+float trace_acts_timed(struct trace_acts *acts);
 void trace_acts_doubt(struct trace_acts *acts, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
