@@ -135,7 +135,18 @@ static bool lacks_counters(const struct explained_case *one)
     return false;
 }
 
-static void offer_counters(struct explanation *explanation)
+/* Each side by its own objects: by name where they are named alike. */
+static void add_objects(struct explanation *explanation, const struct stored_run *const run[2])
+{
+    for (int i = 0; i < run[1]->run.object_count; i++) {
+        const char *name = run[1]->run.objects[i].name;
+        bool alike = i < run[0]->run.object_count && strcmp(run[0]->run.objects[i].name, name) == 0;
+        text_add(explanation->next, sizeof explanation->next, " ", "--load %s",
+                 alike ? name : "FILE.so");
+    }
+}
+
+static void offer_counters(struct explanation *explanation, const struct stored_run *const run[2])
 {
     char name[CASE_TEXT], suite[SUITE_WORD];
     const struct comparison_side *side = &explanation->side[1];
@@ -146,6 +157,7 @@ static void offer_counters(struct explanation *explanation)
         case_text(&explanation->cases[i].id, name);
         snprintf(explanation->next, sizeof explanation->next,
                  "assay profile %s --filter '%s' --counters " EXPLANATION_COUNTERS, suite, name);
+        add_objects(explanation, run);
         return;
     }
 }
@@ -166,7 +178,7 @@ int explanation_make(struct explanation *explanation, const struct stored_run *c
         comparison_side_of(&explanation->side[i], run[i]);
         view_release(&views[i]);
     }
-    offer_counters(explanation);
+    offer_counters(explanation, run);
     if (run[0]->launch_count > 0 && run[1]->launch_count > 0)
         comparability_difference(&run[0]->launches[0], &run[1]->launches[0],
                                  explanation->difference, sizeof explanation->difference);

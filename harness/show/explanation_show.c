@@ -144,6 +144,33 @@ static void cells_of(const struct explained_case *one, int term, char cell[COLUM
         fact_text(one, side, term, cell[3 + side]);
 }
 
+/* Of several cases each has a line ahead of the accounts: the term that explains most of it. */
+enum { SUMMARY = 5, SUMMARY_CELL = CASE_TEXT };
+static const char *const summary_headings[SUMMARY] = {"case", ">change", "most of it by", ">share",
+                                                      ">unexplained"};
+
+/* That makes the candidate slower where it is slower, else faster; -1: none. */
+static int main_term(const struct explained_case *one)
+{
+    int most = -1;
+    for (int i = 0; i < ACCOUNT_TERMS; i++) {
+        double share = share_of(one, one->account.term_ns[i]);
+        double least = most < 0 ? 0 : share_of(one, one->account.term_ns[most]);
+        if (share > least) most = i;
+    }
+    return most;
+}
+
+static void summary_of(const struct explained_case *one, char cell[SUMMARY][SUMMARY_CELL])
+{
+    int most = main_term(one);
+    case_text(&one->id, cell[0]);
+    comparison_change_text(one->facts[1].time_ns / one->facts[0].time_ns, cell[1]);
+    snprintf(cell[2], SUMMARY_CELL, "%s", most < 0 ? "-" : account_term_name(most));
+    share_text(one, most < 0 ? NAN : one->account.term_ns[most], cell[3]);
+    share_text(one, one->account.unexplained_ns, cell[4]);
+}
+
 /* ------------------------------------------------------------------- table -- */
 
 static void write_head(FILE *out, const struct explanation *explanation)
@@ -174,9 +201,26 @@ static int write_case_table(FILE *out, const struct explained_case *one, int wid
     return status;
 }
 
+static int write_summary_table(FILE *out, const struct explanation *explanation)
+{
+    char cell[SUMMARY][SUMMARY_CELL];
+    struct table table;
+    table_init(&table, summary_headings, SUMMARY);
+    for (int i = 0; i < explanation->count; i++) {
+        summary_of(&explanation->cases[i], cell);
+        for (int c = 0; c < SUMMARY; c++)
+            table_cell(&table, "%s", cell[c]);
+    }
+    fputc('\n', out);
+    int status = table_print(&table, out, terminal_columns());
+    table_release(&table);
+    return status;
+}
+
 static int write_table(FILE *out, const struct explanation *explanation)
 {
     write_head(out, explanation);
+    if (explanation->count > 1 && write_summary_table(out, explanation) != 0) return -1;
     for (int i = 0; i < explanation->count; i++)
         if (write_case_table(out, &explanation->cases[i], terminal_columns()) != 0) return -1;
     if (explanation->next[0])
@@ -201,6 +245,19 @@ static void write_case_md(FILE *out, const struct explained_case *one)
     }
 }
 
+static void write_summary_md(FILE *out, const struct explanation *explanation)
+{
+    char cell[SUMMARY][SUMMARY_CELL];
+    fputs("\n| case | change | most of it by | share | unexplained |\n|:--|--:|:--|--:|--:|\n",
+          out);
+    for (int i = 0; i < explanation->count; i++) {
+        summary_of(&explanation->cases[i], cell);
+        for (int c = 0; c < SUMMARY; c++)
+            md_print(out, "| %s ", cell[c]);
+        fputs("|\n", out);
+    }
+}
+
 static int write_md(FILE *out, const struct explanation *explanation)
 {
     char text[WORDS_LINE];
@@ -209,6 +266,7 @@ static int write_md(FILE *out, const struct explanation *explanation)
         md_print(out, i == 0 ? "Base: %s  \n" : "Candidate: %s  \n", text);
     }
     if (explanation->difference[0]) md_print(out, "Not alike: %s  \n", explanation->difference);
+    if (explanation->count > 1) write_summary_md(out, explanation);
     for (int i = 0; i < explanation->count; i++)
         write_case_md(out, &explanation->cases[i]);
     if (explanation->next[0]) {

@@ -15,6 +15,10 @@ sim slow 'sim:code=2,slow=*/host_omp:50'
 check "more instructions are the whole difference" says "instructions  +2.24 us  100 %" \
     "$ASSAY" explain fast slow "$omp"
 check "of that case alone" gives 1 sh -c '"$0" explain fast slow "$1" | grep -c "^unexplained"' "$ASSAY" "$omp"
+check "one case has no summary" sh -c '! "$0" explain fast slow "$1" | grep -q "most of it by"' "$ASSAY" "$omp"
+check "several begin with a line each" gives "+50.0 %|instructions|100 %|0 %" sh -c \
+    '"$0" explain fast slow "*" --format md | sed -n "/most of it by/,/^$/ s/^| .*host_omp n=1000000[^|]*| \([^|]*\) | \([^|]*\) | \([^|]*\) | \([^|]*\) |$/\1|\2|\3|\4/p"' "$ASSAY"
+check "in the table, too" gives 1 sh -c '"$0" explain fast slow "*" | grep -c "host_omp n=1000000 .*instructions *100 % "' "$ASSAY"
 check "a pattern names several" gives 2 sh -c '"$0" explain fast slow "*/host_omp" | grep -c "^unexplained"' "$ASSAY"
 check "where nothing differs it says so" says "there may be no difference" "$ASSAY" explain fast fast "$omp"
 
@@ -50,6 +54,11 @@ check "more launches, with a gap for each" gives 100 share launches "$ASSAY" exp
 check "bytes are not known" gives - share bytes "$ASSAY" explain before clock "$omp"
 check "the command that counts them is told" says "assay profile ./two.ini --filter '$omp' --counters default,work" \
     "$ASSAY" explain before clock "$omp"
+query explain.sqlite "INSERT INTO object (run_id, ordinal, name, sha256, git_commit)
+    SELECT id, 1, 'mine.so', '$(printf '%064d' 1)', '' FROM run WHERE label IN ('before', 'clock')"
+check "with the object of both" says "--counters default,work --load mine.so" "$ASSAY" explain before clock "$omp"
+query explain.sqlite "UPDATE object SET name = 'other.so' WHERE run_id = (SELECT id FROM run WHERE label = 'before')"
+check "or with that of each" says "--counters default,work --load FILE.so" "$ASSAY" explain before clock "$omp"
 gpu traced "time_ns = 51000, lo_ns = 50900, hi_ns = 51100, kernels = 1, sm_mhz = 1980"
 query explain.sqlite "UPDATE run SET command = 'assay time -- ./program' WHERE label = 'traced'"
 check "but not of a program that is in no suite" fails says "assay profile" "$ASSAY" explain before traced "$omp"
