@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # assay gate --twin on a GPU: unchanged code in several load orders, and a planted change of 0.1 %.
 # TWIN_GATES=10 makes more gates of unchanged code. Where there is no nvcc, SPINS names a folder with
-# spin_1000.so and spin_1001.so.
+# spin_1000.so and spin_1001.so. OUT is a folder in which these gates are left: what copies of the same code
+# differ by is told of all that are there, of earlier sessions and other cards too.
 . "$(dirname "$0")/../cli/lib.sh"
 root=$(cd "$HERE/.." && pwd)
 export XDG_DATA_HOME=$PWD/none
 
-# spread FILE: how the ratios and the half widths of a gate's rows are distributed.
+# spread FILE...: how the ratios and the half widths of the gates' rows are distributed.
 spread() {
-    query :memory: "WITH rows AS (SELECT value AS row FROM json_each(readfile('$1'), '\$.rows')),
+    local files
+    files=$(printf ",('%s')" "$@")
+    query :memory: "WITH rows AS (SELECT value AS row FROM (VALUES ${files#,}) AS file, json_each(readfile(file.column1), '\$.rows')),
         size AS (SELECT abs(row ->> 'ratio' - 1) * 100 AS off, (row ->> 'ratio_hi' - row ->> 'ratio_lo') * 50 AS half,
             row ->> 'launches' AS turns FROM rows WHERE row ->> 'evidence' = 'turns'),
         ranked AS (SELECT off, half, turns, row_number() OVER (ORDER BY off) AS by_off, row_number() OVER (ORDER BY half) AS by_half,
@@ -32,9 +35,18 @@ for gate in $(seq "${TWIN_GATES:-2}"); do
     echo "# seconds $(($(date +%s) - start)), $(spread "same$gate.json")"
     grep -E '^[A-Z]+: [0-9]+|copies of the same|no twins|not as twins' said.out said.err | sed 's/^/# /'
     check "it was made by twins" fails grep -q "no twins" "same$gate.err"
+    [ -z "${OUT-}" ] || cp "same$gate.json" "$OUT/twin.$(nvidia-smi --query-gpu=uuid --format=csv,noheader -i 0).$(date +%s).json"
     check "no case of it is slower" gives 0 rows "same$gate.json" verdict REGRESSED
     check "nor faster" gives 0 rows "same$gate.json" verdict IMPROVED
 done
+if [ -n "${OUT-}" ]; then
+    all=("$OUT"/twin.*.json)
+    echo "# ${#all[@]} gates on $(printf '%s\n' "${all[@]##*/twin.}" | cut -d . -f 1 | sort -u | wc -l) cards: $(spread "${all[@]}")"
+    for one in "${all[@]}"; do
+        query :memory: "SELECT '#   ' || (value ->> 'verdict') || ' ' || (value ->> 'variant') || ' ' || (value ->> 'ratio') || ' ' || (value ->> 'shape')
+            FROM json_each(readfile('$one'), '\$.rows') WHERE value ->> 'verdict' IN ('REGRESSED', 'IMPROVED')"
+    done
+fi
 # Told to a tenth of a per cent, however long that takes up to the budget.
 start=$(date +%s)
 check "at a floor of 0.1 %" exits 0 "$ASSAY" gate core --base "$ASSAY" --twin --no-proof --device cuda:0 --threshold 0.1 \
