@@ -195,9 +195,12 @@ PARTS := $(filter $(BUILD)/harness/device/cuda/%,$(PARTS_O)) $(BUILD)/parts.a
 $(BUILD)/parts.a: $(PARTS_O) $(BUILD)/sources
 	$(Q)rm -f $@ && $(AR) rcsT $@ $(filter %.o,$^)
 
+$(BUILD)/tests/main.a: $(BUILD)/tests/main.c.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
 # A test of a family (test_family_*.c) is linked with the families too.
 $(call named,test_family_%,$(TESTS)): $(FAMILY_O)
-$(TESTS) $(BENCH_O:.c.o=): %: %.c.o $(PARTS) $(BUILD)/sources
+$(TESTS) $(BENCH_O:.c.o=): %: %.c.o $(BUILD)/tests/main.a $(PARTS) $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS_ALL) -lcmocka
 
@@ -556,4 +559,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(INJECT_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O) $(MODULE_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(INJECT_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BUILD)/tests/main.c.o $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O) $(MODULE_O))

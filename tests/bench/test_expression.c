@@ -110,8 +110,3 @@ TEST(what_is_wrong_is_said)
     deep[sizeof deep - 1] = '\0';
     refuses(deep, "are open");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

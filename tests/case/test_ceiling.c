@@ -329,8 +329,3 @@ TEST(a_noisy_case_makes_no_ceiling)
     ceilings_learn(&ceilings, "memory_copy", &fast, 0.05);
     assert_near(ceiling_named(&ceilings, "memory_copy")->rate, 5e9);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -127,8 +127,3 @@ TEST(this_machine_has_cores_memory_and_a_kernel)
     assert_int_equal(strncmp(info.kernel, "Linux ", 6), 0);
     assert_int_not_equal(strlen(info.hostname), 0);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -343,8 +343,3 @@ TEST(a_shape_without_room_is_cut_at_a_whole_dim)
     shape_text(&shape, text, sizeof text);
     assert_string_equal(text, "n=1000");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -100,8 +100,3 @@ TEST(a_row_is_noisy_when_its_wider_side_is)
     result.lo_ns = 90, result.status = STATUS_WRONG;
     assert_false(result_is_noisy(&result, 0.05));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

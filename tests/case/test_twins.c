@@ -113,8 +113,3 @@ TEST(what_could_not_take_its_buffers_has_an_obstacle)
     assert_true(twins_work(twin, &shape).read_bytes == 77);
     assert_true(twins_work(&scale_fast, &shape).read_bytes == 4000);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

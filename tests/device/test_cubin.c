@@ -204,8 +204,3 @@ TEST(two_codes_under_one_name_are_ambiguous)
     assert_int_equal(symbol->state, CODE_AMBIGUOUS);
     symbols_release(&symbols);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -275,8 +275,3 @@ TEST(a_spec_means_any_gpu_one_or_all)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(device_choice(cases[i].spec), cases[i].choice);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

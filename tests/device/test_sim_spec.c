@@ -132,8 +132,3 @@ TEST(more_rules_than_there_is_room_for_are_refused)
     assert_int_equal(sim_spec_parse(text, &spec), -1);
     assert_non_null(strstr(assay_last_error(), "more than 32"));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

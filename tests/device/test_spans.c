@@ -171,8 +171,3 @@ TEST(a_pair_that_misses_work_elsewhere_is_no_reason_to_call_the_span_stretched)
     near[0] = 98500;
     assert_true(spans_stretched(samples, near, 1, 2, 2.5));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

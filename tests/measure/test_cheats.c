@@ -395,8 +395,3 @@ TEST(a_slow_setup_is_not_repeated_and_its_answer_is_found)
     check_cheat(slow_setup, copy_kept, "with other inputs: y[");
     assert_int_equal(setups, 2 * SEEDS); /* one per group */
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -154,8 +154,3 @@ TEST(each_poison_is_another)
     free(old);
     bench_close(&bench);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -396,8 +396,3 @@ TEST(a_launch_that_fails_in_its_profile_is_a_crash)
         samples_release(&results[i].samples);
     free(profiles);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

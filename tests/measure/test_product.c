@@ -178,8 +178,3 @@ TEST(one_that_is_apart_is_not_asked)
     assert_string_equal(ask(&bench, true).reason, "");
     bench_close(&bench);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

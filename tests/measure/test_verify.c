@@ -363,8 +363,3 @@ TEST(a_changed_input_is_found_and_restored)
     assert_true(((float *)bench.buffers.data[0])[1008] == was);
     bench_close(&bench);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -134,8 +134,3 @@ TEST(a_dead_peer_is_an_error_and_no_signal)
     assert_int_equal(wire_receive(pair[0], &type, &data, &bytes), -1);
     close(pair[0]);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -194,8 +194,3 @@ TEST(variants_that_differ_within_the_bound_are_right)
             if (results[i].status != STATUS_OK) fail_msg("%s", results[i].reason);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}
