@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/test.h"
 #include "base/error.h"
 #include "measure/measurement.h"
+#include "on_host.h"
 
 enum { N = 20011, SEEDS = 6 }; /* enough that inputs and poison change in part */
 
@@ -248,6 +248,11 @@ static int64_t pretend(struct device *device)
     return pretended;
 }
 
+static void tell_free_bytes(struct device_ops *ops)
+{
+    ops->free_bytes = pretend;
+}
+
 /* From its second launch on it leaves what no answer can be, as poison does. */
 static int spoil(struct assay_call *call)
 {
@@ -271,36 +276,22 @@ static int found_by_seeds(const struct assay_variant *cheat, bool check_only, co
 {
     int found = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        const struct device_ops *ops;
-        struct device *device;
-        struct board board = {0};
-        struct measure_outcome outcome;
         struct case_result results[3];
-        struct device_options options = {.spec = "host", .flush = -1};
-        struct measure_request request = {.shape = {&scale, {N}},
-                                          .temperature = ASSAY_HOT,
-                                          .budget_s = 0.01,
-                                          .precision_pct = 50,
-                                          .baseline = "",
-                                          .seed = seed,
-                                          .check_only = check_only,
-                                          .count = 3,
-                                          .variant = {neighbour, cheat, &packs}};
-        for (int i = 0; i < 3; i++)
-            result_init(&results[i]);
-        assert_int_equal(device_open(&options, &ops, &device), 0);
-        struct device_ops told = *ops;
-        told.free_bytes = pretend;
-        assert_int_equal(measure_group(&told, device, &board, &request, results, &outcome), 0);
-        ops->close(device);
-        assert_false(outcome.broken);
+        const struct measure_request request = {.shape = {&scale, {N}},
+                                                .temperature = ASSAY_HOT,
+                                                .budget_s = 0.01,
+                                                .precision_pct = 50,
+                                                .seed = seed,
+                                                .check_only = check_only,
+                                                .count = 3,
+                                                .variant = {neighbour, cheat, &packs}};
+        assert_int_equal(measure_on_host(&request, results, tell_free_bytes), 0);
         if (neighbour == &right) assert_string_equal(results[0].reason, "");
         assert_string_equal(results[2].reason, "");
         found += results[1].status == STATUS_WRONG;
         if (results[1].status == STATUS_WRONG && !strstr(results[1].reason, words))
             fail_msg("%s: %s", cheat->name, results[1].reason);
-        for (int i = 0; i < 3; i++)
-            samples_release(&results[i].samples);
+        release_results(results, 3);
     }
     return found;
 }
