@@ -23,65 +23,43 @@ enum { NVML_UNCORRECTED = 1, NVML_SINCE_DRIVER = 0 };
 
 struct nvml_card; /* nvmlDevice_t points to it */
 
+/* clang-format off */
 /* Functions that may be missing are NULL. */
-struct nvml_api {
-    int (*init)(void);
-    int (*shutdown)(void);
-    const char *(*error_text)(int code);
-    int (*card_by_uuid)(const char *uuid, struct nvml_card **card);
-    int (*clock)(struct nvml_card *card, int type, unsigned *mhz);
-    int (*clock_max)(struct nvml_card *card, int type, unsigned *mhz);
-    int (*temperature)(struct nvml_card *card, int sensor, unsigned *celsius);
-    int (*power)(struct nvml_card *card, unsigned *milliwatts);
-    int (*power_limit)(struct nvml_card *card, unsigned *milliwatts);
-    int (*energy)(struct nvml_card *card, unsigned long long *millijoules);
-    int (*clock_reasons)(struct nvml_card *card, unsigned long long *bits);
-    int (*vbios)(struct nvml_card *card, char *text, unsigned size);
-    int (*driver)(char *text, unsigned size);
-    int (*ecc)(struct nvml_card *card, int *now, int *after_reboot);
-    int (*mig)(struct nvml_card *card, unsigned *now, unsigned *after_reset);
-    int (*persistence)(struct nvml_card *card, int *mode);
-    int (*processes)(struct nvml_card *card, unsigned *count, void *list);
-    int (*link_width)(struct nvml_card *card, unsigned *lanes);
-    int (*link_width_max)(struct nvml_card *card, unsigned *lanes);
-    int (*link_generation)(struct nvml_card *card, unsigned *generation);
-    int (*link_generation_max)(struct nvml_card *card, unsigned *generation);
-    int (*ecc_errors)(struct nvml_card *card, int type, int counter, unsigned long long *count);
+#define CARD struct nvml_card *card
+#define EACH_CALL(f) \
+    f(init, int, (void), "nvmlInit_v2", "nvmlInit", false) \
+    f(shutdown, int, (void), "nvmlShutdown", NULL, false) \
+    f(error_text, const char *, (int code), "nvmlErrorString", NULL, false) \
+    f(card_by_uuid, int, (const char *uuid, struct nvml_card **card), "nvmlDeviceGetHandleByUUID", NULL, false) \
+    f(clock, int, (CARD, int type, unsigned *mhz), "nvmlDeviceGetClockInfo", NULL, true) \
+    f(clock_max, int, (CARD, int type, unsigned *mhz), "nvmlDeviceGetMaxClockInfo", NULL, true) \
+    f(temperature, int, (CARD, int sensor, unsigned *celsius), "nvmlDeviceGetTemperature", NULL, true) \
+    f(power, int, (CARD, unsigned *milliwatts), "nvmlDeviceGetPowerUsage", NULL, true) \
+    f(power_limit, int, (CARD, unsigned *milliwatts), "nvmlDeviceGetEnforcedPowerLimit", NULL, true) \
+    f(energy, int, (CARD, unsigned long long *millijoules), "nvmlDeviceGetTotalEnergyConsumption", NULL, true) \
+    f(clock_reasons, int, (CARD, unsigned long long *bits), "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons", true) \
+    f(vbios, int, (CARD, char *text, unsigned size), "nvmlDeviceGetVbiosVersion", NULL, true) \
+    f(driver, int, (char *text, unsigned size), "nvmlSystemGetDriverVersion", NULL, true) \
+    f(ecc, int, (CARD, int *now, int *after_reboot), "nvmlDeviceGetEccMode", NULL, true) \
+    f(mig, int, (CARD, unsigned *now, unsigned *after_reset), "nvmlDeviceGetMigMode", NULL, true) \
+    f(persistence, int, (CARD, int *mode), "nvmlDeviceGetPersistenceMode", NULL, true) \
+    f(processes, int, (CARD, unsigned *count, void *list), "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2", true) \
+    f(link_width, int, (CARD, unsigned *lanes), "nvmlDeviceGetCurrPcieLinkWidth", NULL, true) \
+    f(link_width_max, int, (CARD, unsigned *lanes), "nvmlDeviceGetMaxPcieLinkWidth", NULL, true) \
+    f(link_generation, int, (CARD, unsigned *generation), "nvmlDeviceGetCurrPcieLinkGeneration", NULL, true) \
+    f(link_generation_max, int, (CARD, unsigned *generation), "nvmlDeviceGetMaxPcieLinkGeneration", NULL, true) \
+    f(ecc_errors, int, (CARD, int type, int counter, unsigned long long *count), "nvmlDeviceGetTotalEccErrors", NULL, true)
+/* clang-format on */
+struct api {
+    EACH_CALL(LIBRARY_MEMBER)
 };
-
-#define AT(member) offsetof(struct nvml_api, member)
-static const struct library_symbol symbols[] = {
-    {"nvmlInit_v2", "nvmlInit", AT(init), false},
-    {"nvmlShutdown", NULL, AT(shutdown), false},
-    {"nvmlErrorString", NULL, AT(error_text), false},
-    {"nvmlDeviceGetHandleByUUID", NULL, AT(card_by_uuid), false},
-    {"nvmlDeviceGetClockInfo", NULL, AT(clock), true},
-    {"nvmlDeviceGetMaxClockInfo", NULL, AT(clock_max), true},
-    {"nvmlDeviceGetTemperature", NULL, AT(temperature), true},
-    {"nvmlDeviceGetPowerUsage", NULL, AT(power), true},
-    {"nvmlDeviceGetEnforcedPowerLimit", NULL, AT(power_limit), true},
-    {"nvmlDeviceGetTotalEnergyConsumption", NULL, AT(energy), true},
-    {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons",
-     AT(clock_reasons), true},
-    {"nvmlDeviceGetVbiosVersion", NULL, AT(vbios), true},
-    {"nvmlSystemGetDriverVersion", NULL, AT(driver), true},
-    {"nvmlDeviceGetEccMode", NULL, AT(ecc), true},
-    {"nvmlDeviceGetMigMode", NULL, AT(mig), true},
-    {"nvmlDeviceGetPersistenceMode", NULL, AT(persistence), true},
-    {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2",
-     AT(processes), true},
-    {"nvmlDeviceGetCurrPcieLinkWidth", NULL, AT(link_width), true},
-    {"nvmlDeviceGetMaxPcieLinkWidth", NULL, AT(link_width_max), true},
-    {"nvmlDeviceGetCurrPcieLinkGeneration", NULL, AT(link_generation), true},
-    {"nvmlDeviceGetMaxPcieLinkGeneration", NULL, AT(link_generation_max), true},
-    {"nvmlDeviceGetTotalEccErrors", NULL, AT(ecc_errors), true},
-};
-#undef AT
+static const struct library_symbol symbols[] = {EACH_CALL(LIBRARY_SYMBOL)};
+#undef CARD
 
 /* Global because NVML's own state is per process and a process uses one card. */
 static struct {
     void *library;
-    struct nvml_api api;
+    struct api api;
     bool is_started;
     struct nvml_card *card;
 } nvml;

@@ -59,13 +59,11 @@ extern "C" {
 /* clang-format on */
 
 #define MEMBER(name) decltype(&::name) name;
-#define SYMBOL(name) {#name, NULL, offsetof(struct api, name), false},
 struct api {
     EACH_CALL(MEMBER)
 };
-static const struct library_symbol api_symbols[] = {EACH_CALL(SYMBOL)};
+static const struct library_symbol api_symbols[] = {EACH_CALL(LIBRARY_NAME)};
 #undef MEMBER
-#undef SYMBOL
 
 /* 0, or -1 with assay_error. */
 #define CALL(counters, name, params) cupti_check((counters)->api.name(params), #name)
