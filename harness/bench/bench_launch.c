@@ -8,6 +8,15 @@
 #include "base/error.h"
 #include "bench/bench.h"
 
+/* Not there in a program without CUDA, which has no device that would call them. */
+#pragma weak kernel_module_capability
+#pragma weak kernel_module_load
+#pragma weak kernel_module_unload
+#pragma weak kernel_module_launch
+#pragma weak kernel_memory_alloc
+#pragma weak kernel_memory_free
+#pragma weak kernel_memory_read
+
 enum { MOST_PARAMETERS = BENCH_MAX_ARGUMENTS + 2 };
 
 /* A kernel that is ready to be launched. */
