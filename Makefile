@@ -256,8 +256,8 @@ $(call named,program_build.c,$(HARNESS_O)): $(BUILD)/build_revision.inc
 # two entries alone, and without the sanitisers, which those programs lack. The program has it within
 # itself, as bytes; none without CUPTI's headers.
 INJECT_SRC := $(wildcard harness/device/cuda/inject/*.c) harness/device/trace_writer.c \
-    $(addprefix harness/device/cuda/,symbols.c cubin.c cubin_sections.c cupti_activity_cuda.c cupti_library_cuda.c) \
-    $(addprefix harness/base/,error.c library.c rng.c text.c)
+    $(addprefix harness/device/cuda/,symbols.c cubin.c cupti_activity_cuda.c cupti_library_cuda.c) \
+    $(addprefix harness/base/,elf_file.c error.c library.c rng.c text.c)
 INJECT_O := $(patsubst %,$(BUILD)/inject/%.o,$(INJECT_SRC))
 INJECT := $(if $(filter 1,$(CUDA)),$(if $(wildcard $(addsuffix /cupti_activity.h,$(CUDA_INCLUDE) \
     $(CUPTI_INCLUDE) /usr/include)),$(BUILD)/libassay_time.so))

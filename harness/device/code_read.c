@@ -1,7 +1,6 @@
 #include "device/code_read.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +16,6 @@
 #include "base/temp_folder.h"
 #include "base/text.h"
 #include "device/cuda/cubin.h"
-#include "device/cuda/cubin_sections.h"
 #include "device/kernel_image.h"
 
 /* ------------------------------------------------------------------- tools -- */
@@ -77,12 +75,10 @@ static bool has_tool(const char *name)
 
 static bool is_elf(const char *path)
 {
-    char magic[4] = "";
-    FILE *file = fopen(path, "re");
-    if (!file) return false;
-    size_t got = fread(magic, 1, sizeof magic, file);
-    fclose(file);
-    return got == sizeof magic && memcmp(magic, "\177ELF", sizeof magic) == 0;
+    struct elf_file elf;
+    if (elf_map(&elf, path)) return false;
+    elf_unmap(&elf);
+    return true;
 }
 
 /* The file that has a program's code. */
@@ -149,13 +145,13 @@ static void take_kernel(const char *name, struct code_hash hash, void *context)
 static int read_cubin(struct kernels *kernels, const char *name)
 {
     char path[2 * PATH_MAX];
-    struct cubin_sections sections;
+    struct elf_file sections;
     size_t size;
     snprintf(path, sizeof path, "%s/%s", kernels->folder.path, name);
     char *bytes = kernel_file_read(path, &size);
     if (!bytes) return -1;
     kernels->file = name;
-    int status = cubin_sections_open(&sections, bytes, size);
+    int status = cubin_open(&sections, bytes, size);
     if (status == 0) kernels->arch = cubin_architecture(&sections);
     if (status == 0 && cubin_each_function(bytes, size, take_kernel, kernels) < 0) status = -1;
     free(bytes);
@@ -235,21 +231,14 @@ static void kernels_release(struct kernels *kernels)
     temp_folder_remove(&kernels->folder);
 }
 
-/* Whether nvcc's section with machine code of GPUs is there. Its name alone says nothing: whoever
- * looks for the section has it, too. */
+/* Whether nvcc's section with machine code of GPUs is there. */
 static bool has_kernels(const char *path)
 {
-    static const char section[] = ".nv_fatbin";
-    size_t size = 0;
-    char *bytes = kernel_file_read(path, &size);
-    Elf64_Ehdr head = {.e_shoff = 0};
-    Elf64_Shdr names = {.sh_size = 0};
-    if (bytes && size >= sizeof head) memcpy(&head, bytes, sizeof head);
-    uint64_t at = head.e_shoff + (uint64_t)head.e_shstrndx * sizeof names;
-    if (head.e_shoff < size && at + sizeof names <= size) memcpy(&names, bytes + at, sizeof names);
-    bool found = names.sh_size < size && names.sh_offset <= size - names.sh_size &&
-                 memmem(bytes + names.sh_offset, names.sh_size, section, sizeof section) != NULL;
-    free(bytes);
+    struct elf_file elf;
+    struct elf_section section;
+    if (elf_map(&elf, path)) return false;
+    bool found = elf_section_find(&elf, ".nv_fatbin", &section) == 0 && section.bytes;
+    elf_unmap(&elf);
     return found;
 }
 
