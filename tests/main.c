@@ -1,4 +1,5 @@
-/* main.c - runs the tests of a program in the order of their lines; its main, where it has no own. */
+/* main.c - runs the tests of a program in the order of their lines; its main, where it has no own.
+ */
 #include "tests/test.h"
 
 int test_main(CMFixtureFunction setup, CMFixtureFunction teardown)

@@ -29,8 +29,8 @@ static inline void bench_open(struct bench *bench, struct assay_shape shape, uin
     memset(bench, 0, sizeof *bench);
     bench->shape = shape;
     host_open(&bench->ops, &bench->device);
-    assert_int_equal(
-        buffers_init(&bench->buffers, bench->ops, bench->device, &bench->shape, seed), 0);
+    assert_int_equal(buffers_init(&bench->buffers, bench->ops, bench->device, &bench->shape, seed),
+                     0);
     assert_int_equal(verifier_init(&bench->verifier, &bench->buffers), 0);
 }
 
