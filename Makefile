@@ -274,7 +274,7 @@ $(BUILD)/libassay_time.so: $(INJECT_O)
 $(BUILD)/inject.inc: $(INJECT) FORCE
 	$(call keep,$(if $(INJECT),od -An -v -tu1 $(INJECT) | sed 's/[0-9][0-9]*/&$(comma)/g',:))
 
-$(call named,injected.c,$(HARNESS_O)): $(BUILD)/inject.inc
+$(BUILD)/harness/trace/program.c.o: $(BUILD)/inject.inc
 
 .PHONY: FORCE
 FORCE:

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "device/signs.h"
+#include "device/elements.h"
 #include "measure/product.h"
 
 /* The signs of output b are drawn from this stream of the inputs' seed, plus b. */

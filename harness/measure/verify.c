@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "measure/coverage.h"
 #include "measure/expected.h"
 #include "measure/product.h"
 

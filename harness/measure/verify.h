@@ -5,7 +5,7 @@
  * values, computed once in double and shared by all variants. Small outputs are compared
  * completely; of larger ones, chunks spread over the whole output at places that follow from
  * the seed, which always include the first and the last elements. What these chunks miss is left
- * to coverage.h, product.h and witness.h.
+ * to buffers.h, product.h and witness.h.
  */
 #pragma once
 

@@ -11,7 +11,6 @@
 #include "device/nvml.h"
 #include "run/interrupt.h"
 #include "store/exchange/store_foreign.h"
-#include "trace/injected.h"
 #include "trace/program.h"
 #include "trace/trace_cases.h"
 

@@ -8,7 +8,6 @@
 #include "base/stats.h"
 #include "device/demangle.h"
 #include "store/exchange/store_foreign.h"
-#include "trace/kernel_name.h"
 
 /* --------------------------------------------------------------- devices -- */
 

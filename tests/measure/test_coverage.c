@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/fill.h"
-#include "measure/coverage.h"
 #include "on_host.h"
 
 static enum assay_type output_type = ASSAY_F32;

@@ -1,5 +1,5 @@
-#include "device/cuda/check_cuda.h"
 #include "device/cuda/check_kernels.h"
+#include "device/cuda/device_cuda.h"
 
 int cuda_poison(struct device *device, void *memory, size_t bytes, uint64_t seed)
 {

@@ -4,9 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "device/cuda/check_kernels.h"
-#include "device/difference.h"
-#include "device/poison.h"
-#include "device/signs.h"
+#include "device/elements.h"
 
 enum {
     THREADS = 256,

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* poison.h over `bytes` bytes; memory is aligned for its words. */
+/* The poison of elements.h over `bytes` bytes; memory is aligned for its words. */
 int kernel_poison(void *stream, void *memory, size_t bytes, uint64_t seed);
 
 /* The members of struct unwritten, which *left holds beforehand as 0, 0, INT64_MAX. */

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "device/cuda/check_cuda.h"
 #include "device/cuda/cupti.h"
 #include "device/cuda/device_cuda.h"
 #include "device/cuda/device_kernels.h"

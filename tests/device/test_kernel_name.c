@@ -1,6 +1,6 @@
 /* test_kernel_name.c - what a case is called by, of a kernel's whole name. */
 #include "tests/test.h"
-#include "trace/kernel_name.h"
+#include "device/demangle.h"
 
 TEST(a_name_keeps_what_tells_it_from_others)
 {
