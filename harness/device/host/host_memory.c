@@ -88,7 +88,7 @@ int host_memory_poison(struct device *device, void *memory, size_t bytes, uint64
 }
 
 int host_memory_unwritten(struct device *device, const void *memory, enum assay_type type,
-                         int64_t count, uint64_t seed, struct unwritten *left)
+                          int64_t count, uint64_t seed, struct unwritten *left)
 {
     (void)device;
     int size = (int)assay_type_bytes(type);
@@ -110,7 +110,7 @@ int host_memory_unwritten(struct device *device, const void *memory, enum assay_
 }
 
 int host_memory_differ(struct device *device, const void *a, const void *b, enum assay_type type,
-                      int64_t count, struct difference out[ASSAY_CHECK_PLACES])
+                       int64_t count, struct difference out[ASSAY_CHECK_PLACES])
 {
     (void)device;
     size_t size = assay_type_bytes(type);
@@ -131,7 +131,7 @@ int host_memory_differ(struct device *device, const void *a, const void *b, enum
 }
 
 int host_memory_signed_sums(struct device *device, const void *matrix, enum assay_type type,
-                           int64_t rows, int64_t columns, uint64_t seed, double *sums)
+                            int64_t rows, int64_t columns, uint64_t seed, double *sums)
 {
     (void)device;
 #pragma omp parallel for schedule(static) if (rows * columns > PARALLEL_WORDS)

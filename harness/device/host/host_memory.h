@@ -16,16 +16,16 @@ int host_memory_fill(struct device *device, void *memory, enum assay_type type, 
 int host_memory_checksum(struct device *device, const void *memory, size_t bytes, uint64_t *sum);
 int host_memory_poison(struct device *device, void *memory, size_t bytes, uint64_t seed);
 int host_memory_unwritten(struct device *device, const void *memory, enum assay_type type,
-                         int64_t count, uint64_t seed, struct unwritten *left);
+                          int64_t count, uint64_t seed, struct unwritten *left);
 int host_memory_differ(struct device *device, const void *a, const void *b, enum assay_type type,
-                      int64_t count, struct difference out[ASSAY_CHECK_PLACES]);
+                       int64_t count, struct difference out[ASSAY_CHECK_PLACES]);
 int host_memory_signed_sums(struct device *device, const void *matrix, enum assay_type type,
-                           int64_t rows, int64_t columns, uint64_t seed, double *sums);
+                            int64_t rows, int64_t columns, uint64_t seed, double *sums);
 
 #define HOST_MEMORY_OPS                                                                            \
     .alloc = host_memory_alloc, .release = host_memory_release,                                    \
     .free_bytes = host_memory_free_bytes, .to_host = host_memory_copy,                             \
-    .from_host = host_memory_copy, .set = host_memory_set, .poison = host_memory_poison,            \
-    .unwritten = host_memory_unwritten, .copy = host_memory_copy, .differ = host_memory_differ,      \
-    .signed_sums = host_memory_signed_sums, .fill = host_memory_fill,                               \
+    .from_host = host_memory_copy, .set = host_memory_set, .poison = host_memory_poison,           \
+    .unwritten = host_memory_unwritten, .copy = host_memory_copy, .differ = host_memory_differ,    \
+    .signed_sums = host_memory_signed_sums, .fill = host_memory_fill,                              \
     .checksum = host_memory_checksum
