@@ -39,9 +39,3 @@ TEST(a_name_is_cut_at_its_field)
     kernel_short_name("void softmax<float>(float*)", name, sizeof name);
     assert_string_equal(name, "soft");
 }
-
-int main(void)
-{
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return test_main(NULL, NULL);
-}
