@@ -135,8 +135,7 @@ int bench_setup(struct assay_call *call)
     if (!state) return assay_error("out of memory for a kernel");
     state->bench = bench;
     state->buffer_count = bench->operation.buffers(call->shape, state->buffer);
-    snprintf(call->note, sizeof call->note, "%.40s, sha256 %s",
-             strrchr(kernel->file, '/') ? strrchr(kernel->file, '/') + 1 : kernel->file,
+    snprintf(call->note, sizeof call->note, "%.40s, sha256 %s", basename(kernel->file),
              kernel->sha);
     int status = make_ready(bench, kernel, call->shape, call->buffer, &state->kernel);
     if (status == 0 && kernel->variant.check) status = make_oracle(state, call);

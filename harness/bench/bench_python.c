@@ -1,12 +1,10 @@
 /* bench_python.c - `expect = FILE.py`: its function `reference` in a Python of its own. Inputs and
  * answer travel as files in a temporary folder; what Python says last is the error. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/process.h"
@@ -115,36 +113,28 @@ static int write_inputs(const struct assay_shape *shape, const void *const in[],
     return status ? -1 : output;
 }
 
-/* The last line that Python wrote. */
-static int said(const struct bench *bench, const struct temp_folder *folder)
+/* What Python said in its last line. */
+static int said(const struct bench *bench, char *text)
 {
-    char path[PATH_MAX + 64], line[160], last[160] = "it ended without a word";
-    FILE *in = file_path(folder, "said", path) ? NULL : fopen(path, "r");
-    while (in && fgets(line, sizeof line, in))
-        if (line[strspn(line, " \n")]) memcpy(last, line, sizeof last);
-    if (in) fclose(in);
-    last[strcspn(last, "\n")] = '\0';
-    return assay_error("%s: %s", bench->reference_file, last);
+    const char *last = "it ended without a word";
+    for (char *line; (line = strsep(&text, "\n"));)
+        if (line[strspn(line, " ")]) last = line;
+    return assay_error("%s: %.159s", bench->reference_file, last);
 }
 
 static int run_python(const struct bench *bench, const struct temp_folder *folder, int output)
 {
-    char path[PATH_MAX + 64], number[16];
-    if (file_path(folder, "said", path)) return -1;
-    snprintf(number, sizeof number, "%d", output);
-    int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (to < 0) return assay_error("%s: cannot be written: %s", path, strerror(errno));
     const char *named = getenv("ASSAY_PYTHON"), *python = named && *named ? named : "python3";
+    char number[16], *text;
+    int status;
+    snprintf(number, sizeof number, "%d", output);
     const char *argv[] = {python, "-c", program, bench->reference_file, folder->path, number, NULL};
-    const struct process_file files[] = {{to, STDOUT_FILENO}, {to, STDERR_FILENO}};
-    struct process_start start = {.program = python, .argv = argv, .files = files, .file_count = 2};
-    pid_t pid;
-    int status, error = process_start(&start, &pid);
-    close(to);
+    int error = process_output(argv, true, &text, &status);
     if (error) return assay_error("%s cannot be started: %s", python, strerror(error));
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) return assay_error("%s was lost: %s", python, strerror(errno));
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : said(bench, folder);
+    bool is_fine = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    int failed = is_fine ? 0 : said(bench, text);
+    free(text);
+    return failed;
 }
 
 static int read_answer(const struct temp_folder *folder, int64_t begin, int64_t end,

@@ -1,15 +1,10 @@
 #include "device/code_read.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/grow.h"
 #include "base/process.h"
@@ -23,42 +18,13 @@
 /* What a shell command prints; free(3). $1 and $2 are its arguments. NULL: it failed. */
 static char *said(const char *script, const char *first, const char *second)
 {
-    const char *argv[] = {"sh", "-c", script, "sh", first, second, NULL};
-    char *text = NULL;
-    size_t size = 0, used = 0;
-    int output[2], status = 1;
-    pid_t pid;
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (nothing < 0 || pipe2(output, O_CLOEXEC) != 0) {
-        if (nothing >= 0) close(nothing);
-        return NULL;
-    }
-    const struct process_file files[] = {
-        {nothing, STDIN_FILENO}, {output[1], STDOUT_FILENO}, {nothing, STDERR_FILENO}};
-    const struct process_start start = {
-        .program = "/bin/sh", .argv = argv, .files = files, .file_count = 3};
-    int error = process_start(&start, &pid);
-    close(nothing);
-    close(output[1]);
-    for (ssize_t got = 1; !error && got > 0; used += got > 0 ? (size_t)got : 0) {
-        if (used + 1 >= size) {
-            char *more = realloc(text, size = 2 * size + 65536);
-            if (!more) break;
-            text = more;
-        }
-        do
-            got = read(output[0], text + used, size - used - 1);
-        while (got < 0 && errno == EINTR);
-    }
-    close(output[0]);
-    while (!error && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (text) text[used] = '\0';
-    if (error || status != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    const char *const argv[] = {"/bin/sh", "-c", script, "sh", first, second, NULL};
+    char *text;
+    int status;
+    if (process_output(argv, false, &text, &status) != 0) return NULL;
+    if (status == 0) return text;
+    free(text);
+    return NULL;
 }
 
 /* CUDA's tools, where its packages put them too. */

@@ -53,8 +53,8 @@ static void assert_none_binds(const struct ceilings *ceilings, struct assay_work
 }
 
 /* Which binds is known, and not how much of it was reached. */
-static void assert_no_share(const struct ceilings *ceilings, struct assay_work work,
-                            double time_ns, const char *expected_name)
+static void assert_no_share(const struct ceilings *ceilings, struct assay_work work, double time_ns,
+                            const char *expected_name)
 {
     char name[ASSAY_MAX_NAME];
     double fraction = 0;
