@@ -1,6 +1,7 @@
 /* expression.c - a recursive descent that computes while it reads. */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,34 +179,18 @@ static bool is_of_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static const struct {
-    const char *name;
-    int64_t factor;
-} units[] = {
-    {"k", 1000},
-    {"K", 1000},
-    {"M", 1000000},
-    {"G", 1000000000},
-    {"T", INT64_C(1000000000000)},
-    {"Ki", 1 << 10},
-    {"Mi", 1 << 20},
-    {"Gi", 1 << 30},
-    {"Ti", INT64_C(1) << 40},
-};
-
 static int read_unit(struct reading *reading, struct value *out)
 {
+    char unit[4];
     size_t length = 0;
     while (is_of_name(reading->at[length]))
         length++;
-    if (length == 0) return 0;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strlen(units[i].name) != length || strncmp(units[i].name, reading->at, length))
-            continue;
-        reading->at += length;
-        return combine(out, '*', (struct value){.numerator = units[i].factor, .denominator = 1});
-    }
-    return assay_error("'%.*s' is no unit (k M G T Ki Mi Gi Ti are)", (int)length, reading->at);
+    snprintf(unit, sizeof unit, "%.*s", (int)length, reading->at);
+    int64_t scale = length < sizeof unit ? text_scale(unit) : 0;
+    if (scale == 0)
+        return assay_error("'%.*s' is no unit (k M G T Ki Mi Gi Ti are)", (int)length, reading->at);
+    reading->at += length;
+    return combine(out, '*', (struct value){.numerator = scale, .denominator = 1});
 }
 
 static int read_number(struct reading *reading, struct value *out)
