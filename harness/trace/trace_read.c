@@ -147,7 +147,7 @@ static bool take_batch(struct file *file, const char *body, size_t bytes)
 static bool take_block(struct file *file, struct trace *trace, uint32_t type, const char *body,
                        size_t bytes)
 {
-    static bool (*const take[])(struct file *file, const char *body, size_t bytes) = {
+    static bool (*const take[])(struct file * file, const char *body, size_t bytes) = {
         [TRACE_NAME] = take_name,
         [TRACE_DEVICE] = take_device,
         [TRACE_SERIES] = take_series,
