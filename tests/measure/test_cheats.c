@@ -30,7 +30,6 @@ static int scale_buffers(const struct assay_shape *shape,
 static int scale_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                            int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape, (void)buffer, (void)bound;
     for (int64_t i = begin; i < end; i++)
         expected[i - begin] = (double)(((const float *)in[0])[i] * ((const float *)in[1])[i]);
     return 0;

@@ -83,7 +83,6 @@ static int half_buffers(const struct assay_shape *shape, struct assay_buffer out
 static int half_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                           int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape, (void)buffer, (void)bound;
     for (int64_t i = begin; i < end; i++)
         expected[i - begin] = 0.5 * ((const float *)in[0])[i];
     return 0;
@@ -114,7 +113,6 @@ static int absent_buffers(const struct assay_shape *shape,
 
 static int absent_fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
 {
-    (void)shape, (void)buffer, (void)seed, (void)host;
     return assay_error("no such file");
 }
 
@@ -241,7 +239,6 @@ TEST(a_group_that_cannot_begin_still_says_what_its_cases_are)
 static int mute_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                           int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape, (void)in, (void)buffer, (void)end, (void)expected, (void)bound;
     /* In one piece of several, which some thread takes. */
     return begin < 20000 ? 0 : assay_error("it has the shape (3), not (4)");
 }
@@ -338,7 +335,6 @@ TEST(only_a_case_that_is_right_is_profiled)
 
 static int fail_profile(struct device *device, const struct block *block, struct profile *profile)
 {
-    (void)device, (void)block, (void)profile;
     return assay_error("the launch failed");
 }
 

@@ -128,7 +128,6 @@ static int triple_buffers(const struct assay_shape *shape,
 static int triple_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                             int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape, (void)buffer, (void)bound;
     for (int64_t i = begin; i < end; i++)
         expected[i - begin] = 3.0 * ((const float *)in[0])[i];
     return 0;
@@ -205,7 +204,6 @@ static int halves_buffers(const struct assay_shape *shape,
 static int halves_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                             int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape, (void)in, (void)buffer;
     for (int64_t i = begin; i < end; i++) {
         expected[i - begin] = 100 + 0.1 * (double)(i % 4);
         bound[i - begin] = 1;

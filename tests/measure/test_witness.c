@@ -17,7 +17,6 @@ static int rows_buffers(const struct assay_shape *shape, struct assay_buffer out
 static int rows_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                           int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer, (void)bound;
     assert_int_equal(begin % shape->value[COLUMNS], 0);
     for (int64_t i = begin; i < end; i++)
         expected[i - begin] = 3.0 * ((const float *)in[0])[i];
@@ -37,7 +36,6 @@ static int64_t rows_run(const struct assay_shape *shape)
 static enum assay_match near_or_wrong(const struct assay_shape *shape, int buffer, double expected,
                                       double got)
 {
-    (void)shape, (void)buffer;
     double error = got > expected ? got - expected : expected - got;
     return error < 1e-5 ? ASSAY_EXACT : error < 1e-3 ? ASSAY_NEAR : ASSAY_WRONG;
 }
