@@ -169,12 +169,12 @@ int program_run(struct program_run *run)
     device_state_init(&run->end);
     run->uuid[0] = '\0';
     run->clock_reasons = 0;
-    machine_use_read(&before);
+    machine_use_read(&before, "");
     clock_gettime(CLOCK_REALTIME, &run->started);
     int error = process_start(&start, &pid);
     if (error != 0) return assay_error("cannot start %s: %s", run->argv[0], strerror(error));
     int status = wait_for(run, pid, &watched);
-    machine_use_read(&after);
+    machine_use_read(&after, "");
     surroundings_between(&run->around, &before, &after);
     if (!watched.is_open && !watched.is_given_up) find_device(run, &watched);
     if (watched.is_open) nvml_state(&run->end);

@@ -11,7 +11,7 @@
 static struct host_info described(void)
 {
     struct host_info info;
-    host_describe_below(&info, root);
+    host_describe(&info, root);
     return info;
 }
 
@@ -120,7 +120,7 @@ ROOT_TEST(a_text_longer_than_its_field_is_cut)
 TEST(this_machine_has_cores_memory_and_a_kernel)
 {
     struct host_info info;
-    host_describe(&info);
+    host_describe(&info, "");
     assert_true(info.cores >= 1);
     assert_true(info.cores <= sysconf(_SC_NPROCESSORS_CONF));
     assert_true(info.memory_bytes > 0);

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "device/device.h"
-#include "device/host/cache_lines.h"
+#include "device/host/host_cache.h"
 
 /* A closed walk through every line of a piece that any L2 holds, in an order that no
  * prefetcher guesses: a step waits for the one before it, 5 ns or so from L2 and some

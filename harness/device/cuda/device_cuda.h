@@ -74,16 +74,6 @@ int cuda_sample(struct device *device, const struct block *block, struct block_s
 int cuda_energy(struct device *device, const struct block *block, double ns, int *launches,
                 double *energy_mj);
 
-/* Of these, those that judge whole outputs (check_cuda.c). */
-int cuda_poison(struct device *device, void *memory, size_t bytes, uint64_t seed);
-int cuda_unwritten(struct device *device, const void *memory, enum assay_type type, int64_t count,
-                   uint64_t seed, struct unwritten *left);
-int cuda_copy(struct device *device, void *to, const void *from, size_t bytes);
-int cuda_differ(struct device *device, const void *a, const void *b, enum assay_type type,
-                int64_t count, struct difference out[ASSAY_CHECK_PLACES]);
-int cuda_signed_sums(struct device *device, const void *matrix, enum assay_type type, int64_t rows,
-                     int64_t columns, uint64_t seed, double *sums);
-
 int cuda_profile(struct device *device, const struct block *block, struct profile *profile);
 int cuda_trace(struct device *device, enum trace_step step, const struct assay_variant *variant,
                struct fingerprint *print);

@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "case/run_record.h"
 #include "device/device.h"
-#include "device/host/cache_lines.h"
 #include "device/host/host_cache.h"
 #include "device/host/host_memory.h"
 #include "device/nvtx.h"
