@@ -382,7 +382,7 @@ CUPTI_ROOMS = measure judge bench device suite object case base
 check-sanitize-cuda: ## the tests of CUPTI under the same (needs nvcc)
 	@+$(SANITIZED) check-cupti BUILD=$(BUILD)/sanitize-cuda CUDA=1 ARCH=90 ROOMS="$(CUPTI_ROOMS)"
 
-CUPTI_TESTS = $(call named,test_cupti %_cuda,$(UNIT_TESTS))
+CUPTI_TESTS = $(call named,%_cuda,$(UNIT_TESTS))
 check-cupti: $(CUPTI_TESTS)
 	@$(RUN_TESTS) $(CUPTI_TESTS)
 

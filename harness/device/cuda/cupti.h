@@ -42,9 +42,6 @@ void cupti_watch(const struct cupti_watcher *watcher);
 int cupti_open(void);
 void cupti_close(void);
 
-/* Whether records are being made. */
-bool cupti_is_open(void);
-
 /* Resume or pause recording. Recording delays each kernel by about half a microsecond: that
  * does not change its own timestamps but much of the time between two kernels. */
 int cupti_record(bool on);

@@ -1,5 +1,5 @@
 /*
- * test_cupti.c - recording what the device did, against a library made on the
+ * test_cupti_cuda.c - recording what the device did, against a library made on the
  * spot (fake_cupti.h).
  */
 #include <stdbool.h>
@@ -7,55 +7,10 @@
 #include "tests/test.h"
 #include "base/error.h"
 #include "device/cuda/cupti.h"
-#include "device/cuda/records.h"
 #include "tests/shared_object.h"
 #include "synthetic_cubin.h"
 
-/* ---------------------------------------------------------------- records -- */
-
-TEST(records_are_sorted_by_start_then_end_then_correlation)
-{
-    struct record_list list = {0};
-    const uint64_t times[][3] = {{30, 40, 1}, {10, 30, 2}, {10, 20, 5}, {10, 20, 4}};
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(
-            records_add(&list, &(struct cupti_record){.start_ns = times[i][0],
-                                                      .end_ns = times[i][1],
-                                                      .correlation = (uint32_t)times[i][2]}),
-            0);
-    records_sort(&list);
-    const uint32_t order[] = {4, 5, 2, 1};
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(list.items[i].correlation, order[i]);
-    records_release(&list);
-}
-
-TEST(a_record_without_times_is_refused)
-{
-    struct record_list list = {0};
-    assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = 0, .end_ns = 0}), -1);
-    assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = 5, .end_ns = 0}), -1);
-    assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = 5, .end_ns = 4}), -1);
-    assert_int_equal(list.count, 0);
-}
-
-TEST(ten_thousand_records_keep_their_values)
-{
-    struct record_list list = {0};
-    for (uint32_t i = 1; i <= 10000; i++)
-        assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = i, .end_ns = i}), 0);
-    assert_int_equal(list.count, 10000);
-    assert_int_equal(list.items[9999].start_ns, 10000);
-    records_release(&list);
-}
-
-#ifdef ASSAY_HAVE_CUDA
 #if __has_include(<cupti_activity.h>)
-#define CUPTI_IS_BUILT 1
-#endif
-#endif
-
-#ifdef CUPTI_IS_BUILT
 
 #include "fake_cupti.h"
 
@@ -131,7 +86,7 @@ TEST_WITH(a_missing_library_is_an_error_with_its_path, NULL, close_session)
     setenv("ASSAY_CUPTI", "/nowhere/libcupti.so", 1);
     assert_int_equal(cupti_open(), -1);
     assert_non_null(strstr(assay_last_error(), "/nowhere/libcupti.so"));
-    assert_false(cupti_is_open());
+    assert_int_equal(cupti_record(false), -1);
 }
 
 TEST_WITH(a_profiler_in_the_environment_has_the_device, NULL, close_session)
@@ -147,7 +102,7 @@ TEST_WITH(a_second_subscriber_is_told_that_it_is_taken, NULL, close_session)
     fake.results(39, 0);
     assert_int_equal(cupti_open(), -1);
     assert_non_null(strstr(assay_last_error(), "another profiler"));
-    assert_false(cupti_is_open());
+    assert_int_equal(cupti_record(false), -1);
 }
 
 TEST_WITH(a_refusal_to_record_leaves_nothing_enabled, NULL, close_session)
@@ -195,6 +150,18 @@ TEST_WITH(copies_and_sets_are_recorded_without_resources, open_session, close_se
     assert_int_equal(records[1].registers, -1);
 }
 
+TEST_WITH(records_are_sorted_by_start_then_end_then_correlation, open_session, close_session)
+{
+    static const uint32_t order[] = {4, 5, 2, 1};
+    fake.kernel(30, 40, 1, "a");
+    fake.kernel(10, 30, 2, "a");
+    fake.kernel(10, 20, 5, "a");
+    fake.kernel(10, 20, 4, "a");
+    collect(4, 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(records[i].correlation, order[i]);
+}
+
 TEST_WITH(a_collect_takes_what_came_since_the_last, open_session, close_session)
 {
     fake.kernel(10, 20, 1, "a");
@@ -221,10 +188,12 @@ TEST_WITH(many_kernels_fill_many_buffers_and_none_is_lost, open_session, close_s
 TEST_WITH(what_is_lost_is_counted, open_session, close_session)
 {
     fake.kernel(10, 20, 1, "a");
-    fake.kernel(0, 0, 2, "a");
+    fake.kernel(0, 0, 2, "a"); /* without times, and with times that cannot be */
+    fake.kernel(5, 0, 3, "a");
+    fake.kernel(5, 4, 4, "a");
     fake.unfinished();
     fake.dropped(5);
-    collect(1, 1 + 1 + 5);
+    collect(1, 3 + 1 + 5);
     collect(0, 0);
 }
 
@@ -300,7 +269,7 @@ TEST_WITH(a_closed_session_records_nothing_and_opens_again, open_session, close_
     assert_int_not_equal(fake.kinds(), 0);
     cupti_close();
     assert_int_equal(fake.kinds(), 0);
-    assert_false(cupti_is_open());
+    assert_int_equal(cupti_record(false), -1);
     assert_int_equal(cupti_collect(&records, &count, &lost), -1);
     assert_int_equal(cupti_open(), 0);
     fake.kernel(10, 20, 1, "a");
@@ -310,6 +279,14 @@ TEST_WITH(a_closed_session_records_nothing_and_opens_again, open_session, close_
 int main(void)
 {
     return test_main(make_library, remove_library);
+}
+
+#else
+
+TEST(a_build_without_cupti_says_so)
+{
+    assert_int_equal(cupti_open(), -1);
+    assert_non_null(strstr(assay_last_error(), "CUPTI's headers"));
 }
 
 #endif
