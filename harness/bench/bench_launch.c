@@ -73,7 +73,7 @@ static int make_image(struct bench_kernel *kernel)
 
 /* ------------------------------------------------------------------ setup -- */
 
-static int set_values(const struct bench *bench, const struct expression_size *sizes, int count,
+static int set_values(const struct bench *bench, const struct assay_shape *shape,
                       void *const buffer[], struct ready *ready)
 {
     int next = 0;
@@ -83,7 +83,7 @@ static int set_values(const struct bench *bench, const struct expression_size *s
         const struct argument *argument = &bench->argument[i];
         if (argument->kind == ARGUMENT_BUFFER) ready->value[i].pointer = buffer[next++];
         if (argument->kind == ARGUMENT_NUMBER &&
-            argument_number(argument, sizes, count, &ready->value[i]))
+            argument_number(argument, shape, &ready->value[i]))
             return -1;
     }
     return 0;
@@ -101,12 +101,11 @@ static int check_threads(const struct kernel_entry *entry, const struct kernel_l
 static int make_ready(const struct bench *bench, struct bench_kernel *kernel,
                       const struct assay_shape *shape, void *const buffer[], struct ready *ready)
 {
-    struct expression_size sizes[ASSAY_MAX_DIMS];
-    int count = bench_sizes(shape, sizes), status = make_image(kernel);
+    int status = make_image(kernel);
     if (status) return status;
     const struct kernel_entry *entry = bench_entry(bench, kernel, &kernel->image);
-    if (!entry || bench_launch_of(kernel, sizes, count, &ready->launch) ||
-        check_threads(entry, &ready->launch) || set_values(bench, sizes, count, buffer, ready))
+    if (!entry || bench_launch_of(kernel, shape, &ready->launch) ||
+        check_threads(entry, &ready->launch) || set_values(bench, shape, buffer, ready))
         return -1;
     return kernel_module_load(&ready->module, &kernel->image, entry->name, &ready->launch);
 }

@@ -10,6 +10,7 @@
 #include "base/process.h"
 #include "base/temp_folder.h"
 #include "bench/bench.h"
+#include "case/shape.h"
 
 /* Arguments: the file, the folder, which output. `what` has a line per size and buffer. */
 static const char program[] =
@@ -89,14 +90,14 @@ static int write_inputs(const struct assay_shape *shape, const void *const in[],
                         const struct assay_buffer *buffers, int count,
                         const struct temp_folder *folder)
 {
-    struct expression_size sizes[ASSAY_MAX_DIMS];
     char *text = NULL;
     size_t length;
-    int output = 0, dims = bench_sizes(shape, sizes), status = 0;
+    int output = 0, dims = shape_dims(shape->operation), status = 0;
     FILE *what = open_memstream(&text, &length);
     if (!what) return assay_error("out of memory for a reference");
     for (int i = 0; i < dims; i++)
-        fprintf(what, "size %s - %lld\n", sizes[i].name, (long long)sizes[i].value);
+        fprintf(what, "size %s - %lld\n", shape->operation->dims[i].name,
+                (long long)shape->value[i]);
     for (int b = 0; b < count && status == 0; b++) {
         const struct assay_buffer *spec = &buffers[b];
         if (spec->role == ASSAY_SCRATCH) continue;

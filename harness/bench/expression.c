@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bench/expression.h"
+#include "case/shape.h"
 
-enum { MAX_DEPTH = 64, MAX_SIZES = ASSAY_MAX_DIMS };
+enum { MAX_DEPTH = 64 };
 
 /* numerator / denominator, in lowest terms, the denominator above 0; or `real`, where that is 0. */
 struct value {
@@ -20,8 +20,8 @@ struct value {
 
 struct reading {
     const char *text, *at;
-    const struct expression_size *sizes;
-    int size_count, depth;
+    const struct assay_shape *shape;
+    int depth;
 };
 
 typedef __int128 wide;
@@ -230,13 +230,18 @@ static int read_call(struct reading *reading, const struct function *function, s
     return function->compute(out, second);
 }
 
+static int size_count(const struct reading *reading)
+{
+    return reading->shape ? shape_dims(reading->shape->operation) : 0;
+}
+
 static int refuse_name(const struct reading *reading, const char *name)
 {
-    const char *names[FUNCTIONS + MAX_SIZES];
+    const char *names[FUNCTIONS + ASSAY_MAX_DIMS];
     int count = 0;
     char hint[TEXT_HINT];
-    for (; count < reading->size_count && count < MAX_SIZES; count++)
-        names[count] = reading->sizes[count].name;
+    for (; count < size_count(reading); count++)
+        names[count] = reading->shape->operation->dims[count].name;
     for (int i = 0; i < FUNCTIONS; i++)
         names[count++] = functions[i].name;
     return assay_error("there is no size '%s'%s", name,
@@ -255,9 +260,8 @@ static int read_name(struct reading *reading, struct value *out)
     reading->at += length;
     const struct function *function = function_of(name);
     if (function) return read_call(reading, function, out);
-    for (int i = 0; i < reading->size_count; i++)
-        if (!strcmp(reading->sizes[i].name, name))
-            return set_fraction(out, reading->sizes[i].value, 1);
+    int size = size_count(reading) ? shape_dim(reading->shape->operation, name) : -1;
+    if (size >= 0) return set_fraction(out, reading->shape->value[size], 1);
     return refuse_name(reading, name);
 }
 
@@ -310,21 +314,21 @@ static int read_sum(struct reading *reading, struct value *out)
     return 0;
 }
 
-static int evaluate(const char *text, const struct expression_size *sizes, int count,
+static int evaluate(const char *text, const struct assay_shape *shape,
                     struct value *out)
 {
-    struct reading reading = {.text = text, .at = text, .sizes = sizes, .size_count = count};
+    struct reading reading = {.text = text, .at = text, .shape = shape};
     int failed = read_sum(&reading, out);
     if (!failed && next(&reading)) failed = assay_error("'%.10s' is too much", reading.at);
     if (failed) return assay_error("'%.80s': %s", text, assay_last_error());
     return 0;
 }
 
-int expression_whole(const char *text, const struct expression_size *sizes, int count,
+int expression_whole(const char *text, const struct assay_shape *shape,
                      int64_t *value)
 {
     struct value result;
-    if (evaluate(text, sizes, count, &result)) return -1;
+    if (evaluate(text, shape, &result)) return -1;
     double real = real_of(result);
     bool is_whole = result.denominator == 1;
     if (!result.denominator && real == trunc(real) && fabs(real) < 0x1p53) {
@@ -338,10 +342,10 @@ int expression_whole(const char *text, const struct expression_size *sizes, int 
     return 0;
 }
 
-int expression_real(const char *text, const struct expression_size *sizes, int count, double *value)
+int expression_real(const char *text, const struct assay_shape *shape, double *value)
 {
     struct value result;
-    if (evaluate(text, sizes, count, &result)) return -1;
+    if (evaluate(text, shape, &result)) return -1;
     *value = real_of(result);
     return 0;
 }
