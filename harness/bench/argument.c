@@ -220,7 +220,8 @@ int argument_bytes(const struct argument *argument)
 }
 
 /* The value of a float: the double, rounded to the type. */
-static int float_value(const struct argument *argument, const struct assay_shape *shape, union argument_value *value)
+static int float_value(const struct argument *argument, const struct assay_shape *shape,
+                       union argument_value *value)
 {
     double real;
     if (expression_real(argument->expression, shape, &real)) return -1;

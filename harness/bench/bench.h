@@ -138,7 +138,8 @@ int bench_split(char text[BENCH_TEXT], char *part[BENCH_PARTS], int most);
 
 /* The launch of a kernel at these sizes. -1 with assay_error: a grid of 0, a block over 1024, ...
  */
-int bench_launch_of(const struct bench_kernel *kernel, const struct assay_shape *shape, struct kernel_launch *launch);
+int bench_launch_of(const struct bench_kernel *kernel, const struct assay_shape *shape,
+                    struct kernel_launch *launch);
 
 /* What every kernel's variant has; `check` holds it against the oracle. */
 int bench_setup(struct assay_call *call);

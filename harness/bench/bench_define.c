@@ -56,7 +56,8 @@ static int64_t product(const unsigned of[3])
     return (int64_t)of[0] * of[1] * of[2];
 }
 
-static int read_cluster(const struct bench_kernel *kernel, const struct assay_shape *shape, struct kernel_launch *launch)
+static int read_cluster(const struct bench_kernel *kernel, const struct assay_shape *shape,
+                        struct kernel_launch *launch)
 {
     if (!kernel->cluster[0]) return 0;
     if (three("cluster", kernel->cluster, shape, most_cluster, launch->cluster)) return -1;
@@ -70,7 +71,8 @@ static int read_cluster(const struct bench_kernel *kernel, const struct assay_sh
     return 0;
 }
 
-int bench_launch_of(const struct bench_kernel *kernel, const struct assay_shape *shape, struct kernel_launch *launch)
+int bench_launch_of(const struct bench_kernel *kernel, const struct assay_shape *shape,
+                    struct kernel_launch *launch)
 {
     int64_t shared = 0;
     *launch = (struct kernel_launch){0};
@@ -130,8 +132,7 @@ static int flops_of(const struct bench *bench, const struct assay_shape *shape,
         double ops;
         if (arithmetic >= 0) text += length;
         if (arithmetic < 0) arithmetic = ASSAY_FP32;
-        if (expression_real(text, shape, &ops))
-            return assay_error("flops: %s", assay_last_error());
+        if (expression_real(text, shape, &ops)) return assay_error("flops: %s", assay_last_error());
         if (ops < 0) return assay_error("flops: %g is below 0", ops);
         work->ops[arithmetic] += ops;
     }
@@ -145,7 +146,8 @@ static struct bench *bench_of_shape(const struct assay_shape *shape)
     return (struct bench *)bench_of(shape->operation);
 }
 
-static int count_buffer(const struct argument *argument, const struct assay_shape *shape, int64_t *elements)
+static int count_buffer(const struct argument *argument, const struct assay_shape *shape,
+                        int64_t *elements)
 {
     if (expression_whole(argument->expression, shape, elements))
         return assay_error("%s: %s", argument->name, assay_last_error());
@@ -192,10 +194,9 @@ static int check_sizes(const struct bench *bench, const struct assay_shape *shap
         const struct argument *argument = &bench->argument[i];
         union argument_value value;
         int64_t elements;
-        int failed =
-            argument->kind == ARGUMENT_BUFFER   ? count_buffer(argument, shape, &elements)
-            : argument->kind == ARGUMENT_NUMBER ? argument_number(argument, shape, &value)
-                                                : 0;
+        int failed = argument->kind == ARGUMENT_BUFFER   ? count_buffer(argument, shape, &elements)
+                     : argument->kind == ARGUMENT_NUMBER ? argument_number(argument, shape, &value)
+                                                         : 0;
         if (failed) return -1;
     }
     return bytes_of(bench, shape, &work) || flops_of(bench, shape, &work) ? -1 : 0;

@@ -82,8 +82,7 @@ static int set_values(const struct bench *bench, const struct assay_shape *shape
         if (i >= bench->argument_count) continue; /* null */
         const struct argument *argument = &bench->argument[i];
         if (argument->kind == ARGUMENT_BUFFER) ready->value[i].pointer = buffer[next++];
-        if (argument->kind == ARGUMENT_NUMBER &&
-            argument_number(argument, shape, &ready->value[i]))
+        if (argument->kind == ARGUMENT_NUMBER && argument_number(argument, shape, &ready->value[i]))
             return -1;
     }
     return 0;

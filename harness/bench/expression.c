@@ -314,8 +314,7 @@ static int read_sum(struct reading *reading, struct value *out)
     return 0;
 }
 
-static int evaluate(const char *text, const struct assay_shape *shape,
-                    struct value *out)
+static int evaluate(const char *text, const struct assay_shape *shape, struct value *out)
 {
     struct reading reading = {.text = text, .at = text, .shape = shape};
     int failed = read_sum(&reading, out);
@@ -324,8 +323,7 @@ static int evaluate(const char *text, const struct assay_shape *shape,
     return 0;
 }
 
-int expression_whole(const char *text, const struct assay_shape *shape,
-                     int64_t *value)
+int expression_whole(const char *text, const struct assay_shape *shape, int64_t *value)
 {
     struct value result;
     if (evaluate(text, shape, &result)) return -1;

@@ -20,9 +20,7 @@
 bool expression_is_function(const char *name);
 
 /* The value where it must be a whole number: a grid, a count. */
-int expression_whole(const char *text, const struct assay_shape *shape,
-                     int64_t *value);
+int expression_whole(const char *text, const struct assay_shape *shape, int64_t *value);
 
 /* The value as a double: bytes, operations, a scalar argument. Finite. */
-int expression_real(const char *text, const struct assay_shape *shape,
-                    double *value);
+int expression_real(const char *text, const struct assay_shape *shape, double *value);

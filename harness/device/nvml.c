@@ -108,99 +108,67 @@ void nvml_close(void)
 
 /* -------------------------------------------------------------- reading -- */
 
-/* A figure of which the card has several: a clock, or the temperature of a sensor. */
-static double read_figure(int (*get)(struct nvml_card *, int, unsigned *), int which,
-                          double fallback)
-{
-    unsigned value = 0;
-    return get && get(nvml.card, which, &value) == NVML_SUCCESS ? value : fallback;
-}
-
-static double read_power_w(int (*get)(struct nvml_card *, unsigned *), double fallback)
-{
-    unsigned milliwatts = 0;
-    return get && get(nvml.card, &milliwatts) == NVML_SUCCESS ? milliwatts * 1e-3 : fallback;
-}
-
-static uint64_t read_clock_reasons(void)
-{
-    unsigned long long bits = 0;
-    if (!nvml.api.clock_reasons) return 0;
-    return nvml.api.clock_reasons(nvml.card, &bits) == NVML_SUCCESS ? bits : 0;
-}
-
-static void read_versions(struct device_info *info)
-{
-    char text[RESULT_MAX_PROPERTY] = "";
-    if (nvml.api.vbios && nvml.api.vbios(nvml.card, text, sizeof text) == NVML_SUCCESS)
-        snprintf(info->vbios, sizeof info->vbios, "%s", text);
-    if (nvml.api.driver && nvml.api.driver(text, sizeof text) == NVML_SUCCESS)
-        snprintf(info->driver, sizeof info->driver, "%s", text);
-}
-
-static void read_modes(struct device_info *info)
-{
-    int ecc = 0, ecc_later = 0;
-    unsigned mig = 0, mig_later = 0;
-    if (nvml.api.ecc && nvml.api.ecc(nvml.card, &ecc, &ecc_later) == NVML_SUCCESS) info->ecc = ecc;
-    if (nvml.api.mig && nvml.api.mig(nvml.card, &mig, &mig_later) == NVML_SUCCESS)
-        info->mig = (int32_t)mig;
-}
+/* Whether a card is open, the library has the function, and the card answers. */
+#define ANSWERS(call, ...)                                                                         \
+    (nvml.card && nvml.api.call && nvml.api.call(__VA_ARGS__) == NVML_SUCCESS)
+/* A figure of the card; of some it has several: a clock, or the temperature of a sensor. */
+#define FIGURE(call, unit, fallback)                                                               \
+    (ANSWERS(call, nvml.card, &value) ? value * (unit) : (double)(fallback))
+#define FIGURE_OF(call, which, fallback)                                                           \
+    (ANSWERS(call, nvml.card, which, &value) ? (double)value : (fallback))
 
 void nvml_describe(struct device_info *info)
 {
-    if (!nvml.card) return;
-    read_versions(info);
-    read_modes(info);
-    info->sm_mhz_max = read_figure(nvml.api.clock_max, NVML_CLOCK_SM, info->sm_mhz_max);
-    info->memory_mhz_max = read_figure(nvml.api.clock_max, NVML_CLOCK_MEMORY, info->memory_mhz_max);
-    info->power_limit_w = read_power_w(nvml.api.power_limit, info->power_limit_w);
+    char text[RESULT_MAX_PROPERTY] = "";
+    int ecc = 0, ecc_later = 0;
+    unsigned value, mig = 0, mig_later = 0;
+    if (ANSWERS(vbios, nvml.card, text, sizeof text))
+        snprintf(info->vbios, sizeof info->vbios, "%s", text);
+    if (ANSWERS(driver, text, sizeof text)) snprintf(info->driver, sizeof info->driver, "%s", text);
+    if (ANSWERS(ecc, nvml.card, &ecc, &ecc_later)) info->ecc = ecc;
+    if (ANSWERS(mig, nvml.card, &mig, &mig_later)) info->mig = (int32_t)mig;
+    info->sm_mhz_max = FIGURE_OF(clock_max, NVML_CLOCK_SM, info->sm_mhz_max);
+    info->memory_mhz_max = FIGURE_OF(clock_max, NVML_CLOCK_MEMORY, info->memory_mhz_max);
+    info->power_limit_w = FIGURE(power_limit, 1e-3, info->power_limit_w);
 }
 
 double nvml_energy_mj(void)
 {
-    unsigned long long millijoules = 0;
-    if (!nvml.card || !nvml.api.energy) return NAN;
-    return nvml.api.energy(nvml.card, &millijoules) == NVML_SUCCESS ? (double)millijoules : NAN;
+    unsigned long long value;
+    return FIGURE(energy, 1.0, NAN);
 }
 
 void nvml_state(struct device_state *state)
 {
+    unsigned value;
+    unsigned long long bits = 0;
     device_state_init(state);
-    if (!nvml.card) return;
-    state->sm_mhz = read_figure(nvml.api.clock, NVML_CLOCK_SM, NAN);
-    state->memory_mhz = read_figure(nvml.api.clock, NVML_CLOCK_MEMORY, NAN);
-    state->temperature_c = read_figure(nvml.api.temperature, NVML_TEMPERATURE_GPU, NAN);
-    state->power_w = read_power_w(nvml.api.power, NAN);
+    state->sm_mhz = FIGURE_OF(clock, NVML_CLOCK_SM, NAN);
+    state->memory_mhz = FIGURE_OF(clock, NVML_CLOCK_MEMORY, NAN);
+    state->temperature_c = FIGURE_OF(temperature, NVML_TEMPERATURE_GPU, NAN);
+    state->power_w = FIGURE(power, 1e-3, NAN);
     state->energy_mj = nvml_energy_mj();
-    state->clock_reasons = read_clock_reasons();
-}
-
-static int32_t read_count(int (*get)(struct nvml_card *, unsigned *))
-{
-    unsigned count = 0;
-    return get && get(nvml.card, &count) == NVML_SUCCESS ? (int32_t)count : -1;
+    state->clock_reasons = ANSWERS(clock_reasons, nvml.card, &bits) ? bits : 0;
 }
 
 void nvml_health(struct card_health *health)
 {
+    unsigned value;
     unsigned long long errors = 0;
-    *health = (struct card_health){-1, -1, -1, -1, -1};
-    if (!nvml.card) return;
-    health->link_width = read_count(nvml.api.link_width);
-    health->link_width_max = read_count(nvml.api.link_width_max);
-    health->link_generation = read_count(nvml.api.link_generation);
-    health->link_generation_max = read_count(nvml.api.link_generation_max);
-    if (nvml.api.ecc_errors && nvml.api.ecc_errors(nvml.card, NVML_UNCORRECTED, NVML_SINCE_DRIVER,
-                                                   &errors) == NVML_SUCCESS)
-        health->ecc_uncorrected = (int64_t)errors;
+    bool has_errors = ANSWERS(ecc_errors, nvml.card, NVML_UNCORRECTED, NVML_SINCE_DRIVER, &errors);
+    *health = (struct card_health){
+        .link_width = (int32_t)FIGURE(link_width, 1.0, -1),
+        .link_width_max = (int32_t)FIGURE(link_width_max, 1.0, -1),
+        .link_generation = (int32_t)FIGURE(link_generation, 1.0, -1),
+        .link_generation_max = (int32_t)FIGURE(link_generation_max, 1.0, -1),
+        .ecc_uncorrected = has_errors ? (int64_t)errors : -1,
+    };
 }
 
 int nvml_persistence(void)
 {
     int mode = 0;
-    if (!nvml.card || !nvml.api.persistence) return -1;
-    return nvml.api.persistence(nvml.card, &mode) == NVML_SUCCESS ? mode : -1;
+    return ANSWERS(persistence, nvml.card, &mode) ? mode : -1;
 }
 
 int nvml_processes(void)

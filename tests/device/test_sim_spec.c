@@ -62,7 +62,7 @@ TEST(slow_downs_of_one_case_multiply)
 
     char code[SIM_CODE], other[SIM_CODE];
     spec = parsed("sim:code=7,slow=scale/*:10,bias=*/fast:50");
-    assert_true(spec.has_code);
+    assert_true(spec.code == 7);
     assert_true(sim_spec_slowdown(&spec, "scale", "fast") == 1.1 * 1.5);
     assert_true(sim_spec_work(&spec, "scale", "fast") == 1.1); /* a bias is no work */
     sim_spec_code(&spec, "scale", "fast", code);

@@ -8,8 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct assay_operation operation = {
         .dims = {{.name = "n"}, {.name = "large"}, {.name = "small"}, {.name = "zero"}}};
-    static const struct assay_shape sizes = {&operation,
-                                             {1000, INT64_MAX, INT64_MIN + 1, 0}};
+    static const struct assay_shape sizes = {&operation, {1000, INT64_MAX, INT64_MIN + 1, 0}};
     char *text = fuzz_text(data, size);
     int64_t whole;
     double real;

@@ -162,7 +162,7 @@ static void sim_describe(struct device *device, struct device_info *info)
     memset(info, 0, sizeof *info);
     info->place = ASSAY_HOST;
     info->simulated = true;
-    info->simulates_counters = device->spec.has_code;
+    info->simulates_counters = !isnan(device->spec.code);
     spec_text(device, info->spec);
     snprintf(info->name, sizeof info->name, "simulated device");
     info->peers = gpu_count(&device->spec);
@@ -267,7 +267,7 @@ static int sim_trace(struct device *device, enum trace_step step,
     sim_spec_code(&device->spec, variant->operation, variant->name, code);
     fingerprint_add(print, "launch: kernel %s; grid 1 1 1; block 16 1 1; code %s", variant->name,
                     code);
-    if (!device->spec.has_code)
+    if (isnan(device->spec.code))
         fingerprint_doubt(print, "this simulated device does not say which code it runs (code=N)");
     return 0;
 }
