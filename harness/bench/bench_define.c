@@ -247,24 +247,15 @@ static int64_t shared_at(const struct assay_shape *shape, int index)
     {                                                                                              \
         return shared_at(shape, index);                                                            \
     }
-FUNCTIONS(0)
-FUNCTIONS(1)
-FUNCTIONS(2)
-FUNCTIONS(3)
-FUNCTIONS(4)
-FUNCTIONS(5)
-FUNCTIONS(6)
-FUNCTIONS(7)
-
-#define OWN(index)                                                                                 \
-    {                                                                                              \
-        supports_##index, refuses_##index, shared_##index                                          \
-    }
+#define OWN(index)     {supports_##index, refuses_##index, shared_##index},
+#define EACH_KERNEL(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7)
+EACH_KERNEL(FUNCTIONS)
 static const struct {
     const char *(*supports)(const struct assay_shape *shape);
     const char *(*refuses)(const struct assay_shape *shape);
     int64_t (*shared_bytes)(const struct assay_shape *shape);
-} own[BENCH_MAX_KERNELS] = {OWN(0), OWN(1), OWN(2), OWN(3), OWN(4), OWN(5), OWN(6), OWN(7)};
+} own[] = {EACH_KERNEL(OWN)};
+_Static_assert(sizeof own / sizeof *own == BENCH_MAX_KERNELS, "one for each");
 
 /* ------------------------------------------------------------- definition -- */
 

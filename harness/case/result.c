@@ -49,6 +49,14 @@ void device_state_init(struct device_state *state)
     *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, -1, "", {-1, -1, -1, -1, -1}};
 }
 
+void device_info_init(struct device_info *info)
+{
+    memset(info, 0, sizeof *info);
+    info->ecc = info->mig = -1;
+    info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
+    info->event_floor_ns = info->kernel_floor_ns = info->clock_step_ns = NAN;
+}
+
 #define SERIES(name, is_wall)                                                                      \
     {                                                                                              \
 #name, offsetof(struct samples, name), sizeof *((struct samples *)0)->name, is_wall        \

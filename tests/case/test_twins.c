@@ -19,19 +19,7 @@ static struct assay_object build(void)
 {
     other = scale;
     other_fast = scale_fast;
-    return (struct assay_object){
-        .abi_major = ASSAY_ABI_MAJOR,
-        .abi_minor = ASSAY_ABI_MINOR,
-        .object_bytes = sizeof(struct assay_object),
-        .operation_bytes = sizeof(struct assay_operation),
-        .variant_bytes = sizeof(struct assay_variant),
-        .library_bytes = sizeof(struct assay_library),
-        .fixed_bytes = ASSAY_FIXED_BYTES,
-        .operation_count = 1,
-        .variant_count = 1,
-        .operations = operations,
-        .variants = variants,
-    };
+    return registry_object(operations, 1, variants, 1);
 }
 
 TEST(a_name_says_which_twin_it_is)

@@ -207,7 +207,7 @@ static void describe_limits(const struct device *device, struct device_info *inf
 static void cuda_describe(struct device *device, struct device_info *info)
 {
     const struct cudaDeviceProp *properties = &device->properties;
-    memset(info, 0, sizeof *info);
+    device_info_init(info);
     info->place = ASSAY_CUDA;
     info->peers = device->peers;
     describe_limits(device, info);
@@ -220,14 +220,11 @@ static void cuda_describe(struct device *device, struct device_info *info)
     info->l1_bytes = (int64_t)properties->sharedMemPerMultiprocessor;
     info->cache_bytes = properties->l2CacheSize;
     info->memory_bytes = (int64_t)properties->totalGlobalMem;
-    info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
     info->ecc = properties->ECCEnabled;
-    info->mig = -1;
     info->clock = device->cupti ? CLOCK_CUPTI : CLOCK_EVENT;
     info->flush = device->flush_by_write ? FLUSH_WRITE : FLUSH_READ;
     info->event_floor_ns = device->event_floor_ns;
     info->kernel_floor_ns = device->kernel_floor_ns;
-    info->clock_step_ns = NAN;
     if (device->nvml) nvml_describe(info);
 }
 
