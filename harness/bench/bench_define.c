@@ -1,7 +1,6 @@
 /* bench_define.c - a description as an operation with variants. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"

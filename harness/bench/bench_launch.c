@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "bench/bench.h"
 
 /* Not there in a program without CUDA, which has no device that would call them. */

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/error.h"
 #include "base/process.h"
 #include "base/temp_folder.h"
 #include "bench/bench.h"
@@ -52,18 +51,17 @@ static const char *kind_of(enum assay_type type)
     return kinds[type] ? kinds[type] : kinds[ASSAY_F64];
 }
 
-/* A file of the folder. -1 with assay_error. */
-static int file_path(const struct temp_folder *folder, const char *name, char out[PATH_MAX + 64])
+/* A file of the folder: its name is short, so that it fits behind the folder's. */
+static void file_path(const struct temp_folder *folder, const char *name, char out[PATH_MAX + 64])
 {
-    int length = snprintf(out, PATH_MAX + 64, "%s/%s", folder->path, name);
-    return length < PATH_MAX + 64 ? 0 : assay_error("%s: the path is too long", folder->path);
+    snprintf(out, PATH_MAX + 64, "%s/%s", folder->path, name);
 }
 
 static int write_file(const struct temp_folder *folder, const char *name, const void *bytes,
                       size_t size)
 {
     char path[PATH_MAX + 64];
-    if (file_path(folder, name, path)) return -1;
+    file_path(folder, name, path);
     FILE *out = fopen(path, "wb");
     bool written = out && fwrite(bytes, 1, size, out) == size;
     if (out && fclose(out) != 0) written = false;
@@ -142,7 +140,7 @@ static int read_answer(const struct temp_folder *folder, int64_t begin, int64_t 
                        double *expected)
 {
     char path[PATH_MAX + 64];
-    if (file_path(folder, "expected", path)) return -1;
+    file_path(folder, "expected", path);
     FILE *in = fopen(path, "rb");
     size_t count = (size_t)(end - begin);
     bool is_read = in && fseeko(in, (off_t)begin * (off_t)sizeof *expected, SEEK_SET) == 0 &&

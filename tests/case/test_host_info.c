@@ -1,8 +1,5 @@
 /* test_host_info.c - the machine as its files describe it, from made files. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/made_root.h"

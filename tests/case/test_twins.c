@@ -1,5 +1,4 @@
 /* test_twins.c - variants of another build beside those of the registry. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/test.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "measure/measurement.h"
 #include "on_host.h"
 
