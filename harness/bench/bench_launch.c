@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "device/elements.h"
 
 /* Not there in a program without CUDA, which has no device that would call them. */
 #pragma weak kernel_module_capability
@@ -168,11 +169,12 @@ struct difference_found {
 static bool is_near(const struct assay_tolerance *tolerance, enum assay_type type, const void *got,
                     const void *expected, int64_t i)
 {
-    double x = assay_load(type, got, i), y = assay_load(type, expected, i), off = fabs(x - y);
-    if (type == ASSAY_I64)
-        off = fabs((double)((__int128)((const int64_t *)got)[i] - ((const int64_t *)expected)[i]));
-    else if (x == y || (isnan(x) && isnan(y)))
-        return true;
+    double y = assay_load(type, expected, i);
+    double off =
+        type == ASSAY_I64
+            ? fabs((double)((__int128)((const int64_t *)got)[i] - ((const int64_t *)expected)[i]))
+            : difference_of(assay_load(type, got, i), y);
+    if (off == 0) return true;
     return off <= tolerance->abs + tolerance->rel * fabs(y) && !isinf(y);
 }
 
