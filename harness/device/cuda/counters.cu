@@ -362,32 +362,4 @@ int counters_open(struct counters **out, const char *const *, int, int, enum cou
     return assay_error("built without CUPTI's range profiler (CUDA 12.6 or later)");
 }
 
-void counters_close(struct counters *)
-{
-}
-
-int counters_passes(const struct counters *)
-{
-    return 0;
-}
-
-int counters_begin(struct counters *)
-{
-    return -1;
-}
-
-int counters_end(struct counters *, bool *)
-{
-    return -1;
-}
-
-int counters_read(struct counters *, double *, int *)
-{
-    return -1;
-}
-
-void counters_unknown(const struct counters *, char *, size_t)
-{
-}
-
 #endif

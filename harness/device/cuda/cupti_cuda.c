@@ -399,27 +399,4 @@ int cupti_open(void)
     return assay_error("CUPTI's headers were not there when this was built");
 }
 
-void cupti_close(void)
-{
-}
-
-int cupti_record(bool on)
-{
-    (void)on;
-    return assay_error("CUPTI is not open");
-}
-
-int cupti_collect(const struct cupti_record **records, int *count, int *lost)
-{
-    *records = NULL;
-    *count = *lost = 0;
-    return assay_error("CUPTI is not open");
-}
-
-void cupti_code_hash(const char *kernel_name, char out[RESULT_MAX_HASH])
-{
-    (void)kernel_name;
-    out[0] = '\0';
-}
-
 #endif
