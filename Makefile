@@ -195,9 +195,12 @@ PARTS := $(filter $(BUILD)/harness/device/cuda/%,$(PARTS_O)) $(BUILD)/parts.a
 $(BUILD)/parts.a: $(PARTS_O) $(BUILD)/sources
 	$(Q)rm -f $@ && $(AR) rcsT $@ $(filter %.o,$^)
 
+$(BUILD)/tests/main.a: $(BUILD)/tests/main.c.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
 # A test of a family (test_family_*.c) is linked with the families too.
 $(call named,test_family_%,$(TESTS)): $(FAMILY_O)
-$(TESTS) $(BENCH_O:.c.o=): %: %.c.o $(PARTS) $(BUILD)/sources
+$(TESTS) $(BENCH_O:.c.o=): %: %.c.o $(BUILD)/tests/main.a $(PARTS) $(BUILD)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS_ALL) -lcmocka
 
@@ -253,8 +256,8 @@ $(call named,program_build.c,$(HARNESS_O)): $(BUILD)/build_revision.inc
 # two entries alone, and without the sanitisers, which those programs lack. The program has it within
 # itself, as bytes; none without CUPTI's headers.
 INJECT_SRC := $(wildcard harness/device/cuda/inject/*.c) harness/device/trace_writer.c \
-    $(addprefix harness/device/cuda/,symbols.c cubin.c cubin_sections.c cupti_activity_cuda.c cupti_library_cuda.c) \
-    $(addprefix harness/base/,error.c library.c rng.c text.c)
+    $(addprefix harness/device/cuda/,symbols.c cubin.c cupti_activity_cuda.c cupti_library_cuda.c) \
+    $(addprefix harness/base/,elf_file.c error.c library.c rng.c text.c)
 INJECT_O := $(patsubst %,$(BUILD)/inject/%.o,$(INJECT_SRC))
 INJECT := $(if $(filter 1,$(CUDA)),$(if $(wildcard $(addsuffix /cupti_activity.h,$(CUDA_INCLUDE) \
     $(CUPTI_INCLUDE) /usr/include)),$(BUILD)/libassay_time.so))
@@ -271,7 +274,7 @@ $(BUILD)/libassay_time.so: $(INJECT_O)
 $(BUILD)/inject.inc: $(INJECT) FORCE
 	$(call keep,$(if $(INJECT),od -An -v -tu1 $(INJECT) | sed 's/[0-9][0-9]*/&$(comma)/g',:))
 
-$(call named,injected.c,$(HARNESS_O)): $(BUILD)/inject.inc
+$(BUILD)/harness/trace/program.c.o: $(BUILD)/inject.inc
 
 .PHONY: FORCE
 FORCE:
@@ -379,7 +382,7 @@ CUPTI_ROOMS = measure judge bench device suite object case base
 check-sanitize-cuda: ## the tests of CUPTI under the same (needs nvcc)
 	@+$(SANITIZED) check-cupti BUILD=$(BUILD)/sanitize-cuda CUDA=1 ARCH=90 ROOMS="$(CUPTI_ROOMS)"
 
-CUPTI_TESTS = $(call named,test_cupti %_cuda,$(UNIT_TESTS))
+CUPTI_TESTS = $(call named,%_cuda,$(UNIT_TESTS))
 check-cupti: $(CUPTI_TESTS)
 	@$(RUN_TESTS) $(CUPTI_TESTS)
 
@@ -556,4 +559,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(INJECT_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O) $(MODULE_O))
+-include $(patsubst %.o,%.d,$(HARNESS_O) $(INJECT_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BUILD)/tests/main.c.o $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O) $(MODULE_O))

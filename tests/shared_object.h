@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,4 +35,12 @@ static inline void shared_object_remove(char *path)
     unlink(path);
     *strrchr(path, '/') = '\0';
     rmdir(path);
+}
+
+/* Store a function of a library that is loaded. */
+static inline void shared_object_find(void *library, const char *name, void *function)
+{
+    void *symbol = dlsym(library, name);
+    memcpy(function, &symbol, sizeof symbol);
+    if (!symbol) abort();
 }

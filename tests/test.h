@@ -6,11 +6,6 @@
  *       assert_true(holds);
  *   }
  *
- *   int main(void)
- *   {
- *       return test_main(NULL, NULL);
- *   }
- *
  * The linker gathers them, as it does kernels (assay.h), and they run in the order of their lines.
  */
 #pragma once
@@ -38,22 +33,6 @@ struct unit_test {
 extern const struct unit_test *const __start_unit_tests[] __attribute__((weak));
 extern const struct unit_test *const __stop_unit_tests[] __attribute__((weak));
 
-/* All of them, within what sets up and tears down the whole; how many failed. */
-static inline int test_main(CMFixtureFunction setup, CMFixtureFunction teardown)
-{
-    enum { MOST = 128 };
-    struct CMUnitTest tests[MOST];
-    int line[MOST], count = 0;
-    for (const struct unit_test *const *each = __start_unit_tests; each < __stop_unit_tests;
-         each++) {
-        int at = count++;
-        if (count > MOST) fail_msg("more than %d tests in a file", MOST);
-        for (; at > 0 && line[at - 1] > (*each)->line; at--) {
-            tests[at] = tests[at - 1];
-            line[at] = line[at - 1];
-        }
-        tests[at] = (*each)->test;
-        line[at] = (*each)->line;
-    }
-    return _cmocka_run_group_tests("tests", tests, (size_t)count, setup, teardown);
-}
+/* All of them, within what sets up and tears down the whole; how many failed. A program without a
+ * main has one that runs them without either (main.c). */
+int test_main(CMFixtureFunction setup, CMFixtureFunction teardown);

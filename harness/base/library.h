@@ -23,3 +23,18 @@ void *library_open(const char *const *names, const char *const *patterns);
 
 /* Fill `table`. -1 with assay_error when a required function is missing. */
 int library_bind(void *library, const struct library_symbol *symbols, int count, void *table);
+
+/* A table of functions that is written once: EACH(f) is a list of
+ * f(member, result, (parameters), name, older, is_optional), and of it
+ *
+ *     struct api {
+ *         EACH(LIBRARY_MEMBER)
+ *     };
+ *     static const struct library_symbol symbols[] = {EACH(LIBRARY_SYMBOL)};
+ *
+ * Of functions that a header declares it is a list of f(name): LIBRARY_DECLARED, LIBRARY_NAME. */
+#define LIBRARY_MEMBER(member, result, parameters, ...) result(*member) parameters;
+#define LIBRARY_SYMBOL(member, result, parameters, name, older, is_optional)                       \
+    {name, older, offsetof(struct api, member), is_optional},
+#define LIBRARY_DECLARED(name) __typeof__(name) *name;
+#define LIBRARY_NAME(name)     {#name, NULL, offsetof(struct api, name), false},

@@ -99,6 +99,40 @@ int process_start(const struct process_start *start, pid_t *pid)
     return error;
 }
 
+int process_output(const char *const *argv, bool with_errors, char **text, int *status)
+{
+    int output[2], nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    size_t room = 0;
+    pid_t pid;
+    *text = NULL;
+    if (nothing < 0) return errno;
+    int error = pipe2(output, O_CLOEXEC) == 0 ? 0 : errno;
+    if (error == 0) {
+        const struct process_file files[] = {{nothing, STDIN_FILENO},
+                                             {output[1], STDOUT_FILENO},
+                                             {with_errors ? output[1] : nothing, STDERR_FILENO}};
+        const struct process_start start = {
+            .program = argv[0], .argv = argv, .files = files, .file_count = 3};
+        error = process_start(&start, &pid);
+        close(output[1]);
+    }
+    close(nothing);
+    if (error) return error;
+    FILE *in = fdopen(output[0], "r");
+    /* It is text: up to its end there is no such byte. */
+    if (!in || getdelim(text, &room, '\0', in) < 0) {
+        free(*text);
+        *text = strdup("");
+    }
+    if (in)
+        fclose(in);
+    else
+        close(output[0]);
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+        continue;
+    return *text ? 0 : ENOMEM;
+}
+
 bool process_has_ended(pid_t pid)
 {
     siginfo_t info = {0};

@@ -28,6 +28,12 @@ struct process_start {
  * Returns 0, or the errno with which it could not be started. */
 int process_start(const struct process_start *start, pid_t *pid);
 
+/* Run a program, whose name without a slash is looked for in PATH, to its end, with nothing to
+ * read. *text, for free(3), is what it wrote to standard output, and with `with_errors` to standard
+ * error too, which else goes nowhere; *status is as waitpid(2) has it. Returns 0, or an errno, and
+ * then *text is NULL. */
+int process_output(const char *const *argv, bool with_errors, char **text, int *status);
+
 /* Whether it has ended; its status is still there to be read. */
 bool process_has_ended(pid_t pid);
 

@@ -1,32 +1,19 @@
 #include "base/program_code.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "assay.h"
+#include "base/elf_file.h"
+#include "base/error.h"
 #include "base/sha256.h"
 
 /* -------------------------------------------------------------- one file -- */
-
-/* A file in memory; every offset in it is checked. */
-struct elf {
-    const unsigned char *bytes;
-    size_t size;
-};
-
-static bool holds(const struct elf *elf, uint64_t offset, uint64_t bytes)
-{
-    return offset <= elf->size && bytes <= elf->size - offset;
-}
 
 /* What may differ between builds that do the same on the host: notes (the build id), the sections
  * of PROGRAM_FACT, and machine code of GPUs. */
@@ -41,81 +28,55 @@ static bool is_left_out(const Elf64_Shdr *section, const char *name)
 
 /* Whether a relocation is of a section that is left out, which machine code of another size moves.
  */
-static bool is_of_left_out(const struct elf *elf, const Elf64_Ehdr *head, const Elf64_Shdr *names,
-                           uint64_t address)
+static int is_of_left_out(const struct elf_file *elf, uint64_t address, bool *found)
 {
-    for (int i = 0; i < head->e_shnum; i++) {
-        Elf64_Shdr section;
-        memcpy(&section, elf->bytes + head->e_shoff + (size_t)i * sizeof section, sizeof section);
-        if (section.sh_name >= names->sh_size || address - section.sh_addr >= section.sh_size)
-            continue;
-        const char *name = (const char *)elf->bytes + names->sh_offset + section.sh_name;
-        if (is_left_out(&section, name) && (section.sh_flags & SHF_ALLOC)) return true;
+    struct elf_section section;
+    *found = false;
+    for (uint64_t i = 1; i < elf->count && !*found; i++) {
+        if (elf_section_read(elf, i, &section)) return -1;
+        *found = address - section.header.sh_addr < section.header.sh_size &&
+                 is_left_out(&section.header, section.name) &&
+                 (section.header.sh_flags & SHF_ALLOC);
     }
-    return false;
+    return 0;
 }
 
-static void add_relocations(struct sha256 *hash, const struct elf *elf, const Elf64_Ehdr *head,
-                            const Elf64_Shdr *names, const Elf64_Shdr *section)
+static int add_relocations(struct sha256 *hash, const struct elf_file *elf,
+                           const struct elf_section *section)
 {
     Elf64_Rela one;
-    for (uint64_t at = 0; at + sizeof one <= section->sh_size; at += sizeof one) {
-        memcpy(&one, elf->bytes + section->sh_offset + at, sizeof one);
-        if (!is_of_left_out(elf, head, names, one.r_offset)) sha256_add(hash, &one, sizeof one);
+    bool is_out;
+    for (uint64_t at = 0; at + sizeof one <= section->size; at += sizeof one) {
+        memcpy(&one, section->bytes + at, sizeof one);
+        if (is_of_left_out(elf, one.r_offset, &is_out)) return -1;
+        if (!is_out) sha256_add(hash, &one, sizeof one);
     }
+    return 0;
 }
 
-static int refuse(const char *path)
+static int add_sections(struct sha256 *hash, const struct elf_file *elf)
 {
-    return assay_error("%s: its sections cannot be read", path);
-}
-
-static int add_sections(struct sha256 *hash, const struct elf *elf, const char *path)
-{
-    Elf64_Ehdr head;
-    Elf64_Shdr section, names;
-    if (!holds(elf, 0, sizeof head)) return refuse(path);
-    memcpy(&head, elf->bytes, sizeof head);
-    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
-        head.e_shentsize != sizeof section || head.e_shstrndx >= head.e_shnum ||
-        !holds(elf, head.e_shoff, (uint64_t)head.e_shnum * sizeof section))
-        return refuse(path);
-    const unsigned char *table = elf->bytes + head.e_shoff;
-    memcpy(&names, table + head.e_shstrndx * sizeof names, sizeof names);
-    if (!holds(elf, names.sh_offset, names.sh_size) || names.sh_size == 0 ||
-        elf->bytes[names.sh_offset + names.sh_size - 1] != '\0')
-        return refuse(path);
-    for (int i = 0; i < head.e_shnum; i++) {
-        memcpy(&section, table + (size_t)i * sizeof section, sizeof section);
-        bool has_bytes = section.sh_type != SHT_NOBITS;
-        if (section.sh_name >= names.sh_size ||
-            (has_bytes && !holds(elf, section.sh_offset, section.sh_size)))
-            return refuse(path);
-        const char *name = (const char *)elf->bytes + names.sh_offset + section.sh_name;
-        if (is_left_out(&section, name)) continue;
-        sha256_add(hash, name, strlen(name) + 1);
-        sha256_add(hash, &section.sh_size, sizeof section.sh_size);
-        if (section.sh_type == SHT_RELA)
-            add_relocations(hash, elf, &head, &names, &section);
-        else if (has_bytes)
-            sha256_add(hash, elf->bytes + section.sh_offset, section.sh_size);
+    for (uint64_t i = 1; i < elf->count; i++) {
+        struct elf_section section;
+        if (elf_section_read(elf, i, &section)) return -1;
+        if (is_left_out(&section.header, section.name)) continue;
+        sha256_add(hash, section.name, strlen(section.name) + 1);
+        sha256_add(hash, &section.header.sh_size, sizeof section.header.sh_size);
+        if (section.header.sh_type != SHT_RELA)
+            sha256_add(hash, section.bytes, section.size);
+        else if (add_relocations(hash, elf, &section))
+            return -1;
     }
     return 0;
 }
 
 static int add_file(struct sha256 *hash, const char *path)
 {
-    struct stat about;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    void *bytes = MAP_FAILED;
-    if (file >= 0 && fstat(file, &about) == 0 && about.st_size > 0)
-        bytes = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (file >= 0) close(file);
-    if (bytes == MAP_FAILED) return assay_error("%s: cannot be read", path);
-    struct elf elf = {bytes, (size_t)about.st_size};
-    int status = add_sections(hash, &elf, path);
-    munmap(bytes, elf.size);
-    return status;
+    struct elf_file elf;
+    if (elf_map(&elf, path)) return -1;
+    int status = add_sections(hash, &elf);
+    elf_unmap(&elf);
+    return status ? assay_error("%s: %s", path, assay_last_error()) : 0;
 }
 
 static void end(struct sha256 *hash, char out[PROGRAM_CODE])

@@ -54,19 +54,20 @@ int table_print(const struct table *table, FILE *out, int width)
     }
     for (int i = 0; i + 1 < table->columns; i++)
         indent += wide[i] + 2;
-    bool below = table->columns > 1 && width < indent + LEAST_WIDTH;
-    if (below) indent = BELOW_INDENT;
+    bool all_below = table->columns > 1 && width < indent + LEAST_WIDTH && !table->is_loose;
+    int further = all_below || table->is_loose ? BELOW_INDENT : indent;
     for (int i = 0; i < table->cell_count; i++) {
         int column = i % table->columns;
         const char *text = table->cell[i];
         int pad = wide[column] - text_width(text);
         if (table->right[column]) fprintf(out, "%*s", pad, "");
         if (column == table->columns - 1) {
-            if (below) fprintf(out, "\n%*s", indent, "");
-            text_wrap(out, text, indent, indent, width);
+            bool below = all_below || (table->is_loose && indent + text_width(text) > width);
+            if (below) fprintf(out, "\n%*s", BELOW_INDENT, "");
+            text_wrap(out, text, below ? BELOW_INDENT : indent, further, width);
             continue;
         }
-        bool ends_line = below && column == table->columns - 2;
+        bool ends_line = all_below && column == table->columns - 2;
         fprintf(out, "%s%*s", text, ends_line ? 0 : table->right[column] ? 2 : pad + 2, "");
     }
     if (ferror(out)) return assay_error("cannot write the table: %s", strerror(errno));

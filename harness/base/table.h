@@ -15,7 +15,8 @@ struct table {
     bool right[TABLE_MAX_COLUMNS]; /* right-aligned: numbers */
     char **cell;                   /* rows of cells; the first row is the heading */
     int cell_count;
-    bool failed; /* out of memory */
+    bool is_loose; /* a last cell that does not fit behind its row stands on a line of its own */
+    bool failed;   /* out of memory */
 };
 
 /* A table with these headings; a heading that begins with '>' is right-aligned. */

@@ -117,8 +117,7 @@ static const struct suffix {
     {"Ti", INT64_C(1) << 40},
 };
 
-/* The number a suffix stands for, or 0. */
-static int64_t suffix_scale(const char *text)
+int64_t text_scale(const char *text)
 {
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         if (strcmp(text, suffixes[i].text) == 0) return suffixes[i].scale;
@@ -147,7 +146,7 @@ bool text_parse_count(const char *text, int64_t *value)
         if (!take_digits(&text, &digits)) return false;
         decimals = (int)(text - point) - 1;
     }
-    int64_t scale = suffix_scale(text);
+    int64_t scale = text_scale(text);
     if (scale == 0) return false;
     for (; decimals > 0 && scale % 10 == 0; decimals--)
         scale /= 10;

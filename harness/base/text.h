@@ -50,6 +50,9 @@ int text_copy(char *out, size_t size, const char *text);
  * for anything else: a sign, blanks, a fraction of one, more than int64_t holds. */
 bool text_parse_count(const char *text, int64_t *value);
 
+/* What a suffix of a count stands for; 0: it is none. "" is 1. */
+int64_t text_scale(const char *suffix);
+
 /* Copy a text that somebody else wrote (a database, a process, a file's name) so that it can be
  * printed anywhere: a line end or tab becomes a blank, a control character (C0, DEL, C1) or a byte
  * that is no UTF-8 its escape, "\x1b", since a terminal would obey it. It is cut at `size`, never

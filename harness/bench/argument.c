@@ -3,10 +3,8 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "case/result.h"
 
@@ -129,7 +127,7 @@ static int read_fill(struct argument *argument, int type, const char *word, char
     for (const char *next = *rest + strspn(*rest, " \t");
          count < fills[f].most && (isdigit((unsigned char)*next) || strchr("-.", *next)) && *next;
          next = *rest + strspn(*rest, " \t"))
-        if (expression_real(next_word(rest), NULL, 0, &number[count++])) return -1;
+        if (expression_real(next_word(rest), NULL, &number[count++])) return -1;
     if (count < fills[f].least || (count == 1 && fills[f].most == 2))
         return assay_error("%s wants %d number%s behind it", fills[f].name, fills[f].most,
                            fills[f].most == 1 ? "" : "s");
@@ -220,11 +218,11 @@ int argument_bytes(const struct argument *argument)
 }
 
 /* The value of a float: the double, rounded to the type. */
-static int float_value(const struct argument *argument, const struct expression_size *sizes,
-                       int count, union argument_value *value)
+static int float_value(const struct argument *argument, const struct assay_shape *shape,
+                       union argument_value *value)
 {
     double real;
-    if (expression_real(argument->expression, sizes, count, &real)) return -1;
+    if (expression_real(argument->expression, shape, &real)) return -1;
     if (!is_held(argument->type, real))
         return assay_error("'%s' is %g, which does not fit into %s", argument->expression, real,
                            types[argument->type].name);
@@ -232,13 +230,13 @@ static int float_value(const struct argument *argument, const struct expression_
     return 0;
 }
 
-int argument_number(const struct argument *argument, const struct expression_size *sizes, int count,
+int argument_number(const struct argument *argument, const struct assay_shape *shape,
                     union argument_value *value)
 {
     int64_t whole;
     *value = (union argument_value){0};
-    if (types[argument->type].is_float) return float_value(argument, sizes, count, value);
-    if (expression_whole(argument->expression, sizes, count, &whole)) return -1;
+    if (types[argument->type].is_float) return float_value(argument, shape, value);
+    if (expression_whole(argument->expression, shape, &whole)) return -1;
     double least = types[argument->type].least, most = types[argument->type].most;
     if ((double)whole < least || ((double)whole >= most && most < 0x1p63))
         return assay_error("'%s' is %lld, which does not fit into %s", argument->expression,

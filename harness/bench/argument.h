@@ -38,7 +38,7 @@ int argument_parse(struct argument *argument, const char *text);
 int argument_bytes(const struct argument *argument);
 
 /* The value of a number at these sizes; -1 with assay_error where its type does not hold it. */
-int argument_number(const struct argument *argument, const struct expression_size *sizes, int count,
+int argument_number(const struct argument *argument, const struct assay_shape *shape,
                     union argument_value *value);
 
 /* The beginning of what argument_parse takes: "i32 n", "out f32[n]"; for messages. */

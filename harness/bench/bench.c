@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/grow.h"
 #include "case/registry.h"
 #include "suite/suite_file.h"
@@ -72,19 +71,7 @@ static int register_bench(struct bench *bench, const char *name)
         bench->variants[2 * i] = &bench->kernel[i].variant;
         bench->variants[2 * i + 1] = &bench->kernel[i].on_host;
     }
-    bench->object = (struct assay_object){
-        .abi_major = ASSAY_ABI_MAJOR,
-        .abi_minor = ASSAY_ABI_MINOR,
-        .object_bytes = sizeof bench->object,
-        .operation_bytes = sizeof bench->operation,
-        .variant_bytes = sizeof(struct assay_variant),
-        .library_bytes = sizeof(struct assay_library),
-        .fixed_bytes = ASSAY_FIXED_BYTES,
-        .operation_count = 1,
-        .variant_count = 2 * bench->kernel_count,
-        .operations = bench->operations,
-        .variants = bench->variants,
-    };
+    bench->object = registry_object(bench->operations, 1, bench->variants, 2 * bench->kernel_count);
     return registry_add(&bench->object, name);
 }
 

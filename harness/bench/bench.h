@@ -136,13 +136,10 @@ int bench_check_parameters(const struct bench *bench, const struct kernel_entry 
 enum { BENCH_PARTS = 8 };
 int bench_split(char text[BENCH_TEXT], char *part[BENCH_PARTS], int most);
 
-/* The sizes of a shape. Returns how many. */
-int bench_sizes(const struct assay_shape *shape, struct expression_size out[ASSAY_MAX_DIMS]);
-
 /* The launch of a kernel at these sizes. -1 with assay_error: a grid of 0, a block over 1024, ...
  */
-int bench_launch_of(const struct bench_kernel *kernel, const struct expression_size *sizes,
-                    int count, struct kernel_launch *launch);
+int bench_launch_of(const struct bench_kernel *kernel, const struct assay_shape *shape,
+                    struct kernel_launch *launch);
 
 /* What every kernel's variant has; `check` holds it against the oracle. */
 int bench_setup(struct assay_call *call);

@@ -1,7 +1,6 @@
 /* bench_define.c - a description as an operation with variants. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -9,16 +8,6 @@
 #include "bench/bench.h"
 #include "case/result.h"
 #include "case/shape.h"
-
-/* ----------------------------------------------------------------- sizes -- */
-
-int bench_sizes(const struct assay_shape *shape, struct expression_size out[ASSAY_MAX_DIMS])
-{
-    int count = shape_dims(shape->operation);
-    for (int i = 0; i < count; i++)
-        out[i] = (struct expression_size){shape->operation->dims[i].name, shape->value[i]};
-    return count;
-}
 
 int bench_split(char text[BENCH_TEXT], char *part[BENCH_PARTS], int most)
 {
@@ -42,7 +31,7 @@ enum { MOST_THREADS = 1024, MOST_CLUSTER = 16, MOST_SHARED = 227 << 10 };
 static const int64_t most_cluster[3] = {MOST_CLUSTER, MOST_CLUSTER, MOST_CLUSTER};
 
 /* Up to three numbers, 1 to `most`; what is not said is 1. */
-static int three(const char *what, const char *text, const struct expression_size *sizes, int count,
+static int three(const char *what, const char *text, const struct assay_shape *shape,
                  const int64_t most[3], unsigned out[3])
 {
     char copy[BENCH_TEXT], *part[BENCH_PARTS];
@@ -51,7 +40,7 @@ static int three(const char *what, const char *text, const struct expression_siz
     if (parts < 0) return assay_error("%s: %s", what, assay_last_error());
     for (int i = 0; i < 3; i++) {
         int64_t value = 1;
-        if (i < parts && expression_whole(part[i], sizes, count, &value))
+        if (i < parts && expression_whole(part[i], shape, &value))
             return assay_error("%s: %s", what, assay_last_error());
         if (value < 1 || value > most[i])
             return assay_error("%s: %c is %lld, and must be 1 to %lld", what, "xyz"[i],
@@ -66,11 +55,11 @@ static int64_t product(const unsigned of[3])
     return (int64_t)of[0] * of[1] * of[2];
 }
 
-static int read_cluster(const struct bench_kernel *kernel, const struct expression_size *sizes,
-                        int count, struct kernel_launch *launch)
+static int read_cluster(const struct bench_kernel *kernel, const struct assay_shape *shape,
+                        struct kernel_launch *launch)
 {
     if (!kernel->cluster[0]) return 0;
-    if (three("cluster", kernel->cluster, sizes, count, most_cluster, launch->cluster)) return -1;
+    if (three("cluster", kernel->cluster, shape, most_cluster, launch->cluster)) return -1;
     if (product(launch->cluster) > MOST_CLUSTER)
         return assay_error("cluster: %lld blocks, and %d are possible",
                            (long long)product(launch->cluster), MOST_CLUSTER);
@@ -81,43 +70,43 @@ static int read_cluster(const struct bench_kernel *kernel, const struct expressi
     return 0;
 }
 
-int bench_launch_of(const struct bench_kernel *kernel, const struct expression_size *sizes,
-                    int count, struct kernel_launch *launch)
+int bench_launch_of(const struct bench_kernel *kernel, const struct assay_shape *shape,
+                    struct kernel_launch *launch)
 {
     int64_t shared = 0;
     *launch = (struct kernel_launch){0};
-    if (three("grid", kernel->grid, sizes, count, most_grid, launch->grid) ||
-        three("block", kernel->block, sizes, count, most_block, launch->block))
+    if (three("grid", kernel->grid, shape, most_grid, launch->grid) ||
+        three("block", kernel->block, shape, most_block, launch->block))
         return -1;
     if (product(launch->block) > MOST_THREADS)
         return assay_error("block: %lld threads, and %d are possible",
                            (long long)product(launch->block), MOST_THREADS);
-    if (kernel->shared[0] && expression_whole(kernel->shared, sizes, count, &shared))
+    if (kernel->shared[0] && expression_whole(kernel->shared, shape, &shared))
         return assay_error("shared: %s", assay_last_error());
     if (shared < 0 || shared > MOST_SHARED)
         return assay_error("shared: %lld bytes, and 0 to %d are possible", (long long)shared,
                            MOST_SHARED);
     launch->shared_bytes = (unsigned)shared;
-    return read_cluster(kernel, sizes, count, launch);
+    return read_cluster(kernel, shape, launch);
 }
 
 /* ------------------------------------------------------------------ work -- */
 
 /* The work of all variants: the least that moves, and what is computed. */
-static int bytes_of(const struct bench *bench, const struct expression_size *sizes, int count,
+static int bytes_of(const struct bench *bench, const struct assay_shape *shape,
                     struct assay_work *work)
 {
     for (int i = 0; i < bench->argument_count; i++) {
         const struct argument *argument = &bench->argument[i];
         int64_t elements;
         if (argument->kind != ARGUMENT_BUFFER || argument->role == ASSAY_SCRATCH) continue;
-        if (expression_whole(argument->expression, sizes, count, &elements)) return -1;
+        if (expression_whole(argument->expression, shape, &elements)) return -1;
         double bytes = (double)elements * (double)assay_type_bytes(argument->element);
         *(argument->role == ASSAY_IN ? &work->read_bytes : &work->write_bytes) += bytes;
     }
     if (!bench->bytes[0]) return 0;
     double all;
-    if (expression_real(bench->bytes, sizes, count, &all))
+    if (expression_real(bench->bytes, shape, &all))
         return assay_error("bytes: %s", assay_last_error());
     if (all < 0) return assay_error("bytes: %g is below 0", all);
     work->write_bytes = fmin(work->write_bytes, all);
@@ -126,7 +115,7 @@ static int bytes_of(const struct bench *bench, const struct expression_size *siz
 }
 
 /* "2*m*n*k", of fp32, or "bf16 2*m*n*k, fp32 m*n". */
-static int flops_of(const struct bench *bench, const struct expression_size *sizes, int count,
+static int flops_of(const struct bench *bench, const struct assay_shape *shape,
                     struct assay_work *work)
 {
     char copy[BENCH_TEXT], *part[BENCH_PARTS];
@@ -142,8 +131,7 @@ static int flops_of(const struct bench *bench, const struct expression_size *siz
         double ops;
         if (arithmetic >= 0) text += length;
         if (arithmetic < 0) arithmetic = ASSAY_FP32;
-        if (expression_real(text, sizes, count, &ops))
-            return assay_error("flops: %s", assay_last_error());
+        if (expression_real(text, shape, &ops)) return assay_error("flops: %s", assay_last_error());
         if (ops < 0) return assay_error("flops: %g is below 0", ops);
         work->ops[arithmetic] += ops;
     }
@@ -157,10 +145,10 @@ static struct bench *bench_of_shape(const struct assay_shape *shape)
     return (struct bench *)bench_of(shape->operation);
 }
 
-static int count_buffer(const struct argument *argument, const struct expression_size *sizes,
-                        int count, int64_t *elements)
+static int count_buffer(const struct argument *argument, const struct assay_shape *shape,
+                        int64_t *elements)
 {
-    if (expression_whole(argument->expression, sizes, count, elements))
+    if (expression_whole(argument->expression, shape, elements))
         return assay_error("%s: %s", argument->name, assay_last_error());
     if (*elements < 1 || *elements > INT64_C(1) << 40)
         return assay_error("%s: %lld elements, and 1 to 2^40 are possible", argument->name,
@@ -172,13 +160,12 @@ static int define_buffers(const struct assay_shape *shape,
                           struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
     const struct bench *bench = bench_of_shape(shape);
-    struct expression_size sizes[ASSAY_MAX_DIMS];
-    int count = bench_sizes(shape, sizes), buffers = 0;
+    int buffers = 0;
     for (int i = 0; i < bench->argument_count; i++) {
         const struct argument *argument = &bench->argument[i];
         int64_t elements = 0;
         if (argument->kind != ARGUMENT_BUFFER) continue;
-        if (count_buffer(argument, sizes, count, &elements)) elements = 0; /* `supports` says so */
+        if (count_buffer(argument, shape, &elements)) elements = 0; /* `supports` says so */
         out[buffers++] = (struct assay_buffer){.name = argument->name,
                                                .role = argument->role,
                                                .type = argument->element,
@@ -192,29 +179,26 @@ static int define_buffers(const struct assay_shape *shape,
 static struct assay_work define_work(const struct assay_shape *shape)
 {
     const struct bench *bench = bench_of_shape(shape);
-    struct expression_size sizes[ASSAY_MAX_DIMS];
     struct assay_work work = {0};
-    int count = bench_sizes(shape, sizes);
-    if (bytes_of(bench, sizes, count, &work) || flops_of(bench, sizes, count, &work))
+    if (bytes_of(bench, shape, &work) || flops_of(bench, shape, &work))
         return (struct assay_work){0};
     return work;
 }
 
 /* What the sizes make of all expressions but those of a launch. */
-static int check_sizes(const struct bench *bench, const struct expression_size *sizes, int count)
+static int check_sizes(const struct bench *bench, const struct assay_shape *shape)
 {
     struct assay_work work = {0};
     for (int i = 0; i < bench->argument_count; i++) {
         const struct argument *argument = &bench->argument[i];
         union argument_value value;
         int64_t elements;
-        int failed =
-            argument->kind == ARGUMENT_BUFFER   ? count_buffer(argument, sizes, count, &elements)
-            : argument->kind == ARGUMENT_NUMBER ? argument_number(argument, sizes, count, &value)
-                                                : 0;
+        int failed = argument->kind == ARGUMENT_BUFFER   ? count_buffer(argument, shape, &elements)
+                     : argument->kind == ARGUMENT_NUMBER ? argument_number(argument, shape, &value)
+                                                         : 0;
         if (failed) return -1;
     }
-    return bytes_of(bench, sizes, count, &work) || flops_of(bench, sizes, count, &work) ? -1 : 0;
+    return bytes_of(bench, shape, &work) || flops_of(bench, shape, &work) ? -1 : 0;
 }
 
 /* Valid until the next call of the thread. */
@@ -227,16 +211,12 @@ static const char *reason(void)
 
 static const char *supports_sizes(const struct assay_shape *shape)
 {
-    struct expression_size sizes[ASSAY_MAX_DIMS];
-    int count = bench_sizes(shape, sizes);
-    return check_sizes(bench_of_shape(shape), sizes, count) ? reason() : NULL;
+    return check_sizes(bench_of_shape(shape), shape) ? reason() : NULL;
 }
 
 static int launch_at(const struct assay_shape *shape, int index, struct kernel_launch *launch)
 {
-    struct expression_size sizes[ASSAY_MAX_DIMS];
-    int count = bench_sizes(shape, sizes);
-    return bench_launch_of(&bench_of_shape(shape)->kernel[index], sizes, count, launch);
+    return bench_launch_of(&bench_of_shape(shape)->kernel[index], shape, launch);
 }
 
 static const char *supports_launch(const struct assay_shape *shape, int index)
@@ -266,24 +246,15 @@ static int64_t shared_at(const struct assay_shape *shape, int index)
     {                                                                                              \
         return shared_at(shape, index);                                                            \
     }
-FUNCTIONS(0)
-FUNCTIONS(1)
-FUNCTIONS(2)
-FUNCTIONS(3)
-FUNCTIONS(4)
-FUNCTIONS(5)
-FUNCTIONS(6)
-FUNCTIONS(7)
-
-#define OWN(index)                                                                                 \
-    {                                                                                              \
-        supports_##index, refuses_##index, shared_##index                                          \
-    }
+#define OWN(index)     {supports_##index, refuses_##index, shared_##index},
+#define EACH_KERNEL(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7)
+EACH_KERNEL(FUNCTIONS)
 static const struct {
     const char *(*supports)(const struct assay_shape *shape);
     const char *(*refuses)(const struct assay_shape *shape);
     int64_t (*shared_bytes)(const struct assay_shape *shape);
-} own[BENCH_MAX_KERNELS] = {OWN(0), OWN(1), OWN(2), OWN(3), OWN(4), OWN(5), OWN(6), OWN(7)};
+} own[] = {EACH_KERNEL(OWN)};
+_Static_assert(sizeof own / sizeof *own == BENCH_MAX_KERNELS, "one for each");
 
 /* ------------------------------------------------------------- definition -- */
 
@@ -334,12 +305,10 @@ static void define_variant(struct bench *bench, int index)
 static int check_first_sizes(const struct bench *bench)
 {
     struct assay_shape shape = shape_default(&bench->operation);
-    struct expression_size sizes[ASSAY_MAX_DIMS];
     struct kernel_launch launch;
-    int count = bench_sizes(&shape, sizes);
-    if (check_sizes(bench, sizes, count)) return -1;
+    if (check_sizes(bench, &shape)) return -1;
     for (int i = 0; i < bench->kernel_count; i++)
-        if (bench_launch_of(&bench->kernel[i], sizes, count, &launch)) return -1;
+        if (bench_launch_of(&bench->kernel[i], &shape, &launch)) return -1;
     return 0;
 }
 

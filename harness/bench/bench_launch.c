@@ -5,8 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "bench/bench.h"
+#include "device/elements.h"
+
+/* Not there in a program without CUDA, which has no device that would call them. */
+#pragma weak kernel_module_capability
+#pragma weak kernel_module_load
+#pragma weak kernel_module_unload
+#pragma weak kernel_module_launch
+#pragma weak kernel_memory_alloc
+#pragma weak kernel_memory_free
+#pragma weak kernel_memory_read
 
 enum { MOST_PARAMETERS = BENCH_MAX_ARGUMENTS + 2 };
 
@@ -64,7 +73,7 @@ static int make_image(struct bench_kernel *kernel)
 
 /* ------------------------------------------------------------------ setup -- */
 
-static int set_values(const struct bench *bench, const struct expression_size *sizes, int count,
+static int set_values(const struct bench *bench, const struct assay_shape *shape,
                       void *const buffer[], struct ready *ready)
 {
     int next = 0;
@@ -73,8 +82,7 @@ static int set_values(const struct bench *bench, const struct expression_size *s
         if (i >= bench->argument_count) continue; /* null */
         const struct argument *argument = &bench->argument[i];
         if (argument->kind == ARGUMENT_BUFFER) ready->value[i].pointer = buffer[next++];
-        if (argument->kind == ARGUMENT_NUMBER &&
-            argument_number(argument, sizes, count, &ready->value[i]))
+        if (argument->kind == ARGUMENT_NUMBER && argument_number(argument, shape, &ready->value[i]))
             return -1;
     }
     return 0;
@@ -92,12 +100,11 @@ static int check_threads(const struct kernel_entry *entry, const struct kernel_l
 static int make_ready(const struct bench *bench, struct bench_kernel *kernel,
                       const struct assay_shape *shape, void *const buffer[], struct ready *ready)
 {
-    struct expression_size sizes[ASSAY_MAX_DIMS];
-    int count = bench_sizes(shape, sizes), status = make_image(kernel);
+    int status = make_image(kernel);
     if (status) return status;
     const struct kernel_entry *entry = bench_entry(bench, kernel, &kernel->image);
-    if (!entry || bench_launch_of(kernel, sizes, count, &ready->launch) ||
-        check_threads(entry, &ready->launch) || set_values(bench, sizes, count, buffer, ready))
+    if (!entry || bench_launch_of(kernel, shape, &ready->launch) ||
+        check_threads(entry, &ready->launch) || set_values(bench, shape, buffer, ready))
         return -1;
     return kernel_module_load(&ready->module, &kernel->image, entry->name, &ready->launch);
 }
@@ -126,8 +133,7 @@ int bench_setup(struct assay_call *call)
     if (!state) return assay_error("out of memory for a kernel");
     state->bench = bench;
     state->buffer_count = bench->operation.buffers(call->shape, state->buffer);
-    snprintf(call->note, sizeof call->note, "%.40s, sha256 %s",
-             strrchr(kernel->file, '/') ? strrchr(kernel->file, '/') + 1 : kernel->file,
+    snprintf(call->note, sizeof call->note, "%.40s, sha256 %s", basename(kernel->file),
              kernel->sha);
     int status = make_ready(bench, kernel, call->shape, call->buffer, &state->kernel);
     if (status == 0 && kernel->variant.check) status = make_oracle(state, call);
@@ -163,11 +169,12 @@ struct difference_found {
 static bool is_near(const struct assay_tolerance *tolerance, enum assay_type type, const void *got,
                     const void *expected, int64_t i)
 {
-    double x = assay_load(type, got, i), y = assay_load(type, expected, i), off = fabs(x - y);
-    if (type == ASSAY_I64)
-        off = fabs((double)((__int128)((const int64_t *)got)[i] - ((const int64_t *)expected)[i]));
-    else if (x == y || (isnan(x) && isnan(y)))
-        return true;
+    double y = assay_load(type, expected, i);
+    double off =
+        type == ASSAY_I64
+            ? fabs((double)((__int128)((const int64_t *)got)[i] - ((const int64_t *)expected)[i]))
+            : difference_of(assay_load(type, got, i), y);
+    if (off == 0) return true;
     return off <= tolerance->abs + tolerance->rel * fabs(y) && !isinf(y);
 }
 

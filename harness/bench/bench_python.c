@@ -1,17 +1,15 @@
 /* bench_python.c - `expect = FILE.py`: its function `reference` in a Python of its own. Inputs and
  * answer travel as files in a temporary folder; what Python says last is the error. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/error.h"
 #include "base/process.h"
 #include "base/temp_folder.h"
 #include "bench/bench.h"
+#include "case/shape.h"
 
 /* Arguments: the file, the folder, which output. `what` has a line per size and buffer. */
 static const char program[] =
@@ -53,18 +51,17 @@ static const char *kind_of(enum assay_type type)
     return kinds[type] ? kinds[type] : kinds[ASSAY_F64];
 }
 
-/* A file of the folder. -1 with assay_error. */
-static int file_path(const struct temp_folder *folder, const char *name, char out[PATH_MAX + 64])
+/* A file of the folder: its name is short, so that it fits behind the folder's. */
+static void file_path(const struct temp_folder *folder, const char *name, char out[PATH_MAX + 64])
 {
-    int length = snprintf(out, PATH_MAX + 64, "%s/%s", folder->path, name);
-    return length < PATH_MAX + 64 ? 0 : assay_error("%s: the path is too long", folder->path);
+    snprintf(out, PATH_MAX + 64, "%s/%s", folder->path, name);
 }
 
 static int write_file(const struct temp_folder *folder, const char *name, const void *bytes,
                       size_t size)
 {
     char path[PATH_MAX + 64];
-    if (file_path(folder, name, path)) return -1;
+    file_path(folder, name, path);
     FILE *out = fopen(path, "wb");
     bool written = out && fwrite(bytes, 1, size, out) == size;
     if (out && fclose(out) != 0) written = false;
@@ -91,14 +88,14 @@ static int write_inputs(const struct assay_shape *shape, const void *const in[],
                         const struct assay_buffer *buffers, int count,
                         const struct temp_folder *folder)
 {
-    struct expression_size sizes[ASSAY_MAX_DIMS];
     char *text = NULL;
     size_t length;
-    int output = 0, dims = bench_sizes(shape, sizes), status = 0;
+    int output = 0, dims = shape_dims(shape->operation), status = 0;
     FILE *what = open_memstream(&text, &length);
     if (!what) return assay_error("out of memory for a reference");
     for (int i = 0; i < dims; i++)
-        fprintf(what, "size %s - %lld\n", sizes[i].name, (long long)sizes[i].value);
+        fprintf(what, "size %s - %lld\n", shape->operation->dims[i].name,
+                (long long)shape->value[i]);
     for (int b = 0; b < count && status == 0; b++) {
         const struct assay_buffer *spec = &buffers[b];
         if (spec->role == ASSAY_SCRATCH) continue;
@@ -115,43 +112,35 @@ static int write_inputs(const struct assay_shape *shape, const void *const in[],
     return status ? -1 : output;
 }
 
-/* The last line that Python wrote. */
-static int said(const struct bench *bench, const struct temp_folder *folder)
+/* What Python said in its last line. */
+static int said(const struct bench *bench, char *text)
 {
-    char path[PATH_MAX + 64], line[160], last[160] = "it ended without a word";
-    FILE *in = file_path(folder, "said", path) ? NULL : fopen(path, "r");
-    while (in && fgets(line, sizeof line, in))
-        if (line[strspn(line, " \n")]) memcpy(last, line, sizeof last);
-    if (in) fclose(in);
-    last[strcspn(last, "\n")] = '\0';
-    return assay_error("%s: %s", bench->reference_file, last);
+    const char *last = "it ended without a word";
+    for (char *line; (line = strsep(&text, "\n"));)
+        if (line[strspn(line, " ")]) last = line;
+    return assay_error("%s: %.159s", bench->reference_file, last);
 }
 
 static int run_python(const struct bench *bench, const struct temp_folder *folder, int output)
 {
-    char path[PATH_MAX + 64], number[16];
-    if (file_path(folder, "said", path)) return -1;
-    snprintf(number, sizeof number, "%d", output);
-    int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (to < 0) return assay_error("%s: cannot be written: %s", path, strerror(errno));
     const char *named = getenv("ASSAY_PYTHON"), *python = named && *named ? named : "python3";
+    char number[16], *text;
+    int status;
+    snprintf(number, sizeof number, "%d", output);
     const char *argv[] = {python, "-c", program, bench->reference_file, folder->path, number, NULL};
-    const struct process_file files[] = {{to, STDOUT_FILENO}, {to, STDERR_FILENO}};
-    struct process_start start = {.program = python, .argv = argv, .files = files, .file_count = 2};
-    pid_t pid;
-    int status, error = process_start(&start, &pid);
-    close(to);
+    int error = process_output(argv, true, &text, &status);
     if (error) return assay_error("%s cannot be started: %s", python, strerror(error));
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) return assay_error("%s was lost: %s", python, strerror(errno));
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : said(bench, folder);
+    bool is_fine = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    int failed = is_fine ? 0 : said(bench, text);
+    free(text);
+    return failed;
 }
 
 static int read_answer(const struct temp_folder *folder, int64_t begin, int64_t end,
                        double *expected)
 {
     char path[PATH_MAX + 64];
-    if (file_path(folder, "expected", path)) return -1;
+    file_path(folder, "expected", path);
     FILE *in = fopen(path, "rb");
     size_t count = (size_t)(end - begin);
     bool is_read = in && fseeko(in, (off_t)begin * (off_t)sizeof *expected, SEEK_SET) == 0 &&

@@ -106,8 +106,8 @@ static int take_tolerance(struct bench *bench, const char *text)
     bench->has_tolerance = true;
     if (!comma) return assay_error("tolerance = %s: it is ABSOLUTE, RELATIVE", text);
     *comma = '\0';
-    if (expression_real(copy, NULL, 0, &tolerance->abs) ||
-        expression_real(comma + 1, NULL, 0, &tolerance->rel))
+    if (expression_real(copy, NULL, &tolerance->abs) ||
+        expression_real(comma + 1, NULL, &tolerance->rel))
         return -1;
     if (tolerance->abs < 0 || tolerance->rel < 0) return assay_error("a tolerance is not below 0");
     return 0;

@@ -1,15 +1,16 @@
 /* expression.c - a recursive descent that computes while it reads. */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bench/expression.h"
+#include "case/shape.h"
 
-enum { MAX_DEPTH = 64, MAX_SIZES = ASSAY_MAX_DIMS };
+enum { MAX_DEPTH = 64 };
 
 /* numerator / denominator, in lowest terms, the denominator above 0; or `real`, where that is 0. */
 struct value {
@@ -19,8 +20,8 @@ struct value {
 
 struct reading {
     const char *text, *at;
-    const struct expression_size *sizes;
-    int size_count, depth;
+    const struct assay_shape *shape;
+    int depth;
 };
 
 typedef __int128 wide;
@@ -178,34 +179,18 @@ static bool is_of_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static const struct {
-    const char *name;
-    int64_t factor;
-} units[] = {
-    {"k", 1000},
-    {"K", 1000},
-    {"M", 1000000},
-    {"G", 1000000000},
-    {"T", INT64_C(1000000000000)},
-    {"Ki", 1 << 10},
-    {"Mi", 1 << 20},
-    {"Gi", 1 << 30},
-    {"Ti", INT64_C(1) << 40},
-};
-
 static int read_unit(struct reading *reading, struct value *out)
 {
+    char unit[4];
     size_t length = 0;
     while (is_of_name(reading->at[length]))
         length++;
-    if (length == 0) return 0;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strlen(units[i].name) != length || strncmp(units[i].name, reading->at, length))
-            continue;
-        reading->at += length;
-        return combine(out, '*', (struct value){.numerator = units[i].factor, .denominator = 1});
-    }
-    return assay_error("'%.*s' is no unit (k M G T Ki Mi Gi Ti are)", (int)length, reading->at);
+    snprintf(unit, sizeof unit, "%.*s", (int)length, reading->at);
+    int64_t scale = length < sizeof unit ? text_scale(unit) : 0;
+    if (scale == 0)
+        return assay_error("'%.*s' is no unit (k M G T Ki Mi Gi Ti are)", (int)length, reading->at);
+    reading->at += length;
+    return combine(out, '*', (struct value){.numerator = scale, .denominator = 1});
 }
 
 static int read_number(struct reading *reading, struct value *out)
@@ -245,13 +230,18 @@ static int read_call(struct reading *reading, const struct function *function, s
     return function->compute(out, second);
 }
 
+static int size_count(const struct reading *reading)
+{
+    return reading->shape ? shape_dims(reading->shape->operation) : 0;
+}
+
 static int refuse_name(const struct reading *reading, const char *name)
 {
-    const char *names[FUNCTIONS + MAX_SIZES];
+    const char *names[FUNCTIONS + ASSAY_MAX_DIMS];
     int count = 0;
     char hint[TEXT_HINT];
-    for (; count < reading->size_count && count < MAX_SIZES; count++)
-        names[count] = reading->sizes[count].name;
+    for (; count < size_count(reading); count++)
+        names[count] = reading->shape->operation->dims[count].name;
     for (int i = 0; i < FUNCTIONS; i++)
         names[count++] = functions[i].name;
     return assay_error("there is no size '%s'%s", name,
@@ -270,9 +260,8 @@ static int read_name(struct reading *reading, struct value *out)
     reading->at += length;
     const struct function *function = function_of(name);
     if (function) return read_call(reading, function, out);
-    for (int i = 0; i < reading->size_count; i++)
-        if (!strcmp(reading->sizes[i].name, name))
-            return set_fraction(out, reading->sizes[i].value, 1);
+    int size = size_count(reading) ? shape_dim(reading->shape->operation, name) : -1;
+    if (size >= 0) return set_fraction(out, reading->shape->value[size], 1);
     return refuse_name(reading, name);
 }
 
@@ -325,21 +314,19 @@ static int read_sum(struct reading *reading, struct value *out)
     return 0;
 }
 
-static int evaluate(const char *text, const struct expression_size *sizes, int count,
-                    struct value *out)
+static int evaluate(const char *text, const struct assay_shape *shape, struct value *out)
 {
-    struct reading reading = {.text = text, .at = text, .sizes = sizes, .size_count = count};
+    struct reading reading = {.text = text, .at = text, .shape = shape};
     int failed = read_sum(&reading, out);
     if (!failed && next(&reading)) failed = assay_error("'%.10s' is too much", reading.at);
     if (failed) return assay_error("'%.80s': %s", text, assay_last_error());
     return 0;
 }
 
-int expression_whole(const char *text, const struct expression_size *sizes, int count,
-                     int64_t *value)
+int expression_whole(const char *text, const struct assay_shape *shape, int64_t *value)
 {
     struct value result;
-    if (evaluate(text, sizes, count, &result)) return -1;
+    if (evaluate(text, shape, &result)) return -1;
     double real = real_of(result);
     bool is_whole = result.denominator == 1;
     if (!result.denominator && real == trunc(real) && fabs(real) < 0x1p53) {
@@ -353,10 +340,10 @@ int expression_whole(const char *text, const struct expression_size *sizes, int 
     return 0;
 }
 
-int expression_real(const char *text, const struct expression_size *sizes, int count, double *value)
+int expression_real(const char *text, const struct assay_shape *shape, double *value)
 {
     struct value result;
-    if (evaluate(text, sizes, count, &result)) return -1;
+    if (evaluate(text, shape, &result)) return -1;
     *value = real_of(result);
     return 0;
 }

@@ -8,25 +8,19 @@
  * 64 bits is an error, not a wrong number. log2 of what is no power of two, and numbers with an
  * exponent, are doubles.
  *
+ * The sizes are the dims of a shape; NULL: there are none.
+ *
  * Each returns 0, or -1 with assay_error("'EXPRESSION': why").
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct expression_size {
-    const char *name;
-    int64_t value;
-};
+#include "assay.h"
 
 /* Whether no size may have this name. */
 bool expression_is_function(const char *name);
 
 /* The value where it must be a whole number: a grid, a count. */
-int expression_whole(const char *text, const struct expression_size *sizes, int count,
-                     int64_t *value);
+int expression_whole(const char *text, const struct assay_shape *shape, int64_t *value);
 
 /* The value as a double: bytes, operations, a scalar argument. Finite. */
-int expression_real(const char *text, const struct expression_size *sizes, int count,
-                    double *value);
+int expression_real(const char *text, const struct assay_shape *shape, double *value);

@@ -183,46 +183,36 @@ static void lengthen(struct least *least, const char *name, double amount, doubl
     least->name = name;
 }
 
-static void lengthen_by(struct least *least, const char *name, const struct ceilings *ceilings,
-                        const struct assay_work *work)
-{
-    const struct ceiling *item = ceiling_named(ceilings, name);
-    if (item) lengthen(least, name, ceiling_amount(name, work), item->least);
-    if (item && strcmp(least->name, name) == 0) least->is_unknown = isnan(item->rate);
-}
-
-static struct least link_limit(const struct ceilings *ceilings, const struct assay_work *work)
+/* The longest of the limits of these names. */
+static struct least longest(const struct ceilings *ceilings, const struct assay_work *work,
+                            const char *const *names, int count)
 {
     struct least least = {0, "", false};
-    lengthen_by(&least, link_up, ceilings, work);
-    lengthen_by(&least, link_down, ceilings, work);
+    for (int i = 0; i < count; i++) {
+        const struct ceiling *item = ceiling_named(ceilings, names[i]);
+        if (!item) continue;
+        lengthen(&least, names[i], ceiling_amount(names[i], work), item->least);
+        if (strcmp(least.name, names[i]) == 0) least.is_unknown = isnan(item->rate);
+    }
     return least;
 }
 
-static struct least memory_limit(const struct ceilings *ceilings, const struct assay_work *work,
-                                 enum assay_temperature temperature, int64_t cache_bytes)
+/* Of the bytes: the link, where they cross it. */
+static struct least bytes_limit(const struct ceilings *ceilings, const struct assay_work *work,
+                                enum assay_temperature temperature, int64_t cache_bytes)
 {
-    struct least least = {0, "", false};
+    const char *const link[] = {link_up, link_down};
+    if (work->over_link) return longest(ceilings, work, link, 2);
     const char *name = measured_bandwidth(ceilings, work, temperature, cache_bytes);
-    if (name) lengthen_by(&least, name, ceilings, work);
-    return least;
-}
-
-static struct least arithmetic_limit(const struct ceilings *ceilings, const struct assay_work *work)
-{
-    struct least least = {0, "", false};
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
-        lengthen_by(&least, arithmetic_name((enum assay_arithmetic)i), ceilings, work);
-    return least;
+    return longest(ceilings, work, &name, name != NULL);
 }
 
 bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *work,
                      enum assay_temperature temperature, int64_t cache_bytes, double time_ns,
                      char name[ASSAY_MAX_NAME], double *fraction)
 {
-    struct least bytes = work->over_link ? link_limit(ceilings, work)
-                                         : memory_limit(ceilings, work, temperature, cache_bytes);
-    struct least ops = arithmetic_limit(ceilings, work);
+    struct least bytes = bytes_limit(ceilings, work, temperature, cache_bytes);
+    struct least ops = longest(ceilings, work, arithmetic_words.list, ASSAY_ARITHMETICS);
     bool by_ops = ceiling_is_arithmetic(work);
     struct least binding = by_ops ? ops : bytes, other = by_ops ? bytes : ops;
     /* Where the limit that the shape names was not measured, the other says nothing. */

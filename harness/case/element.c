@@ -91,79 +91,53 @@ static uint16_t narrow_round(const struct narrow_format *format, double value)
     return (uint16_t)(sign | magnitude);
 }
 
+/* The types that C has. */
+#define EACH_PLAIN(f)                                                                              \
+    f(ASSAY_F32, float) f(ASSAY_F64, double) f(ASSAY_I8, int8_t) f(ASSAY_U8, uint8_t)              \
+        f(ASSAY_I16, int16_t) f(ASSAY_I32, int32_t) f(ASSAY_U32, uint32_t) f(ASSAY_I64, int64_t)
+/* The others, the integer that holds their code, and their format. */
+#define EACH_NARROW(f)                                                                             \
+    f(ASSAY_F16, uint16_t, f16) f(ASSAY_BF16, uint16_t, bf16) f(ASSAY_E4M3, uint8_t, e4m3)         \
+        f(ASSAY_E5M2, uint8_t, e5m2)
+
 double assay_load(enum assay_type type, const void *base, int64_t index)
 {
+    double value = NAN;
+#define PLAIN(name, kind)                                                                          \
+    case name:                                                                                     \
+        value = (double)((const kind *)base)[index];                                               \
+        break;
+#define NARROW(name, kind, format)                                                                 \
+    case name:                                                                                     \
+        value = narrow_load(&format, ((const kind *)base)[index]);                                 \
+        break;
     switch (type) {
-    case ASSAY_F32:
-        return ((const float *)base)[index];
-    case ASSAY_F64:
-        return ((const double *)base)[index];
-    case ASSAY_F16:
-        return narrow_load(&f16, ((const uint16_t *)base)[index]);
-    case ASSAY_BF16:
-        return narrow_load(&bf16, ((const uint16_t *)base)[index]);
-    case ASSAY_I8:
-        return ((const int8_t *)base)[index];
-    case ASSAY_U8:
-        return ((const uint8_t *)base)[index];
-    case ASSAY_I16:
-        return ((const int16_t *)base)[index];
-    case ASSAY_I32:
-        return ((const int32_t *)base)[index];
-    case ASSAY_U32:
-        return ((const uint32_t *)base)[index];
-    case ASSAY_I64:
-        return (double)((const int64_t *)base)[index];
-    case ASSAY_E4M3:
-        return narrow_load(&e4m3, ((const uint8_t *)base)[index]);
-    case ASSAY_E5M2:
-        return narrow_load(&e5m2, ((const uint8_t *)base)[index]);
+        EACH_PLAIN(PLAIN)
+        EACH_NARROW(NARROW)
     case ASSAY_TYPES:
         break;
     }
-    return NAN;
+#undef PLAIN
+#undef NARROW
+    return value;
 }
 
 void assay_store(enum assay_type type, void *base, int64_t index, double value)
 {
+#define PLAIN(name, kind)                                                                          \
+    case name:                                                                                     \
+        ((kind *)base)[index] = (kind)value;                                                       \
+        break;
+#define NARROW(name, kind, format)                                                                 \
+    case name:                                                                                     \
+        ((kind *)base)[index] = (kind)narrow_round(&format, value);                                \
+        break;
     switch (type) {
-    case ASSAY_F32:
-        ((float *)base)[index] = (float)value;
-        return;
-    case ASSAY_F64:
-        ((double *)base)[index] = value;
-        return;
-    case ASSAY_F16:
-        ((uint16_t *)base)[index] = narrow_round(&f16, value);
-        return;
-    case ASSAY_BF16:
-        ((uint16_t *)base)[index] = narrow_round(&bf16, value);
-        return;
-    case ASSAY_I8:
-        ((int8_t *)base)[index] = (int8_t)value;
-        return;
-    case ASSAY_U8:
-        ((uint8_t *)base)[index] = (uint8_t)value;
-        return;
-    case ASSAY_I16:
-        ((int16_t *)base)[index] = (int16_t)value;
-        return;
-    case ASSAY_I32:
-        ((int32_t *)base)[index] = (int32_t)value;
-        return;
-    case ASSAY_U32:
-        ((uint32_t *)base)[index] = (uint32_t)value;
-        return;
-    case ASSAY_I64:
-        ((int64_t *)base)[index] = (int64_t)value;
-        return;
-    case ASSAY_E4M3:
-        ((uint8_t *)base)[index] = (uint8_t)narrow_round(&e4m3, value);
-        return;
-    case ASSAY_E5M2:
-        ((uint8_t *)base)[index] = (uint8_t)narrow_round(&e5m2, value);
-        return;
+        EACH_PLAIN(PLAIN)
+        EACH_NARROW(NARROW)
     case ASSAY_TYPES:
         break;
     }
+#undef PLAIN
+#undef NARROW
 }

@@ -135,7 +135,7 @@ static int32_t cores_usable(void)
     return -1;
 }
 
-void host_describe_below(struct host_info *info, const char *root)
+void host_describe(struct host_info *info, const char *root)
 {
     struct utsname names = {0};
     *info = (struct host_info){0};
@@ -149,9 +149,4 @@ void host_describe_below(struct host_info *info, const char *root)
     describe_memory(info, root);
     describe_container(info, root);
     info->cores = cores_usable();
-}
-
-void host_describe(struct host_info *info)
-{
-    host_describe_below(info, "");
 }

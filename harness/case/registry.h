@@ -14,6 +14,11 @@ enum { REGISTRY_MAX_VARIANTS = 128 };
 extern const char *const registry_group_keys[];
 bool registry_is_group_key(const char *name);
 
+/* An object of this version of assay.h that brings these. */
+struct assay_object registry_object(const struct assay_operation *const *operations,
+                                    int operation_count,
+                                    const struct assay_variant *const *variants, int variant_count);
+
 /* Add what an object brings; `origin` is its name in messages. Added once, however often it is
  * asked for. -1 with assay_error, and nothing is added: another version of assay.h, a name that is
  * taken (which says by whom), or what registry_check refuses. Lists that were had before are not

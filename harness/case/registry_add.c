@@ -34,6 +34,25 @@ _Static_assert(ASSAY_ABI_MINOR > 0 || (FIRST_OBJECT_BYTES == sizeof(struct assay
                                        FIRST_LIBRARY_BYTES == sizeof(struct assay_library)),
                "the first minor version ends where its structs end");
 
+struct assay_object registry_object(const struct assay_operation *const *operations,
+                                    int operation_count,
+                                    const struct assay_variant *const *variants, int variant_count)
+{
+    return (struct assay_object){
+        .abi_major = ASSAY_ABI_MAJOR,
+        .abi_minor = ASSAY_ABI_MINOR,
+        .object_bytes = sizeof(struct assay_object),
+        .operation_bytes = sizeof(struct assay_operation),
+        .variant_bytes = sizeof(struct assay_variant),
+        .library_bytes = sizeof(struct assay_library),
+        .fixed_bytes = ASSAY_FIXED_BYTES,
+        .operation_count = operation_count,
+        .operations = operations,
+        .variant_count = variant_count,
+        .variants = variants,
+    };
+}
+
 static bool is_size(int32_t bytes, int32_t least, size_t most)
 {
     return bytes >= least && bytes <= (int32_t)most;

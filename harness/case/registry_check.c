@@ -1,7 +1,6 @@
 /* registry_check.c - the rules for operations and variants (registry_check_lists). */
 #include <string.h>
 
-#include "base/error.h"
 #include "case/registry.h"
 #include "case/shape.h"
 

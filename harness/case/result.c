@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "case/run_record.h"
+
 WORDS(status, "ok", "unchecked", "skipped", "wrong", "unstable", "crashed", "timeout");
 WORDS(clock, "cupti", "event", "host", "sim");
 WORDS(flush, "read", "write", "lines");
@@ -47,6 +49,14 @@ void device_state_init(struct device_state *state)
     *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, -1, "", {-1, -1, -1, -1, -1}};
 }
 
+void device_info_init(struct device_info *info)
+{
+    memset(info, 0, sizeof *info);
+    info->ecc = info->mig = -1;
+    info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
+    info->event_floor_ns = info->kernel_floor_ns = info->clock_step_ns = NAN;
+}
+
 #define SERIES(name, is_wall)                                                                      \
     {                                                                                              \
 #name, offsetof(struct samples, name), sizeof *((struct samples *)0)->name, is_wall        \
@@ -75,4 +85,24 @@ bool result_is_noisy(const struct case_result *result, double most_spread)
 {
     return status_has_time(result->status) &&
            interval_spread(result->time_ns, result->lo_ns, result->hi_ns) > most_spread;
+}
+
+/* ----------------------------------------------------------- a stored run -- */
+
+const struct launch_info *stored_run_launch(const struct stored_run *run, const char *launch_id)
+{
+    for (int i = 0; i < run->launch_count; i++)
+        if (strcmp(run->launches[i].id, launch_id) == 0) return &run->launches[i];
+    return NULL;
+}
+
+void stored_run_release(struct stored_run *run)
+{
+    for (int i = 0; i < run->case_count; i++)
+        samples_release(&run->cases[i].result.samples);
+    free(run->cases);
+    free(run->launches);
+    free(run->suite_text);
+    free(run->objects);
+    memset(run, 0, sizeof *run);
 }

@@ -185,6 +185,7 @@ struct device_info {
 void result_init(struct case_result *result);
 void samples_release(struct samples *samples);
 void device_state_init(struct device_state *state); /* nothing known */
+void device_info_init(struct device_info *info);    /* the same: figures NAN, -1 or 0, texts "" */
 
 /* The farther end of a 95 % interval from its median, as a fraction of the median; NAN: unknown. */
 double interval_spread(double time_ns, double lo_ns, double hi_ns);

@@ -45,12 +45,9 @@ struct host_info {
     int64_t memory_bytes;
 };
 
-/* Describe this machine. Never fails. */
-void host_describe(struct host_info *info);
-
-/* The same, with the files of /proc, /sys, /etc and /run looked up below `root` ("" is this
- * machine); names and cores, which come by system call, are still this machine's. */
-void host_describe_below(struct host_info *info, const char *root);
+/* Describe this machine, with the files of /proc, /sys, /etc and /run looked up below `root` (""
+ * but for tests); names and cores come by system call. Never fails. */
+void host_describe(struct host_info *info, const char *root);
 
 /* The processor's name by the kernel, in /proc/cpuinfo below `root`; false and "" where it gives
  * none, as on Arm. */

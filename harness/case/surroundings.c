@@ -43,7 +43,7 @@ static double used_s(int who)
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-void machine_use_read_below(struct machine_use *use, const char *root)
+void machine_use_read(struct machine_use *use, const char *root)
 {
     char text[SYSTEM_FILE_START];
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -54,11 +54,6 @@ void machine_use_read_below(struct machine_use *use, const char *root)
         use->load = NAN;
     read_counters(use, root);
     use->own_s = used_s(RUSAGE_SELF) + used_s(RUSAGE_CHILDREN);
-}
-
-void machine_use_read(struct machine_use *use)
-{
-    machine_use_read_below(use, "");
 }
 
 void surroundings_init(struct surroundings *around)

@@ -17,11 +17,9 @@ struct machine_use {
     double own_s;   /* of busy_s, for this process and its children that were waited for */
 };
 
-/* Never fails. */
-void machine_use_read(struct machine_use *use);
-
-/* The same, with the files of /proc looked up below `root`; own_s is still this process's. */
-void machine_use_read_below(struct machine_use *use, const char *root);
+/* With the files of /proc looked up below `root` ("" but for tests); own_s is this process's. Never
+ * fails. */
+void machine_use_read(struct machine_use *use, const char *root);
 
 /* Nothing known. */
 void surroundings_init(struct surroundings *around);

@@ -8,7 +8,7 @@
 #include "base/terminal.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
-#include "trace/injected.h"
+#include "trace/program.h"
 #include "trace/recorder.h"
 #include "trace/trace_table.h"
 

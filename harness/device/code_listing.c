@@ -12,112 +12,61 @@
 
 /* ------------------------------------------------------------------- kinds -- */
 
-/* By the beginning of the mnemonic, the first that fits. */
+/* The kinds in the order in which they are told, and how mnemonics of GPUs begin that are of them:
+ * the longest beginning decides, and what has none is "integer and logic". */
 static const struct {
-    const char *begins, *kind;
-} of_gpu[] = {
-    {"HMMA", "tensor"},
-    {"IMMA", "tensor"},
-    {"DMMA", "tensor"},
-    {"QMMA", "tensor"},
-    {"HGMMA", "tensor"},
-    {"IGMMA", "tensor"},
-    {"QGMMA", "tensor"},
-    {"BGMMA", "tensor"},
-    {"FFMA", "FMA"},
-    {"FADD", "FMA"},
-    {"FMUL", "FMA"},
-    {"HFMA2", "half"},
-    {"HADD2", "half"},
-    {"HMUL2", "half"},
-    {"DFMA", "double"},
-    {"DADD", "double"},
-    {"DMUL", "double"},
-    {"DSETP", "double"},
-    {"MUFU", "special"},
-    {"I2F", "special"},
-    {"F2I", "special"},
-    {"F2F", "special"},
-    {"FRND", "special"},
-    {"POPC", "special"},
-    {"FLO", "special"},
-    {"LDL", "local memory"},
-    {"STL", "local memory"},
-    {"LDSM", "shared memory"},
-    {"LDS", "shared memory"},
-    {"STS", "shared memory"},
-    {"ATOMS", "shared memory"},
-    {"ATOM", "atomics"},
-    {"RED.", "atomics"},
-    {"REDG", "atomics"},
-    {"LDC", "constants"},
-    {"ULDC", "constants"},
-    {"LD", "global memory"},
-    {"ST", "global memory"},
-    {"UBLKCP", "global memory"},
-    {"UTMA", "global memory"},
-    {"BAR", "barriers"},
-    {"MEMBAR", "barriers"},
-    {"DEPBAR", "barriers"},
-    {"SYNCS", "barriers"},
-    {"WARPGROUP", "barriers"},
-    {"CALL", "calls"},
-    {"BRA", "jumps"},
-    {"BRX", "jumps"},
-    {"BSSY", "jumps"},
-    {"BSYNC", "jumps"},
-    {"RET", "jumps"},
-    {"EXIT", "jumps"},
-    {"IMAD", "integer multiply"},
-    {"", "integer and logic"},
-};
-
-/* The kinds of both, in the order in which they are told. */
-static const char *const kinds[] = {
-    "tensor",
-    "FMA",
-    "half",
-    "double",
-    "special",
-    "integer multiply",
-    "integer and logic",
-    "global memory",
-    "shared memory",
-    "local memory",
-    "atomics",
-    "constants",
-    "barriers",
-    "packed",
-    "floating point",
-    "divisions",
-    "string",
-    "moves",
-    "arithmetic",
-    "calls",
-    "jumps",
+    const char *name, *gpu;
+} kinds[] = {
+    {"tensor", "HMMA IMMA DMMA QMMA HGMMA IGMMA QGMMA BGMMA"},
+    {"FMA", "FFMA FADD FMUL"},
+    {"half", "HFMA2 HADD2 HMUL2"},
+    {"double", "DFMA DADD DMUL DSETP"},
+    {"special", "MUFU I2F F2I F2F FRND POPC FLO"},
+    {"integer multiply", "IMAD"},
+    {"integer and logic", ""},
+    {"global memory", "LD ST UBLKCP UTMA"},
+    {"shared memory", "LDSM LDS STS ATOMS"},
+    {"local memory", "LDL STL"},
+    {"atomics", "ATOM RED. REDG"},
+    {"constants", "LDC ULDC"},
+    {"barriers", "BAR MEMBAR DEPBAR SYNCS WARPGROUP"},
+    {"packed", ""},
+    {"floating point", ""},
+    {"divisions", ""},
+    {"string", ""},
+    {"moves", ""},
+    {"arithmetic", ""},
+    {"calls", "CALL"},
+    {"jumps", "BRA BRX BSSY BSYNC RET EXIT"},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 _Static_assert((int)KINDS <= (int)CODE_KINDS, "more kinds than there is room for");
 
 const char *code_kind_name(int kind)
 {
-    return kind >= 0 && kind < KINDS ? kinds[kind] : "";
+    return kind >= 0 && kind < KINDS ? kinds[kind].name : "";
 }
 
 static int kind_of_name(const char *name)
 {
     for (int i = 0; i < KINDS; i++)
-        if (strcmp(kinds[i], name) == 0) return i;
+        if (strcmp(kinds[i].name, name) == 0) return i;
     return -1;
 }
 
 static int kind_of_gpu(const char *text)
 {
+    int kind = kind_of_name("integer and logic");
+    size_t longest = 0, length;
     if (*text == '@') text += strcspn(text, " ") + 1;
-    for (size_t i = 0; i < sizeof of_gpu / sizeof of_gpu[0]; i++)
-        if (strncmp(text, of_gpu[i].begins, strlen(of_gpu[i].begins)) == 0)
-            return kind_of_name(of_gpu[i].kind);
-    return -1;
+    for (int i = 0; i < KINDS; i++)
+        for (const char *word = kinds[i].gpu; *word; word += length + strspn(word + length, " ")) {
+            length = strcspn(word, " ");
+            if (length <= longest || strncmp(text, word, length) != 0) continue;
+            longest = length;
+            kind = i;
+        }
+    return kind;
 }
 
 static bool begins(const char *text, const char *with)

@@ -1,23 +1,16 @@
 #include "device/code_read.h"
 
 #include <dirent.h>
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/grow.h"
 #include "base/process.h"
 #include "base/temp_folder.h"
 #include "base/text.h"
 #include "device/cuda/cubin.h"
-#include "device/cuda/cubin_sections.h"
 #include "device/kernel_image.h"
 
 /* ------------------------------------------------------------------- tools -- */
@@ -25,42 +18,13 @@
 /* What a shell command prints; free(3). $1 and $2 are its arguments. NULL: it failed. */
 static char *said(const char *script, const char *first, const char *second)
 {
-    const char *argv[] = {"sh", "-c", script, "sh", first, second, NULL};
-    char *text = NULL;
-    size_t size = 0, used = 0;
-    int output[2], status = 1;
-    pid_t pid;
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (nothing < 0 || pipe2(output, O_CLOEXEC) != 0) {
-        if (nothing >= 0) close(nothing);
-        return NULL;
-    }
-    const struct process_file files[] = {
-        {nothing, STDIN_FILENO}, {output[1], STDOUT_FILENO}, {nothing, STDERR_FILENO}};
-    const struct process_start start = {
-        .program = "/bin/sh", .argv = argv, .files = files, .file_count = 3};
-    int error = process_start(&start, &pid);
-    close(nothing);
-    close(output[1]);
-    for (ssize_t got = 1; !error && got > 0; used += got > 0 ? (size_t)got : 0) {
-        if (used + 1 >= size) {
-            char *more = realloc(text, size = 2 * size + 65536);
-            if (!more) break;
-            text = more;
-        }
-        do
-            got = read(output[0], text + used, size - used - 1);
-        while (got < 0 && errno == EINTR);
-    }
-    close(output[0]);
-    while (!error && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (text) text[used] = '\0';
-    if (error || status != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    const char *const argv[] = {"/bin/sh", "-c", script, "sh", first, second, NULL};
+    char *text;
+    int status;
+    if (process_output(argv, false, &text, &status) != 0) return NULL;
+    if (status == 0) return text;
+    free(text);
+    return NULL;
 }
 
 /* CUDA's tools, where its packages put them too. */
@@ -77,12 +41,10 @@ static bool has_tool(const char *name)
 
 static bool is_elf(const char *path)
 {
-    char magic[4] = "";
-    FILE *file = fopen(path, "re");
-    if (!file) return false;
-    size_t got = fread(magic, 1, sizeof magic, file);
-    fclose(file);
-    return got == sizeof magic && memcmp(magic, "\177ELF", sizeof magic) == 0;
+    struct elf_file elf;
+    if (elf_map(&elf, path)) return false;
+    elf_unmap(&elf);
+    return true;
 }
 
 /* The file that has a program's code. */
@@ -149,13 +111,13 @@ static void take_kernel(const char *name, struct code_hash hash, void *context)
 static int read_cubin(struct kernels *kernels, const char *name)
 {
     char path[2 * PATH_MAX];
-    struct cubin_sections sections;
+    struct elf_file sections;
     size_t size;
     snprintf(path, sizeof path, "%s/%s", kernels->folder.path, name);
     char *bytes = kernel_file_read(path, &size);
     if (!bytes) return -1;
     kernels->file = name;
-    int status = cubin_sections_open(&sections, bytes, size);
+    int status = cubin_open(&sections, bytes, size);
     if (status == 0) kernels->arch = cubin_architecture(&sections);
     if (status == 0 && cubin_each_function(bytes, size, take_kernel, kernels) < 0) status = -1;
     free(bytes);
@@ -235,21 +197,14 @@ static void kernels_release(struct kernels *kernels)
     temp_folder_remove(&kernels->folder);
 }
 
-/* Whether nvcc's section with machine code of GPUs is there. Its name alone says nothing: whoever
- * looks for the section has it, too. */
+/* Whether nvcc's section with machine code of GPUs is there. */
 static bool has_kernels(const char *path)
 {
-    static const char section[] = ".nv_fatbin";
-    size_t size = 0;
-    char *bytes = kernel_file_read(path, &size);
-    Elf64_Ehdr head = {.e_shoff = 0};
-    Elf64_Shdr names = {.sh_size = 0};
-    if (bytes && size >= sizeof head) memcpy(&head, bytes, sizeof head);
-    uint64_t at = head.e_shoff + (uint64_t)head.e_shstrndx * sizeof names;
-    if (head.e_shoff < size && at + sizeof names <= size) memcpy(&names, bytes + at, sizeof names);
-    bool found = names.sh_size < size && names.sh_offset <= size - names.sh_size &&
-                 memmem(bytes + names.sh_offset, names.sh_size, section, sizeof section) != NULL;
-    free(bytes);
+    struct elf_file elf;
+    struct elf_section section;
+    if (elf_map(&elf, path)) return false;
+    bool found = elf_section_find(&elf, ".nv_fatbin", &section) == 0 && section.bytes;
+    elf_unmap(&elf);
     return found;
 }
 

@@ -109,7 +109,7 @@ struct device_ops {
     int (*from_host)(struct device *device, void *memory, const void *host, size_t bytes);
     int (*set)(struct device *device, void *memory, uint8_t byte, size_t bytes);
     /* Fill with the pseudo-random bytes that follow from `seed`, and count what is left of
-     * them (poison.h). */
+     * them (elements.h). */
     int (*poison)(struct device *device, void *memory, size_t bytes, uint64_t seed);
     int (*unwritten)(struct device *device, const void *memory, enum assay_type type, int64_t count,
                      uint64_t seed, struct unwritten *left);
@@ -118,7 +118,7 @@ struct device_ops {
      * parts: part i is [i count / places, (i + 1) count / places). */
     int (*differ)(struct device *device, const void *a, const void *b, enum assay_type type,
                   int64_t count, struct difference out[ASSAY_CHECK_PLACES]);
-    /* sums[i] = sum over j of sign_of(seed, j) matrix[i][j] (signs.h), in double and in an order
+    /* sums[i] = sum over j of sign_of(seed, j) matrix[i][j] (elements.h), in double and in an order
      * that depends on the shape alone. `sums` is in host memory. */
     int (*signed_sums)(struct device *device, const void *matrix, enum assay_type type,
                        int64_t rows, int64_t columns, uint64_t seed, double *sums);

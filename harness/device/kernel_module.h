@@ -1,6 +1,6 @@
 /*
  * kernel_module.h - runs a kernel of an image on the GPU that this process has opened, by the CUDA
- * driver. Functions return 0, or -1 with assay_error; in a build without CUDA they all fail.
+ * driver. Functions return 0, or -1 with assay_error; a build without CUDA has none of them.
  */
 #pragma once
 

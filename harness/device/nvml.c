@@ -23,65 +23,43 @@ enum { NVML_UNCORRECTED = 1, NVML_SINCE_DRIVER = 0 };
 
 struct nvml_card; /* nvmlDevice_t points to it */
 
+/* clang-format off */
 /* Functions that may be missing are NULL. */
-struct nvml_api {
-    int (*init)(void);
-    int (*shutdown)(void);
-    const char *(*error_text)(int code);
-    int (*card_by_uuid)(const char *uuid, struct nvml_card **card);
-    int (*clock)(struct nvml_card *card, int type, unsigned *mhz);
-    int (*clock_max)(struct nvml_card *card, int type, unsigned *mhz);
-    int (*temperature)(struct nvml_card *card, int sensor, unsigned *celsius);
-    int (*power)(struct nvml_card *card, unsigned *milliwatts);
-    int (*power_limit)(struct nvml_card *card, unsigned *milliwatts);
-    int (*energy)(struct nvml_card *card, unsigned long long *millijoules);
-    int (*clock_reasons)(struct nvml_card *card, unsigned long long *bits);
-    int (*vbios)(struct nvml_card *card, char *text, unsigned size);
-    int (*driver)(char *text, unsigned size);
-    int (*ecc)(struct nvml_card *card, int *now, int *after_reboot);
-    int (*mig)(struct nvml_card *card, unsigned *now, unsigned *after_reset);
-    int (*persistence)(struct nvml_card *card, int *mode);
-    int (*processes)(struct nvml_card *card, unsigned *count, void *list);
-    int (*link_width)(struct nvml_card *card, unsigned *lanes);
-    int (*link_width_max)(struct nvml_card *card, unsigned *lanes);
-    int (*link_generation)(struct nvml_card *card, unsigned *generation);
-    int (*link_generation_max)(struct nvml_card *card, unsigned *generation);
-    int (*ecc_errors)(struct nvml_card *card, int type, int counter, unsigned long long *count);
+#define CARD struct nvml_card *card
+#define EACH_CALL(f) \
+    f(init, int, (void), "nvmlInit_v2", "nvmlInit", false) \
+    f(shutdown, int, (void), "nvmlShutdown", NULL, false) \
+    f(error_text, const char *, (int code), "nvmlErrorString", NULL, false) \
+    f(card_by_uuid, int, (const char *uuid, struct nvml_card **card), "nvmlDeviceGetHandleByUUID", NULL, false) \
+    f(clock, int, (CARD, int type, unsigned *mhz), "nvmlDeviceGetClockInfo", NULL, true) \
+    f(clock_max, int, (CARD, int type, unsigned *mhz), "nvmlDeviceGetMaxClockInfo", NULL, true) \
+    f(temperature, int, (CARD, int sensor, unsigned *celsius), "nvmlDeviceGetTemperature", NULL, true) \
+    f(power, int, (CARD, unsigned *milliwatts), "nvmlDeviceGetPowerUsage", NULL, true) \
+    f(power_limit, int, (CARD, unsigned *milliwatts), "nvmlDeviceGetEnforcedPowerLimit", NULL, true) \
+    f(energy, int, (CARD, unsigned long long *millijoules), "nvmlDeviceGetTotalEnergyConsumption", NULL, true) \
+    f(clock_reasons, int, (CARD, unsigned long long *bits), "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons", true) \
+    f(vbios, int, (CARD, char *text, unsigned size), "nvmlDeviceGetVbiosVersion", NULL, true) \
+    f(driver, int, (char *text, unsigned size), "nvmlSystemGetDriverVersion", NULL, true) \
+    f(ecc, int, (CARD, int *now, int *after_reboot), "nvmlDeviceGetEccMode", NULL, true) \
+    f(mig, int, (CARD, unsigned *now, unsigned *after_reset), "nvmlDeviceGetMigMode", NULL, true) \
+    f(persistence, int, (CARD, int *mode), "nvmlDeviceGetPersistenceMode", NULL, true) \
+    f(processes, int, (CARD, unsigned *count, void *list), "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2", true) \
+    f(link_width, int, (CARD, unsigned *lanes), "nvmlDeviceGetCurrPcieLinkWidth", NULL, true) \
+    f(link_width_max, int, (CARD, unsigned *lanes), "nvmlDeviceGetMaxPcieLinkWidth", NULL, true) \
+    f(link_generation, int, (CARD, unsigned *generation), "nvmlDeviceGetCurrPcieLinkGeneration", NULL, true) \
+    f(link_generation_max, int, (CARD, unsigned *generation), "nvmlDeviceGetMaxPcieLinkGeneration", NULL, true) \
+    f(ecc_errors, int, (CARD, int type, int counter, unsigned long long *count), "nvmlDeviceGetTotalEccErrors", NULL, true)
+/* clang-format on */
+struct api {
+    EACH_CALL(LIBRARY_MEMBER)
 };
-
-#define AT(member) offsetof(struct nvml_api, member)
-static const struct library_symbol symbols[] = {
-    {"nvmlInit_v2", "nvmlInit", AT(init), false},
-    {"nvmlShutdown", NULL, AT(shutdown), false},
-    {"nvmlErrorString", NULL, AT(error_text), false},
-    {"nvmlDeviceGetHandleByUUID", NULL, AT(card_by_uuid), false},
-    {"nvmlDeviceGetClockInfo", NULL, AT(clock), true},
-    {"nvmlDeviceGetMaxClockInfo", NULL, AT(clock_max), true},
-    {"nvmlDeviceGetTemperature", NULL, AT(temperature), true},
-    {"nvmlDeviceGetPowerUsage", NULL, AT(power), true},
-    {"nvmlDeviceGetEnforcedPowerLimit", NULL, AT(power_limit), true},
-    {"nvmlDeviceGetTotalEnergyConsumption", NULL, AT(energy), true},
-    {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons",
-     AT(clock_reasons), true},
-    {"nvmlDeviceGetVbiosVersion", NULL, AT(vbios), true},
-    {"nvmlSystemGetDriverVersion", NULL, AT(driver), true},
-    {"nvmlDeviceGetEccMode", NULL, AT(ecc), true},
-    {"nvmlDeviceGetMigMode", NULL, AT(mig), true},
-    {"nvmlDeviceGetPersistenceMode", NULL, AT(persistence), true},
-    {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2",
-     AT(processes), true},
-    {"nvmlDeviceGetCurrPcieLinkWidth", NULL, AT(link_width), true},
-    {"nvmlDeviceGetMaxPcieLinkWidth", NULL, AT(link_width_max), true},
-    {"nvmlDeviceGetCurrPcieLinkGeneration", NULL, AT(link_generation), true},
-    {"nvmlDeviceGetMaxPcieLinkGeneration", NULL, AT(link_generation_max), true},
-    {"nvmlDeviceGetTotalEccErrors", NULL, AT(ecc_errors), true},
-};
-#undef AT
+static const struct library_symbol symbols[] = {EACH_CALL(LIBRARY_SYMBOL)};
+#undef CARD
 
 /* Global because NVML's own state is per process and a process uses one card. */
 static struct {
     void *library;
-    struct nvml_api api;
+    struct api api;
     bool is_started;
     struct nvml_card *card;
 } nvml;
@@ -130,99 +108,67 @@ void nvml_close(void)
 
 /* -------------------------------------------------------------- reading -- */
 
-/* A figure of which the card has several: a clock, or the temperature of a sensor. */
-static double read_figure(int (*get)(struct nvml_card *, int, unsigned *), int which,
-                          double fallback)
-{
-    unsigned value = 0;
-    return get && get(nvml.card, which, &value) == NVML_SUCCESS ? value : fallback;
-}
-
-static double read_power_w(int (*get)(struct nvml_card *, unsigned *), double fallback)
-{
-    unsigned milliwatts = 0;
-    return get && get(nvml.card, &milliwatts) == NVML_SUCCESS ? milliwatts * 1e-3 : fallback;
-}
-
-static uint64_t read_clock_reasons(void)
-{
-    unsigned long long bits = 0;
-    if (!nvml.api.clock_reasons) return 0;
-    return nvml.api.clock_reasons(nvml.card, &bits) == NVML_SUCCESS ? bits : 0;
-}
-
-static void read_versions(struct device_info *info)
-{
-    char text[RESULT_MAX_PROPERTY] = "";
-    if (nvml.api.vbios && nvml.api.vbios(nvml.card, text, sizeof text) == NVML_SUCCESS)
-        snprintf(info->vbios, sizeof info->vbios, "%s", text);
-    if (nvml.api.driver && nvml.api.driver(text, sizeof text) == NVML_SUCCESS)
-        snprintf(info->driver, sizeof info->driver, "%s", text);
-}
-
-static void read_modes(struct device_info *info)
-{
-    int ecc = 0, ecc_later = 0;
-    unsigned mig = 0, mig_later = 0;
-    if (nvml.api.ecc && nvml.api.ecc(nvml.card, &ecc, &ecc_later) == NVML_SUCCESS) info->ecc = ecc;
-    if (nvml.api.mig && nvml.api.mig(nvml.card, &mig, &mig_later) == NVML_SUCCESS)
-        info->mig = (int32_t)mig;
-}
+/* Whether a card is open, the library has the function, and the card answers. */
+#define ANSWERS(call, ...)                                                                         \
+    (nvml.card && nvml.api.call && nvml.api.call(__VA_ARGS__) == NVML_SUCCESS)
+/* A figure of the card; of some it has several: a clock, or the temperature of a sensor. */
+#define FIGURE(call, unit, fallback)                                                               \
+    (ANSWERS(call, nvml.card, &value) ? value * (unit) : (double)(fallback))
+#define FIGURE_OF(call, which, fallback)                                                           \
+    (ANSWERS(call, nvml.card, which, &value) ? (double)value : (fallback))
 
 void nvml_describe(struct device_info *info)
 {
-    if (!nvml.card) return;
-    read_versions(info);
-    read_modes(info);
-    info->sm_mhz_max = read_figure(nvml.api.clock_max, NVML_CLOCK_SM, info->sm_mhz_max);
-    info->memory_mhz_max = read_figure(nvml.api.clock_max, NVML_CLOCK_MEMORY, info->memory_mhz_max);
-    info->power_limit_w = read_power_w(nvml.api.power_limit, info->power_limit_w);
+    char text[RESULT_MAX_PROPERTY] = "";
+    int ecc = 0, ecc_later = 0;
+    unsigned value, mig = 0, mig_later = 0;
+    if (ANSWERS(vbios, nvml.card, text, sizeof text))
+        snprintf(info->vbios, sizeof info->vbios, "%s", text);
+    if (ANSWERS(driver, text, sizeof text)) snprintf(info->driver, sizeof info->driver, "%s", text);
+    if (ANSWERS(ecc, nvml.card, &ecc, &ecc_later)) info->ecc = ecc;
+    if (ANSWERS(mig, nvml.card, &mig, &mig_later)) info->mig = (int32_t)mig;
+    info->sm_mhz_max = FIGURE_OF(clock_max, NVML_CLOCK_SM, info->sm_mhz_max);
+    info->memory_mhz_max = FIGURE_OF(clock_max, NVML_CLOCK_MEMORY, info->memory_mhz_max);
+    info->power_limit_w = FIGURE(power_limit, 1e-3, info->power_limit_w);
 }
 
 double nvml_energy_mj(void)
 {
-    unsigned long long millijoules = 0;
-    if (!nvml.card || !nvml.api.energy) return NAN;
-    return nvml.api.energy(nvml.card, &millijoules) == NVML_SUCCESS ? (double)millijoules : NAN;
+    unsigned long long value;
+    return FIGURE(energy, 1.0, NAN);
 }
 
 void nvml_state(struct device_state *state)
 {
+    unsigned value;
+    unsigned long long bits = 0;
     device_state_init(state);
-    if (!nvml.card) return;
-    state->sm_mhz = read_figure(nvml.api.clock, NVML_CLOCK_SM, NAN);
-    state->memory_mhz = read_figure(nvml.api.clock, NVML_CLOCK_MEMORY, NAN);
-    state->temperature_c = read_figure(nvml.api.temperature, NVML_TEMPERATURE_GPU, NAN);
-    state->power_w = read_power_w(nvml.api.power, NAN);
+    state->sm_mhz = FIGURE_OF(clock, NVML_CLOCK_SM, NAN);
+    state->memory_mhz = FIGURE_OF(clock, NVML_CLOCK_MEMORY, NAN);
+    state->temperature_c = FIGURE_OF(temperature, NVML_TEMPERATURE_GPU, NAN);
+    state->power_w = FIGURE(power, 1e-3, NAN);
     state->energy_mj = nvml_energy_mj();
-    state->clock_reasons = read_clock_reasons();
-}
-
-static int32_t read_count(int (*get)(struct nvml_card *, unsigned *))
-{
-    unsigned count = 0;
-    return get && get(nvml.card, &count) == NVML_SUCCESS ? (int32_t)count : -1;
+    state->clock_reasons = ANSWERS(clock_reasons, nvml.card, &bits) ? bits : 0;
 }
 
 void nvml_health(struct card_health *health)
 {
+    unsigned value;
     unsigned long long errors = 0;
-    *health = (struct card_health){-1, -1, -1, -1, -1};
-    if (!nvml.card) return;
-    health->link_width = read_count(nvml.api.link_width);
-    health->link_width_max = read_count(nvml.api.link_width_max);
-    health->link_generation = read_count(nvml.api.link_generation);
-    health->link_generation_max = read_count(nvml.api.link_generation_max);
-    if (nvml.api.ecc_errors && nvml.api.ecc_errors(nvml.card, NVML_UNCORRECTED, NVML_SINCE_DRIVER,
-                                                   &errors) == NVML_SUCCESS)
-        health->ecc_uncorrected = (int64_t)errors;
+    bool has_errors = ANSWERS(ecc_errors, nvml.card, NVML_UNCORRECTED, NVML_SINCE_DRIVER, &errors);
+    *health = (struct card_health){
+        .link_width = (int32_t)FIGURE(link_width, 1.0, -1),
+        .link_width_max = (int32_t)FIGURE(link_width_max, 1.0, -1),
+        .link_generation = (int32_t)FIGURE(link_generation, 1.0, -1),
+        .link_generation_max = (int32_t)FIGURE(link_generation_max, 1.0, -1),
+        .ecc_uncorrected = has_errors ? (int64_t)errors : -1,
+    };
 }
 
 int nvml_persistence(void)
 {
     int mode = 0;
-    if (!nvml.card || !nvml.api.persistence) return -1;
-    return nvml.api.persistence(nvml.card, &mode) == NVML_SUCCESS ? mode : -1;
+    return ANSWERS(persistence, nvml.card, &mode) ? mode : -1;
 }
 
 int nvml_processes(void)

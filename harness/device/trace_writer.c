@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "device/cuda/symbols.h"
+
 enum {
     MOST_BYTES = 16 << 20, /* unwritten; a disk that stays full must not fill the memory */
     MOST_SERIES = 1 << 14, /* what follows in other ranges is of TRACE_MORE_RANGES */
@@ -20,13 +22,6 @@ enum {
 struct bytes {
     char *at;
     size_t count, room;
-};
-
-/* A node of the tree of names. */
-struct name {
-    const char *text; /* compared; what is behind it, but for a name that is looked for */
-    uint32_t number;
-    char kept[];
 };
 
 /* A node of the tree of series: the first three members are compared. */
@@ -40,7 +35,8 @@ struct series {
 
 struct trace_writer {
     char path[PATH_MAX];
-    void *names, *series; /* of tsearch(3) */
+    struct symbols names;
+    void *series; /* of tsearch(3) */
     uint32_t name_count, series_count;
     struct series *dirty; /* those with launches since the last flush */
     uint32_t dirty_count;
@@ -84,32 +80,14 @@ static bool block_add(struct bytes *bytes, enum trace_type type, const void *fir
 
 /* ----------------------------------------------------------------- names -- */
 
-static int by_text(const void *left, const void *right)
-{
-    return strcmp(((const struct name *)left)->text, ((const struct name *)right)->text);
-}
-
-/* The number of a new name; 0: out of memory. */
-static uint32_t name_add(struct trace_writer *writer, const char *text)
-{
-    size_t length = strlen(text);
-    struct name *name = malloc(sizeof *name + length + 1);
-    if (!name || !block_add(&writer->blocks, TRACE_NAME, text, length, NULL, 0)) {
-        free(name);
-        return 0;
-    }
-    /* The block is there, so the number is taken, whether or not the tree has it. */
-    name->number = ++writer->name_count;
-    name->text = memcpy(name->kept, text, length + 1);
-    if (tsearch(name, &writer->names, by_text)) return name->number;
-    free(name);
-    return 0;
-}
-
+/* The number of a name, which is written when it is new; 0: out of memory. */
 static uint32_t name_number(struct trace_writer *writer, const char *text)
 {
-    struct name *const *found = tfind(&(struct name){.text = text}, &writer->names, by_text);
-    return found ? (*found)->number : name_add(writer, text);
+    struct symbol *name = symbols_intern(&writer->names, text);
+    if (!name) return 0;
+    if (name->number == 0 && block_add(&writer->blocks, TRACE_NAME, text, strlen(text), NULL, 0))
+        name->number = ++writer->name_count;
+    return name->number;
 }
 
 /* ---------------------------------------------------------------- series -- */
@@ -321,7 +299,7 @@ void trace_writer_end(struct trace_writer *writer)
 {
     if (trace_writer_flush(writer) == 0 && block_add(&writer->blocks, TRACE_END, NULL, 0, NULL, 0))
         trace_writer_flush(writer);
-    tdestroy(writer->names, free);
+    symbols_release(&writer->names);
     tdestroy(writer->series, free);
     free(writer->blocks.at);
     free(writer->durations.at);

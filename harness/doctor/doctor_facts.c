@@ -116,7 +116,7 @@ static void find_host(struct doctor_facts *facts, const char *root)
 {
     char text[SYSTEM_FILE_START];
     struct host_info host;
-    host_describe_below(&host, root);
+    host_describe(&host, root);
     snprintf(facts->container, sizeof facts->container, "%s", host.container);
 
     system_file_read(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text,

@@ -104,7 +104,7 @@ int gate_finish(struct gate_run *run)
     snprintf(comparison->candidate.program, sizeof comparison->candidate.program, "%s",
              options->candidate);
     struct host_info here;
-    host_describe(&here);
+    host_describe(&here, "");
     text_copy(comparison->base.host, sizeof comparison->base.host, here.hostname);
     comparison->candidate.label[0] = '\0'; /* each launch had its own */
     if (!options->baseline) comparison->base.label[0] = '\0';

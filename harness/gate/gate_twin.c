@@ -12,7 +12,7 @@
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "gate/gate_run_state.h"
-#include "object/object_family.h"
+#include "object/object_file.h"
 #include "store/store_gate.h"
 
 /* --------------------------------------------------------------- objects -- */

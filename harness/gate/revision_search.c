@@ -1,6 +1,5 @@
 #include "gate/revision_search.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,41 +15,19 @@ enum { MOST_SAID = 1 << 16, MOST_ARGUMENTS = 12 };
 
 /* --------------------------------------------------------------------- git -- */
 
-/* As much as fits of what a descriptor gives, to its end. */
-static void read_all(int from, char *out, size_t size)
-{
-    char rest[512];
-    size_t used = 0;
-    for (;;) {
-        bool fits = used + 1 < size;
-        ssize_t got = read(from, fits ? out + used : rest, fits ? size - 1 - used : sizeof rest);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        if (fits) used += (size_t)got;
-    }
-    out[used] = '\0';
-}
-
 /* Run git with these words (ended by NULL) and keep what it says, on either stream. Its exit
  * status, or -1 with assay_error. */
 static int git(const char *const *words, char *said, size_t size)
 {
     const char *argv[MOST_ARGUMENTS + 2] = {"git"};
-    int output[2], status, count = 1;
-    pid_t pid;
+    char *text;
+    int status, count = 1;
     for (; words[count - 1] && count <= MOST_ARGUMENTS; count++)
         argv[count] = words[count - 1];
-    if (pipe2(output, O_CLOEXEC) != 0) return assay_error("no pipe to git: %s", strerror(errno));
-    const struct process_file files[] = {{output[1], STDOUT_FILENO}, {output[1], STDERR_FILENO}};
-    const struct process_start start = {
-        .program = "git", .argv = argv, .files = files, .file_count = 2};
-    int error = process_start(&start, &pid);
-    close(output[1]);
-    if (error == 0) read_all(output[0], said, size);
-    close(output[0]);
+    int error = process_output(argv, true, &text, &status);
     if (error) return assay_error("git cannot be started: %s", strerror(error));
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) return assay_error("git was lost: %s", strerror(errno));
+    text_copy(said, size, text);
+    free(text);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 

@@ -155,43 +155,39 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
 
 /* -------------------------------------------------------------- sampling -- */
 
-/* `array` is the address of a pointer, of whatever type: hence the copies. */
-static int grow(void *array, int count, size_t size)
+/* Make space for one more in the arrays that are, or are not, of the host's clock. */
+static int grow(struct samples *samples, bool is_wall)
 {
-    void *old;
-    memcpy(&old, array, sizeof old);
-    void *grown = grow_by_one(old, count, size);
-    if (grown == NULL) return assay_error("out of host memory for samples");
-    memcpy(array, &grown, sizeof grown);
+    for (int i = 0; i < SAMPLE_SERIES; i++) {
+        const struct sample_series *series = &sample_series[i];
+        if (series->is_wall != is_wall) continue;
+        void **array = series_array(samples, series);
+        void *grown = grow_by_one(*array, is_wall ? samples->wall_count : samples->count,
+                                  series->element_bytes);
+        if (grown == NULL) return assay_error("out of host memory for samples");
+        *array = grown;
+    }
     return 0;
 }
 
 static int add_sample(struct samples *to, const struct block_sample *sample, int round)
 {
-    int n = to->count;
-    if (grow(&to->time_ns, n, sizeof *to->time_ns) || grow(&to->busy_ns, n, sizeof *to->busy_ns) ||
-        grow(&to->event_ns, n, sizeof *to->event_ns) || grow(&to->round, n, sizeof *to->round) ||
-        grow(&to->mark, n, sizeof *to->mark))
-        return -1;
+    if (grow(to, false)) return -1;
+    int n = to->count++;
     to->time_ns[n] = (float)sample->time_ns;
     to->busy_ns[n] = (float)sample->busy_ns;
     to->event_ns[n] = (float)sample->event_ns;
     to->round[n] = (uint16_t)round;
     to->mark[n] = sample->mark;
-    to->count++;
     return 0;
 }
 
 static int add_wall(struct samples *to, double wall_ns, int round)
 {
-    int n = to->wall_count;
     if (isnan(wall_ns)) return 0;
-    if (grow(&to->wall_ns, n, sizeof *to->wall_ns) ||
-        grow(&to->wall_round, n, sizeof *to->wall_round))
-        return -1;
-    to->wall_ns[n] = (float)wall_ns;
-    to->wall_round[n] = (uint16_t)round;
-    to->wall_count++;
+    if (grow(to, true)) return -1;
+    to->wall_ns[to->wall_count] = (float)wall_ns;
+    to->wall_round[to->wall_count++] = (uint16_t)round;
     return 0;
 }
 

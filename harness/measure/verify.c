@@ -5,9 +5,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "measure/coverage.h"
 #include "measure/expected.h"
-#include "measure/product.h"
 
 /* An output of up to WHOLE_ELEMENTS is compared completely; of a larger one, about
  * SAMPLE_ELEMENTS are. ASSAY_CHECK_BUDGET limits both. */

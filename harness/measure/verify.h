@@ -5,7 +5,7 @@
  * values, computed once in double and shared by all variants. Small outputs are compared
  * completely; of larger ones, chunks spread over the whole output at places that follow from
  * the seed, which always include the first and the last elements. What these chunks miss is left
- * to coverage.h, product.h and witness.h.
+ * to buffers.h, the sums of expected.h, and witness.h.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ struct verifier {
     size_t bytes;             /* of all chunks */
     void *got;                /* one chunk of an output, copied from the device */
     struct model *models;     /* what models of variants computed (expected.c) */
-    struct product *products; /* product.h; one per buffer, or NULL */
+    struct product *products; /* expected.h; one per buffer, or NULL */
 };
 
 /* The result of a check. `reason` is "" when it passed. */

@@ -45,8 +45,7 @@ static int load_last(struct object *object, const char *name)
     struct load now = {.path = object->path, .name = name, .twin = object->twin};
     if (rehearse(name, "when it was loaded", load, &now) || act_quietly(load, &now)) return -1;
     if (object_file_digest(object->path, object->info.sha256)) return -1;
-    const char *slash = strrchr(object->path, '/');
-    text_copy(object->info.name, sizeof object->info.name, slash ? slash + 1 : object->path);
+    text_copy(object->info.name, sizeof object->info.name, basename(object->path));
     text_copy(object->info.commit, sizeof object->info.commit, now.commit ? now.commit : "");
     loaded_count++;
     return 0;
@@ -80,11 +79,10 @@ static int load_one(const char *path)
 
 int objects_load_twins(const char *name, const char *const copy[TWINS])
 {
-    const char *slash = strrchr(name, '/');
     for (int twin = 0; twin < TWINS; twin++) {
         struct object *object = read_last(copy[twin], twin);
         if (!object || load_last(object, name)) return -1;
-        text_copy(object->info.name, sizeof object->info.name, slash ? slash + 1 : name);
+        text_copy(object->info.name, sizeof object->info.name, basename(name));
     }
     return 0;
 }

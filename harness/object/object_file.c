@@ -1,18 +1,17 @@
 #include "object/object_file.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "assay.h"
+#include "base/elf_file.h"
 #include "base/text.h"
 #include "case/registry.h"
 #include "case/twins.h"
 #include "object/object.h"
-#include "object/object_family.h"
 
 /* Files that are no shared objects (objects_describe). */
 static struct {
@@ -91,6 +90,23 @@ int object_file_read(const char *path, struct stat *about, char sha256[SHA256_TE
     int status = check_file(path, fd, about, sha256);
     close(fd);
     return status;
+}
+
+int object_family(const char *path, char family[SHA256_TEXT])
+{
+    struct elf_file elf;
+    struct elf_section section = {.bytes = NULL};
+    if (access(path, R_OK)) return assay_error("%s: cannot be read: %s", path, strerror(errno));
+    if (elf_map(&elf, path) == 0) {
+        /* 64 digits and an end. */
+        bool is_there = elf_section_find(&elf, "assay_family", &section) == 0 && section.bytes &&
+                        section.size == SHA256_TEXT &&
+                        strnlen((const char *)section.bytes, SHA256_TEXT) == SHA256_TEXT - 1;
+        if (is_there) memcpy(family, section.bytes, SHA256_TEXT);
+        elf_unmap(&elf);
+        if (is_there) return 0;
+    }
+    return assay_error("%s does not say which build its variants are of", path);
 }
 
 /* The linker's words, without the path that it puts in front. */

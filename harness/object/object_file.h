@@ -17,9 +17,16 @@ int object_file_read(const char *path, struct stat *about, char sha256[SHA256_TE
 int object_file_digest(const char *path, char sha256[SHA256_TEXT]);
 
 /* Load it, and add what it brings to the registry. `name` is what messages call it; *commit is
- * that of its sources, or NULL. The object of all variants of a build (object_family.h) takes the
+ * that of its sources, or NULL. The object of all variants of a build (object_family) takes the
  * place of this program's own. -1 with assay_error. */
 int object_file_load(const char *path, const char *name, const char **commit);
 
 /* Load it, and add its variants as twins. */
 int object_file_load_twin(const char *path, const char *name, enum twin twin, const char **commit);
+
+/* Which build a program, or the shared object of its variants, is of: `make` writes the SHA-256 of
+ * the object files of all kernels and baselines into a section of the program and of
+ * libassay_variants.so, which are both linked from these files. Where the two have the same, their
+ * variants are the same machine code. Runs nothing of it. -1 with assay_error where the file has
+ * none: it is another program, or was built before there was one. */
+int object_family(const char *path, char family[SHA256_TEXT]);

@@ -326,7 +326,7 @@ static void make_lanes(struct lanes *lanes)
 {
     struct runner *master = lanes->master;
     struct host_info host;
-    host_describe(&host);
+    host_describe(&host, "");
     lanes->threads = threads_of(host.cores, lanes->count);
     for (int k = 0; k < lanes->count; k++) {
         struct lane *lane = &lanes->lane[k];

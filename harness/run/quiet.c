@@ -15,10 +15,10 @@ static int look(struct runner *runner, struct causes *causes)
     struct machine_use before, after;
     struct surroundings around;
     struct device_state state;
-    machine_use_read(&before);
+    machine_use_read(&before, "");
     /* The worker sends nothing: this waits for time or a signal. */
     if (child_wait(&runner->child, LOOK_MS) == CHILD_STOPPED) return -1;
-    machine_use_read(&after);
+    machine_use_read(&after, "");
     surroundings_between(&around, &before, &after);
     device_state_init(&state);
     child_look(&runner->child, &state); /* one that is dead is found when it is to measure */

@@ -32,7 +32,7 @@ int launch_begin(struct runner *runner, const struct plan *plan, int number)
 {
     runner->launch.device = runner->child.device;
     runner->launch.start = runner->child.state;
-    machine_use_read(&runner->use);
+    machine_use_read(&runner->use, "");
     surroundings_between(&runner->launch.around, &runner->use, &runner->use);
     runner->launch.around.end_load = NAN;
     if (runner->resuming) return 0; /* continues the launch that resume() found */
@@ -48,7 +48,7 @@ int launch_end(struct runner *runner)
     if (runner->child.pid > 0) child_quit(&runner->child, &state);
     struct surroundings around;
     struct machine_use use;
-    machine_use_read(&use); /* the worker's time is counted now that it has ended */
+    machine_use_read(&use, ""); /* the worker's time is counted now that it has ended */
     surroundings_between(&around, &runner->use, &use);
     return store_end_launch(runner->store, runner->launch.id, &state, &around);
 }
@@ -176,7 +176,7 @@ static int begin_run(struct runner *runner, int *first)
     struct program_info program;
     struct host_info host;
     provenance_program(&program);
-    host_describe(&host);
+    host_describe(&host, "");
     *first = 1;
     runner->run.suite_text = runner->suite_text;
     runner->run.simulated = runner->child.device.simulated;

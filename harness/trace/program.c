@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/process.h"
@@ -26,6 +28,51 @@ int program_environment(const char *library, const char *folder)
         setenv("ASSAY_TIME_FOLDER", folder, 1) == 0)
         return 0;
     return assay_error("cannot set the program's environment: %s", strerror(errno));
+}
+
+/* --------------------------------------------------------------- library -- */
+
+/* What make built from device/cuda/inject, and a zero behind it; the zero alone where it could not.
+ */
+static const unsigned char library[] = {
+#include "inject.inc"
+    0};
+
+static const char *chosen(void)
+{
+    const char *path = getenv("ASSAY_TIME_LIBRARY");
+    return path && path[0] ? path : NULL;
+}
+
+int injected_check(void)
+{
+    if (chosen() && access(chosen(), R_OK) != 0)
+        return assay_error("ASSAY_TIME_LIBRARY: %s: %s", chosen(), strerror(errno));
+    if (chosen() || sizeof library > 1) return 0;
+    return assay_error("this program was built without CUDA's CUPTI: it cannot record kernels");
+}
+
+static int write_all(const char *path)
+{
+    FILE *out = fopen(path, "wxe");
+    bool is_written = out && fwrite(library, 1, sizeof library - 1, out) == sizeof library - 1;
+    if (out && fclose(out) != 0) is_written = false;
+    return is_written ? 0 : assay_error("%s: cannot be written: %s", path, strerror(errno));
+}
+
+int injected_place(const char *folder, char *path, size_t size)
+{
+    struct statvfs about;
+    if (chosen()) {
+        snprintf(path, size, "%s", chosen());
+        return 0;
+    }
+    if (statvfs(folder, &about) == 0 && about.f_flag & ST_NOEXEC)
+        return assay_error("%s: programs may not be loaded from there (mounted noexec): "
+                           "set TMPDIR to a folder from which they may",
+                           folder);
+    snprintf(path, size, "%s/libassay_time.so", folder);
+    return write_all(path);
 }
 
 /* ---------------------------------------------------------------- device -- */
@@ -122,12 +169,12 @@ int program_run(struct program_run *run)
     device_state_init(&run->end);
     run->uuid[0] = '\0';
     run->clock_reasons = 0;
-    machine_use_read(&before);
+    machine_use_read(&before, "");
     clock_gettime(CLOCK_REALTIME, &run->started);
     int error = process_start(&start, &pid);
     if (error != 0) return assay_error("cannot start %s: %s", run->argv[0], strerror(error));
     int status = wait_for(run, pid, &watched);
-    machine_use_read(&after);
+    machine_use_read(&after, "");
     surroundings_between(&run->around, &before, &after);
     if (!watched.is_open && !watched.is_given_up) find_device(run, &watched);
     if (watched.is_open) nvml_state(&run->end);

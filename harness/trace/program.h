@@ -21,6 +21,16 @@ struct program_run {
     struct surroundings around;
 };
 
+/* The library that is loaded into programs: this program has it within itself, so that a copy of
+ * the program is enough. */
+
+/* Whether there is one. -1 with assay_error: built without CUDA or without CUPTI. */
+int injected_check(void);
+
+/* Write it into the folder, or where ASSAY_TIME_LIBRARY names a file take that one: its path. -1
+ * with assay_error. */
+int injected_place(const char *folder, char *path, size_t size);
+
 /* The environment of the programs that follow: this library, records in `folder`. 0, or -1 with
  * assay_error. */
 int program_environment(const char *library, const char *folder);

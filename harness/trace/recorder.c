@@ -11,7 +11,6 @@
 #include "device/nvml.h"
 #include "run/interrupt.h"
 #include "store/exchange/store_foreign.h"
-#include "trace/injected.h"
 #include "trace/program.h"
 #include "trace/trace_cases.h"
 
@@ -72,7 +71,7 @@ static int begin_run(struct recorder *recorder, const struct program_run *progra
     if (recorder->store) return 0;
     if (store_open(&recorder->store, recorder->options->database, STORE_WRITE) != 0) return -1;
     provenance_program(&info);
-    host_describe(&host);
+    host_describe(&host, "");
     describe_run(recorder);
     recorder->run.started = program->started;
     return store_begin_run(recorder->store, &recorder->run, &info, &host);

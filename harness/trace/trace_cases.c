@@ -8,7 +8,6 @@
 #include "base/stats.h"
 #include "device/demangle.h"
 #include "store/exchange/store_foreign.h"
-#include "trace/kernel_name.h"
 
 /* --------------------------------------------------------------- devices -- */
 
@@ -51,7 +50,7 @@ static int device_number(const struct trace *trace, int device)
 
 void trace_device_info(const struct trace_device *device, struct device_info *info)
 {
-    memset(info, 0, sizeof *info);
+    device_info_init(info);
     info->place = ASSAY_CUDA;
     info->clock = CLOCK_CUPTI;
     info->flush = FLUSH_READ; /* the column wants one; nothing is flushed */
@@ -63,9 +62,6 @@ void trace_device_info(const struct trace_device *device, struct device_info *in
     info->l1_bytes = device->l1_bytes;
     info->cache_bytes = device->cache_bytes;
     info->memory_bytes = device->memory_bytes;
-    info->ecc = info->mig = -1;
-    info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
-    info->event_floor_ns = info->kernel_floor_ns = info->clock_step_ns = NAN;
 }
 
 /* ----------------------------------------------------------------- names -- */

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,25 +147,18 @@ static bool take_batch(struct file *file, const char *body, size_t bytes)
 static bool take_block(struct file *file, struct trace *trace, uint32_t type, const char *body,
                        size_t bytes)
 {
-    switch (type) {
-    case TRACE_NAME:
-        return take_name(file, body, bytes);
-    case TRACE_DEVICE:
-        return take_device(file, body, bytes);
-    case TRACE_SERIES:
-        return take_series(file, body, bytes);
-    case TRACE_BATCH:
-        return take_batch(file, body, bytes);
-    case TRACE_FAILED:
-        if (bytes >= sizeof trace->failed) bytes = sizeof trace->failed - 1;
-        snprintf(trace->failed, sizeof trace->failed, "%.*s", (int)bytes, body);
-        return true;
-    case TRACE_END:
-        file->is_whole = true;
-        return false;
-    default:
-        return false;
-    }
+    static bool (*const take[])(struct file * file, const char *body, size_t bytes) = {
+        [TRACE_NAME] = take_name,
+        [TRACE_DEVICE] = take_device,
+        [TRACE_SERIES] = take_series,
+        [TRACE_BATCH] = take_batch,
+    };
+    if (type == TRACE_FAILED)
+        snprintf(trace->failed, sizeof trace->failed, "%.*s",
+                 (int)(bytes < sizeof trace->failed ? bytes : sizeof trace->failed), body);
+    file->is_whole |= type == TRACE_END;
+    if (type >= sizeof take / sizeof *take || !take[type]) return type == TRACE_FAILED;
+    return take[type](file, body, bytes);
 }
 
 /* Up to the end, or to what is no block. */
@@ -331,42 +325,25 @@ static int read_file(struct trace *trace, const char *path)
     return status;
 }
 
-static int by_name(const void *a, const void *b)
+static int is_trace_file(const struct dirent *file)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return text_ends(file->d_name, TRACE_SUFFIX);
 }
 
 /* The files in the order of their names: what is read must not depend on the folder's. */
-static int list_files(const char *folder, char ***paths, int *count)
-{
-    DIR *files = opendir(folder);
-    int status = 0;
-    *paths = NULL;
-    *count = 0;
-    if (!files) return assay_error("%s: %s", folder, strerror(errno));
-    for (struct dirent *file; status == 0 && (file = readdir(files));) {
-        if (!text_ends(file->d_name, TRACE_SUFFIX)) continue;
-        char **path = grow_add(paths, count, sizeof *path, "files");
-        if (!path || asprintf(path, "%s/%s", folder, file->d_name) < 0)
-            status = assay_error("out of memory for the traces");
-        if (status != 0 && path) *path = NULL;
-    }
-    closedir(files);
-    if (status == 0 && *count > 1) qsort(*paths, (size_t)*count, sizeof **paths, by_name);
-    return status;
-}
-
 int trace_read(struct trace *trace, const char *folder)
 {
-    char **paths;
-    int count;
+    struct dirent **files;
+    int count = scandir(folder, &files, is_trace_file, alphasort), status = 0;
     *trace = (struct trace){0};
-    int status = list_files(folder, &paths, &count);
-    for (int i = 0; i < count && status == 0; i++)
-        status = read_file(trace, paths[i]);
-    for (int i = 0; i < count; i++)
-        free(paths[i]);
-    free(paths);
+    if (count < 0) return assay_error("%s: %s", folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]->d_name);
+        if (status == 0) status = read_file(trace, path);
+        free(files[i]);
+    }
+    free(files);
     return status;
 }
 

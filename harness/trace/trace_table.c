@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "base/units.h"
 #include "device/profile.h"
 #include "show/show.h"
@@ -14,13 +15,9 @@
 enum {
     MOST_LINES = 25,  /* of a table; the rest is added up in its last line */
     MOST_RANGES = 40, /* the same of the tables */
-    GAP = 2,
-    BELOW = 4, /* indent of a name that has a line to itself */
+    BELOW = 4,        /* indent of further lines */
     NAME = ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 96,
 };
-
-enum { COUNT, TOTAL, SHARE, MEDIAN, SPREAD, FIGURES };
-static const char *const titles[FIGURES] = {"count", "total", "share", "median", "±"};
 
 /* A row of the run, with what it adds up to. */
 struct item {
@@ -28,11 +25,6 @@ struct item {
     const struct profile *profile; /* NULL: none */
     double count, total_ns;        /* of one launch of the program */
     double range_ns;               /* of all rows of its shape */
-};
-
-struct line {
-    char figure[FIGURES][UNITS_MAX];
-    char name[NAME];
 };
 
 /* ----------------------------------------------------------------- items -- */
@@ -97,11 +89,6 @@ static const char *share_text(char out[UNITS_MAX], double part_ns, double whole_
     return out;
 }
 
-static void count_text(char out[UNITS_MAX], double count)
-{
-    snprintf(out, UNITS_MAX, count == floor(count) ? "%.0f" : "%.1f", count);
-}
-
 /* A name, and behind it range and grid. */
 static void name_text(char out[NAME], const struct item *item, bool has_range)
 {
@@ -113,68 +100,39 @@ static void name_text(char out[NAME], const struct item *item, bool has_range)
     text_part(out, NAME, "  ", "%s", item->profile && !grid[0] ? "(grids vary)" : grid);
 }
 
-static void line_make(struct line *line, const struct item *item, double whole_ns, bool has_range)
+static void add_row(struct table *table, const struct item *item, double whole_ns, bool has_range)
 {
     const struct case_result *result = &item->row->result;
-    count_text(line->figure[COUNT], item->count);
-    units_time(line->figure[TOTAL], item->total_ns);
-    share_text(line->figure[SHARE], item->total_ns, whole_ns);
-    units_time(line->figure[MEDIAN], result->time_ns);
-    units_percent(line->figure[SPREAD],
-                  interval_spread(result->time_ns, result->lo_ns, result->hi_ns));
-    name_text(line->name, item, has_range);
-}
-
-/* The figures right-aligned, and the name behind them or, where it does not fit, below. */
-static void line_print(FILE *out, const int wide[FIGURES], const char *const figure[FIGURES],
-                       const char *name, int width)
-{
-    int at = 0;
-    for (int f = 0; f < FIGURES; f++) {
-        fprintf(out, "%*s%s%*s", wide[f] - text_width(figure[f]), "", figure[f], GAP, "");
-        at += wide[f] + GAP;
-    }
-    if (at + text_width(name) > width) {
-        fprintf(out, "\n%*s", BELOW, "");
-        at = BELOW;
-    }
-    text_wrap(out, name, at, BELOW, width);
-}
-
-static void lines_print(FILE *out, const struct line *lines, int count, int width)
-{
-    int wide[FIGURES];
-    const char *figure[FIGURES];
-    for (int f = 0; f < FIGURES; f++) {
-        wide[f] = text_width(titles[f]);
-        for (int i = 0; i < count; i++)
-            if (text_width(lines[i].figure[f]) > wide[f]) wide[f] = text_width(lines[i].figure[f]);
-    }
-    line_print(out, wide, titles, "kernel", width);
-    for (int i = 0; i < count; i++) {
-        for (int f = 0; f < FIGURES; f++)
-            figure[f] = lines[i].figure[f];
-        line_print(out, wide, figure, lines[i].name, width);
-    }
+    char text[UNITS_MAX], name[NAME];
+    table_cell(table, item->count == floor(item->count) ? "%.0f" : "%.1f", item->count);
+    table_cell(table, "%s", units_time(text, item->total_ns));
+    table_cell(table, "%s", share_text(text, item->total_ns, whole_ns));
+    table_cell(table, "%s", units_time(text, result->time_ns));
+    table_cell(table, "%s",
+               units_percent(text, interval_spread(result->time_ns, result->lo_ns, result->hi_ns)));
+    name_text(name, item, has_range);
+    table_cell(table, "%s", name);
 }
 
 /* A table of some items, whose shares are of `whole_ns`. */
-static int table_print(FILE *out, const struct item *items, int count, double whole_ns,
+static int print_items(FILE *out, const struct item *items, int count, double whole_ns,
                        bool has_range, int width)
 {
+    static const char *const titles[] = {">count", ">total", ">share", ">median", ">±", "kernel"};
     int shown = count < MOST_LINES ? count : MOST_LINES;
-    struct line *lines = calloc((size_t)shown + 1, sizeof *lines);
-    if (!lines) return assay_error("out of memory for the table");
+    struct table table;
+    table_init(&table, titles, sizeof titles / sizeof *titles);
+    table.is_loose = true;
     for (int i = 0; i < shown; i++)
-        line_make(&lines[i], &items[i], whole_ns, has_range);
-    lines_print(out, lines, shown, width);
-    free(lines);
+        add_row(&table, &items[i], whole_ns, has_range);
+    int status = table_print(&table, out, width);
+    table_release(&table);
     if (shown < count) {
         char share[UNITS_MAX];
         fprintf(out, "and %d more, %s of the time\n", count - shown,
                 share_text(share, sum_of(items + shown, count - shown), whole_ns));
     }
-    return 0;
+    return status;
 }
 
 /* Behind the last item of the range that begins at `begin`. */
@@ -199,7 +157,7 @@ static int ranges_print(FILE *out, struct item *items, int count, double whole_n
                  share_text(share, items[begin].range_ns, whole_ns));
         fputc('\n', out);
         text_wrap(out, text, 0, BELOW, width);
-        status = table_print(out, items + begin, end - begin, whole_ns, false, width);
+        status = print_items(out, items + begin, end - begin, whole_ns, false, width);
         begin = end;
     }
     if (begin < count)
@@ -238,7 +196,7 @@ int trace_table_print(FILE *out, const struct stored_run *run, struct profile *c
         head_print(out, run, view.count, whole_ns, width);
         qsort(items, (size_t)view.count, sizeof *items, most_time_first);
         status = by_range ? ranges_print(out, items, view.count, whole_ns, width)
-                          : table_print(out, items, view.count, whole_ns, true, width);
+                          : print_items(out, items, view.count, whole_ns, true, width);
     }
     free(items);
     view_release(&view);

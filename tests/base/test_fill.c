@@ -199,8 +199,3 @@ TEST(elements_beyond_32_bits_have_values_of_their_own)
         assert_true(fill_value(&each_kind[0], NULL, 22, i) !=
                     fill_value(&each_kind[0], NULL, 22, far + i));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

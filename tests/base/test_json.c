@@ -132,8 +132,3 @@ TEST(a_stream_that_fails_is_an_error)
     assert_non_null(strstr(assay_last_error(), "cannot write JSON: No space left"));
     fclose(out);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -51,8 +51,3 @@ TEST(no_document_in_a_page_ends_its_element)
     assert_string_equal(text, "{\"a\": \"\\u003c/script>\\u003c!--\"}");
     free(text);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

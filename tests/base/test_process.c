@@ -235,8 +235,3 @@ TEST(itself_is_its_file_or_what_it_was_told)
     many[PROCESS_SELF_MOST - 2] = NULL;
     assert_non_null(process_self(many, argv));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -4,13 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/test.h"
 #include "base/program_code.h"
 #include "base/rng.h"
 #include "base/temp_folder.h"
-#include "base/error.h"
 
 static struct temp_folder folder;
 

@@ -144,8 +144,3 @@ TEST(every_seed_and_stream_mix_to_a_seed_of_their_own)
     }
     assert_true(rng_mix(3, 5) == rng_mix(3, 5));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -65,8 +65,3 @@ TEST(a_file_of_many_pieces)
     fclose(file);
     assert_int_equal(sha256_file(-1, text), -1);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

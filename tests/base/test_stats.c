@@ -208,8 +208,3 @@ TEST(without_a_common_round_there_is_no_ratio)
     struct interval ratio = ratio_of(&base, &candidate);
     assert_true(isnan(ratio.mid) && isnan(ratio.lo) && isnan(ratio.hi));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -136,8 +136,3 @@ TEST(paired_ratios_are_those_of_numpy_and_scipy)
 {
     check_golden("paired", check_paired);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -61,8 +61,3 @@ TEST(the_last_column_stands_below_where_the_others_leave_too_little)
            "    two words and\n"
            "    more\n");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -129,8 +129,3 @@ TEST_WITH(a_long_path_is_not_cut, set_place, remove_place)
     assert_non_null(strstr(assay_last_error(), "/nowhere: No such file or directory"));
     temp_folder_remove(&folder);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -234,8 +234,3 @@ TEST(a_text_is_wrapped_at_blanks_and_counts_characters)
     assert_string_equal(text, "narr\n         ower\n");
     free(text);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

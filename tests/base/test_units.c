@@ -156,8 +156,3 @@ TEST(a_time_read_back_is_within_half_a_digit)
         assert_true(figure < 1000);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -114,8 +114,3 @@ TEST(the_name_and_the_content_tell)
     assert_int_equal(fgetc(plain), '{'); /* it is rewound */
     fclose(plain);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

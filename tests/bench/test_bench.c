@@ -99,12 +99,12 @@ TEST(kernels_take_what_they_do_not_say_from_their_bench)
                                                 "kernel = plain\n"
                                                 "block = 64, 2\n"
                                                 "shared = 1Ki\n");
-    struct expression_size n = {"n", 64};
+    const struct assay_shape n = {&bench->operation, {64}};
     struct kernel_launch launch;
     assert_int_equal(bench->kernel_count, 2);
     assert_int_equal(bench->kernel[0].variant.kind, ASSAY_BASELINE);
     assert_string_equal(bench->operation.baselines[0], "one");
-    assert_int_equal(bench_launch_of(&bench->kernel[1], &n, 1, &launch), 0);
+    assert_int_equal(bench_launch_of(&bench->kernel[1], &n, &launch), 0);
     assert_int_equal(launch.grid[0], 64);
     assert_int_equal(launch.grid[1], 2);
     assert_int_equal(launch.block[0], 64);
@@ -176,10 +176,10 @@ TEST(triton_says_the_rest)
                                                   "arg n = i32 n\n"
                                                   "grid = n\n"
                                                   "arg f = f32 1\n");
-    struct expression_size n = {"n", 64};
+    const struct assay_shape n = {&bench->operation, {64}};
     struct kernel_launch launch;
     assert_string_equal(bench->kernel[0].kernel, "scale");
-    assert_int_equal(bench_launch_of(&bench->kernel[0], &n, 1, &launch), 0);
+    assert_int_equal(bench_launch_of(&bench->kernel[0], &n, &launch), 0);
     assert_int_equal(launch.block[0], 128);
     assert_int_equal(launch.shared_bytes, 2048);
     assert_int_equal(launch.cluster[0], 2);

@@ -146,14 +146,19 @@ static void begin(struct run *run, const struct bench *bench, int kernel)
         .shape = &run->shape, .buffer = {run->x, run->y}, .stream = run, .variant = run->variant};
 }
 
+static void launch(struct run *run, const struct bench *bench, int kernel)
+{
+    begin(run, bench, kernel);
+    if (run->variant->setup(&run->call)) fail_msg("%s", assay_last_error());
+    assert_int_equal(run->variant->launch(&run->call), 0);
+}
+
 TEST(a_launch_has_the_grid_and_the_arguments)
 {
     struct run run;
     const struct bench *bench = load("plain", "file = k.ptx\nkernel = scale\n");
     int unloads = *driver.unloads;
-    begin(&run, bench, 0);
-    if (run.variant->setup(&run.call)) fail_msg("%s", assay_last_error());
-    assert_int_equal(run.variant->launch(&run.call), 0);
+    launch(&run, bench, 0);
     for (int i = 0; i < N; i++)
         assert_true(run.y[i] == 2.5f * (float)i);
     const unsigned grid[] = {8, 2, 1}, block[] = {64, 2, 1};
@@ -176,9 +181,7 @@ TEST(large_shared_memory_and_clusters_are_asked_for)
                                                   "kernel = scale\n"
                                                   "shared = 100*1Ki\n"
                                                   "cluster = 4, 2\n");
-    begin(&run, bench, 0);
-    if (run.variant->setup(&run.call)) fail_msg("%s", assay_last_error());
-    assert_int_equal(run.variant->launch(&run.call), 0);
+    launch(&run, bench, 0);
     const unsigned cluster[] = {4, 2, 1};
     assert_memory_equal(driver.last_cluster, cluster, sizeof cluster);
     assert_int_equal(driver.last->shared, 100 << 10);
@@ -196,9 +199,7 @@ TEST(another_kernel_says_what_is_right)
                                              "[kernel wrong]\nkernel = bad\n");
     assert_null(bench->kernel[0].variant.check); /* nothing says it of the oracle itself */
     for (int kernel = 1; kernel < 3; kernel++) {
-        begin(&run, bench, kernel);
-        if (run.variant->setup(&run.call)) fail_msg("%s", assay_last_error());
-        assert_int_equal(run.variant->launch(&run.call), 0);
+        launch(&run, bench, kernel);
         int failed = run.variant->check(&run.call);
         assert_int_equal(failed, kernel == 2 ? -1 : 0);
         if (failed)
@@ -220,9 +221,7 @@ TEST(large_whole_numbers_are_told_apart)
         "size n = 1000\narg x = in i64[n/2] integer 0 1\narg y = out i64[n/2]\narg n = i32 n\n"
         "arg factor = f32 1\ngrid = 1\nblock = 64\n",
         "file = k.ptx\nkernel = near\nexpect = k.ptx:scale\n");
-    begin(&run, bench, 0); /* x[0] is the bits of 0.0f and 1.0f */
-    if (run.variant->setup(&run.call)) fail_msg("%s", assay_last_error());
-    run.variant->launch(&run.call);
+    launch(&run, bench, 0); /* x[0] is the bits of 0.0f and 1.0f */
     assert_int_equal(run.variant->check(&run.call), -1);
     assert_non_null(strstr(assay_last_error(), "(1 of 500 wrong)"));
     run.variant->teardown(&run.call);
@@ -236,9 +235,7 @@ TEST(small_outputs_are_not_right_because_they_are_small)
                   "size n = 1000\narg x = in f32[n]\narg y = out f32[n]\narg n = i32 n\n"
                   "arg factor = f32 1e-9\ngrid = 1\nblock = 64\n",
                   "file = k.ptx\nkernel = scale\nexpect = k.ptx:scale\n");
-    begin(&run, bench, 0);
-    if (run.variant->setup(&run.call)) fail_msg("%s", assay_last_error());
-    run.variant->launch(&run.call);
+    launch(&run, bench, 0);
     assert_int_equal(run.variant->check(&run.call), 0);
     run.y[7] += 1e-12f;
     assert_int_equal(run.variant->check(&run.call), 0);
@@ -252,9 +249,7 @@ TEST(a_file_names_what_is_right_too)
     struct run run;
     const struct bench *bench =
         load("of_file", "file = k.ptx\nkernel = bad\nexpect = k.ptx:scale\n");
-    begin(&run, bench, 0);
-    if (run.variant->setup(&run.call)) fail_msg("%s", assay_last_error());
-    run.variant->launch(&run.call);
+    launch(&run, bench, 0);
     assert_int_equal(run.variant->check(&run.call), -1);
     assert_non_null(strstr(assay_last_error(), "the kernel k.ptx:scale says"));
     run.variant->teardown(&run.call);

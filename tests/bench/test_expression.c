@@ -1,33 +1,32 @@
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/test.h"
 #include "base/error.h"
 #include "bench/expression.h"
 
-static const struct expression_size sizes[] = {
-    {"n", 1000}, {"rows", 7}, {"large", INT64_MAX}, {"zero", 0}};
-enum { SIZES = sizeof sizes / sizeof *sizes };
+static const struct assay_operation operation = {
+    .dims = {{.name = "n"}, {.name = "rows"}, {.name = "large"}, {.name = "zero"}}};
+static const struct assay_shape sizes = {&operation, {1000, 7, INT64_MAX, 0}};
 
 static void gives(const char *text, int64_t expected)
 {
     int64_t value;
-    if (expression_whole(text, sizes, SIZES, &value)) fail_msg("%s", assay_last_error());
+    if (expression_whole(text, &sizes, &value)) fail_msg("%s", assay_last_error());
     assert_int_equal(value, expected);
 }
 
 static void gives_real(const char *text, double expected)
 {
     double value;
-    if (expression_real(text, sizes, SIZES, &value)) fail_msg("%s", assay_last_error());
+    if (expression_real(text, &sizes, &value)) fail_msg("%s", assay_last_error());
     assert_true(value == expected);
 }
 
 static void refuses(const char *text, const char *why)
 {
     int64_t value;
-    if (expression_whole(text, sizes, SIZES, &value) == 0) fail_msg("%s is taken", text);
+    if (expression_whole(text, &sizes, &value) == 0) fail_msg("%s is taken", text);
     if (!strstr(assay_last_error(), why)) fail_msg("%s, not %s", assay_last_error(), why);
     assert_non_null(strstr(assay_last_error(), "'")); /* the expression is named */
 }
@@ -109,9 +108,4 @@ TEST(what_is_wrong_is_said)
     memset(deep, '(', sizeof deep - 1);
     deep[sizeof deep - 1] = '\0';
     refuses(deep, "are open");
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

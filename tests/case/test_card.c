@@ -163,8 +163,3 @@ TEST(kernels_see_what_is_shown)
     card_show(&h200);
     expect_card(assay_card(), &h200);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

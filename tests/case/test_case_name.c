@@ -133,8 +133,3 @@ TEST(what_is_no_word_of_a_case_is_known)
     assert_false(case_is_word("warm"));
     assert_false(case_is_word(""));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

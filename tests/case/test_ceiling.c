@@ -43,6 +43,27 @@ static void assert_binding(const struct ceilings *ceilings, struct assay_work wo
     assert_near(fraction, expected_fraction);
 }
 
+static void assert_none_binds(const struct ceilings *ceilings, struct assay_work work)
+{
+    char name[ASSAY_MAX_NAME] = "before";
+    double fraction = 0;
+    assert_false(ceiling_binding(ceilings, &work, ASSAY_COLD, cache_bytes, 2, name, &fraction));
+    assert_string_equal(name, "");
+    assert_true(isnan(fraction));
+}
+
+/* Which binds is known, and not how much of it was reached. */
+static void assert_no_share(const struct ceilings *ceilings, struct assay_work work, double time_ns,
+                            const char *expected_name)
+{
+    char name[ASSAY_MAX_NAME];
+    double fraction = 0;
+    assert_true(
+        ceiling_binding(ceilings, &work, ASSAY_COLD, cache_bytes, time_ns, name, &fraction));
+    assert_string_equal(name, expected_name);
+    assert_true(isnan(fraction));
+}
+
 TEST(the_best_rate_of_a_ceiling_is_kept)
 {
     struct ceilings ceilings = {0};
@@ -160,10 +181,7 @@ TEST(work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach)
 {
     struct ceilings ceilings = {0};
     measure(&ceilings, "memory_copy", 1000e9);
-    char name[ASSAY_MAX_NAME];
-    double fraction;
-    struct assay_work work = crosses(100, 100);
-    assert_false(ceiling_binding(&ceilings, &work, ASSAY_COLD, cache_bytes, 1, name, &fraction));
+    assert_none_binds(&ceilings, crosses(100, 100));
 }
 
 TEST(each_arithmetic_used_is_needed)
@@ -248,16 +266,12 @@ TEST(where_the_limit_that_the_shape_names_was_not_measured_none_binds)
 {
     struct ceilings memory = {0}, arithmetic = {0};
     struct assay_work product = moves(500, 500), copy = moves(500, 500);
-    char name[ASSAY_MAX_NAME];
-    double fraction;
     measure(&memory, "memory_copy", 1e12);
     measure(&arithmetic, "fp32", 1e12);
     product.ops[ASSAY_FP64] = 1e15;
     copy.ops[ASSAY_FP32] = 1000;
-    assert_false(ceiling_binding(&memory, &product, ASSAY_COLD, cache_bytes, 2, name, &fraction));
-    assert_string_equal(name, "");
-    assert_true(isnan(fraction));
-    assert_false(ceiling_binding(&arithmetic, &copy, ASSAY_COLD, cache_bytes, 2, name, &fraction));
+    assert_none_binds(&memory, product);
+    assert_none_binds(&arithmetic, copy);
 }
 
 TEST(any_cache_ceiling_goes_before_memory)
@@ -274,28 +288,17 @@ TEST(any_cache_ceiling_goes_before_memory)
 TEST(without_a_measured_ceiling_there_is_no_share)
 {
     struct ceilings ceilings = {0};
-    struct assay_work work = moves(500, 500), none = moves(0, 0);
-    char name[ASSAY_MAX_NAME] = "before";
-    double fraction = 0;
-    assert_false(ceiling_binding(&ceilings, &work, ASSAY_COLD, cache_bytes, 1, name, &fraction));
-    assert_string_equal(name, "");
-    assert_true(isnan(fraction));
+    assert_none_binds(&ceilings, moves(500, 500));
     measure(&ceilings, "memory_copy", 1e12);
     measure(&ceilings, "fp32", 1e12);
-    assert_false(ceiling_binding(&ceilings, &none, ASSAY_COLD, cache_bytes, 1, name, &fraction));
-    assert_string_equal(name, "");
+    assert_none_binds(&ceilings, moves(0, 0));
 }
 
 TEST(a_case_without_a_time_has_a_ceiling_and_no_share)
 {
     struct ceilings ceilings = {0};
-    struct assay_work work = moves(500, 500);
-    char name[ASSAY_MAX_NAME];
-    double fraction;
     measure(&ceilings, "memory_copy", 1e12);
-    assert_true(ceiling_binding(&ceilings, &work, ASSAY_COLD, cache_bytes, NAN, name, &fraction));
-    assert_string_equal(name, "memory_copy");
-    assert_true(isnan(fraction));
+    assert_no_share(&ceilings, moves(500, 500), NAN, "memory_copy");
 }
 
 /* A result of 1 GB/s whose interval is so wide, as a fraction of its time. */
@@ -321,16 +324,8 @@ TEST(a_noisy_case_makes_no_ceiling)
     assert_true(isnan(ceiling_named(&ceilings, "memory_copy")->rate));
     struct assay_work work = moves(1e9, 0);
     char name[ASSAY_MAX_NAME];
-    double fraction;
-    assert_true(ceiling_binding(&ceilings, &work, ASSAY_COLD, cache_bytes, 1e9, name, &fraction));
-    assert_string_equal(name, "memory_copy");
-    assert_true(isnan(fraction));
+    assert_no_share(&ceilings, work, 1e9, "memory_copy");
     assert_near(ceiling_least_ns(&ceilings, &work, ASSAY_COLD, cache_bytes, name), 0);
     ceilings_learn(&ceilings, "memory_copy", &fast, 0.05);
     assert_near(ceiling_named(&ceilings, "memory_copy")->rate, 5e9);
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

@@ -276,8 +276,3 @@ TEST(no_8_bit_float_is_nearer_than_the_stored_one)
         check_nearest(ASSAY_E5M2, -value);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

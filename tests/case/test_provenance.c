@@ -56,8 +56,3 @@ TEST(compiler_and_flags_are_the_ones_of_this_build)
     assert_string_equal(info.nvcc_flags, "");
 #endif
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

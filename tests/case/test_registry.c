@@ -155,19 +155,7 @@ static struct assay_object sound_object(void)
     brought_plain = brought_other = scale_fast;
     brought_plain.operation = "brought";
     brought_other.name = "from_an_object";
-    return (struct assay_object){
-        .abi_major = ASSAY_ABI_MAJOR,
-        .abi_minor = ASSAY_ABI_MINOR,
-        .object_bytes = sizeof(struct assay_object),
-        .operation_bytes = sizeof(struct assay_operation),
-        .variant_bytes = sizeof(struct assay_variant),
-        .library_bytes = sizeof(struct assay_library),
-        .fixed_bytes = ASSAY_FIXED_BYTES,
-        .operation_count = 1,
-        .operations = brought_operations,
-        .variant_count = 2,
-        .variants = brought_variants,
-    };
+    return registry_object(brought_operations, 1, brought_variants, 2);
 }
 
 static void expect_not_added(const struct assay_object *object, const char *message)
@@ -342,9 +330,4 @@ TEST(a_shape_without_room_is_cut_at_a_whole_dim)
     char text[8] = "xxxxxxx";
     shape_text(&shape, text, sizeof text);
     assert_string_equal(text, "n=1000");
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

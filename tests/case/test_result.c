@@ -123,8 +123,3 @@ TEST(an_unknown_word_is_minus_one_and_an_unknown_value_no_word)
     assert_string_equal(clock_name((enum clock_source) - 1), "");
     assert_string_equal(status_name(STATUSES), "");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

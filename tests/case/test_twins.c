@@ -1,5 +1,4 @@
 /* test_twins.c - variants of another build beside those of the registry. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/test.h"
@@ -19,19 +18,7 @@ static struct assay_object build(void)
 {
     other = scale;
     other_fast = scale_fast;
-    return (struct assay_object){
-        .abi_major = ASSAY_ABI_MAJOR,
-        .abi_minor = ASSAY_ABI_MINOR,
-        .object_bytes = sizeof(struct assay_object),
-        .operation_bytes = sizeof(struct assay_operation),
-        .variant_bytes = sizeof(struct assay_variant),
-        .library_bytes = sizeof(struct assay_library),
-        .fixed_bytes = ASSAY_FIXED_BYTES,
-        .operation_count = 1,
-        .variant_count = 1,
-        .operations = operations,
-        .variants = variants,
-    };
+    return registry_object(operations, 1, variants, 1);
 }
 
 TEST(a_name_says_which_twin_it_is)
@@ -112,9 +99,4 @@ TEST(what_could_not_take_its_buffers_has_an_obstacle)
     assert_null(twins_obstacle(twin, &shape));
     assert_true(twins_work(twin, &shape).read_bytes == 77);
     assert_true(twins_work(&scale_fast, &shape).read_bytes == 4000);
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

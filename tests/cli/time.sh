@@ -3,7 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 root=$(dirname "$HERE")
 ${CC:-cc} -std=c11 -O2 -D_GNU_SOURCE -I"$root/harness" -o recorded "$HERE/trace/recorded.c" \
-    "$root/harness/device/trace_writer.c" "$root/harness/base/rng.c" || exit 1
+    "$root"/harness/device/{trace_writer,cuda/symbols,cuda/cubin}.c \
+    "$root"/harness/base/{elf_file,error,rng,text}.c || exit 1
 unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
 export ASSAY_TIME_LIBRARY=$PWD/recorded ASSAY_DB=$PWD/a.sqlite TMPDIR=$PWD/tmp
 mkdir tmp

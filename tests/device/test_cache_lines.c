@@ -6,8 +6,9 @@
 #include "tests/test.h"
 #include "base/clock.h"
 #include "base/rng.h"
+#include "base/stats.h"
 #include "device/device.h"
-#include "device/host/cache_lines.h"
+#include "device/host/host_cache.h"
 
 /* A closed walk through every line of a piece that any L2 holds, in an order that no
  * prefetcher guesses: a step waits for the one before it, 5 ns or so from L2 and some
@@ -35,18 +36,6 @@ static uint64_t walk(const void *memory)
     for (int i = 0; i < LINES; i++)
         at = word[at];
     return at;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values)
-{
-    qsort(values, REPEATS, sizeof *values, by_value);
-    return values[REPEATS / 2];
 }
 
 static double time_walk(const void *memory)
@@ -80,7 +69,7 @@ TEST(evicted_lines_come_from_memory)
         cache_lines_evict(memory, WALK_BYTES);
         cold[i] = time_walk(memory);
     }
-    double quick = median(hot), slow = median(cold);
+    double quick = stats_median(hot, REPEATS), slow = stats_median(cold, REPEATS);
     if (slow < COLDER * quick) fail_msg("%.0f ns after eviction, %.0f before", slow, quick);
     free(memory);
 }
@@ -148,7 +137,7 @@ static double sample_time(enum cache_flush flush, enum assay_temperature tempera
         times[i] = samples[i].time_ns;
     free(call.buffer[0]);
     free(call.state);
-    return median(times);
+    return stats_median(times, REPEATS);
 }
 
 /* A neighbour on the machine can disturb either walk; not three times in a row. */

@@ -227,8 +227,3 @@ TEST(what_is_no_listing_is_empty)
         code_listing_release(&listing);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -41,8 +41,3 @@ TEST(counters_are_written_with_their_units)
     counter_text(text, sizeof text, COUNTER_PCT, NAN);
     assert_string_equal(text, "-");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

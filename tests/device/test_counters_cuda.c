@@ -4,7 +4,6 @@
  * the fields of CUPTI's parameters by place, and not by a header both sides share.
  */
 #include <stdbool.h>
-#include <dlfcn.h>
 #include <math.h>
 
 #include "tests/test.h"
@@ -86,29 +85,13 @@ static struct {
     int (*ranges)(void);
 } fake;
 
-static void find(const char *name, void *function)
-{
-    void *symbol = dlsym(fake.library, name);
-    assert_non_null(symbol);
-    memcpy(function, &symbol, sizeof symbol);
-}
-
-/* The driver is found by its soname, which the linker is asked for. */
+/* The driver is found by its soname. */
 static int make_driver(void)
 {
-    const char *compiler = getenv("CC");
-    char with_soname[256];
-    snprintf(with_soname, sizeof with_soname, "%s -Wl,-soname,libcuda.so.1",
-             compiler && *compiler ? compiler : "cc");
-    char *before = compiler ? strdup(compiler) : NULL;
-    setenv("CC", with_soname, 1);
-    int status = shared_object_make(driver_source, fake.driver_path, sizeof fake.driver_path);
-    if (before)
-        setenv("CC", before, 1);
-    else
-        unsetenv("CC");
-    free(before);
-    fake.driver = status == 0 ? dlopen(fake.driver_path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (shared_object_compile("-Wl,-soname,libcuda.so.1", driver_source, fake.driver_path,
+                              sizeof fake.driver_path))
+        return -1;
+    fake.driver = dlopen(fake.driver_path, RTLD_NOW | RTLD_LOCAL);
     return fake.driver ? 0 : -1;
 }
 
@@ -117,9 +100,9 @@ static int make_libraries(void **state)
     if (shared_object_make(library_source, fake.path, sizeof fake.path) || make_driver()) return -1;
     fake.library = dlopen(fake.path, RTLD_NOW | RTLD_LOCAL);
     if (!fake.library) return -1;
-    find("fake_refuse", &fake.refuse);
-    find("fake_open", &fake.open);
-    find("fake_ranges", &fake.ranges);
+    shared_object_find(fake.library, "fake_refuse", &fake.refuse);
+    shared_object_find(fake.library, "fake_open", &fake.open);
+    shared_object_find(fake.library, "fake_ranges", &fake.ranges);
     setenv("ASSAY_CUPTI", fake.path, 1);
     return 0;
 }
@@ -163,7 +146,7 @@ static int run_passes(struct counters *counters)
     return passes;
 }
 
-static void values_are_in_the_order_of_the_names_kernel_by_kernel(void **state)
+TEST_WITH(values_are_in_the_order_of_the_names_kernel_by_kernel, allow, NULL)
 {
     struct counters *counters = opened(COUNTERS_EACH_KERNEL);
     double values[MAX_RANGES * NAMES];
@@ -181,7 +164,7 @@ static void values_are_in_the_order_of_the_names_kernel_by_kernel(void **state)
     counters_close(counters);
 }
 
-static void what_the_gpu_does_not_know_is_named(void **state)
+TEST_WITH(what_the_gpu_does_not_know_is_named, allow, NULL)
 {
     char text[64], cut[8];
     struct counters *counters = opened(COUNTERS_EACH_KERNEL);
@@ -192,7 +175,7 @@ static void what_the_gpu_does_not_know_is_named(void **state)
     counters_close(counters);
 }
 
-static void a_gpu_that_knows_none_of_them_is_an_error(void **state)
+TEST_WITH(a_gpu_that_knows_none_of_them_is_an_error, allow, NULL)
 {
     const char *const unknown[] = {"no__such.sum"};
     struct counters *counters;
@@ -203,7 +186,7 @@ static void a_gpu_that_knows_none_of_them_is_an_error(void **state)
     assert_int_equal(fake.open(), 0);
 }
 
-static void a_whole_launch_is_one_range(void **state)
+TEST_WITH(a_whole_launch_is_one_range, allow, NULL)
 {
     struct counters *counters = opened(COUNTERS_WHOLE_LAUNCH);
     double values[MAX_RANGES * NAMES];
@@ -215,7 +198,7 @@ static void a_whole_launch_is_one_range(void **state)
     counters_close(counters);
 }
 
-static void a_user_without_permission_is_told_how_to_get_it(void **state)
+TEST_WITH(a_user_without_permission_is_told_how_to_get_it, allow, NULL)
 {
     struct counters *counters;
     fake.refuse(1, 35);
@@ -227,7 +210,7 @@ static void a_user_without_permission_is_told_how_to_get_it(void **state)
     assert_int_equal(fake.open(), 0);
 }
 
-static void a_refusal_on_the_way_is_an_error_with_the_call(void **state)
+TEST_WITH(a_refusal_on_the_way_is_an_error_with_the_call, allow, NULL)
 {
     struct counters *counters = opened(COUNTERS_EACH_KERNEL);
     bool done;
@@ -244,7 +227,7 @@ static void a_refusal_on_the_way_is_an_error_with_the_call(void **state)
     counters_close(counters);
 }
 
-static void closing_gives_everything_back(void **state)
+TEST_WITH(closing_gives_everything_back, allow, NULL)
 {
     for (int i = 0; i < 2; i++) {
         struct counters *counters = opened(COUNTERS_EACH_KERNEL);
@@ -254,39 +237,20 @@ static void closing_gives_everything_back(void **state)
     }
 }
 
-#define ALLOWED(test) cmocka_unit_test_setup(test, allow)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        ALLOWED(values_are_in_the_order_of_the_names_kernel_by_kernel),
-        ALLOWED(what_the_gpu_does_not_know_is_named),
-        ALLOWED(a_gpu_that_knows_none_of_them_is_an_error),
-        ALLOWED(a_whole_launch_is_one_range),
-        ALLOWED(a_user_without_permission_is_told_how_to_get_it),
-        ALLOWED(a_refusal_on_the_way_is_an_error_with_the_call),
-        ALLOWED(closing_gives_everything_back),
-    };
-    return cmocka_run_group_tests_name("counters", tests, make_libraries, remove_libraries);
+    return test_main(make_libraries, remove_libraries);
 }
 
 #else
 
-static void a_build_without_the_range_profiler_says_so(void **state)
+TEST(a_build_without_the_range_profiler_says_so)
 {
     const char *const names[] = {"gpu__time_duration.sum"};
     struct counters *counters;
     assert_int_equal(counters_open(&counters, names, 1, 0, COUNTERS_EACH_KERNEL, 1), -1);
     assert_non_null(strstr(assay_last_error(), "CUDA 12.6"));
     assert_null(counters);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_build_without_the_range_profiler_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
 #endif

@@ -15,6 +15,14 @@ static const struct synthetic_function two[] = {
     {"_Z4copyPfS_", code_b, sizeof code_b},
 };
 
+static _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
+
+/* The cubin of both; its size. */
+static size_t make_two(void)
+{
+    return synthetic_cubin(cubin, two, 2);
+}
+
 static bool equal(struct code_hash a, struct code_hash b)
 {
     return memcmp(&a, &b, sizeof a) == 0;
@@ -38,8 +46,7 @@ static void see(const char *name, struct code_hash hash, void *context)
 
 TEST(every_function_is_named_with_the_hash_of_its_code)
 {
-    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
-    size_t size = synthetic_cubin(cubin, two, 2);
+    size_t size = make_two();
     struct seen seen = {0};
     assert_int_equal(cubin_each_function(cubin, size, see, &seen), 2);
     assert_int_equal(seen.count, 2);
@@ -51,8 +58,7 @@ TEST(every_function_is_named_with_the_hash_of_its_code)
 
 TEST(sections_other_than_code_are_passed_over)
 {
-    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
-    size_t size = synthetic_cubin(cubin, two, 2);
+    size_t size = make_two();
     Elf64_Shdr *second = (Elf64_Shdr *)(cubin + sizeof(Elf64_Ehdr)) + 3;
     second->sh_type = SHT_NOBITS;
     struct seen seen = {0};
@@ -63,8 +69,7 @@ TEST(sections_other_than_code_are_passed_over)
 TEST(a_cubin_need_not_be_aligned)
 {
     static unsigned char shifted[SYNTHETIC_MAX + 1];
-    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
-    size_t size = synthetic_cubin(cubin, two, 2);
+    size_t size = make_two();
     memcpy(shifted + 1, cubin, size);
     struct seen seen = {0};
     assert_int_equal(cubin_each_function(shifted + 1, size, see, &seen), 2);
@@ -73,8 +78,7 @@ TEST(a_cubin_need_not_be_aligned)
 
 TEST(the_section_count_may_be_in_section_zero)
 {
-    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
-    size_t size = synthetic_cubin(cubin, two, 2);
+    size_t size = make_two();
     Elf64_Ehdr *header = (Elf64_Ehdr *)cubin;
     Elf64_Shdr *first = (Elf64_Shdr *)(cubin + sizeof *header);
     first->sh_size = header->e_shnum;
@@ -87,8 +91,7 @@ TEST(the_section_count_may_be_in_section_zero)
 
 TEST(every_truncation_is_refused)
 {
-    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
-    size_t size = synthetic_cubin(cubin, two, 2);
+    size_t size = make_two();
     for (size_t cut = 0; cut < size; cut++) {
         /* Exactly as long as it claims, so that a sanitizer sees one byte more. */
         unsigned char *part = malloc(cut + (cut == 0));
@@ -103,8 +106,7 @@ TEST(every_truncation_is_refused)
 TEST(no_byte_of_the_tables_can_lead_out_of_bounds)
 {
     static const unsigned char values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
-    _Alignas(8) unsigned char cubin[SYNTHETIC_MAX];
-    size_t size = synthetic_cubin(cubin, two, 2);
+    size_t size = make_two();
     size_t tables = sizeof(Elf64_Ehdr) + 4 * sizeof(Elf64_Shdr);
     unsigned char *copy = malloc(size);
     assert_non_null(copy);
@@ -203,9 +205,4 @@ TEST(two_codes_under_one_name_are_ambiguous)
     symbol_see(symbol, a);
     assert_int_equal(symbol->state, CODE_AMBIGUOUS);
     symbols_release(&symbols);
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

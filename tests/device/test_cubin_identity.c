@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "tests/test.h"
-#include "base/error.h"
 #include "base/temp_folder.h"
 #include "device/cuda/cubin_identity.h"
 #include "device/cuda/module_set.h"

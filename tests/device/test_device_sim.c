@@ -1,60 +1,37 @@
 /* test_device_sim.c - a group of cases on the simulated device. */
 #include <math.h>
-#include <string.h>
 
-#include "tests/test.h"
-#include "base/error.h"
 #include "measure/measurement.h"
+#include "tests/measure/on_host.h"
 #include "tests/fake_operations.h"
 
-struct bench {
-    const struct device_ops *ops;
-    struct device *device;
-    struct board board;
+struct simulated {
     struct measure_request request;
-    struct measure_outcome outcome;
     struct case_result results[3];
 };
 
-static void bench_measure(struct bench *bench, const char *spec, uint64_t launch_seed)
+static void measure(struct simulated *group, const char *spec, uint64_t launch_seed)
 {
-    struct device_options options = {.spec = spec};
-    memset(bench, 0, sizeof *bench);
-    bench->request =
+    group->request =
         (struct measure_request){.shape = {&scale, {1000, 0}},
                                  .temperature = ASSAY_COLD,
                                  .budget_s = 0.1,
                                  .precision_pct = 0.01,
-                                 .baseline = "",
                                  .seed = launch_seed,
                                  .launch = 1,
                                  .launch_seed = launch_seed,
                                  .count = 3,
                                  .variant = {&scale_wide, &scale_fast, &scale_library}};
-    for (int i = 0; i < 3; i++)
-        result_init(&bench->results[i]);
-    if (device_open(&options, &bench->ops, &bench->device) < 0) fail_msg("%s", assay_last_error());
-    assert_int_equal(bench->ops->stage(bench->device, &bench->request), 0);
-    assert_int_equal(measure_group(bench->ops, bench->device, &bench->board, &bench->request,
-                                   bench->results, &bench->outcome),
-                     0);
-    assert_false(bench->outcome.broken);
-}
-
-static void bench_release(struct bench *bench)
-{
-    for (int i = 0; i < 3; i++)
-        samples_release(&bench->results[i].samples);
-    bench->ops->close(bench->device);
+    assert_int_equal(measure_on(spec, &group->request, group->results, NULL), 0);
 }
 
 TEST(a_group_keeps_its_names_and_its_work)
 {
-    struct bench bench;
-    bench_measure(&bench, "sim", 3);
+    struct simulated group;
+    measure(&group, "sim", 3);
     static const char *const names[] = {"wide", "fast", "library"};
     for (int i = 0; i < 3; i++) {
-        const struct case_result *result = &bench.results[i];
+        const struct case_result *result = &group.results[i];
         assert_int_equal(result->status, STATUS_OK); /* the variants themselves all fail */
         assert_string_equal(result->id.operation, "scale");
         assert_string_equal(result->id.variant, names[i]);
@@ -65,59 +42,59 @@ TEST(a_group_keeps_its_names_and_its_work)
         assert_string_equal(result->code_hash, "");
         assert_true(isnan(result->energy_mj) && isnan(result->sm_mhz));
     }
-    assert_true(bench.results[2].is_baseline);
-    bench_release(&bench);
+    assert_true(group.results[2].is_baseline);
+    release_results(group.results, 3);
 }
 
 /* The budget is spent by simulated time: 0.1 s of it, whatever it takes here. */
 TEST(a_budget_is_simulated_time)
 {
-    struct bench bench;
-    bench_measure(&bench, "sim:noise=5", 3);
+    struct simulated group;
+    measure(&group, "sim:noise=5", 3);
     double spent_s = 0;
-    const struct samples *samples = &bench.results[0].samples;
+    const struct samples *samples = &group.results[0].samples;
     for (int i = 0; i < samples->count; i++)
         spent_s += samples->time_ns[i] * 1e-9 + 20e-6;
     assert_true(spent_s >= 0.1 && spent_s < 0.12);
-    bench_release(&bench);
+    release_results(group.results, 3);
 }
 
 TEST(the_same_seeds_give_the_same_samples)
 {
     static const char spec[] = "sim:seed=5,launch=1,drift=1,throttle=0.2";
-    struct bench first, again, other;
-    bench_measure(&first, spec, 3);
-    bench_measure(&again, spec, 3);
-    bench_measure(&other, spec, 4);
+    struct simulated first, again, other;
+    measure(&first, spec, 3);
+    measure(&again, spec, 3);
+    measure(&other, spec, 4);
     for (int i = 0; i < 3; i++) {
         const struct samples *a = &first.results[i].samples, *b = &again.results[i].samples;
         assert_int_equal(a->count, b->count);
         assert_memory_equal(a->time_ns, b->time_ns, (size_t)a->count * sizeof *a->time_ns);
         assert_true(first.results[i].time_ns != other.results[i].time_ns);
     }
-    bench_release(&first);
-    bench_release(&again);
-    bench_release(&other);
+    release_results(first.results, 3);
+    release_results(again.results, 3);
+    release_results(other.results, 3);
 }
 
 TEST(a_wrong_case_fails_its_check_and_the_rest_does_not)
 {
-    struct bench bench;
-    bench_measure(&bench, "sim:wrong=scale/fast", 3);
-    assert_int_equal(bench.results[0].status, STATUS_OK);
-    assert_int_equal(bench.results[1].status, STATUS_WRONG);
-    assert_true(isnan(bench.results[1].time_ns));
-    assert_int_equal(bench.results[2].status, STATUS_OK);
-    bench_release(&bench);
+    struct simulated group;
+    measure(&group, "sim:wrong=scale/fast", 3);
+    assert_int_equal(group.results[0].status, STATUS_OK);
+    assert_int_equal(group.results[1].status, STATUS_WRONG);
+    assert_true(isnan(group.results[1].time_ns));
+    assert_int_equal(group.results[2].status, STATUS_OK);
+    release_results(group.results, 3);
 }
 
 TEST(a_missing_case_is_marked_lost)
 {
-    struct bench bench;
-    bench_measure(&bench, "sim:missing=*/wide", 3);
-    assert_true(bench.request.lost[0]);
-    assert_false(bench.request.lost[1] || bench.request.lost[2]);
-    bench_release(&bench);
+    struct simulated group;
+    measure(&group, "sim:missing=*/wide", 3);
+    assert_true(group.request.lost[0]);
+    assert_false(group.request.lost[1] || group.request.lost[2]);
+    release_results(group.results, 3);
 }
 
 static int marked(const struct samples *samples)
@@ -130,10 +107,10 @@ static int marked(const struct samples *samples)
 
 TEST(throttled_blocks_are_marked_and_no_others)
 {
-    struct bench bench;
-    bench_measure(&bench, "sim:noise=0.5,throttle=0.2", 3);
+    struct simulated group;
+    measure(&group, "sim:noise=0.5,throttle=0.2", 3);
     for (int i = 0; i < 3; i++) {
-        const struct case_result *result = &bench.results[i];
+        const struct case_result *result = &group.results[i];
         const struct samples *samples = &result->samples;
         int slower = 0;
         for (int s = 0; s < samples->count; s++)
@@ -144,16 +121,16 @@ TEST(throttled_blocks_are_marked_and_no_others)
         assert_true(result->clock_reasons != 0);
         assert_int_equal(result->status, STATUS_OK);
     }
-    bench_release(&bench);
+    release_results(group.results, 3);
 }
 
 TEST(a_device_that_throttles_throughout_is_unstable)
 {
-    struct bench bench;
-    bench_measure(&bench, "sim:throttle=1", 3);
+    struct simulated group;
+    measure(&group, "sim:throttle=1", 3);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(bench.results[i].status, STATUS_UNSTABLE);
-    bench_release(&bench);
+        assert_int_equal(group.results[i].status, STATUS_UNSTABLE);
+    release_results(group.results, 3);
 }
 
 TEST(it_says_that_it_is_simulated_and_has_one_identity)
@@ -274,9 +251,4 @@ TEST(a_spec_means_any_gpu_one_or_all)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(device_choice(cases[i].spec), cases[i].choice);
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

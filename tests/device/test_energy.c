@@ -41,8 +41,3 @@ TEST(a_counter_that_stood_still_gives_nothing)
     assert_true(isnan(energy_behind_flush(&lost, &plain)));
     assert_true(isnan(energy_behind_flush(&plain, &lost)));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -57,8 +57,3 @@ ROOT_TEST(this_machine_has_some)
     int64_t bytes = host_cache_bytes();
     assert_true(bytes == -1 || bytes >= 16 << 10);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

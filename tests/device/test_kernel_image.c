@@ -190,8 +190,3 @@ TEST(names_lose_what_the_language_adds)
         free(plain);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -248,8 +248,3 @@ TEST(reasons_that_do_not_fit_are_cut)
     nvml_reasons_text(0x1ff, text, sizeof text);
     assert_string_equal(text, "idle, a");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

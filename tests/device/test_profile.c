@@ -125,8 +125,3 @@ TEST(a_launch_counted_as_a_whole_gives_no_kernel_a_counter)
     profile_kernel_verdict(&profile, &profile.kernels[0], words);
     assert_string_equal(words, "");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -73,8 +73,3 @@ TEST(the_set_has_what_is_counted)
     assert_int_equal(counter_list(PROFILE_COUNTS_SET, counters), 3);
     assert_string_equal(counters[0], COUNTER_INSTRUCTIONS);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

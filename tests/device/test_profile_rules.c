@@ -99,8 +99,3 @@ TEST(traffic_is_held_against_the_least_work)
     VERDICT(1e5, {COUNTER_DRAM_READ, 220});
     assert_true(isnan(profile_traffic_ratio(&profile, &work)));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -190,8 +190,3 @@ TEST(the_fixed_time_is_start_bytes_and_operations_and_up_to_half_more)
     assert_true(time >= least && time <= 1.5 * least);
     assert_true(time != sim_fixed_ns(&two, &work));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

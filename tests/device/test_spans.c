@@ -29,13 +29,22 @@ static void hash_name(const char *name, char out[RESULT_MAX_HASH])
     snprintf(out, RESULT_MAX_HASH, "%016x%016x", (unsigned)name[0], (unsigned)name[0]);
 }
 
+/* What the last deal made of its records. */
+static struct block_sample samples[2];
+static struct code_seen code;
+
+static void deal(const struct cupti_record *records, size_t count, int lost, int wanted)
+{
+    spans_deal(records, (int)count, lost, samples, wanted, &code, hash_name);
+}
+/* Deal an array of records to so many samples. */
+#define DEAL(records, wanted) deal(records, sizeof(records) / sizeof *(records), 0, wanted)
+
 TEST(one_kernel_s_time_is_its_own)
 {
     struct cupti_record records[] = {flush(1),  mark(10), kernel("a", 20, 25),
                                      flush(30), mark(40), kernel("a", 50, 57)};
-    struct block_sample samples[2];
-    struct code_seen code;
-    spans_deal(records, 6, 0, samples, 2, &code, hash_name);
+    DEAL(records, 2);
     assert_true(samples[0].time_ns == 5 && samples[1].time_ns == 7);
     assert_int_equal(samples[0].mark | samples[1].mark, 0);
     assert_int_equal(code.kernels, 1);
@@ -44,42 +53,34 @@ TEST(one_kernel_s_time_is_its_own)
 TEST(several_kernels_have_a_span_and_a_busy_sum)
 {
     struct cupti_record records[] = {mark(10), kernel("a", 20, 25), kernel("b", 30, 32)};
-    struct block_sample sample;
-    struct code_seen code;
-    spans_deal(records, 3, 0, &sample, 1, &code, hash_name);
-    assert_true(sample.time_ns == 12);
-    assert_true(sample.busy_ns == 7);
+    DEAL(records, 1);
+    assert_true(samples[0].time_ns == 12);
+    assert_true(samples[0].busy_ns == 7);
     assert_int_equal(code.kernels, 2);
 }
 
 TEST(a_flush_is_never_part_of_a_sample)
 {
     struct cupti_record records[] = {mark(10), kernel("a", 20, 25), flush(26), kernel("x", 30, 99)};
-    struct block_sample sample;
-    struct code_seen code;
-    spans_deal(records, 4, 0, &sample, 1, &code, hash_name);
-    assert_true(sample.time_ns == 5);
+    DEAL(records, 1);
+    assert_true(samples[0].time_ns == 5);
 }
 
 TEST(records_before_the_first_mark_and_after_the_last_sample_are_left_out)
 {
     struct cupti_record records[] = {kernel("x", 1, 9), mark(10), kernel("a", 20, 25), mark(30),
                                      kernel("y", 40, 99)};
-    struct block_sample sample;
-    struct code_seen code;
-    spans_deal(records, 5, 0, &sample, 1, &code, hash_name);
-    assert_true(sample.time_ns == 5);
+    DEAL(records, 1);
+    assert_true(samples[0].time_ns == 5);
 }
 
 TEST(lost_records_spoil_every_sample)
 {
     struct cupti_record records[] = {mark(10), kernel("a", 20, 25)};
-    struct block_sample samples[2];
-    struct code_seen code;
-    spans_deal(records, 2, 1, samples, 1, &code, hash_name);
+    deal(records, 2, 1, 1);
     assert_int_equal(samples[0].mark, MARK_INCOMPLETE);
     assert_true(isnan(samples[0].time_ns));
-    spans_deal(records, 2, 0, samples, 2, &code, hash_name); /* a mark is missing */
+    DEAL(records, 2); /* a mark is missing */
     assert_int_equal(samples[0].mark, MARK_INCOMPLETE);
     assert_int_equal(samples[1].mark, MARK_INCOMPLETE);
 }
@@ -87,9 +88,7 @@ TEST(lost_records_spoil_every_sample)
 TEST(a_launch_that_did_nothing_is_incomplete)
 {
     struct cupti_record records[] = {mark(10), mark(20), kernel("a", 30, 35)};
-    struct block_sample samples[2];
-    struct code_seen code;
-    spans_deal(records, 3, 0, samples, 2, &code, hash_name);
+    DEAL(records, 2);
     assert_int_equal(samples[0].mark, MARK_INCOMPLETE);
     assert_int_equal(samples[1].mark, 0);
 }
@@ -97,21 +96,21 @@ TEST(a_launch_that_did_nothing_is_incomplete)
 TEST(a_record_without_times_is_incomplete)
 {
     struct cupti_record records[] = {mark(10), kernel("a", 0, 0)};
-    struct block_sample sample;
-    struct code_seen code;
-    spans_deal(records, 2, 0, &sample, 1, &code, hash_name);
-    assert_int_equal(sample.mark, MARK_INCOMPLETE);
+    DEAL(records, 1);
+    assert_int_equal(samples[0].mark, MARK_INCOMPLETE);
 }
 
 TEST(the_code_s_hash_depends_on_the_kernels_and_their_order)
 {
     struct cupti_record ab[] = {mark(1), kernel("a", 20, 25), kernel("b", 30, 32)};
     struct cupti_record ba[] = {mark(1), kernel("b", 20, 25), kernel("a", 30, 32)};
-    struct block_sample sample;
     struct code_seen first, second, again;
-    spans_deal(ab, 3, 0, &sample, 1, &first, hash_name);
-    spans_deal(ba, 3, 0, &sample, 1, &second, hash_name);
-    spans_deal(ab, 3, 0, &sample, 1, &again, hash_name);
+    DEAL(ab, 1);
+    first = code;
+    DEAL(ba, 1);
+    second = code;
+    DEAL(ab, 1);
+    again = code;
     assert_string_not_equal(first.hash, second.hash);
     assert_string_equal(first.hash, again.hash);
 }
@@ -142,9 +141,7 @@ TEST(what_is_left_on_another_stream_is_charged_to_its_launch)
         called(mark(40), 6),
         called(kernel("a", 50, 57), 7),
         called(kernel("b", 100, 160), 8)};
-    struct block_sample samples[2];
-    struct code_seen code;
-    spans_deal(records, 8, 0, samples, 2, &code, hash_name);
+    DEAL(records, 2);
     assert_true(samples[0].time_ns == 70 && samples[1].time_ns == 110);
     assert_true(samples[0].busy_ns == 65 && samples[1].busy_ns == 67);
     assert_int_equal(code.kernels, 2);
@@ -155,9 +152,7 @@ TEST(calls_are_told_apart_when_their_numbers_start_again)
 {
     struct cupti_record records[] = {called(mark(10), 0xfffffffe), called(kernel("a", 20, 25), 2),
                                      called(mark(40), 3), called(kernel("a", 50, 57), 4)};
-    struct block_sample samples[2];
-    struct code_seen code;
-    spans_deal(records, 4, 0, samples, 2, &code, hash_name);
+    DEAL(records, 2);
     assert_true(samples[0].time_ns == 5 && samples[1].time_ns == 7);
 }
 
@@ -170,9 +165,4 @@ TEST(a_pair_that_misses_work_elsewhere_is_no_reason_to_call_the_span_stretched)
     assert_false(spans_stretched(samples, near, 1, 2, 2.5)); /* under 1 % */
     near[0] = 98500;
     assert_true(spans_stretched(samples, near, 1, 2, 2.5));
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

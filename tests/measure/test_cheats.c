@@ -4,9 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/test.h"
-#include "base/error.h"
 #include "measure/measurement.h"
+#include "on_host.h"
 
 enum { N = 20011, SEEDS = 6 }; /* enough that inputs and poison change in part */
 
@@ -30,7 +29,6 @@ static int scale_buffers(const struct assay_shape *shape,
 static int scale_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                            int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape, (void)buffer, (void)bound;
     for (int64_t i = begin; i < end; i++)
         expected[i - begin] = (double)(((const float *)in[0])[i] * ((const float *)in[1])[i]);
     return 0;
@@ -248,6 +246,11 @@ static int64_t pretend(struct device *device)
     return pretended;
 }
 
+static void tell_free_bytes(struct device_ops *ops)
+{
+    ops->free_bytes = pretend;
+}
+
 /* From its second launch on it leaves what no answer can be, as poison does. */
 static int spoil(struct assay_call *call)
 {
@@ -271,36 +274,22 @@ static int found_by_seeds(const struct assay_variant *cheat, bool check_only, co
 {
     int found = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        const struct device_ops *ops;
-        struct device *device;
-        struct board board = {0};
-        struct measure_outcome outcome;
         struct case_result results[3];
-        struct device_options options = {.spec = "host", .flush = -1};
-        struct measure_request request = {.shape = {&scale, {N}},
-                                          .temperature = ASSAY_HOT,
-                                          .budget_s = 0.01,
-                                          .precision_pct = 50,
-                                          .baseline = "",
-                                          .seed = seed,
-                                          .check_only = check_only,
-                                          .count = 3,
-                                          .variant = {neighbour, cheat, &packs}};
-        for (int i = 0; i < 3; i++)
-            result_init(&results[i]);
-        assert_int_equal(device_open(&options, &ops, &device), 0);
-        struct device_ops told = *ops;
-        told.free_bytes = pretend;
-        assert_int_equal(measure_group(&told, device, &board, &request, results, &outcome), 0);
-        ops->close(device);
-        assert_false(outcome.broken);
+        const struct measure_request request = {.shape = {&scale, {N}},
+                                                .temperature = ASSAY_HOT,
+                                                .budget_s = 0.01,
+                                                .precision_pct = 50,
+                                                .seed = seed,
+                                                .check_only = check_only,
+                                                .count = 3,
+                                                .variant = {neighbour, cheat, &packs}};
+        assert_int_equal(measure_on_host(&request, results, tell_free_bytes), 0);
         if (neighbour == &right) assert_string_equal(results[0].reason, "");
         assert_string_equal(results[2].reason, "");
         found += results[1].status == STATUS_WRONG;
         if (results[1].status == STATUS_WRONG && !strstr(results[1].reason, words))
             fail_msg("%s: %s", cheat->name, results[1].reason);
-        for (int i = 0; i < 3; i++)
-            samples_release(&results[i].samples);
+        release_results(results, 3);
     }
     return found;
 }
@@ -394,9 +383,4 @@ TEST(a_slow_setup_is_not_repeated_and_its_answer_is_found)
     setups = 0;
     check_cheat(slow_setup, copy_kept, "with other inputs: y[");
     assert_int_equal(setups, 2 * SEEDS); /* one per group */
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* test_coverage.c - an output that was not written whole is found, wherever the gap is. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "tests/test.h"
 #include "base/fill.h"
-#include "device/device.h"
-#include "measure/coverage.h"
+#include "on_host.h"
 
 static enum assay_type output_type = ASSAY_F32;
 
@@ -21,28 +18,10 @@ static int one_output(const struct assay_shape *shape, struct assay_buffer out[A
 static const struct assay_operation writing = {
     .name = "writing", .dims = {{.name = "n"}}, .buffers = one_output};
 
-struct bench {
-    const struct device_ops *ops;
-    struct device *device;
-    struct assay_shape shape;
-    struct buffers buffers;
-};
-
-static void bench_open(struct bench *bench, enum assay_type type, int64_t n, uint64_t seed)
+static void output_open(struct bench *bench, enum assay_type type, int64_t n, uint64_t seed)
 {
-    struct device_options options = {.spec = "host", .flush = -1};
-    memset(bench, 0, sizeof *bench);
     output_type = type;
-    bench->shape = (struct assay_shape){&writing, {n}};
-    assert_int_equal(device_open(&options, &bench->ops, &bench->device), 0);
-    assert_int_equal(buffers_init(&bench->buffers, bench->ops, bench->device, &bench->shape, seed),
-                     0);
-}
-
-static void bench_close(struct bench *bench)
-{
-    buffers_release(&bench->buffers);
-    bench->ops->close(bench->device);
+    bench_open(bench, (struct assay_shape){&writing, {n}}, seed);
 }
 
 /* Write elements [begin, end) with bytes that have nothing to do with the poison. */
@@ -69,7 +48,7 @@ TEST(a_whole_output_is_never_refused)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
             for (uint64_t seed = 0; seed < 5; seed++) {
                 struct bench bench;
-                bench_open(&bench, (enum assay_type)type, counts[c], seed);
+                output_open(&bench, (enum assay_type)type, counts[c], seed);
                 write_range(&bench, 0, counts[c]);
                 assert_int_equal(missing(&bench, reason), 0);
                 assert_string_equal(reason, "");
@@ -83,7 +62,7 @@ TEST(an_output_of_one_value_is_whole)
     static const unsigned char values[] = {0x00, 0x7d, 0x80, 0xff};
     char reason[ASSAY_MAX_REASON];
     struct bench bench;
-    bench_open(&bench, ASSAY_I8, 1 << 20, 5);
+    output_open(&bench, ASSAY_I8, 1 << 20, 5);
     for (size_t i = 0; i < sizeof values; i++) {
         memset(bench.buffers.data[0], values[i], 1 << 20);
         assert_int_equal(missing(&bench, reason), 0);
@@ -96,7 +75,7 @@ static void check_gap(enum assay_type type, int64_t count, int64_t begin, int64_
 {
     char reason[ASSAY_MAX_REASON];
     struct bench bench;
-    bench_open(&bench, type, count, 11);
+    output_open(&bench, type, count, 11);
     write_range(&bench, 0, begin);
     write_range(&bench, end, count);
     assert_true(missing(&bench, reason) >= end - begin);
@@ -129,7 +108,7 @@ TEST(every_second_element_is_missed)
     char reason[ASSAY_MAX_REASON];
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         struct bench bench;
-        bench_open(&bench, types[t], 100003, 3);
+        output_open(&bench, types[t], 100003, 3);
         for (int64_t i = 0; i < 100003; i += 2)
             write_range(&bench, i, i + 1);
         assert_true(missing(&bench, reason) >= 50001);
@@ -143,7 +122,7 @@ TEST(each_poison_is_another)
 {
     struct bench bench;
     char reason[ASSAY_MAX_REASON];
-    bench_open(&bench, ASSAY_F32, 4099, 3);
+    output_open(&bench, ASSAY_F32, 4099, 3);
     void *old = malloc(4099 * sizeof(float));
     memcpy(old, bench.buffers.data[0], 4099 * sizeof(float));
     assert_int_equal(missing(&bench, reason), 4099);
@@ -153,9 +132,4 @@ TEST(each_poison_is_another)
     assert_int_equal(missing(&bench, reason), 0);
     free(old);
     bench_close(&bench);
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

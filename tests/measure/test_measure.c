@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/test.h"
-#include "base/error.h"
 #include "measure/measurement.h"
+#include "on_host.h"
 
 /* -------------------------------------------------------------- stopping -- */
 
@@ -83,7 +82,6 @@ static int half_buffers(const struct assay_shape *shape, struct assay_buffer out
 static int half_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                           int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape, (void)buffer, (void)bound;
     for (int64_t i = begin; i < end; i++)
         expected[i - begin] = 0.5 * ((const float *)in[0])[i];
     return 0;
@@ -114,7 +112,6 @@ static int absent_buffers(const struct assay_shape *shape,
 
 static int absent_fill(const struct assay_shape *shape, int buffer, uint64_t seed, void *host)
 {
-    (void)shape, (void)buffer, (void)seed, (void)host;
     return assay_error("no such file");
 }
 
@@ -178,34 +175,28 @@ static const struct assay_variant refusing = {.operation = "half",
                                               .launch = halve,
                                               .teardown = count_teardown};
 
+static int (*taken_by)(struct device *, const struct block *, struct profile *);
+static void profile_so(struct device_ops *ops)
+{
+    ops->profile = taken_by;
+}
+
 /* With profiles wanted (not NULL), taken by `take`. */
 static void measure_half_with(struct case_result results[4], struct profile *profiles,
                               int (*take)(struct device *, const struct block *, struct profile *))
 {
-    const struct device_ops *ops;
-    struct device *device;
-    struct board board = {0};
-    struct measure_outcome outcome;
-    struct device_options options = {.spec = "host"};
-    struct measure_request request = {.shape = {&half, {4099}},
-                                      .temperature = ASSAY_HOT,
-                                      .budget_s = 0.02,
-                                      .precision_pct = 0.5,
-                                      .baseline = "",
-                                      .seed = 3,
-                                      .counters = "dram__bytes.sum",
-                                      .profiles = profiles,
-                                      .count = 4,
-                                      .variant = {&plain, &lazy, &refusing, &lacking}};
-    for (int i = 0; i < 4; i++)
-        result_init(&results[i]);
+    const struct measure_request request = {.shape = {&half, {4099}},
+                                            .temperature = ASSAY_HOT,
+                                            .budget_s = 0.02,
+                                            .precision_pct = 0.5,
+                                            .seed = 3,
+                                            .counters = "dram__bytes.sum",
+                                            .profiles = profiles,
+                                            .count = 4,
+                                            .variant = {&plain, &lazy, &refusing, &lacking}};
     teardowns = 0;
-    assert_int_equal(device_open(&options, &ops, &device), 0);
-    struct device_ops profiling = *ops;
-    profiling.profile = take;
-    assert_int_equal(measure_group(&profiling, device, &board, &request, results, &outcome), 0);
-    assert_false(outcome.broken);
-    ops->close(device);
+    taken_by = take;
+    assert_int_equal(measure_on_host(&request, results, profile_so), 0);
 }
 
 static void measure_half(struct case_result results[4])
@@ -227,91 +218,56 @@ TEST(each_variant_of_a_group_has_its_own_outcome)
     assert_true(isnan(results[3].time_ns));
     /* Also after a setup that failed, and before the second setup of the one that is right. */
     assert_int_equal(teardowns, 4);
-    for (int i = 0; i < 4; i++)
-        samples_release(&results[i].samples);
+    release_results(results, 4);
 }
 
 TEST(a_group_that_cannot_begin_still_says_what_its_cases_are)
 {
-    const struct device_ops *ops;
-    struct device *device;
-    struct board board = {0};
     struct case_result result;
-    struct measure_outcome outcome;
-    struct device_options options = {.spec = "host"};
-    struct measure_request request = {.shape = {&absent, {7}},
-                                      .temperature = ASSAY_HOT,
-                                      .baseline = "",
-                                      .count = 1,
-                                      .variant = {&never}};
-    result_init(&result);
-    assert_int_equal(device_open(&options, &ops, &device), 0);
-    assert_int_equal(measure_group(ops, device, &board, &request, &result, &outcome), -1);
+    const struct measure_request request = {
+        .shape = {&absent, {7}}, .temperature = ASSAY_HOT, .count = 1, .variant = {&never}};
+    assert_int_equal(measure_on_host(&request, &result, NULL), -1);
     assert_non_null(strstr(assay_last_error(), "no such file"));
     assert_string_equal(result.id.operation, "absent");
     assert_string_equal(result.id.variant, "never");
     assert_string_equal(result.id.shape, "n=7");
     assert_int_equal(result.id.kind, ASSAY_BASELINE);
     assert_int_equal(result.id.temperature, ASSAY_HOT);
-    ops->close(device);
 }
 
 static int mute_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                           int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape, (void)in, (void)buffer, (void)end, (void)expected, (void)bound;
     /* In one piece of several, which some thread takes. */
     return begin < 20000 ? 0 : assay_error("it has the shape (3), not (4)");
 }
 
 TEST(a_reference_that_fails_says_why)
 {
-    const struct device_ops *ops;
-    struct device *device;
-    struct board board = {0};
     struct case_result result;
-    struct measure_outcome outcome;
     struct assay_operation mute = half;
-    struct device_options options = {.spec = "host"};
-    struct measure_request request = {
-        .shape = {&mute, {30000}}, .baseline = "", .count = 1, .variant = {&never}};
+    const struct measure_request request = {
+        .shape = {&mute, {30000}}, .count = 1, .variant = {&never}};
     mute.name = "mute";
     mute.reference = mute_reference;
-    result_init(&result);
-    assert_int_equal(device_open(&options, &ops, &device), 0);
-    assert_int_equal(measure_group(ops, device, &board, &request, &result, &outcome), -1);
+    assert_int_equal(measure_on_host(&request, &result, NULL), -1);
     assert_string_equal(assay_last_error(),
                         "mute: the reference failed: it has the shape (3), not (4)");
-    ops->close(device);
 }
 
 /* Which of two variants the ratios of their group are against. */
 static const char *base_of(const struct assay_variant *a, const struct assay_variant *b)
 {
-    const struct device_ops *ops;
-    struct device *device;
-    struct board board = {0};
-    struct measure_outcome outcome;
     struct case_result results[2];
-    struct device_options options = {.spec = "host"};
-    struct measure_request request = {.shape = {&half, {4099}},
-                                      .temperature = ASSAY_HOT,
-                                      .budget_s = 0.02,
-                                      .precision_pct = 0.5,
-                                      .baseline = "",
-                                      .count = 2,
-                                      .variant = {a, b}};
-    const char *base = "none";
-    for (int i = 0; i < 2; i++)
-        result_init(&results[i]);
-    assert_int_equal(device_open(&options, &ops, &device), 0);
-    assert_int_equal(measure_group(ops, device, &board, &request, results, &outcome), 0);
-    ops->close(device);
-    for (int i = 0; i < 2; i++) {
-        if (results[i].is_baseline) base = request.variant[i]->name;
-        samples_release(&results[i].samples);
-    }
-    return base;
+    const struct measure_request request = {.shape = {&half, {4099}},
+                                            .temperature = ASSAY_HOT,
+                                            .budget_s = 0.02,
+                                            .precision_pct = 0.5,
+                                            .count = 2,
+                                            .variant = {a, b}};
+    assert_int_equal(measure_on_host(&request, results, NULL), 0);
+    release_results(results, 2);
+    return results[0].is_baseline ? a->name : results[1].is_baseline ? b->name : "none";
 }
 
 TEST(a_bound_is_what_ratios_are_against_only_where_nothing_else_can_be)
@@ -334,8 +290,7 @@ TEST(an_ok_case_has_every_sample_and_its_interval)
     assert_int_equal(ok->checked, 4099);
     assert_true(isnan(ok->energy_mj) && isnan(ok->event_ns));
     assert_string_equal(ok->id.shape, "n=4099");
-    for (int i = 0; i < 4; i++)
-        samples_release(&results[i].samples);
+    release_results(results, 4);
 }
 
 TEST(a_variants_own_figures_stand_behind_the_operations)
@@ -347,8 +302,7 @@ TEST(a_variants_own_figures_stand_behind_the_operations)
     assert_true(results[0].metrics[0].value == 12.5);
     for (int i = 1; i < 4; i++)
         assert_int_equal(results[i].metric_count, 0);
-    for (int i = 0; i < 4; i++)
-        samples_release(&results[i].samples);
+    release_results(results, 4);
 }
 
 static const struct assay_variant *profiled;
@@ -374,14 +328,12 @@ TEST(only_a_case_that_is_right_is_profiled)
     for (int i = 1; i < 4; i++)
         assert_int_equal(profiles[i].activities, 0);
     assert_true(results[0].time_ns > 0);
-    for (int i = 0; i < 4; i++)
-        samples_release(&results[i].samples);
+    release_results(results, 4);
     free(profiles);
 }
 
 static int fail_profile(struct device *device, const struct block *block, struct profile *profile)
 {
-    (void)device, (void)block, (void)profile;
     return assay_error("the launch failed");
 }
 
@@ -392,12 +344,6 @@ TEST(a_launch_that_fails_in_its_profile_is_a_crash)
     measure_half_with(results, profiles, fail_profile);
     assert_int_equal(results[0].status, STATUS_CRASHED);
     assert_string_equal(results[0].reason, "profile: the launch failed");
-    for (int i = 0; i < 4; i++)
-        samples_release(&results[i].samples);
+    release_results(results, 4);
     free(profiles);
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

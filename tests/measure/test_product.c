@@ -2,11 +2,8 @@
  * the reference looks at a few. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "tests/test.h"
-#include "device/device.h"
-#include "measure/verify.h"
+#include "on_host.h"
 
 enum { M, N, K };
 
@@ -35,7 +32,6 @@ static double exact(const struct assay_shape *shape, const void *const in[], int
 static int product_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                              int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer, (void)bound;
     for (int64_t at = begin; at < end; at++)
         expected[at - begin] = exact(shape, in, at / shape->value[N], at % shape->value[N]);
     return 0;
@@ -76,41 +72,19 @@ static const struct assay_operation product = {
     .product_check = signed_product,
     .tolerance = {1e-5, 0, 0}};
 
-struct bench {
-    const struct device_ops *ops;
-    struct device *device;
-    struct assay_shape shape;
-    struct buffers buffers;
-    struct verifier verifier;
-};
-
-static void bench_open(struct bench *bench, int64_t m, int64_t n, int64_t k)
+static void product_open(struct bench *bench, int64_t m, int64_t n, int64_t k)
 {
-    struct device_options options = {.spec = "host", .flush = -1};
-    memset(bench, 0, sizeof *bench);
-    bench->shape = (struct assay_shape){&product, {m, n, k}};
-    assert_int_equal(device_open(&options, &bench->ops, &bench->device), 0);
-    assert_int_equal(buffers_init(&bench->buffers, bench->ops, bench->device, &bench->shape, 7), 0);
-    assert_int_equal(verifier_init(&bench->verifier, &bench->buffers), 0);
+    bench_open(bench, (struct assay_shape){&product, {m, n, k}}, 7);
     float *c = bench->buffers.data[2];
     const void *const in[] = {bench->buffers.data[0], bench->buffers.data[1]};
     for (int64_t i = 0; i < m * n; i++)
         c[i] = (float)exact(&bench->shape, in, i / n, i % n);
 }
 
-static void bench_close(struct bench *bench)
-{
-    verifier_release(&bench->verifier);
-    buffers_release(&bench->buffers);
-    bench->ops->close(bench->device);
-}
-
 static struct check_result ask(struct bench *bench, bool apart)
 {
-    struct check_result found;
     const struct assay_variant variant = {.operation = "product", .name = "any", .apart = apart};
-    assert_int_equal(verifier_check(&bench->verifier, &variant, NULL, &found), 0);
-    return found;
+    return bench_check(bench, &variant);
 }
 
 TEST(a_right_product_passes)
@@ -118,7 +92,7 @@ TEST(a_right_product_passes)
     static const int64_t shapes[][3] = {{1, 1, 1}, {37, 41, 19}, {3, 9000, 5}, {500, 7, 3}};
     for (int i = 0; i < 4; i++) {
         struct bench bench;
-        bench_open(&bench, shapes[i][0], shapes[i][1], shapes[i][2]);
+        product_open(&bench, shapes[i][0], shapes[i][1], shapes[i][2]);
         assert_string_equal(ask(&bench, false).reason, "");
         bench_close(&bench);
     }
@@ -127,7 +101,7 @@ TEST(a_right_product_passes)
 TEST(one_wrong_element_anywhere_makes_its_row_wrong)
 {
     struct bench bench;
-    bench_open(&bench, 37, 41, 19);
+    product_open(&bench, 37, 41, 19);
     assert_int_equal(bench.verifier.checked, 2);
     float *c = bench.buffers.data[2];
     for (int64_t at = 1; at < 37 * 41 - 1; at += 97) {
@@ -147,7 +121,7 @@ TEST(one_wrong_element_anywhere_makes_its_row_wrong)
 TEST(a_nan_makes_its_row_wrong)
 {
     struct bench bench;
-    bench_open(&bench, 37, 41, 19);
+    product_open(&bench, 37, 41, 19);
     ((float *)bench.buffers.data[2])[500] = NAN;
     assert_int_equal(ask(&bench, false).wrong, 1);
     bench_close(&bench);
@@ -158,7 +132,7 @@ TEST(two_elements_that_are_exchanged_are_found)
 {
     struct bench bench;
     int found = 0;
-    bench_open(&bench, 37, 41, 19);
+    product_open(&bench, 37, 41, 19);
     float *c = bench.buffers.data[2];
     for (int i = 2; i < 36; i++) {
         float was = c[i * 41], other = c[i * 41 + i];
@@ -173,13 +147,8 @@ TEST(two_elements_that_are_exchanged_are_found)
 TEST(one_that_is_apart_is_not_asked)
 {
     struct bench bench;
-    bench_open(&bench, 37, 41, 19);
+    product_open(&bench, 37, 41, 19);
     ((float *)bench.buffers.data[2])[500] = NAN;
     assert_string_equal(ask(&bench, true).reason, "");
     bench_close(&bench);
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

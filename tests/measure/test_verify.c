@@ -2,9 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/test.h"
-#include "device/device.h"
-#include "measure/verify.h"
+#include "on_host.h"
 
 /* ------------------------------------------------------------- planning -- */
 
@@ -130,7 +128,6 @@ static int triple_buffers(const struct assay_shape *shape,
 static int triple_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                             int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape, (void)buffer, (void)bound;
     for (int64_t i = begin; i < end; i++)
         expected[i - begin] = 3.0 * ((const float *)in[0])[i];
     return 0;
@@ -143,30 +140,9 @@ static const struct assay_operation triple = {.name = "triple",
 
 static const struct assay_variant anything = {.operation = "triple", .name = "anything"};
 
-struct bench {
-    const struct device_ops *ops;
-    struct device *device;
-    struct assay_shape shape;
-    struct buffers buffers;
-    struct verifier verifier;
-    struct assay_call call;
-};
-
-static void bench_open(struct bench *bench, int64_t n)
+static void triple_open(struct bench *bench, int64_t n)
 {
-    struct device_options options = {.spec = "host"};
-    memset(bench, 0, sizeof *bench);
-    bench->shape = (struct assay_shape){&triple, {n}};
-    assert_int_equal(device_open(&options, &bench->ops, &bench->device), 0);
-    assert_int_equal(buffers_init(&bench->buffers, bench->ops, bench->device, &bench->shape, 7), 0);
-    assert_int_equal(verifier_init(&bench->verifier, &bench->buffers), 0);
-}
-
-static void bench_close(struct bench *bench)
-{
-    verifier_release(&bench->verifier);
-    buffers_release(&bench->buffers);
-    bench->ops->close(bench->device);
+    bench_open(bench, (struct assay_shape){&triple, {n}}, 7);
 }
 
 static void write_right(struct bench *bench)
@@ -177,15 +153,13 @@ static void write_right(struct bench *bench)
 
 static struct check_result ask(struct bench *bench)
 {
-    struct check_result found;
-    assert_int_equal(verifier_check(&bench->verifier, &anything, &bench->call, &found), 0);
-    return found;
+    return bench_check(bench, &anything);
 }
 
 TEST(a_right_output_passes)
 {
     struct bench bench;
-    bench_open(&bench, 10007);
+    triple_open(&bench, 10007);
     write_right(&bench);
     assert_string_equal(ask(&bench).reason, "");
     assert_int_equal(bench.verifier.checked, 10007);
@@ -195,7 +169,7 @@ TEST(a_right_output_passes)
 TEST(a_poisoned_output_fails)
 {
     struct bench bench;
-    bench_open(&bench, 10007);
+    triple_open(&bench, 10007);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(buffers_poison(&bench.buffers), 0);
         struct check_result found = ask(&bench);
@@ -209,7 +183,7 @@ TEST(a_poisoned_output_fails)
 TEST(one_wrong_element_is_found_and_named)
 {
     struct bench bench;
-    bench_open(&bench, 10007);
+    triple_open(&bench, 10007);
     write_right(&bench);
     ((double *)bench.buffers.data[1])[10006] = 1;
     struct check_result found = ask(&bench);
@@ -230,7 +204,6 @@ static int halves_buffers(const struct assay_shape *shape,
 static int halves_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                             int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)shape, (void)in, (void)buffer;
     for (int64_t i = begin; i < end; i++) {
         expected[i - begin] = 100 + 0.1 * (double)(i % 4);
         bound[i - begin] = 1;
@@ -254,12 +227,7 @@ static const struct assay_operation halves = {.name = "halves",
 static struct check_result ask_halves(int64_t n, int off)
 {
     struct bench bench;
-    struct device_options options = {.spec = "host"};
-    memset(&bench, 0, sizeof bench);
-    bench.shape = (struct assay_shape){&halves, {n}};
-    assert_int_equal(device_open(&options, &bench.ops, &bench.device), 0);
-    assert_int_equal(buffers_init(&bench.buffers, bench.ops, bench.device, &bench.shape, 7), 0);
-    assert_int_equal(verifier_init(&bench.verifier, &bench.buffers), 0);
+    bench_open(&bench, (struct assay_shape){&halves, {n}}, 7);
     for (int64_t i = 0; i < n; i++)
         assay_store(ASSAY_BF16, bench.buffers.data[0], i, i % 100 < off ? 100.5 : 100);
     struct check_result found = ask(&bench);
@@ -304,16 +272,14 @@ static int land(struct device *device)
 TEST(what_a_check_copies_has_landed_before_it_is_judged)
 {
     struct bench bench;
-    struct check_result found;
     const struct assay_variant copies = {
         .operation = "triple", .name = "copies", .check = check_that_copies};
-    bench_open(&bench, 10007);
+    triple_open(&bench, 10007);
     struct device_ops slow = *bench.ops;
     slow.synchronize = land;
     bench.buffers.ops = &slow;
     bench.call.state = &bench;
-    assert_int_equal(verifier_check(&bench.verifier, &copies, &bench.call, &found), 0);
-    assert_string_equal(found.reason, "");
+    assert_string_equal(bench_check(&bench, &copies).reason, "");
     bench.buffers.ops = bench.ops;
     bench_close(&bench);
 }
@@ -324,7 +290,7 @@ TEST(untouched_guards_are_intact)
 {
     struct bench bench;
     char reason[ASSAY_MAX_REASON] = "";
-    bench_open(&bench, 1009);
+    triple_open(&bench, 1009);
     write_right(&bench);
     assert_int_equal(buffers_intact(&bench.buffers, reason, sizeof reason), 1);
     bench_close(&bench);
@@ -335,7 +301,7 @@ TEST(a_byte_outside_a_buffer_is_found_and_mended)
 {
     struct bench bench;
     char reason[ASSAY_MAX_REASON];
-    bench_open(&bench, 1009);
+    triple_open(&bench, 1009);
     for (int b = 0; b < 2; b++) {
         char *data = bench.buffers.data[b];
         char *const spots[] = {data - 1, data - GUARD_BYTES,
@@ -355,16 +321,11 @@ TEST(a_changed_input_is_found_and_restored)
 {
     struct bench bench;
     char reason[ASSAY_MAX_REASON];
-    bench_open(&bench, 1009);
+    triple_open(&bench, 1009);
     float was = ((float *)bench.buffers.data[0])[1008];
     ((float *)bench.buffers.data[0])[1008] = -1;
     assert_int_equal(buffers_intact(&bench.buffers, reason, sizeof reason), 0);
     assert_string_equal(reason, "changed its input 'x'");
     assert_true(((float *)bench.buffers.data[0])[1008] == was);
     bench_close(&bench);
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

@@ -67,40 +67,24 @@ static bool taken(const struct wire_case *sent)
     return true;
 }
 
+#define REFUSED(...) (sent = sound, __VA_ARGS__, assert_false(taken(&sent)))
+
 /* As of a worker whose memory a variant wrote over. */
 TEST(a_case_that_the_parent_would_fall_over_is_refused)
 {
     struct wire_case sound = {.index = 0}, sent;
     result_init(&sound.result);
     assert_true(taken(&sound));
-    sent = sound;
-    memset(sent.result.id.shape, 'x', sizeof sent.result.id.shape);
-    assert_false(taken(&sent));
-    sent = sound;
-    sent.result.metric_count = ASSAY_MAX_METRICS + 1;
-    assert_false(taken(&sent));
-    sent = sound;
-    sent.result.metric_count = 1;
-    memset(sent.result.metrics[0].name, 'x', sizeof sent.result.metrics[0].name);
-    assert_false(taken(&sent));
-    sent = sound;
-    sent.result.status = STATUSES;
-    assert_false(taken(&sent));
-    sent = sound;
-    sent.result.id.place = -1;
-    assert_false(taken(&sent));
-    sent = sound;
-    memset(&sent.result.is_baseline, 101, 1);
-    assert_false(taken(&sent));
-    sent = sound;
-    sent.result.samples.count = -1;
-    assert_false(taken(&sent));
-    sent = sound;
-    sent.result.samples.count = 1; /* and no times */
-    assert_false(taken(&sent));
-    sent = sound;
-    sent.result.samples.span_count = 1;
-    assert_false(taken(&sent));
+    REFUSED(memset(sent.result.id.shape, 'x', sizeof sent.result.id.shape));
+    REFUSED(sent.result.metric_count = ASSAY_MAX_METRICS + 1);
+    REFUSED(sent.result.metric_count = 1,
+            memset(sent.result.metrics[0].name, 'x', sizeof sent.result.metrics[0].name));
+    REFUSED(sent.result.status = STATUSES);
+    REFUSED(sent.result.id.place = -1);
+    REFUSED(memset(&sent.result.is_baseline, 101, 1));
+    REFUSED(sent.result.samples.count = -1);
+    REFUSED(sent.result.samples.count = 1); /* and no times */
+    REFUSED(sent.result.samples.span_count = 1);
 }
 
 TEST(a_profile_that_the_parent_would_fall_over_is_refused)
@@ -133,9 +117,4 @@ TEST(a_dead_peer_is_an_error_and_no_signal)
     assert_int_equal(wire_send(pair[0], WIRE_QUIT, NULL, 0), -1);
     assert_int_equal(wire_receive(pair[0], &type, &data, &bytes), -1);
     close(pair[0]);
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

@@ -1,9 +1,6 @@
 /* test_witness.c - outputs of which the reference affords a part: what is wrong in the rest is
  * found where it differs from another variant's. */
-#include <string.h>
-
-#include "tests/test.h"
-#include "measure/measure.h"
+#include "on_host.h"
 
 enum { ROWS, COLUMNS, COST };
 
@@ -20,7 +17,6 @@ static int rows_buffers(const struct assay_shape *shape, struct assay_buffer out
 static int rows_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                           int64_t begin, int64_t end, double *expected, double *bound)
 {
-    (void)buffer, (void)bound;
     assert_int_equal(begin % shape->value[COLUMNS], 0);
     for (int64_t i = begin; i < end; i++)
         expected[i - begin] = 3.0 * ((const float *)in[0])[i];
@@ -40,7 +36,6 @@ static int64_t rows_run(const struct assay_shape *shape)
 static enum assay_match near_or_wrong(const struct assay_shape *shape, int buffer, double expected,
                                       double got)
 {
-    (void)shape, (void)buffer;
     double error = got > expected ? got - expected : expected - got;
     return error < 1e-5 ? ASSAY_EXACT : error < 1e-3 ? ASSAY_NEAR : ASSAY_WRONG;
 }
@@ -125,22 +120,11 @@ static const struct assay_variant rough = {
 static void check_group(const struct assay_shape *shape, int count,
                         const struct assay_variant *const variants[], struct case_result *results)
 {
-    const struct device_ops *ops;
-    struct device *device;
-    struct board board = {0};
-    struct measure_outcome outcome;
-    struct device_options options = {.spec = "host", .flush = -1};
     struct measure_request request = {
-        .shape = *shape, .baseline = "", .seed = 5, .check_only = true, .count = count};
-    for (int i = 0; i < count; i++) {
-        result_init(&results[i]);
-        request.variant[i] = variants[i];
-    }
-    assert_int_equal(device_open(&options, &ops, &device), 0);
-    assert_int_equal(measure_group(ops, device, &board, &request, results, &outcome), 0);
-    assert_false(outcome.broken);
+        .shape = *shape, .seed = 5, .check_only = true, .count = count};
+    memcpy(request.variant, variants, (size_t)count * sizeof *variants);
+    assert_int_equal(measure_on_host(&request, results, NULL), 0);
     assert_true(results[0].checked < results[0].outputs);
-    ops->close(device);
 }
 
 /* Whoever comes first is the witness; a wrong one is found either way, and alone it is not. */
@@ -193,9 +177,4 @@ TEST(variants_that_differ_within_the_bound_are_right)
         for (int i = 0; i < 2; i++)
             if (results[i].status != STATUS_OK) fail_msg("%s", results[i].reason);
     }
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

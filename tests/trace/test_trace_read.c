@@ -22,13 +22,21 @@ static bool two_kernels(struct trace_writer *writer)
     return true;
 }
 
-TEST(what_was_written_is_read)
+/* What is read of what `fill` writes, for trace_release. */
+static struct trace read_of(bool (*fill)(struct trace_writer *writer))
 {
     struct trace trace = {0};
     size_t size = 0;
-    char *bytes = fixture_trace(two_kernels, &size);
+    char *bytes = fixture_trace(fill, &size);
     assert_non_null(bytes);
     assert_int_equal(trace_add(&trace, bytes, size), 0);
+    free(bytes);
+    return trace;
+}
+
+TEST(what_was_written_is_read)
+{
+    struct trace trace = read_of(two_kernels);
     assert_int_equal(trace.processes, 1);
     assert_int_equal(trace.cut, 0);
     assert_int_equal(trace.lost, 2);
@@ -49,7 +57,6 @@ TEST(what_was_written_is_read)
     assert_true(init->is_varied);
     assert_string_equal(trace.devices[0].uuid, "GPU-a");
     trace_release(&trace);
-    free(bytes);
 }
 
 /* Cut anywhere, a file has what was whole before that place, and nothing else. */
@@ -133,11 +140,7 @@ static int kept_of(const struct traced_kernel *kernel, float ns)
  * half. */
 TEST(what_is_kept_of_many_is_a_fair_part)
 {
-    struct trace trace = {0};
-    size_t size = 0;
-    char *bytes = fixture_trace(alternating, &size);
-    assert_non_null(bytes);
-    assert_int_equal(trace_add(&trace, bytes, size), 0);
+    struct trace trace = read_of(alternating);
     const struct traced_kernel *kernel = &trace.kernels[0];
     assert_int_equal(kernel->count, 200000);
     assert_int_equal(kernel->total_ns, 1000000000);
@@ -145,7 +148,6 @@ TEST(what_is_kept_of_many_is_a_fair_part)
     int half = kernel->duration_count / 2, sigma = 5 * 45;
     assert_in_range(kept_of(kernel, 1000), half - sigma, half + sigma);
     trace_release(&trace);
-    free(bytes);
 }
 
 /* A process with few launches keeps all of them: their share must not grow by that. */
@@ -193,12 +195,8 @@ static bool alike(struct trace_writer *writer)
 
 TEST(kernels_of_one_short_name_are_told_apart)
 {
-    struct trace trace = {0};
+    struct trace trace = read_of(alike);
     struct trace_cases cases;
-    size_t size = 0;
-    char *bytes = fixture_trace(alike, &size);
-    assert_non_null(bytes);
-    assert_int_equal(trace_add(&trace, bytes, size), 0);
     assert_int_equal(trace_cases_make(&cases, &trace, "program", 0), 0);
     assert_int_equal(cases.count, 10);
     for (int i = 0; i < cases.count; i++) {
@@ -217,7 +215,6 @@ TEST(kernels_of_one_short_name_are_told_apart)
     assert_int_equal(cases.list[0].result.status, STATUS_UNCHECKED);
     trace_cases_release(&cases);
     trace_release(&trace);
-    free(bytes);
 }
 
 /* What a shape cannot hold becomes '_', and these two ranges must not become one. */
@@ -237,12 +234,8 @@ static bool alike_ranges(struct trace_writer *writer)
 
 TEST(ranges_of_one_short_name_are_told_apart)
 {
-    struct trace trace = {0};
+    struct trace trace = read_of(alike_ranges);
     struct trace_cases cases;
-    size_t size = 0;
-    char *bytes = fixture_trace(alike_ranges, &size);
-    assert_non_null(bytes);
-    assert_int_equal(trace_add(&trace, bytes, size), 0);
     assert_int_equal(trace_cases_make(&cases, &trace, "program", 0), 0);
     assert_int_equal(cases.count, 6);
     for (int i = 0; i < cases.count; i++) {
@@ -256,7 +249,6 @@ TEST(ranges_of_one_short_name_are_told_apart)
     }
     trace_cases_release(&cases);
     trace_release(&trace);
-    free(bytes);
 }
 
 /* Of three devices the last two ran kernels, in no time that their clocks could tell. */
@@ -274,12 +266,8 @@ static bool without_time(struct trace_writer *writer)
 
 TEST(a_kernel_without_time_has_a_device)
 {
-    struct trace trace = {0};
+    struct trace trace = read_of(without_time);
     struct trace_cases cases;
-    size_t size = 0;
-    char *bytes = fixture_trace(without_time, &size);
-    assert_non_null(bytes);
-    assert_int_equal(trace_add(&trace, bytes, size), 0);
     assert_int_equal(trace_main_device(&trace), 1);
     assert_int_equal(trace_cases_make(&cases, &trace, "program", 0), 0);
     assert_int_equal(cases.count, 2);
@@ -287,11 +275,4 @@ TEST(a_kernel_without_time_has_a_device)
     assert_string_equal(cases.list[1].result.id.shape, "gpu=1");
     trace_cases_release(&cases);
     trace_release(&trace);
-    free(bytes);
-}
-
-int main(void)
-{
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return test_main(NULL, NULL);
 }

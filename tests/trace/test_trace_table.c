@@ -103,6 +103,5 @@ TEST(by_range_the_largest_is_first)
 
 int main(void)
 {
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     return test_main(make_run, NULL);
 }

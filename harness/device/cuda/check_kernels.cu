@@ -3,10 +3,8 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#include "device/cuda/check_kernels.h"
-#include "device/difference.h"
-#include "device/poison.h"
-#include "device/signs.h"
+#include "device/cuda/device_kernels.h"
+#include "device/elements.h"
 
 enum {
     THREADS = 256,
@@ -95,22 +93,15 @@ template <typename T> __device__ static double number(T value)
 {
     return (double)value;
 }
-template <> __device__ double number<__half>(__half value)
-{
-    return (double)__half2float(value);
-}
-template <> __device__ double number<__nv_bfloat16>(__nv_bfloat16 value)
-{
-    return (double)__bfloat162float(value);
-}
-template <> __device__ double number<__nv_fp8_e4m3>(__nv_fp8_e4m3 value)
-{
-    return (double)(float)value;
-}
-template <> __device__ double number<__nv_fp8_e5m2>(__nv_fp8_e5m2 value)
-{
-    return (double)(float)value;
-}
+#define NARROW(type)                                                                               \
+    template <> __device__ double number<type>(type value)                                         \
+    {                                                                                              \
+        return (double)(float)value;                                                               \
+    }
+NARROW(__half)
+NARROW(__nv_bfloat16)
+NARROW(__nv_fp8_e4m3)
+NARROW(__nv_fp8_e5m2)
 
 __device__ static struct difference larger(struct difference a, struct difference b)
 {
@@ -150,10 +141,7 @@ extern "C" int kernel_differ(void *stream, const void *a, const void *b, enum as
                              int64_t count, struct difference *out)
 {
     typedef void differ_function(void *, const void *, const void *, int64_t, struct difference *);
-    static differ_function *const table[ASSAY_TYPES] = {
-        differ<float>,    differ<double>,  differ<__half>,        differ<__nv_bfloat16>,
-        differ<int8_t>,   differ<uint8_t>, differ<int16_t>,       differ<int32_t>,
-        differ<uint32_t>, differ<int64_t>, differ<__nv_fp8_e4m3>, differ<__nv_fp8_e5m2>};
+    static differ_function *const table[ASSAY_TYPES] = {EACH_TYPE(differ)};
     table[type](stream, a, b, count, out);
     return assay_launched();
 }
@@ -197,11 +185,7 @@ extern "C" int kernel_signed_sums(void *stream, const void *matrix, enum assay_t
                                   int64_t rows, int64_t columns, uint64_t seed, double *sums)
 {
     typedef void sums_function(void *, const void *, int64_t, int64_t, uint64_t, double *);
-    static sums_function *const table[ASSAY_TYPES] = {
-        signed_sums<float>,         signed_sums<double>,        signed_sums<__half>,
-        signed_sums<__nv_bfloat16>, signed_sums<int8_t>,        signed_sums<uint8_t>,
-        signed_sums<int16_t>,       signed_sums<int32_t>,       signed_sums<uint32_t>,
-        signed_sums<int64_t>,       signed_sums<__nv_fp8_e4m3>, signed_sums<__nv_fp8_e5m2>};
+    static sums_function *const table[ASSAY_TYPES] = {EACH_TYPE(signed_sums)};
     table[type](stream, matrix, rows, columns, seed, sums);
     return assay_launched();
 }

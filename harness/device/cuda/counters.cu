@@ -59,13 +59,11 @@ extern "C" {
 /* clang-format on */
 
 #define MEMBER(name) decltype(&::name) name;
-#define SYMBOL(name) {#name, NULL, offsetof(struct api, name), false},
 struct api {
     EACH_CALL(MEMBER)
 };
-static const struct library_symbol api_symbols[] = {EACH_CALL(SYMBOL)};
+static const struct library_symbol api_symbols[] = {EACH_CALL(LIBRARY_NAME)};
 #undef MEMBER
-#undef SYMBOL
 
 /* 0, or -1 with assay_error. */
 #define CALL(counters, name, params) cupti_check((counters)->api.name(params), #name)
@@ -362,34 +360,6 @@ int counters_open(struct counters **out, const char *const *, int, int, enum cou
 {
     *out = NULL;
     return assay_error("built without CUPTI's range profiler (CUDA 12.6 or later)");
-}
-
-void counters_close(struct counters *)
-{
-}
-
-int counters_passes(const struct counters *)
-{
-    return 0;
-}
-
-int counters_begin(struct counters *)
-{
-    return -1;
-}
-
-int counters_end(struct counters *, bool *)
-{
-    return -1;
-}
-
-int counters_read(struct counters *, double *, int *)
-{
-    return -1;
-}
-
-void counters_unknown(const struct counters *, char *, size_t)
-{
 }
 
 #endif

@@ -1,7 +1,12 @@
 #include <string.h>
 
+#include "assay.h"
+#include "base/error.h"
 #include "device/cuda/cubin.h"
-#include "device/cuda/cubin_sections.h"
+
+#ifndef EM_CUDA
+#define EM_CUDA 190
+#endif
 
 /* ----------------------------------------------------------------- hash -- */
 
@@ -54,6 +59,22 @@ struct code_hash code_hash_of(const void *bytes, size_t size)
     return hash;
 }
 
+/* -------------------------------------------------------------- sections -- */
+
+int cubin_open(struct elf_file *elf, const void *bytes, size_t size)
+{
+    if (elf_open(elf, bytes, size)) return assay_error("cubin: %s", assay_last_error());
+    return elf->header.e_machine == EM_CUDA ? 0
+                                            : assay_error("cubin: not a 64-bit ELF file for CUDA");
+}
+
+/* From the ABI of CUDA 12.9 (version 8) on, its second byte; the first before that. */
+int cubin_architecture(const struct elf_file *elf)
+{
+    uint32_t flags = elf->header.e_flags;
+    return (int)(elf->header.e_ident[EI_ABIVERSION] >= 8 ? flags >> 8 & 0xff : flags & 0xff);
+}
+
 /* ------------------------------------------------------------- functions -- */
 
 int cubin_each_function(const void *bytes, size_t size,
@@ -61,13 +82,15 @@ int cubin_each_function(const void *bytes, size_t size,
                         void *context)
 {
     static const char prefix[] = ".text.";
-    struct cubin_sections sections;
-    if (cubin_sections_open(&sections, bytes, size)) return -1;
+    struct elf_file sections;
+    if (cubin_open(&sections, bytes, size)) return -1;
     int found = 0;
     for (uint64_t i = 1; i < sections.count; i++) {
-        struct cubin_section section;
-        if (cubin_section_read(&sections, i, &section)) return -1;
-        if (!section.is_code || strncmp(section.name, prefix, sizeof prefix - 1)) continue;
+        struct elf_section section;
+        if (elf_section_read(&sections, i, &section)) return -1;
+        if (section.header.sh_type != SHT_PROGBITS ||
+            strncmp(section.name, prefix, sizeof prefix - 1))
+            continue;
         each(section.name + sizeof prefix - 1, code_hash_of(section.bytes, section.size), context);
         found++;
     }

@@ -1,5 +1,5 @@
 /*
- * cubin.h - hashes the machine code of each kernel in a cubin. Pure.
+ * cubin.h - the sections of a cubin, and a hash of the machine code of each kernel in it. Pure.
  *
  * A cubin is a 64-bit little-endian ELF file for machine EM_CUDA, with one section
  * `.text.NAME` per function, where NAME is the mangled name (NVIDIA, CUDA Binary
@@ -12,8 +12,7 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/elf_file.h"
 
 /* A 128-bit hash that is the same on every machine. */
 struct code_hash {
@@ -23,6 +22,12 @@ struct code_hash {
 /* Not cryptographic: it distinguishes builds, it does not sign them. A change within one
  * aligned 8-byte word always changes the hash. */
 struct code_hash code_hash_of(const void *bytes, size_t size);
+
+/* Open its sections. -1 with assay_error when the bytes are no complete cubin. */
+int cubin_open(struct elf_file *elf, const void *bytes, size_t size);
+
+/* The compute capability x 10 whose machine code it is. */
+int cubin_architecture(const struct elf_file *elf);
 
 /* Call `each` for every function of the cubin, in file order; `name` is valid during the
  * call. Returns how many, or -1 with assay_error when the bytes are not a complete cubin

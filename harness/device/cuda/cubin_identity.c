@@ -1,13 +1,11 @@
 #include "device/cuda/cubin_identity.h"
 
 #include <ctype.h>
-#include <elf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "assay.h"
-#include "device/cuda/cubin_sections.h"
 
 /* ----------------------------------------------------------------- names -- */
 
@@ -78,8 +76,8 @@ static bool is_left_out(const char *name)
 }
 
 /* The symbols, with the texts of their names in the place of where these stand. */
-static int add_symbols(struct sum *sum, const struct cubin_section *table,
-                       const struct cubin_section *names)
+static int add_symbols(struct sum *sum, const struct elf_section *table,
+                       const struct elf_section *names)
 {
     for (size_t at = 0; at + sizeof(Elf64_Sym) <= table->size; at += sizeof(Elf64_Sym)) {
         Elf64_Sym symbol;
@@ -93,26 +91,14 @@ static int add_symbols(struct sum *sum, const struct cubin_section *table,
     return 0;
 }
 
-static int find(const struct cubin_sections *sections, const char *name,
-                struct cubin_section *section)
+static int add_section(struct sum *sum, const struct elf_file *sections, uint64_t index,
+                       const struct elf_section *strings)
 {
-    for (uint64_t i = 1; i < sections->count; i++) {
-        if (cubin_section_read(sections, i, section) != 0) return -1;
-        if (strcmp(section->name, name) == 0) return 0;
-    }
-    *section = (struct cubin_section){0};
-    return 0;
-}
-
-static int add_section(struct sum *sum, const struct cubin_sections *sections, uint64_t index,
-                       const struct cubin_section *strings)
-{
-    struct cubin_section section;
-    Elf64_Shdr header;
-    if (cubin_section_read(sections, index, &section) != 0) return -1;
+    struct elf_section section;
+    if (elf_section_read(sections, index, &section) != 0) return -1;
     if (is_left_out(section.name)) return 0;
     if (add_name(sum, section.name) != 0) return -1;
-    memcpy(&header, sections->bytes + sections->table + index * sizeof header, sizeof header);
+    const Elf64_Shdr header = section.header;
     const uint64_t facts[] = {header.sh_type, header.sh_flags,     header.sh_size,   header.sh_link,
                               header.sh_info, header.sh_addralign, header.sh_entsize};
     add(sum, facts, sizeof facts);
@@ -123,13 +109,13 @@ static int add_section(struct sum *sum, const struct cubin_sections *sections, u
 
 int cubin_identity(const void *bytes, size_t size, struct code_hash *hash)
 {
-    struct cubin_sections sections;
-    struct cubin_section strings;
+    struct elf_file sections;
+    struct elf_section strings;
     struct sum sum = {0};
-    if (cubin_sections_open(&sections, bytes, size) != 0 ||
-        find(&sections, ".strtab", &strings) != 0)
+    if (cubin_open(&sections, bytes, size) != 0 ||
+        elf_section_find(&sections, ".strtab", &strings) != 0)
         return -1;
-    add(&sum, &sections.flags, sizeof sections.flags);
+    add(&sum, &sections.header.e_flags, sizeof sections.header.e_flags);
     for (uint64_t i = 1; i < sections.count; i++)
         if (add_section(&sum, &sections, i, &strings) != 0) return -1;
     *hash = sum.hash;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "assay.h"
-#include "device/cuda/cubin_sections.h"
+#include "device/cuda/cubin.h"
 
 /* Forms of an attribute: with a value of 16 bits, or with so many bytes behind it. */
 enum { FORM_BYTES = 4, HEAD_BYTES = 4 };
@@ -26,7 +26,7 @@ static uint32_t word_at(const unsigned char *bytes)
 }
 
 /* The attribute at *at, which is moved behind it; false at the end. */
-static bool next_attribute(const struct cubin_section *section, size_t *at,
+static bool next_attribute(const struct elf_section *section, size_t *at,
                            struct attribute *attribute)
 {
     if (section->size - *at < HEAD_BYTES) return false;
@@ -63,7 +63,7 @@ static int threads_of(const unsigned char *bytes)
     return threads <= MOST_THREADS ? (int)threads : 0;
 }
 
-void cubin_read_kernel(struct kernel_entry *kernel, const struct cubin_section *section)
+void cubin_read_kernel(struct kernel_entry *kernel, const struct elf_section *section)
 {
     struct attribute attribute;
     size_t at = 0;
@@ -78,7 +78,7 @@ void cubin_read_kernel(struct kernel_entry *kernel, const struct cubin_section *
 
 /* The registers of the kernel whose symbol the info of its code's section names. */
 static void take_registers(struct kernel_entry *kernel, uint32_t symbol,
-                           const struct cubin_section *section)
+                           const struct elf_section *section)
 {
     struct attribute attribute;
     size_t at = 0;
@@ -101,11 +101,11 @@ static struct kernel_entry *kernel_of(const struct kernel_image *image, const ch
 }
 
 /* Device functions that were not inlined have code, and no section of attributes of a kernel. */
-static int add_kernels(struct kernel_image *image, const struct cubin_sections *sections)
+static int add_kernels(struct kernel_image *image, const struct elf_file *sections)
 {
-    struct cubin_section section;
+    struct elf_section section;
     for (uint64_t i = 1; i < sections->count; i++) {
-        if (cubin_section_read(sections, i, &section)) return -1;
+        if (elf_section_read(sections, i, &section)) return -1;
         const char *name = behind(section.name, ".nv.info.");
         if (!name || kernel_of(image, name)) continue;
         struct kernel_entry *kernel = kernel_image_add(image, name, strlen(name));
@@ -115,26 +115,24 @@ static int add_kernels(struct kernel_image *image, const struct cubin_sections *
     return 0;
 }
 
-static int add_registers(struct kernel_image *image, const struct cubin_sections *sections)
+static int add_registers(struct kernel_image *image, const struct elf_file *sections)
 {
-    struct cubin_section section, all = {0};
+    struct elf_section section, all;
+    if (elf_section_find(sections, ".nv.info", &all)) return -1;
     for (uint64_t i = 1; i < sections->count; i++) {
-        if (cubin_section_read(sections, i, &section)) return -1;
-        if (!strcmp(section.name, ".nv.info")) all = section;
-    }
-    for (uint64_t i = 1; i < sections->count; i++) {
-        if (cubin_section_read(sections, i, &section)) return -1;
-        const char *name = section.is_code ? behind(section.name, ".text.") : NULL;
+        if (elf_section_read(sections, i, &section)) return -1;
+        const char *name =
+            section.header.sh_type == SHT_PROGBITS ? behind(section.name, ".text.") : NULL;
         struct kernel_entry *kernel = name ? kernel_of(image, name) : NULL;
-        if (kernel) take_registers(kernel, section.info & 0xffffff, &all);
+        if (kernel) take_registers(kernel, section.header.sh_info & 0xffffff, &all);
     }
     return 0;
 }
 
 int cubin_read_kernels(struct kernel_image *image)
 {
-    struct cubin_sections sections;
-    if (cubin_sections_open(&sections, image->bytes, image->size)) return -1;
+    struct elf_file sections;
+    if (cubin_open(&sections, image->bytes, image->size)) return -1;
     image->sm = cubin_architecture(&sections);
     return add_kernels(image, &sections) || add_registers(image, &sections) ? -1 : 0;
 }

@@ -16,8 +16,8 @@ int ptx_read_kernels(struct kernel_image *image);
 
 /* What the section .nv.info.NAME says of the kernel NAME: its parameters, and the limit of threads.
  */
-struct cubin_section;
-void cubin_read_kernel(struct kernel_entry *kernel, const struct cubin_section *section);
+struct elf_section;
+void cubin_read_kernel(struct kernel_entry *kernel, const struct elf_section *section);
 
 /* Append a kernel of this name, of which nothing else is known. NULL with assay_error. */
 struct kernel_entry *kernel_image_add(struct kernel_image *image, const char *name, size_t length);

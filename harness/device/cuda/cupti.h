@@ -9,6 +9,12 @@
 
 #include "case/result.h"
 
+/* Where CUPTI's headers were not there, cupti_watch and cupti_open are, which fails. */
+#pragma weak cupti_close
+#pragma weak cupti_record
+#pragma weak cupti_collect
+#pragma weak cupti_code_hash
+
 enum cupti_kind { CUPTI_KERNEL, CUPTI_COPY, CUPTI_SET };
 
 /* One activity of the device. */
@@ -41,9 +47,6 @@ void cupti_watch(const struct cupti_watcher *watcher);
  * context is created, so that module loads are seen. -1 with assay_error. */
 int cupti_open(void);
 void cupti_close(void);
-
-/* Whether records are being made. */
-bool cupti_is_open(void);
 
 /* Resume or pause recording. Recording delays each kernel by about half a microsecond: that
  * does not change its own timestamps but much of the time between two kernels. */

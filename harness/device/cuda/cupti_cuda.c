@@ -26,10 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/library.h"
 #include "device/cuda/cupti_activity_cuda.h"
 #include "device/cuda/cupti_library.h"
-#include "device/cuda/records.h"
 #include "device/cuda/symbols.h"
 
 enum {
@@ -55,17 +55,18 @@ enum {
     each(cuptiActivityGetNumDroppedRecords)
 /* clang-format on */
 
-#define MEMBER(name) __typeof__(name) *name;
-#define SYMBOL(name) {#name, NULL, offsetof(struct api, name), false},
 struct api {
-    EACH_CALL(MEMBER)
+    EACH_CALL(LIBRARY_DECLARED)
 };
-static const struct library_symbol api_symbols[] = {EACH_CALL(SYMBOL)};
-#undef MEMBER
-#undef SYMBOL
+static const struct library_symbol api_symbols[] = {EACH_CALL(LIBRARY_NAME)};
 
 /* 0, or -1 with assay_error. */
 #define CALL(name, ...) cupti_check(session.api.name(__VA_ARGS__), #name)
+
+struct record_list {
+    struct cupti_record *items;
+    int count;
+};
 
 /* A free buffer holds the pointer to the next one in its first bytes. */
 struct free_buffer {
@@ -96,7 +97,38 @@ static void keep_activity(const CUpti_Activity *activity)
 {
     struct cupti_record record;
     if (!activity_read(activity, &session.symbols, &record)) return;
-    if (records_add(&session.filling, &record)) session.lost++;
+    /* CUPTI writes zeros where it could not get the times. */
+    bool is_timed = record.start_ns != 0 && record.end_ns >= record.start_ns;
+    struct record_list *list = &session.filling;
+    struct cupti_record *kept =
+        is_timed ? grow_add(&list->items, &list->count, sizeof *kept, "records") : NULL;
+    if (kept)
+        *kept = record;
+    else
+        session.lost++;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct cupti_record *a = left, *b = right;
+    if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+    return (a->correlation > b->correlation) - (a->correlation < b->correlation);
+}
+
+/* The records of one stream arrive in order, so usually there is nothing to sort. */
+static void records_sort(struct record_list *list)
+{
+    int i = 1;
+    while (i < list->count && by_start(&list->items[i - 1], &list->items[i]) <= 0)
+        i++;
+    if (i < list->count) qsort(list->items, (size_t)list->count, sizeof *list->items, by_start);
+}
+
+static void records_release(struct record_list *list)
+{
+    free(list->items);
+    *list = (struct record_list){0};
 }
 
 /* ------------------------------------------------------------- callbacks -- */
@@ -309,11 +341,6 @@ void cupti_close(void)
     release();
 }
 
-bool cupti_is_open(void)
-{
-    return session.is_open;
-}
-
 int cupti_record(bool on)
 {
     return session.is_open ? enable_all(on) : assay_error("CUPTI is not open");
@@ -370,34 +397,6 @@ void cupti_watch(const struct cupti_watcher *watcher)
 int cupti_open(void)
 {
     return assay_error("CUPTI's headers were not there when this was built");
-}
-
-void cupti_close(void)
-{
-}
-
-bool cupti_is_open(void)
-{
-    return false;
-}
-
-int cupti_record(bool on)
-{
-    (void)on;
-    return assay_error("CUPTI is not open");
-}
-
-int cupti_collect(const struct cupti_record **records, int *count, int *lost)
-{
-    *records = NULL;
-    *count = *lost = 0;
-    return assay_error("CUPTI is not open");
-}
-
-void cupti_code_hash(const char *kernel_name, char out[RESULT_MAX_HASH])
-{
-    (void)kernel_name;
-    out[0] = '\0';
 }
 
 #endif

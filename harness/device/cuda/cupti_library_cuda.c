@@ -13,18 +13,15 @@
 #include "base/error.h"
 #include "base/library.h"
 
-struct library_api {
-    __typeof__(cuptiGetResultString) *result_text;
+struct api {
+    LIBRARY_DECLARED(cuptiGetResultString)
 };
-
-static const struct library_symbol api_symbols[] = {
-    {"cuptiGetResultString", NULL, offsetof(struct library_api, result_text), false},
-};
+static const struct library_symbol api_symbols[] = {LIBRARY_NAME(cuptiGetResultString)};
 
 /* One per process, like CUPTI's own state. */
 static struct {
     void *library;
-    struct library_api api;
+    struct api api;
 } loaded;
 
 /* A program that has a CUPTI of its own, as PyTorch has, must not get a second. */
@@ -102,7 +99,7 @@ int cupti_check(int result, const char *call)
     for (size_t i = 0; i < sizeof explained / sizeof *explained; i++)
         if ((int)explained[i].result == result) return assay_error("%s", explained[i].sentence);
     const char *words = NULL;
-    if (loaded.api.result_text((CUptiResult)result, &words) != CUPTI_SUCCESS || !words)
+    if (loaded.api.cuptiGetResultString((CUptiResult)result, &words) != CUPTI_SUCCESS || !words)
         words = "unknown";
     return assay_error("CUPTI: %s: %s (%d)", call, words, result);
 }

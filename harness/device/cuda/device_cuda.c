@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "device/cuda/check_cuda.h"
 #include "device/cuda/cupti.h"
 #include "device/cuda/device_cuda.h"
 #include "device/cuda/device_kernels.h"
@@ -208,7 +207,7 @@ static void describe_limits(const struct device *device, struct device_info *inf
 static void cuda_describe(struct device *device, struct device_info *info)
 {
     const struct cudaDeviceProp *properties = &device->properties;
-    memset(info, 0, sizeof *info);
+    device_info_init(info);
     info->place = ASSAY_CUDA;
     info->peers = device->peers;
     describe_limits(device, info);
@@ -221,14 +220,11 @@ static void cuda_describe(struct device *device, struct device_info *info)
     info->l1_bytes = (int64_t)properties->sharedMemPerMultiprocessor;
     info->cache_bytes = properties->l2CacheSize;
     info->memory_bytes = (int64_t)properties->totalGlobalMem;
-    info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
     info->ecc = properties->ECCEnabled;
-    info->mig = -1;
     info->clock = device->cupti ? CLOCK_CUPTI : CLOCK_EVENT;
     info->flush = device->flush_by_write ? FLUSH_WRITE : FLUSH_READ;
     info->event_floor_ns = device->event_floor_ns;
     info->kernel_floor_ns = device->kernel_floor_ns;
-    info->clock_step_ns = NAN;
     if (device->nvml) nvml_describe(info);
 }
 
@@ -295,6 +291,61 @@ static int cuda_checksum(struct device *device, const void *memory, size_t bytes
     if (kernel_checksum(device->stream, memory, bytes, device->sum) < 0) return -1;
     return cuda_to_host(device, sum, device->sum, sizeof *sum);
 }
+
+/* --------------------------------------------------------- whole outputs -- */
+
+static int cuda_poison(struct device *device, void *memory, size_t bytes, uint64_t seed)
+{
+    if (kernel_poison(device->stream, memory, bytes, seed) < 0) return -1;
+    return cuda_synchronize(device);
+}
+
+static int cuda_unwritten(struct device *device, const void *memory, enum assay_type type,
+                          int64_t count, uint64_t seed, struct unwritten *left)
+{
+    size_t size = assay_type_bytes(type);
+    *left = (struct unwritten){0, 0, INT64_MAX};
+    if (cuda_check(cudaMemcpyAsync(device->found, left, sizeof *left, cudaMemcpyHostToDevice,
+                                   device->stream),
+                   "copying") < 0)
+        return -1;
+    if (kernel_unwritten(device->stream, memory, (size_t)count * size, (int)size, seed,
+                         device->found) < 0)
+        return -1;
+    return cuda_move(device, left, device->found, sizeof *left, cudaMemcpyDeviceToHost);
+}
+
+static int cuda_copy(struct device *device, void *to, const void *from, size_t bytes)
+{
+    return cuda_move(device, to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+_Static_assert(ASSAY_CHECK_PLACES * sizeof(struct difference) <= FOUND_BYTES, "all fit");
+
+static int cuda_differ(struct device *device, const void *a, const void *b, enum assay_type type,
+                       int64_t count, struct difference out[ASSAY_CHECK_PLACES])
+{
+    size_t bytes = ASSAY_CHECK_PLACES * sizeof *out;
+    if (kernel_differ(device->stream, a, b, type, count, device->found) < 0) return -1;
+    return cuda_move(device, out, device->found, bytes, cudaMemcpyDeviceToHost);
+}
+
+static int cuda_signed_sums(struct device *device, const void *matrix, enum assay_type type,
+                            int64_t rows, int64_t columns, uint64_t seed, double *sums)
+{
+    double *there = NULL;
+    size_t bytes = (size_t)rows * sizeof *sums;
+    if (cuda_check(cudaMalloc((void **)&there, bytes), "allocating sums") < 0) {
+        cudaGetLastError(); /* clear it, or the next launch would report it */
+        return -1;
+    }
+    int status = kernel_signed_sums(device->stream, matrix, type, rows, columns, seed, there);
+    if (status == 0) status = cuda_move(device, sums, there, bytes, cudaMemcpyDeviceToHost);
+    cudaFree(there);
+    return status;
+}
+
+/* ------------------------------------------------------------------ whole -- */
 
 static void *cuda_stream(struct device *device)
 {

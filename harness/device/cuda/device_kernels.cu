@@ -105,11 +105,7 @@ extern "C" int kernel_fill(void *stream, void *memory, enum assay_type type, int
 {
     typedef void filler(void *, void *, int64_t, const struct assay_fill *, const float *,
                         uint64_t);
-    static filler *const fillers[ASSAY_TYPES] = {
-        fill_with<float>,         fill_with<double>,        fill_with<__half>,
-        fill_with<__nv_bfloat16>, fill_with<int8_t>,        fill_with<uint8_t>,
-        fill_with<int16_t>,       fill_with<int32_t>,       fill_with<uint32_t>,
-        fill_with<int64_t>,       fill_with<__nv_fp8_e4m3>, fill_with<__nv_fp8_e5m2>};
+    static filler *const fillers[ASSAY_TYPES] = {EACH_TYPE(fill_with)};
     fillers[type](stream, memory, count, fill, hard, seed);
     return assay_launched();
 }

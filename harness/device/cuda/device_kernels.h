@@ -5,7 +5,12 @@
  */
 #pragma once
 
-#include "assay.h"
+#include "device/device.h"
+
+/* A template for each enum assay_type, in its order. */
+#define EACH_TYPE(f)                                                                               \
+    f<float>, f<double>, f<__half>, f<__nv_bfloat16>, f<int8_t>, f<uint8_t>, f<int16_t>,           \
+        f<int32_t>, f<uint32_t>, f<int64_t>, f<__nv_fp8_e4m3>, f<__nv_fp8_e5m2>
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,6 +45,22 @@ int kernel_fill(void *stream, void *memory, enum assay_type type, int64_t count,
 
 /* Add the checksum of device.h to *sum, which is in device memory and zeroed before. */
 int kernel_checksum(void *stream, const void *memory, size_t bytes, uint64_t *sum);
+
+/* What judges whole outputs (check_kernels.cu). The poison of elements.h over `bytes` bytes; memory
+ * is aligned for its words. */
+int kernel_poison(void *stream, void *memory, size_t bytes, uint64_t seed);
+
+/* The members of struct unwritten, which *left holds beforehand as 0, 0, INT64_MAX. */
+int kernel_unwritten(void *stream, const void *memory, size_t bytes, int size, uint64_t seed,
+                     int64_t *left);
+
+/* device_ops.differ; `out` has ASSAY_CHECK_PLACES elements. */
+int kernel_differ(void *stream, const void *a, const void *b, enum assay_type type, int64_t count,
+                  struct difference *out);
+
+/* device_ops.signed_sums; `sums` has `rows` elements, in device memory. */
+int kernel_signed_sums(void *stream, const void *matrix, enum assay_type type, int64_t rows,
+                       int64_t columns, uint64_t seed, double *sums);
 
 #ifdef __cplusplus
 }

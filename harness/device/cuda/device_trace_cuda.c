@@ -4,7 +4,6 @@
  */
 #include <cuda.h>
 
-#include "base/error.h"
 #include "base/library.h"
 #include "device/cuda/cupti.h"
 #include "device/cuda/device_cuda.h"

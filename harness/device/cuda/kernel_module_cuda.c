@@ -21,42 +21,28 @@ struct kernel_module {
     CUfunction function;
 };
 
-struct driver_api {
-    CUresult (*error_text)(CUresult code, const char **text);
-    CUresult (*device)(CUdevice *device);
-    CUresult (*attribute)(int *value, CUdevice_attribute attribute, CUdevice device);
-    CUresult (*load)(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
-                     void **values);
-    CUresult (*unload)(CUmodule module);
-    CUresult (*function)(CUfunction *function, CUmodule module, const char *name);
-    CUresult (*set_attribute)(CUfunction function, CUfunction_attribute attribute, int value);
-    CUresult (*launch)(const CUlaunchConfig *config, CUfunction function, void **parameters,
-                       void **extra);
-    CUresult (*alloc)(CUdeviceptr *memory, size_t bytes);
-    CUresult (*release)(CUdeviceptr memory);
-    CUresult (*to_host)(void *host, CUdeviceptr memory, size_t bytes);
-    CUresult (*synchronize)(CUstream stream);
+/* By the names that the library has for the versions of today. */
+/* clang-format off */
+#define EACH_CALL(f) \
+    f(cuGetErrorString) \
+    f(cuCtxGetDevice) \
+    f(cuDeviceGetAttribute) \
+    f(cuModuleLoadDataEx) \
+    f(cuModuleUnload) \
+    f(cuModuleGetFunction) \
+    f(cuFuncSetAttribute) \
+    f(cuLaunchKernelEx) \
+    f(cuMemAlloc_v2) \
+    f(cuMemFree_v2) \
+    f(cuMemcpyDtoH_v2) \
+    f(cuStreamSynchronize)
+/* clang-format on */
+struct api {
+    EACH_CALL(LIBRARY_DECLARED)
 };
+static const struct library_symbol symbols[] = {EACH_CALL(LIBRARY_NAME)};
 
-/* The names under which the library has the versions that cuda.h declares today. */
-#define AT(member) offsetof(struct driver_api, member)
-static const struct library_symbol symbols[] = {
-    {"cuGetErrorString", NULL, AT(error_text), false},
-    {"cuCtxGetDevice", NULL, AT(device), false},
-    {"cuDeviceGetAttribute", NULL, AT(attribute), false},
-    {"cuModuleLoadDataEx", NULL, AT(load), false},
-    {"cuModuleUnload", NULL, AT(unload), false},
-    {"cuModuleGetFunction", NULL, AT(function), false},
-    {"cuFuncSetAttribute", NULL, AT(set_attribute), false},
-    {"cuLaunchKernelEx", NULL, AT(launch), false},
-    {"cuMemAlloc_v2", NULL, AT(alloc), false},
-    {"cuMemFree_v2", NULL, AT(release), false},
-    {"cuMemcpyDtoH_v2", NULL, AT(to_host), false},
-    {"cuStreamSynchronize", NULL, AT(synchronize), false},
-};
-#undef AT
-
-static struct driver_api driver;
+static struct api driver;
 static bool is_loaded;
 
 static int open_driver(void)
@@ -76,7 +62,7 @@ static int check(CUresult code, const char *what)
 {
     const char *text = NULL;
     if (code == CUDA_SUCCESS) return 0;
-    if (driver.error_text(code, &text) != CUDA_SUCCESS || !text) text = "unknown error";
+    if (driver.cuGetErrorString(code, &text) != CUDA_SUCCESS || !text) text = "unknown error";
     return assay_error("%s: %s", what, text);
 }
 
@@ -92,10 +78,12 @@ int kernel_module_capability(int *sm, int *shown)
     CUdevice device;
     int major = 0, minor = 0;
     *sm = *shown = 0;
-    if (open_driver() || check(driver.device(&device), "the current device") ||
-        check(driver.attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
+    if (open_driver() || check(driver.cuCtxGetDevice(&device), "the current device") ||
+        check(driver.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+                                          device),
               "the compute capability") ||
-        check(driver.attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
+        check(driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+                                          device),
               "the compute capability"))
         return -1;
     *sm = 10 * major + minor;
@@ -111,7 +99,7 @@ static int load_image(struct kernel_module *module, const struct kernel_image *i
     char log[LOG_BYTES] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)sizeof log};
-    CUresult code = driver.load(&module->module, image->bytes, 2, options, values);
+    CUresult code = driver.cuModuleLoadDataEx(&module->module, image->bytes, 2, options, values);
     if (check(code, "the driver does not load it") == 0) return 0;
     log[strcspn(log, "\n")] = '\0';
     return log[0] ? assay_error("%s (%s)", assay_last_error(), log) : -1;
@@ -120,7 +108,7 @@ static int load_image(struct kernel_module *module, const struct kernel_image *i
 static int allow(const struct kernel_module *module, CUfunction_attribute attribute, unsigned value,
                  const char *what)
 {
-    return check(driver.set_attribute(module->function, attribute, (int)value), what);
+    return check(driver.cuFuncSetAttribute(module->function, attribute, (int)value), what);
 }
 
 /* What a launch may have only where it was asked for. */
@@ -145,7 +133,7 @@ int kernel_module_load(struct kernel_module **module, const struct kernel_image 
     struct kernel_module *loaded = calloc(1, sizeof *loaded);
     if (!loaded) return assay_error("out of memory for a module");
     if (load_image(loaded, image) == 0 &&
-        check(driver.function(&loaded->function, loaded->module, kernel), kernel) == 0 &&
+        check(driver.cuModuleGetFunction(&loaded->function, loaded->module, kernel), kernel) == 0 &&
         prepare(loaded, launch) == 0) {
         *module = loaded;
         return 0;
@@ -158,7 +146,7 @@ int kernel_module_load(struct kernel_module **module, const struct kernel_image 
 void kernel_module_unload(struct kernel_module *module)
 {
     if (!module) return;
-    if (module->module) driver.unload(module->module);
+    if (module->module) driver.cuModuleUnload(module->module);
     free(module);
 }
 
@@ -182,7 +170,7 @@ int kernel_module_launch(const struct kernel_module *module, const struct kernel
         .attrs = &attribute,
         .numAttrs = cluster[0] != 0,
     };
-    return check(driver.launch(&config, module->function, parameters, NULL), "launch");
+    return check(driver.cuLaunchKernelEx(&config, module->function, parameters, NULL), "launch");
 }
 
 /* ---------------------------------------------------------------- memory -- */
@@ -191,18 +179,20 @@ int kernel_memory_alloc(void **memory, size_t bytes)
 {
     CUdeviceptr address = 0;
     *memory = NULL;
-    if (open_driver() || check(driver.alloc(&address, bytes), "memory of the GPU")) return -1;
+    if (open_driver() || check(driver.cuMemAlloc_v2(&address, bytes), "memory of the GPU"))
+        return -1;
     *memory = (void *)(uintptr_t)address;
     return 0;
 }
 
 void kernel_memory_free(void *memory)
 {
-    if (memory) driver.release((CUdeviceptr)(uintptr_t)memory);
+    if (memory) driver.cuMemFree_v2((CUdeviceptr)(uintptr_t)memory);
 }
 
 int kernel_memory_read(void *host, const void *memory, size_t bytes, void *stream)
 {
-    if (open_driver() || check(driver.synchronize(stream), "before a copy")) return -1;
-    return check(driver.to_host(host, (CUdeviceptr)(uintptr_t)memory, bytes), "a copy to the host");
+    if (open_driver() || check(driver.cuStreamSynchronize(stream), "before a copy")) return -1;
+    return check(driver.cuMemcpyDtoH_v2(host, (CUdeviceptr)(uintptr_t)memory, bytes),
+                 "a copy to the host");
 }

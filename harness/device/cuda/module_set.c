@@ -5,7 +5,7 @@
 
 #include "base/grow.h"
 #include "device/cuda/cubin_kernels.h"
-#include "device/cuda/cubin_sections.h"
+#include "device/cuda/cubin.h"
 
 struct module {
     void *bytes;
@@ -54,8 +54,8 @@ void module_set_free(struct module_set *set)
 
 int module_set_add(struct module_set *set, const void *cubin, size_t size)
 {
-    struct cubin_sections sections;
-    if (cubin_sections_open(&sections, cubin, size) != 0) return 0;
+    struct elf_file sections;
+    if (cubin_open(&sections, cubin, size) != 0) return 0;
     struct code_hash whole = code_hash_of(cubin, size);
     for (int i = 0; i < set->count; i++)
         if (memcmp(&set->modules[i].whole, &whole, sizeof whole) == 0) return 0;
@@ -73,13 +73,13 @@ int module_set_add(struct module_set *set, const void *cubin, size_t size)
 }
 
 /* The section of a kernel's attributes; false: the module has no such kernel. */
-static bool find_info(const struct module *module, const char *name, struct cubin_section *section)
+static bool find_info(const struct module *module, const char *name, struct elf_section *section)
 {
     static const char prefix[] = ".nv.info.";
-    struct cubin_sections sections;
-    if (cubin_sections_open(&sections, module->bytes, module->size) != 0) return false;
+    struct elf_file sections;
+    if (cubin_open(&sections, module->bytes, module->size) != 0) return false;
     for (uint64_t i = 1; i < sections.count; i++) {
-        if (cubin_section_read(&sections, i, section) != 0) return false;
+        if (elf_section_read(&sections, i, section) != 0) return false;
         if (strncmp(section->name, prefix, sizeof prefix - 1) == 0 &&
             strcmp(section->name + sizeof prefix - 1, name) == 0)
             return true;
@@ -91,7 +91,7 @@ static bool find_info(const struct module *module, const char *name, struct cubi
  * known, so both count. They are summed, whatever order they were loaded in. */
 static int look_into(struct module *module, const char *name, struct module_kernel *kernel)
 {
-    struct cubin_section info;
+    struct elf_section info;
     if (!find_info(module, name, &info)) return 0;
     if (!module->has_identity && cubin_identity(module->bytes, module->size, &module->identity))
         return -1;

@@ -22,41 +22,28 @@ enum { NVRTC_SUCCESS = 0, MAX_OPTIONS = 64 };
 
 struct program; /* nvrtcProgram points to it */
 
-struct nvrtc_api {
-    int (*create)(struct program **program, const char *source, const char *name, int headers,
-                  const char *const *header, const char *const *names);
-    int (*destroy)(struct program **program);
-    int (*compile)(struct program *program, int count, const char *const *options);
-    int (*log_size)(struct program *program, size_t *size);
-    int (*log)(struct program *program, char *log);
-    int (*cubin_size)(struct program *program, size_t *size);
-    int (*cubin)(struct program *program, char *code);
-    int (*ptx_size)(struct program *program, size_t *size);
-    int (*ptx)(struct program *program, char *code);
-    int (*add_name)(struct program *program, const char *expression);
-    int (*lowered_name)(struct program *program, const char *expression, const char **name);
-    const char *(*error_text)(int code);
+/* clang-format off */
+#define EACH_CALL(f) \
+    f(create, int, (struct program **program, const char *source, const char *name, int headers, const char *const *header, const char *const *names), "nvrtcCreateProgram", NULL, false) \
+    f(destroy, int, (struct program **program), "nvrtcDestroyProgram", NULL, false) \
+    f(compile, int, (struct program *program, int count, const char *const *options), "nvrtcCompileProgram", NULL, false) \
+    f(log_size, int, (struct program *program, size_t *size), "nvrtcGetProgramLogSize", NULL, false) \
+    f(log, int, (struct program *program, char *log), "nvrtcGetProgramLog", NULL, false) \
+    f(cubin_size, int, (struct program *program, size_t *size), "nvrtcGetCUBINSize", NULL, false) \
+    f(cubin, int, (struct program *program, char *code), "nvrtcGetCUBIN", NULL, false) \
+    f(ptx_size, int, (struct program *program, size_t *size), "nvrtcGetPTXSize", NULL, false) \
+    f(ptx, int, (struct program *program, char *code), "nvrtcGetPTX", NULL, false) \
+    f(add_name, int, (struct program *program, const char *expression), "nvrtcAddNameExpression", NULL, false) \
+    f(lowered_name, int, (struct program *program, const char *expression, const char **name), "nvrtcGetLoweredName", NULL, false) \
+    f(error_text, const char *, (int code), "nvrtcGetErrorString", NULL, false)
+/* clang-format on */
+struct api {
+    EACH_CALL(LIBRARY_MEMBER)
 };
-
-#define AT(member) offsetof(struct nvrtc_api, member)
-static const struct library_symbol symbols[] = {
-    {"nvrtcCreateProgram", NULL, AT(create), false},
-    {"nvrtcDestroyProgram", NULL, AT(destroy), false},
-    {"nvrtcCompileProgram", NULL, AT(compile), false},
-    {"nvrtcGetProgramLogSize", NULL, AT(log_size), false},
-    {"nvrtcGetProgramLog", NULL, AT(log), false},
-    {"nvrtcGetCUBINSize", NULL, AT(cubin_size), false},
-    {"nvrtcGetCUBIN", NULL, AT(cubin), false},
-    {"nvrtcGetPTXSize", NULL, AT(ptx_size), false},
-    {"nvrtcGetPTX", NULL, AT(ptx), false},
-    {"nvrtcAddNameExpression", NULL, AT(add_name), false},
-    {"nvrtcGetLoweredName", NULL, AT(lowered_name), false},
-    {"nvrtcGetErrorString", NULL, AT(error_text), false},
-};
-#undef AT
+static const struct library_symbol symbols[] = {EACH_CALL(LIBRARY_SYMBOL)};
 
 /* Loaded once and kept: it is large. */
-static struct nvrtc_api nvrtc;
+static struct api nvrtc;
 static bool is_loaded;
 
 static int load(void)

@@ -8,7 +8,6 @@
  * block the host clock measures one more launch, without recording.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/stats.h"

@@ -1,6 +1,6 @@
 /*
- * symbols.h - a table of the kernels of a process: each mangled name once, with the hash
- * of its machine code if its module was seen loading. Pure.
+ * symbols.h - a table of names, each of them once: of the kernels of a process, mangled, with the
+ * hash of the machine code if the module was seen loading; and of ranges. Pure.
  */
 #pragma once
 
@@ -16,7 +16,8 @@ struct symbol {
     const char *name;
     struct code_hash code; /* CODE_SEEN only */
     enum code_state state;
-    char text[]; /* of the name */
+    uint32_t number; /* for who numbers names; 0: it has none yet */
+    char text[];     /* of the name */
 };
 
 struct symbols {

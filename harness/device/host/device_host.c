@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "case/run_record.h"
 #include "device/device.h"
-#include "device/host/cache_lines.h"
 #include "device/host/host_cache.h"
 #include "device/host/host_memory.h"
 #include "device/nvtx.h"
@@ -100,7 +99,7 @@ static double clock_step_ns(void)
 static void describe_host(struct device *device, struct device_info *info)
 {
     struct utsname system;
-    memset(info, 0, sizeof *info);
+    device_info_init(info);
     info->place = ASSAY_HOST;
     snprintf(info->spec, sizeof info->spec, "host");
     if (!host_cpu_name(info->name, sizeof info->name, ""))
@@ -111,11 +110,8 @@ static void describe_host(struct device *device, struct device_info *info)
     info->l1_bytes = l1 > 0 ? l1 : -1;
     info->cache_bytes = device->cache_bytes;
     info->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
-    info->ecc = info->mig = -1;
     info->clock = CLOCK_HOST;
     info->flush = device->how;
-    info->event_floor_ns = info->kernel_floor_ns = NAN;
     info->clock_step_ns = clock_step_ns();
 }
 

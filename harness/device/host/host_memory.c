@@ -1,10 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fill.h"
+#include "device/elements.h"
 #include "device/host/host_memory.h"
 
-enum { ALIGNMENT = 4096 };
+enum { ALIGNMENT = 4096, WORD = sizeof(uint64_t), PARALLEL_WORDS = 65536 };
 
 void *host_memory_alloc(struct device *device, size_t bytes)
 {
@@ -47,7 +47,7 @@ int host_memory_fill(struct device *device, void *memory, enum assay_type type, 
                      const struct assay_fill *fill, uint64_t seed)
 {
     (void)device;
-#pragma omp parallel for schedule(static) if (count > 65536)
+#pragma omp parallel for schedule(static) if (count > PARALLEL_WORDS)
     for (int64_t i = 0; i < count; i++)
         assay_store(type, memory, i, fill_value(fill, fill->hard, seed, i));
     return 0;
@@ -60,7 +60,7 @@ int host_memory_checksum(struct device *device, const void *memory, size_t bytes
     const char *base = memory;
     int64_t words = (int64_t)(bytes / sizeof(uint64_t));
     uint64_t total = 0;
-#pragma omp parallel for schedule(static) reduction(+ : total) if (words > 65536)
+#pragma omp parallel for schedule(static) reduction(+ : total) if (words > PARALLEL_WORDS)
     for (int64_t i = 0; i < words; i++) {
         uint64_t word;
         memcpy(&word, base + (size_t)i * sizeof word, sizeof word);
@@ -69,5 +69,77 @@ int host_memory_checksum(struct device *device, const void *memory, size_t bytes
     for (size_t i = (size_t)words * sizeof(uint64_t); i < bytes; i++)
         total += fill_hash((unsigned char)base[i], i);
     *sum = total;
+    return 0;
+}
+
+/* --------------------------------------------------------- whole outputs -- */
+
+int host_memory_poison(struct device *device, void *memory, size_t bytes, uint64_t seed)
+{
+    (void)device;
+    int64_t words = (int64_t)((bytes + WORD - 1) / WORD);
+#pragma omp parallel for schedule(static) if (words > PARALLEL_WORDS)
+    for (int64_t i = 0; i < words; i++) {
+        uint64_t word = poison_word(seed, i);
+        size_t at = (size_t)i * WORD;
+        memcpy((char *)memory + at, &word, bytes - at < WORD ? bytes - at : WORD);
+    }
+    return 0;
+}
+
+int host_memory_unwritten(struct device *device, const void *memory, enum assay_type type,
+                          int64_t count, uint64_t seed, struct unwritten *left)
+{
+    (void)device;
+    int size = (int)assay_type_bytes(type);
+    size_t bytes = (size_t)count * (size_t)size;
+    int64_t words = (int64_t)((bytes + WORD - 1) / WORD);
+    int64_t whole = 0, elements = 0, first = INT64_MAX;
+#pragma omp parallel for schedule(static) reduction(+ : whole, elements) reduction(min : first) if (words > PARALLEL_WORDS)
+    for (int64_t i = 0; i < words; i++) {
+        uint64_t word = 0, poison = poison_word(seed, i);
+        size_t at = (size_t)i * WORD, here = bytes - at < WORD ? bytes - at : WORD;
+        memcpy(&word, (const char *)memory + at, here);
+        elements += poison_left(word, poison, size, (int)here / size);
+        if (word != poison) continue;
+        whole++;
+        if (i < first) first = i;
+    }
+    *left = (struct unwritten){whole, elements, first};
+    return 0;
+}
+
+int host_memory_differ(struct device *device, const void *a, const void *b, enum assay_type type,
+                       int64_t count, struct difference out[ASSAY_CHECK_PLACES])
+{
+    (void)device;
+    size_t size = assay_type_bytes(type);
+#pragma omp parallel for schedule(static) if (count > PARALLEL_WORDS)
+    for (int64_t part = 0; part < ASSAY_CHECK_PLACES; part++) {
+        int64_t begin = part * count / ASSAY_CHECK_PLACES;
+        int64_t end = (part + 1) * count / ASSAY_CHECK_PLACES;
+        struct difference most = {begin, 0};
+        for (int64_t i = begin; i < end; i++) {
+            size_t at = (size_t)i * size;
+            if (memcmp((const char *)a + at, (const char *)b + at, size) == 0) continue;
+            double by = difference_of(assay_load(type, a, i), assay_load(type, b, i));
+            if (by > most.by) most = (struct difference){i, by};
+        }
+        out[part] = most;
+    }
+    return 0;
+}
+
+int host_memory_signed_sums(struct device *device, const void *matrix, enum assay_type type,
+                            int64_t rows, int64_t columns, uint64_t seed, double *sums)
+{
+    (void)device;
+#pragma omp parallel for schedule(static) if (rows * columns > PARALLEL_WORDS)
+    for (int64_t i = 0; i < rows; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < columns; j++)
+            sum += sign_of(seed, j) * assay_load(type, matrix, i * columns + j);
+        sums[i] = sum;
+    }
     return 0;
 }

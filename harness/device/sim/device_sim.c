@@ -159,10 +159,10 @@ static void spec_text(const struct device *device, char out[RESULT_MAX_SPEC])
  * spec, so that runs with different specs can be compared. */
 static void sim_describe(struct device *device, struct device_info *info)
 {
-    memset(info, 0, sizeof *info);
+    device_info_init(info);
     info->place = ASSAY_HOST;
     info->simulated = true;
-    info->simulates_counters = device->spec.has_code;
+    info->simulates_counters = !isnan(device->spec.code);
     spec_text(device, info->spec);
     snprintf(info->name, sizeof info->name, "simulated device");
     info->peers = gpu_count(&device->spec);
@@ -171,11 +171,8 @@ static void sim_describe(struct device *device, struct device_info *info)
     info->l1_bytes = (int64_t)256 << 10;
     info->cache_bytes = (int64_t)48 << 20;
     info->memory_bytes = (int64_t)64 << 30;
-    info->sm_mhz_max = info->memory_mhz_max = info->power_limit_w = NAN;
-    info->ecc = info->mig = -1;
     info->clock = CLOCK_SIM;
     info->flush = device->flush;
-    info->event_floor_ns = info->kernel_floor_ns = info->clock_step_ns = NAN;
     for (int i = 0; i < device->spec.rule_count; i++)
         if (device->spec.rules[i].fate == SIM_HANG) info->step_limit_s = HANG_LIMIT_S;
 }
@@ -267,7 +264,7 @@ static int sim_trace(struct device *device, enum trace_step step,
     sim_spec_code(&device->spec, variant->operation, variant->name, code);
     fingerprint_add(print, "launch: kernel %s; grid 1 1 1; block 16 1 1; code %s", variant->name,
                     code);
-    if (!device->spec.has_code)
+    if (isnan(device->spec.code))
         fingerprint_doubt(print, "this simulated device does not say which code it runs (code=N)");
     return 0;
 }

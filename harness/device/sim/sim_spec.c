@@ -90,13 +90,6 @@ static int take_modes(struct sim_spec *spec, const struct sim_key *key, char *va
     return 0;
 }
 
-static int take_code(struct sim_spec *spec, const struct sim_key *key, char *value)
-{
-    if (!parse_number(value, key->min, key->max, &spec->code)) return refuse(key, value);
-    spec->has_code = true;
-    return 0;
-}
-
 static bool has_size(enum sim_fate fate)
 {
     return fate == SIM_SLOW || fate == SIM_BIAS;
@@ -145,7 +138,7 @@ static const struct sim_key keys[] = {
      "GLOB:PCT with per cent from -90 to 10000, as in int8_quantize/*:10"},
     {"bias", take_rule, 0, -90, 10000, SIM_BIAS,
      "GLOB:PCT with per cent from -90 to 10000, as in int8_quantize/*:3"},
-    {"code", take_code, 0, 0, 1e6, 0, "a number from 0 to 1e6"},
+    {"code", take_number, AT(code), 0, 1e6, 0, "a number from 0 to 1e6"},
     {"crash", take_rule, 0, 0, 0, SIM_CRASH, GLOB},
     {"hang", take_rule, 0, 0, 0, SIM_HANG, GLOB},
     {"wrong", take_rule, 0, 0, 0, SIM_WRONG, GLOB},
@@ -193,7 +186,7 @@ static int take_item(struct sim_spec *spec, char *item, unsigned *seen)
 
 int sim_spec_parse(const char *text, struct sim_spec *spec)
 {
-    *spec = (struct sim_spec){.seed = 1, .noise_pct = DEFAULT_NOISE_PCT, .gpu = -1};
+    *spec = (struct sim_spec){.seed = 1, .noise_pct = DEFAULT_NOISE_PCT, .gpu = -1, .code = NAN};
     const char *colon = strchr(text, ':');
     if (colon == NULL) return 0;
     char *copy = strdup(colon + 1);

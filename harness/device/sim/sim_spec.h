@@ -37,8 +37,7 @@ struct sim_spec {
     int gpus;              /* of the machine; 0: it was not said, and there is one */
     int gpu;               /* which of them, from 0; -1: none is named, or all are (gpu=all) */
     double step_ns;        /* of the clock, which reads multiples of it; 0: any time */
-    bool has_code;         /* it says which machine code its cases run */
-    double code;           /* the number of the build that it is of */
+    double code;           /* the number of the build that its machine code is of; NAN: unsaid */
     int rule_count;
     struct sim_rule rules[SIM_MAX_RULES];
 };

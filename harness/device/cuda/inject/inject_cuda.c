@@ -22,7 +22,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -56,14 +55,10 @@ enum {
     each(cuptiActivityGetNumDroppedRecords)
 /* clang-format on */
 
-#define MEMBER(name) __typeof__(name) *name;
-#define SYMBOL(name) {#name, NULL, offsetof(struct api, name), false},
 struct api {
-    EACH_CALL(MEMBER)
+    EACH_CALL(LIBRARY_DECLARED)
 };
-static const struct library_symbol api_symbols[] = {EACH_CALL(SYMBOL)};
-#undef MEMBER
-#undef SYMBOL
+static const struct library_symbol api_symbols[] = {EACH_CALL(LIBRARY_NAME)};
 
 #define CALL(name, ...) cupti_check(recorder.api.name(__VA_ARGS__), #name)
 

@@ -6,13 +6,12 @@
 
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
-#include <search.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "device/cuda/symbols.h"
 #include "device/trace_format.h"
 
 enum {
@@ -23,46 +22,23 @@ enum {
 
 /* ----------------------------------------------------------------- names -- */
 
-struct name {
-    const char *text;
-    uint32_t number;
-    char kept[];
-};
-
 static struct {
     pthread_mutex_t lock;
-    void *root; /* of tsearch(3) */
+    struct symbols all;
     uint32_t count;
     const char *text[MOST_NAMES]; /* by number; MOST_NAMES is that of all that are too many */
 } names = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static int by_text(const void *left, const void *right)
-{
-    return strcmp(((const struct name *)left)->text, ((const struct name *)right)->text);
-}
-
-static uint32_t name_add(const char *text)
-{
-    size_t length = strlen(text);
-    struct name *name = names.count + 1 < MOST_NAMES ? malloc(sizeof *name + length + 1) : NULL;
-    if (!name) return MOST_NAMES;
-    name->text = memcpy(name->kept, text, length + 1);
-    name->number = names.count + 1;
-    if (!tsearch(name, &names.root, by_text)) {
-        free(name);
-        return MOST_NAMES;
-    }
-    names.text[++names.count] = name->text;
-    return name->number;
-}
 
 static uint32_t name_number(const char *text)
 {
     char cut[MOST_NAME];
     snprintf(cut, sizeof cut, "%s", text && text[0] ? text : "(no name)");
     pthread_mutex_lock(&names.lock);
-    struct name *const *found = tfind(&(struct name){.text = cut}, &names.root, by_text);
-    uint32_t number = found ? (*found)->number : name_add(cut);
+    const struct symbol *known = symbols_find(&names.all, cut);
+    struct symbol *added =
+        known || names.count + 1 == MOST_NAMES ? NULL : symbols_intern(&names.all, cut);
+    if (added) names.text[added->number = ++names.count] = added->name;
+    uint32_t number = known ? known->number : added ? added->number : MOST_NAMES;
     pthread_mutex_unlock(&names.lock);
     return number;
 }

@@ -1,62 +1,16 @@
 /*
- * test_cupti.c - recording what the device did, against a library made on the
+ * test_cupti_cuda.c - recording what the device did, against a library made on the
  * spot (fake_cupti.h).
  */
 #include <stdbool.h>
-#include <dlfcn.h>
 
 #include "tests/test.h"
 #include "base/error.h"
 #include "device/cuda/cupti.h"
-#include "device/cuda/records.h"
 #include "tests/shared_object.h"
 #include "synthetic_cubin.h"
 
-/* ---------------------------------------------------------------- records -- */
-
-static void records_are_sorted_by_start_then_end_then_correlation(void **state)
-{
-    struct record_list list = {0};
-    const uint64_t times[][3] = {{30, 40, 1}, {10, 30, 2}, {10, 20, 5}, {10, 20, 4}};
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(
-            records_add(&list, &(struct cupti_record){.start_ns = times[i][0],
-                                                      .end_ns = times[i][1],
-                                                      .correlation = (uint32_t)times[i][2]}),
-            0);
-    records_sort(&list);
-    const uint32_t order[] = {4, 5, 2, 1};
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(list.items[i].correlation, order[i]);
-    records_release(&list);
-}
-
-static void a_record_without_times_is_refused(void **state)
-{
-    struct record_list list = {0};
-    assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = 0, .end_ns = 0}), -1);
-    assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = 5, .end_ns = 0}), -1);
-    assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = 5, .end_ns = 4}), -1);
-    assert_int_equal(list.count, 0);
-}
-
-static void ten_thousand_records_keep_their_values(void **state)
-{
-    struct record_list list = {0};
-    for (uint32_t i = 1; i <= 10000; i++)
-        assert_int_equal(records_add(&list, &(struct cupti_record){.start_ns = i, .end_ns = i}), 0);
-    assert_int_equal(list.count, 10000);
-    assert_int_equal(list.items[9999].start_ns, 10000);
-    records_release(&list);
-}
-
-#ifdef ASSAY_HAVE_CUDA
 #if __has_include(<cupti_activity.h>)
-#define CUPTI_IS_BUILT 1
-#endif
-#endif
-
-#ifdef CUPTI_IS_BUILT
 
 #include "fake_cupti.h"
 
@@ -76,28 +30,21 @@ static struct {
     int (*call)(const char *name, int site, const void *parameters, const char *symbol);
 } fake;
 
-static void find(const char *name, void *function)
-{
-    void *symbol = dlsym(fake.library, name);
-    assert_non_null(symbol);
-    memcpy(function, &symbol, sizeof symbol);
-}
-
 static int make_library(void **state)
 {
     if (shared_object_make(library_source, fake.path, sizeof fake.path)) return -1;
     fake.library = dlopen(fake.path, RTLD_NOW | RTLD_LOCAL);
     if (!fake.library) return -1;
-    find("fake_kernel", &fake.kernel);
-    find("fake_copy", &fake.copy);
-    find("fake_set", &fake.set);
-    find("fake_unfinished", &fake.unfinished);
-    find("fake_dropped", &fake.dropped);
-    find("fake_results", &fake.results);
-    find("fake_kinds", &fake.kinds);
-    find("fake_dirty", &fake.dirty);
-    find("fake_module", &fake.module);
-    find("fake_call", &fake.call);
+    shared_object_find(fake.library, "fake_kernel", &fake.kernel);
+    shared_object_find(fake.library, "fake_copy", &fake.copy);
+    shared_object_find(fake.library, "fake_set", &fake.set);
+    shared_object_find(fake.library, "fake_unfinished", &fake.unfinished);
+    shared_object_find(fake.library, "fake_dropped", &fake.dropped);
+    shared_object_find(fake.library, "fake_results", &fake.results);
+    shared_object_find(fake.library, "fake_kinds", &fake.kinds);
+    shared_object_find(fake.library, "fake_dirty", &fake.dirty);
+    shared_object_find(fake.library, "fake_module", &fake.module);
+    shared_object_find(fake.library, "fake_call", &fake.call);
     return 0;
 }
 
@@ -134,31 +81,31 @@ static void collect(int expected_count, int expected_lost)
 }
 
 /* Must come first: afterwards the library stays loaded. */
-static void a_missing_library_is_an_error_with_its_path(void **state)
+TEST_WITH(a_missing_library_is_an_error_with_its_path, NULL, close_session)
 {
     setenv("ASSAY_CUPTI", "/nowhere/libcupti.so", 1);
     assert_int_equal(cupti_open(), -1);
     assert_non_null(strstr(assay_last_error(), "/nowhere/libcupti.so"));
-    assert_false(cupti_is_open());
+    assert_int_equal(cupti_record(false), -1);
 }
 
-static void a_profiler_in_the_environment_has_the_device(void **state)
+TEST_WITH(a_profiler_in_the_environment_has_the_device, NULL, close_session)
 {
     setenv("CUDA_INJECTION64_PATH", "/opt/tool/injection.so", 1);
     assert_int_equal(cupti_open(), -1);
     assert_non_null(strstr(assay_last_error(), "another profiler"));
 }
 
-static void a_second_subscriber_is_told_that_it_is_taken(void **state)
+TEST_WITH(a_second_subscriber_is_told_that_it_is_taken, NULL, close_session)
 {
     setenv("ASSAY_CUPTI", fake.path, 1);
     fake.results(39, 0);
     assert_int_equal(cupti_open(), -1);
     assert_non_null(strstr(assay_last_error(), "another profiler"));
-    assert_false(cupti_is_open());
+    assert_int_equal(cupti_record(false), -1);
 }
 
-static void a_refusal_to_record_leaves_nothing_enabled(void **state)
+TEST_WITH(a_refusal_to_record_leaves_nothing_enabled, NULL, close_session)
 {
     setenv("ASSAY_CUPTI", fake.path, 1);
     fake.results(0, 35);
@@ -170,7 +117,7 @@ static void a_refusal_to_record_leaves_nothing_enabled(void **state)
     assert_non_null(strstr(assay_last_error(), "WORDS (999)"));
 }
 
-static void a_kernel_is_recorded_with_its_resources(void **state)
+TEST_WITH(a_kernel_is_recorded_with_its_resources, open_session, close_session)
 {
     char name[] = "_Z4fillPf";
     fake.kernel(1000, 3500, 11, name);
@@ -188,7 +135,7 @@ static void a_kernel_is_recorded_with_its_resources(void **state)
     assert_string_equal(records[0].name, "_Z4fillPf");
 }
 
-static void copies_and_sets_are_recorded_without_resources(void **state)
+TEST_WITH(copies_and_sets_are_recorded_without_resources, open_session, close_session)
 {
     fake.set(30, 40, 3);
     fake.copy(10, 20, 2);
@@ -203,7 +150,19 @@ static void copies_and_sets_are_recorded_without_resources(void **state)
     assert_int_equal(records[1].registers, -1);
 }
 
-static void a_collect_takes_what_came_since_the_last(void **state)
+TEST_WITH(records_are_sorted_by_start_then_end_then_correlation, open_session, close_session)
+{
+    static const uint32_t order[] = {4, 5, 2, 1};
+    fake.kernel(30, 40, 1, "a");
+    fake.kernel(10, 30, 2, "a");
+    fake.kernel(10, 20, 5, "a");
+    fake.kernel(10, 20, 4, "a");
+    collect(4, 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(records[i].correlation, order[i]);
+}
+
+TEST_WITH(a_collect_takes_what_came_since_the_last, open_session, close_session)
 {
     fake.kernel(10, 20, 1, "a");
     collect(1, 0);
@@ -213,7 +172,7 @@ static void a_collect_takes_what_came_since_the_last(void **state)
     assert_int_equal(records[0].correlation, 2);
 }
 
-static void many_kernels_fill_many_buffers_and_none_is_lost(void **state)
+TEST_WITH(many_kernels_fill_many_buffers_and_none_is_lost, open_session, close_session)
 {
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 1; i <= 20000; i++)
@@ -226,17 +185,19 @@ static void many_kernels_fill_many_buffers_and_none_is_lost(void **state)
     assert_false(fake.dirty());
 }
 
-static void what_is_lost_is_counted(void **state)
+TEST_WITH(what_is_lost_is_counted, open_session, close_session)
 {
     fake.kernel(10, 20, 1, "a");
-    fake.kernel(0, 0, 2, "a");
+    fake.kernel(0, 0, 2, "a"); /* without times, and with times that cannot be */
+    fake.kernel(5, 0, 3, "a");
+    fake.kernel(5, 4, 4, "a");
     fake.unfinished();
     fake.dropped(5);
-    collect(1, 1 + 1 + 5);
+    collect(1, 3 + 1 + 5);
     collect(0, 0);
 }
 
-static void the_code_of_a_loaded_kernel_has_a_hash(void **state)
+TEST_WITH(the_code_of_a_loaded_kernel_has_a_hash, open_session, close_session)
 {
     static const char code[] = "machine code", other[] = "other code";
     const struct synthetic_function function = {"_Z4fillPf", code, sizeof code};
@@ -257,7 +218,7 @@ static void the_code_of_a_loaded_kernel_has_a_hash(void **state)
     assert_string_equal(hash, "");
 }
 
-static void a_module_that_cannot_be_read_is_passed_over(void **state)
+TEST_WITH(a_module_that_cannot_be_read_is_passed_over, open_session, close_session)
 {
     char hash[RESULT_MAX_HASH];
     fake.module("not a cubin", 11);
@@ -286,7 +247,7 @@ static void hear_call(void *context, const char *name, bool has_ended, const voi
     fake.call("cuPointerGetAttributes", 0, parameters, NULL);
 }
 
-static void who_watches_is_told(void **state)
+TEST_WITH(who_watches_is_told, open_session, close_session)
 {
     static char me[] = "me";
     int parameters = 7;
@@ -303,47 +264,29 @@ static void who_watches_is_told(void **state)
     cupti_watch(NULL);
 }
 
-static void a_closed_session_records_nothing_and_opens_again(void **state)
+TEST_WITH(a_closed_session_records_nothing_and_opens_again, open_session, close_session)
 {
     assert_int_not_equal(fake.kinds(), 0);
     cupti_close();
     assert_int_equal(fake.kinds(), 0);
-    assert_false(cupti_is_open());
+    assert_int_equal(cupti_record(false), -1);
     assert_int_equal(cupti_collect(&records, &count, &lost), -1);
     assert_int_equal(cupti_open(), 0);
     fake.kernel(10, 20, 1, "a");
     collect(1, 0);
 }
 
-#define WITH_SESSION(test) cmocka_unit_test_setup_teardown(test, open_session, close_session)
-
-#endif
-
 int main(void)
 {
-    const struct CMUnitTest pure[] = {
-        cmocka_unit_test(records_are_sorted_by_start_then_end_then_correlation),
-        cmocka_unit_test(a_record_without_times_is_refused),
-        cmocka_unit_test(ten_thousand_records_keep_their_values),
-    };
-    int failed = cmocka_run_group_tests_name("records", pure, NULL, NULL);
-#ifdef CUPTI_IS_BUILT
-    const struct CMUnitTest session[] = {
-        cmocka_unit_test_teardown(a_missing_library_is_an_error_with_its_path, close_session),
-        cmocka_unit_test_teardown(a_profiler_in_the_environment_has_the_device, close_session),
-        cmocka_unit_test_teardown(a_second_subscriber_is_told_that_it_is_taken, close_session),
-        cmocka_unit_test_teardown(a_refusal_to_record_leaves_nothing_enabled, close_session),
-        WITH_SESSION(a_kernel_is_recorded_with_its_resources),
-        WITH_SESSION(copies_and_sets_are_recorded_without_resources),
-        WITH_SESSION(a_collect_takes_what_came_since_the_last),
-        WITH_SESSION(many_kernels_fill_many_buffers_and_none_is_lost),
-        WITH_SESSION(what_is_lost_is_counted),
-        WITH_SESSION(the_code_of_a_loaded_kernel_has_a_hash),
-        WITH_SESSION(a_module_that_cannot_be_read_is_passed_over),
-        WITH_SESSION(who_watches_is_told),
-        WITH_SESSION(a_closed_session_records_nothing_and_opens_again),
-    };
-    failed += cmocka_run_group_tests_name("session", session, make_library, remove_library);
-#endif
-    return failed;
+    return test_main(make_library, remove_library);
 }
+
+#else
+
+TEST(a_build_without_cupti_says_so)
+{
+    assert_int_equal(cupti_open(), -1);
+    assert_non_null(strstr(assay_last_error(), "CUPTI's headers"));
+}
+
+#endif

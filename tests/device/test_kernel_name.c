@@ -1,6 +1,6 @@
 /* test_kernel_name.c - what a case is called by, of a kernel's whole name. */
 #include "tests/test.h"
-#include "trace/kernel_name.h"
+#include "device/demangle.h"
 
 TEST(a_name_keeps_what_tells_it_from_others)
 {
@@ -38,10 +38,4 @@ TEST(a_name_is_cut_at_its_field)
     char name[5];
     kernel_short_name("void softmax<float>(float*)", name, sizeof name);
     assert_string_equal(name, "soft");
-}
-
-int main(void)
-{
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return test_main(NULL, NULL);
 }
