@@ -218,9 +218,6 @@ struct store_step {
 };
 extern const struct store_step store_steps[];
 extern const int store_version; /* of the last step */
-extern const char store_schema_noisy[], store_schema_object[], store_schema_fleet[];
-extern const char store_alter_noisy[], store_alter_fleet[], store_alter_health[],
-    store_alter_gate[];
 
 /* Bring the open database to the version of the last step, in one transaction. */
 int store_migrate(struct store *store, const struct store_step *steps);
