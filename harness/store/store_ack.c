@@ -8,6 +8,11 @@
 #include "store/store_internal.h"
 #include "store/store_rows.h"
 
+static const struct field ack_fields[] = {FIELDS(ack, pattern, reason),
+                                          FIELD_AS("git_commit", ack, commit),
+                                          FIELDS(ack, up_to, expires_at, set_at),
+                                          {0}};
+
 int store_set_ack(struct store *store, const struct ack *ack)
 {
     struct query query;
@@ -15,11 +20,7 @@ int store_set_ack(struct store *store, const struct ack *ack)
              "ON CONFLICT (pattern) DO UPDATE SET reason = excluded.reason,"
              " git_commit = excluded.git_commit, up_to = excluded.up_to,"
              " expires_at = excluded.expires_at, set_at = excluded.set_at");
-    query_text(&query, ":pattern", ack->pattern);
-    query_text(&query, ":reason", ack->reason);
-    query_text(&query, ":git_commit", ack->commit);
-    query_real(&query, ":up_to", ack->up_to);
-    query_text(&query, ":expires_at", ack->expires_at);
+    fields_bind(&query, ack_fields, ack);
     query_now(&query, ":set_at");
     return query_run(&query);
 }
@@ -44,12 +45,7 @@ int store_each_ack(struct store *store, int (*each)(const struct ack *ack, void 
     timestamp_now(now);
     query_open(&query, store, "list what is acknowledged", "SELECT * FROM ack ORDER BY pattern");
     while (query_step(&query) == 1) {
-        column_text(&query, "pattern", ack.pattern, sizeof ack.pattern);
-        column_text(&query, "reason", ack.reason, sizeof ack.reason);
-        column_text(&query, "git_commit", ack.commit, sizeof ack.commit);
-        ack.up_to = column_real(&query, "up_to");
-        column_text(&query, "expires_at", ack.expires_at, sizeof ack.expires_at);
-        column_text(&query, "set_at", ack.set_at, sizeof ack.set_at);
+        fields_read(&query, ack_fields, &ack);
         ack.expired = strcmp(ack.expires_at, now) < 0;
         if (each(&ack, context) != 0) break;
     }

@@ -25,6 +25,9 @@ int store_drop_baseline(struct store *store, const char *name)
     return assay_error("%s: there is no baseline '%s' (assay baseline list)", store->path, name);
 }
 
+static const struct field line_fields[] = {FIELDS(baseline_line, name, run_id, suite, note, set_at),
+                                           {0}};
+
 int store_each_baseline(struct store *store,
                         int (*each)(const struct baseline_line *line, void *context), void *context)
 {
@@ -34,11 +37,7 @@ int store_each_baseline(struct store *store,
                "SELECT name, run_id, suite, note, set_at FROM baseline"
                " JOIN run ON run.id = baseline.run_id ORDER BY name");
     while (query_step(&query) == 1) {
-        column_text(&query, "name", line.name, sizeof line.name);
-        column_text(&query, "run_id", line.run_id, sizeof line.run_id);
-        column_text(&query, "suite", line.suite, sizeof line.suite);
-        column_text(&query, "note", line.note, sizeof line.note);
-        column_text(&query, "set_at", line.set_at, sizeof line.set_at);
+        fields_read(&query, line_fields, &line);
         if (each(&line, context) != 0) break;
     }
     return query_close(&query);

@@ -3,18 +3,14 @@
 #include "store/store_gate.h"
 #include "store/store_internal.h"
 
-static void read_node(struct query *query, struct gate_node *node)
-{
-    column_text(query, "session", node->session, sizeof node->session);
-    column_text(query, "gate_id", node->gate, sizeof node->gate);
-    column_text(query, "suite", node->suite, sizeof node->suite);
-    column_text(query, "hostname", node->host, sizeof node->host);
-    column_text(query, "card", node->card, sizeof node->card);
-    column_text(query, "started_at", node->started_at, sizeof node->started_at);
-    column_text(query, "base_build", node->build[0], sizeof node->build[0]);
-    column_text(query, "candidate_build", node->build[1], sizeof node->build[1]);
-    node->simulated = column_integer(query, "simulated") != 0;
-}
+static const struct field node_fields[] = {FIELDS(gate_node, session),
+                                           FIELD_AS("gate_id", gate_node, gate),
+                                           FIELDS(gate_node, suite),
+                                           FIELD_AS("hostname", gate_node, host),
+                                           FIELDS(gate_node, card, started_at, simulated),
+                                           FIELD_AS("base_build", gate_node, build[0]),
+                                           FIELD_AS("candidate_build", gate_node, build[1]),
+                                           {0}};
 
 /* A gate is known by its first launch from the moment that this was stored, and one that proved all
  * its cases unchanged, without a launch, by its own row. Those of twins and of counters have
@@ -49,7 +45,7 @@ int store_each_gate_node(struct store *store,
     query_open(&query, store, "list the gates of nodes", select_nodes);
     while (status == 0 && query_step(&query) == 1) {
         last = node;
-        read_node(&query, &node);
+        fields_read(&query, node_fields, &node);
         if (strcmp(node.host, last.host) != 0 || strcmp(node.card, last.card) != 0)
             status = each(&node, context);
     }
@@ -74,14 +70,7 @@ int store_read_verdicts(struct store *store, const char *gate, struct comparison
         int verdict = verdict_parse(word);
         if (verdict < 0) query_refuse(&query, "'%s' is no verdict that this version knows", word);
         row->verdict = verdict < 0 ? VERDICT_INCONCLUSIVE : (enum verdict)verdict;
-        column_text(&query, "reason", row->reason, sizeof row->reason);
-        row->ratio.mid = column_real(&query, "ratio");
-        row->ratio.lo = column_real(&query, "ratio_lo");
-        row->ratio.hi = column_real(&query, "ratio_hi");
-        row->threshold = column_real(&query, "threshold");
-        row->floor = column_real(&query, "floor");
-        row->noise = column_real(&query, "noise");
-        row->quantum = column_real(&query, "resolution");
+        fields_read(&query, verdict_fields, row);
     }
     return query_close(&query) == 0 ? status : -1;
 }

@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
+#include "base/field.h"
 #include "store/store.h"
 #include "store/store_id.h"
 
@@ -126,30 +127,6 @@ int store_finish(struct store *store, const char *purpose, int status);
 
 /* -------------------------------------------------------------- fields -- */
 
-enum field_type {
-    FIELD_TEXT,      /* char[size], one line */
-    FIELD_LINES,     /* char[size], one or more */
-    FIELD_REAL,      /* double; NAN is NULL */
-    FIELD_COUNT,     /* int32_t; -1 is NULL */
-    FIELD_COUNT64,   /* int64_t; -1 is NULL */
-    FIELD_BITS,      /* uint64_t, stored as the int64_t of the same bits */
-    FIELD_FLAG,      /* bool, stored as 0 or 1 */
-    FIELD_WORD,      /* int32_t enum, stored as its word */
-    FIELD_SOME_WORD, /* the same, or -1, which is NULL */
-};
-
-/* A member of a struct and the column it is stored in. */
-struct field {
-    const char *column; /* NULL ends a table */
-    enum field_type type;
-    size_t offset, size;
-    const struct words *words; /* of the types with a word, else NULL */
-};
-#define FIELD(column, type, owner, member, words)                                                  \
-    {                                                                                              \
-        column, type, offsetof(struct owner, member), sizeof(((struct owner *)0)->member), words   \
-    }
-
 extern const struct field program_fields[]; /* struct program_info */
 extern const struct field host_fields[];    /* struct host_info */
 extern const struct field object_fields[];  /* struct object_info */
@@ -164,6 +141,9 @@ extern const struct field health_fields[];  /* struct card_health, when a launch
 extern const struct field around_fields[];  /* struct surroundings */
 extern const struct field case_fields[];    /* struct case_id */
 extern const struct field result_fields[];  /* struct case_result, but its id */
+extern const struct field span_fields[];    /* struct stage_span */
+extern const struct field time_fields[];    /* struct stored_run: when, and how it ended */
+extern const struct field verdict_fields[]; /* struct comparison_row: what made its verdict */
 
 /* Open an INSERT whose parameters have the names of the table's columns; what the caller
  * does not bind is NULL. `conflict` is the end of the statement, "" or an ON CONFLICT clause. */

@@ -18,6 +18,9 @@ int store_comparability(struct store *store, const char *launch_id, char key[STO
                : 0;
 }
 
+static const struct field block_fields[] = {
+    FIELDS(noise_block, session, rounds, time_ns, shift, spread), {0}};
+
 static void block_id(const struct noise_block *block, const char *source, const char *metric,
                      char id[ID_SIZE])
 {
@@ -45,14 +48,10 @@ int store_add_noise(struct store *store, const char *comparability, const char *
              " measured_at = excluded.measured_at WHERE excluded.rounds > rounds");
     query_text(&query, ":id", id);
     query_text(&query, ":comparability", comparability);
-    query_text(&query, ":session", block->session);
     query_text(&query, ":source", source);
     query_text(&query, ":metric", metric);
     fields_bind(&query, case_fields, &block->id);
-    query_integer(&query, ":rounds", block->rounds);
-    query_real(&query, ":time_ns", block->time_ns);
-    query_real(&query, ":shift", block->shift);
-    query_real(&query, ":spread", block->spread);
+    fields_bind(&query, block_fields, block);
     query_now(&query, ":measured_at");
     return query_run(&query);
 }
@@ -63,11 +62,7 @@ static int read_block(struct query *query, struct noise *noise)
         grow_add(&noise->blocks, &noise->count, sizeof *block, "the noise of unchanged code");
     if (!block) return -1;
     case_read(query, &block->id);
-    column_text(query, "session", block->session, sizeof block->session);
-    block->rounds = (int32_t)column_integer(query, "rounds");
-    block->time_ns = column_real(query, "time_ns");
-    block->shift = column_real(query, "shift");
-    block->spread = column_real(query, "spread");
+    fields_read(query, block_fields, block);
     return 0;
 }
 

@@ -5,6 +5,9 @@
 #include "store/store_gate.h"
 #include "store/store_internal.h"
 
+static const struct field device_list_fields[] = {
+    FIELDS(noise_device, comparability, name, uuid, driver, clock, flush, simulated), {0}};
+
 int store_each_noise_device(struct store *store,
                             int (*each)(const struct noise_device *device, void *context),
                             void *context)
@@ -21,13 +24,7 @@ int store_each_noise_device(struct store *store,
                " JOIN device ON device.id = launch.device_id"
                " ORDER BY device.simulated, name, driver, known.comparability");
     while (query_step(&query) == 1) {
-        column_text(&query, "comparability", device.comparability, sizeof device.comparability);
-        column_text(&query, "name", device.name, sizeof device.name);
-        column_text(&query, "uuid", device.uuid, sizeof device.uuid);
-        column_text(&query, "driver", device.driver, sizeof device.driver);
-        column_text(&query, "clock", device.clock, sizeof device.clock);
-        column_text(&query, "flush", device.flush, sizeof device.flush);
-        device.simulated = column_integer(&query, "simulated") != 0;
+        fields_read(&query, device_list_fields, &device);
         if (each(&device, context) != 0) break;
     }
     return query_close(&query);

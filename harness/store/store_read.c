@@ -89,10 +89,7 @@ static int read_spans(struct store *store, const char *result_id, struct samples
             query.rc = SQLITE_NOMEM;
             break;
         }
-        span->lane = (int32_t)column_integer(&query, "lane");
-        column_text(&query, "name", span->name, sizeof span->name);
-        span->begin_ns = column_real(&query, "begin_ns");
-        span->end_ns = column_real(&query, "end_ns");
+        fields_read(&query, span_fields, span);
     }
     return query_close(&query);
 }
@@ -112,18 +109,19 @@ static int read_metrics(struct store *store, const char *result_id, struct case_
 
 /* --------------------------------------------------------------- cases -- */
 
+static const struct field stored_fields[] = {
+    FIELDS(stored_case, launch_id, group_label, threshold, expect_wrong),
+    FIELD_AS("number", stored_case, launch_number),
+    {0}};
+
 static int read_case(struct query *query, bool with_samples, const struct stored_run *run,
                      struct stored_case *stored)
 {
     char word[ASSAY_MAX_NAME], id[STORE_ID];
     result_init(&stored->result);
-    column_text(query, "launch_id", stored->launch_id, sizeof stored->launch_id);
-    column_text(query, "group_label", stored->group_label, sizeof stored->group_label);
-    stored->threshold = column_real(query, "threshold");
-    stored->expect_wrong = (int32_t)column_count(query, "expect_wrong");
+    fields_read(query, stored_fields, stored);
     column_text(query, "purpose", word, sizeof word);
     column_text(query, "id", id, sizeof id);
-    stored->launch_number = (int32_t)column_integer(query, "number");
     stored->purpose = words_find(&purpose_words, word);
     case_read(query, &stored->result.id);
     fields_read(query, result_fields, &stored->result);
@@ -229,9 +227,7 @@ static int read_run_row(struct store *store, const char *run_id, struct stored_r
         if (run->run.shard.count < 0) run->run.shard = (struct shard){0};
         fields_read(&query, program_fields, &run->program);
         fields_read(&query, host_fields, &run->host);
-        column_text(&query, "started_at", run->started_at, sizeof run->started_at);
-        column_text(&query, "ended_at", run->ended_at, sizeof run->ended_at);
-        column_text(&query, "status", run->status, sizeof run->status);
+        fields_read(&query, time_fields, run);
         run->suite_text = column_copy(&query, "suite_text");
     }
     if (query_close(&query) != 0) return -1;

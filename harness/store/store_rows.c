@@ -161,10 +161,7 @@ static int spans_write(struct store *store, const char *result_id, const struct 
     for (int i = 0; i < samples->span_count; i++) {
         query_text(&query, ":result_id", result_id);
         query_integer(&query, ":ordinal", i + 1);
-        query_integer(&query, ":lane", samples->span[i].lane);
-        query_text(&query, ":name", samples->span[i].name);
-        query_real(&query, ":begin_ns", samples->span[i].begin_ns);
-        query_real(&query, ":end_ns", samples->span[i].end_ns);
+        fields_bind(&query, span_fields, &samples->span[i]);
         if (query_step(&query) != 0) break;
         query_reset(&query);
     }

@@ -19,24 +19,19 @@ static void read_input(struct query *query, struct timing *timing)
     snprintf(timing->input, sizeof timing->input, "%.*s", (int)strcspn(word, " ,"), word);
 }
 
+static const struct field timing_fields[] = {FIELDS(timing, reason, threshold, is_baseline, time_ns,
+                                                    lo_ns, hi_ns, sm_mhz, bytes, ops, clock_reasons,
+                                                    code_hash),
+                                             {0}};
+
 static void read_timing(struct query *query, struct timing *timing)
 {
     char word[16];
     case_read(query, &timing->id);
     column_text(query, "status", word, sizeof word);
     timing->status = status_parse(word);
-    column_text(query, "reason", timing->reason, sizeof timing->reason);
-    timing->threshold = column_real(query, "threshold");
-    timing->is_baseline = column_integer(query, "is_baseline") != 0;
-    bool ok = status_has_time(timing->status);
-    timing->time_ns = ok ? column_real(query, "time_ns") : NAN;
-    timing->lo_ns = ok ? column_real(query, "lo_ns") : NAN;
-    timing->hi_ns = ok ? column_real(query, "hi_ns") : NAN;
-    timing->sm_mhz = column_real(query, "sm_mhz");
-    timing->bytes = column_real(query, "bytes");
-    timing->ops = column_real(query, "ops");
-    timing->clock_reasons = (uint64_t)column_integer(query, "clock_reasons");
-    column_text(query, "code_hash", timing->code_hash, sizeof timing->code_hash);
+    fields_read(query, timing_fields, timing);
+    if (!status_has_time(timing->status)) timing->time_ns = timing->lo_ns = timing->hi_ns = NAN;
     read_input(query, timing);
 }
 

@@ -39,6 +39,14 @@ static int gate_write(struct store *store, const char *id, const char *comparabi
     return query_run(&query);
 }
 
+const struct field verdict_fields[] = {FIELDS(comparison_row, reason),
+                                       FIELD_AS("ratio", comparison_row, ratio.mid),
+                                       FIELD_AS("ratio_lo", comparison_row, ratio.lo),
+                                       FIELD_AS("ratio_hi", comparison_row, ratio.hi),
+                                       FIELDS(comparison_row, threshold, floor, noise),
+                                       FIELD_AS("resolution", comparison_row, quantum),
+                                       {0}};
+
 static void verdict_bind(struct query *query, const char *gate_id, const struct comparison_row *row)
 {
     char tags[128];
@@ -47,15 +55,8 @@ static void verdict_bind(struct query *query, const char *gate_id, const struct 
     fields_bind(query, case_fields, &row->id);
     query_text(query, ":verdict", verdict_name(row->verdict));
     query_text(query, ":tags", tags);
-    query_text(query, ":reason", row->reason);
-    query_real(query, ":ratio", row->ratio.mid);
-    query_real(query, ":ratio_lo", row->ratio.lo);
-    query_real(query, ":ratio_hi", row->ratio.hi);
-    query_real(query, ":floor", row->floor);
+    fields_bind(query, verdict_fields, row);
     query_real(query, ":mde", row->mde);
-    query_real(query, ":threshold", row->threshold);
-    query_real(query, ":noise", row->noise);
-    query_real(query, ":resolution", row->quantum);
     query_real(query, ":fence", row->fence);
     query_integer(query, ":launches", row->launches);
 }

@@ -12,7 +12,7 @@ static void assert_same_real(double a, double b)
 /* By the tables of fields, each of which is checked against the struct below. */
 static void assert_same_fields(const struct field *fields, const void *a, const void *b)
 {
-    for (const struct field *field = fields; field->column; field++) {
+    for (const struct field *field = fields; field->name; field++) {
         const char *at = (const char *)a + field->offset, *bt = (const char *)b + field->offset;
         if (field->type == FIELD_TEXT)
             assert_string_equal(at, bt);
@@ -158,7 +158,7 @@ STORE_TEST(samples_are_left_out_when_not_asked_for)
 static size_t fields_bytes(const struct field *fields)
 {
     size_t bytes = 0;
-    for (; fields->column; fields++)
+    for (; fields->name; fields++)
         bytes += fields->size;
     return bytes;
 }
