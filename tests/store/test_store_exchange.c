@@ -289,9 +289,8 @@ static const char *csv_field(char *const header[], char *const field[], int coun
     return NULL;
 }
 
-STORE_TEST(csv_has_a_header_and_a_row_a_case)
+OPEN_STORE_TEST(csv_has_a_header_and_a_row_a_case)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "line\nbreak, \"quote\"");
     char *text = exported(store, run.id, csv_of_all), *at = text;
     char *header[MAX_FIELDS], *field[MAX_FIELDS];
@@ -314,13 +313,11 @@ STORE_TEST(csv_has_a_header_and_a_row_a_case)
     assert_string_equal(field[1], "slow");
     assert_string_equal(at, "");
     free(text);
-    store_close(store);
 }
 
 /* Every column of `result` but its place there, to the last bit. */
-STORE_TEST(csv_has_every_figure_of_a_case)
+OPEN_STORE_TEST(csv_has_every_figure_of_a_case)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "");
     char *text = exported(store, run.id, csv_of_all), *at = text;
     char *header[MAX_FIELDS], *field[MAX_FIELDS];
@@ -350,7 +347,6 @@ STORE_TEST(csv_has_every_figure_of_a_case)
     FINE(query_close(&query));
     assert_true(compared > 90);
     free(text);
-    store_close(store);
 }
 
 STORE_TEST(csv_fields_follow_rfc_4180)
