@@ -6,7 +6,6 @@
 
 #include "case/case_name.h"
 #include "plot/plot_data.h"
-#include "plot/plot_roof.h"
 
 enum {
     MOST_COLOURS = 7, /* of roofline.gp; operations beyond them share the grey */

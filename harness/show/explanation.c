@@ -8,7 +8,7 @@
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
 #include "judge/compare.h"
-#include "show/suite_word.h"
+#include "show/comparison_formats.h"
 #include "show/view.h"
 
 /* ------------------------------------------------------------------- facts -- */

@@ -1,7 +1,5 @@
 /* fleet_show.c - a fleet as a table and as one JSON document. The names in JSON are a public
  * contract: format 1 may gain members but never loses or changes one. */
-#include "show/fleet_show.h"
-
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "judge/fleet.h"
 #include "show/show.h"
 
 enum { COMMIT = 8 };

@@ -1,18 +1,21 @@
-/* history_show.c - a history as text (a sparkline per series, a line per change) and as one JSON
- * document. The names in JSON are a public contract: format 1 may gain members but never loses
- * or changes one. */
+/* history_show.c - a history as text (a sparkline per series, a line per change), as one JSON
+ * document and as one HTML file, which draws that. The names in JSON are a public contract: format
+ * 1 may gain members but never loses or changes one. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/field.h"
+#include "base/markup.h"
 #include "base/sparkline.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "case/shape.h"
 #include "judge/history.h"
+#include "show/page.h"
 #include "show/show.h"
 
 enum { DAY = 10, SHORT_ID = 8, WHY = 512 }; /* characters: a date, an id, a border */
@@ -223,4 +226,38 @@ int history_print_json(FILE *out, const struct history *history)
     json_end(&json);
     json_end(&json);
     return json_finish(&json);
+}
+
+/* ------------------------------------------------------------------ HTML -- */
+
+static int document(FILE *out, const void *history)
+{
+    return history_print_json(out, history);
+}
+
+static void summary(FILE *out, const struct history *history)
+{
+    int changes = 0, borders = 0, last = history->run_count - 1;
+    for (int i = 0; i < history->series_count; i++)
+        for (int j = 0; j < history->series[i].change_count; j++)
+            ++*(history->series[i].changes[j].causes ? &borders : &changes);
+    xml_print(out, "<p id=\"summary\">Runs of %.10s to %.10s: ",
+              last < 0 ? "" : history->runs[0].started_at,
+              last < 0 ? "" : history->runs[last].started_at);
+    fprintf(out,
+            "%d case%s, %d change%s of level, %d border%s (another device, driver, clock).</p>\n",
+            history->series_count, history->series_count == 1 ? "" : "s", changes,
+            changes == 1 ? "" : "s", borders, borders == 1 ? "" : "s");
+}
+
+int history_html(FILE *out, const struct history *history, const char *cases)
+{
+    char title[CASE_TEXT];
+    snprintf(title, sizeof title, "%s over runs", cases);
+    page_begin(out, "assay: ", title);
+    summary(out, history);
+    page_place(out, "trend", true, "assay history");
+    if (page_document(out, "history", document, history)) return -1;
+    page_end(out, true);
+    return ferror(out) ? assay_error("cannot write the history: %s", strerror(errno)) : 0;
 }

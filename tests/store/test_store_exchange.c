@@ -1,7 +1,6 @@
 /* test_store_exchange.c - runs leave by NDJSON and CSV, and come back the same by NDJSON. */
 #include "base/markup.h"
 #include "device/profile.h"
-#include "store/exchange/store_csv.h"
 #include "tests/store_fixture.h"
 
 typedef int export_function(struct store *store, const char *run_id, FILE *out);

@@ -1,6 +1,4 @@
 /* store_csv.c - a run as CSV: the fields of the tables, a column each. */
-#include "store/exchange/store_csv.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "store/store_internal.h"
-#include "store/store_key.h"
+#include "store/store_rows.h"
 
 /* In bytes, with its end. A case of the most samples that are taken has a tenth of it. */
 enum { LONGEST_LINE = 32 << 20 };
