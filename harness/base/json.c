@@ -14,15 +14,6 @@ void json_begin(struct json *json, FILE *out, int indent)
     *json = (struct json){.out = out, .indent = indent};
 }
 
-int json_finish(struct json *json)
-{
-    assert(json->depth == 0);
-    fputc('\n', json->out);
-    if (fflush(json->out) || ferror(json->out))
-        return assay_error("cannot write JSON: %s", strerror(errno));
-    return 0;
-}
-
 static void line_break(const struct json *json)
 {
     if (json->indent > 0) fprintf(json->out, "\n%*s", json->indent * json->depth, "");
@@ -72,6 +63,16 @@ void json_end(struct json *json)
     json->depth--;
     if (json->has_member[json->depth]) line_break(json);
     fputc(json->is_array[json->depth] ? ']' : '}', json->out);
+}
+
+int json_finish(struct json *json)
+{
+    while (json->depth > 0)
+        json_end(json);
+    fputc('\n', json->out);
+    if (fflush(json->out) || ferror(json->out))
+        return assay_error("cannot write JSON: %s", strerror(errno));
+    return 0;
 }
 
 static void write_escaped(FILE *out, unsigned char c)

@@ -274,7 +274,6 @@ static int print_json(const struct list *list, const struct arguments *arguments
     json_begin(&json, out, 2);
     json_begin_array(&json);
     int failed = list->fill(&sink);
-    if (!failed) json_end(&json);
     if (!failed) failed = json_finish(&json);
     if (fclose(out) && !failed) failed = assay_error("out of memory");
     if (!failed && (fputs(text, stdout) == EOF || fflush(stdout)))

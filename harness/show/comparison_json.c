@@ -90,6 +90,5 @@ int comparison_json(FILE *out, const struct comparison *comparison)
     json_int_member(&json, "cases", comparison->tally.cases);
     json_number_member(&json, "least_judged", comparison->tally.least_judged);
     json_int_member(&json, "exit", comparison->exit);
-    json_end(&json);
     return json_finish(&json);
 }

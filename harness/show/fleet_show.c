@@ -181,6 +181,5 @@ int fleet_print_json(FILE *out, const struct fleet *fleet)
     json_int_member(&json, "found", tally.found);
     json_end(&json);
     json_int_member(&json, "exit", tally.exit);
-    json_end(&json);
     return json_finish(&json);
 }

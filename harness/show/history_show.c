@@ -223,8 +223,6 @@ int history_print_json(FILE *out, const struct history *history)
     json_array_member(&json, "series");
     for (int i = 0; i < history->series_count; i++)
         series_value(&json, history, &history->series[i]);
-    json_end(&json);
-    json_end(&json);
     return json_finish(&json);
 }
 

@@ -133,8 +133,6 @@ static int write_json(FILE *out, const struct known *known, int count)
     json_array_member(&json, "devices");
     for (int i = 0; i < count; i++)
         device_value(&json, &known[i]);
-    json_end(&json);
-    json_end(&json);
     return json_finish(&json);
 }
 

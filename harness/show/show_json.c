@@ -217,7 +217,5 @@ int show_json(FILE *out, const struct view *view)
     json_array_member(&json, "rows");
     for (int i = 0; i < view->count; i++)
         if (!view->rows[i].is_hidden) row_object(&json, view, &view->rows[i]);
-    json_end(&json);
-    json_end(&json);
     return json_finish(&json);
 }

@@ -345,8 +345,6 @@ static int write_json(FILE *out, const struct stored_run *run, struct profile *c
     json_array_member(&json, "rows");
     for (int i = 0; i < run->case_count; i++)
         if (profiles[i]) row_value(&json, &run->cases[i].result, profiles[i]);
-    json_end(&json);
-    json_end(&json);
     return json_finish(&json);
 }
 

@@ -79,8 +79,13 @@ int query_step(struct query *query);
 /* What a row holds cannot be: the query fails, with why, after "PATH: cannot PURPOSE: ". */
 void query_refuse(struct query *query, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Step, into a further element of zeros at the end of an array (grow.h). NULL: there is no more
+ * row, or the query failed; `what` is what memory is lacking for. */
+void *query_add(struct query *query, void *list, int *count, size_t size, const char *what);
 /* Ready to be bound and stepped again. */
 void query_reset(struct query *query);
+/* Step one of several INSERTs, and be ready for the next. 0 or -1. */
+int query_insert(struct query *query);
 /* 0, or -1 when anything failed since query_open. */
 int query_close(struct query *query);
 /* Step to the end and close. */

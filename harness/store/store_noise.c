@@ -56,21 +56,10 @@ int store_add_noise(struct store *store, const char *comparability, const char *
     return query_run(&query);
 }
 
-static int read_block(struct query *query, struct noise *noise)
-{
-    struct noise_block *block =
-        grow_add(&noise->blocks, &noise->count, sizeof *block, "the noise of unchanged code");
-    if (!block) return -1;
-    case_read(query, &block->id);
-    fields_read(query, block_fields, block);
-    return 0;
-}
-
 int store_read_noise(struct store *store, const char *comparability, const char *metric,
                      struct noise *noise)
 {
     struct query query;
-    int status = 0;
     memset(noise, 0, sizeof *noise);
     if (store_need(store, NEED_NOISE, comparability) != 0) return -1;
     query_open(&query, store, "read the noise of unchanged code",
@@ -79,9 +68,12 @@ int store_read_noise(struct store *store, const char *comparability, const char 
                "= :metric");
     query_text(&query, ":comparability", comparability);
     query_text(&query, ":metric", metric);
-    while (status == 0 && query_step(&query) == 1)
-        status = read_block(&query, noise);
-    if (query_close(&query) != 0) status = -1;
+    for (struct noise_block *block;
+         (block = query_add(&query, &noise->blocks, &noise->count, sizeof *block, "the noise"));) {
+        case_read(&query, &block->id);
+        fields_read(&query, block_fields, block);
+    }
+    int status = query_close(&query);
     if (status == 0) status = noise_prepare(noise);
     if (status != 0) noise_release(noise);
     return status;
@@ -209,20 +201,15 @@ int store_read_noise_pairs(struct store *store, const char *comparability,
                            struct noise_pair **pairs, int *count)
 {
     struct query query;
-    int status = 0;
     *pairs = NULL;
     *count = 0;
     if (store_need(store, NEED_PAIRS, comparability) != 0) return -1;
     query_open(&query, store, "read the pairs of launches of unchanged code", pairs_of_launches);
     query_text(&query, ":key", comparability);
-    while (status == 0 && query_step(&query) == 1) {
-        struct noise_pair *pair = grow_add(pairs, count, sizeof *pair, "the pairs of launches");
-        if (pair)
-            *pair = noise_pair_of(column_real(&query, "one_ns"), column_real(&query, "other_ns"));
-        else
-            status = -1;
-    }
-    if (query_close(&query) != 0) status = -1;
+    for (struct noise_pair *pair;
+         (pair = query_add(&query, pairs, count, sizeof *pair, "the pairs of launches"));)
+        *pair = noise_pair_of(column_real(&query, "one_ns"), column_real(&query, "other_ns"));
+    int status = query_close(&query);
     if (status != 0) {
         free(*pairs);
         *pairs = NULL;

@@ -55,8 +55,7 @@ static int counters_write(struct store *store, const char *result_id, int kernel
         query_integer(&query, ":ordinal", i + 1);
         query_text(&query, ":metric", profile->counter[i]);
         query_real(&query, ":value", values[i]);
-        if (query_step(&query) != 0) break;
-        query_reset(&query);
+        if (query_insert(&query) != 0) break;
     }
     return query_close(&query);
 }

@@ -82,15 +82,9 @@ static int read_spans(struct store *store, const char *result_id, struct samples
               "SELECT lane, name, begin_ns, end_ns FROM span WHERE result_id = :key"
               " ORDER BY ordinal",
               result_id);
-    while (query_step(&query) == 1) {
-        struct stage_span *span =
-            grow_add(&samples->span, &samples->span_count, sizeof *span, what);
-        if (!span) {
-            query.rc = SQLITE_NOMEM;
-            break;
-        }
+    for (struct stage_span *span;
+         (span = query_add(&query, &samples->span, &samples->span_count, sizeof *span, what));)
         fields_read(&query, span_fields, span);
-    }
     return query_close(&query);
 }
 
@@ -145,10 +139,10 @@ static int read_cases(struct store *store, const char *run_id, bool with_samples
     struct query query;
     int status = 0;
     query_ask(&query, store, "read the cases of a run", sql[is_job(store, run_id)], run_id);
-    while (status == 0 && query_step(&query) == 1) {
-        struct stored_case *stored = grow_add(&run->cases, &run->case_count, sizeof *stored, what);
-        status = stored ? read_case(&query, with_samples, run, stored) : -1;
-    }
+    for (struct stored_case *stored;
+         status == 0 &&
+         (stored = query_add(&query, &run->cases, &run->case_count, sizeof *stored, what));)
+        status = read_case(&query, with_samples, run, stored);
     return query_close(&query) == 0 ? status : -1;
 }
 
@@ -239,19 +233,13 @@ static int read_run_row(struct store *store, const char *run_id, struct stored_r
 static int read_objects(struct store *store, const char *run_id, struct stored_run *run)
 {
     struct query query;
-    int status = 0;
     query_ask(&query, store, "read the objects of a run",
               "SELECT * FROM object WHERE run_id = :key ORDER BY ordinal", run_id);
-    while (status == 0 && query_step(&query) == 1) {
-        struct object_info *object =
-            grow_add(&run->objects, &run->run.object_count, sizeof *object, what);
-        if (object)
-            fields_read(&query, object_fields, object);
-        else
-            status = -1;
-    }
+    for (struct object_info *object;
+         (object = query_add(&query, &run->objects, &run->run.object_count, sizeof *object, what));)
+        fields_read(&query, object_fields, object);
     run->run.objects = run->objects;
-    return query_close(&query) == 0 ? status : -1;
+    return query_close(&query);
 }
 
 /* How many rows of the plans there are, and launches of one case at most: an import may have none.
@@ -292,17 +280,12 @@ int store_need_run(struct store *store, const char *run_id)
 {
     struct query query;
     char(*ids)[STORE_ID] = NULL;
-    int count = 0, status = 0;
+    int count = 0, status;
     if (!store->central || !is_job(store, run_id)) return store_need(store, NEED_RUN, run_id);
     query_ask(&query, store, "look for shares", "SELECT id FROM run WHERE id IN " SHARES, run_id);
-    while (status == 0 && query_step(&query) == 1) {
-        char(*id)[STORE_ID] = grow_add(&ids, &count, sizeof *ids, "the shares of a job");
-        if (id)
-            column_text(&query, "id", *id, sizeof *id);
-        else
-            status = -1;
-    }
-    if (query_close(&query) != 0) status = -1;
+    for (char(*id)[STORE_ID]; (id = query_add(&query, &ids, &count, sizeof *ids, what));)
+        column_text(&query, "id", *id, sizeof *id);
+    status = query_close(&query);
     for (int i = 0; i < count && status == 0; i++)
         status = store_need(store, NEED_RUN, ids[i]);
     free(ids);

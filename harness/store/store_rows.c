@@ -52,8 +52,7 @@ static int objects_write(struct store *store, const struct run_info *run, bool m
         fields_bind(&query, object_fields, &run->objects[i]);
         query_text(&query, ":run_id", run->id);
         query_integer(&query, ":ordinal", i + 1);
-        if (query_step(&query) != 0) break;
-        query_reset(&query);
+        if (query_insert(&query) != 0) break;
     }
     return query_close(&query);
 }
@@ -129,8 +128,7 @@ static int metrics_write(struct store *store, const char *result_id,
         query_integer(&query, ":ordinal", i + 1);
         query_text(&query, ":name", result->metrics[i].name);
         query_real(&query, ":value", result->metrics[i].value);
-        if (query_step(&query) != 0) break;
-        query_reset(&query);
+        if (query_insert(&query) != 0) break;
     }
     return query_close(&query);
 }
@@ -161,8 +159,7 @@ static int spans_write(struct store *store, const char *result_id, const struct 
         query_text(&query, ":result_id", result_id);
         query_integer(&query, ":ordinal", i + 1);
         fields_bind(&query, span_fields, &samples->span[i]);
-        if (query_step(&query) != 0) break;
-        query_reset(&query);
+        if (query_insert(&query) != 0) break;
     }
     return query_close(&query);
 }

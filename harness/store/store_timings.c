@@ -69,16 +69,12 @@ static int read_launch(struct store *store, int launch, struct timings *timings)
         " clock_reasons, code_hash, note FROM result WHERE launch_id = :key"
         " AND purpose = 'case' ORDER BY ordinal",
         timings->run.launches[launch].id);
-    while (status == 0 && query_step(&query) == 1) {
-        struct timing *row =
-            grow_add(&timings->rows, &timings->count, sizeof *row, "the times of a run");
-        if (row) {
-            row->launch = launch;
-            read_timing(&query, row);
-            status = read_steps(store, &query, row);
-        } else {
-            status = -1;
-        }
+    for (struct timing *row;
+         status == 0 && (row = query_add(&query, &timings->rows, &timings->count, sizeof *row,
+                                         "the times of a run"));) {
+        row->launch = launch;
+        read_timing(&query, row);
+        status = read_steps(store, &query, row);
     }
     return query_close(&query) == 0 ? status : -1;
 }
@@ -87,7 +83,6 @@ static int read_launch(struct store *store, int launch, struct timings *timings)
 static int read_lost(struct store *store, int launch, struct timings *timings)
 {
     struct query query;
-    int status = 0;
     query_ask(&query, store, "read the plan of a launch",
               "SELECT operation, variant, kind, place, shape, temperature FROM expected AS plan"
               " WHERE launch_id = :key AND purpose = 'case' AND skip = '' AND NOT EXISTS"
@@ -96,15 +91,12 @@ static int read_lost(struct store *store, int launch, struct timings *timings)
               " AND result.temperature = plan.temperature AND result.variant = plan.variant"
               " AND result.place = plan.place AND result.purpose = plan.purpose)",
               timings->run.launches[launch].id);
-    while (status == 0 && query_step(&query) == 1) {
-        struct lost_case *lost =
-            grow_add(&timings->lost, &timings->lost_count, sizeof *lost, "the losses of a run");
-        status = lost ? 0 : -1;
-        if (!lost) continue;
+    for (struct lost_case *lost; (lost = query_add(&query, &timings->lost, &timings->lost_count,
+                                                   sizeof *lost, "the losses of a run"));) {
         lost->launch = launch;
         case_read(&query, &lost->id);
     }
-    return query_close(&query) == 0 ? status : -1;
+    return query_close(&query);
 }
 
 static int read_rows(struct store *store, struct timings *timings)

@@ -70,8 +70,7 @@ static int verdicts_write(struct store *store, const char *gate_id,
     row_open(&query, store, "store a verdict", "verdict", "");
     for (int i = 0; i < comparison->count; i++) {
         verdict_bind(&query, gate_id, &comparison->rows[i]);
-        if (query_step(&query) != 0) break;
-        query_reset(&query);
+        if (query_insert(&query) != 0) break;
     }
     return query_close(&query);
 }
@@ -141,15 +140,12 @@ int store_read_verdicts(struct store *store, const char *gate, struct comparison
                         int *count)
 {
     struct query query;
-    int status = 0;
     if (store_need(store, NEED_VERDICTS, gate) != 0) return -1;
     query_ask(&query, store, "read the verdicts of a gate",
               "SELECT * FROM verdict WHERE gate_id = :key", gate);
-    while (status == 0 && query_step(&query) == 1) {
+    for (struct comparison_row *row;
+         (row = query_add(&query, rows, count, sizeof *row, "the verdicts of a gate"));) {
         char word[24];
-        struct comparison_row *row = grow_add(rows, count, sizeof *row, "the verdicts of a gate");
-        status = row ? 0 : -1;
-        if (!row) continue;
         case_read(&query, &row->id);
         column_text(&query, "verdict", word, sizeof word);
         int verdict = verdict_parse(word);
@@ -157,5 +153,5 @@ int store_read_verdicts(struct store *store, const char *gate, struct comparison
         row->verdict = verdict < 0 ? VERDICT_INCONCLUSIVE : (enum verdict)verdict;
         fields_read(&query, verdict_fields, row);
     }
-    return query_close(&query) == 0 ? status : -1;
+    return query_close(&query);
 }

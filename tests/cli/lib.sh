@@ -56,6 +56,13 @@ exits() {
     [ "$code" -eq "$wanted" ] || { echo "# exit code $code, not $wanted"; return 1; }
 }
 
+# ends CODE TEXT COMMAND...: it ends so, and says the text on standard error.
+ends() {
+    local wanted=$1 text=$2
+    shift 2
+    exits "$wanted" "$@" && grep -qF -- "$text" said.err
+}
+
 # says TEXT COMMAND... / warns TEXT COMMAND...: the text (plain, not a pattern)
 # is on standard output / standard error.
 says() {
