@@ -123,18 +123,19 @@ void json_string(struct json *json, const char *text)
         fputs("null", json->out);
 }
 
+void json_digits(double value, char out[JSON_DIGITS])
+{
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(out, JSON_DIGITS, "%.*g", precision, value);
+        if (strtod(out, NULL) == value) break;
+    }
+}
+
 void json_number(struct json *json, double value)
 {
+    char digits[JSON_DIGITS] = "null";
     before_value(json);
-    if (!isfinite(value)) {
-        fputs("null", json->out);
-        return;
-    }
-    char digits[32];
-    for (int precision = 15; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value) break;
-    }
+    if (isfinite(value)) json_digits(value, digits);
     fputs(digits, json->out);
 }
 

@@ -43,7 +43,11 @@ void json_key(struct json *json, const char *name);
 /* UTF-8 passes through; a byte that is not UTF-8 becomes U+FFFD. NULL: null. */
 void json_string(struct json *json, const char *text);
 
-/* The fewest digits that read back as the same double; null for NAN and infinities. */
+/* A finite number in the fewest digits that read back as the same double. */
+enum { JSON_DIGITS = 32 };
+void json_digits(double value, char out[JSON_DIGITS]);
+
+/* In these; null for NAN and infinities. */
 void json_number(struct json *json, double value);
 void json_int(struct json *json, int64_t value);
 void json_bool(struct json *json, bool value);

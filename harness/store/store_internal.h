@@ -213,14 +213,14 @@ int store_find_case(struct store *store, const char *launch_id, const struct cas
 
 /* ------------------------------------------------------------ exchange -- */
 
-/* A table that travels by NDJSON. */
+/* A table that travels between databases, and by NDJSON if its rows are of a run. */
 struct exchange {
     const char *table;
-    const char *rows;     /* FROM and after: which rows belong to run :run, in what order */
+    const char *rows; /* FROM and after: which rows belong to run :run, in what order; "" none */
     const char *conflict; /* what happens to a row that is there already */
 };
-extern const struct exchange exchange_tables[]; /* ended by a NULL table; parents first */
-extern const struct exchange merged_tables[];   /* what whole databases have beside, likewise */
+/* Ended by a NULL table; parents first, those of no run last. */
+extern const struct exchange exchange_tables[];
 
 /* SQL that counts the rows of table `theirs` whose key is in `ours` with another content; what
  * `conflict` may change is no part of that. `differ`: "IS NOT", or what the engine has for it.
@@ -240,7 +240,7 @@ enum element { ELEMENT_U8 = 1, ELEMENT_U16 = 2, ELEMENT_F32 = 4 };
 int element_of(const char *column);
 
 /* The shortest decimal that reads back as `value`; 9e999 for infinity, which JSON lacks. */
-enum { NUMBER_SIZE = 32 };
+enum { NUMBER_SIZE = 32 /* JSON_DIGITS */ };
 void number_text(double value, char text[NUMBER_SIZE]);
 
 /* SQL functions json_real(x) and json_samples(blob, column). */

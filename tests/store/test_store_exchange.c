@@ -113,7 +113,7 @@ STORE_TEST(every_stored_bit_survives_ndjson)
     store_close(b);
     snprintf(attach, sizeof attach, "ATTACH '%s' AS b", fixture_path(state, "b.sqlite"));
     FINE(store_exec(a, "test", attach));
-    for (const struct exchange *table = exchange_tables; table->table; table++) {
+    for (const struct exchange *table = exchange_tables; *table->rows; table++) {
         char sql[256];
         snprintf(sql, sizeof sql,
                  "SELECT (SELECT count(*) FROM main.%s) + (SELECT count(*) FROM"

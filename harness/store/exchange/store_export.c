@@ -81,7 +81,7 @@ int store_export_ndjson(struct store *store, const char *run_id, FILE *out)
     if (store_need(store, NEED_RUN, run_id) != 0) return -1;
     if (store_exec(store, "export a run", "BEGIN") != 0) return -1;
     int status = export_header(store, run_id, out);
-    for (const struct exchange *table = exchange_tables; status == 0 && table->table; table++)
+    for (const struct exchange *table = exchange_tables; status == 0 && *table->rows; table++)
         status = export_table(store, table, run_id, out);
     if (status == 0 && fflush(out) != 0) status = write_failed(store);
     return store_finish(store, "export a run", status);

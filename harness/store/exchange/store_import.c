@@ -67,7 +67,7 @@ static int table_open(struct importer *importer, const struct exchange *exchange
 /* Index of the table, open for rows, or -1. */
 static int find_table(struct importer *importer, const char *name)
 {
-    for (int i = 0; exchange_tables[i].table; i++)
+    for (int i = 0; *exchange_tables[i].rows; i++)
         if (strcmp(exchange_tables[i].table, name) == 0)
             return table_open(importer, &exchange_tables[i]) == 0 ? i : -1;
     return assay_error("there is no table '%.60s'", name);

@@ -120,10 +120,8 @@ static void note_fetched(struct central *central, const char *table)
 /* Whether a table stands on the server, and not here alone or in SQLite itself. */
 static bool is_there(const char *table)
 {
-    const struct exchange *const lists[] = {exchange_tables, merged_tables};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const struct exchange *exchange = lists[i]; exchange->table; exchange++)
-            if (strcmp(exchange->table, table) == 0) return true;
+    for (const struct exchange *exchange = exchange_tables; exchange->table; exchange++)
+        if (strcmp(exchange->table, table) == 0) return true;
     return strcmp(counted.name, table) == 0;
 }
 
@@ -162,7 +160,7 @@ static int fetch_parts(struct store *store, const struct part *part, const char 
 static int fetch_run(struct store *store, const char *id)
 {
     int status = 0;
-    for (const struct exchange *table = exchange_tables; status == 0 && table->table; table++)
+    for (const struct exchange *table = exchange_tables; status == 0 && *table->rows; table++)
         status = fetch(store, table->table, table->rows, false, id);
     return status;
 }

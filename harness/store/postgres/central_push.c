@@ -24,7 +24,7 @@ struct pusher {
     struct store *store;
     struct central *central;
     struct central_outcome *outcome;
-    struct copy_table table[TABLES_MOST]; /* exchange_tables, then merged_tables */
+    struct copy_table table[TABLES_MOST]; /* as exchange_tables has them */
     struct id_list batch;
     int64_t batch_cases;
 };
@@ -70,11 +70,8 @@ static int stage(struct pusher *pusher, const struct exchange *exchange, struct 
 
 static int stage_all(struct pusher *pusher)
 {
-    const struct exchange *const lists[] = {exchange_tables, merged_tables};
-    struct copy_table *table = pusher->table;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const struct exchange *exchange = lists[i]; exchange->table; exchange++)
-            if (stage(pusher, exchange, table++) != 0) return -1;
+    for (int i = 0; exchange_tables[i].table; i++)
+        if (stage(pusher, &exchange_tables[i], &pusher->table[i]) != 0) return -1;
     return 0;
 }
 
@@ -132,13 +129,16 @@ static int settle(struct pusher *pusher, const struct exchange *exchange,
     return status;
 }
 
-static int push_tables(struct pusher *pusher, const struct exchange *exchange,
-                       const struct copy_table *table)
+static int push_tables(struct pusher *pusher, bool of_runs)
 {
-    for (; exchange->table; exchange++, table++)
+    for (int i = 0; exchange_tables[i].table; i++) {
+        const struct exchange *exchange = &exchange_tables[i];
+        const struct copy_table *table = &pusher->table[i];
+        if (of_runs == !*exchange->rows) continue;
         if (send_rows(pusher, exchange, table) != 0 || note_conflicts(pusher, exchange) != 0 ||
             settle(pusher, exchange, table) != 0)
             return -1;
+    }
     return 0;
 }
 
@@ -196,22 +196,14 @@ static int in_transaction(struct pusher *pusher, int (*work)(struct pusher *push
 static int push_runs(struct pusher *pusher)
 {
     const int64_t conflicts = pusher->outcome->rows.conflicts;
-    if (push_tables(pusher, exchange_tables, pusher->table) != 0) return -1;
+    if (push_tables(pusher, true) != 0) return -1;
     if (central_exec(pusher->central, "count the cases", count_sql, NULL) != 0) return -1;
     return pusher->outcome->rows.conflicts > conflicts ? 0 : note_states(pusher);
 }
 
-static int exchanged(void)
-{
-    int count = 0;
-    while (exchange_tables[count].table)
-        count++;
-    return count;
-}
-
 static int push_others(struct pusher *pusher)
 {
-    return push_tables(pusher, merged_tables, pusher->table + exchanged());
+    return push_tables(pusher, false);
 }
 
 static int push_batch(struct pusher *pusher)

@@ -162,10 +162,8 @@ int central_write_schema(FILE *out)
         "SET LOCAL search_path = assay;\n",
         store_version);
     int status = 0;
-    const struct exchange *const lists[] = {exchange_tables, merged_tables};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const struct exchange *table = lists[i]; status == 0 && table->table; table++)
-            status = write_table(out, store, table->table);
+    for (const struct exchange *table = exchange_tables; status == 0 && table->table; table++)
+        status = write_table(out, store, table->table);
     fputs(own_tables, out);
     if (status == 0) status = write_views(out, store);
     fprintf(out,
