@@ -218,24 +218,37 @@ void fields_hash(struct id_hash *hash, const struct field *fields, const void *b
 
 /* ------------------------------------------------------------- inserts -- */
 
+int table_columns_read(struct table_columns *table, struct store *store, const char *name)
+{
+    struct query query;
+    const int most = sizeof table->column / sizeof *table->column;
+    table->name = name;
+    table->count = 0;
+    query_ask(&query, store, "read the schema",
+              "SELECT name, type FROM pragma_table_info(:key) ORDER BY cid", name);
+    while (table->count < most && query_step(&query) == 1) {
+        char type[16];
+        column_text(&query, "name", table->column[table->count].name, sizeof table->column->name);
+        column_text(&query, "type", type, sizeof type);
+        table->column[table->count++].type = type[0];
+    }
+    return query_close(&query);
+}
+
 void row_open(struct query *query, struct store *store, const char *purpose, const char *table,
               const char *conflict)
 {
-    struct query columns;
+    struct table_columns columns;
+    *query = (struct query){.store = store, .purpose = purpose, .rc = SQLITE_ERROR};
+    if (table_columns_read(&columns, store, table) != 0) return;
     sqlite3_str *names = sqlite3_str_new(NULL), *values = sqlite3_str_new(NULL);
-    const char *comma = "";
-    query_ask(&columns, store, "read the schema",
-              "SELECT name FROM pragma_table_info(:key) ORDER BY cid", table);
-    for (; query_step(&columns) == 1; comma = ", ") {
-        const char *name = (const char *)sqlite3_column_text(columns.statement, 0);
-        sqlite3_str_appendf(names, "%s%s", comma, name);
-        sqlite3_str_appendf(values, "%s:%s", comma, name);
+    for (int i = 0; i < columns.count; i++) {
+        sqlite3_str_appendf(names, "%s%s", i ? ", " : "", columns.column[i].name);
+        sqlite3_str_appendf(values, "%s:%s", i ? ", " : "", columns.column[i].name);
     }
     char *of = sqlite3_str_finish(names), *what = sqlite3_str_finish(values);
     char *sql = sqlite3_mprintf("INSERT INTO %s (%s) VALUES (%s) %s", table, of, what, conflict);
-    if (query_close(&columns) == 0 && !sql) query_refuse(&columns, "out of memory");
-    *query = (struct query){.store = store, .purpose = purpose, .rc = columns.rc};
-    if (columns.rc == SQLITE_OK) query_open(query, store, purpose, sql);
+    query_open(query, store, purpose, sql ? sql : "");
     sqlite3_free(of);
     sqlite3_free(what);
     sqlite3_free(sql);

@@ -150,6 +150,16 @@ extern const struct field span_fields[];    /* struct stage_span */
 extern const struct field time_fields[];    /* struct stored_run: when, and how it ended */
 extern const struct field verdict_fields[]; /* struct comparison_row: what made its verdict */
 
+/* A table with its columns. */
+struct table_columns {
+    const char *name;
+    int count;
+    struct {
+        char name[64], type; /* 'T'ext, 'I'nteger, 'R'eal, 'B'lob */
+    } column[128];
+};
+int table_columns_read(struct table_columns *table, struct store *store, const char *name);
+
 /* Open an INSERT whose parameters have the names of the table's columns; what the caller
  * does not bind is NULL. `conflict` is the end of the statement, "" or an ON CONFLICT clause. */
 void row_open(struct query *query, struct store *store, const char *purpose, const char *table,

@@ -89,7 +89,7 @@ static const struct part verdicts[] = {{"verdict", "WHERE gate_id = :run", false
 
 /* ---------------------------------------------------------------- fetching -- */
 
-static const struct copy_table counted = {
+static const struct table_columns counted = {
     "counted",
     5,
     {{"run_id", 'T'}, {"is_ceiling", 'I'}, {"cases", 'I'}, {"ok", 'I'}, {"wrong", 'I'}}};
@@ -140,8 +140,8 @@ static int fetch(struct store *store, const char *name, const char *rows, bool i
                  const char *key)
 {
     note_fetched(store->central, name);
-    struct copy_table table = counted;
-    if (strcmp(name, counted.name) != 0 && copy_table_read(&table, store, name) != 0) return -1;
+    struct table_columns table = counted;
+    if (strcmp(name, counted.name) != 0 && table_columns_read(&table, store, name) != 0) return -1;
     char *select = copy_select(store->central, &table, is_head ? "suite_text" : NULL, rows, key);
     if (!select) return -1;
     int status = copy_fetch(store->central, store, &table, select, conflict_of(name), NULL);

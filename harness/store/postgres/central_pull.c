@@ -28,11 +28,11 @@ static int stage_all(struct store *store)
 
 static int pull_table(struct puller *puller, const struct exchange *exchange, const char *id)
 {
-    struct copy_table table, staged;
+    struct table_columns table, staged;
     char target[64], empty[80];
     snprintf(target, sizeof target, "temp.staged_%s", exchange->table);
     snprintf(empty, sizeof empty, "DELETE FROM %s", target);
-    if (copy_table_read(&table, puller->store, exchange->table) != 0) return -1;
+    if (table_columns_read(&table, puller->store, exchange->table) != 0) return -1;
     char *select = copy_select(puller->remote->central, &table, NULL, exchange->rows, id);
     if (!select) return -1;
     staged = table;
@@ -91,7 +91,7 @@ static int pull_all(struct puller *puller)
 /* By its id, the run in the state in which it was pushed last. */
 static int pull_id(struct puller *puller, const char *id)
 {
-    static const struct copy_table pushed = {"pushed", 1, {{"state", 'T'}}};
+    static const struct table_columns pushed = {"pushed", 1, {{"state", 'T'}}};
     struct central *central = puller->remote->central;
     char *sql = copy_select(central, &pushed, NULL, "WHERE run_id = :run", id);
     struct pg_result *found = sql ? central_ask(central, "look for runs", sql, PQ_ROWS) : NULL;
