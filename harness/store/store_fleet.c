@@ -189,10 +189,7 @@ static const char select_values[] =
     " FROM json_each(:launches) AS chosen"
     " JOIN launch ON launch.id = chosen.value"
     " JOIN expected AS plan ON plan.launch_id = chosen.value"
-    " LEFT JOIN result ON result.launch_id = plan.launch_id"
-    " AND result.operation = plan.operation AND result.shape = plan.shape"
-    " AND result.temperature = plan.temperature AND result.variant = plan.variant"
-    " AND result.place = plan.place AND result.purpose = plan.purpose"
+    " LEFT JOIN result ON " STORE_OF_PLAN " AND result.purpose = plan.purpose"
     " WHERE plan.skip = '' AND coalesce(result.expect_wrong, 0) = 0"
     " AND (result.id IS NOT NULL OR launch.ended_at IS NOT NULL)"
     " ORDER BY plan.operation, plan.shape, plan.temperature, plan.variant, plan.place";

@@ -196,6 +196,12 @@ int store_read_head(struct store *store, const char *run_id, struct stored_run *
     "   GROUP BY run_id, purpose, group_label, operation, shape, temperature, variant, place)"     \
     "   AS one GROUP BY run_id, is_ceiling"
 
+/* A row of result is of the launch and the case of `plan`, a row of expected. */
+#define STORE_OF_PLAN                                                                              \
+    "result.launch_id = plan.launch_id AND result.operation = plan.operation"                      \
+    " AND result.variant = plan.variant AND result.shape = plan.shape"                             \
+    " AND result.temperature = plan.temperature AND result.place = plan.place"
+
 /* The newest first, by an expression for when a run started. What says that it starts in the
  * future was written by a clock that was wrong: it comes last, or it would be `latest` until
  * then. The end of an ORDER BY. */

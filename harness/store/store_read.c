@@ -190,13 +190,9 @@ int store_open_launch(struct store *store, const char *run_id, struct launch_inf
     char sql[sizeof select_launch + 1024];
     memset(launch, 0, sizeof *launch);
     snprintf(sql, sizeof sql,
-             "%s" OF_RUN " AND (launch.ended_at IS NULL OR EXISTS (SELECT 1 FROM expected"
-             "  WHERE expected.launch_id = launch.id AND expected.skip = '' AND NOT EXISTS"
-             "   (SELECT 1 FROM result WHERE result.launch_id = launch.id"
-             "    AND result.operation = expected.operation"
-             "    AND result.variant = expected.variant AND result.place = expected.place"
-             "    AND result.shape = expected.shape"
-             "    AND result.temperature = expected.temperature)))"
+             "%s" OF_RUN " AND (launch.ended_at IS NULL OR EXISTS (SELECT 1 FROM expected AS plan"
+             "  WHERE plan.launch_id = launch.id AND plan.skip = '' AND NOT EXISTS"
+             "   (SELECT 1 FROM result WHERE " STORE_OF_PLAN ")))"
              " ORDER BY launch.number DESC LIMIT 1",
              select_launch);
     query_ask(&query, store, "look for an incomplete launch", sql, run_id);

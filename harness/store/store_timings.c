@@ -86,10 +86,7 @@ static int read_lost(struct store *store, int launch, struct timings *timings)
     query_ask(&query, store, "read the plan of a launch",
               "SELECT operation, variant, kind, place, shape, temperature FROM expected AS plan"
               " WHERE launch_id = :key AND purpose = 'case' AND skip = '' AND NOT EXISTS"
-              " (SELECT 1 FROM result WHERE result.launch_id = plan.launch_id"
-              " AND result.operation = plan.operation AND result.shape = plan.shape"
-              " AND result.temperature = plan.temperature AND result.variant = plan.variant"
-              " AND result.place = plan.place AND result.purpose = plan.purpose)",
+              " (SELECT 1 FROM result WHERE " STORE_OF_PLAN " AND result.purpose = plan.purpose)",
               timings->run.launches[launch].id);
     for (struct lost_case *lost; (lost = query_add(&query, &timings->lost, &timings->lost_count,
                                                    sizeof *lost, "the losses of a run"));) {

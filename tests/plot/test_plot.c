@@ -6,14 +6,6 @@
 #include "plot/plot_data.h"
 #include "plot_fixture.h"
 
-static struct view view; /* of the fake run, where a test makes one */
-
-static int release(void **state)
-{
-    view_release(&view);
-    fake_end(&fake);
-    return 0;
-}
 #define PLOT_TEST(name) TEST_WITH(name, NULL, release)
 
 static char folder[] = "/tmp/assay-test-plot-XXXXXX";

@@ -1,8 +1,6 @@
 /* test_view.c - rows, ratios, ceilings and the exit code. */
-#include "tests/test.h"
 #include "base/exit_code.h"
-#include "tests/fake_run.h"
-#include "show/view.h"
+#include "tests/view_fixture.h"
 
 static const char SHAPE[] = "n=5000000 input=fp32";
 
@@ -40,15 +38,6 @@ static const struct assay_operation fake_link = {
 };
 ASSAY_REGISTER_OPERATION(fake_link);
 
-static struct fake_run fake;
-static struct view view;
-
-static int release(void **state)
-{
-    view_release(&view);
-    fake_end(&fake);
-    return 0;
-}
 #define VIEW_TEST(name) TEST_WITH(name, NULL, release)
 
 static const struct view_row *row_named(const struct view *view, const char *variant)
