@@ -164,6 +164,19 @@ cases() {
     echo "${count:-0}"
 }
 
+# is_whole DATABASE: pages, references, and groups with all their cases or none; or it is not there.
+is_whole() {
+    local state
+    [ -s "$1" ] || return 0
+    state=$(query "$1" "PRAGMA integrity_check; PRAGMA foreign_key_check;") || return 1
+    [ "$state" = ok ] || { echo "# $state"; return 1; }
+    [ "$(query "$1" "SELECT count(*) FROM sqlite_schema")" -gt 0 ] || return 0
+    [ "$(query "$1" "SELECT count(*) FROM (SELECT (SELECT count(*) FROM result r WHERE
+        r.launch_id = e.launch_id AND r.operation = e.operation AND r.shape = e.shape) AS have,
+        count(*) AS want FROM expected e GROUP BY launch_id, operation, shape)
+        WHERE have NOT IN (0, want)")" -eq 0 ]
+}
+
 # wait_for SECONDS COMMAND...: until it succeeds; fails when it never does.
 wait_for() {
     local end=$((SECONDS + $1))
