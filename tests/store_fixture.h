@@ -58,6 +58,17 @@ static inline int fixture_teardown(void **state)
 
 #define STORE_TEST(name) TEST_WITH(name, fixture_setup, fixture_teardown)
 
+/* The same with `store`, open to write, which is a.sqlite of the folder. */
+#define OPEN_STORE_TEST(name)                                                                      \
+    static void name##_within(struct store *store, void **state);                                  \
+    STORE_TEST(name)                                                                               \
+    {                                                                                              \
+        struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);                        \
+        name##_within(store, state);                                                               \
+        store_close(store);                                                                        \
+    }                                                                                              \
+    static void name##_within(struct store *store, void **state)
+
 /* A path in the test's folder; of the last few calls. */
 static inline const char *fixture_path(void **state, const char *name)
 {

@@ -14,15 +14,6 @@ void json_begin(struct json *json, FILE *out, int indent)
     *json = (struct json){.out = out, .indent = indent};
 }
 
-int json_finish(struct json *json)
-{
-    assert(json->depth == 0);
-    fputc('\n', json->out);
-    if (fflush(json->out) || ferror(json->out))
-        return assay_error("cannot write JSON: %s", strerror(errno));
-    return 0;
-}
-
 static void line_break(const struct json *json)
 {
     if (json->indent > 0) fprintf(json->out, "\n%*s", json->indent * json->depth, "");
@@ -74,6 +65,16 @@ void json_end(struct json *json)
     fputc(json->is_array[json->depth] ? ']' : '}', json->out);
 }
 
+int json_finish(struct json *json)
+{
+    while (json->depth > 0)
+        json_end(json);
+    fputc('\n', json->out);
+    if (fflush(json->out) || ferror(json->out))
+        return assay_error("cannot write JSON: %s", strerror(errno));
+    return 0;
+}
+
 static void write_escaped(FILE *out, unsigned char c)
 {
     static const char short_form[0x20] = {
@@ -122,18 +123,19 @@ void json_string(struct json *json, const char *text)
         fputs("null", json->out);
 }
 
+void json_digits(double value, char out[JSON_DIGITS])
+{
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(out, JSON_DIGITS, "%.*g", precision, value);
+        if (strtod(out, NULL) == value) break;
+    }
+}
+
 void json_number(struct json *json, double value)
 {
+    char digits[JSON_DIGITS] = "null";
     before_value(json);
-    if (!isfinite(value)) {
-        fputs("null", json->out);
-        return;
-    }
-    char digits[32];
-    for (int precision = 15; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value) break;
-    }
+    if (isfinite(value)) json_digits(value, digits);
     fputs(digits, json->out);
 }
 

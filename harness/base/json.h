@@ -6,8 +6,7 @@
  *   json_begin_object(&json);
  *   json_key(&json, "time_ns");
  *   json_number(&json, NAN);            writes null: not measured
- *   json_end(&json);                    closes the object
- *   if (json_finish(&json)) ...         the stream failed
+ *   if (json_finish(&json)) ...         closes the object; the stream failed
  *
  * The writer adds commas, line ends and indentation. The caller writes a key before
  * each value of an object and keeps within JSON_MAX_DEPTH (both asserted).
@@ -32,7 +31,7 @@ struct json {
 /* `indent`: spaces per level; 0 writes the document on one line. */
 void json_begin(struct json *json, FILE *out, int indent);
 
-/* End the line. -1 with assay_error when the stream failed on the way. */
+/* Close what is open and end the line. -1 with assay_error when the stream failed on the way. */
 int json_finish(struct json *json);
 
 void json_begin_object(struct json *json);
@@ -44,7 +43,11 @@ void json_key(struct json *json, const char *name);
 /* UTF-8 passes through; a byte that is not UTF-8 becomes U+FFFD. NULL: null. */
 void json_string(struct json *json, const char *text);
 
-/* The fewest digits that read back as the same double; null for NAN and infinities. */
+/* A finite number in the fewest digits that read back as the same double. */
+enum { JSON_DIGITS = 32 };
+void json_digits(double value, char out[JSON_DIGITS]);
+
+/* In these; null for NAN and infinities. */
 void json_number(struct json *json, double value);
 void json_int(struct json *json, int64_t value);
 void json_bool(struct json *json, bool value);

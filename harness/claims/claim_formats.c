@@ -238,8 +238,6 @@ static int write_json(FILE *out, const struct claim_ledger *ledger)
     for (int v = 0; v < CLAIM_VERDICTS; v++) {
         json_int_member(&json, claim_verdict_name(v), ledger->verdicts[v]);
     }
-    json_end(&json);
-    json_end(&json);
     return json_finish(&json);
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "cmd/options.h"
-#include "show/suite_word.h"
+#include "show/comparison_formats.h"
 #include "store/store_central.h"
 
 /* MOST_NAMED: more cases are not named one by one. */

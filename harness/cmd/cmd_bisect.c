@@ -10,7 +10,7 @@
 #include "cmd/gate_command.h"
 #include "device/code_read.h"
 #include "gate/revision_search.h"
-#include "show/code_show.h"
+#include "show/show.h"
 #include "show/explanation.h"
 
 struct arguments {

@@ -11,7 +11,7 @@
 #include "cmd/commands.h"
 #include "cmd/options.h"
 #include "export/export.h"
-#include "show/fleet_show.h"
+#include "show/show.h"
 #include "store/store_fleet.h"
 
 enum { DATE = 11 };

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/exit_code.h"
+#include "base/field.h"
 #include "base/json.h"
 #include "base/table.h"
 #include "base/terminal.h"
@@ -170,6 +171,9 @@ static int list_variants(struct sink *sink)
 
 /* ------------------------------------------------------------------ runs -- */
 
+static const struct field run_fields[] = {
+    FIELDS(run_line, status, launches, cases, ok, wrong, gate, gate_mode, gate_exit), {0}};
+
 static void write_run(struct json *json, const struct run_line *line, const char *label)
 {
     json_begin_object(json);
@@ -178,14 +182,7 @@ static void write_run(struct json *json, const struct run_line *line, const char
     json_text_member(json, "suite", line->suite);
     json_text_member(json, "label", label);
     json_text_member(json, "device", line->device);
-    json_text_member(json, "status", line->status);
-    json_int_member(json, "launches", line->launches);
-    json_int_member(json, "cases", line->cases);
-    json_int_member(json, "ok", line->ok);
-    json_int_member(json, "wrong", line->wrong);
-    json_known_member(json, "gate", line->gate);
-    json_known_member(json, "gate_mode", line->gate_mode);
-    json_count_member(json, "gate_exit", line->gate_exit);
+    json_fields(json, run_fields, line);
     json_end(json);
 }
 
@@ -277,7 +274,6 @@ static int print_json(const struct list *list, const struct arguments *arguments
     json_begin(&json, out, 2);
     json_begin_array(&json);
     int failed = list->fill(&sink);
-    if (!failed) json_end(&json);
     if (!failed) failed = json_finish(&json);
     if (fclose(out) && !failed) failed = assay_error("out of memory");
     if (!failed && (fputs(text, stdout) == EOF || fflush(stdout)))

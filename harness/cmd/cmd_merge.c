@@ -7,7 +7,7 @@
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "cmd/options.h"
-#include "cmd/shares.h"
+#include "cmd/run_choice.h"
 #include "store/store.h"
 
 struct arguments {

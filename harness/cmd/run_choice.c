@@ -1,4 +1,5 @@
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -6,10 +7,10 @@
 #include "base/terminal.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
-#include "cmd/shares.h"
 #include "show/view.h"
 #include "store/store_central.h"
 #include "store/store_gate.h"
+#include "store/store_shard.h"
 
 /* Open the database that the run is in, at `path`, and find its id. -1: nothing is open. */
 static int find(struct store **store, const char *spec, const char *db, char path[PATH_MAX],
@@ -155,5 +156,30 @@ int run_choice_compare(struct comparison *comparison, const char *base, const ch
     timings_release(&left);
     timings_release(&right);
     noise_release(&known.noise);
+    return status;
+}
+
+/* ---------------------------------------------------------------- shares -- */
+
+struct saying {
+    const char *command, *job;
+    bool lacks;
+};
+
+static int say(const struct shard_job *job, void *context)
+{
+    struct saying *saying = context;
+    if (!job->text[0] || (saying->job && strcmp(saying->job, job->group) != 0)) return 0;
+    fprintf(stderr, "assay%s%s: %s\n", saying->command ? " " : "",
+            saying->command ? saying->command : "", job->text);
+    saying->lacks = true;
+    return 0;
+}
+
+int shares_say(struct store *store, const char *command, const char *job, bool *lacks)
+{
+    struct saying saying = {.command = command, .job = job};
+    int status = store_each_shard_job(store, say, &saying);
+    *lacks = saying.lacks;
     return status;
 }

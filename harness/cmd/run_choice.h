@@ -35,3 +35,7 @@ void run_choice_say_next(const struct stored_run *run, const char *spec, const c
  * with assay_error. */
 int run_choice_compare(struct comparison *comparison, const char *base, const char *candidate,
                        const char *db, const struct compare_options *options);
+
+/* Say on standard error what each job lacks whose name is `job`; NULL: any job. `command` may be
+ * NULL. *lacks: whether something was said. 0, or -1 with assay_error. */
+int shares_say(struct store *store, const char *command, const char *job, bool *lacks);

@@ -71,8 +71,6 @@ static int print_json(FILE *out, const struct device_info *infos, int count)
         json_number_member(&json, "event_floor_ns", infos[i].event_floor_ns);
         json_end(&json);
     }
-    json_end(&json);
-    json_end(&json);
     return json_finish(&json);
 }
 

@@ -13,12 +13,6 @@ void doctor_find(struct doctor_finding *finding, enum doctor_state state, const 
     va_end(arguments);
 }
 
-void doctor_find_switch(struct doctor_finding *finding, int is_on, bool good)
-{
-    if (is_on < 0) return;
-    doctor_find(finding, (is_on != 0) == good ? DOCTOR_OK : DOCTOR_LIMITED, is_on ? "on" : "off");
-}
-
 void doctor_advise(struct doctor_finding *finding, const char *means, const char *remedy, ...)
 {
     va_list arguments;
@@ -26,6 +20,17 @@ void doctor_advise(struct doctor_finding *finding, const char *means, const char
     va_start(arguments, remedy);
     vsnprintf(finding->remedy, sizeof finding->remedy, remedy, arguments);
     va_end(arguments);
+}
+
+static void judge(const struct doctor_facts *facts, const struct doctor_check *check,
+                  struct doctor_finding *finding)
+{
+    const int *is_on = (const int *)((const char *)facts + check->at);
+    if (check->judge)
+        check->judge(facts, finding);
+    else if (*is_on >= 0)
+        doctor_find(finding, (*is_on != 0) == check->good ? DOCTOR_OK : DOCTOR_LIMITED,
+                    *is_on ? "on" : "off");
 }
 
 static bool applies(const struct doctor_check *check, const struct doctor_facts *facts)
@@ -61,7 +66,7 @@ int doctor_judge(const struct doctor_facts *facts,
         for (const struct doctor_check *check = tables[table]; check->name; check++) {
             struct doctor_finding *finding = &findings[count];
             *finding = (struct doctor_finding){.name = check->name};
-            if (applies(check, facts)) check->judge(facts, finding);
+            if (applies(check, facts)) judge(facts, check, finding);
             if (!finding->found[0]) continue;
             complete(finding, check);
             count++;

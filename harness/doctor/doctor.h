@@ -93,6 +93,10 @@ struct doctor_check {
     enum doctor_needs needs;
     void (*judge)(const struct doctor_facts *facts, struct doctor_finding *finding);
     const char *means, *remedy; /* of a finding that is not ok, where `judge` says no other */
+    /* In the place of `judge`, for what is "on" or "off": where doctor_facts has an int for it (-1:
+     * not known, and nothing is found), and whether it should be on. */
+    size_t at;
+    bool good;
 };
 
 extern const struct doctor_check doctor_gpu_checks[], doctor_host_checks[]; /* NULL name ends */
@@ -106,9 +110,6 @@ int doctor_judge(const struct doctor_facts *facts,
 /* For the rules: set the state and the text of what was found. */
 void doctor_find(struct doctor_finding *finding, enum doctor_state state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* For the rules: "on" or "off", limited unless it is as is `good`; nothing for -1. */
-void doctor_find_switch(struct doctor_finding *finding, int is_on, bool good);
 
 /* For the rules: what a finding that is not ok means for a measurement (NULL: as the table
  * says), and what to do about it. */

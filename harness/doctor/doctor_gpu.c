@@ -183,21 +183,6 @@ static void judge_clocks(const struct doctor_facts *facts, struct doctor_finding
                 reasons[0] ? ": " : "", reasons);
 }
 
-static void judge_ecc(const struct doctor_facts *facts, struct doctor_finding *finding)
-{
-    doctor_find_switch(finding, facts->gpu.info.ecc, true);
-}
-
-static void judge_mig(const struct doctor_facts *facts, struct doctor_finding *finding)
-{
-    doctor_find_switch(finding, facts->gpu.info.mig, false);
-}
-
-static void judge_persistence(const struct doctor_facts *facts, struct doctor_finding *finding)
-{
-    doctor_find_switch(finding, facts->persistence, true);
-}
-
 static void judge_sharing(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
     int count = facts->gpu_processes;
@@ -236,15 +221,16 @@ const struct doctor_check doctor_gpu_checks[] = {
     {"clocks", NEEDS_GPU_OPEN, judge_clocks,
      "the card protects itself; its samples will be marked and left out",
      "see to its cooling and power, or wait until it is cool"},
-    {"ECC", NEEDS_GPU_OPEN, judge_ecc,
+    {"ECC", NEEDS_GPU_OPEN, NULL,
      "not comparable with cards that have it on; a flipped bit goes unseen",
-     "as root: nvidia-smi -e 1, and restart"},
-    {"MIG", NEEDS_GPU_OPEN, judge_mig,
+     "as root: nvidia-smi -e 1, and restart", offsetof(struct doctor_facts, gpu.info.ecc), true},
+    {"MIG", NEEDS_GPU_OPEN, NULL,
      "only a slice of the card is measured, and other slices affect it",
-     "as root: nvidia-smi -mig 0, when nobody uses the other slices"},
-    {"persistence", NEEDS_GPU_OPEN, judge_persistence,
+     "as root: nvidia-smi -mig 0, when nobody uses the other slices",
+     offsetof(struct doctor_facts, gpu.info.mig), false},
+    {"persistence", NEEDS_GPU_OPEN, NULL,
      "the card is set up anew for every launch: slower starts, no effect on kernel times",
-     "as root: nvidia-smi -pm 1"},
+     "as root: nvidia-smi -pm 1", offsetof(struct doctor_facts, persistence), true},
     {"GPU sharing", NEEDS_GPU_OPEN, judge_sharing,
      "they share the GPU with the measurement: times grow and scatter",
      "wait for them or end them (nvidia-smi lists them), or pick another GPU with --device"},

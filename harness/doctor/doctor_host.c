@@ -69,11 +69,6 @@ static void judge_governor(const struct doctor_facts *facts, struct doctor_findi
                   "compare over several launches (--launches), or measure on bare metal");
 }
 
-static void judge_turbo(const struct doctor_facts *facts, struct doctor_finding *finding)
-{
-    doctor_find_switch(finding, facts->turbo, false);
-}
-
 /* ----------------------------------------------------------- the program -- */
 
 static void judge_database(const struct doctor_facts *facts, struct doctor_finding *finding)
@@ -142,10 +137,11 @@ const struct doctor_check doctor_host_checks[] = {
     {"governor", NEEDS_HOST_ASKED, judge_governor,
      "the processor's clock follows its load: times on the host scatter",
      "as root: cpupower frequency-set -g performance"},
-    {"turbo", NEEDS_HOST_ASKED, judge_turbo,
+    {"turbo", NEEDS_HOST_ASKED, NULL,
      "the processor's clock depends on its heat and on how many cores work",
      "as root: write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 to "
-     "/sys/devices/system/cpu/cpufreq/boost"},
+     "/sys/devices/system/cpu/cpufreq/boost",
+     offsetof(struct doctor_facts, turbo), false},
     {"database", NEEDS_NOTHING, judge_database,
      "a run has nowhere to keep its samples, and will not start",
      "name another file with --db or in ASSAY_DB"},

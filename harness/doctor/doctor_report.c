@@ -72,6 +72,5 @@ int doctor_write_json(FILE *out, const struct doctor_facts *facts,
         write_finding(&json, &findings[i]);
     json_end(&json);
     json_int_member(&json, "exit", doctor_exit(facts));
-    json_end(&json);
     return json_finish(&json);
 }

@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "base/zstd_file.h"
-#include "store/exchange/store_csv.h"
 #include "store/exchange/store_foreign.h"
 
 enum { FORMATS = 6, HEAD = 4096 };

@@ -38,6 +38,5 @@ void export_bmf(FILE *out, const struct view *view)
     json_begin_object(&json);
     for (int i = 0; i < view->count; i++)
         if (export_has_time(&view->rows[i])) case_member(&json, &view->rows[i]);
-    json_end(&json);
     json_finish(&json);
 }

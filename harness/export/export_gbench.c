@@ -87,7 +87,5 @@ void export_gbench(FILE *out, const struct view *view)
         group = view->rows[i].group;
         benchmark_value(&json, &view->rows[i], index);
     }
-    json_end(&json);
-    json_end(&json);
     json_finish(&json);
 }

@@ -109,3 +109,14 @@ double plot_or(double value, double otherwise);
 /* An interval without NAN: one that is unknown has no width. */
 struct interval plot_interval(double mid, double lo, double hi);
 struct interval plot_time_of(const struct case_result *result); /* ns */
+
+/* ------------------------------------------------- the ceilings of a roofline -- */
+
+/* Where the run measured no ceilings, take those of the newest run of the database that did on a
+ * device of this name, and say so in the note; where there is none, say that. -1 with
+ * assay_error. */
+int roof_find(struct plot *plot);
+
+/* Write the lines' block of roofline.gp and widen the extents of the two panels (operations; bytes
+ * alone) so that the lines and the ridge point are visible, with a margin around the cases. */
+void roof_write(struct plot *plot, struct plot_extent extent[2]);

@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -9,10 +8,9 @@
 
 #include "base/datadir.h"
 #include "base/out_file.h"
+#include "base/process.h"
 #include "base/temp_folder.h"
 #include "plot/plot_gnuplot.h"
-
-extern char **environ;
 
 /* ------------------------------------------------------------------ output -- */
 
@@ -146,37 +144,25 @@ static void read_said(FILE *from, char *out, size_t size)
     out[used] = '\0';
 }
 
-/* Start gnuplot without a shell, with `errors` as its standard error; an errno. */
-static int spawn(pid_t *child, const char *const argv[], int errors, bool draws_here)
-{
-    posix_spawn_file_actions_t actions;
-    int failed = posix_spawn_file_actions_init(&actions);
-    if (failed) return failed;
-    failed = posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-    if (!failed)
-        failed = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!failed && !draws_here)
-        failed =
-            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!failed)
-        failed = posix_spawnp(child, argv[0], &actions, NULL, (char *const *)argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return failed;
-}
-
 /* -d: ignore the user's .gnuplot file. */
 static int gnuplot(const struct files *files, int columns)
 {
     char wide[16], said[1024];
     const char *const argv[] = {"gnuplot",   "-d",           "-c", files->script,
                                 files->data, files->picture, wide, NULL};
-    int status, failed = 0;
+    int status, failed = 0, null = open("/dev/null", O_RDWR | O_CLOEXEC);
     pid_t child;
     FILE *errors = tmpfile();
     if (!errors) return assay_error("cannot make a file for gnuplot: %s", strerror(errno));
     snprintf(wide, sizeof wide, "%d", columns > 0 ? columns : 100);
     fflush(stdout);
-    int problem = spawn(&child, argv, fileno(errors), is_terminal(files->picture));
+    const struct process_file streams[] = {
+        {fileno(errors), STDERR_FILENO}, {null, STDIN_FILENO}, {null, STDOUT_FILENO}};
+    const struct process_start start = {.program = argv[0],
+                                        .argv = argv,
+                                        .files = streams,
+                                        .file_count = is_terminal(files->picture) ? 2 : 3};
+    int problem = null < 0 ? errno : process_start(&start, &child);
     if (problem == ENOENT)
         failed = assay_error("gnuplot is not installed: apt-get install gnuplot-nox");
     else if (problem)
@@ -185,6 +171,7 @@ static int gnuplot(const struct files *files, int columns)
         if (errno != EINTR) failed = assay_error("cannot wait for gnuplot: %s", strerror(errno));
     read_said(errors, said, sizeof said);
     fclose(errors);
+    if (null >= 0) close(null);
     if (failed) return failed;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
     if (WIFSIGNALED(status)) return assay_error("gnuplot died of signal %d", WTERMSIG(status));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "plot/plot_data.h"
 
 /* Metrics that are stages, in the order of a batch; the name of a span lacks the "_ns". */
@@ -76,12 +77,6 @@ static double last_end(const struct samples *samples)
     return end;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* When the batches began, ascending: the beginnings of the earliest of the stages, and in how many
  * streams. Returns how many; -1 with assay_error. */
 static int batches_of(struct plot *plot, const struct samples *samples, double **begin,
@@ -100,7 +95,7 @@ static int batches_of(struct plot *plot, const struct samples *samples, double *
             (*begin)[count++] = samples->span[i].begin_ns;
             lanes |= 1ull << (samples->span[i].lane & 63);
         }
-    qsort(*begin, (size_t)count, sizeof **begin, by_value);
+    stats_sort(*begin, count);
     *streams = __builtin_popcountll(lanes);
     return count;
 }

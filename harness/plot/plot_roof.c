@@ -1,8 +1,9 @@
-#include "plot/plot_roof.h"
-
+/* plot_roof.c - the ceilings of a roofline: which of them the cases are held against, and the
+ * labels at their lines. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "plot/plot_data.h"
 #include "show/show.h"
 
 /* Lines closer than this, in decades of the axis, share a label: the height of a text. */

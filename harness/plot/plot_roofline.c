@@ -6,7 +6,6 @@
 
 #include "case/case_name.h"
 #include "plot/plot_data.h"
-#include "plot/plot_roof.h"
 
 enum {
     MOST_COLOURS = 7, /* of roofline.gp; operations beyond them share the grey */
@@ -172,8 +171,7 @@ static void point_write(struct plot *plot, const struct roofline *roof, const st
 /* From the position in the older run to the new one; a change below 1 % is too short to see. */
 static void arrow_write(struct plot *plot, const struct view_row *row, struct arrows *arrows)
 {
-    int at = plot_row_find(&plot->older, &row->result.id);
-    const struct view_row *old = at < 0 ? NULL : &plot->older.rows[at];
+    const struct view_row *old = view_row_of(&plot->older, &row->result.id);
     if (!old || !plot_row_taken(plot->request, old) || !(view_bytes(&old->result.work) > 0) ||
         moves_only(old) != moves_only(row)) {
         arrows->absent++;

@@ -23,13 +23,6 @@ bool plot_row_taken(const struct plot_request *request, const struct view_row *r
            plot_takes(request, &row->result.id);
 }
 
-int plot_row_find(const struct view *view, const struct case_id *id)
-{
-    for (int i = 0; i < view->count; i++)
-        if (case_id_order(&view->rows[i].result.id, id) == 0) return i;
-    return -1;
-}
-
 static double row_work(const struct view_row *row)
 {
     return view_bytes(&row->result.work) + view_ops(&row->result.work);

@@ -15,9 +15,6 @@ bool plot_takes(const struct plot_request *request, const struct case_id *id);
 /* Whether a row has a time to draw and the request includes it. */
 bool plot_row_taken(const struct plot_request *request, const struct view_row *row);
 
-/* The row of this case; -1: none. */
-int plot_row_find(const struct view *view, const struct case_id *id);
-
 /* Keep the rows of one group: that with the most rows that are at most `widest` times as slow
  * as its fastest; among equals the one with the most work. Returns their number. */
 int plot_keep_group(const struct view_row **row, int count, double widest);

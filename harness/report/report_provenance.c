@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "report/report.h"
 
@@ -93,14 +94,11 @@ static void of_launch(const struct facts *facts, const struct launch_info *launc
     char name[32], text[256] = "";
     const struct device_state *start = &launch->start;
     snprintf(name, sizeof name, "launch %d", launch->number);
-    size_t used =
-        (size_t)snprintf(text, sizeof text, "seed %llu, flush %s", (unsigned long long)launch->seed,
-                         flush_name(launch->device.flush));
-    if (!isnan(start->sm_mhz))
-        used += (size_t)snprintf(text + used, sizeof text - used, ", %.0f MHz", start->sm_mhz);
+    text_add(text, sizeof text, "", "seed %llu, flush %s", (unsigned long long)launch->seed,
+             flush_name(launch->device.flush));
+    if (!isnan(start->sm_mhz)) text_add(text, sizeof text, ", ", "%.0f MHz", start->sm_mhz);
     if (!isnan(start->temperature_c))
-        snprintf(text + used, sizeof text - used, ", %.0f degrees C at its start",
-                 start->temperature_c);
+        text_add(text, sizeof text, ", ", "%.0f degrees C at its start", start->temperature_c);
     fact(facts, name, "%s", text);
 }
 

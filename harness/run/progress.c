@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "run/progress.h"
 
 enum { COLUMNS = 80 };
@@ -105,12 +106,10 @@ void progress_case(struct progress *progress, const char *name, int status, cons
 /* "12 ok, 1 skipped" */
 static void outcomes(const struct progress *progress, char *out, size_t size)
 {
-    size_t used = 0;
     out[0] = '\0';
-    for (int s = 0; s < STATUSES && used < size; s++)
+    for (int s = 0; s < STATUSES; s++)
         if (progress->seen[s])
-            used += (size_t)snprintf(out + used, size - used, "%s%d %s", used ? ", " : "",
-                                     progress->seen[s], status_name((enum case_status)s));
+            text_add(out, size, ", ", "%d %s", progress->seen[s], status_name((enum case_status)s));
 }
 
 void progress_group_end(struct progress *progress, double seconds)

@@ -1,9 +1,9 @@
-#include "run/quiet.h"
-
+/* quiet.c - waits until no other program uses the processors or the GPU (--wait-quiet). */
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "run/interrupt.h"
+#include "run/runner_state.h"
 
 /* How long is looked at once: a hundred ticks of the kernel's counters on each processor. The load
  * average is no measure here, as it takes a minute to fall when all has ended. */

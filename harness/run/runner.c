@@ -11,7 +11,6 @@
 #include "run/device_lock.h"
 #include "run/interrupt.h"
 #include "run/lanes.h"
-#include "run/quiet.h"
 #include "run/runner_state.h"
 #include "show/view.h"
 #include "store/store_shard.h"

@@ -76,3 +76,8 @@ struct plan launch_plan(const struct plan *plan, int round);
 /* Begin a launch on the device of the worker, which is ready, to measure the plan; and end it. */
 int launch_begin(struct runner *runner, const struct plan *plan, int number);
 int launch_end(struct runner *runner);
+
+/* Wait up to options->wait_quiet_s until no other program uses the processors or the GPU, and say
+ * on standard error what was waited for, and what there still is when the time is over. The worker
+ * must be ready. -1: interrupted. */
+int quiet_wait(struct runner *runner);

@@ -1,5 +1,4 @@
-#include "show/code_show.h"
-
+/* code_show.c - where the machine code of two builds differs, as text. */
 #include <stdlib.h>
 
 #include "base/text.h"

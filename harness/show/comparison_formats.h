@@ -59,6 +59,16 @@ void unjudged_text(const struct comparison *comparison, char out[WORDS_LINE]);
 /* The heading of the column of changes, which names the metric. */
 const char *metric_text(const struct comparison *comparison);
 
+/* How the suite of a stored run is named in a command that measures it again. */
+enum { SUITE_WORD = 512 };
+
+/* Kernels of files (assay bench) and of other programs (assay time) are in no suite. */
+bool suite_word_is_there(const struct comparison_side *side);
+
+/* Its name, or its file as the command that measured it has it. false with "SUITE" in `out`: the
+ * file is not found. */
+bool suite_word_of(const struct comparison_side *side, char out[SUITE_WORD]);
+
 /* A row as texts. */
 struct comparison_words {
     const char *verdict;

@@ -1,31 +1,33 @@
 /* comparison_json.c - a comparison as one JSON document. The names are a public contract:
  * format 1 may gain members but never loses or changes one. */
-#include <math.h>
-
+#include "base/field.h"
 #include "base/json.h"
 #include "judge/comparison.h"
 #include "show/comparison_formats.h"
 #include "show/show.h"
 
+static const struct field side_fields[] = {FIELDS(comparison_side, id, suite, label, program,
+                                                  version, commit, diff_hash, objects, device, uuid,
+                                                  driver, started_at, launches, simulated),
+                                           {0}};
+
 void comparison_side_member(struct json *json, const char *key, const struct comparison_side *side)
 {
-    json_object_member(json, key);
-    json_known_member(json, "id", side->id);
-    json_known_member(json, "suite", side->suite);
-    json_known_member(json, "label", side->label);
-    json_known_member(json, "program", side->program);
-    json_known_member(json, "version", side->version);
-    json_known_member(json, "commit", side->commit);
-    json_known_member(json, "diff_hash", side->diff_hash);
-    json_known_member(json, "objects", side->objects);
-    json_known_member(json, "device", side->device);
-    json_known_member(json, "uuid", side->uuid);
-    json_known_member(json, "driver", side->driver);
-    json_known_member(json, "started_at", side->started_at);
-    json_int_member(json, "launches", side->launches);
-    json_bool_member(json, "simulated", side->simulated);
-    json_end(json);
+    json_fields_member(json, key, side_fields, side);
 }
+
+static const struct field ratio_fields[] = {FIELD_AS("ratio", comparison_row, ratio.mid),
+                                            FIELD_AS("ratio_lo", comparison_row, ratio.lo),
+                                            FIELD_AS("ratio_hi", comparison_row, ratio.hi),
+                                            {0}};
+static const struct field row_fields[] = {FIELDS(comparison_row, base_ns, candidate_ns, metric,
+                                                 base_value, candidate_value, p_slower, p_faster,
+                                                 threshold, floor, noise),
+                                          FIELD_AS("resolution", comparison_row, quantum),
+                                          FIELDS(comparison_row, fence, mde, launches, confirmed),
+                                          {0}};
+static const struct field family_fields[] = {FIELDS(comparison_family, operation, ratio, cases),
+                                             {0}};
 
 static void tags_member(struct json *json, unsigned tags)
 {
@@ -42,25 +44,9 @@ static void row_object(struct json *json, const struct comparison_row *row)
     json_known_member(json, "verdict", verdict_name(row->verdict));
     tags_member(json, row->tags);
     json_known_member(json, "reason", row->reason);
-    json_number_member(json, "ratio", row->ratio.mid);
-    json_number_member(json, "ratio_lo", row->ratio.lo);
-    json_number_member(json, "ratio_hi", row->ratio.hi);
+    json_fields(json, ratio_fields, row);
     json_known_member(json, "evidence", evidence_name(row->evidence));
-    json_number_member(json, "base_ns", row->base_ns);
-    json_number_member(json, "candidate_ns", row->candidate_ns);
-    json_text_member(json, "metric", row->metric);
-    json_number_member(json, "base_value", row->base_value);
-    json_number_member(json, "candidate_value", row->candidate_value);
-    json_number_member(json, "p_slower", row->p_slower);
-    json_number_member(json, "p_faster", row->p_faster);
-    json_number_member(json, "threshold", row->threshold);
-    json_number_member(json, "floor", row->floor);
-    json_number_member(json, "noise", row->noise);
-    json_number_member(json, "resolution", row->quantum);
-    json_number_member(json, "fence", row->fence);
-    json_number_member(json, "mde", row->mde);
-    json_int_member(json, "launches", row->launches);
-    json_bool_member(json, "confirmed", row->confirmed);
+    json_fields(json, row_fields, row);
     json_end(json);
 }
 
@@ -69,9 +55,7 @@ static void families_member(struct json *json, const struct comparison *comparis
     json_array_member(json, "families");
     for (int i = 0; i < comparison->family_count; i++) {
         json_begin_object(json);
-        json_known_member(json, "operation", comparison->families[i].operation);
-        json_number_member(json, "ratio", comparison->families[i].ratio);
-        json_int_member(json, "cases", comparison->families[i].cases);
+        json_fields(json, family_fields, &comparison->families[i]);
         json_end(json);
     }
     json_end(json);
@@ -106,6 +90,5 @@ int comparison_json(FILE *out, const struct comparison *comparison)
     json_int_member(&json, "cases", comparison->tally.cases);
     json_number_member(&json, "least_judged", comparison->tally.least_judged);
     json_int_member(&json, "exit", comparison->exit);
-    json_end(&json);
     return json_finish(&json);
 }

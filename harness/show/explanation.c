@@ -8,7 +8,7 @@
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
 #include "judge/compare.h"
-#include "show/suite_word.h"
+#include "show/comparison_formats.h"
 #include "show/view.h"
 
 /* ------------------------------------------------------------------- facts -- */
@@ -85,13 +85,6 @@ static bool has_kernel(const struct profile *profile)
 
 /* ------------------------------------------------------------------- cases -- */
 
-static const struct view_row *row_of(const struct view *view, const struct case_id *id)
-{
-    for (int i = 0; i < view->count; i++)
-        if (case_id_order(&view->rows[i].result.id, id) == 0) return &view->rows[i];
-    return NULL;
-}
-
 static void explain(struct explained_case *one, const struct view_row *const row[2],
                     const struct stored_run *const run[2], struct profile *const *const profiles[2])
 {
@@ -120,7 +113,7 @@ static void add_cases(struct explanation *explanation, const struct view views[2
     for (int i = 0; i < views[0].count; i++) {
         const struct view_row *row[] = {&views[0].rows[i], NULL};
         if (!is_explained(row[0]) || !case_matches(pattern, &row[0]->result.id)) continue;
-        row[1] = row_of(&views[1], &row[0]->result.id);
+        row[1] = view_row_of(&views[1], &row[0]->result.id);
         if (is_explained(row[1]))
             explain(&explanation->cases[explanation->count++], row, run, profiles);
     }

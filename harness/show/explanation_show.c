@@ -321,8 +321,6 @@ static int write_json(FILE *out, const struct explanation *explanation)
     json_array_member(&json, "rows");
     for (int i = 0; i < explanation->count; i++)
         row_object(&json, &explanation->cases[i]);
-    json_end(&json);
-    json_end(&json);
     return json_finish(&json);
 }
 

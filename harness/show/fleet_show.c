@@ -1,17 +1,18 @@
 /* fleet_show.c - a fleet as a table and as one JSON document. The names in JSON are a public
  * contract: format 1 may gain members but never loses or changes one. */
-#include "show/fleet_show.h"
-
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/field.h"
 #include "base/json.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "judge/fleet.h"
+#include "show/show.h"
 
-enum { FORMAT = 1, COMMIT = 8 };
+enum { COMMIT = 8 };
 
 /* ------------------------------------------------------------------ table -- */
 
@@ -100,20 +101,19 @@ int fleet_print(FILE *out, const struct fleet *fleet, bool all, int width)
 
 /* ------------------------------------------------------------------- JSON -- */
 
-static void cohort_value(struct json *json, const struct fleet_cohort *cohort)
-{
-    json_begin_object(json);
-    json_text_member(json, "model", cohort->model);
-    json_bool_member(json, "simulated", cohort->simulated);
-    json_known_member(json, "driver", cohort->driver);
-    json_known_member(json, "version", cohort->version);
-    json_known_member(json, "commit", cohort->commit);
-    json_int_member(json, "cards", cohort->cards);
-    json_int_member(json, "judged", cohort->judged);
-    json_number_member(json, "spread", cohort->spread);
-    json_number_member(json, "detectable", cohort->least);
-    json_end(json);
-}
+static const struct field cohort_fields[] = {
+    FIELDS(fleet_cohort, model, simulated, driver, version, commit, cards, judged, spread),
+    FIELD_AS("detectable", fleet_cohort, least),
+    {0}};
+
+static const struct field card_fields[] = {
+    FIELD_AS("gpu", fleet_card, uuid),
+    FIELDS(fleet_card, host, cohort, run, started_at, launches, cases),
+    {0}};
+static const struct field health_fields[] = {FIELDS(fleet_card, wrong, lost, power_limit_w, ecc,
+                                                    ecc_uncorrected, link_width, link_width_max,
+                                                    link_generation, link_generation_max),
+                                             {0}};
 
 /* Above 0 is worse, as a fraction: of the time slower, of a clock or a ceiling lower. */
 static double worse(const struct fleet_card *card, int measure)
@@ -151,44 +151,25 @@ static void findings_member(struct json *json, const struct fleet_card *card)
 static void card_value(struct json *json, const struct fleet *fleet, const struct fleet_card *card)
 {
     json_begin_object(json);
-    json_text_member(json, "gpu", card->uuid);
-    json_known_member(json, "host", card->host);
-    json_int_member(json, "cohort", card->cohort);
-    json_text_member(json, "run", card->run);
-    json_text_member(json, "started_at", card->started_at);
-    json_int_member(json, "launches", card->launches);
-    json_int_member(json, "cases", card->cases);
+    json_fields(json, card_fields, card);
     json_bool_member(json, "judged", fleet_is_judged(card));
     findings_member(json, card);
     json_text_member(json, "reason", card->reason);
     measures_member(json, fleet, card);
-    json_int_member(json, "wrong", card->wrong);
-    json_int_member(json, "lost", card->lost);
-    json_number_member(json, "power_limit_w", card->power_limit_w);
-    json_count_member(json, "ecc", card->ecc);
-    json_count_member(json, "ecc_uncorrected", card->ecc_uncorrected);
-    json_count_member(json, "link_width", card->link_width);
-    json_count_member(json, "link_width_max", card->link_width_max);
-    json_count_member(json, "link_generation", card->link_generation);
-    json_count_member(json, "link_generation_max", card->link_generation_max);
+    json_fields(json, health_fields, card);
     json_end(json);
 }
 
 int fleet_print_json(FILE *out, const struct fleet *fleet)
 {
-    struct program_info program;
     struct fleet_tally tally = fleet_tally(fleet);
     struct json json;
-    provenance_program(&program);
-    json_begin(&json, out, 2);
-    json_begin_object(&json);
-    json_known_member(&json, "assay", program.version);
-    json_int_member(&json, "format", FORMAT);
+    show_json_begin(&json, out);
     json_number_member(&json, "alpha", fleet->alpha);
     json_number_member(&json, "threshold", fleet->threshold);
     json_array_member(&json, "cohorts");
     for (int i = 0; i < fleet->cohort_count; i++)
-        cohort_value(&json, &fleet->cohorts[i]);
+        json_fields_element(&json, cohort_fields, &fleet->cohorts[i]);
     json_end(&json);
     json_array_member(&json, "cards");
     for (int i = 0; i < fleet->card_count; i++)
@@ -200,6 +181,5 @@ int fleet_print_json(FILE *out, const struct fleet *fleet)
     json_int_member(&json, "found", tally.found);
     json_end(&json);
     json_int_member(&json, "exit", tally.exit);
-    json_end(&json);
     return json_finish(&json);
 }

@@ -1,17 +1,21 @@
-/* history_show.c - a history as text (a sparkline per series, a line per change) and as one JSON
- * document. The names in JSON are a public contract: format 1 may gain members but never loses
- * or changes one. */
+/* history_show.c - a history as text (a sparkline per series, a line per change), as one JSON
+ * document and as one HTML file, which draws that. The names in JSON are a public contract: format
+ * 1 may gain members but never loses or changes one. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/field.h"
+#include "base/markup.h"
 #include "base/sparkline.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "case/shape.h"
 #include "judge/history.h"
+#include "show/page.h"
 #include "show/show.h"
 
 enum { DAY = 10, SHORT_ID = 8, WHY = 512 }; /* characters: a date, an id, a border */
@@ -122,35 +126,28 @@ int history_print(FILE *out, const struct history *history, int columns, bool ut
 
 /* ------------------------------------------------------------------- JSON -- */
 
-static void setting_members(struct json *json, const struct history_setting *setting)
-{
-    const struct device_info *facts = &setting->facts;
-    json_known_member(json, "device", facts->name);
-    json_known_member(json, "uuid", facts->uuid);
-    json_known_member(json, "firmware", facts->vbios);
-    json_known_member(json, "driver", facts->driver);
-    json_known_member(json, "runtime", facts->runtime);
-    json_number_member(json, "power_limit_w", facts->power_limit_w);
-    json_count_member(json, "ecc", facts->ecc);
-    json_count_member(json, "mig", facts->mig);
-    json_known_member(json, "clock", clock_name(facts->clock));
-    json_known_member(json, "flush", flush_name(facts->flush));
-    json_bool_member(json, "simulated", facts->simulated);
-}
+static const struct field setting_fields[] = {
+    FIELD_AS("device", device_info, name),
+    FIELDS(device_info, uuid),
+    FIELD_AS("firmware", device_info, vbios),
+    FIELDS(device_info, driver, runtime, power_limit_w, ecc, mig),
+    FIELD("clock", FIELD_SOME_WORD, device_info, clock, &clock_words),
+    FIELD_OF_WORDS(device_info, flush, flush_words),
+    FIELDS(device_info, simulated),
+    {0}};
+
+static const struct field run_fields[] = {
+    FIELD_AS("run", history_run, id), FIELDS(history_run, started_at, label, commit), {0}};
+static const struct field point_fields[] = {FIELDS(history_point, launches, time_ns, lo_ns, hi_ns),
+                                            {0}};
+static const struct field ack_fields[] = {FIELDS(ack, reason, set_at, expires_at), {0}};
 
 static void point_value(struct json *json, const struct history *history,
                         const struct history_point *point)
 {
-    const struct history_run *run = &history->runs[point->run];
     json_begin_object(json);
-    json_known_member(json, "run", run->id);
-    json_known_member(json, "started_at", run->started_at);
-    json_known_member(json, "label", run->label);
-    json_known_member(json, "commit", run->commit);
-    json_int_member(json, "launches", point->launches);
-    json_number_member(json, "time_ns", point->time_ns);
-    json_number_member(json, "lo_ns", point->lo_ns);
-    json_number_member(json, "hi_ns", point->hi_ns);
+    json_fields(json, run_fields, &history->runs[point->run]);
+    json_fields(json, point_fields, point);
     json_known_member(json, "interval", show_interval_word(point->lo_ns, point->launches));
     json_int_member(json, "setting", point->setting);
     json_end(json);
@@ -185,12 +182,7 @@ static void acks_member(struct json *json, const struct history *history, const 
     json_array_member(json, "acks");
     for (int i = 0; i < history->ack_count; i++) {
         const struct ack *ack = &history->acks[i];
-        if (!case_matches(ack->pattern, id)) continue;
-        json_begin_object(json);
-        json_known_member(json, "reason", ack->reason);
-        json_known_member(json, "set_at", ack->set_at);
-        json_known_member(json, "expires_at", ack->expires_at);
-        json_end(json);
+        if (case_matches(ack->pattern, id)) json_fields_element(json, ack_fields, ack);
     }
     json_end(json);
 }
@@ -225,16 +217,45 @@ int history_print_json(FILE *out, const struct history *history)
     struct json json;
     show_json_begin(&json, out);
     json_array_member(&json, "settings");
-    for (int i = 0; i < history->setting_count; i++) {
-        json_begin_object(&json);
-        setting_members(&json, &history->settings[i]);
-        json_end(&json);
-    }
+    for (int i = 0; i < history->setting_count; i++)
+        json_fields_element(&json, setting_fields, &history->settings[i].facts);
     json_end(&json);
     json_array_member(&json, "series");
     for (int i = 0; i < history->series_count; i++)
         series_value(&json, history, &history->series[i]);
-    json_end(&json);
-    json_end(&json);
     return json_finish(&json);
+}
+
+/* ------------------------------------------------------------------ HTML -- */
+
+static int document(FILE *out, const void *history)
+{
+    return history_print_json(out, history);
+}
+
+static void summary(FILE *out, const struct history *history)
+{
+    int changes = 0, borders = 0, last = history->run_count - 1;
+    for (int i = 0; i < history->series_count; i++)
+        for (int j = 0; j < history->series[i].change_count; j++)
+            ++*(history->series[i].changes[j].causes ? &borders : &changes);
+    xml_print(out, "<p id=\"summary\">Runs of %.10s to %.10s: ",
+              last < 0 ? "" : history->runs[0].started_at,
+              last < 0 ? "" : history->runs[last].started_at);
+    fprintf(out,
+            "%d case%s, %d change%s of level, %d border%s (another device, driver, clock).</p>\n",
+            history->series_count, history->series_count == 1 ? "" : "s", changes,
+            changes == 1 ? "" : "s", borders, borders == 1 ? "" : "s");
+}
+
+int history_html(FILE *out, const struct history *history, const char *cases)
+{
+    char title[CASE_TEXT];
+    snprintf(title, sizeof title, "%s over runs", cases);
+    page_begin(out, "assay: ", title);
+    summary(out, history);
+    page_place(out, "trend", true, "assay history");
+    if (page_document(out, "history", document, history)) return -1;
+    page_end(out, true);
+    return ferror(out) ? assay_error("cannot write the history: %s", strerror(errno)) : 0;
 }

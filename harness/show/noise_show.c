@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/field.h"
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/table.h"
@@ -102,33 +103,23 @@ static int write_md(FILE *out, const struct known *known, int width)
     return 0;
 }
 
+static const struct field device_fields[] = {
+    FIELDS(noise_device, comparability),
+    FIELD_AS("device", noise_device, name),
+    FIELDS(noise_device, uuid, driver, clock, flush, simulated),
+    {0}};
+static const struct field band_fields[] = {
+    FIELDS(noise_band, least_ns, cases, blocks, pairs, p50, p95, max, floor), {0}};
+
 static void device_value(struct json *json, const struct known *known)
 {
-    const struct noise_device *device = &known->device;
     json_begin_object(json);
-    json_text_member(json, "comparability", device->comparability);
-    json_text_member(json, "device", device->name);
-    json_known_member(json, "uuid", device->uuid);
-    json_known_member(json, "driver", device->driver);
-    json_known_member(json, "clock", device->clock);
-    json_known_member(json, "flush", device->flush);
-    json_bool_member(json, "simulated", device->simulated);
+    json_fields(json, device_fields, &known->device);
     json_int_member(json, "blocks", known->blocks);
     json_int_member(json, "sessions", known->sessions);
     json_array_member(json, "bands");
-    for (int i = 0; i < known->band_count; i++) {
-        const struct noise_band *band = &known->bands[i];
-        json_begin_object(json);
-        json_number_member(json, "least_ns", band->least_ns);
-        json_int_member(json, "cases", band->cases);
-        json_int_member(json, "blocks", band->blocks);
-        json_int_member(json, "pairs", band->pairs);
-        json_number_member(json, "p50", band->p50);
-        json_number_member(json, "p95", band->p95);
-        json_number_member(json, "max", band->max);
-        json_number_member(json, "floor", band->floor);
-        json_end(json);
-    }
+    for (int i = 0; i < known->band_count; i++)
+        json_fields_element(json, band_fields, &known->bands[i]);
     json_end(json);
     json_end(json);
 }
@@ -142,8 +133,6 @@ static int write_json(FILE *out, const struct known *known, int count)
     json_array_member(&json, "devices");
     for (int i = 0; i < count; i++)
         device_value(&json, &known[i]);
-    json_end(&json);
-    json_end(&json);
     return json_finish(&json);
 }
 

@@ -106,7 +106,7 @@ int show_stages(const struct case_result *result, struct show_stage out[SHOW_STA
  * line ends and other control characters become spaces. */
 void show_fit(char *out, size_t size, const char *text, int columns);
 
-/* --------------------------------------------------- profiles, history, noise -- */
+/* ------------------------------------- profiles, history, noise, fleet, code -- */
 
 struct history;
 struct profile_kernel;
@@ -134,3 +134,16 @@ int history_html(FILE *out, const struct history *history, const char *cases);
  * or json. 1: nothing is known, and nothing is written; -1 with assay_error. `width` is that of the
  * table. */
 int noise_show(FILE *out, struct store *store, const char *format, int width);
+
+struct fleet;
+/* The cards with a finding, cohort by cohort; with `all` every card that was asked for. -1 with
+ * assay_error. */
+int fleet_print(FILE *out, const struct fleet *fleet, bool all, int width);
+/* One document of docs/schemas/fleet.json. Prometheus: export/export.h. */
+int fleet_print_json(FILE *out, const struct fleet *fleet);
+
+struct code_difference;
+/* Where the machine code of two builds differs: the functions that differ, at most `most` of them,
+ * each with what it has more or less of and, in `lines` lines at most, its instructions side by
+ * side. */
+void code_show(FILE *out, const struct code_difference *difference, int most, int lines);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/field.h"
 #include "base/json.h"
 #include "base/stats.h"
 #include "case/shape.h"
@@ -31,71 +32,31 @@ void show_json_case(struct json *json, const struct case_id *id)
 
 /* ------------------------------------------------------------- provenance -- */
 
-static void program_member(struct json *json, const struct program_info *program)
-{
-    json_object_member(json, "program");
-    json_known_member(json, "version", program->version);
-    json_known_member(json, "commit", program->commit);
-    json_known_member(json, "diff_hash", program->diff_hash);
-    json_known_member(json, "compiler", program->compiler);
-    json_known_member(json, "flags", program->flags);
-    json_known_member(json, "nvcc", program->nvcc);
-    json_known_member(json, "nvcc_flags", program->nvcc_flags);
-    json_end(json);
-}
+static const struct field program_fields[] = {
+    FIELDS(program_info, version, commit, diff_hash, compiler, flags, nvcc, nvcc_flags), {0}};
 
-static void host_member(struct json *json, const struct host_info *host)
-{
-    json_object_member(json, "host");
-    json_known_member(json, "hostname", host->hostname);
-    json_known_member(json, "cpu", host->cpu);
-    json_known_member(json, "kernel", host->kernel);
-    json_known_member(json, "os", host->os);
-    json_known_member(json, "container", host->container);
-    json_count_member(json, "cores", host->cores);
-    json_count_member(json, "memory_bytes", host->memory_bytes);
-    json_end(json);
-}
+static const struct field host_fields[] = {
+    FIELDS(host_info, hostname, cpu, kernel, os, container, cores, memory_bytes), {0}};
 
-static void device_member(struct json *json, const struct device_info *device)
-{
-    json_object_member(json, "device");
-    json_known_member(json, "spec", device->spec);
-    json_text_member(json, "place", place_name(device->place));
-    json_bool_member(json, "simulated", device->simulated);
-    json_known_member(json, "name", device->name);
-    json_known_member(json, "uuid", device->uuid);
-    json_known_member(json, "vbios", device->vbios);
-    json_known_member(json, "driver", device->driver);
-    json_known_member(json, "runtime", device->runtime);
-    json_known_member(json, "library", device->library);
-    json_known_member(json, "lost", device->lost);
-    json_count_member(json, "compute_capability", device->compute_capability);
-    json_count_member(json, "multiprocessors", device->multiprocessors);
-    json_count_member(json, "l1_bytes", device->l1_bytes);
-    json_count_member(json, "cache_bytes", device->cache_bytes);
-    json_count_member(json, "memory_bytes", device->memory_bytes);
-    json_number_member(json, "sm_mhz_max", device->sm_mhz_max);
-    json_number_member(json, "memory_mhz_max", device->memory_mhz_max);
-    json_number_member(json, "power_limit_w", device->power_limit_w);
-    json_count_member(json, "ecc", device->ecc);
-    json_count_member(json, "mig", device->mig);
-    json_text_member(json, "clock", clock_name(device->clock));
-    json_number_member(json, "event_floor_ns", device->event_floor_ns);
-    json_number_member(json, "kernel_floor_ns", device->kernel_floor_ns);
-    json_number_member(json, "clock_step_ns", device->clock_step_ns);
-    json_end(json);
-}
+static const struct field device_fields[] = {
+    FIELDS(device_info, spec),
+    FIELD_OF_WORDS(device_info, place, place_words),
+    FIELDS(device_info, simulated, name, uuid, vbios, driver, runtime, library, lost,
+           compute_capability, multiprocessors, l1_bytes, cache_bytes, memory_bytes, sm_mhz_max,
+           memory_mhz_max, power_limit_w, ecc, mig),
+    FIELD("clock", FIELD_SOME_WORD, device_info, clock, &clock_words),
+    FIELDS(device_info, event_floor_ns, kernel_floor_ns, clock_step_ns),
+    {0}};
+
+static const struct field around_fields[] = {
+    FIELDS(surroundings, processors, start_load, end_load, other_share, steal_share), {0}};
+
+static const struct field object_fields[] = {FIELDS(object_info, name, sha256, commit), {0}};
 
 static void surroundings_member(struct json *json, const struct launch_info *launch)
 {
-    const struct surroundings *around = &launch->around;
     json_object_member(json, "surroundings");
-    json_count_member(json, "processors", around->processors);
-    json_number_member(json, "start_load", around->start_load);
-    json_number_member(json, "end_load", around->end_load);
-    json_number_member(json, "other_share", around->other_share);
-    json_number_member(json, "steal_share", around->steal_share);
+    json_fields(json, around_fields, &launch->around);
     json_count_member(json, "start_other_processes", launch->start.other_processes);
     json_count_member(json, "end_other_processes", launch->end_other_processes);
     json_end(json);
@@ -113,7 +74,7 @@ static void launches_member(struct json *json, const struct stored_run *run)
         json_count_member(json, "number", launch->number);
         json_text_member(json, "seed", seed);
         json_text_member(json, "flush", flush_name(launch->device.flush));
-        device_member(json, &launch->device);
+        json_fields_member(json, "device", device_fields, &launch->device);
         surroundings_member(json, launch);
         json_end(json);
     }
@@ -138,13 +99,8 @@ static void noise_member(struct json *json, const struct view *view)
 static void objects_member(struct json *json, const struct run_info *run)
 {
     json_array_member(json, "objects");
-    for (int i = 0; i < run->object_count; i++) {
-        json_begin_object(json);
-        json_text_member(json, "name", run->objects[i].name);
-        json_text_member(json, "sha256", run->objects[i].sha256);
-        json_known_member(json, "commit", run->objects[i].commit);
-        json_end(json);
-    }
+    for (int i = 0; i < run->object_count; i++)
+        json_fields_element(json, object_fields, &run->objects[i]);
     json_end(json);
 }
 
@@ -179,9 +135,9 @@ static void run_member(struct json *json, const struct view *view)
     json_count_member(json, "cases", run->case_count);
     json_count_member(json, "expected", run->expected_count);
     shard_member(json, run);
-    program_member(json, &run->program);
+    json_fields_member(json, "program", program_fields, &run->program);
     objects_member(json, &run->run);
-    host_member(json, &run->host);
+    json_fields_member(json, "host", host_fields, &run->host);
     launches_member(json, run);
     noise_member(json, view);
     json_object_member(json, "ceilings"); /* bytes or operations per second */
@@ -215,6 +171,13 @@ const char *show_interval_word(double lo_ns, int launches)
     return stats_is_range(launches) ? "smallest to largest" : "95 % confidence";
 }
 
+static const struct field time_fields[] = {
+    FIELDS(case_result, time_ns, lo_ns, hi_ns, event_ns, wall_ns, first_call_ns), {0}};
+static const struct field ceiling_fields[] = {
+    FIELDS(view_row, ceiling, ceiling_fraction),  FIELD_AS("speedup", view_row, speedup.mid),
+    FIELD_AS("speedup_lo", view_row, speedup.lo), FIELD_AS("speedup_hi", view_row, speedup.hi),
+    FIELD_AS("against", view_row, baseline),      {0}};
+
 static void row_object(struct json *json, const struct view *view, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
@@ -226,20 +189,10 @@ static void row_object(struct json *json, const struct view *view, const struct 
     json_known_member(json, "reason", result->reason);
     json_text_member(json, "clock", clock_name(result->clock));
     json_count_member(json, "samples", row->samples);
-    json_number_member(json, "time_ns", result->time_ns);
-    json_number_member(json, "lo_ns", result->lo_ns);
-    json_number_member(json, "hi_ns", result->hi_ns);
-    json_number_member(json, "event_ns", result->event_ns);
-    json_number_member(json, "wall_ns", result->wall_ns);
-    json_number_member(json, "first_call_ns", result->first_call_ns);
+    json_fields(json, time_fields, result);
     json_number_member(json, "bytes", view_bytes(&result->work));
     json_number_member(json, "ops", view_ops(&result->work));
-    json_known_member(json, "ceiling", row->ceiling);
-    json_number_member(json, "ceiling_fraction", row->ceiling_fraction);
-    json_number_member(json, "speedup", row->speedup.mid);
-    json_number_member(json, "speedup_lo", row->speedup.lo);
-    json_number_member(json, "speedup_hi", row->speedup.hi);
-    json_known_member(json, "against", row->baseline);
+    json_fields(json, ceiling_fields, row);
     json_known_member(json, "against_kind", row->baseline[0] ? kind_name(row->base_kind) : "");
     json_count_member(json, "workspace_bytes", result->workspace_bytes);
     json_number_member(json, "energy_mj", result->energy_mj);
@@ -264,7 +217,5 @@ int show_json(FILE *out, const struct view *view)
     json_array_member(&json, "rows");
     for (int i = 0; i < view->count; i++)
         if (!view->rows[i].is_hidden) row_object(&json, view, &view->rows[i]);
-    json_end(&json);
-    json_end(&json);
     return json_finish(&json);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/field.h"
 #include "base/json.h"
 #include "base/markup.h"
 #include "base/text.h"
@@ -252,6 +253,13 @@ static void counters_member(struct json *json, const struct profile *profile, co
     json_end(json);
 }
 
+static const struct field kernel_fields[] = {FIELDS(profile_kernel, registers, static_shared_bytes,
+                                                    dynamic_shared_bytes, local_bytes, busy_ns,
+                                                    min_ns, max_ns),
+                                             {0}};
+static const struct field profile_fields[] = {
+    FIELDS(profile, span_ns, busy_ns, idle_ns, activities, left_out, passes, counters_lost), {0}};
+
 static void kernel_value(struct json *json, const struct profile *profile,
                          const struct profile_kernel *kernel)
 {
@@ -263,13 +271,7 @@ static void kernel_value(struct json *json, const struct profile *profile,
     json_int_member(json, "count", kernel->count);
     dims_member(json, "grid", kernel->grid);
     dims_member(json, "block", kernel->block);
-    json_count_member(json, "registers", kernel->registers);
-    json_count_member(json, "static_shared_bytes", kernel->static_shared_bytes);
-    json_count_member(json, "dynamic_shared_bytes", kernel->dynamic_shared_bytes);
-    json_count_member(json, "local_bytes", kernel->local_bytes);
-    json_number_member(json, "busy_ns", kernel->busy_ns);
-    json_number_member(json, "min_ns", kernel->min_ns);
-    json_number_member(json, "max_ns", kernel->max_ns);
+    json_fields(json, kernel_fields, kernel);
     json_number_member(json, "share", kernel->busy_ns / profile->busy_ns);
     json_known_member(json, "bound", verdict);
     counters_member(json, profile, kernel->counter);
@@ -290,13 +292,7 @@ static void row_value(struct json *json, const struct case_result *result,
     json_shape(json, result->id.shape);
     json_text_member(json, "temperature", temperature_name(result->id.temperature));
     json_number_member(json, "time_ns", result->time_ns);
-    json_number_member(json, "span_ns", profile->span_ns);
-    json_number_member(json, "busy_ns", profile->busy_ns);
-    json_number_member(json, "idle_ns", profile->idle_ns);
-    json_int_member(json, "activities", profile->activities);
-    json_int_member(json, "left_out", profile->left_out);
-    json_count_member(json, "passes", profile->passes);
-    json_known_member(json, "counters_lost", profile->counters_lost);
+    json_fields(json, profile_fields, profile);
     json_number_member(json, "needed_bytes", result->work.read_bytes + result->work.write_bytes);
     json_number_member(json, "traffic_ratio", profile_traffic_ratio(profile, &result->work));
     json_known_member(json, "bound", verdict);
@@ -349,8 +345,6 @@ static int write_json(FILE *out, const struct stored_run *run, struct profile *c
     json_array_member(&json, "rows");
     for (int i = 0; i < run->case_count; i++)
         if (profiles[i]) row_value(&json, &run->cases[i].result, profiles[i]);
-    json_end(&json);
-    json_end(&json);
     return json_finish(&json);
 }
 

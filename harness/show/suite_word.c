@@ -1,8 +1,7 @@
-#include "show/suite_word.h"
-
 #include <string.h>
 
 #include "base/text.h"
+#include "show/comparison_formats.h"
 #include "suite/suite_find.h"
 
 static bool begins(const char *text, const char *with)

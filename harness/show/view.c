@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/exit_code.h"
+#include "judge/timings.h"
 #include "show/view.h"
 
 /* A row has the most severe status of its launches. */
@@ -228,6 +229,13 @@ int view_row_order(const void *a, const void *b)
     if (status_has_time(x->result.status) && t < u) return -1;
     if (status_has_time(x->result.status) && t > u) return 1;
     return strcmp(x->result.id.variant, y->result.id.variant);
+}
+
+const struct view_row *view_row_of(const struct view *view, const struct case_id *id)
+{
+    for (int i = 0; i < view->count; i++)
+        if (case_id_order(&view->rows[i].result.id, id) == 0) return &view->rows[i];
+    return NULL;
 }
 
 static int add_row(struct view *view, const struct view_group *group, struct members *members)

@@ -77,6 +77,9 @@ void view_release(struct view *view);
 /* By group; within a group ok rows by time, then the others, worst first. For qsort. */
 int view_row_order(const void *a, const void *b);
 
+/* The row of this case; NULL: none. */
+const struct view_row *view_row_of(const struct view *view, const struct case_id *id);
+
 /* Bytes read and written, and operations of every arithmetic. */
 double view_bytes(const struct assay_work *work);
 double view_ops(const struct assay_work *work);

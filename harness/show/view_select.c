@@ -6,36 +6,20 @@
 #include "case/case_name.h"
 #include "show/view.h"
 
-/* What a row is sorted by, the least first. */
-static double by_time(const struct view_row *row)
-{
-    return row->result.time_ns;
-}
-
-static double by_rate(const struct view_row *row)
-{
-    return -row->rate;
-}
-
-static double by_speedup(const struct view_row *row)
-{
-    return -row->speedup.mid;
-}
-
-static double by_ceiling(const struct view_row *row)
-{
-    return -row->ceiling_fraction;
-}
-
-static const struct {
-    const char *name;
-    double (*value)(const struct view_row *row); /* NULL: by the name of the variant */
-} keys[] = {{"time", by_time},       {"name", NULL},          {"rate", by_rate},
-            {"speedup", by_speedup}, {"ceiling", by_ceiling}, {NULL, NULL}};
-
+/* What rows are sorted by. */
 struct order {
-    double (*value)(const struct view_row *row);
+    const char *name;
+    size_t at;   /* of the figure in struct view_row */
+    int sign;    /* 1: the least first, -1: the largest; 0: by the name of the variant */
     bool across; /* all groups together */
+};
+static const struct order orders[] = {
+    {"time", offsetof(struct view_row, result.time_ns), 1, false},
+    {"name", 0, 0, false},
+    {"rate", offsetof(struct view_row, rate), -1, false},
+    {"speedup", offsetof(struct view_row, speedup.mid), -1, false},
+    {"ceiling", offsetof(struct view_row, ceiling_fraction), -1, false},
+    {0},
 };
 
 /* What has no figure comes last. */
@@ -45,6 +29,11 @@ static int number_order(double x, double y)
     return (x > y) - (x < y);
 }
 
+static double figure(const struct order *order, const struct view_row *row)
+{
+    return order->sign * *(const double *)((const char *)row + order->at);
+}
+
 static int compare(const void *a, const void *b, void *context)
 {
     const struct view_row *x = a, *y = b;
@@ -52,18 +41,19 @@ static int compare(const void *a, const void *b, void *context)
     bool x_fails = !status_has_time(x->result.status), y_fails = !status_has_time(y->result.status);
     int by = order->across ? 0 : x->group - y->group;
     if (by == 0) by = x_fails - y_fails;
-    if (by == 0 && order->value) by = number_order(order->value(x), order->value(y));
-    if (by == 0 && !order->value) by = strcmp(x->result.id.variant, y->result.id.variant);
+    if (by == 0 && order->sign) by = number_order(figure(order, x), figure(order, y));
+    if (by == 0 && !order->sign) by = strcmp(x->result.id.variant, y->result.id.variant);
     return by ? by : view_row_order(a, b);
 }
 
 static int sort(struct view *view, const char *key, bool across)
 {
-    int k = 0;
-    while (keys[k].name && strcmp(keys[k].name, key))
-        k++;
-    if (!keys[k].name) return assay_error("rows are not sorted by '%s'", key);
-    struct order order = {keys[k].value, across};
+    const struct order *found = orders;
+    while (found->name && strcmp(found->name, key))
+        found++;
+    if (!found->name) return assay_error("rows are not sorted by '%s'", key);
+    struct order order = *found;
+    order.across = across;
     qsort_r(view->rows, (size_t)view->count, sizeof *view->rows, compare, &order);
     return 0;
 }

@@ -129,6 +129,10 @@ const char *store_library(void);
  * what messages call the input. */
 int store_export_ndjson(struct store *store, const char *run_id, FILE *out);
 int store_import_ndjson(struct store *store, const char *name, FILE *in, int *rows_added);
+/* A wide table, a row per case, for spreadsheets and scripts: figures and where they come from, but
+ * no samples, suite, plan or states of the device. 1: the filter (case_name.h; NULL: all) matches
+ * no case. */
+int store_export_csv(struct store *store, const char *run_id, const char *filter, FILE *out);
 
 /* All rows of another database, by their ids: idempotent, in any order, all of it or nothing. A row
  * whose id is here with another content is a conflict: counted, and what is here stays. */

@@ -9,174 +9,106 @@
 
 /* -------------------------------------------------------------- tables -- */
 
-#define TEXT(owner, member)        FIELD(#member, FIELD_TEXT, owner, member, NULL)
-#define REAL(owner, member)        FIELD(#member, FIELD_REAL, owner, member, NULL)
-#define COUNT(owner, member)       FIELD(#member, FIELD_COUNT, owner, member, NULL)
-#define COUNT64(owner, member)     FIELD(#member, FIELD_COUNT64, owner, member, NULL)
-#define BITS(owner, member)        FIELD(#member, FIELD_BITS, owner, member, NULL)
-#define FLAG(owner, member)        FIELD(#member, FIELD_FLAG, owner, member, NULL)
-#define WORD(owner, member, words) FIELD(#member, FIELD_WORD, owner, member, &words)
-#define CLOCK(owner)               FIELD("clock", FIELD_SOME_WORD, owner, clock, &clock_words)
+#define CLOCK(owner) FIELD("clock", FIELD_SOME_WORD, owner, clock, &clock_words)
 
 const struct field program_fields[] = {
-    TEXT(program_info, version),    FIELD("git_commit", FIELD_TEXT, program_info, commit, NULL),
-    TEXT(program_info, diff_hash),  TEXT(program_info, compiler),
-    TEXT(program_info, flags),      TEXT(program_info, nvcc),
-    TEXT(program_info, nvcc_flags), {0},
-};
+    FIELDS(program_info, version),
+    FIELD_AS("git_commit", program_info, commit),
+    FIELDS(program_info, diff_hash, compiler, flags, nvcc, nvcc_flags),
+    {0}};
 
 const struct field host_fields[] = {
-    TEXT(host_info, hostname),        TEXT(host_info, cpu),
-    TEXT(host_info, kernel),          TEXT(host_info, os),
-    TEXT(host_info, container),       COUNT(host_info, cores),
-    COUNT64(host_info, memory_bytes), {0},
-};
+    FIELDS(host_info, hostname, cpu, kernel, os, container, cores, memory_bytes), {0}};
 
 const struct field object_fields[] = {
-    TEXT(object_info, name),
-    TEXT(object_info, sha256),
-    FIELD("git_commit", FIELD_TEXT, object_info, commit, NULL),
-    {0},
-};
+    FIELDS(object_info, name, sha256), FIELD_AS("git_commit", object_info, commit), {0}};
 
-const struct field run_fields[] = {
-    TEXT(run_info, suite),
-    TEXT(run_info, label),
-    TEXT(run_info, command),
-    FLAG(run_info, simulated),
-    {0},
-};
+const struct field run_fields[] = {FIELDS(run_info, suite, label, command, simulated), {0}};
 
-const struct field shard_fields[] = {
-    FIELD("shard_index", FIELD_COUNT, shard, index, NULL),
-    FIELD("shard_count", FIELD_COUNT, shard, count, NULL),
-    FIELD("shard_group", FIELD_TEXT, shard, group, NULL),
-    FIELD("shard_cut", FIELD_TEXT, shard, cut, NULL),
-    {0},
-};
+const struct field shard_fields[] = {FIELD_AS("shard_index", shard, index),
+                                     FIELD_AS("shard_count", shard, count),
+                                     FIELD_AS("shard_group", shard, group),
+                                     FIELD_AS("shard_cut", shard, cut),
+                                     {0}};
 
-const struct field device_fields[] = {
-    WORD(device_info, place, place_words),
-    FLAG(device_info, simulated),
-    TEXT(device_info, name),
-    TEXT(device_info, uuid),
-    TEXT(device_info, vbios),
-    COUNT(device_info, compute_capability),
-    COUNT(device_info, multiprocessors),
-    COUNT64(device_info, l1_bytes),
-    COUNT64(device_info, cache_bytes),
-    COUNT64(device_info, memory_bytes),
-    REAL(device_info, sm_mhz_max),
-    REAL(device_info, memory_mhz_max),
-    {0},
-};
+const struct field device_fields[] = {FIELD_OF_WORDS(device_info, place, place_words),
+                                      FIELDS(device_info, simulated, name, uuid, vbios,
+                                             compute_capability, multiprocessors, l1_bytes,
+                                             cache_bytes, memory_bytes, sm_mhz_max, memory_mhz_max),
+                                      {0}};
 
 const struct field session_fields[] = {
-    TEXT(device_info, spec),
-    TEXT(device_info, driver),
-    TEXT(device_info, runtime),
-    TEXT(device_info, library),
+    FIELDS(device_info, spec, driver, runtime, library),
     FIELD("lost", FIELD_LINES, device_info, lost, NULL),
-    REAL(device_info, power_limit_w),
-    COUNT(device_info, ecc),
-    COUNT(device_info, mig),
+    FIELDS(device_info, power_limit_w, ecc, mig),
     CLOCK(device_info),
-    WORD(device_info, flush, flush_words),
-    REAL(device_info, event_floor_ns),
-    REAL(device_info, kernel_floor_ns),
-    REAL(device_info, clock_step_ns),
-    {0},
-};
+    FIELD_OF_WORDS(device_info, flush, flush_words),
+    FIELDS(device_info, event_floor_ns, kernel_floor_ns, clock_step_ns),
+    {0}};
 
-const struct field launch_fields[] = {
-    COUNT(launch_info, number),
-    BITS(launch_info, seed),
-    {0},
-};
+const struct field launch_fields[] = {FIELDS(launch_info, number, seed), {0}};
 
-#define STATE(when, member, type) FIELD(when #member, type, device_state, member, NULL)
+#define STATE(when, member) FIELD_AS(when #member, device_state, member)
 #define STATES(when)                                                                               \
-    STATE(when, sm_mhz, FIELD_REAL), STATE(when, memory_mhz, FIELD_REAL),                          \
-        STATE(when, temperature_c, FIELD_REAL), STATE(when, power_w, FIELD_REAL),                  \
-        STATE(when, energy_mj, FIELD_REAL), STATE(when, clock_reasons, FIELD_BITS),                \
-        STATE(when, other_processes, FIELD_COUNT)
+    STATE(when, sm_mhz), STATE(when, memory_mhz), STATE(when, temperature_c),                      \
+        STATE(when, power_w), STATE(when, energy_mj), STATE(when, clock_reasons),                  \
+        STATE(when, other_processes)
 
 const struct field start_fields[] = {STATES("start_"), {0}};
 const struct field end_fields[] = {STATES("end_"), {0}};
 
-const struct field health_fields[] = {
-    COUNT(card_health, link_width),        COUNT(card_health, link_width_max),
-    COUNT(card_health, link_generation),   COUNT(card_health, link_generation_max),
-    COUNT64(card_health, ecc_uncorrected), {0},
-};
+const struct field health_fields[] = {FIELDS(card_health, link_width, link_width_max,
+                                             link_generation, link_generation_max, ecc_uncorrected),
+                                      {0}};
 
 const struct field around_fields[] = {
-    COUNT(surroundings, processors), REAL(surroundings, start_load),  REAL(surroundings, end_load),
-    REAL(surroundings, other_share), REAL(surroundings, steal_share), {0},
-};
+    FIELDS(surroundings, processors, start_load, end_load, other_share, steal_share), {0}};
 
-const struct field case_fields[] = {
-    TEXT(case_id, operation),
-    TEXT(case_id, variant),
-    WORD(case_id, kind, kind_words),
-    WORD(case_id, place, place_words),
-    TEXT(case_id, shape),
-    WORD(case_id, temperature, temperature_words),
-    {0},
-};
+const struct field case_fields[] = {FIELDS(case_id, operation, variant),
+                                    FIELD_OF_WORDS(case_id, kind, kind_words),
+                                    FIELD_OF_WORDS(case_id, place, place_words),
+                                    FIELDS(case_id, shape),
+                                    FIELD_OF_WORDS(case_id, temperature, temperature_words),
+                                    {0}};
 
-#define OPS(column, arithmetic) FIELD(column, FIELD_REAL, case_result, work.ops[arithmetic], NULL)
+#define OPS(name, arithmetic) FIELD_AS(name, case_result, work.ops[arithmetic])
 
-const struct field result_fields[] = {
-    WORD(case_result, status, status_words),
-    TEXT(case_result, reason),
-    TEXT(case_result, note),
-    CLOCK(case_result),
-    FLAG(case_result, is_baseline),
-    REAL(case_result, time_ns),
-    REAL(case_result, lo_ns),
-    REAL(case_result, hi_ns),
-    REAL(case_result, busy_ns),
-    REAL(case_result, event_ns),
-    REAL(case_result, wall_ns),
-    REAL(case_result, first_call_ns),
-    FIELD("read_bytes", FIELD_REAL, case_result, work.read_bytes, NULL),
-    FIELD("write_bytes", FIELD_REAL, case_result, work.write_bytes, NULL),
-    OPS("ops_fp32", ASSAY_FP32),
-    OPS("ops_tf32", ASSAY_TF32),
-    OPS("ops_bf16", ASSAY_BF16_OPS),
-    OPS("ops_fp16", ASSAY_FP16_OPS),
-    OPS("ops_int8", ASSAY_INT8_OPS),
-    OPS("ops_fp64", ASSAY_FP64),
-    COUNT64(case_result, workspace_bytes),
-    COUNT(case_result, kernels),
-    REAL(case_result, energy_mj),
-    REAL(case_result, power_w),
-    REAL(case_result, sm_mhz),
-    REAL(case_result, temperature_c),
-    BITS(case_result, clock_reasons),
-    COUNT64(case_result, outputs),
-    COUNT64(case_result, checked),
-    REAL(case_result, max_abs_error),
-    REAL(case_result, max_rel_error),
-    REAL(case_result, near_share),
-    TEXT(case_result, code_hash),
-    COUNT(case_result, registers),
-    COUNT(case_result, shared_bytes),
-    COUNT(case_result, local_bytes),
-    {0},
-};
+const struct field result_fields[] = {FIELD_OF_WORDS(case_result, status, status_words),
+                                      FIELDS(case_result, reason, note),
+                                      CLOCK(case_result),
+                                      FIELDS(case_result, is_baseline, time_ns, lo_ns, hi_ns,
+                                             busy_ns, event_ns, wall_ns, first_call_ns),
+                                      FIELD_AS("read_bytes", case_result, work.read_bytes),
+                                      FIELD_AS("write_bytes", case_result, work.write_bytes),
+                                      OPS("ops_fp32", ASSAY_FP32),
+                                      OPS("ops_tf32", ASSAY_TF32),
+                                      OPS("ops_bf16", ASSAY_BF16_OPS),
+                                      OPS("ops_fp16", ASSAY_FP16_OPS),
+                                      OPS("ops_int8", ASSAY_INT8_OPS),
+                                      OPS("ops_fp64", ASSAY_FP64),
+                                      FIELDS(case_result, workspace_bytes, kernels, energy_mj,
+                                             power_w, sm_mhz, temperature_c, clock_reasons, outputs,
+                                             checked, max_abs_error, max_rel_error, near_share,
+                                             code_hash, registers, shared_bytes, local_bytes),
+                                      {0}};
+
+const struct field span_fields[] = {FIELDS(stage_span, lane, name, begin_ns, end_ns), {0}};
+
+const struct field time_fields[] = {FIELDS(stored_run, started_at, ended_at, status), {0}};
 
 /* ------------------------------------------------------------- binding -- */
 
 static void field_bind(struct query *query, const struct field *field, const void *at)
 {
     char name[64];
-    snprintf(name, sizeof name, ":%s", field->column);
+    snprintf(name, sizeof name, ":%s", field->name);
     switch (field->type) {
     case FIELD_TEXT:
     case FIELD_LINES:
         query_text(query, name, at);
+        break;
+    case FIELD_POINTER:
+        query_text(query, name, *(const char *const *)at);
         break;
     case FIELD_REAL:
         query_real(query, name, *(const double *)at);
@@ -203,14 +135,14 @@ static void field_bind(struct query *query, const struct field *field, const voi
 
 void fields_bind(struct query *query, const struct field *fields, const void *base)
 {
-    for (const struct field *field = fields; field->column; field++)
+    for (const struct field *field = fields; field->name; field++)
         field_bind(query, field, (const char *)base + field->offset);
 }
 
 static void word_read(struct query *query, const struct field *field, int32_t *at)
 {
     char word[ASSAY_MAX_NAME];
-    column_text(query, field->column, word, sizeof word);
+    column_text(query, field->name, word, sizeof word);
     if (query->rc != SQLITE_OK) return;
     *at = words_find(field->words, word);
     if (*at >= 0 || (!*word && field->type == FIELD_SOME_WORD)) return;
@@ -221,25 +153,28 @@ static void field_read(struct query *query, const struct field *field, void *at)
 {
     switch (field->type) {
     case FIELD_TEXT:
-        column_text(query, field->column, at, field->size);
+        column_text(query, field->name, at, field->size);
         break;
     case FIELD_LINES:
-        column_lines(query, field->column, at, field->size);
+        column_lines(query, field->name, at, field->size);
+        break;
+    case FIELD_POINTER: /* nobody would own it */
+        query_refuse(query, "%s is only written", field->name);
         break;
     case FIELD_REAL:
-        *(double *)at = column_real(query, field->column);
+        *(double *)at = column_real(query, field->name);
         break;
     case FIELD_COUNT:
-        *(int32_t *)at = (int32_t)column_count(query, field->column);
+        *(int32_t *)at = (int32_t)column_count(query, field->name);
         break;
     case FIELD_COUNT64:
-        *(int64_t *)at = column_count(query, field->column);
+        *(int64_t *)at = column_count(query, field->name);
         break;
     case FIELD_BITS:
-        *(uint64_t *)at = (uint64_t)column_integer(query, field->column);
+        *(uint64_t *)at = (uint64_t)column_integer(query, field->name);
         break;
     case FIELD_FLAG:
-        *(bool *)at = column_integer(query, field->column) != 0;
+        *(bool *)at = column_integer(query, field->name) != 0;
         break;
     case FIELD_WORD:
     case FIELD_SOME_WORD:
@@ -250,7 +185,7 @@ static void field_read(struct query *query, const struct field *field, void *at)
 
 void fields_read(struct query *query, const struct field *fields, void *base)
 {
-    for (const struct field *field = fields; field->column; field++)
+    for (const struct field *field = fields; field->name; field++)
         field_read(query, field, (char *)base + field->offset);
 }
 
@@ -268,7 +203,7 @@ void case_read(struct query *query, struct case_id *id)
 
 void fields_hash(struct id_hash *hash, const struct field *fields, const void *base)
 {
-    for (const struct field *field = fields; field->column; field++) {
+    for (const struct field *field = fields; field->name; field++) {
         const void *at = (const char *)base + field->offset;
         if (field->type == FIELD_TEXT || field->type == FIELD_LINES)
             id_hash_text(hash, at);
@@ -283,24 +218,37 @@ void fields_hash(struct id_hash *hash, const struct field *fields, const void *b
 
 /* ------------------------------------------------------------- inserts -- */
 
+int table_columns_read(struct table_columns *table, struct store *store, const char *name)
+{
+    struct query query;
+    const int most = sizeof table->column / sizeof *table->column;
+    table->name = name;
+    table->count = 0;
+    query_ask(&query, store, "read the schema",
+              "SELECT name, type FROM pragma_table_info(:key) ORDER BY cid", name);
+    while (table->count < most && query_step(&query) == 1) {
+        char type[16];
+        column_text(&query, "name", table->column[table->count].name, sizeof table->column->name);
+        column_text(&query, "type", type, sizeof type);
+        table->column[table->count++].type = type[0];
+    }
+    return query_close(&query);
+}
+
 void row_open(struct query *query, struct store *store, const char *purpose, const char *table,
               const char *conflict)
 {
-    struct query columns;
+    struct table_columns columns;
+    *query = (struct query){.store = store, .purpose = purpose, .rc = SQLITE_ERROR};
+    if (table_columns_read(&columns, store, table) != 0) return;
     sqlite3_str *names = sqlite3_str_new(NULL), *values = sqlite3_str_new(NULL);
-    const char *comma = "";
-    query_ask(&columns, store, "read the schema",
-              "SELECT name FROM pragma_table_info(:key) ORDER BY cid", table);
-    for (; query_step(&columns) == 1; comma = ", ") {
-        const char *name = (const char *)sqlite3_column_text(columns.statement, 0);
-        sqlite3_str_appendf(names, "%s%s", comma, name);
-        sqlite3_str_appendf(values, "%s:%s", comma, name);
+    for (int i = 0; i < columns.count; i++) {
+        sqlite3_str_appendf(names, "%s%s", i ? ", " : "", columns.column[i].name);
+        sqlite3_str_appendf(values, "%s:%s", i ? ", " : "", columns.column[i].name);
     }
     char *of = sqlite3_str_finish(names), *what = sqlite3_str_finish(values);
     char *sql = sqlite3_mprintf("INSERT INTO %s (%s) VALUES (%s) %s", table, of, what, conflict);
-    if (query_close(&columns) == 0 && !sql) query_refuse(&columns, "out of memory");
-    *query = (struct query){.store = store, .purpose = purpose, .rc = columns.rc};
-    if (columns.rc == SQLITE_OK) query_open(query, store, purpose, sql);
+    query_open(query, store, purpose, sql ? sql : "");
     sqlite3_free(of);
     sqlite3_free(what);
     sqlite3_free(sql);

@@ -46,6 +46,18 @@ static void cohort_key(struct query *query, char key[ID_SIZE])
     id_hash_end(&hash, key);
 }
 
+static const struct field cohort_fields[] = {FIELD_AS("name", fleet_cohort, model),
+                                             FIELDS(fleet_cohort, driver, version, simulated),
+                                             FIELD_AS("git_commit", fleet_cohort, commit),
+                                             {0}};
+
+static const struct field card_fields[] = {FIELD_AS("run_id", fleet_card, run),
+                                           FIELD_AS("run_started_at", fleet_card, started_at),
+                                           FIELDS(fleet_card, power_limit_w, ecc, ecc_uncorrected,
+                                                  link_width, link_width_max, link_generation,
+                                                  link_generation_max),
+                                           {0}};
+
 static int find_cohort(struct query *query, struct fleet *fleet)
 {
     char key[ID_SIZE];
@@ -56,11 +68,7 @@ static int find_cohort(struct query *query, struct fleet *fleet)
         grow_add(&fleet->cohorts, &fleet->cohort_count, sizeof *cohort, what);
     if (!cohort) return -1;
     strcpy(cohort->key, key);
-    column_text(query, "name", cohort->model, sizeof cohort->model);
-    column_text(query, "driver", cohort->driver, sizeof cohort->driver);
-    column_text(query, "version", cohort->version, sizeof cohort->version);
-    column_text(query, "git_commit", cohort->commit, sizeof cohort->commit);
-    cohort->simulated = column_integer(query, "simulated") != 0;
+    fields_read(query, cohort_fields, cohort);
     return fleet->cohort_count - 1;
 }
 
@@ -71,15 +79,7 @@ static int add_card(struct query *query, struct reader *reader, const char *host
     if (!card || (card->cohort = find_cohort(query, fleet)) < 0) return -1;
     text_copy(card->host, sizeof card->host, host);
     text_copy(card->uuid, sizeof card->uuid, uuid);
-    column_text(query, "run_id", card->run, sizeof card->run);
-    column_text(query, "run_started_at", card->started_at, sizeof card->started_at);
-    card->power_limit_w = column_real(query, "power_limit_w");
-    card->ecc = (int32_t)column_count(query, "ecc");
-    card->ecc_uncorrected = column_count(query, "ecc_uncorrected");
-    card->link_width = (int32_t)column_count(query, "link_width");
-    card->link_width_max = (int32_t)column_count(query, "link_width_max");
-    card->link_generation = (int32_t)column_count(query, "link_generation");
-    card->link_generation_max = (int32_t)column_count(query, "link_generation_max");
+    fields_read(query, card_fields, card);
     reader->suite_count = 0;
     return 0;
 }
@@ -189,10 +189,7 @@ static const char select_values[] =
     " FROM json_each(:launches) AS chosen"
     " JOIN launch ON launch.id = chosen.value"
     " JOIN expected AS plan ON plan.launch_id = chosen.value"
-    " LEFT JOIN result ON result.launch_id = plan.launch_id"
-    " AND result.operation = plan.operation AND result.shape = plan.shape"
-    " AND result.temperature = plan.temperature AND result.variant = plan.variant"
-    " AND result.place = plan.place AND result.purpose = plan.purpose"
+    " LEFT JOIN result ON " STORE_OF_PLAN " AND result.purpose = plan.purpose"
     " WHERE plan.skip = '' AND coalesce(result.expect_wrong, 0) = 0"
     " AND (result.id IS NOT NULL OR launch.ended_at IS NOT NULL)"
     " ORDER BY plan.operation, plan.shape, plan.temperature, plan.variant, plan.place";

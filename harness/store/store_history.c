@@ -38,16 +38,18 @@ static const char what[] = "the history";
 
 /* ------------------------------------------------------------ launches -- */
 
+static const struct field run_columns[] = {FIELD_AS("run_id", history_run, id),
+                                           FIELDS(history_run, suite, label),
+                                           FIELD_AS("git_commit", history_run, commit),
+                                           FIELD_AS("run_started", history_run, started_at),
+                                           {0}};
+
 static int add_run(struct history *history, struct query *query)
 {
     struct history_run run;
-    column_text(query, "run_id", run.id, sizeof run.id);
+    fields_read(query, run_columns, &run);
     int last = history->run_count - 1;
     if (last >= 0 && strcmp(history->runs[last].id, run.id) == 0) return 0;
-    column_text(query, "suite", run.suite, sizeof run.suite);
-    column_text(query, "label", run.label, sizeof run.label);
-    column_text(query, "git_commit", run.commit, sizeof run.commit);
-    column_text(query, "run_started", run.started_at, sizeof run.started_at);
     struct history_run *added = grow_add(&history->runs, &history->run_count, sizeof run, what);
     if (added) *added = run;
     return added ? 0 : -1;

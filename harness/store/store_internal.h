@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
+#include "base/field.h"
 #include "store/store.h"
 #include "store/store_id.h"
 
@@ -78,8 +79,13 @@ int query_step(struct query *query);
 /* What a row holds cannot be: the query fails, with why, after "PATH: cannot PURPOSE: ". */
 void query_refuse(struct query *query, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Step, into a further element of zeros at the end of an array (grow.h). NULL: there is no more
+ * row, or the query failed; `what` is what memory is lacking for. */
+void *query_add(struct query *query, void *list, int *count, size_t size, const char *what);
 /* Ready to be bound and stepped again. */
 void query_reset(struct query *query);
+/* Step one of several INSERTs, and be ready for the next. 0 or -1. */
+int query_insert(struct query *query);
 /* 0, or -1 when anything failed since query_open. */
 int query_close(struct query *query);
 /* Step to the end and close. */
@@ -126,30 +132,6 @@ int store_finish(struct store *store, const char *purpose, int status);
 
 /* -------------------------------------------------------------- fields -- */
 
-enum field_type {
-    FIELD_TEXT,      /* char[size], one line */
-    FIELD_LINES,     /* char[size], one or more */
-    FIELD_REAL,      /* double; NAN is NULL */
-    FIELD_COUNT,     /* int32_t; -1 is NULL */
-    FIELD_COUNT64,   /* int64_t; -1 is NULL */
-    FIELD_BITS,      /* uint64_t, stored as the int64_t of the same bits */
-    FIELD_FLAG,      /* bool, stored as 0 or 1 */
-    FIELD_WORD,      /* int32_t enum, stored as its word */
-    FIELD_SOME_WORD, /* the same, or -1, which is NULL */
-};
-
-/* A member of a struct and the column it is stored in. */
-struct field {
-    const char *column; /* NULL ends a table */
-    enum field_type type;
-    size_t offset, size;
-    const struct words *words; /* of the types with a word, else NULL */
-};
-#define FIELD(column, type, owner, member, words)                                                  \
-    {                                                                                              \
-        column, type, offsetof(struct owner, member), sizeof(((struct owner *)0)->member), words   \
-    }
-
 extern const struct field program_fields[]; /* struct program_info */
 extern const struct field host_fields[];    /* struct host_info */
 extern const struct field object_fields[];  /* struct object_info */
@@ -164,6 +146,19 @@ extern const struct field health_fields[];  /* struct card_health, when a launch
 extern const struct field around_fields[];  /* struct surroundings */
 extern const struct field case_fields[];    /* struct case_id */
 extern const struct field result_fields[];  /* struct case_result, but its id */
+extern const struct field span_fields[];    /* struct stage_span */
+extern const struct field time_fields[];    /* struct stored_run: when, and how it ended */
+extern const struct field verdict_fields[]; /* struct comparison_row: what made its verdict */
+
+/* A table with its columns. */
+struct table_columns {
+    const char *name;
+    int count;
+    struct {
+        char name[64], type; /* 'T'ext, 'I'nteger, 'R'eal, 'B'lob */
+    } column[128];
+};
+int table_columns_read(struct table_columns *table, struct store *store, const char *name);
 
 /* Open an INSERT whose parameters have the names of the table's columns; what the caller
  * does not bind is NULL. `conflict` is the end of the statement, "" or an ON CONFLICT clause. */
@@ -201,6 +196,12 @@ int store_read_head(struct store *store, const char *run_id, struct stored_run *
     "   GROUP BY run_id, purpose, group_label, operation, shape, temperature, variant, place)"     \
     "   AS one GROUP BY run_id, is_ceiling"
 
+/* A row of result is of the launch and the case of `plan`, a row of expected. */
+#define STORE_OF_PLAN                                                                              \
+    "result.launch_id = plan.launch_id AND result.operation = plan.operation"                      \
+    " AND result.variant = plan.variant AND result.shape = plan.shape"                             \
+    " AND result.temperature = plan.temperature AND result.place = plan.place"
+
 /* The newest first, by an expression for when a run started. What says that it starts in the
  * future was written by a clock that was wrong: it comes last, or it would be `latest` until
  * then. The end of an ORDER BY. */
@@ -218,9 +219,6 @@ struct store_step {
 };
 extern const struct store_step store_steps[];
 extern const int store_version; /* of the last step */
-extern const char store_schema_noisy[], store_schema_object[], store_schema_fleet[];
-extern const char store_alter_noisy[], store_alter_fleet[], store_alter_health[],
-    store_alter_gate[];
 
 /* Bring the open database to the version of the last step, in one transaction. */
 int store_migrate(struct store *store, const struct store_step *steps);
@@ -231,14 +229,14 @@ int store_find_case(struct store *store, const char *launch_id, const struct cas
 
 /* ------------------------------------------------------------ exchange -- */
 
-/* A table that travels by NDJSON. */
+/* A table that travels between databases, and by NDJSON if its rows are of a run. */
 struct exchange {
     const char *table;
-    const char *rows;     /* FROM and after: which rows belong to run :run, in what order */
+    const char *rows; /* FROM and after: which rows belong to run :run, in what order; "" none */
     const char *conflict; /* what happens to a row that is there already */
 };
-extern const struct exchange exchange_tables[]; /* ended by a NULL table; parents first */
-extern const struct exchange merged_tables[];   /* what whole databases have beside, likewise */
+/* Ended by a NULL table; parents first, those of no run last. */
+extern const struct exchange exchange_tables[];
 
 /* SQL that counts the rows of table `theirs` whose key is in `ours` with another content; what
  * `conflict` may change is no part of that. `differ`: "IS NOT", or what the engine has for it.
@@ -258,7 +256,7 @@ enum element { ELEMENT_U8 = 1, ELEMENT_U16 = 2, ELEMENT_F32 = 4 };
 int element_of(const char *column);
 
 /* The shortest decimal that reads back as `value`; 9e999 for infinity, which JSON lacks. */
-enum { NUMBER_SIZE = 32 };
+enum { NUMBER_SIZE = 32 /* JSON_DIGITS */ };
 void number_text(double value, char text[NUMBER_SIZE]);
 
 /* SQL functions json_real(x) and json_samples(blob, column). */

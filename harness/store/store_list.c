@@ -34,6 +34,11 @@ static const char lines[] = LINES(STORE_COUNTED(""));
 /* A central store has them counted. */
 static const char central_lines[] = LINES("SELECT * FROM temp.counted");
 
+static const struct field line_fields[] = {FIELDS(run_line, id, suite, label, device, started_at,
+                                                  status, gate, gate_mode, gate_exit, launches,
+                                                  cases, ok, wrong),
+                                           {0}};
+
 int store_each_run(struct store *store, bool gates_as_one,
                    int (*each)(const struct run_line *line, void *context), void *context)
 {
@@ -43,19 +48,7 @@ int store_each_run(struct store *store, bool gates_as_one,
     query_open(&query, store, "list the runs", store->central ? central_lines : lines);
     query_integer(&query, ":fold", gates_as_one);
     while (query_step(&query) == 1) {
-        column_text(&query, "id", line.id, sizeof line.id);
-        column_text(&query, "suite", line.suite, sizeof line.suite);
-        column_text(&query, "label", line.label, sizeof line.label);
-        column_text(&query, "device", line.device, sizeof line.device);
-        column_text(&query, "started_at", line.started_at, sizeof line.started_at);
-        column_text(&query, "status", line.status, sizeof line.status);
-        column_text(&query, "gate", line.gate, sizeof line.gate);
-        column_text(&query, "gate_mode", line.gate_mode, sizeof line.gate_mode);
-        line.gate_exit = (int)column_count(&query, "gate_exit");
-        line.launches = (int)column_integer(&query, "launches");
-        line.cases = (int)column_integer(&query, "cases");
-        line.ok = (int)column_integer(&query, "ok");
-        line.wrong = (int)column_integer(&query, "wrong");
+        fields_read(&query, line_fields, &line);
         if (each(&line, context) != 0) break;
     }
     return query_close(&query);

@@ -5,18 +5,6 @@
 #include "base/text.h"
 #include "store/store_internal.h"
 
-/* What the exchange of single runs leaves out. Of a block of noise the one of more rounds stays. */
-const struct exchange merged_tables[] = {
-    {"noise", "",
-     "ON CONFLICT (id) DO UPDATE SET rounds = excluded.rounds, time_ns = excluded.time_ns,"
-     " shift = excluded.shift, spread = excluded.spread, measured_at = excluded.measured_at"
-     " WHERE excluded.rounds > noise.rounds"},
-    {"gate", "", "ON CONFLICT (id) DO NOTHING"},
-    {"verdict", "",
-     "ON CONFLICT (gate_id, operation, shape, temperature, variant, place) DO NOTHING"},
-    {0},
-};
-
 static bool may_change(const struct exchange *exchange, const char *column)
 {
     char change[64];
@@ -94,13 +82,11 @@ int merge_table(struct store *store, const struct exchange *exchange, const char
 
 static int merge_tables(struct store *store, struct merge_outcome *outcome)
 {
-    const struct exchange *const lists[] = {exchange_tables, merged_tables};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const struct exchange *exchange = lists[i]; exchange->table; exchange++) {
-            char theirs[64];
-            snprintf(theirs, sizeof theirs, "other.%s", exchange->table);
-            if (merge_table(store, exchange, theirs, outcome) != 0) return -1;
-        }
+    for (const struct exchange *exchange = exchange_tables; exchange->table; exchange++) {
+        char theirs[64];
+        snprintf(theirs, sizeof theirs, "other.%s", exchange->table);
+        if (merge_table(store, exchange, theirs, outcome) != 0) return -1;
+    }
     return 0;
 }
 
@@ -177,7 +163,7 @@ int store_take_run(struct store *store, const char *path, const char *run_id)
     if (status == 0) status = store_begin(from, purpose);
     if (status == 0) {
         const struct exchange *table = exchange_tables;
-        for (; table->table && status == 0; table++)
+        for (; *table->rows && status == 0; table++)
             status = take_table(from, table, run_id);
         status = store_finish(from, purpose, status);
     }

@@ -6,35 +6,20 @@
 #include "store/store_internal.h"
 
 static const struct field profile_fields[] = {
-    FIELD("activities", FIELD_COUNT, profile, activities, NULL),
-    FIELD("span_ns", FIELD_REAL, profile, span_ns, NULL),
-    FIELD("busy_ns", FIELD_REAL, profile, busy_ns, NULL),
-    FIELD("idle_ns", FIELD_REAL, profile, idle_ns, NULL),
-    FIELD("left_out", FIELD_COUNT, profile, left_out, NULL),
-    FIELD("passes", FIELD_COUNT, profile, passes, NULL),
-    FIELD("counters_lost", FIELD_TEXT, profile, counters_lost, NULL),
-    {0},
-};
+    FIELDS(profile, activities, span_ns, busy_ns, idle_ns, left_out, passes, counters_lost), {0}};
 
 static const struct field kernel_fields[] = {
-    FIELD("activity", FIELD_WORD, profile_kernel, activity, &activity_words),
-    FIELD("name", FIELD_TEXT, profile_kernel, name, NULL),
-    FIELD("count", FIELD_COUNT, profile_kernel, count, NULL),
-    FIELD("grid_x", FIELD_COUNT, profile_kernel, grid[0], NULL),
-    FIELD("grid_y", FIELD_COUNT, profile_kernel, grid[1], NULL),
-    FIELD("grid_z", FIELD_COUNT, profile_kernel, grid[2], NULL),
-    FIELD("block_x", FIELD_COUNT, profile_kernel, block[0], NULL),
-    FIELD("block_y", FIELD_COUNT, profile_kernel, block[1], NULL),
-    FIELD("block_z", FIELD_COUNT, profile_kernel, block[2], NULL),
-    FIELD("registers", FIELD_COUNT, profile_kernel, registers, NULL),
-    FIELD("static_shared_bytes", FIELD_COUNT, profile_kernel, static_shared_bytes, NULL),
-    FIELD("dynamic_shared_bytes", FIELD_COUNT, profile_kernel, dynamic_shared_bytes, NULL),
-    FIELD("local_bytes", FIELD_COUNT, profile_kernel, local_bytes, NULL),
-    FIELD("busy_ns", FIELD_REAL, profile_kernel, busy_ns, NULL),
-    FIELD("min_ns", FIELD_REAL, profile_kernel, min_ns, NULL),
-    FIELD("max_ns", FIELD_REAL, profile_kernel, max_ns, NULL),
-    {0},
-};
+    FIELD_OF_WORDS(profile_kernel, activity, activity_words),
+    FIELDS(profile_kernel, name, count),
+    FIELD_AS("grid_x", profile_kernel, grid[0]),
+    FIELD_AS("grid_y", profile_kernel, grid[1]),
+    FIELD_AS("grid_z", profile_kernel, grid[2]),
+    FIELD_AS("block_x", profile_kernel, block[0]),
+    FIELD_AS("block_y", profile_kernel, block[1]),
+    FIELD_AS("block_z", profile_kernel, block[2]),
+    FIELDS(profile_kernel, registers, static_shared_bytes, dynamic_shared_bytes, local_bytes,
+           busy_ns, min_ns, max_ns),
+    {0}};
 
 /* -1 with assay_error when there is none. */
 static int find_result(struct store *store, const char *launch_id, const struct case_id *id,
@@ -70,8 +55,7 @@ static int counters_write(struct store *store, const char *result_id, int kernel
         query_integer(&query, ":ordinal", i + 1);
         query_text(&query, ":metric", profile->counter[i]);
         query_real(&query, ":value", values[i]);
-        if (query_step(&query) != 0) break;
-        query_reset(&query);
+        if (query_insert(&query) != 0) break;
     }
     return query_close(&query);
 }

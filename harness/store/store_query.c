@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "store/store_internal.h"
 #include "store/store_rows.h"
@@ -116,11 +117,26 @@ int query_step(struct query *query)
     return -1;
 }
 
+void *query_add(struct query *query, void *list, int *count, size_t size, const char *what)
+{
+    if (query_step(query) != 1) return NULL;
+    void *element = grow_add(list, count, size, what);
+    if (!element) query->rc = SQLITE_NOMEM;
+    return element;
+}
+
 void query_reset(struct query *query)
 {
     if (query->rc != SQLITE_OK) return;
     query_note(query, sqlite3_reset(query->statement));
     query_note(query, sqlite3_clear_bindings(query->statement));
+}
+
+int query_insert(struct query *query)
+{
+    query_step(query);
+    query_reset(query);
+    return query->rc == SQLITE_OK ? 0 : -1;
 }
 
 int query_close(struct query *query)

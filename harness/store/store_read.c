@@ -82,18 +82,9 @@ static int read_spans(struct store *store, const char *result_id, struct samples
               "SELECT lane, name, begin_ns, end_ns FROM span WHERE result_id = :key"
               " ORDER BY ordinal",
               result_id);
-    while (query_step(&query) == 1) {
-        struct stage_span *span =
-            grow_add(&samples->span, &samples->span_count, sizeof *span, what);
-        if (!span) {
-            query.rc = SQLITE_NOMEM;
-            break;
-        }
-        span->lane = (int32_t)column_integer(&query, "lane");
-        column_text(&query, "name", span->name, sizeof span->name);
-        span->begin_ns = column_real(&query, "begin_ns");
-        span->end_ns = column_real(&query, "end_ns");
-    }
+    for (struct stage_span *span;
+         (span = query_add(&query, &samples->span, &samples->span_count, sizeof *span, what));)
+        fields_read(&query, span_fields, span);
     return query_close(&query);
 }
 
@@ -112,18 +103,19 @@ static int read_metrics(struct store *store, const char *result_id, struct case_
 
 /* --------------------------------------------------------------- cases -- */
 
+static const struct field stored_fields[] = {
+    FIELDS(stored_case, launch_id, group_label, threshold, expect_wrong),
+    FIELD_AS("number", stored_case, launch_number),
+    {0}};
+
 static int read_case(struct query *query, bool with_samples, const struct stored_run *run,
                      struct stored_case *stored)
 {
     char word[ASSAY_MAX_NAME], id[STORE_ID];
     result_init(&stored->result);
-    column_text(query, "launch_id", stored->launch_id, sizeof stored->launch_id);
-    column_text(query, "group_label", stored->group_label, sizeof stored->group_label);
-    stored->threshold = column_real(query, "threshold");
-    stored->expect_wrong = (int32_t)column_count(query, "expect_wrong");
+    fields_read(query, stored_fields, stored);
     column_text(query, "purpose", word, sizeof word);
     column_text(query, "id", id, sizeof id);
-    stored->launch_number = (int32_t)column_integer(query, "number");
     stored->purpose = words_find(&purpose_words, word);
     case_read(query, &stored->result.id);
     fields_read(query, result_fields, &stored->result);
@@ -147,10 +139,10 @@ static int read_cases(struct store *store, const char *run_id, bool with_samples
     struct query query;
     int status = 0;
     query_ask(&query, store, "read the cases of a run", sql[is_job(store, run_id)], run_id);
-    while (status == 0 && query_step(&query) == 1) {
-        struct stored_case *stored = grow_add(&run->cases, &run->case_count, sizeof *stored, what);
-        status = stored ? read_case(&query, with_samples, run, stored) : -1;
-    }
+    for (struct stored_case *stored;
+         status == 0 &&
+         (stored = query_add(&query, &run->cases, &run->case_count, sizeof *stored, what));)
+        status = read_case(&query, with_samples, run, stored);
     return query_close(&query) == 0 ? status : -1;
 }
 
@@ -198,13 +190,9 @@ int store_open_launch(struct store *store, const char *run_id, struct launch_inf
     char sql[sizeof select_launch + 1024];
     memset(launch, 0, sizeof *launch);
     snprintf(sql, sizeof sql,
-             "%s" OF_RUN " AND (launch.ended_at IS NULL OR EXISTS (SELECT 1 FROM expected"
-             "  WHERE expected.launch_id = launch.id AND expected.skip = '' AND NOT EXISTS"
-             "   (SELECT 1 FROM result WHERE result.launch_id = launch.id"
-             "    AND result.operation = expected.operation"
-             "    AND result.variant = expected.variant AND result.place = expected.place"
-             "    AND result.shape = expected.shape"
-             "    AND result.temperature = expected.temperature)))"
+             "%s" OF_RUN " AND (launch.ended_at IS NULL OR EXISTS (SELECT 1 FROM expected AS plan"
+             "  WHERE plan.launch_id = launch.id AND plan.skip = '' AND NOT EXISTS"
+             "   (SELECT 1 FROM result WHERE " STORE_OF_PLAN ")))"
              " ORDER BY launch.number DESC LIMIT 1",
              select_launch);
     query_ask(&query, store, "look for an incomplete launch", sql, run_id);
@@ -229,9 +217,7 @@ static int read_run_row(struct store *store, const char *run_id, struct stored_r
         if (run->run.shard.count < 0) run->run.shard = (struct shard){0};
         fields_read(&query, program_fields, &run->program);
         fields_read(&query, host_fields, &run->host);
-        column_text(&query, "started_at", run->started_at, sizeof run->started_at);
-        column_text(&query, "ended_at", run->ended_at, sizeof run->ended_at);
-        column_text(&query, "status", run->status, sizeof run->status);
+        fields_read(&query, time_fields, run);
         run->suite_text = column_copy(&query, "suite_text");
     }
     if (query_close(&query) != 0) return -1;
@@ -243,19 +229,13 @@ static int read_run_row(struct store *store, const char *run_id, struct stored_r
 static int read_objects(struct store *store, const char *run_id, struct stored_run *run)
 {
     struct query query;
-    int status = 0;
     query_ask(&query, store, "read the objects of a run",
               "SELECT * FROM object WHERE run_id = :key ORDER BY ordinal", run_id);
-    while (status == 0 && query_step(&query) == 1) {
-        struct object_info *object =
-            grow_add(&run->objects, &run->run.object_count, sizeof *object, what);
-        if (object)
-            fields_read(&query, object_fields, object);
-        else
-            status = -1;
-    }
+    for (struct object_info *object;
+         (object = query_add(&query, &run->objects, &run->run.object_count, sizeof *object, what));)
+        fields_read(&query, object_fields, object);
     run->run.objects = run->objects;
-    return query_close(&query) == 0 ? status : -1;
+    return query_close(&query);
 }
 
 /* How many rows of the plans there are, and launches of one case at most: an import may have none.
@@ -296,17 +276,12 @@ int store_need_run(struct store *store, const char *run_id)
 {
     struct query query;
     char(*ids)[STORE_ID] = NULL;
-    int count = 0, status = 0;
+    int count = 0, status;
     if (!store->central || !is_job(store, run_id)) return store_need(store, NEED_RUN, run_id);
     query_ask(&query, store, "look for shares", "SELECT id FROM run WHERE id IN " SHARES, run_id);
-    while (status == 0 && query_step(&query) == 1) {
-        char(*id)[STORE_ID] = grow_add(&ids, &count, sizeof *ids, "the shares of a job");
-        if (id)
-            column_text(&query, "id", *id, sizeof *id);
-        else
-            status = -1;
-    }
-    if (query_close(&query) != 0) status = -1;
+    for (char(*id)[STORE_ID]; (id = query_add(&query, &ids, &count, sizeof *ids, what));)
+        column_text(&query, "id", *id, sizeof *id);
+    status = query_close(&query);
     for (int i = 0; i < count && status == 0; i++)
         status = store_need(store, NEED_RUN, ids[i]);
     free(ids);

@@ -1,11 +1,10 @@
 /* store_rows.c - writes one row of a table, with the rows it stands on. */
-#include "store/store_rows.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "store/store_key.h"
+#include "case/comparability.h"
+#include "store/store_rows.h"
 
 void timestamp_of(char text[TIMESTAMP_SIZE], const struct timespec *moment)
 {
@@ -53,8 +52,7 @@ static int objects_write(struct store *store, const struct run_info *run, bool m
         fields_bind(&query, object_fields, &run->objects[i]);
         query_text(&query, ":run_id", run->id);
         query_integer(&query, ":ordinal", i + 1);
-        if (query_step(&query) != 0) break;
-        query_reset(&query);
+        if (query_insert(&query) != 0) break;
     }
     return query_close(&query);
 }
@@ -130,8 +128,7 @@ static int metrics_write(struct store *store, const char *result_id,
         query_integer(&query, ":ordinal", i + 1);
         query_text(&query, ":name", result->metrics[i].name);
         query_real(&query, ":value", result->metrics[i].value);
-        if (query_step(&query) != 0) break;
-        query_reset(&query);
+        if (query_insert(&query) != 0) break;
     }
     return query_close(&query);
 }
@@ -161,12 +158,8 @@ static int spans_write(struct store *store, const char *result_id, const struct 
     for (int i = 0; i < samples->span_count; i++) {
         query_text(&query, ":result_id", result_id);
         query_integer(&query, ":ordinal", i + 1);
-        query_integer(&query, ":lane", samples->span[i].lane);
-        query_text(&query, ":name", samples->span[i].name);
-        query_real(&query, ":begin_ns", samples->span[i].begin_ns);
-        query_real(&query, ":end_ns", samples->span[i].end_ns);
-        if (query_step(&query) != 0) break;
-        query_reset(&query);
+        fields_bind(&query, span_fields, &samples->span[i]);
+        if (query_insert(&query) != 0) break;
     }
     return query_close(&query);
 }
@@ -211,4 +204,44 @@ int result_write(struct store *store, const struct result_row *row, bool *added)
     if (metrics_write(store, id, row->result) != 0) return -1;
     if (spans_write(store, id, &row->result->samples) != 0) return -1;
     return samples_write(store, id, &row->result->samples);
+}
+
+/* --------------------------------------------------------- comparability -- */
+
+void store_key(const struct device_info *device, char key[ID_SIZE])
+{
+    struct comparability parts;
+    struct id_hash hash;
+    comparability_of(device, &parts);
+    id_hash_begin(&hash);
+    id_hash_text(&hash, "assay comparability 2"); /* raised when the parts change */
+    for (int i = 0; i < COMPARABILITY_PARTS; i++)
+        id_hash_text(&hash, parts.part[i]);
+    id_hash_end(&hash, key);
+}
+
+int store_rekey(struct store *store)
+{
+    static const char purpose[] = "tell which launches compare";
+    struct query launches, change;
+    query_open(&launches, store, purpose,
+               "SELECT launch.id AS launch_id, device.*, launch.* FROM launch"
+               " JOIN device ON device.id = launch.device_id");
+    query_open(&change, store, purpose, "UPDATE launch SET comparability = :key WHERE id = :id");
+    while (query_step(&launches) == 1) {
+        struct device_info device = {0};
+        char id[ID_SIZE], stored[ID_SIZE], key[ID_SIZE];
+        column_text(&launches, "launch_id", id, sizeof id);
+        column_text(&launches, "comparability", stored, sizeof stored);
+        fields_read(&launches, device_fields, &device);
+        fields_read(&launches, session_fields, &device);
+        store_key(&device, key);
+        if (strcmp(key, stored) == 0) continue;
+        query_text(&change, ":key", key);
+        query_text(&change, ":id", id);
+        if (query_step(&change) != 0) break;
+        query_reset(&change);
+    }
+    int status = query_close(&change);
+    return query_close(&launches) == 0 ? status : -1;
 }

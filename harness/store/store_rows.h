@@ -43,3 +43,10 @@ struct result_row {
 };
 /* With its metrics and samples; *added: whether the row is new. */
 int result_write(struct store *store, const struct result_row *row, bool *added);
+
+/* The comparability key of a launch: a hash of its parts (comparability.h). It always follows from
+ * the facts that are stored, so that launches which an older version measured have the key that
+ * they would have today. */
+void store_key(const struct device_info *device, char key[ID_SIZE]);
+/* Give every launch the key of its facts; for rows that came from outside. */
+int store_rekey(struct store *store);

@@ -1,7 +1,8 @@
 /* store_schema.c - the schema, as the SQL that makes it. docs/schema.md is its manual, and a test
  * holds them together. Tables have all columns here, those of later versions last: for each of
  * those a new database would be parsed again, 10 ms in all for each launch of a gate. The words in
- * the CHECK clauses are those of status_name() and its kin. */
+ * the CHECK clauses are those of status_name() and its kin. Views are in the SQL that PostgreSQL
+ * has too, whose store has the same ones (postgres/central_schema.c). */
 #include "store/store_internal.h"
 
 /* What identifies a case. */
@@ -342,15 +343,13 @@ static const char schema[] =
     "       result.kind, result.place, result.shape, result.temperature,\n"
     "       result.status, result.reason, result.note, result.clock, result.is_baseline,\n"
     "       length(sample.time_ns) / 4 AS samples,\n"
-    "       iif(status_is_ok, result.time_ns, NULL) AS time_ns,\n"
-    "       iif(status_is_ok, result.lo_ns, NULL) AS lo_ns,\n"
-    "       iif(status_is_ok, result.hi_ns, NULL) AS hi_ns,\n"
-    "       iif(status_is_ok, result.bytes / nullif(result.time_ns, 0), NULL) AS gb_per_s,\n"
-    "       result.bytes, result.ops,\n"
-    "       iif(status_is_ok, result.energy_mj, NULL) AS energy_mj,\n"
+    "       CASE WHEN timed THEN result.time_ns END AS time_ns,\n"
+    "       CASE WHEN timed THEN result.lo_ns END AS lo_ns,\n"
+    "       CASE WHEN timed THEN result.hi_ns END AS hi_ns,\n"
+    "       CASE WHEN timed THEN bytes / nullif(result.time_ns, 0) END AS gb_per_s,\n"
+    "       bytes, ops, CASE WHEN timed THEN result.energy_mj END AS energy_mj,\n"
     "       result.sm_mhz, result.code_hash\n"
-    "FROM (SELECT *, status IN ('ok', 'unchecked') AS status_is_ok, read_bytes + write_bytes AS "
-    "bytes,\n"
+    "FROM (SELECT *, status IN ('ok', 'unchecked') AS timed, read_bytes + write_bytes AS bytes,\n"
     "             ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops\n"
     "      FROM result) AS result\n"
     "JOIN launch ON launch.id = result.launch_id\n"
@@ -358,15 +357,82 @@ static const char schema[] =
     "JOIN device ON device.id = launch.device_id\n"
     "LEFT JOIN sample ON sample.result_id = result.id;\n";
 
-/* Kind `bound`. SQLite has no statement that changes a CHECK: its manual ("Making other kinds of
- * table schema changes") has this one for what leaves the content of a file as it is. */
+/* Version 5: what else used the machine during a launch, and which times are known too badly to be
+ * relied on. */
+static const char alter_noisy[] = "ALTER TABLE launch ADD COLUMN start_other_processes INTEGER;\n"
+                                  "ALTER TABLE launch ADD COLUMN end_other_processes INTEGER;\n"
+                                  "ALTER TABLE launch ADD COLUMN processors INTEGER;\n"
+                                  "ALTER TABLE launch ADD COLUMN start_load REAL;\n"
+                                  "ALTER TABLE launch ADD COLUMN end_load REAL;\n"
+                                  "ALTER TABLE launch ADD COLUMN other_share REAL;\n"
+                                  "ALTER TABLE launch ADD COLUMN steal_share REAL;\n"
+                                  "DROP VIEW IF EXISTS ceilings;\n";
+
+/* interval_spread() and NOISY_SPREAD of case/result.h. As ceilings_learn() of case/ceiling.h: a
+ * noisy case lies between two rates, and the ceiling is known once another case was at least as
+ * fast as the faster one. Not by way of the view `spread`: this program lets no view read another
+ * (store.c). */
+#define FARTHER_END                                                                                \
+    "CASE WHEN hi_ns - time_ns > time_ns - lo_ns THEN hi_ns - time_ns ELSE time_ns - lo_ns END"
+static const char noisy[] =
+    "CREATE VIEW spread AS\n"
+    "SELECT id AS result_id, launch_id, spread,\n"
+    "       CASE WHEN spread > 0.05 THEN 1 WHEN spread <= 0.05 THEN 0 END AS noisy\n"
+    "FROM (SELECT id, launch_id, " FARTHER_END " / time_ns AS spread\n"
+    "      FROM result WHERE status IN ('ok', 'unchecked') AND time_ns > 0) AS of_result;\n"
+
+    "CREATE VIEW ceilings AS\n"
+    "WITH reached AS\n"
+    "    (SELECT launch.run_id, launch.id AS launch_id, launch.number AS launch,\n"
+    "            device.name AS device, expected.ceiling AS name, result.operation,\n"
+    "            result.variant, result.shape, result.temperature, result.time_ns,\n"
+    "            CASE WHEN " FARTHER_END " > 0.05 * time_ns THEN 1 ELSE 0 END AS noisy,\n"
+    "            result.lo_ns,\n"
+    "            CASE WHEN expected.ceiling IN ('fp32', 'tf32', 'bf16', 'fp16', 'int8', 'fp64')\n"
+    "                 THEN 'ops/s' ELSE 'bytes/s' END AS unit,\n"
+    "            CASE expected.ceiling\n"
+    "                WHEN 'fp32' THEN ops_fp32 WHEN 'tf32' THEN ops_tf32\n"
+    "                WHEN 'bf16' THEN ops_bf16 WHEN 'fp16' THEN ops_fp16\n"
+    "                WHEN 'int8' THEN ops_int8 WHEN 'fp64' THEN ops_fp64\n"
+    "                ELSE read_bytes + write_bytes END AS amount\n"
+    "     FROM result\n"
+    "     JOIN launch ON launch.id = result.launch_id\n"
+    "     JOIN device ON device.id = launch.device_id\n"
+    "     JOIN expected ON expected.launch_id = result.launch_id\n"
+    "         AND expected.operation = result.operation\n"
+    "         AND expected.variant = result.variant AND expected.place = result.place\n"
+    "         AND expected.shape = result.shape\n"
+    "         AND expected.temperature = result.temperature\n"
+    "         AND expected.purpose = result.purpose\n"
+    "     WHERE expected.ceiling IS NOT NULL AND result.status = 'ok' AND result.time_ns > 0)\n"
+    "SELECT run_id, launch_id, launch, device, name, operation, variant, shape, temperature,\n"
+    "       time_ns, unit, rate\n"
+    "FROM (SELECT *, 1e9 / time_ns * amount AS rate, row_number() OVER\n"
+    "          (PARTITION BY run_id, name ORDER BY 1e9 / time_ns * amount DESC) AS place\n"
+    "      FROM reached WHERE noisy = 0 AND amount > 0) AS best\n"
+    "WHERE place = 1 AND NOT EXISTS (SELECT 1 FROM reached WHERE noisy = 1\n"
+    "    AND reached.run_id = best.run_id AND reached.name = best.name\n"
+    "    AND 1e9 / lo_ns * amount > rate);\n";
+
+/* Version 6: kind `bound`. SQLite has no statement that changes a CHECK: its manual ("Making other
+ * kinds of table schema changes") has this one for what leaves the content of a file as it is. */
 static const char bounds[] =
     "PRAGMA writable_schema = ON;\n"
     "UPDATE sqlite_schema SET sql = replace(sql, '(kind IN (''kernel'', ''baseline'', ',"
     "    '(kind IN (''kernel'', ''baseline'', ''bound'', ') WHERE type = 'table';\n"
     "PRAGMA writable_schema = RESET;\n";
 
-/* Status `unchecked`: a time, of an answer that nothing was held against. */
+/* Version 7: the shared objects that a run had loaded. */
+static const char object[] = "CREATE TABLE object (\n"
+                             "    run_id TEXT NOT NULL REFERENCES run (id),\n"
+                             "    ordinal INTEGER NOT NULL CHECK (ordinal >= 1),\n"
+                             "    name TEXT NOT NULL,\n"
+                             "    sha256 TEXT NOT NULL,\n"
+                             "    git_commit TEXT NOT NULL,\n"
+                             "    PRIMARY KEY (run_id, ordinal)\n"
+                             ") STRICT, WITHOUT ROWID;\n";
+
+/* Version 8: status `unchecked`: a time, of an answer that nothing was held against. */
 static const char unchecked[] =
     "PRAGMA writable_schema = ON;\n"
     "UPDATE sqlite_schema SET sql = replace(sql, '(status IN (''ok'', ',"
@@ -376,21 +442,54 @@ static const char unchecked[] =
     "'spread');\n"
     "PRAGMA writable_schema = RESET;\n";
 
-/* What the floor of a verdict was made of: a verdict once given can be read with it, whatever noise
- * becomes known later. */
+/* Version 9: what the floor of a verdict was made of: a verdict once given can be read with it,
+ * whatever noise becomes known later. */
 static const char floors[] = "ALTER TABLE verdict ADD COLUMN threshold REAL;\n"
                              "ALTER TABLE verdict ADD COLUMN noise REAL;\n"
                              "ALTER TABLE verdict ADD COLUMN resolution REAL;\n"
                              "ALTER TABLE verdict ADD COLUMN fence REAL;\n";
 
-const struct store_step store_steps[] = {{4, schema, NULL},
-                                         {5, store_schema_noisy, store_alter_noisy},
-                                         {6, NULL, bounds},
-                                         {7, store_schema_object, NULL},
-                                         {8, NULL, unchecked},
-                                         {9, NULL, floors},
-                                         {10, store_schema_fleet, store_alter_fleet},
-                                         {11, NULL, store_alter_health},
-                                         {12, NULL, store_alter_gate},
-                                         {0}};
+/* Version 10: which share of a suite a run measured, and what was measured beside what. */
+static const char alter_fleet[] =
+    "ALTER TABLE run ADD COLUMN shard_index INTEGER CHECK (shard_index >= 1);\n"
+    "ALTER TABLE run ADD COLUMN shard_count INTEGER CHECK (shard_count >= shard_index);\n"
+    "ALTER TABLE run ADD COLUMN shard_group TEXT;\n"
+    "ALTER TABLE run ADD COLUMN shard_cut TEXT;\n"
+    "ALTER TABLE result ADD COLUMN begun_at TEXT;\n";
+
+static const char fleet[] =
+    /* On one machine, by its one clock: another GPU of the run, another process of the job, or
+     * another run. */
+    "CREATE VIEW beside AS\n"
+    "SELECT one.id AS result_id, other.id AS beside_id, other.launch_id AS beside_launch_id\n"
+    "FROM result AS one\n"
+    "JOIN launch AS launch_one ON launch_one.id = one.launch_id\n"
+    "JOIN run AS run_one ON run_one.id = launch_one.run_id\n"
+    "JOIN environment AS here ON here.id = run_one.environment_id\n"
+    "JOIN environment AS there ON there.hostname = here.hostname\n"
+    "JOIN run AS run_other ON run_other.environment_id = there.id\n"
+    "JOIN launch AS launch_other ON launch_other.run_id = run_other.id\n"
+    "JOIN result AS other ON other.launch_id = launch_other.id\n"
+    "WHERE other.launch_id != one.launch_id\n"
+    "  AND one.begun_at < other.measured_at AND other.begun_at < one.measured_at;\n";
+
+/* Version 11: what a GPU says of its own health. */
+static const char alter_health[] = "ALTER TABLE launch ADD COLUMN link_width INTEGER;\n"
+                                   "ALTER TABLE launch ADD COLUMN link_width_max INTEGER;\n"
+                                   "ALTER TABLE launch ADD COLUMN link_generation INTEGER;\n"
+                                   "ALTER TABLE launch ADD COLUMN link_generation_max INTEGER;\n"
+                                   "ALTER TABLE launch ADD COLUMN ecc_uncorrected INTEGER;\n";
+
+/* Version 12: where a gate was made and of what, which its launches say only where it had any. */
+static const char alter_gate[] = "ALTER TABLE gate ADD COLUMN hostname TEXT;\n"
+                                 "ALTER TABLE gate ADD COLUMN card TEXT;\n"
+                                 "ALTER TABLE gate ADD COLUMN simulated INTEGER;\n"
+                                 "ALTER TABLE gate ADD COLUMN base_build TEXT;\n"
+                                 "ALTER TABLE gate ADD COLUMN candidate_build TEXT;\n";
+
+const struct store_step store_steps[] = {{4, schema, NULL},        {5, noisy, alter_noisy},
+                                         {6, NULL, bounds},        {7, object, NULL},
+                                         {8, NULL, unchecked},     {9, NULL, floors},
+                                         {10, fleet, alter_fleet}, {11, NULL, alter_health},
+                                         {12, NULL, alter_gate},   {0}};
 const int store_version = 12;

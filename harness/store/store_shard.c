@@ -62,13 +62,10 @@ static bool same_job(const struct shard_job *a, const struct shard_job *b)
            !strcmp(a->label, b->label);
 }
 
-static void read_job(struct query *query, struct shard_job *job)
-{
-    column_text(query, "job", job->group, sizeof job->group);
-    column_text(query, "suite", job->suite, sizeof job->suite);
-    column_text(query, "label", job->label, sizeof job->label);
-    job->count = (int)column_integer(query, "shard_count");
-}
+static const struct field job_fields[] = {FIELD_AS("job", shard_job, group),
+                                          FIELDS(shard_job, suite, label),
+                                          FIELD_AS("shard_count", shard_job, count),
+                                          {0}};
 
 /* Shares come in their order; what another program wrote may have any number. */
 static void take_share(struct reading *reading, struct query *query)
@@ -91,7 +88,7 @@ int store_each_shard_job(struct store *store,
     query_open(&query, store, "look for shares", shares);
     while (status == 0 && query_step(&query) == 1) {
         struct shard_job job = {0};
-        read_job(&query, &job);
+        fields_read(&query, job_fields, &job);
         if (!same_job(&job, &reading.job)) {
             if (reading.job.count) end_job(&reading);
             if (reading.job.count) status = each(&reading.job, context);

@@ -19,24 +19,19 @@ static void read_input(struct query *query, struct timing *timing)
     snprintf(timing->input, sizeof timing->input, "%.*s", (int)strcspn(word, " ,"), word);
 }
 
+static const struct field timing_fields[] = {FIELDS(timing, reason, threshold, is_baseline, time_ns,
+                                                    lo_ns, hi_ns, sm_mhz, bytes, ops, clock_reasons,
+                                                    code_hash),
+                                             {0}};
+
 static void read_timing(struct query *query, struct timing *timing)
 {
     char word[16];
     case_read(query, &timing->id);
     column_text(query, "status", word, sizeof word);
     timing->status = status_parse(word);
-    column_text(query, "reason", timing->reason, sizeof timing->reason);
-    timing->threshold = column_real(query, "threshold");
-    timing->is_baseline = column_integer(query, "is_baseline") != 0;
-    bool ok = status_has_time(timing->status);
-    timing->time_ns = ok ? column_real(query, "time_ns") : NAN;
-    timing->lo_ns = ok ? column_real(query, "lo_ns") : NAN;
-    timing->hi_ns = ok ? column_real(query, "hi_ns") : NAN;
-    timing->sm_mhz = column_real(query, "sm_mhz");
-    timing->bytes = column_real(query, "bytes");
-    timing->ops = column_real(query, "ops");
-    timing->clock_reasons = (uint64_t)column_integer(query, "clock_reasons");
-    column_text(query, "code_hash", timing->code_hash, sizeof timing->code_hash);
+    fields_read(query, timing_fields, timing);
+    if (!status_has_time(timing->status)) timing->time_ns = timing->lo_ns = timing->hi_ns = NAN;
     read_input(query, timing);
 }
 
@@ -74,16 +69,12 @@ static int read_launch(struct store *store, int launch, struct timings *timings)
         " clock_reasons, code_hash, note FROM result WHERE launch_id = :key"
         " AND purpose = 'case' ORDER BY ordinal",
         timings->run.launches[launch].id);
-    while (status == 0 && query_step(&query) == 1) {
-        struct timing *row =
-            grow_add(&timings->rows, &timings->count, sizeof *row, "the times of a run");
-        if (row) {
-            row->launch = launch;
-            read_timing(&query, row);
-            status = read_steps(store, &query, row);
-        } else {
-            status = -1;
-        }
+    for (struct timing *row;
+         status == 0 && (row = query_add(&query, &timings->rows, &timings->count, sizeof *row,
+                                         "the times of a run"));) {
+        row->launch = launch;
+        read_timing(&query, row);
+        status = read_steps(store, &query, row);
     }
     return query_close(&query) == 0 ? status : -1;
 }
@@ -92,24 +83,17 @@ static int read_launch(struct store *store, int launch, struct timings *timings)
 static int read_lost(struct store *store, int launch, struct timings *timings)
 {
     struct query query;
-    int status = 0;
     query_ask(&query, store, "read the plan of a launch",
               "SELECT operation, variant, kind, place, shape, temperature FROM expected AS plan"
               " WHERE launch_id = :key AND purpose = 'case' AND skip = '' AND NOT EXISTS"
-              " (SELECT 1 FROM result WHERE result.launch_id = plan.launch_id"
-              " AND result.operation = plan.operation AND result.shape = plan.shape"
-              " AND result.temperature = plan.temperature AND result.variant = plan.variant"
-              " AND result.place = plan.place AND result.purpose = plan.purpose)",
+              " (SELECT 1 FROM result WHERE " STORE_OF_PLAN " AND result.purpose = plan.purpose)",
               timings->run.launches[launch].id);
-    while (status == 0 && query_step(&query) == 1) {
-        struct lost_case *lost =
-            grow_add(&timings->lost, &timings->lost_count, sizeof *lost, "the losses of a run");
-        status = lost ? 0 : -1;
-        if (!lost) continue;
+    for (struct lost_case *lost; (lost = query_add(&query, &timings->lost, &timings->lost_count,
+                                                   sizeof *lost, "the losses of a run"));) {
         lost->launch = launch;
         case_read(&query, &lost->id);
     }
-    return query_close(&query) == 0 ? status : -1;
+    return query_close(&query);
 }
 
 static int read_rows(struct store *store, struct timings *timings)

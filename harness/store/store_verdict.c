@@ -1,4 +1,6 @@
-/* store_verdict.c - what a gate decided, in the database. */
+/* store_verdict.c - what a gate decided, in the database; and the gates that nodes made, for one
+ * verdict over them. */
+#include "base/grow.h"
 #include "store/store_gate.h"
 #include "store/store_internal.h"
 #include "store/store_rows.h"
@@ -39,6 +41,14 @@ static int gate_write(struct store *store, const char *id, const char *comparabi
     return query_run(&query);
 }
 
+const struct field verdict_fields[] = {FIELDS(comparison_row, reason),
+                                       FIELD_AS("ratio", comparison_row, ratio.mid),
+                                       FIELD_AS("ratio_lo", comparison_row, ratio.lo),
+                                       FIELD_AS("ratio_hi", comparison_row, ratio.hi),
+                                       FIELDS(comparison_row, threshold, floor, noise),
+                                       FIELD_AS("resolution", comparison_row, quantum),
+                                       {0}};
+
 static void verdict_bind(struct query *query, const char *gate_id, const struct comparison_row *row)
 {
     char tags[128];
@@ -47,15 +57,8 @@ static void verdict_bind(struct query *query, const char *gate_id, const struct 
     fields_bind(query, case_fields, &row->id);
     query_text(query, ":verdict", verdict_name(row->verdict));
     query_text(query, ":tags", tags);
-    query_text(query, ":reason", row->reason);
-    query_real(query, ":ratio", row->ratio.mid);
-    query_real(query, ":ratio_lo", row->ratio.lo);
-    query_real(query, ":ratio_hi", row->ratio.hi);
-    query_real(query, ":floor", row->floor);
+    fields_bind(query, verdict_fields, row);
     query_real(query, ":mde", row->mde);
-    query_real(query, ":threshold", row->threshold);
-    query_real(query, ":noise", row->noise);
-    query_real(query, ":resolution", row->quantum);
     query_real(query, ":fence", row->fence);
     query_integer(query, ":launches", row->launches);
 }
@@ -67,8 +70,7 @@ static int verdicts_write(struct store *store, const char *gate_id,
     row_open(&query, store, "store a verdict", "verdict", "");
     for (int i = 0; i < comparison->count; i++) {
         verdict_bind(&query, gate_id, &comparison->rows[i]);
-        if (query_step(&query) != 0) break;
-        query_reset(&query);
+        if (query_insert(&query) != 0) break;
     }
     return query_close(&query);
 }
@@ -81,4 +83,75 @@ int store_add_gate(struct store *store, const char *id, const char *comparabilit
     int status = gate_write(store, id, comparability, comparison);
     if (status == 0) status = verdicts_write(store, id, comparison);
     return store_finish(store, purpose, status);
+}
+
+/* -------------------------------------------------------- gates of nodes -- */
+
+static const struct field node_fields[] = {FIELDS(gate_node, session),
+                                           FIELD_AS("gate_id", gate_node, gate),
+                                           FIELDS(gate_node, suite),
+                                           FIELD_AS("hostname", gate_node, host),
+                                           FIELDS(gate_node, card, started_at, simulated),
+                                           FIELD_AS("base_build", gate_node, build[0]),
+                                           FIELD_AS("candidate_build", gate_node, build[1]),
+                                           {0}};
+
+/* A gate is known by its first launch from the moment that this was stored, and one that proved all
+ * its cases unchanged, without a launch, by its own row. Those of twins and of counters have
+ * launches of another kind, which say nothing here. */
+static const char select_nodes[] =
+    "SELECT * FROM (SELECT substr(run.label, 6, 8) AS session, gate.id AS gate_id, run.suite, "
+    "run.started_at,"
+    " run.simulated, environment.hostname, iif(device.uuid = '', launch.spec, device.uuid) AS card,"
+    " coalesce(gate.base_build, '') AS base_build,"
+    " coalesce(gate.candidate_build, '') AS candidate_build"
+    " FROM run JOIN launch ON launch.run_id = run.id JOIN device ON device.id = launch.device_id"
+    " JOIN environment ON environment.id = run.environment_id"
+    " LEFT JOIN gate ON substr(gate.id, 1, 8) = substr(run.label, 6, 8)"
+    " WHERE run.label GLOB 'gate ???????? round 1, base'"
+    " AND run.command NOT GLOB 'assay profile *'"
+    " UNION ALL"
+    " SELECT substr(id, 1, 8), id, suite, judged_at, simulated, hostname, card, base_build,"
+    " candidate_build FROM gate"
+    " WHERE mode = 'paired' AND hostname IS NOT NULL AND NOT EXISTS"
+    " (SELECT 1 FROM run WHERE run.label IN ('gate ' || substr(gate.id, 1, 8) || ' round 1, base',"
+    " 'gate ' || substr(gate.id, 1, 8) || ' round 1, twins'))"
+    ") ORDER BY hostname, card, started_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
+    " started_at DESC";
+
+int store_each_gate_node(struct store *store,
+                         int (*each)(const struct gate_node *node, void *context), void *context)
+{
+    struct query query;
+    struct gate_node node = {0}, last;
+    int status = 0;
+    if (store_need(store, NEED_FLEET, "") != 0) return -1;
+    query_open(&query, store, "list the gates of nodes", select_nodes);
+    while (status == 0 && query_step(&query) == 1) {
+        last = node;
+        fields_read(&query, node_fields, &node);
+        if (strcmp(node.host, last.host) != 0 || strcmp(node.card, last.card) != 0)
+            status = each(&node, context);
+    }
+    return query_close(&query) == 0 ? status : -1;
+}
+
+int store_read_verdicts(struct store *store, const char *gate, struct comparison_row **rows,
+                        int *count)
+{
+    struct query query;
+    if (store_need(store, NEED_VERDICTS, gate) != 0) return -1;
+    query_ask(&query, store, "read the verdicts of a gate",
+              "SELECT * FROM verdict WHERE gate_id = :key", gate);
+    for (struct comparison_row *row;
+         (row = query_add(&query, rows, count, sizeof *row, "the verdicts of a gate"));) {
+        char word[24];
+        case_read(&query, &row->id);
+        column_text(&query, "verdict", word, sizeof word);
+        int verdict = verdict_parse(word);
+        if (verdict < 0) query_refuse(&query, "'%s' is no verdict that this version knows", word);
+        row->verdict = verdict < 0 ? VERDICT_INCONCLUSIVE : (enum verdict)verdict;
+        fields_read(&query, verdict_fields, row);
+    }
+    return query_close(&query);
 }

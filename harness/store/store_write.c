@@ -53,8 +53,7 @@ static int expected_write(struct store *store, const char *launch_id, const stru
             query_text(&query, ":launch_id", launch_id);
             query_integer(&query, ":ordinal", ++ordinal);
             expected_bind(&query, &plan->groups[i], j);
-            if (query_step(&query) != 0) return query_close(&query);
-            query_reset(&query);
+            if (query_insert(&query) != 0) return query_close(&query);
         }
     }
     return query_close(&query);

@@ -13,30 +13,14 @@
 #include "suite/suite_file.h"
 #include "suite/suite_find.h"
 
-static const char *const quantities[] = {
-    [CLAIM_TIME] = "time",
-    [CLAIM_WALL] = "wall",
-    [CLAIM_FIRST_CALL] = "first_call",
-    [CLAIM_BYTES] = "bytes",
-    [CLAIM_WORKSPACE] = "workspace_bytes",
-    [CLAIM_LAUNCHES] = "launches",
-};
-static const char *const rules[] = {[RULE_RATIO] = "ratio",
-                                    [RULE_VALUE] = "value",
-                                    [RULE_DIFFERENCE] = "difference",
-                                    [RULE_NONE] = "none"};
-static const char *const side_keys[] = {[CLAIM_MORE] = "more", [CLAIM_LESS] = "less"};
+/* As the enums of claim.h have them. */
+WORDS(claim_quantity, "time", "wall", "first_call", "bytes", "workspace_bytes", "launches");
+WORDS(claim_rule, "ratio", "value", "difference", "none");
+WORDS(claim_side, "more", "less");
 
 const char *claim_quantity_name(enum claim_quantity quantity)
 {
-    return quantity == CLAIM_METRIC ? "quality" : quantities[quantity];
-}
-
-static int word_index(const char *word, const char *const *words, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (!strcmp(words[i], word)) return i;
-    return -1;
+    return quantity == CLAIM_METRIC ? "quality" : words_name(&claim_quantity_words, (int)quantity);
 }
 
 /* --------------------------------------------------------------- figures -- */
@@ -111,7 +95,7 @@ static int take_text(char *out, size_t size, const char *value)
 
 static int take_quantity(struct claim *claim, const char *value)
 {
-    int index = word_index(value, quantities, CLAIM_METRIC);
+    int index = words_find(&claim_quantity_words, value);
     claim->quantity = index < 0 ? CLAIM_METRIC : (enum claim_quantity)index;
     if (index >= 0) return 0;
     if (value[strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789_")])
@@ -121,7 +105,7 @@ static int take_quantity(struct claim *claim, const char *value)
 
 static int take_rule(struct claim *claim, const char *value)
 {
-    int index = word_index(value, rules, RULE_NONE + 1);
+    int index = words_find(&claim_rule_words, value);
     if (index < 0)
         return assay_error("no rule is called '%s' (there are ratio, value, difference, none)",
                            value);
@@ -167,8 +151,8 @@ static int take_key(struct claim *claim, const struct suite_key *key)
                          : take_text((char *)claim + keys[i].offset, keys[i].size, key->value);
         return failed ? suite_error_here(claim->file, key->line) : 0;
     }
-    memcpy(names + KEYS, side_keys, sizeof side_keys);
-    if (word_index(key->name, side_keys, CLAIM_SIDES) >= 0) return 0;
+    memcpy(names + KEYS, claim_side_words.list, CLAIM_SIDES * sizeof *names);
+    if (words_find(&claim_side_words, key->name) >= 0) return 0;
     char hint[TEXT_HINT];
     return suite_error(claim->file, key->line, "a claim has no key '%s'%s", key->name,
                        text_hint(hint, key->name, names, KEYS + CLAIM_SIDES, NULL));
@@ -203,7 +187,7 @@ int claim_read(struct claim *claim, const struct suite_group *section)
     for (int i = 0; i < section->key_count; i++)
         if (take_key(claim, &section->keys[i])) return -1;
     for (int i = 0; i < CLAIM_SIDES; i++) {
-        const struct suite_key *key = suite_key_find(section, side_keys[i]);
+        const struct suite_key *key = suite_key_find(section, claim_side_words.list[i]);
         if (key && claim_case_read(claim, i, key)) return -1;
     }
     return check_claim(claim);

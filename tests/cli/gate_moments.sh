@@ -30,17 +30,6 @@ below() {
 } 2>/dev/null
 gone() { local each; for each; do is_gone "$each" || return 1; done; }
 
-# What is stored is whole: pages, references, and groups with all their cases or none.
-is_whole() {
-    [ -s m.sqlite ] || return 0
-    [ "$(query m.sqlite "PRAGMA integrity_check; PRAGMA foreign_key_check")" = ok ] || return 1
-    [ "$(query m.sqlite "SELECT count(*) FROM sqlite_schema")" -gt 0 ] || return 0
-    [ "$(query m.sqlite "SELECT count(*) FROM (SELECT (SELECT count(*) FROM result r WHERE
-        r.launch_id = e.launch_id AND r.operation = e.operation AND r.shape = e.shape) AS have,
-        count(*) AS want FROM expected e GROUP BY launch_id, operation, shape)
-        WHERE have NOT IN (0, want)")" -eq 0 ]
-}
-
 # resumes: the gate is gone on with to the end; one that had not begun, or had ended, is not.
 resumes() {
     run "$ASSAY" "${arguments[@]}" --resume
@@ -64,7 +53,7 @@ killed() {
     wait $pid 2>/dev/null
     why=
     wait_for 5 gone "${left[@]}" || why="processes are left"
-    is_whole || why="the database is not whole"
+    is_whole m.sqlite || why="the database is not whole"
     # A worker that dies is a case that failed: the gate stores that and goes on.
     [ -n "$why" ] || [ "$1" = worker ] || resumes ||
         why="resumed, it ends with $code, or has other rows: $(tail -n 1 said.err)"

@@ -17,12 +17,6 @@ n = 100000..100019+1
 temperature = hot
 END
 all() { "$ASSAY" run mixed.ini --device sim:gpus=4,gpu=all "$@"; }
-# ends CODE TEXT COMMAND...: with this exit code, and the text in standard error.
-ends() {
-    local wanted=$1 text=$2
-    shift 2
-    exits "$wanted" "$@" && grep -qF -- "$text" said.err
-}
 
 check "all four GPUs measure" exits 0 all --db a.sqlite --label one
 cases=$(query a.sqlite "SELECT count(*) FROM result WHERE purpose = 'case'")

@@ -56,6 +56,13 @@ exits() {
     [ "$code" -eq "$wanted" ] || { echo "# exit code $code, not $wanted"; return 1; }
 }
 
+# ends CODE TEXT COMMAND...: it ends so, and says the text on standard error.
+ends() {
+    local wanted=$1 text=$2
+    shift 2
+    exits "$wanted" "$@" && grep -qF -- "$text" said.err
+}
+
 # says TEXT COMMAND... / warns TEXT COMMAND...: the text (plain, not a pattern)
 # is on standard output / standard error.
 says() {
@@ -155,6 +162,19 @@ cases() {
     local count=0
     [ -s "$1" ] && count=$(sqlite3 -batch -cmd ".timeout 5000" "$1" "SELECT count(*) FROM result" 2>/dev/null)
     echo "${count:-0}"
+}
+
+# is_whole DATABASE: pages, references, and groups with all their cases or none; or it is not there.
+is_whole() {
+    local state
+    [ -s "$1" ] || return 0
+    state=$(query "$1" "PRAGMA integrity_check; PRAGMA foreign_key_check;") || return 1
+    [ "$state" = ok ] || { echo "# $state"; return 1; }
+    [ "$(query "$1" "SELECT count(*) FROM sqlite_schema")" -gt 0 ] || return 0
+    [ "$(query "$1" "SELECT count(*) FROM (SELECT (SELECT count(*) FROM result r WHERE
+        r.launch_id = e.launch_id AND r.operation = e.operation AND r.shape = e.shape) AS have,
+        count(*) AS want FROM expected e GROUP BY launch_id, operation, shape)
+        WHERE have NOT IN (0, want)")" -eq 0 ]
 }
 
 # wait_for SECONDS COMMAND...: until it succeeds; fails when it never does.

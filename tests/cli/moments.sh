@@ -25,18 +25,6 @@ at() {
 } 2>/dev/null
 fresh() { rm -f m.sqlite m.sqlite-wal m.sqlite-shm m.sqlite-journal; }
 
-# Groups are whole, and progress told of nothing that is not there.
-is_whole() {
-    [ -s m.sqlite ] || return 0
-    local state
-    state=$(query m.sqlite "PRAGMA integrity_check; PRAGMA foreign_key_check;") || return 1
-    [ "$state" = ok ] || { echo "# $state"; return 1; }
-    [ "$(query m.sqlite "SELECT count(*) FROM sqlite_schema")" -gt 0 ] || return 0
-    [ "$(query m.sqlite "SELECT count(*) FROM (SELECT (SELECT count(*) FROM result r WHERE
-        r.launch_id = e.launch_id AND r.operation = e.operation AND r.shape = e.shape) AS have,
-        count(*) AS want FROM expected e GROUP BY launch_id, operation, shape)
-        WHERE have NOT IN (0, want)")" -eq 0 ]
-}
 told() { awk '/^\[/ { for (i = 2; i <= NF; i++) if ($i == "ok,") n += $(i - 1) } END { print n + 0 }' said.err; }
 stored() {
     local count=0
@@ -76,7 +64,7 @@ campaign() {
         local why=
         [ "$code" != odd ] || why="ended with another code"
         [ "$code" != late ] || why="still running after 20 s"
-        is_whole || why="not whole"
+        is_whole m.sqlite || why="not whole"
         [ "$(told)" -le "$(stored)" ] || why="told $(told), stored $(stored)"
         [ -n "$why" ] || resumes || why="not resumed: $(cat resume.err)"
         [ -z "$why" ] || { echo "# $role, call $moment of $count, errno $error: $why: $(tail -n 1 said.err)"; bad=$((bad + 1)); }

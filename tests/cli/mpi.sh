@@ -26,12 +26,6 @@ all_of() {
 
 check "three ranks measure a suite" exits 0 env RESULTS=three sh "$example" six.ini -n 3 --oversubscribe
 check "each its share, on a GPU of its own" gives "1|3|3|12|12" all_of three/all.sqlite
-# ends CODE TEXT COMMAND...: with this exit code, and the text in standard error.
-ends() {
-    local wanted=$1 text=$2
-    shift 2
-    exits "$wanted" "$@" && grep -qF -- "$text" said.err
-}
 check "more ranks than GPUs are refused" ends 2 "process 3 of the job on this machine has no GPU of its own: there are 2" \
     env RESULTS=two GPUS=2 sh "$example" six.ini -n 3 --oversubscribe
 check "and the share is missing" ends 5 "share 3 of 3 of mpi-" assay merge two/shares.*.sqlite --db two/again.sqlite

@@ -13,12 +13,6 @@ rank() {
     SLURM_JOB_ID=$JOB SLURM_STEP_ID=0 SLURM_PROCID=$index SLURM_LOCALID=$index \
         SLURM_STEP_NUM_TASKS=$count "$ASSAY" run ten.ini --device sim:gpus=4 --no-ceilings "$@"
 }
-# ends CODE TEXT COMMAND...: with this exit code, and the text in standard error.
-ends() {
-    local wanted=$1 text=$2
-    shift 2
-    exits "$wanted" "$@" && grep -qF -- "$text" said.err
-}
 # of DATABASE: share, count and job of its runs.
 of() { query "$1" "SELECT shard_index, shard_count, shard_group FROM run"; }
 

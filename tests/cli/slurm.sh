@@ -22,12 +22,6 @@ all_of() {
         count(*), count(DISTINCT shape || variant) FROM result"
 }
 
-# ends CODE TEXT COMMAND...: with this exit code, and the text in standard error.
-ends() {
-    local wanted=$1 text=$2
-    shift 2
-    exits "$wanted" "$@" && grep -qF -- "$text" said.err
-}
 run_on() { srun --quiet -N4 "$@" assay run twelve.ini --device sim --no-ceilings --db "$db"; }
 
 db=four.sqlite

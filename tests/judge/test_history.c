@@ -16,9 +16,8 @@ static void add_one(struct store *store, int day, const char *uuid, double time_
     history_day(store, day, &device, time_ns);
 }
 
-STORE_TEST(a_run_has_the_median_of_its_launches)
+OPEN_STORE_TEST(a_run_has_the_median_of_its_launches)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     const double time_ns[] = {100, 300, 110, NAN};
     const struct device_info device = card("a");
     struct run_info run = fixture_begin_run(store, "");
@@ -31,7 +30,6 @@ STORE_TEST(a_run_has_the_median_of_its_launches)
     assert_true(history.series[0].points[0].time_ns == 110);
     assert_int_equal(history.series[0].failed, 0);
     history_release(&history);
-    store_close(store);
 }
 
 STORE_TEST(runs_without_a_time_are_counted_and_not_shown)

@@ -144,9 +144,8 @@ STORE_TEST(what_one_side_does_not_know_is_no_border)
     }
 }
 
-STORE_TEST(what_changed_while_nobody_knew_is_a_border_once_it_is_known)
+OPEN_STORE_TEST(what_changed_while_nobody_knew_is_a_border_once_it_is_known)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct variation other = plain;
     other.power_limit_w = 350;
     add_days(store, 0, 4, &plain);
@@ -159,12 +158,10 @@ STORE_TEST(what_changed_while_nobody_knew_is_a_border_once_it_is_known)
     assert_true(history_is_cause(&series->changes[0], PART_POWER_LIMIT));
     assert_string_equal(history_part_before(&history, series, 7, PART_POWER_LIMIT), "700 W");
     history_release(&history);
-    store_close(store);
 }
 
-STORE_TEST(what_another_device_had_is_not_held_against_it)
+OPEN_STORE_TEST(what_another_device_had_is_not_held_against_it)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct variation silent = unknown[0], known = plain;
     silent.uuid = known.uuid = "GPU-b";
     known.power_limit_w = 350;
@@ -176,7 +173,6 @@ STORE_TEST(what_another_device_had_is_not_held_against_it)
     assert_int_equal(history.series[0].changes[0].at, 4);
     assert_int_equal(history.series[0].changes[0].causes, 1u << PART_NAME);
     history_release(&history);
-    store_close(store);
 }
 
 int main(void)

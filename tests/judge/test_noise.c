@@ -93,9 +93,8 @@ TEST(merged_noise_has_every_block_once)
     noise_release(&two);
 }
 
-STORE_TEST(noise_is_kept_by_comparability_and_metric)
+OPEN_STORE_TEST(noise_is_kept_by_comparability_and_metric)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct noise made = blocks(1, 1), read;
     FINE(store_add_noise(store, "key", "null", "time", &made.blocks[0]));
     FINE(store_add_noise(store, "key", "null", "time", &made.blocks[0])); /* once */
@@ -110,7 +109,6 @@ STORE_TEST(noise_is_kept_by_comparability_and_metric)
     assert_memory_equal(&read.blocks[0], &made.blocks[0], sizeof read.blocks[0]);
     noise_release(&read);
     noise_release(&made);
-    store_close(store);
 }
 
 STORE_TEST(a_merge_takes_everything_once)
@@ -178,9 +176,8 @@ STORE_TEST(a_merge_counts_what_differs_under_one_id_and_keeps_its_own)
     store_close(a);
 }
 
-STORE_TEST(a_baseline_moves_only_when_it_is_set_again)
+OPEN_STORE_TEST(a_baseline_moves_only_when_it_is_set_again)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info first = fixture_run(store, "first"), second = fixture_run(store, "second");
     char id[STORE_ID];
     FINE(store_set_baseline(store, "pinned", first.id, ""));
@@ -191,7 +188,6 @@ STORE_TEST(a_baseline_moves_only_when_it_is_set_again)
     assert_string_equal(id, second.id);
     FINE(store_drop_baseline(store, "pinned"));
     FAILS(store_drop_baseline(store, "pinned"), "there is no baseline");
-    store_close(store);
 }
 
 int main(void)

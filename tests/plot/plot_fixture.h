@@ -3,11 +3,7 @@
 
 #include <math.h>
 
-#include "tests/test.h"
-#include "tests/fake_run.h"
-#include "show/view.h"
-
-static struct fake_run fake;
+#include "tests/view_fixture.h"
 
 static inline void sized(const char *operation, const char *rest, long n, const char *variant,
                          double time_ns)

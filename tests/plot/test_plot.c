@@ -6,7 +6,7 @@
 #include "plot/plot_data.h"
 #include "plot_fixture.h"
 
-static struct view view; /* of the fake run, where a test makes one */
+#define PLOT_TEST(name) TEST_WITH(name, NULL, release)
 
 static char folder[] = "/tmp/assay-test-plot-XXXXXX";
 
@@ -40,7 +40,7 @@ static struct case_id id_of(const char *variant, const char *shape)
     return id;
 }
 
-TEST(names_are_what_the_cases_do_not_share)
+PLOT_TEST(names_are_what_the_cases_do_not_share)
 {
     struct plot_common common = {0};
     struct case_id a = id_of("fast", "n=5 type=fp32"), b = id_of("slow", "n=50 type=fp32");
@@ -53,7 +53,7 @@ TEST(names_are_what_the_cases_do_not_share)
     assert_string_equal(name, "slow n=50");
 }
 
-TEST(a_task_is_the_sizes_and_the_data)
+PLOT_TEST(a_task_is_the_sizes_and_the_data)
 {
     char task[RESULT_MAX_SHAPE];
     struct case_id id =
@@ -77,7 +77,7 @@ static int all_rows(const struct view_row *rows[])
     return view.count;
 }
 
-TEST(the_task_of_most_rows_is_kept_or_the_larger)
+PLOT_TEST(the_task_of_most_rows_is_kept_or_the_larger)
 {
     const struct view_row *rows[4];
     fake_begin(&fake, 1);
@@ -92,11 +92,9 @@ TEST(the_task_of_most_rows_is_kept_or_the_larger)
     assert_int_equal(plot_keep_task(rows, 1), 1);
     assert_ptr_equal(rows[0], &view.rows[0]);
     assert_int_equal(plot_keep_task(rows, 0), 0);
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(cases_on_different_data_are_different_tasks)
+PLOT_TEST(cases_on_different_data_are_different_tasks)
 {
     const struct view_row *rows[4];
     fake_begin(&fake, 1);
@@ -110,11 +108,9 @@ TEST(cases_on_different_data_are_different_tasks)
         assert_string_equal(rows[i]->result.id.shape, "n=1000 data=gaussian");
         assert_int_equal(rows[i]->result.id.temperature, ASSAY_COLD);
     }
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(a_case_alone_keeps_a_name)
+PLOT_TEST(a_case_alone_keeps_a_name)
 {
     struct plot_common common = {0};
     struct case_id a = id_of("fast", "n=5");
@@ -133,7 +129,7 @@ static int kept(const struct plot_request *request, double widest, const struct 
     return plot_keep_group(rows, count, widest);
 }
 
-TEST(the_group_of_most_variants_is_kept_or_the_larger)
+PLOT_TEST(the_group_of_most_variants_is_kept_or_the_larger)
 {
     struct plot_request request = {.run = &fake.run}, other = {.operation = "other"};
     const struct view_row *rows[16];
@@ -145,11 +141,9 @@ TEST(the_group_of_most_variants_is_kept_or_the_larger)
     assert_int_equal(kept(&other, INFINITY, rows), 1);
     other.cases = "nosuch/*";
     assert_int_equal(kept(&other, INFINITY, rows), 0);
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(only_variants_near_the_fastest_count_where_asked)
+PLOT_TEST(only_variants_near_the_fastest_count_where_asked)
 {
     const struct view_row *rows[5];
     fake_begin(&fake, 1);
@@ -165,8 +159,6 @@ TEST(only_variants_near_the_fastest_count_where_asked)
     assert_int_equal(plot_keep_group(rows, all_rows(rows), 1.6), 2);
     for (int i = 0; i < 2; i++)
         assert_string_equal(rows[i]->result.id.operation, "close");
-    view_release(&view);
-    fake_end(&fake);
 }
 
 /* -------------------------------------------------------------------- data -- */
@@ -182,7 +174,7 @@ static void written(const char *text, const char *expected)
     free(out);
 }
 
-TEST(text_cannot_leave_its_field)
+PLOT_TEST(text_cannot_leave_its_field)
 {
     written("plain_name", "plain_name");
     written("a\tb\nc", "a b c");
@@ -230,7 +222,7 @@ static void draw(const char *name, enum plot_outcome expected)
     if (outcome != expected) fail_msg("outcome %d: %s", outcome, assay_last_error());
 }
 
-TEST(data_and_script_are_kept_and_hold_every_point)
+PLOT_TEST(data_and_script_are_kept_and_hold_every_point)
 {
     if (!has_gnuplot()) skip();
     make_run();
@@ -243,10 +235,9 @@ TEST(data_and_script_are_kept_and_hold_every_point)
     /* 5 MB in 1 us is 5 TB/s; the ends of the interval change places. */
     assert_non_null(strstr(tsv, "5000000\t5\t4.995005"));
     assert_non_null(file_text(in_folder("sweep.gp")));
-    fake_end(&fake);
 }
 
-TEST(odd_names_reach_the_picture_as_they_are)
+PLOT_TEST(odd_names_reach_the_picture_as_they_are)
 {
     if (!has_gnuplot()) skip();
     make_run();
@@ -258,10 +249,9 @@ TEST(odd_names_reach_the_picture_as_they_are)
              "fast\xe2\x80\x9d &amp; &lt;µ> 'GPU' a_b^{c}\" %s",
              in_folder("names.svg"));
     assert_int_equal(system(command), 0);
-    fake_end(&fake);
 }
 
-TEST(every_format_is_drawn)
+PLOT_TEST(every_format_is_drawn)
 {
     static const char *const names[] = {"a.svg", "a.png", "a.pdf"};
     struct stat status;
@@ -272,10 +262,9 @@ TEST(every_format_is_drawn)
         assert_int_equal(stat(in_folder(names[i]), &status), 0);
         assert_true(status.st_size > 1000);
     }
-    fake_end(&fake);
 }
 
-TEST(one_size_is_drawn_as_bars)
+PLOT_TEST(one_size_is_drawn_as_bars)
 {
     if (!has_gnuplot()) skip();
     fake_begin(&fake, 1);
@@ -283,25 +272,23 @@ TEST(one_size_is_drawn_as_bars)
     fake_case(&fake, 0, "o", "n=5", "fast", 1000);
     draw("bars.svg", PLOT_DRAWN);
     assert_non_null(strstr(file_text(in_folder("bars.tsv")), "fast\tkernel\t1\t"));
-    fake_end(&fake);
 }
 
-TEST(a_run_without_a_time_is_nothing_to_draw)
+PLOT_TEST(a_run_without_a_time_is_nothing_to_draw)
 {
     fake_begin(&fake, 1);
     draw("none.svg", PLOT_NOTHING);
     assert_int_not_equal(access(in_folder("none.svg"), F_OK), 0);
 }
 
-TEST(an_output_of_another_format_is_refused)
+PLOT_TEST(an_output_of_another_format_is_refused)
 {
     make_run();
     draw("a.jpeg", PLOT_FAILED);
     assert_non_null(strstr(assay_last_error(), ".svg, .png or .pdf"));
-    fake_end(&fake);
 }
 
-TEST(without_gnuplot_the_message_says_how_to_get_it)
+PLOT_TEST(without_gnuplot_the_message_says_how_to_get_it)
 {
     char *path = strdup(getenv("PATH"));
     make_run();
@@ -311,10 +298,9 @@ TEST(without_gnuplot_the_message_says_how_to_get_it)
     assert_non_null(strstr(assay_last_error(), "apt-get install gnuplot-nox"));
     assert_int_not_equal(access(in_folder("absent.svg"), F_OK), 0);
     free(path);
-    fake_end(&fake);
 }
 
-TEST(what_gnuplot_says_becomes_the_reason)
+PLOT_TEST(what_gnuplot_says_becomes_the_reason)
 {
     char plots[128];
     if (!has_gnuplot()) skip();
@@ -328,7 +314,6 @@ TEST(what_gnuplot_says_becomes_the_reason)
     draw("broken.svg", PLOT_FAILED);
     setenv("ASSAY_PLOTS", "plots", 1);
     assert_non_null(strstr(assay_last_error(), "invalid command"));
-    fake_end(&fake);
 }
 
 static int make_folder(void **state)

@@ -55,10 +55,18 @@ static void make_run(void)
     fake.run.expected_count += 2;
 }
 
-static void show_with(const struct show_options *options)
+/* What is shown is there until the next is. */
+static FILE *open_shown(void)
 {
+    free(shown);
     FILE *out = open_memstream(&shown, &shown_size);
     assert_non_null(out);
+    return out;
+}
+
+static void show_with(const struct show_options *options)
+{
+    FILE *out = open_shown();
     make_run();
     assert_int_equal(show_run(out, &fake.run, options), 0);
     fclose(out);
@@ -68,12 +76,6 @@ static void show_with(const struct show_options *options)
 static void show(const char *format, bool ceilings)
 {
     show_with(&(const struct show_options){.format = format, .ceilings = ceilings, .width = 80});
-}
-
-static void release(void)
-{
-    free(shown);
-    shown = NULL;
 }
 
 /* clang-format off */
@@ -137,7 +139,6 @@ TEST(table_is_as_written_here)
 {
     show("table", false);
     assert_string_equal(shown, narrow);
-    release();
 }
 
 /* A group whose only limit is a copy: its ratio is shown, under another word. */
@@ -146,7 +147,7 @@ TEST(a_bound_is_not_called_a_baseline)
     static const char shape[] = "n=5000000 input=fp32";
     struct show_options options = {.format = "table", .width = 100};
     for (int with_baseline = 0; with_baseline < 2; with_baseline++) {
-        FILE *out = open_memstream(&shown, &shown_size);
+        FILE *out = open_shown();
         fake_begin(&fake, 1);
         struct case_result *copy =
             fake_baseline(&fake, 0, "int8_quantize", shape, "copy_r4w1", 6500);
@@ -164,7 +165,6 @@ TEST(a_bound_is_not_called_a_baseline)
         assert_int_equal(strstr(shown, "  base\n") != NULL, with_baseline);
         assert_int_equal(strstr(shown, "\n*  a baseline") != NULL, with_baseline);
         assert_int_equal(strstr(shown, "  bound\n") != NULL, !with_baseline);
-        release();
     }
 }
 
@@ -172,7 +172,6 @@ TEST(a_file_gets_intervals_and_whole_lines)
 {
     show_with(&(const struct show_options){.format = "table"});
     assert_string_equal(shown, whole);
-    release();
 }
 
 TEST(every_line_of_the_table_fits_the_terminal)
@@ -182,7 +181,6 @@ TEST(every_line_of_the_table_fits_the_terminal)
             &(const struct show_options){.format = "table", .ceilings = true, .width = width});
         for (char *rest = shown, *line; (line = strsep(&rest, "\n"));)
             assert_in_range(text_width(line), 0, width);
-        release();
     }
 }
 
@@ -206,44 +204,36 @@ TEST(nothing_is_cut_in_a_narrow_terminal)
                            "wrong: code[1234567] is 17, expected 18; 3 of 5000000 elements "
                            "differ, which is more than the share that the operation allows"));
     assert_null(strstr(shown, "..."));
-    release();
 }
 
 TEST(wide_shows_intervals_though_they_do_not_fit)
 {
     show("table", false);
     assert_null(strstr(shown, "[1.040"));
-    release();
     show_with(&(const struct show_options){.format = "table", .width = 80, .wide = true});
     assert_non_null(strstr(shown, "[1.040, 1.040]"));
-    release();
     show_with(&(const struct show_options){.format = "table", .width = 120});
     assert_non_null(strstr(shown, "[1.040, 1.040]"));
-    release();
 }
 
 TEST(no_line_of_the_table_ends_in_a_blank)
 {
     show("table", true);
     assert_null(strstr(shown, " \n"));
-    release();
 }
 
 TEST(ceilings_are_rows_on_request)
 {
     show("table", false);
     assert_null(strstr(shown, "fake_memory"));
-    release();
     show("table", true);
     assert_non_null(strstr(shown, "fake_memory"));
-    release();
 }
 
 TEST(colour_is_off_unless_asked_for)
 {
     show("table", true);
     assert_null(strchr(shown, '\033'));
-    release();
 }
 
 TEST(md_has_as_many_cells_in_every_row)
@@ -256,7 +246,6 @@ TEST(md_has_as_many_cells_in_every_row)
             bars += *c == '|' && (c == line || c[-1] != '\\');
         assert_int_equal(bars, 9);
     }
-    release();
 }
 
 /* Commas outside quotes. */
@@ -285,7 +274,6 @@ TEST(csv_has_as_many_fields_in_every_line)
         lines++;
     }
     assert_int_equal(lines, 9);
-    release();
 }
 
 /* ------------------------------------------------------------------- json -- */
@@ -328,7 +316,6 @@ TEST(json_is_one_valid_document)
     assert_answer("select json_extract(?1, '$.format')", "1");
     assert_answer("select json_extract(?1, '$.assay')", "0.1.0");
     assert_answer("select json_array_length(?1, '$.rows')", "10");
-    release();
 }
 
 TEST(json_rows_have_the_members_of_format_1)
@@ -342,7 +329,6 @@ TEST(json_rows_have_the_members_of_format_1)
                   "quality outputs checked");
     assert_answer("select group_concat(value ->> 'checked', ' ') from json_each(?1, '$.rows')",
                   "5000000 312500");
-    release();
 }
 
 TEST(json_figures_that_were_not_measured_are_null)
@@ -353,7 +339,6 @@ TEST(json_figures_that_were_not_measured_are_null)
     assert_answer("select group_concat(distinct json_type(value, '$.time_ns')) from "
                   "json_each(?1, '$.rows') where value ->> 'status' <> 'ok'",
                   "null");
-    release();
 }
 
 TEST(json_shape_is_an_object_with_numbers_as_numbers)
@@ -361,7 +346,6 @@ TEST(json_shape_is_an_object_with_numbers_as_numbers)
     show("json", false);
     assert_answer("select json_extract(?1, '$.rows[0].shape')",
                   "{\"n\":5000000,\"input\":\"fp32\"}");
-    release();
 }
 
 TEST(json_carries_quality_and_ratio)
@@ -369,7 +353,6 @@ TEST(json_carries_quality_and_ratio)
     show("json", false);
     assert_answer("select json_extract(?1, '$.rows[1].quality.mse')", "0.0123");
     assert_answer("select round(json_extract(?1, '$.rows[1].speedup'), 6)", "1.04");
-    release();
 }
 
 TEST(an_unknown_format_is_an_error_with_a_suggestion)

@@ -1,12 +1,9 @@
 /* test_show_advice.c - what is said of a row in words. */
-#include "tests/test.h"
-#include "tests/fake_run.h"
+#include "tests/view_fixture.h"
 #include "device/counter_sets.h"
 #include "device/profile.h"
 #include "show/show.h"
 
-static struct fake_run fake;
-static struct view view;
 static struct view_row *row;
 static char text[1024];
 
@@ -24,13 +21,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    view_release(&view);
-    fake_end(&fake);
-    return 0;
-}
-
 /* ----------------------------------------------------- medians and rounds -- */
 
 static bool contradicts(double plain)
@@ -39,20 +29,20 @@ static bool contradicts(double plain)
     return show_contradiction(text, sizeof text, row);
 }
 
-TEST_WITH(a_median_on_the_other_side_of_1_contradicts, setup, teardown)
+TEST_WITH(a_median_on_the_other_side_of_1_contradicts, setup, release)
 {
     assert_true(contradicts(0.97));
     assert_non_null(strstr(text, "alone says 0.970x"));
 }
 
-TEST_WITH(a_median_within_the_interval_does_not, setup, teardown)
+TEST_WITH(a_median_within_the_interval_does_not, setup, release)
 {
     assert_false(contradicts(1.031));
     row->speedup.lo = 0.9;
     assert_false(contradicts(0.95));
 }
 
-TEST_WITH(a_median_that_differs_by_little_does_not, setup, teardown)
+TEST_WITH(a_median_that_differs_by_little_does_not, setup, release)
 {
     row->speedup = (struct interval){.mid = 1.01, .lo = 1.005, .hi = 1.02};
     assert_false(contradicts(0.995));
@@ -60,12 +50,12 @@ TEST_WITH(a_median_that_differs_by_little_does_not, setup, teardown)
     assert_false(contradicts(1));
 }
 
-TEST_WITH(a_median_far_away_on_the_same_side_contradicts, setup, teardown)
+TEST_WITH(a_median_far_away_on_the_same_side_contradicts, setup, release)
 {
     assert_true(contradicts(1.3));
 }
 
-TEST_WITH(without_a_baseline_there_is_nothing_to_contradict, setup, teardown)
+TEST_WITH(without_a_baseline_there_is_nothing_to_contradict, setup, release)
 {
     row->speedup = (struct interval){NAN, NAN, NAN};
     assert_false(contradicts(NAN));
@@ -80,14 +70,14 @@ static void assert_advice(const char *expected, struct profile *const *profiles)
     assert_string_equal(text, expected);
 }
 
-TEST_WITH(a_row_far_from_its_ceiling_says_how_far, setup, teardown)
+TEST_WITH(a_row_far_from_its_ceiling_says_how_far, setup, release)
 {
     assert_advice("faster than the baseline library; bound by bandwidth (r4w1), 2.00x from it; "
                   "assay profile says what holds it (the filter is below)",
                   NULL);
 }
 
-TEST_WITH(a_ratio_whose_interval_has_1_is_neither_faster_nor_slower, setup, teardown)
+TEST_WITH(a_ratio_whose_interval_has_1_is_neither_faster_nor_slower, setup, release)
 {
     strcpy(row->ceiling, "tf32");
     row->ceiling_fraction = 0.95;
@@ -97,7 +87,7 @@ TEST_WITH(a_ratio_whose_interval_has_1_is_neither_faster_nor_slower, setup, tear
                   NULL);
 }
 
-TEST_WITH(a_short_kernel_is_not_bound_by_bandwidth, setup, teardown)
+TEST_WITH(a_short_kernel_is_not_bound_by_bandwidth, setup, release)
 {
     row->speedup.lo = 0.7, row->speedup.hi = 0.9;
     fake.launches[0].device.kernel_floor_ns = 2001;
@@ -109,7 +99,7 @@ TEST_WITH(a_short_kernel_is_not_bound_by_bandwidth, setup, teardown)
     assert_non_null(strstr(text, "bound by bandwidth"));
 }
 
-TEST_WITH(another_baseline_that_is_faster_is_named, setup, teardown)
+TEST_WITH(another_baseline_that_is_faster_is_named, setup, release)
 {
     const double times[] = {7000, 7900, 8100};
     const char *const names[] = {"fastest", "fast", "library"};
@@ -134,14 +124,14 @@ TEST_WITH(another_baseline_that_is_faster_is_named, setup, teardown)
     assert_null(strstr(text, "is faster"));
 }
 
-TEST_WITH(a_row_without_a_ceiling_says_so, setup, teardown)
+TEST_WITH(a_row_without_a_ceiling_says_so, setup, release)
 {
     row->baseline[0] = row->ceiling[0] = '\0';
     row->ceiling_fraction = NAN;
     assert_advice("its ceiling was not measured in this run", NULL);
 }
 
-TEST_WITH(a_profile_knows_better_than_a_ceiling, setup, teardown)
+TEST_WITH(a_profile_knows_better_than_a_ceiling, setup, release)
 {
     static struct profile profile;
     struct profile *profiles[] = {&profile};
@@ -162,7 +152,7 @@ TEST_WITH(a_profile_knows_better_than_a_ceiling, setup, teardown)
     assert_non_null(strstr(text, "bound by bandwidth"));
 }
 
-TEST_WITH(a_case_without_a_time_has_no_advice, setup, teardown)
+TEST_WITH(a_case_without_a_time_has_no_advice, setup, release)
 {
     row->result.status = STATUS_WRONG;
     assert_false(show_advice(text, sizeof text, &view, row, NULL));
@@ -171,7 +161,7 @@ TEST_WITH(a_case_without_a_time_has_no_advice, setup, teardown)
 
 /* -------------------------------------------------------------------- ncu -- */
 
-TEST_WITH(ncu_gets_the_case_alone, setup, teardown)
+TEST_WITH(ncu_gets_the_case_alone, setup, release)
 {
     assert_true(show_ncu(text, sizeof text, &fake.run, row));
     assert_string_equal(text, "ncu --set full --target-processes all --nvtx \\\n"
@@ -180,7 +170,7 @@ TEST_WITH(ncu_gets_the_case_alone, setup, teardown)
                               "--filter 'int8_quantize/best n=5000 input=fp32 cold'");
 }
 
-TEST_WITH(ncu_opens_kernels_of_a_real_gpu_only, setup, teardown)
+TEST_WITH(ncu_opens_kernels_of_a_real_gpu_only, setup, release)
 {
     row->result.id.place = ASSAY_HOST;
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
@@ -189,7 +179,7 @@ TEST_WITH(ncu_opens_kernels_of_a_real_gpu_only, setup, teardown)
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
 }
 
-TEST_WITH(a_name_that_a_shell_would_take_apart_is_not_offered, setup, teardown)
+TEST_WITH(a_name_that_a_shell_would_take_apart_is_not_offered, setup, release)
 {
     strcpy(row->result.id.variant, "it's");
     assert_false(show_ncu(text, sizeof text, &fake.run, row));

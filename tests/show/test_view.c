@@ -1,8 +1,6 @@
 /* test_view.c - rows, ratios, ceilings and the exit code. */
-#include "tests/test.h"
 #include "base/exit_code.h"
-#include "tests/fake_run.h"
-#include "show/view.h"
+#include "tests/view_fixture.h"
 
 static const char SHAPE[] = "n=5000000 input=fp32";
 
@@ -40,7 +38,7 @@ static const struct assay_operation fake_link = {
 };
 ASSAY_REGISTER_OPERATION(fake_link);
 
-static struct fake_run fake;
+#define VIEW_TEST(name) TEST_WITH(name, NULL, release)
 
 static const struct view_row *row_named(const struct view *view, const char *variant)
 {
@@ -50,9 +48,8 @@ static const struct view_row *row_named(const struct view *view, const char *var
     return NULL;
 }
 
-TEST(ratio_is_the_time_of_the_baseline_over_the_time_of_the_row)
+VIEW_TEST(ratio_is_the_time_of_the_baseline_over_the_time_of_the_row)
 {
-    struct view view;
     fake_begin(&fake, 1);
     fake_baseline(&fake, 0, "int8_quantize", SHAPE, "copy", 10000);
     fake_case(&fake, 0, "int8_quantize", SHAPE, "fast", 8000);
@@ -61,40 +58,31 @@ TEST(ratio_is_the_time_of_the_baseline_over_the_time_of_the_row)
     assert_float_equal(row->speedup.mid, 1.25, 1e-6);
     assert_float_equal(row->speedup.lo, 1.25, 1e-6);
     assert_string_equal(row->baseline, "copy");
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(ratio_is_unknown_without_a_baseline_that_is_ok)
+VIEW_TEST(ratio_is_unknown_without_a_baseline_that_is_ok)
 {
-    struct view view;
     fake_begin(&fake, 1);
     fake_baseline(&fake, 0, "int8_quantize", SHAPE, "copy", 10000)->status = STATUS_UNSTABLE;
     fake_case(&fake, 0, "int8_quantize", SHAPE, "fast", 8000);
     assert_int_equal(view_make(&view, &fake.run), 0);
     assert_true(isnan(row_named(&view, "fast")->speedup.mid));
     assert_string_equal(row_named(&view, "fast")->baseline, "");
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(ratio_is_taken_within_a_group)
+VIEW_TEST(ratio_is_taken_within_a_group)
 {
-    struct view view;
     fake_begin(&fake, 1);
     fake_baseline(&fake, 0, "int8_quantize", "n=1 input=fp32", "copy", 10000);
     fake_case(&fake, 0, "int8_quantize", "n=2 input=fp32", "fast", 8000);
     assert_int_equal(view_make(&view, &fake.run), 0);
     assert_true(isnan(row_named(&view, "fast")->speedup.mid));
     assert_int_equal(view.group_count, 2);
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(launches_are_one_row_with_the_median_of_their_medians)
+VIEW_TEST(launches_are_one_row_with_the_median_of_their_medians)
 {
     static const double base[] = {10000, 20000, 30000}, fast[] = {8000, 10000, 9000};
-    struct view view;
     fake_begin(&fake, 3);
     for (int i = 0; i < 3; i++) {
         fake_baseline(&fake, i, "int8_quantize", SHAPE, "copy", base[i]);
@@ -111,13 +99,10 @@ TEST(launches_are_one_row_with_the_median_of_their_medians)
     /* 1.25, 2, 3.33: each launch against its own baseline. */
     assert_float_equal(row->speedup.mid, 2, 1e-6);
     assert_float_equal(row->speedup.lo, 1.25, 1e-6);
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(a_launch_with_another_baseline_does_not_enter_the_ratio)
+VIEW_TEST(a_launch_with_another_baseline_does_not_enter_the_ratio)
 {
-    struct view view;
     fake_begin(&fake, 2);
     fake_baseline(&fake, 0, "int8_quantize", SHAPE, "copy", 10000);
     fake_case(&fake, 0, "int8_quantize", SHAPE, "fast", 5000);
@@ -125,13 +110,10 @@ TEST(a_launch_with_another_baseline_does_not_enter_the_ratio)
     fake_case(&fake, 1, "int8_quantize", SHAPE, "fast", 5000);
     assert_int_equal(view_make(&view, &fake.run), 0);
     assert_float_equal(row_named(&view, "fast")->speedup.mid, 2, 1e-6);
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(a_case_that_was_wrong_in_one_launch_is_wrong)
+VIEW_TEST(a_case_that_was_wrong_in_one_launch_is_wrong)
 {
-    struct view view;
     fake_begin(&fake, 2);
     fake_case(&fake, 0, "int8_quantize", SHAPE, "fast", 8000);
     fake_failure(&fake, 1, "int8_quantize", SHAPE, "fast", STATUS_WRONG, "element 7");
@@ -139,14 +121,11 @@ TEST(a_case_that_was_wrong_in_one_launch_is_wrong)
     assert_int_equal(view.rows[0].result.status, STATUS_WRONG);
     assert_string_equal(view.rows[0].result.reason, "element 7");
     assert_true(isnan(view.rows[0].rate));
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(rows_go_by_time_and_failures_last_worst_first)
+VIEW_TEST(rows_go_by_time_and_failures_last_worst_first)
 {
     static const char *const expected[] = {"fast", "slow", "bad", "dead", "absent"};
-    struct view view;
     fake_begin(&fake, 1);
     fake_failure(&fake, 0, "int8_quantize", SHAPE, "absent", STATUS_SKIPPED, "needs sm_90");
     fake_failure(&fake, 0, "int8_quantize", SHAPE, "dead", STATUS_CRASHED, "signal 11");
@@ -156,13 +135,10 @@ TEST(rows_go_by_time_and_failures_last_worst_first)
     assert_int_equal(view_make(&view, &fake.run), 0);
     for (int i = 0; i < 5; i++)
         assert_string_equal(view.rows[i].result.id.variant, expected[i]);
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(groups_keep_the_order_in_which_they_were_measured)
+VIEW_TEST(groups_keep_the_order_in_which_they_were_measured)
 {
-    struct view view;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "zeta", "n=1", "a", 9000);
     fake_case(&fake, 0, "alpha", "n=1", "a", 8000);
@@ -171,13 +147,10 @@ TEST(groups_keep_the_order_in_which_they_were_measured)
     assert_string_equal(view.rows[0].result.id.operation, "zeta");
     assert_string_equal(view.rows[0].result.id.variant, "b");
     assert_string_equal(view.rows[2].result.id.operation, "alpha");
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(share_of_a_ceiling_comes_from_the_cases_that_measure_it)
+VIEW_TEST(share_of_a_ceiling_comes_from_the_cases_that_measure_it)
 {
-    struct view view;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "fake_memory", "n=1", "r4w1", 5000);
     fake.cases[0].purpose = PURPOSE_CEILING;
@@ -190,13 +163,10 @@ TEST(share_of_a_ceiling_comes_from_the_cases_that_measure_it)
     assert_float_equal(row->rate, 25e6 / 10e-6, 1);
     assert_true(row_named(&view, "r4w1")->is_ceiling);
     assert_float_equal(row_named(&view, "r4w1")->ceiling_fraction, 1, 1e-6);
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(what_crosses_the_link_is_held_against_the_link_and_not_against_memory)
+VIEW_TEST(what_crosses_the_link_is_held_against_the_link_and_not_against_memory)
 {
-    struct view view;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "fake_memory", "n=1", "r4w1", 5000);
     fake_case(&fake, 0, "fake_link", "n=1", "pinned", 250000)->work.write_bytes = 0;
@@ -206,13 +176,10 @@ TEST(what_crosses_the_link_is_held_against_the_link_and_not_against_memory)
     assert_string_equal(row->ceiling, "link_d2h");
     assert_float_equal(row->ceiling_fraction, 0.5, 1e-6); /* 20 MB down; the other way is free */
     assert_float_equal(row_named(&view, "pinned")->ceiling_fraction, 1, 1e-6);
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(a_ceiling_of_a_case_that_was_wrong_is_none)
+VIEW_TEST(a_ceiling_of_a_case_that_was_wrong_is_none)
 {
-    struct view view;
     fake_begin(&fake, 1);
     fake_failure(&fake, 0, "fake_memory", "n=1", "r4w1", STATUS_WRONG, "");
     fake_case(&fake, 0, "int8_quantize", SHAPE, "fast", 10000);
@@ -220,21 +187,16 @@ TEST(a_ceiling_of_a_case_that_was_wrong_is_none)
     assert_int_equal(view.ceilings.count, 0);
     assert_string_equal(row_named(&view, "fast")->ceiling, "");
     assert_true(isnan(row_named(&view, "fast")->ceiling_fraction));
-    view_release(&view);
-    fake_end(&fake);
 }
 
-TEST(much_arithmetic_a_byte_is_counted_in_operations)
+VIEW_TEST(much_arithmetic_a_byte_is_counted_in_operations)
 {
-    struct view view;
     fake_begin(&fake, 1);
     fake_case(&fake, 0, "linear", "m=1", "gemm", 1e6)->work.ops[ASSAY_TF32] = 1e12;
     assert_int_equal(view_make(&view, &fake.run), 0);
     assert_true(view.rows[0].rate_is_ops);
     assert_int_equal(view.rows[0].arithmetic, ASSAY_TF32);
     assert_float_equal(view.rows[0].rate, 1e15, 1);
-    view_release(&view);
-    fake_end(&fake);
 }
 
 /* --------------------------------------------------------------- exit code -- */

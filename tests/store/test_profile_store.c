@@ -58,14 +58,12 @@ static void check_read(struct store *store, const struct launch_info *launch)
     free(read);
 }
 
-STORE_TEST(a_stored_profile_reads_back_as_it_was)
+OPEN_STORE_TEST(a_stored_profile_reads_back_as_it_was)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run;
     struct launch_info launch;
     store_it(store, &run, &launch);
     check_read(store, &launch);
-    store_close(store);
 }
 
 STORE_TEST(a_profile_travels_with_its_run)
@@ -98,15 +96,13 @@ STORE_TEST(a_profile_travels_with_its_run)
     store_close(b);
 }
 
-STORE_TEST(a_case_that_is_not_stored_has_no_profile)
+OPEN_STORE_TEST(a_case_that_is_not_stored_has_no_profile)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run;
     struct launch_info launch;
     struct case_result slow = fixture_result("slow");
     store_it(store, &run, &launch);
     FAILS(store_profile(store, launch.id, &slow.id, &profile), "no case");
-    store_close(store);
 }
 
 static char *shown(struct store *store, const char *run_id, const char *format)

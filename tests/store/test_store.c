@@ -12,7 +12,7 @@ static void assert_same_real(double a, double b)
 /* By the tables of fields, each of which is checked against the struct below. */
 static void assert_same_fields(const struct field *fields, const void *a, const void *b)
 {
-    for (const struct field *field = fields; field->column; field++) {
+    for (const struct field *field = fields; field->name; field++) {
         const char *at = (const char *)a + field->offset, *bt = (const char *)b + field->offset;
         if (field->type == FIELD_TEXT)
             assert_string_equal(at, bt);
@@ -43,9 +43,8 @@ static void assert_same_samples(const struct samples *a, const struct samples *b
     assert_same_bits(a->wall_round, b->wall_round, 2 * walls);
 }
 
-STORE_TEST(every_field_of_a_run_comes_back)
+OPEN_STORE_TEST(every_field_of_a_run_comes_back)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "a label");
     struct launch_info launch = fixture_launch(run.id, 1);
     struct stored_run stored;
@@ -77,12 +76,10 @@ STORE_TEST(every_field_of_a_run_comes_back)
                                             " AND ecc_uncorrected = 2 FROM launch"),
                      1);
     stored_run_release(&stored);
-    store_close(store);
 }
 
-STORE_TEST(every_field_of_a_case_comes_back)
+OPEN_STORE_TEST(every_field_of_a_case_comes_back)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "");
     struct case_result result = fixture_result("fast");
     struct stored_run stored;
@@ -111,12 +108,10 @@ STORE_TEST(every_field_of_a_case_comes_back)
     assert_string_equal(stored.cases[1].result.id.variant, "slow");
     samples_release(&result.samples);
     stored_run_release(&stored);
-    store_close(store);
 }
 
-STORE_TEST(what_was_not_measured_comes_back_as_such)
+OPEN_STORE_TEST(what_was_not_measured_comes_back_as_such)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
     struct launch_info launch = fixture_begin_launch(store, run.id, 1);
     struct case_result result;
@@ -138,19 +133,16 @@ STORE_TEST(what_was_not_measured_comes_back_as_such)
                                             " AND kernels IS NULL AND clock IS NULL"),
                      1);
     stored_run_release(&stored);
-    store_close(store);
 }
 
-STORE_TEST(samples_are_left_out_when_not_asked_for)
+OPEN_STORE_TEST(samples_are_left_out_when_not_asked_for)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "");
     struct stored_run stored;
     FINE(store_read_run(store, run.id, false, &stored));
     assert_int_equal(stored.cases[0].result.samples.count, 0);
     assert_null(stored.cases[0].result.samples.time_ns);
     stored_run_release(&stored);
-    store_close(store);
 }
 
 /* A member that no field names would be lost without a word. These sums hold
@@ -158,7 +150,7 @@ STORE_TEST(samples_are_left_out_when_not_asked_for)
 static size_t fields_bytes(const struct field *fields)
 {
     size_t bytes = 0;
-    for (; fields->column; fields++)
+    for (; fields->name; fields++)
         bytes += fields->size;
     return bytes;
 }
@@ -193,9 +185,8 @@ STORE_TEST(no_member_of_a_struct_is_forgotten)
 
 /* --------------------------------------------------------------- resume -- */
 
-STORE_TEST(an_open_launch_is_one_with_cases_missing)
+OPEN_STORE_TEST(an_open_launch_is_one_with_cases_missing)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
     struct launch_info launch = fixture_begin_launch(store, run.id, 1), open;
     const struct device_state end = {0};
@@ -218,12 +209,10 @@ STORE_TEST(an_open_launch_is_one_with_cases_missing)
     fixture_case(store, launch.id, "slow");
     FINE(store_open_launch(store, run.id, &open));
     assert_string_equal(open.id, "");
-    store_close(store);
 }
 
-STORE_TEST(a_skipped_case_leaves_no_launch_open)
+OPEN_STORE_TEST(a_skipped_case_leaves_no_launch_open)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
     struct group group;
     struct plan plan = fixture_plan(&group);
@@ -235,12 +224,10 @@ STORE_TEST(a_skipped_case_leaves_no_launch_open)
     FINE(store_end_launch(store, launch.id, &end, &launch.around));
     FINE(store_open_launch(store, run.id, &open));
     assert_string_equal(open.id, "");
-    store_close(store);
 }
 
-STORE_TEST(one_case_is_stored_once_a_launch)
+OPEN_STORE_TEST(one_case_is_stored_once_a_launch)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
     struct launch_info launch = fixture_begin_launch(store, run.id, 1);
     struct case_result result = fixture_result("fast");
@@ -250,12 +237,10 @@ STORE_TEST(one_case_is_stored_once_a_launch)
     group.purpose = PURPOSE_CEILING;
     FINE(store_case(store, launch.id, &group, &result));
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM result"), 2);
-    store_close(store);
 }
 
-STORE_TEST(a_launch_ends_with_the_libraries_it_called)
+OPEN_STORE_TEST(a_launch_ends_with_the_libraries_it_called)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
     struct launch_info launch = fixture_begin_launch(store, run.id, 1);
     struct device_state end = {.library = "cuBLAS 99.1.0"};
@@ -266,17 +251,14 @@ STORE_TEST(a_launch_ends_with_the_libraries_it_called)
     FINE(store_read_run(store, run.id, false, &stored));
     assert_string_equal(stored.launches[0].device.library, "cuBLAS 99.1.0");
     stored_run_release(&stored);
-    store_close(store);
 }
 
-STORE_TEST(ending_what_never_began_is_an_error)
+OPEN_STORE_TEST(ending_what_never_began_is_an_error)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     const struct device_state end = {0};
     const struct surroundings around = {0};
     FAILS(store_end_run(store, "none", "complete"), "there is no run none");
     FAILS(store_end_launch(store, "none", &end, &around), "there is no launch none");
-    store_close(store);
 }
 
 /* -------------------------------------------------------- comparability -- */
@@ -293,9 +275,8 @@ static void key_of(struct store *store, struct launch_info *launch, char key[STO
     FINE(query_close(&query));
 }
 
-STORE_TEST(what_changes_times_changes_the_comparability_key)
+OPEN_STORE_TEST(what_changes_times_changes_the_comparability_key)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
     struct launch_info launch = fixture_launch(run.id, 1);
     char first[STORE_ID], key[STORE_ID];
@@ -325,7 +306,6 @@ STORE_TEST(what_changes_times_changes_the_comparability_key)
     launch.device.flush = FLUSH_LINES;
     key_of(store, &launch, key);
     assert_string_not_equal(key, first);
-    store_close(store);
 }
 
 /* ---------------------------------------------------------------- views -- */

@@ -2,7 +2,6 @@
  * changed since: no constraint of the schema is relied upon by those who read. */
 #include "device/profile.h"
 #include "judge/history.h"
-#include "store/exchange/store_csv.h"
 #include "store/store_gate.h"
 #include "tests/store_fixture.h"
 

@@ -1,7 +1,6 @@
 /* test_store_exchange.c - runs leave by NDJSON and CSV, and come back the same by NDJSON. */
 #include "base/markup.h"
 #include "device/profile.h"
-#include "store/exchange/store_csv.h"
 #include "tests/store_fixture.h"
 
 typedef int export_function(struct store *store, const char *run_id, FILE *out);
@@ -114,7 +113,7 @@ STORE_TEST(every_stored_bit_survives_ndjson)
     store_close(b);
     snprintf(attach, sizeof attach, "ATTACH '%s' AS b", fixture_path(state, "b.sqlite"));
     FINE(store_exec(a, "test", attach));
-    for (const struct exchange *table = exchange_tables; table->table; table++) {
+    for (const struct exchange *table = exchange_tables; *table->rows; table++) {
         char sql[256];
         snprintf(sql, sizeof sql,
                  "SELECT (SELECT count(*) FROM main.%s) + (SELECT count(*) FROM"
@@ -289,9 +288,8 @@ static const char *csv_field(char *const header[], char *const field[], int coun
     return NULL;
 }
 
-STORE_TEST(csv_has_a_header_and_a_row_a_case)
+OPEN_STORE_TEST(csv_has_a_header_and_a_row_a_case)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "line\nbreak, \"quote\"");
     char *text = exported(store, run.id, csv_of_all), *at = text;
     char *header[MAX_FIELDS], *field[MAX_FIELDS];
@@ -314,13 +312,11 @@ STORE_TEST(csv_has_a_header_and_a_row_a_case)
     assert_string_equal(field[1], "slow");
     assert_string_equal(at, "");
     free(text);
-    store_close(store);
 }
 
 /* Every column of `result` but its place there, to the last bit. */
-STORE_TEST(csv_has_every_figure_of_a_case)
+OPEN_STORE_TEST(csv_has_every_figure_of_a_case)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "");
     char *text = exported(store, run.id, csv_of_all), *at = text;
     char *header[MAX_FIELDS], *field[MAX_FIELDS];
@@ -350,7 +346,6 @@ STORE_TEST(csv_has_every_figure_of_a_case)
     FINE(query_close(&query));
     assert_true(compared > 90);
     free(text);
-    store_close(store);
 }
 
 STORE_TEST(csv_fields_follow_rfc_4180)

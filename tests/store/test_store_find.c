@@ -9,9 +9,8 @@ static void assert_finds(struct store *store, const char *spec, const char *id)
     assert_string_equal(found, id);
 }
 
-STORE_TEST(a_run_is_found_by_id_label_baseline_and_age)
+OPEN_STORE_TEST(a_run_is_found_by_id_label_baseline_and_age)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info first = fixture_run(store, "tuned");
     struct run_info second = fixture_run(store, "tuned");
     struct run_info third = fixture_run(store, "");
@@ -31,7 +30,6 @@ STORE_TEST(a_run_is_found_by_id_label_baseline_and_age)
     snprintf(sql, sizeof sql, "INSERT INTO baseline VALUES ('main', '%s', '', '')", first.id);
     FINE(store_exec(store, "test", sql));
     assert_finds(store, "main", first.id);
-    store_close(store);
 }
 
 static int take_first(const struct run_line *line, void *context)
@@ -42,9 +40,8 @@ static int take_first(const struct run_line *line, void *context)
 }
 
 /* The clock was wrong when it was measured. */
-STORE_TEST(a_run_of_the_future_is_not_the_latest)
+OPEN_STORE_TEST(a_run_of_the_future_is_not_the_latest)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info future = fixture_run(store, "tuned");
     FINE(store_exec(store, "test", "UPDATE run SET started_at = '2999-01-01T00:00:00.000Z'"));
     assert_finds(store, "latest", future.id); /* where there is no other */
@@ -57,12 +54,10 @@ STORE_TEST(a_run_of_the_future_is_not_the_latest)
     assert_string_equal(newest, now.id);
     FINE(store_each_run(store, true, take_first, first));
     assert_string_equal(first, now.id);
-    store_close(store);
 }
 
-STORE_TEST(a_run_that_is_not_there_gets_a_suggestion)
+OPEN_STORE_TEST(a_run_that_is_not_there_gets_a_suggestion)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     char id[STORE_ID];
     FAILS(store_find_run(store, "latest", id), "there is no run in it");
     fixture_run(store, "tuned-rcp");
@@ -71,12 +66,10 @@ STORE_TEST(a_run_that_is_not_there_gets_a_suggestion)
     FAILS(store_find_run(store, "qqqqqqqqqqqqqqqqqqqqqqq", id), "a label, a baseline");
     FAILS(store_find_run(store, "latest~1", id), "goes back too far: there are 1 runs");
     FAILS(store_find_run(store, "", id), "there is no run ''");
-    store_close(store);
 }
 
-STORE_TEST(an_ambiguous_prefix_lists_the_runs)
+OPEN_STORE_TEST(an_ambiguous_prefix_lists_the_runs)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_begin_run(store, "");
     char id[STORE_ID], sql[512];
     for (int i = 0; i < 2; i++) {
@@ -92,7 +85,6 @@ STORE_TEST(an_ambiguous_prefix_lists_the_runs)
     FAILS(store_find_run(store, "abcd", id), "abcd1, abcd0");
     assert_finds(store, "abcd1", "abcd1");
     FAILS(store_find_run(store, "abc", id), "there is no run 'abc'");
-    store_close(store);
 }
 
 STORE_TEST(the_path_before_a_run_picks_the_database)
@@ -137,9 +129,8 @@ static int stop(const struct run_line *line, void *context)
     return -1;
 }
 
-STORE_TEST(runs_are_listed_newest_first_until_told_to_stop)
+OPEN_STORE_TEST(runs_are_listed_newest_first_until_told_to_stop)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_line sum = {0};
     int calls = 0;
     fixture_run(store, "old");
@@ -151,7 +142,6 @@ STORE_TEST(runs_are_listed_newest_first_until_told_to_stop)
     assert_string_equal(sum.label, "old");
     FINE(store_each_run(store, false, stop, &calls));
     assert_int_equal(calls, 1);
-    store_close(store);
 }
 
 static int last_line(const struct run_line *line, void *context)
@@ -163,9 +153,8 @@ static int last_line(const struct run_line *line, void *context)
     return 0;
 }
 
-STORE_TEST(launches_of_a_gate_are_one_line_when_asked_for)
+OPEN_STORE_TEST(launches_of_a_gate_are_one_line_when_asked_for)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_line apart = {0}, together = {0};
     struct run_info first = fixture_run(store, "gate 0123abcd round 1, base");
     fixture_run(store, "gate 0123abcd round 1, candidate");
@@ -180,7 +169,6 @@ STORE_TEST(launches_of_a_gate_are_one_line_when_asked_for)
     assert_string_equal(together.gate_mode, ""); /* nothing was decided */
     assert_int_equal(together.gate_exit, -1);
     assert_int_equal(together.cases, 4); /* of both */
-    store_close(store);
 }
 
 static void end_gate(struct store *store, const char *id)
@@ -203,9 +191,8 @@ static void assert_unfinished(struct store *store, const char *session, int last
     assert_int_equal(round, last);
 }
 
-STORE_TEST(the_newest_gate_without_a_decision_is_gone_on_with)
+OPEN_STORE_TEST(the_newest_gate_without_a_decision_is_gone_on_with)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     fixture_run(store, "gate 0123abcd round 9, base");
     fixture_run(store, "gate 0123abcd round 10, base again");
     assert_unfinished(store, "0123abcd", 10);
@@ -213,24 +200,20 @@ STORE_TEST(the_newest_gate_without_a_decision_is_gone_on_with)
     assert_unfinished(store, "4567cdef", 1);
     end_gate(store, "4567cdef89abcdef0123456789abcdef");
     assert_unfinished(store, "0123abcd", 10);
-    store_close(store);
 }
 
-STORE_TEST(a_gate_keeps_the_id_that_its_noise_has_already)
+OPEN_STORE_TEST(a_gate_keeps_the_id_that_its_noise_has_already)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     static const char session[] = "0123abcd0123456789abcdef00112233";
     struct noise_block block = {.rounds = 6, .time_ns = 1000, .shift = 0.01, .spread = 0.01};
     fixture_run(store, "gate 0123abcd round 1, base");
     strcpy(block.session, session);
     FINE(store_add_noise(store, "key", "null", "time", &block));
     assert_unfinished(store, session, 1);
-    store_close(store);
 }
 
-STORE_TEST(what_is_no_gate_of_two_programs_is_not_gone_on_with)
+OPEN_STORE_TEST(what_is_no_gate_of_two_programs_is_not_gone_on_with)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     char session[STORE_ID];
     int last;
     fixture_run(store, "tuned");
@@ -240,19 +223,16 @@ STORE_TEST(what_is_no_gate_of_two_programs_is_not_gone_on_with)
           "no gate of 'smoke' is unfinished: there is nothing to resume");
     fixture_run(store, "gate 89abcdef round 1, base");
     FAILS(store_unfinished_gate(store, "core", session, &last), "no gate of 'core' is unfinished");
-    store_close(store);
 }
 
-STORE_TEST(of_launches_with_one_label_the_newest_counts)
+OPEN_STORE_TEST(of_launches_with_one_label_the_newest_counts)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     static const char label[] = "gate 0123abcd round 9, base";
     char id[STORE_ID];
     fixture_run(store, label);
     struct run_info newest = fixture_run(store, label);
     assert_int_equal(store_find_label(store, label, id), 1);
     assert_string_equal(id, newest.id);
-    store_close(store);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* test_store_key.c - the comparability key follows from the facts, whenever they were stored. */
 #include "judge/compare.h"
 #include "store/store_gate.h"
-#include "store/store_key.h"
+#include "store/store_rows.h"
 #include "tests/store_fixture.h"
 
 static struct launch_info of(void (*change)(struct device_info *device))

@@ -24,9 +24,8 @@ static char *section(const char *docs, const char *name)
     return end ? strndup(begin, (size_t)(end - begin)) : strdup(begin);
 }
 
-STORE_TEST(every_column_is_named_in_the_docs)
+OPEN_STORE_TEST(every_column_is_named_in_the_docs)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct query query;
     char *docs = read_docs();
     int columns = 0;
@@ -45,12 +44,10 @@ STORE_TEST(every_column_is_named_in_the_docs)
     FINE(query_close(&query));
     assert_true(columns > 150);
     free(docs);
-    store_close(store);
 }
 
-STORE_TEST(every_column_of_the_docs_is_in_the_schema)
+OPEN_STORE_TEST(every_column_of_the_docs_is_in_the_schema)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct query query;
     char *docs = read_docs();
     query_open(&query, store, "read the schema",
@@ -71,7 +68,6 @@ STORE_TEST(every_column_of_the_docs_is_in_the_schema)
     }
     FINE(query_close(&query));
     free(docs);
-    store_close(store);
 }
 
 STORE_TEST(the_docs_name_the_version)

@@ -40,9 +40,8 @@ static struct seen look(struct store *store)
     return seen;
 }
 
-STORE_TEST(a_job_with_all_its_shares_lacks_nothing)
+OPEN_STORE_TEST(a_job_with_all_its_shares_lacks_nothing)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     assert_int_equal(look(store).jobs, 0);
     for (int i = 3; i >= 1; i--)
         add_share(store, "slurm-1.0", i, 3);
@@ -54,12 +53,10 @@ STORE_TEST(a_job_with_all_its_shares_lacks_nothing)
     assert_int_equal(seen.job[0].missing, 0);
     assert_int_equal(seen.job[0].apart, 0);
     assert_string_equal(seen.job[0].text, "");
-    store_close(store);
 }
 
-STORE_TEST(missing_shares_are_named)
+OPEN_STORE_TEST(missing_shares_are_named)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     add_share(store, "one", 2, 3);
     add_share(store, "many", 4, 9);
     add_share(store, "many", 8, 9);
@@ -73,21 +70,17 @@ STORE_TEST(missing_shares_are_named)
     assert_string_equal(seen.job[1].text,
                         "shares 1-3, 5-7, 9 of 9 of many are missing (suite smoke)");
     assert_int_equal(seen.job[1].missing, 7);
-    store_close(store);
 }
 
-STORE_TEST(the_last_share_alone_is_missing)
+OPEN_STORE_TEST(the_last_share_alone_is_missing)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     add_share(store, "", 1, 2);
     assert_string_equal(look(store).job[0].text,
                         "share 2 of 2 of a job without a name is missing (suite smoke)");
-    store_close(store);
 }
 
-STORE_TEST(jobs_suites_labels_and_counts_are_told_apart)
+OPEN_STORE_TEST(jobs_suites_labels_and_counts_are_told_apart)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     add_share(store, "j", 1, 2);
     add_share(store, "k", 2, 2);
     add_share(store, "j", 2, 3);
@@ -99,12 +92,10 @@ STORE_TEST(jobs_suites_labels_and_counts_are_told_apart)
     assert_int_equal(look(store).jobs, 1);
     FINE(store_exec(store, "test", "UPDATE run SET label = id"));
     assert_int_equal(look(store).jobs, 3);
-    store_close(store);
 }
 
-STORE_TEST(shares_of_different_plans_do_not_fit)
+OPEN_STORE_TEST(shares_of_different_plans_do_not_fit)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     add_share(store, "j", 1, 2);
     struct run_info other = begin_share(store, "j", 2, 2, "another cut");
     FINE(store_end_run(store, other.id, "complete"));
@@ -115,12 +106,10 @@ STORE_TEST(shares_of_different_plans_do_not_fit)
     FAILS(store_check_shard(store, &(struct shard){1, 2, "j", "cut"}, false),
           "was cut from another plan than share 2");
     FINE(store_check_shard(store, &(struct shard){1, 2, "", "cut"}, true));
-    store_close(store);
 }
 
-STORE_TEST(a_share_of_the_same_job_is_not_written_where_another_one_is)
+OPEN_STORE_TEST(a_share_of_the_same_job_is_not_written_where_another_one_is)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     const struct shard second = {2, 3, "j", "cut"};
     struct run_info first = begin_share(store, "j", 1, 3, "cut");
     FAILS(store_check_shard(store, &second, true), "share 1 of j is being written to it");
@@ -129,7 +118,6 @@ STORE_TEST(a_share_of_the_same_job_is_not_written_where_another_one_is)
     FINE(store_check_shard(store, &(struct shard){2, 3, "k", "cut"}, true));
     FINE(store_end_run(store, first.id, "complete"));
     FINE(store_check_shard(store, &second, true));
-    store_close(store);
 }
 
 /* ------------------------------------------------------------------ costs -- */
@@ -159,9 +147,8 @@ static void add_timed(struct store *store, int second, int ms, const char *also)
     FINE(store_exec(store, "test", sql));
 }
 
-STORE_TEST(a_group_costs_what_it_took_last)
+OPEN_STORE_TEST(a_group_costs_what_it_took_last)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     const struct shard shard = {1, 2, "j", ""};
     assert_int_equal(cost_of(store, &shard, NULL), -1);
     add_timed(store, 10, 300, "");
@@ -174,7 +161,6 @@ STORE_TEST(a_group_costs_what_it_took_last)
     add_timed(store, 15, 100, ", shard_group = 'j', shard_count = 2, shard_index = 1");
     assert_in_range(cost_of(store, &shard, NULL), 299900, 300100);
     assert_int_equal(cost_of(store, &shard, "2026-11-23T00:00:10.000Z"), -1);
-    store_close(store);
 }
 
 int main(void)

@@ -167,9 +167,8 @@ static const struct assay_variant moved = {
     .operation = "copy", .name = "fast", .kind = ASSAY_BOUND, .place = ASSAY_CUDA, .apart = true};
 ASSAY_REGISTER_VARIANT(moved);
 
-STORE_TEST(a_bound_that_was_stored_as_a_baseline_reads_as_a_bound)
+OPEN_STORE_TEST(a_bound_that_was_stored_as_a_baseline_reads_as_a_bound)
 {
-    struct store *store = fixture_open(state, "a.sqlite", STORE_WRITE);
     struct run_info run = fixture_run(store, "kept");
     struct stored_run read;
     struct timings timings;
@@ -187,7 +186,6 @@ STORE_TEST(a_bound_that_was_stored_as_a_baseline_reads_as_a_bound)
     }
     assert_true(timings.count >= 2);
     timings_release(&timings);
-    store_close(store);
 }
 
 STORE_TEST(the_last_step_is_this_version)

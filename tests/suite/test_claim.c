@@ -280,89 +280,80 @@ static void fake_run(struct fake *fake)
     }
 }
 
-static struct claim_finding find_one(struct fake *fake, struct claims *claims,
-                                     struct claim_ledger *ledger)
-{
-    static struct view view;
-    assert_int_equal(view_make(&view, &fake->run), 0);
-    assert_int_equal(claim_ledger_make(ledger, claims, &view, 1), 0);
-    return ledger->item[0];
-}
+static struct fake fake;
+static struct claims claims;
+static struct claim_ledger ledger;
+static struct view view;
 
-static void finish(struct claims *claims, struct claim_ledger *ledger)
+static void begin(const char *text)
 {
-    view_release((struct view *)(ledger->item[0].view ? ledger->item[0].view : NULL));
-    claim_ledger_release(ledger);
-    claims_release(claims);
-}
-
-TEST(a_ratio_is_paired_by_round)
-{
-    struct fake fake;
-    struct claim_ledger ledger;
-    struct claims claims = read_text(HEAD "claimed = 2.8\n" PAIR);
+    claims = read_text(text);
     fake_run(&fake);
-    struct claim_finding finding = find_one(&fake, &claims, &ledger);
+}
+
+static struct claim_finding find_one(void)
+{
+    assert_int_equal(view_make(&view, &fake.run), 0);
+    assert_int_equal(claim_ledger_make(&ledger, &claims, &view, 1), 0);
+    return ledger.item[0];
+}
+
+static int release(void **state)
+{
+    view_release(&view);
+    claim_ledger_release(&ledger);
+    claims_release(&claims);
+    return 0;
+}
+#define LEDGER_TEST(name) TEST_WITH(name, NULL, release)
+
+LEDGER_TEST(a_ratio_is_paired_by_round)
+{
+    begin(HEAD "claimed = 2.8\n" PAIR);
+    struct claim_finding finding = find_one();
     assert_true(fabs(finding.measured.mid - 2.83) < 0.02);
     assert_true(finding.measured.lo < finding.measured.mid);
     assert_int_equal(finding.verdict, CLAIM_HOLDS);
     assert_false(finding.apart);
-    finish(&claims, &ledger);
 }
 
-TEST(cases_of_two_clocks_are_compared_by_the_hosts)
+LEDGER_TEST(cases_of_two_clocks_are_compared_by_the_hosts)
 {
-    struct fake fake;
-    struct claim_ledger ledger;
-    struct claims claims = read_text(HEAD "claimed = 2\n" PAIR);
-    fake_run(&fake);
+    begin(HEAD "claimed = 2\n" PAIR);
     fake.cases[0].result.clock = CLOCK_HOST;
-    struct claim_finding finding = find_one(&fake, &claims, &ledger);
+    struct claim_finding finding = find_one();
     assert_true(finding.by_wall);
     assert_true(fabs(finding.measured.mid - 1.99) < 0.02);
     assert_non_null(strstr(finding.why, "plain waits for the device inside its launch"));
-    finish(&claims, &ledger);
 }
 
-TEST(a_wrong_answer_settles_nothing)
+LEDGER_TEST(a_wrong_answer_settles_nothing)
 {
-    struct fake fake;
-    struct claim_ledger ledger;
-    struct claims claims = read_text(HEAD "claimed = 2\n" PAIR);
-    fake_run(&fake);
+    begin(HEAD "claimed = 2\n" PAIR);
     fake.cases[1].result.status = STATUS_WRONG;
     strcpy(fake.cases[1].result.reason, "12 of 100 elements");
-    struct claim_finding finding = find_one(&fake, &claims, &ledger);
+    struct claim_finding finding = find_one();
     assert_int_equal(finding.verdict, CLAIM_INCOMPARABLE);
     assert_true(isnan(finding.measured.mid));
     assert_non_null(strstr(finding.why, "fast wrong: 12 of 100 elements"));
-    finish(&claims, &ledger);
 }
 
-TEST(a_case_that_was_skipped_is_not_measured)
+LEDGER_TEST(a_case_that_was_skipped_is_not_measured)
 {
-    struct fake fake;
-    struct claim_ledger ledger;
-    struct claims claims = read_text(HEAD "claimed = 2\n" PAIR);
-    fake_run(&fake);
+    begin(HEAD "claimed = 2\n" PAIR);
     fake.cases[1].result.status = STATUS_SKIPPED;
-    struct claim_finding finding = find_one(&fake, &claims, &ledger);
+    struct claim_finding finding = find_one();
     assert_int_equal(finding.verdict, CLAIM_UNMEASURED);
-    finish(&claims, &ledger);
 }
 
-TEST(launches_of_a_kernel_can_be_what_is_claimed)
+LEDGER_TEST(launches_of_a_kernel_can_be_what_is_claimed)
 {
-    struct fake fake;
-    struct claim_ledger ledger;
-    struct claims claims = read_text(HEAD "claimed = 5\nquantity = launches\n" PAIR);
-    fake_run(&fake);
+    begin(HEAD "claimed = 5\nquantity = launches\n" PAIR);
     fake.cases[0].result.kernels = 5;
     fake.cases[1].result.kernels = 1;
-    struct claim_finding finding = find_one(&fake, &claims, &ledger);
+    struct claim_finding finding = find_one();
     assert_true(finding.measured.mid == 5);
     assert_int_equal(finding.verdict, CLAIM_HOLDS);
-    finish(&claims, &ledger);
 }
 
 int main(void)

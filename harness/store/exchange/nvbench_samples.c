@@ -1,5 +1,5 @@
-#include "store/exchange/nvbench_samples.h"
-
+/* nvbench_samples.c - the files of samples that NVBench writes with --jsonbin: times in seconds,
+ * little-endian float32, no header. */
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>

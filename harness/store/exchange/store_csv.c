@@ -1,6 +1,4 @@
 /* store_csv.c - a run as CSV: the fields of the tables, a column each. */
-#include "store/exchange/store_csv.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -18,27 +16,15 @@ struct metrics {
     char text[ASSAY_MAX_METRICS * (ASSAY_MAX_NAME + NUMBER_SIZE)];
 };
 
-static const struct field metric_fields[] = {FIELD("metrics", FIELD_TEXT, metrics, text, NULL),
-                                             {0}};
+static const struct field metric_fields[] = {FIELD_AS("metrics", metrics, text), {0}};
 
 static const struct field group_fields[] = {
-    FIELD("purpose", FIELD_WORD, stored_case, purpose, &purpose_words),
-    FIELD("group_label", FIELD_TEXT, stored_case, group_label, NULL),
-    FIELD("threshold", FIELD_REAL, stored_case, threshold, NULL),
-    FIELD("expect_wrong", FIELD_COUNT, stored_case, expect_wrong, NULL),
-    {0},
-};
+    FIELD_OF_WORDS(stored_case, purpose, purpose_words),
+    FIELDS(stored_case, group_label, threshold, expect_wrong),
+    {0}};
 
-static const struct field run_id_fields[] = {FIELD("run_id", FIELD_TEXT, run_info, id, NULL), {0}};
-static const struct field launch_id_fields[] = {
-    FIELD("launch_id", FIELD_TEXT, launch_info, id, NULL), {0}};
-
-static const struct field time_fields[] = {
-    FIELD("started_at", FIELD_TEXT, stored_run, started_at, NULL),
-    FIELD("ended_at", FIELD_TEXT, stored_run, ended_at, NULL),
-    FIELD("status", FIELD_TEXT, stored_run, status, NULL),
-    {0},
-};
+static const struct field run_id_fields[] = {FIELD_AS("run_id", run_info, id), {0}};
+static const struct field launch_id_fields[] = {FIELD_AS("launch_id", launch_info, id), {0}};
 
 /* Columns that stand together, with what their struct is for one line. */
 struct columns {
@@ -85,6 +71,8 @@ static const char *value_text(const struct field *field, const void *at, char te
     case FIELD_TEXT:
     case FIELD_LINES:
         return at;
+    case FIELD_POINTER:
+        return *(const char *const *)at;
     case FIELD_WORD:
     case FIELD_SOME_WORD:
         return words_name(field->words, *(const int32_t *)at);
@@ -121,13 +109,13 @@ static void metrics_text(const struct case_result *result, struct metrics *metri
 static void write_line(FILE *out, const struct columns columns[COLUMNS], bool is_header)
 {
     for (int i = 0; i < COLUMNS; i++) {
-        for (const struct field *field = columns[i].fields; field->column; field++) {
+        for (const struct field *field = columns[i].fields; field->name; field++) {
             char name[80], number[NUMBER_SIZE];
             const char *text = name;
-            snprintf(name, sizeof name, "%s%s", columns[i].prefix, field->column);
+            snprintf(name, sizeof name, "%s%s", columns[i].prefix, field->name);
             if (!is_header)
                 text = value_text(field, (const char *)columns[i].base + field->offset, number);
-            csv_write(out, text, i + 1 == COLUMNS && !field[1].column ? '\n' : ',');
+            csv_write(out, text, i + 1 == COLUMNS && !field[1].name ? '\n' : ',');
         }
     }
 }

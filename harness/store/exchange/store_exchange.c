@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "store/store_internal.h"
 
 #define OF_LAUNCH                                                                                  \
@@ -55,6 +56,14 @@ const struct exchange exchange_tables[] = {
      OF_RESULT ", kernel,"
                " profile_counter.ordinal",
      "ON CONFLICT (result_id, kernel, metric) DO NOTHING"},
+    /* Of no run. Of a block of noise the one of more rounds stays. */
+    {"noise", "",
+     "ON CONFLICT (id) DO UPDATE SET rounds = excluded.rounds, time_ns = excluded.time_ns,"
+     " shift = excluded.shift, spread = excluded.spread, measured_at = excluded.measured_at"
+     " WHERE excluded.rounds > noise.rounds"},
+    {"gate", "", "ON CONFLICT (id) DO NOTHING"},
+    {"verdict", "",
+     "ON CONFLICT (gate_id, operation, shape, temperature, variant, place) DO NOTHING"},
     {0},
 };
 
@@ -62,14 +71,10 @@ const struct exchange exchange_tables[] = {
 
 void number_text(double value, char text[NUMBER_SIZE])
 {
-    if (isinf(value)) {
+    if (isinf(value))
         snprintf(text, NUMBER_SIZE, "%s9e999", value < 0 ? "-" : "");
-        return;
-    }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, NUMBER_SIZE, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) return;
-    }
+    else
+        json_digits(value, text);
 }
 
 /* ------------------------------------------------------------- samples -- */

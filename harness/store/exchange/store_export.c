@@ -17,27 +17,21 @@ static int write_failed(struct store *store)
  * allows 127 arguments, which the widest table (result) keeps within. */
 static char *row_sql(struct store *store, const struct exchange *table)
 {
-    struct query columns;
+    struct table_columns columns;
+    if (table_columns_read(&columns, store, table->table) != 0) return NULL;
     sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendf(sql, "SELECT json_object('assay_ndjson', %d, 'table', %Q", EXCHANGE_FORMAT,
                         table->table);
-    query_ask(&columns, store, "read the schema",
-              "SELECT name, type FROM pragma_table_info(:key) ORDER BY cid", table->table);
-    while (query_step(&columns) == 1) {
-        char name[64], type[16];
-        column_text(&columns, "name", name, sizeof name);
-        column_text(&columns, "type", type, sizeof type);
-        const char *format = strcmp(type, "REAL") == 0   ? ", %Q, json(json_real(%s.\"%w\"))"
-                             : strcmp(type, "BLOB") == 0 ? ", %Q, json(json_samples(%s.\"%w\", %Q))"
-                                                         : ", %Q, %s.\"%w\"";
+    for (int i = 0; i < columns.count; i++) {
+        const char *name = columns.column[i].name;
+        const char type = columns.column[i].type;
+        const char *format = type == 'R'   ? ", %Q, json(json_real(%s.\"%w\"))"
+                             : type == 'B' ? ", %Q, json(json_samples(%s.\"%w\", %Q))"
+                                           : ", %Q, %s.\"%w\"";
         sqlite3_str_appendf(sql, format, name, table->table, name, name);
     }
     sqlite3_str_appendf(sql, ") AS line FROM %s %s", table->table, table->rows);
     char *text = sqlite3_str_finish(sql);
-    if (query_close(&columns) != 0) {
-        sqlite3_free(text);
-        return NULL;
-    }
     if (!text) assay_error("%s: cannot export: out of memory", store->path);
     return text;
 }
@@ -81,7 +75,7 @@ int store_export_ndjson(struct store *store, const char *run_id, FILE *out)
     if (store_need(store, NEED_RUN, run_id) != 0) return -1;
     if (store_exec(store, "export a run", "BEGIN") != 0) return -1;
     int status = export_header(store, run_id, out);
-    for (const struct exchange *table = exchange_tables; status == 0 && table->table; table++)
+    for (const struct exchange *table = exchange_tables; status == 0 && *table->rows; table++)
         status = export_table(store, table, run_id, out);
     if (status == 0 && fflush(out) != 0) status = write_failed(store);
     return store_finish(store, "export a run", status);

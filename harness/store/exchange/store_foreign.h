@@ -61,3 +61,9 @@ const char *foreign_basename(const char *path);
  * where they can be found; and Google Benchmark's. As store_import_ndjson. */
 int store_import_nvbench(struct store *store, const char *name, FILE *in, int *rows_added);
 int store_import_gbench(struct store *store, const char *name, FILE *in, int *rows_added);
+
+/* The `count` samples of `file`, as NVBench's JSON at `json_path` names it: from where NVBench ran.
+ * It is looked for beside the JSON and below, as a regular file and not through links, and nowhere
+ * else. 1: read, 0: there is no such file, -1: assay_error (a file of another length, no times). */
+int nvbench_samples_read(const char *json_path, const char *file, double count,
+                         struct samples *samples);

@@ -9,21 +9,15 @@
 
 #include "base/error.h"
 #include "store/store_internal.h"
-#include "store/store_key.h"
+#include "store/store_rows.h"
 
 /* In bytes, with its end. A case of the most samples that are taken has a tenth of it. */
 enum { LONGEST_LINE = 32 << 20 };
-enum { MAX_COLUMNS = 64, MAX_TABLES = 16, MAX_COLUMN_NAME = 64 };
-
-struct column {
-    char name[MAX_COLUMN_NAME];
-    char type[16];
-};
+enum { MAX_TABLES = 16, MAX_COLUMN_NAME = 64 };
 
 /* A table with its INSERT, whose parameter i + 1 is column i. */
 struct importer_table {
-    int count;
-    struct column column[MAX_COLUMNS];
+    struct table_columns columns;
     struct query insert;
 };
 
@@ -50,16 +44,8 @@ static int at_line(struct importer *importer)
 static int table_open(struct importer *importer, const struct exchange *exchange)
 {
     struct importer_table *table = &importer->table[exchange - exchange_tables];
-    struct query query;
     if (table->insert.statement) return 0;
-    query_ask(&query, importer->store, "read the schema",
-              "SELECT name, type FROM pragma_table_info(:key) ORDER BY cid", exchange->table);
-    for (table->count = 0; table->count < MAX_COLUMNS && query_step(&query) == 1; table->count++) {
-        struct column *column = &table->column[table->count];
-        column_text(&query, "name", column->name, sizeof column->name);
-        column_text(&query, "type", column->type, sizeof column->type);
-    }
-    if (query_close(&query) != 0) return -1;
+    if (table_columns_read(&table->columns, importer->store, exchange->table) != 0) return -1;
     row_open(&table->insert, importer->store, "import a row", exchange->table, exchange->conflict);
     return table->insert.rc == SQLITE_OK ? 0 : -1;
 }
@@ -67,7 +53,7 @@ static int table_open(struct importer *importer, const struct exchange *exchange
 /* Index of the table, open for rows, or -1. */
 static int find_table(struct importer *importer, const char *name)
 {
-    for (int i = 0; exchange_tables[i].table; i++)
+    for (int i = 0; *exchange_tables[i].rows; i++)
         if (strcmp(exchange_tables[i].table, name) == 0)
             return table_open(importer, &exchange_tables[i]) == 0 ? i : -1;
     return assay_error("there is no table '%.60s'", name);
@@ -75,52 +61,56 @@ static int find_table(struct importer *importer, const char *name)
 
 static int find_column(const struct importer_table *table, const char *name)
 {
-    for (int i = 0; i < table->count; i++)
-        if (strcmp(table->column[i].name, name) == 0) return i;
+    for (int i = 0; i < table->columns.count; i++)
+        if (strcmp(table->columns.column[i].name, name) == 0) return i;
     return -1;
 }
 
 /* -------------------------------------------------------------- values -- */
 
-static int bind_samples(sqlite3_stmt *insert, int parameter, const struct column *column,
-                        const char *json)
+static int bind_samples(sqlite3_stmt *insert, int parameter, const char *column, const char *json)
 {
     void *bytes;
     size_t size;
-    int element = element_of(column->name);
+    int element = element_of(column);
     if (element < 0 || samples_parse(json, (enum element)element, &bytes, &size) != 0) return -1;
     return sqlite3_bind_blob64(insert, parameter, bytes, size, free) == SQLITE_OK
                ? 0
-               : assay_error("%s: too many samples", column->name);
+               : assay_error("%s: too many samples", column);
 }
 
 /* A member of the line: column `value` of `parse` is SQLite's reading of it,
  * `json` its own text. */
-static int bind_member(sqlite3_stmt *insert, int parameter, const struct column *column,
-                       const char *type, sqlite3_stmt *parse, int value, const char *json)
+static int bind_member(struct importer_table *table, int column, const char *type,
+                       sqlite3_stmt *parse, int value, const char *json)
 {
-    bool is_number = strcmp(type, "integer") == 0 || strcmp(type, "real") == 0;
+    const char *name = table->columns.column[column].name;
+    const char kind = table->columns.column[column].type;
+    sqlite3_stmt *insert = table->insert.statement;
+    bool is_whole = strcmp(type, "integer") == 0, fits;
+    const char *wanted;
     if (strcmp(type, "null") == 0) return 0; /* unbound is NULL */
-
-    int rc = SQLITE_MISMATCH;
-    const char *wanted = "text";
-    if (strcmp(column->type, "TEXT") == 0) {
-        if (strcmp(type, "text") == 0)
-            rc = sqlite3_bind_value(insert, parameter, sqlite3_column_value(parse, value));
-    } else if (strcmp(column->type, "INTEGER") == 0) {
+    if (kind == 'T') {
+        wanted = "text";
+        fits = strcmp(type, "text") == 0;
+    } else if (kind == 'I') {
         wanted = "a whole number";
-        if (strcmp(type, "integer") == 0 && sqlite3_column_type(parse, value) == SQLITE_INTEGER)
-            rc = sqlite3_bind_value(insert, parameter, sqlite3_column_value(parse, value));
-    } else if (strcmp(column->type, "REAL") == 0) {
+        fits = is_whole && sqlite3_column_type(parse, value) == SQLITE_INTEGER;
+    } else if (kind == 'R') {
         wanted = "a number";
-        /* Not SQLite's reading: older ones may be off by the last bit. */
-        if (is_number) rc = sqlite3_bind_double(insert, parameter, strtod(json, NULL));
+        fits = is_whole || strcmp(type, "real") == 0;
     } else {
         wanted = "an array";
-        if (strcmp(type, "array") == 0) return bind_samples(insert, parameter, column, json);
+        if (strcmp(type, "array") == 0) return bind_samples(insert, column + 1, name, json);
+        fits = false;
     }
+    /* Not SQLite's reading of a number: older ones may be off by the last bit. */
+    int rc = !fits ? SQLITE_MISMATCH
+             : kind == 'R'
+                 ? sqlite3_bind_double(insert, column + 1, strtod(json, NULL))
+                 : sqlite3_bind_value(insert, column + 1, sqlite3_column_value(parse, value));
     if (rc == SQLITE_OK) return 0;
-    return assay_error("%s must be %s or null, not %s", column->name, wanted, type);
+    return assay_error("%s must be %s or null, not %s", name, wanted, type);
 }
 
 /* ---------------------------------------------------------------- lines -- */
@@ -193,8 +183,7 @@ static int import_member(struct importer_table *table, struct query *parse)
 
     int value = column_index(parse, "value"), json = column_index(parse, "json");
     if (value < 0 || json < 0) return -1;
-    return bind_member(table->insert.statement, column + 1, &table->column[column], type,
-                       parse->statement, value,
+    return bind_member(table, column, type, parse->statement, value,
                        (const char *)sqlite3_column_text(parse->statement, json));
 }
 

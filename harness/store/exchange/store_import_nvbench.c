@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "store/exchange/nvbench_samples.h"
 #include "store/exchange/store_foreign.h"
 
 enum { FILE_VERSION = 1, MAX_PATH = 4096 };

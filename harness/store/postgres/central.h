@@ -35,34 +35,24 @@ int central_integer(struct central *central, const char *purpose, const char *sq
 
 /* ---------------------------------------------------------------- rows -- */
 
-/* A table as both sides have it. */
-struct copy_table {
-    const char *name;
-    int count;
-    struct {
-        char name[64], type; /* 'T'ext, 'I'nteger, 'R'eal, 'B'lob */
-    } column[128];
-};
-/* Its columns, from the schema of `store`. */
-int copy_table_read(struct copy_table *table, struct store *store, const char *name);
 /* "\"id\", \"name\""; sqlite3_free it. NULL with assay_error. */
-char *copy_columns(const struct copy_table *table);
+char *copy_columns(const struct table_columns *table);
 
 /* Rows of the server into the table of `store`: `select` gives the columns in order. `conflict`
  * ends the INSERT. *added, unless NULL, grows by the rows that are new. */
-int copy_fetch(struct central *central, struct store *store, const struct copy_table *table,
+int copy_fetch(struct central *central, struct store *store, const struct table_columns *table,
                const char *select, const char *conflict, int64_t *added);
 
 /* Rows into the server's table `target`: begin, then any number of queries whose columns are those
  * of the table (closed here), then end, also after a failure. */
 struct copy_out {
     struct central *central;
-    const struct copy_table *table;
+    const struct table_columns *table;
     unsigned char *bytes;
     size_t used, size;
 };
-int copy_send_begin(struct copy_out *out, struct central *central, const struct copy_table *table,
-                    const char *target);
+int copy_send_begin(struct copy_out *out, struct central *central,
+                    const struct table_columns *table, const char *target);
 int copy_send_rows(struct copy_out *out, struct query *query);
 int copy_send_end(struct copy_out *out, int status);
 
@@ -72,5 +62,5 @@ int central_state(struct store *store, const char *run_id, char state[CENTRAL_ST
 
 /* "SELECT COLUMNS FROM TABLE ROWS" for the server: in `rows` the key stands for :run, and the
  * column `empty`, unless NULL, is ''. sqlite3_free it; NULL with assay_error. */
-char *copy_select(struct central *central, const struct copy_table *table, const char *empty,
+char *copy_select(struct central *central, const struct table_columns *table, const char *empty,
                   const char *rows, const char *key);

@@ -16,24 +16,7 @@ enum { HEADER_BYTES = sizeof signature + 8, CHUNK_BYTES = 1 << 18 };
 
 /* ----------------------------------------------------------------- columns -- */
 
-int copy_table_read(struct copy_table *table, struct store *store, const char *name)
-{
-    struct query query;
-    const int most = sizeof table->column / sizeof *table->column;
-    table->name = name;
-    table->count = 0;
-    query_ask(&query, store, "read the schema",
-              "SELECT name, type FROM pragma_table_info(:key) ORDER BY cid", name);
-    while (table->count < most && query_step(&query) == 1) {
-        char type[16];
-        column_text(&query, "name", table->column[table->count].name, sizeof table->column->name);
-        column_text(&query, "type", type, sizeof type);
-        table->column[table->count++].type = type[0];
-    }
-    return query_close(&query);
-}
-
-char *copy_columns(const struct copy_table *table)
+char *copy_columns(const struct table_columns *table)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
     for (int i = 0; i < table->count; i++)
@@ -52,7 +35,7 @@ static void append_rows(sqlite3_str *sql, const char *rows, const char *literal)
     sqlite3_str_appendall(sql, rows);
 }
 
-char *copy_select(struct central *central, const struct copy_table *table, const char *empty,
+char *copy_select(struct central *central, const struct table_columns *table, const char *empty,
                   const char *rows, const char *key)
 {
     sqlite3_str *sql = sqlite3_str_new(NULL);
@@ -131,7 +114,7 @@ static bool bind_field(struct reader *reader, sqlite3_stmt *insert, int paramete
 }
 
 /* The row of a message, which may have none. 0 or -1. */
-static int take_row(struct reader *reader, struct query *insert, const struct copy_table *table,
+static int take_row(struct reader *reader, struct query *insert, const struct table_columns *table,
                     int64_t *added)
 {
     uint16_t word;
@@ -148,8 +131,8 @@ static int take_row(struct reader *reader, struct query *insert, const struct co
     return insert->rc == SQLITE_OK ? 0 : -1;
 }
 
-static int take_rows(struct central *central, struct query *insert, const struct copy_table *table,
-                     int64_t *added)
+static int take_rows(struct central *central, struct query *insert,
+                     const struct table_columns *table, int64_t *added)
 {
     static const char purpose[] = "read";
     char *message;
@@ -179,8 +162,8 @@ static int take_rows(struct central *central, struct query *insert, const struct
     return status;
 }
 
-static void open_insert(struct query *insert, struct store *store, const struct copy_table *table,
-                        const char *conflict)
+static void open_insert(struct query *insert, struct store *store,
+                        const struct table_columns *table, const char *conflict)
 {
     sqlite3_str *sql = sqlite3_str_new(NULL);
     char *columns = copy_columns(table);
@@ -194,7 +177,7 @@ static void open_insert(struct query *insert, struct store *store, const struct 
     sqlite3_free(text);
 }
 
-int copy_fetch(struct central *central, struct store *store, const struct copy_table *table,
+int copy_fetch(struct central *central, struct store *store, const struct table_columns *table,
                const char *select, const char *conflict, int64_t *added)
 {
     struct query insert;
@@ -260,8 +243,8 @@ static int put_field(struct copy_out *out, sqlite3_stmt *row, int column, char t
     return put(out, &length, sizeof length) == 0 ? put(out, bytes, (size_t)size) : -1;
 }
 
-int copy_send_begin(struct copy_out *out, struct central *central, const struct copy_table *table,
-                    const char *target)
+int copy_send_begin(struct copy_out *out, struct central *central,
+                    const struct table_columns *table, const char *target)
 {
     static const char zeros[8];
     char purpose[64];

@@ -89,7 +89,7 @@ static const struct part verdicts[] = {{"verdict", "WHERE gate_id = :run", false
 
 /* ---------------------------------------------------------------- fetching -- */
 
-static const struct copy_table counted = {
+static const struct table_columns counted = {
     "counted",
     5,
     {{"run_id", 'T'}, {"is_ceiling", 'I'}, {"cases", 'I'}, {"ok", 'I'}, {"wrong", 'I'}}};
@@ -120,10 +120,8 @@ static void note_fetched(struct central *central, const char *table)
 /* Whether a table stands on the server, and not here alone or in SQLite itself. */
 static bool is_there(const char *table)
 {
-    const struct exchange *const lists[] = {exchange_tables, merged_tables};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const struct exchange *exchange = lists[i]; exchange->table; exchange++)
-            if (strcmp(exchange->table, table) == 0) return true;
+    for (const struct exchange *exchange = exchange_tables; exchange->table; exchange++)
+        if (strcmp(exchange->table, table) == 0) return true;
     return strcmp(counted.name, table) == 0;
 }
 
@@ -142,8 +140,8 @@ static int fetch(struct store *store, const char *name, const char *rows, bool i
                  const char *key)
 {
     note_fetched(store->central, name);
-    struct copy_table table = counted;
-    if (strcmp(name, counted.name) != 0 && copy_table_read(&table, store, name) != 0) return -1;
+    struct table_columns table = counted;
+    if (strcmp(name, counted.name) != 0 && table_columns_read(&table, store, name) != 0) return -1;
     char *select = copy_select(store->central, &table, is_head ? "suite_text" : NULL, rows, key);
     if (!select) return -1;
     int status = copy_fetch(store->central, store, &table, select, conflict_of(name), NULL);
@@ -162,7 +160,7 @@ static int fetch_parts(struct store *store, const struct part *part, const char 
 static int fetch_run(struct store *store, const char *id)
 {
     int status = 0;
-    for (const struct exchange *table = exchange_tables; status == 0 && table->table; table++)
+    for (const struct exchange *table = exchange_tables; status == 0 && *table->rows; table++)
         status = fetch(store, table->table, table->rows, false, id);
     return status;
 }

@@ -16,25 +16,23 @@ struct puller {
 
 static int stage_all(struct store *store)
 {
-    const struct exchange *const lists[] = {exchange_tables, merged_tables};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const struct exchange *exchange = lists[i]; exchange->table; exchange++) {
-            char sql[128];
-            snprintf(sql, sizeof sql,
-                     "CREATE TEMP TABLE staged_%s AS SELECT * FROM main.%s WHERE false",
-                     exchange->table, exchange->table);
-            if (store_exec(store, purpose, sql) != 0) return -1;
-        }
+    for (const struct exchange *exchange = exchange_tables; exchange->table; exchange++) {
+        char sql[128];
+        snprintf(sql, sizeof sql,
+                 "CREATE TEMP TABLE staged_%s AS SELECT * FROM main.%s WHERE false",
+                 exchange->table, exchange->table);
+        if (store_exec(store, purpose, sql) != 0) return -1;
+    }
     return 0;
 }
 
 static int pull_table(struct puller *puller, const struct exchange *exchange, const char *id)
 {
-    struct copy_table table, staged;
+    struct table_columns table, staged;
     char target[64], empty[80];
     snprintf(target, sizeof target, "temp.staged_%s", exchange->table);
     snprintf(empty, sizeof empty, "DELETE FROM %s", target);
-    if (copy_table_read(&table, puller->store, exchange->table) != 0) return -1;
+    if (table_columns_read(&table, puller->store, exchange->table) != 0) return -1;
     char *select = copy_select(puller->remote->central, &table, NULL, exchange->rows, id);
     if (!select) return -1;
     staged = table;
@@ -45,13 +43,14 @@ static int pull_table(struct puller *puller, const struct exchange *exchange, co
     return status == 0 ? store_exec(puller->store, purpose, empty) : -1;
 }
 
-static int pull_tables(struct puller *puller, const struct exchange *exchange, const char *id)
+/* Those of a run; "": those of none. */
+static int pull_tables(struct puller *puller, const char *id)
 {
     const struct merge_outcome before = puller->outcome->rows;
     if (store_begin(puller->store, purpose) != 0) return -1;
     int status = 0;
-    for (; status == 0 && exchange->table; exchange++)
-        status = pull_table(puller, exchange, id);
+    for (const struct exchange *table = exchange_tables; status == 0 && table->table; table++)
+        if (!*table->rows == !*id) status = pull_table(puller, table, id);
     status = store_finish(puller->store, purpose, status);
     if (status != 0) puller->outcome->rows = before;
     return status;
@@ -68,7 +67,7 @@ static int pull_run(struct puller *puller, const char *id, const char *state)
         puller->outcome->there++;
         return 0;
     }
-    if (pull_tables(puller, exchange_tables, id) != 0) return -1;
+    if (pull_tables(puller, id) != 0) return -1;
     puller->outcome->moved++;
     return 0;
 }
@@ -86,13 +85,13 @@ static int pull_all(struct puller *puller)
     for (int i = 0; status == 0 && i < count; i++)
         status = pull_run(puller, pq.value(runs, i, 0), pq.value(runs, i, 1));
     pq.clear(runs);
-    return status == 0 ? pull_tables(puller, merged_tables, "") : -1;
+    return status == 0 ? pull_tables(puller, "") : -1;
 }
 
 /* By its id, the run in the state in which it was pushed last. */
 static int pull_id(struct puller *puller, const char *id)
 {
-    static const struct copy_table pushed = {"pushed", 1, {{"state", 'T'}}};
+    static const struct table_columns pushed = {"pushed", 1, {{"state", 'T'}}};
     struct central *central = puller->remote->central;
     char *sql = copy_select(central, &pushed, NULL, "WHERE run_id = :run", id);
     struct pg_result *found = sql ? central_ask(central, "look for runs", sql, PQ_ROWS) : NULL;

@@ -24,7 +24,7 @@ struct pusher {
     struct store *store;
     struct central *central;
     struct central_outcome *outcome;
-    struct copy_table table[TABLES_MOST]; /* exchange_tables, then merged_tables */
+    struct table_columns table[TABLES_MOST]; /* as exchange_tables has them */
     struct id_list batch;
     int64_t batch_cases;
 };
@@ -58,10 +58,11 @@ int central_state(struct store *store, const char *run_id, char state[CENTRAL_ST
 
 /* ------------------------------------------------------------------ tables -- */
 
-static int stage(struct pusher *pusher, const struct exchange *exchange, struct copy_table *table)
+static int stage(struct pusher *pusher, const struct exchange *exchange,
+                 struct table_columns *table)
 {
     char sql[256];
-    if (copy_table_read(table, pusher->store, exchange->table) != 0) return -1;
+    if (table_columns_read(table, pusher->store, exchange->table) != 0) return -1;
     snprintf(sql, sizeof sql,
              "CREATE TEMPORARY TABLE staged_%s (LIKE assay.%s) ON COMMIT DELETE ROWS", table->name,
              table->name);
@@ -70,17 +71,14 @@ static int stage(struct pusher *pusher, const struct exchange *exchange, struct 
 
 static int stage_all(struct pusher *pusher)
 {
-    const struct exchange *const lists[] = {exchange_tables, merged_tables};
-    struct copy_table *table = pusher->table;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const struct exchange *exchange = lists[i]; exchange->table; exchange++)
-            if (stage(pusher, exchange, table++) != 0) return -1;
+    for (int i = 0; exchange_tables[i].table; i++)
+        if (stage(pusher, &exchange_tables[i], &pusher->table[i]) != 0) return -1;
     return 0;
 }
 
 /* The rows of all runs of the batch; those of a table that belongs to no run once. */
 static int send_rows(struct pusher *pusher, const struct exchange *exchange,
-                     const struct copy_table *table)
+                     const struct table_columns *table)
 {
     struct copy_out out;
     char target[64], sql[512];
@@ -114,7 +112,7 @@ static int note_conflicts(struct pusher *pusher, const struct exchange *exchange
 /* In the order of their keys, so that two pushes at a time wait for each other and never in a ring.
  */
 static int settle(struct pusher *pusher, const struct exchange *exchange,
-                  const struct copy_table *table)
+                  const struct table_columns *table)
 {
     char purpose[64];
     int64_t changes = 0;
@@ -132,13 +130,16 @@ static int settle(struct pusher *pusher, const struct exchange *exchange,
     return status;
 }
 
-static int push_tables(struct pusher *pusher, const struct exchange *exchange,
-                       const struct copy_table *table)
+static int push_tables(struct pusher *pusher, bool of_runs)
 {
-    for (; exchange->table; exchange++, table++)
+    for (int i = 0; exchange_tables[i].table; i++) {
+        const struct exchange *exchange = &exchange_tables[i];
+        const struct table_columns *table = &pusher->table[i];
+        if (of_runs == !*exchange->rows) continue;
         if (send_rows(pusher, exchange, table) != 0 || note_conflicts(pusher, exchange) != 0 ||
             settle(pusher, exchange, table) != 0)
             return -1;
+    }
     return 0;
 }
 
@@ -157,7 +158,7 @@ static const char count_sql[] =
 
 static int note_states(struct pusher *pusher)
 {
-    static const struct copy_table pushed = {"pushed", 2, {{"run_id", 'T'}, {"state", 'T'}}};
+    static const struct table_columns pushed = {"pushed", 2, {{"run_id", 'T'}, {"state", 'T'}}};
     struct copy_out out;
     int status = central_exec(pusher->central, "push",
                               "CREATE TEMPORARY TABLE IF NOT EXISTS staged_pushed"
@@ -196,22 +197,14 @@ static int in_transaction(struct pusher *pusher, int (*work)(struct pusher *push
 static int push_runs(struct pusher *pusher)
 {
     const int64_t conflicts = pusher->outcome->rows.conflicts;
-    if (push_tables(pusher, exchange_tables, pusher->table) != 0) return -1;
+    if (push_tables(pusher, true) != 0) return -1;
     if (central_exec(pusher->central, "count the cases", count_sql, NULL) != 0) return -1;
     return pusher->outcome->rows.conflicts > conflicts ? 0 : note_states(pusher);
 }
 
-static int exchanged(void)
-{
-    int count = 0;
-    while (exchange_tables[count].table)
-        count++;
-    return count;
-}
-
 static int push_others(struct pusher *pusher)
 {
-    return push_tables(pusher, merged_tables, pusher->table + exchanged());
+    return push_tables(pusher, false);
 }
 
 static int push_batch(struct pusher *pusher)

@@ -31,66 +31,6 @@ static const char own_tables[] = "CREATE TABLE IF NOT EXISTS schema_version (\n"
                                  "    PRIMARY KEY (run_id, is_ceiling)\n"
                                  ");\n";
 
-/* The views of docs/schema.md. A test holds their columns to those of SQLite's. */
-static const char views[] =
-    "CREATE OR REPLACE VIEW cases AS\n"
-    "SELECT run.id AS run_id, run.suite, run.label AS run_label, run.started_at,\n"
-    "       launch.id AS launch_id, launch.number AS launch, launch.comparability,\n"
-    "       device.name AS device, result.id AS result_id, result.ordinal,\n"
-    "       result.purpose, result.group_label, result.operation, result.variant,\n"
-    "       result.kind, result.place, result.shape, result.temperature,\n"
-    "       result.status, result.reason, result.note, result.clock, result.is_baseline,\n"
-    "       length(sample.time_ns) / 4 AS samples,\n"
-    "       CASE WHEN timed THEN result.time_ns END AS time_ns,\n"
-    "       CASE WHEN timed THEN result.lo_ns END AS lo_ns,\n"
-    "       CASE WHEN timed THEN result.hi_ns END AS hi_ns,\n"
-    "       CASE WHEN timed THEN bytes / nullif(result.time_ns, 0) END AS gb_per_s,\n"
-    "       bytes, ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops,\n"
-    "       CASE WHEN timed THEN result.energy_mj END AS energy_mj,\n"
-    "       result.sm_mhz, result.code_hash\n"
-    "FROM result\n"
-    "CROSS JOIN LATERAL (SELECT result.status IN ('ok', 'unchecked') AS timed,\n"
-    "                           result.read_bytes + result.write_bytes AS bytes) AS about\n"
-    "JOIN launch ON launch.id = result.launch_id\n"
-    "JOIN run ON run.id = launch.run_id\n"
-    "JOIN device ON device.id = launch.device_id\n"
-    "LEFT JOIN sample ON sample.result_id = result.id;\n"
-
-    "CREATE OR REPLACE VIEW spread AS\n"
-    "SELECT id AS result_id, launch_id, spread, CASE WHEN spread > 0.05 THEN 1 ELSE 0 END AS "
-    "noisy\n"
-    "FROM result\n"
-    "CROSS JOIN LATERAL (SELECT greatest(hi_ns - time_ns, time_ns - lo_ns) / time_ns AS spread)\n"
-    "    AS of_result\n"
-    "WHERE status IN ('ok', 'unchecked') AND time_ns > 0;\n"
-
-    "CREATE OR REPLACE VIEW ceilings AS\n"
-    "WITH reached AS (\n"
-    "    SELECT launch.run_id, launch.id AS launch_id, launch.number AS launch,\n"
-    "           device.name AS device, expected.ceiling AS name, operation, variant, shape,\n"
-    "           temperature, result.time_ns, result.lo_ns,\n"
-    "           coalesce(greatest(hi_ns - time_ns, time_ns - lo_ns) > 0.05 * time_ns, false)\n"
-    "               AS noisy,\n"
-    "           CASE WHEN expected.ceiling IN ('fp32', 'tf32', 'bf16', 'fp16', 'int8', 'fp64')\n"
-    "                THEN 'ops/s' ELSE 'bytes/s' END AS unit,\n"
-    "           CASE expected.ceiling WHEN 'fp32' THEN ops_fp32 WHEN 'tf32' THEN ops_tf32\n"
-    "               WHEN 'bf16' THEN ops_bf16 WHEN 'fp16' THEN ops_fp16\n"
-    "               WHEN 'int8' THEN ops_int8 WHEN 'fp64' THEN ops_fp64\n"
-    "               ELSE read_bytes + write_bytes END AS amount\n"
-    "    FROM result\n"
-    "    JOIN expected USING (launch_id, operation, variant, place, shape, temperature, purpose)\n"
-    "    JOIN launch ON launch.id = launch_id\n"
-    "    JOIN device ON device.id = launch.device_id\n"
-    "    WHERE expected.ceiling IS NOT NULL AND result.status = 'ok' AND result.time_ns > 0),\n"
-    "best AS (\n"
-    "    SELECT DISTINCT ON (run_id, name) *, 1e9 / time_ns * amount AS rate FROM reached\n"
-    "    WHERE NOT noisy AND amount > 0 ORDER BY run_id, name, 1e9 / time_ns * amount DESC)\n"
-    "SELECT run_id, launch_id, launch, device, name, operation, variant, shape, temperature,\n"
-    "       time_ns, unit, rate\n"
-    "FROM best WHERE NOT EXISTS (SELECT 1 FROM reached WHERE noisy AND reached.run_id = "
-    "best.run_id\n"
-    "    AND reached.name = best.name AND 1e9 / lo_ns * amount > rate);\n";
-
 /* ----------------------------------------------------------------- tables -- */
 
 static const char *type_of(const char *type)
@@ -194,15 +134,13 @@ static int write_table(FILE *out, struct store *store, const char *table)
     return status == 0 ? write_indexes(out, store, table) : -1;
 }
 
-/* A view whose SQL PostgreSQL takes too is SQLite's. */
-static int write_view(FILE *out, struct store *store, const char *name)
+static int write_views(FILE *out, struct store *store)
 {
     struct query query;
-    query_ask(&query, store, "read the schema",
-              "SELECT replace(sql, 'CREATE VIEW', 'CREATE OR REPLACE VIEW') AS sql"
-              " FROM sqlite_schema WHERE type = 'view' AND name = :key",
-              name);
-    if (query_step(&query) == 1) {
+    query_open(&query, store, "read the schema",
+               "SELECT replace(sql, 'CREATE VIEW', 'CREATE OR REPLACE VIEW') AS sql"
+               " FROM sqlite_schema WHERE type = 'view' ORDER BY rowid");
+    while (query_step(&query) == 1) {
         char *sql = column_copy(&query, "sql");
         if (sql) fprintf(out, "%s;\n", sql);
         free(sql);
@@ -224,13 +162,10 @@ int central_write_schema(FILE *out)
         "SET LOCAL search_path = assay;\n",
         store_version);
     int status = 0;
-    const struct exchange *const lists[] = {exchange_tables, merged_tables};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const struct exchange *table = lists[i]; status == 0 && table->table; table++)
-            status = write_table(out, store, table->table);
+    for (const struct exchange *table = exchange_tables; status == 0 && table->table; table++)
+        status = write_table(out, store, table->table);
     fputs(own_tables, out);
-    fputs(views, out);
-    if (status == 0) status = write_view(out, store, "beside");
+    if (status == 0) status = write_views(out, store);
     fprintf(out,
             "INSERT INTO schema_version (version) VALUES (%d)\n"
             "    ON CONFLICT (one) DO UPDATE SET version = excluded.version;\n"
