@@ -197,12 +197,15 @@ $(BUILD)/parts.a: $(PARTS_O) $(BUILD)/sources
 
 $(BUILD)/tests/main.a: $(BUILD)/tests/main.c.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
+# Where there is gold, it links a test in half the time. The program keeps the usual linker: a gate looks
+# at where its code is (program_code.h).
+TEST_LINKER := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 
 # A test of a family (test_family_*.c) is linked with the families too.
 $(call named,test_family_%,$(TESTS)): $(FAMILY_O)
 $(TESTS) $(BENCH_O:.c.o=): %: %.c.o $(BUILD)/tests/main.a $(PARTS) $(BUILD)/sources
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS_ALL) -lcmocka
+	$(Q)$(CC) $(TEST_LINKER) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS_ALL) -lcmocka
 
 # What the contract calls in a kernel, and cmocka in a test, is given more than most of them look at.
 UNUSED = $(if $(filter-out harness/%,$<),-Wno-unused-parameter)

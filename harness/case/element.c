@@ -42,9 +42,12 @@ static const struct narrow_format e5m2 = {0x80, 2, -14, 0x7c, 0x7d, 0x7b, 0x1p10
 
 enum { DOUBLE_FRACTION_BITS = 52, DOUBLE_BIAS = 1023 };
 
+/* Compiled once for each format: checks of 8-bit values spend half their time here. */
+#define FOR_EACH_FORMAT static inline __attribute__((always_inline))
+
 /* Shifted into the fields of a double, the bits are right except for the bias of the
  * exponent, which one exact multiplication corrects; this works for subnormals too. */
-static double narrow_load(const struct narrow_format *format, uint16_t code)
+FOR_EACH_FORMAT double narrow_load(const struct narrow_format *format, uint16_t code)
 {
     uint16_t magnitude = code & (format->sign - 1);
     uint64_t bits = (uint64_t)magnitude << (DOUBLE_FRACTION_BITS - format->fraction_bits);
@@ -67,7 +70,7 @@ static uint64_t round_off(uint64_t significand, int drop)
     return whole + (rest > half || (rest == half && whole % 2 == 1));
 }
 
-static uint16_t narrow_round(const struct narrow_format *format, double value)
+FOR_EACH_FORMAT uint16_t narrow_round(const struct narrow_format *format, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);

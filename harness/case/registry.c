@@ -20,7 +20,7 @@ extern const struct assay_library *const __stop_assay_libraries[] SECTION_END;
 /* What is there, each list in the order in which it is shown. The sections are read-only and in
  * link order, so each is copied at first use. */
 static struct registry_lists known;
-static bool is_ready;
+static bool is_ready, is_checked;
 
 /* Order of the kinds in a list of variants. One that is none comes last; registry_check reports
  * it. */
@@ -111,6 +111,7 @@ void registry_replace(struct registry_lists *lists)
     registry_lists_release(&known);
     known = *lists;
     is_ready = true;
+    is_checked = false;
 }
 
 int registry_operations(const struct assay_operation *const **list)
@@ -145,9 +146,11 @@ int registry_all_variants(const struct assay_variant *const **list)
 int registry_check(void)
 {
     const struct registry_lists *all = registry_known();
-    if (registry_check_lists(all->operation, all->operations, all->variant, all->variants) == 0)
-        return 0;
-    return assay_error("registry: %s", assay_last_error());
+    if (is_checked) return 0;
+    if (registry_check_lists(all->operation, all->operations, all->variant, all->variants) != 0)
+        return assay_error("registry: %s", assay_last_error());
+    is_checked = true;
+    return 0;
 }
 
 /* ------------------------------------------------------------- libraries -- */

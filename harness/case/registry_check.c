@@ -1,4 +1,5 @@
 /* registry_check.c - the rules for operations and variants (registry_check_lists). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "case/registry.h"
@@ -88,9 +89,28 @@ static int check_variant(const struct assay_variant *variant)
     return 0;
 }
 
-static bool same_variant(const struct assay_variant *a, const struct assay_variant *b)
+/* By operation, name and place, which together are a variant's own. */
+static int compare_identities(const void *a, const void *b)
 {
-    return a->place == b->place && !strcmp(a->name, b->name) && !strcmp(a->operation, b->operation);
+    const struct assay_variant *const *x = a, *const *y = b;
+    int order = strcmp((*x)->operation, (*y)->operation);
+    if (!order) order = strcmp((*x)->name, (*y)->name);
+    return order ? order : (int)(*x)->place - (int)(*y)->place;
+}
+
+/* In the order of their identities. */
+static int check_siblings(const struct assay_variant *const *sorted, int count)
+{
+    int siblings = 1;
+    for (int i = 1; i < count; i++) {
+        const char *operation = sorted[i]->operation;
+        if (!compare_identities(&sorted[i], &sorted[i - 1]))
+            return assay_error("two variants of %s are called %s", operation, sorted[i]->name);
+        siblings = strcmp(operation, sorted[i - 1]->operation) ? 1 : siblings + 1;
+        if (siblings > REGISTRY_MAX_VARIANTS)
+            return assay_error("%s has more than %d variants", operation, REGISTRY_MAX_VARIANTS);
+    }
+    return 0;
 }
 
 static int check_operations(const struct assay_operation *const *operations, int count)
@@ -104,11 +124,16 @@ static int check_operations(const struct assay_operation *const *operations, int
     return 0;
 }
 
+/* *last is the operation of the variant before, which in an ordered list is most often the same. */
 static int check_operation_exists(const struct assay_variant *variant,
-                                  const struct assay_operation *const *operations, int count)
+                                  const struct assay_operation *const *operations, int count,
+                                  const struct assay_operation **last)
 {
-    for (int i = 0; i < count; i++)
+    if (variant->operation && *last && !strcmp((*last)->name, variant->operation)) return 0;
+    for (int i = 0; i < count; i++) {
+        *last = operations[i];
         if (variant->operation && !strcmp(operations[i]->name, variant->operation)) return 0;
+    }
     return assay_error("variant %s belongs to operation '%s', which does not exist", variant->name,
                        variant->operation ? variant->operation : "");
 }
@@ -116,20 +141,17 @@ static int check_operation_exists(const struct assay_variant *variant,
 int registry_check_lists(const struct assay_operation *const *operations, int operation_count,
                          const struct assay_variant *const *variants, int variant_count)
 {
+    const struct assay_operation *last = NULL;
     if (check_operations(operations, operation_count)) return -1;
-    for (int i = 0; i < variant_count; i++) {
-        if (check_variant(variants[i])) return -1;
-        if (check_operation_exists(variants[i], operations, operation_count)) return -1;
-        int siblings = 1;
-        for (int j = 0; j < i; j++) {
-            if (same_variant(variants[i], variants[j]))
-                return assay_error("two variants of %s are called %s", variants[i]->operation,
-                                   variants[i]->name);
-            siblings += !strcmp(variants[i]->operation, variants[j]->operation);
-        }
-        if (siblings > REGISTRY_MAX_VARIANTS)
-            return assay_error("%s has more than %d variants", variants[i]->operation,
-                               REGISTRY_MAX_VARIANTS);
-    }
-    return 0;
+    for (int i = 0; i < variant_count; i++)
+        if (check_variant(variants[i]) ||
+            check_operation_exists(variants[i], operations, operation_count, &last))
+            return -1;
+    const struct assay_variant **sorted = malloc(((size_t)variant_count + 1) * sizeof *sorted);
+    if (!sorted) return assay_error("out of memory for the variants");
+    if (variant_count) memcpy(sorted, variants, (size_t)variant_count * sizeof *sorted);
+    qsort(sorted, (size_t)variant_count, sizeof *sorted, compare_identities);
+    int failed = check_siblings(sorted, variant_count);
+    free(sorted);
+    return failed;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/text.h"
 #include "case/registry.h"
 #include "object/object.h"
@@ -51,10 +50,7 @@ static int add_defaults(struct suite_group *group, const struct suite_group *hea
 static int add_group(struct suite *suite, struct suite_group *group, const struct suite_group *head)
 {
     if (suite_check_group(group) || add_defaults(group, head)) return -1;
-    struct suite_group *added =
-        grow_add(&suite->groups, &suite->group_count, sizeof *added, "the groups of a suite");
-    if (added) *added = *group;
-    return added ? 0 : -1;
+    return suite_group_add(&suite->groups, &suite->group_count, group) ? 0 : -1;
 }
 
 /* What a claim needs is measured like any group. */

@@ -36,6 +36,20 @@ const struct suite_key *suite_key_find(const struct suite_group *section, const 
     return NULL;
 }
 
+struct suite_group *suite_group_add(struct suite_group **list, int *count,
+                                    const struct suite_group *group)
+{
+    struct suite_group *grown = grow_by_one(*list, *count, sizeof *grown);
+    if (!grown) {
+        assay_error("out of memory for the sections");
+        return NULL;
+    }
+    *list = grown;
+    return memcpy(&grown[(*count)++], group,
+                  offsetof(struct suite_group, keys) +
+                      (size_t)group->key_count * sizeof *group->keys);
+}
+
 /* -------------------------------------------------------------- sections -- */
 
 /* Where the reading is. inih hands over keys without their line and headings
@@ -92,14 +106,14 @@ static int begin_labelled(struct reading *reading, const struct labelled *kind, 
         if (!strcmp((*list)[i].label, label))
             return fail(reading, "there is a [%s %s] already, at line %d", kind->word, label,
                         (*list)[i].line);
-    struct suite_group *section = grow_add(list, count, sizeof *section, "the sections");
-    if (!section) return fail(reading, "%s", assay_last_error());
-    section->line = reading->line;
-    text_copy(section->file, sizeof section->file, file->path);
-    if (text_copy(section->label, sizeof section->label, label))
+    struct suite_group section;
+    section.line = reading->line;
+    section.key_count = 0;
+    text_copy(section.file, sizeof section.file, file->path);
+    if (text_copy(section.label, sizeof section.label, label))
         return fail(reading, "the label is longer than %d characters", ASSAY_MAX_NAME - 1);
-    reading->section = section;
-    return 0;
+    reading->section = suite_group_add(list, count, &section);
+    return reading->section ? 0 : fail(reading, "%s", assay_last_error());
 }
 
 static int begin_head(struct reading *reading)

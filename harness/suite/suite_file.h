@@ -29,6 +29,11 @@ void suite_file_release(struct suite_file *file);
 /* The key of this name, or NULL. */
 const struct suite_key *suite_key_find(const struct suite_group *section, const char *name);
 
+/* Append a copy of a section, with the keys that it has: there is space for many, which would take
+ * a large suite tens of megabytes. Returns it; NULL with assay_error. */
+struct suite_group *suite_group_add(struct suite_group **list, int *count,
+                                    const struct suite_group *group);
+
 /* assay_error with "FILE:LINE: " in front; _here puts it before the last error. */
 int suite_error(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -14,10 +14,10 @@
 #                            file that it changes)
 #
 # Below FOLDER/NAME/ stand the mutated files in the folders that they have here, with links to the
-# files beside them, so that includes find the mutated ones first; one that did not change since the
-# last time keeps its date. FOLDER/mutants.mk has a line "MUTANTS += NAME@FILE" for each file to
-# compile, FOLDER/says.tsv what each mutant is. A change whose text is not there exactly once is an
-# error: the kernel has changed, and the table must follow.
+# headers beside them, so that includes find the mutated ones first, and to what is compiled; one
+# that did not change since the last time keeps its date. FOLDER/mutants.mk has a line "MUTANTS +=
+# NAME@FILE" for each file to compile, FOLDER/says.tsv what each mutant is. A change whose text is
+# not there exactly once is an error: the kernel has changed, and the table must follow.
 set -eu
 last=$1
 folder=$1.new
@@ -49,12 +49,18 @@ function change(    at) {
     from = to = ""
     changes++
 }
-function begin_file(path,    dir) {
+# To what is beside a mutated file, where there is not a mutated one: ln says so, and goes on. All at
+# the end, for what is written through a link is written to the real file.
+function add_links(dir, files) {
+    links = links "ln -s \"$PWD\"/" dir "/" files " " folder "/" name "/" dir "/ 2>/dev/null\n"
+}
+function split_path(path) { dir = base = path; sub(/\/[^\/]*$/, "", dir); sub(/.*\//, "", base) }
+function begin_file(path) {
     change(); store()
     file = path
-    dir = path; sub(/\/[^\/]*$/, "", dir)
-    system("mkdir -p " folder "/" name "/" dir " && { ln -s \"$PWD\"/" dir "/*.* " folder "/" name "/" dir "/ 2>/dev/null; " \
-           "rm -f " folder "/" name "/" path "; }")
+    split_path(path)
+    system("mkdir -p " folder "/" name "/" dir)
+    add_links(dir, "*.*h")
     text = slurp(path)
     if (text == "") fail("no file " path)
     if (first == "") first = path
@@ -64,7 +70,11 @@ function end_mutant(    n, i, list) {
     change(); store()
     if (!changes) fail("changes nothing")
     n = split(compiled == "" ? first : compiled, list, " ")
-    for (i = 1; i <= n; i++) print "MUTANTS += " name "@" list[i] >(folder "/mutants.mk")
+    for (i = 1; i <= n; i++) {
+        print "MUTANTS += " name "@" list[i] >(folder "/mutants.mk")
+        split_path(list[i])
+        add_links(dir, base)
+    }
     name = file = compiled = ""
 }
 /^mutant / {
@@ -80,15 +90,21 @@ function end_mutant(    n, i, list) {
 /^\+/ { to = to (to_seen ? "\n" : "") substr($0, 3); to_seen = 1; next }
 /^#/ || /^$/ { change(); to_seen = 0; next }
 { fail("what is this? " $0) }
-END { end_mutant(); exit bad }
+END { end_mutant(); printf "%s", links | "sh"; close("sh"); exit bad }
 ' "$@"
 
+changed=()
 for new in "$folder"/*/; do
-    old=$last/$(basename "$new")
-    diff -r -x stamp "$new" "$old" >/dev/null 2>&1 && continue
-    rm -rf "$old"
-    mv "$new" "$old"
-    touch "$old/stamp" # what its objects depend on
+    name=${new%/} old=$last/${name##*/}
+    if [ -d "$old" ]; then
+        diff -r -x stamp "$new" "$old" >/dev/null 2>&1 && continue
+        rm -rf "$old"
+    fi
+    changed+=("$name")
 done
+if [ ${#changed[@]} -gt 0 ]; then
+    touch "${changed[@]/%//stamp}" # what their objects depend on
+    mv "${changed[@]}" "$last"/
+fi
 mv "$folder/mutants.mk" "$folder/says.tsv" "$last"/
 rm -rf "$folder"

@@ -55,9 +55,12 @@ LAYERS_WIDEST static void layers_conv_block(const struct codec_conv *conv, const
         const real *x = at + ((dz * wide + dy) * wide + dx) * conv->in;
         const float *weight = conv->weight + (size_t)tap * (size_t)(conv->in * conv->out) + channel;
         for (int i = 0; i < conv->in; i++, weight += conv->out)
-            for (int v = 0; v < LAYERS_VOXELS; v++)
+            for (int v = 0; v < LAYERS_VOXELS; v++) {
+                const real value = x[v * stride * conv->in + i];
+                real *of_voxel = sum[v];
                 for (int c = 0; c < LAYERS_CHANNELS; c++)
-                    sum[v][c] += x[v * stride * conv->in + i] * (real)weight[c];
+                    of_voxel[c] += value * (real)weight[c];
+            }
     }
     for (int v = 0; v < LAYERS_VOXELS; v++)
         for (int c = 0; c < LAYERS_CHANNELS; c++)

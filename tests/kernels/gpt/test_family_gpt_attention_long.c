@@ -41,23 +41,48 @@ struct way {
 
 static const struct way right = {.tile = 64, .dropped = -1, .wrong = -1};
 
-/* What a tensor core does to a sum. */
+/* What a tensor core does to a sum: the next number towards zero is one less in bits. */
 static float truncated(double sum)
 {
     float nearest = (float)sum;
-    return fabs((double)nearest) > fabs(sum) ? nextafterf(nearest, 0) : nearest;
+    uint32_t bits;
+    memcpy(&bits, &nearest, sizeof bits);
+    bits -= fabs((double)nearest) > fabs(sum);
+    memcpy(&nearest, &bits, sizeof nearest);
+    return nearest;
 }
 
 /* sum + STEP products: one after the other, or by a tensor core. */
-static float step(enum gpt_precision precision, float sum, const float *a, const float *b,
-                  int64_t stride)
+static float step(enum gpt_precision precision, float sum, const float *a, const float *b)
 {
     double all = (double)sum;
-    for (int i = 0; i < STEP; i++) {
-        if (precision == GPT_FP32) sum = fmaf(a[i], b[i * stride], sum);
-        all += (double)a[i] * (double)b[i * stride];
-    }
+    for (int i = 0; i < STEP; i++)
+        if (precision == GPT_FP32)
+            sum = fmaf(a[i], b[i], sum);
+        else
+            all += (double)a[i] * (double)b[i];
     return precision == GPT_FP32 ? sum : truncated(all);
+}
+
+/* The same of `size` sums at once: a[i] times row i of b. */
+static void step_rows(enum gpt_precision precision, int64_t size, float *sum, const float *a,
+                      float b[STEP][MAX_HEAD])
+{
+    double all[MAX_HEAD];
+    for (int64_t i = 0; i < size; i++)
+        all[i] = (double)sum[i];
+    for (int j = 0; j < STEP; j++) {
+        if (precision == GPT_FP32)
+            for (int64_t i = 0; i < size; i++)
+                sum[i] = fmaf(a[j], b[j][i], sum[i]);
+        else
+#pragma omp simd
+            for (int64_t i = 0; i < size; i++)
+                all[i] += (double)a[j] * (double)b[j][i];
+    }
+    if (precision != GPT_FP32)
+        for (int64_t i = 0; i < size; i++)
+            sum[i] = truncated(all[i]);
 }
 
 static float operand(enum gpt_precision precision, float value)
@@ -78,17 +103,11 @@ static float operand(enum gpt_precision precision, float value)
 
 /* One head of a token, its first number at `first` of q and of token 0 at `origin`. */
 struct head {
-    const void *qkv;
+    const float *qkv;
     enum gpt_precision precision;
     int64_t token, size, stride, width;
     int64_t first, origin;
 };
-
-static void load(const struct head *head, int64_t first, float out[MAX_HEAD])
-{
-    for (int64_t i = 0; i < head->size; i++)
-        out[i] = operand(head->precision, gpt_load(head->qkv, head->precision, first + i));
-}
 
 /* What a query has so far. */
 struct rows {
@@ -101,14 +120,14 @@ static void add_tile(const struct head *head, const struct way *way, const float
     float s[MAX_TILE], v[MAX_TILE][MAX_HEAD], most = rows->peak;
     float scale = 1.4426950408889634f / sqrtf((float)head->size);
     for (int64_t j = 0; j < way->tile; j++) {
-        float k[MAX_HEAD], score = 0;
         s[j] = -INFINITY;
         memset(v[j], 0, sizeof v[j]);
         if (key0 + j > head->token) continue;
-        load(head, head->origin + head->width + (key0 + j) * head->stride, k);
-        load(head, head->origin + 2 * head->width + (key0 + j) * head->stride, v[j]);
+        const float *k = head->qkv + head->origin + head->width + (key0 + j) * head->stride;
+        float score = 0;
+        memcpy(v[j], k + head->width, (size_t)head->size * sizeof **v);
         for (int64_t i = 0; i < head->size; i += STEP)
-            score = step(head->precision, score, q + i, k + i, 1);
+            score = step(head->precision, score, q + i, k + i);
         s[j] = score;
         most = fmaxf(most, score);
     }
@@ -124,8 +143,7 @@ static void add_tile(const struct head *head, const struct way *way, const float
         s[j] = operand(head->precision, total > 0 ? weight / total : weight);
     }
     for (int64_t j = 0; j < way->tile; j += STEP)
-        for (int64_t i = 0; i < head->size; i++)
-            rows->sum[i] = step(head->precision, rows->sum[i], s + j, &v[j][i], MAX_HEAD);
+        step_rows(head->precision, head->size, rows->sum, s + j, v + j);
 }
 
 static struct rows add_tiles(const struct head *head, const struct way *way, const float *q,
@@ -139,17 +157,17 @@ static struct rows add_tiles(const struct head *head, const struct way *way, con
     return rows;
 }
 
-static void attend(const struct bench *bench, const struct way *way, int64_t token, int64_t index)
+static void attend(const struct bench *bench, const float *qkv, const struct way *way,
+                   int64_t token, int64_t index)
 {
     const int64_t *value = bench->shape.value;
     enum gpt_precision precision = (enum gpt_precision)value[ATTENTION_PRECISION];
     int64_t size = value[ATTENTION_HEAD_SIZE], width = value[ATTENTION_HEADS] * size;
     struct head head = {
-        bench->buffers.data[ATTENTION_QKV], precision,   token, size, 3 * width, width,
-        token * 3 * width + index * size,   index * size};
-    float q[MAX_HEAD];
+        qkv,         precision, token, size, 3 * width, width, token * 3 * width + index * size,
+        index * size};
     bool other = token / way->tile == way->wrong;
-    load(&head, head.first + (other ? way->tile * head.stride : 0), q);
+    const float *q = qkv + head.first + (other ? way->tile * head.stride : 0);
     const struct rows none = {.peak = -INFINITY};
     struct rows rows = add_tiles(&head, way, q, none, 0);
     float total = rows.total;
@@ -163,6 +181,18 @@ static void attend(const struct bench *bench, const struct way *way, int64_t tok
                   rows.sum[i] / total);
 }
 
+/* The inputs as floats, for free(3): they are numbers of the operand's type already. */
+static float *inputs_of(const struct bench *bench)
+{
+    int64_t count = bench->buffers.spec[ATTENTION_QKV].count;
+    int64_t precision = bench->shape.value[ATTENTION_PRECISION];
+    float *qkv = malloc((size_t)count * sizeof *qkv);
+    assert_non_null(qkv);
+    for (int64_t i = 0; i < count; i++)
+        qkv[i] = gpt_load(bench->buffers.data[ATTENTION_QKV], precision, i);
+    return qkv;
+}
+
 /* Wrong elements of those that are checked. */
 static int64_t wrong_by(struct bench *bench, struct way way)
 {
@@ -171,12 +201,14 @@ static int64_t wrong_by(struct bench *bench, struct way way)
     struct check_result found;
     int64_t heads = bench->shape.value[ATTENTION_HEADS];
     int64_t width = heads * bench->shape.value[ATTENTION_HEAD_SIZE];
+    float *qkv = inputs_of(bench);
 #pragma omp parallel for schedule(dynamic)
     for (int c = 0; c < bench->verifier.chunk_count; c++)
         for (int64_t at = bench->verifier.chunks[c].begin; at < bench->verifier.chunks[c].end;
              at += width)
             for (int64_t head = 0; head < heads; head++)
-                attend(bench, &way, at / width, head);
+                attend(bench, qkv, &way, at / width, head);
+    free(qkv);
     assert_int_equal(verifier_check(&bench->verifier, &variant, &call, &found), 0);
     return found.wrong;
 }
