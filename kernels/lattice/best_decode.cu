@@ -52,6 +52,12 @@ static __device__ __forceinline__ float decode_half(const struct decode_args &a)
     return a.shared_t ? lattice_half(a.half, *a.shared_t) : a.half;
 }
 
+/* Blocks of Z2 and A2 are looked up by their bytes, so codes with as many share a kernel. */
+static constexpr int kernel_code(int lattice, int code)
+{
+    return lattice_d(lattice) == 2 && code != CODE_Q4M3 ? CODE_Q4M2 : code;
+}
+
 /* As it stands in memory: 16 bytes are copied at a time. */
 static __host__ __device__ constexpr int table_bytes(int lattice, int code)
 {
@@ -176,8 +182,9 @@ struct decode_walkers {
 
     template <int LATTICE, int CODE> int run() const
     {
-        return walk_blocks(has_t ? (const void *)decode_walk<LATTICE, CODE, true>
-                                 : (const void *)decode_walk<LATTICE, CODE, false>,
+        constexpr int KERNEL = kernel_code(LATTICE, CODE);
+        return walk_blocks(has_t ? (const void *)decode_walk<LATTICE, KERNEL, true>
+                                 : (const void *)decode_walk<LATTICE, KERNEL, false>,
                            table_bytes(LATTICE, CODE), walkers);
     }
 };
@@ -214,7 +221,8 @@ struct decode_launch {
 
     template <int LATTICE, int CODE> int run() const
     {
-        return args.t ? enqueue<LATTICE, CODE, true>() : enqueue<LATTICE, CODE, false>();
+        constexpr int KERNEL = kernel_code(LATTICE, CODE);
+        return args.t ? enqueue<LATTICE, KERNEL, true>() : enqueue<LATTICE, KERNEL, false>();
     }
 };
 
