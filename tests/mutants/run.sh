@@ -35,9 +35,8 @@ measure() {
     case $status in 0 | 1 | 5) ;; *) cat "$name.err" >&2 ;; esac
 }
 
-# A host checks as many suites at a time as it has processors; a GPU is one. Cheats are timed: alone.
-at_once=1
-[ "$place" != host ] || at_once=$(nproc)
+# As many suites at a time as there are processors, for references are the host's work. Cheats are timed: alone.
+at_once=$(nproc)
 for suite in "$here"/*.ini; do
     [ "$(basename "$suite")" != cheats.ini ] || continue
     [ "$(jobs -rp | wc -l)" -lt "$at_once" ] || wait -n
