@@ -13,8 +13,7 @@
  */
 #pragma once
 
-#include <cuda_fp16.h>
-
+#include "kernels/cuda/half.cuh"
 #include "kernels/cuda/hopper.cuh"
 
 static constexpr int WGMMA_ROWS = 64;       /* of a, per product */
@@ -155,7 +154,7 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
 #define WGMMA_BF16(COUNT, N, A, B, ADDS)                                                           \
     WGMMA_STEP(uint16_t, COUNT, "m64n" N "k16.f32.bf16.bf16", "1, 1, 0, 0", A, B, ADDS)
 #define WGMMA_FP16(COUNT, N, A, B, ADDS)                                                           \
-    WGMMA_STEP(__half, COUNT, "m64n" N "k16.f32.f16.f16", "1, 1, 0, 0", A, B, ADDS)
+    WGMMA_STEP(fp16_t, COUNT, "m64n" N "k16.f32.f16.f16", "1, 1, 0, 0", A, B, ADDS)
 #define WGMMA_TF32(COUNT, N, A, B, ADDS)                                                           \
     WGMMA_STEP(float, COUNT, "m64n" N "k8.f32.tf32.tf32", "1, 1", A, B, ADDS)
 
@@ -256,7 +255,7 @@ WGMMA_STEP(struct wgmma_bf16_both_across, 32, "m64n64k16.f32.bf16.bf16", "1, 1, 
 
 #define WGMMA_ACROSS_16(COUNT, N, A, B)                                                            \
     WGMMA_ACROSS(uint16_t, COUNT, "m64n" N "k16.f32.bf16.bf16", A, B)                              \
-    WGMMA_ACROSS(__half, COUNT, "m64n" N "k16.f32.f16.f16", A, B)
+    WGMMA_ACROSS(fp16_t, COUNT, "m64n" N "k16.f32.f16.f16", A, B)
 
 WGMMA_ACROSS_16(32, "64", "%32, %33, %34, %35", "%36")
 WGMMA_ACROSS_16(40, "80", "%40, %41, %42, %43", "%44")

@@ -4,10 +4,8 @@
  */
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include "gpt.h"
+#include "kernels/cuda/half.cuh"
 
 static inline unsigned gpt_blocks(int64_t n, int64_t per_block)
 {
@@ -48,14 +46,14 @@ static __device__ __forceinline__ float gpt_float(float value)
     return value;
 }
 
-static __device__ __forceinline__ float gpt_float(uint16_t half)
+static __device__ __forceinline__ float gpt_float(uint16_t value)
 {
-    return __uint_as_float((uint32_t)half << 16);
+    return bf16_float(value);
 }
 
-static __device__ __forceinline__ float gpt_float(__half value)
+static __device__ __forceinline__ float gpt_float(fp16_t value)
 {
-    return __half2float(value);
+    return fp16_float(value);
 }
 
 static __device__ __forceinline__ void gpt_put(float *y, float value)
@@ -65,31 +63,23 @@ static __device__ __forceinline__ void gpt_put(float *y, float value)
 
 static __device__ __forceinline__ void gpt_put(uint16_t *y, float value)
 {
-    *y = __bfloat16_as_ushort(__float2bfloat16_rn(value));
+    *y = bf16_of(value);
 }
 
-static __device__ __forceinline__ void gpt_put(__half *y, float value)
+static __device__ __forceinline__ void gpt_put(fp16_t *y, float value)
 {
-    *y = __float2half_rn(value);
+    *y = fp16_of(value);
 }
 
-/* Two neighbours rounded to bf16, the first in the lower half. */
-static __device__ __forceinline__ uint32_t gpt_pack(float first, float second)
-{
-    __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
-    return *(uint32_t *)&pair;
-}
-
-/* The same in the type of the tag. */
+/* Two neighbours in the type of the tag, the first in the lower half. */
 static __device__ __forceinline__ uint32_t gpt_pack(uint16_t, float first, float second)
 {
-    return gpt_pack(first, second);
+    return bf16_pair(first, second);
 }
 
-static __device__ __forceinline__ uint32_t gpt_pack(__half, float first, float second)
+static __device__ __forceinline__ uint32_t gpt_pack(fp16_t, float first, float second)
 {
-    __half2 pair = __floats2half2_rn(first, second);
-    return *(uint32_t *)&pair;
+    return fp16_pair(first, second);
 }
 
 /* gelu as x / (1 + exp(-2 z)): two approximate instructions instead of tanhf. The approximate

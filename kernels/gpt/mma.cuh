@@ -88,6 +88,6 @@ static __device__ __forceinline__ uint32_t mma_load_word(uint32_t at)
     }
 #endif
 MMA_STEP(uint16_t, "m16n8k16.row.col.f32.bf16.bf16.f32")
-MMA_STEP(__half, "m16n8k16.row.col.f32.f16.f16.f32")
+MMA_STEP(fp16_t, "m16n8k16.row.col.f32.f16.f16.f32")
 MMA_STEP(float, "m16n8k8.row.col.f32.tf32.tf32.f32")
 #undef MMA_STEP

@@ -52,10 +52,16 @@ static __device__ __forceinline__ float decode_half(const struct decode_args &a)
     return a.shared_t ? lattice_half(a.half, *a.shared_t) : a.half;
 }
 
-/* As it stands in memory: 16 bytes are copied at a time. */
-template <int LATTICE, int CODE> static __host__ __device__ constexpr int table_bytes()
+/* Blocks of Z2 and A2 are looked up by their bytes, so codes with as many share a kernel. */
+static constexpr int kernel_code(int lattice, int code)
 {
-    return (points_bytes(LATTICE, CODE) + 15) / 16 * 16;
+    return lattice_d(lattice) == 2 && code != CODE_Q4M3 ? CODE_Q4M2 : code;
+}
+
+/* As it stands in memory: 16 bytes are copied at a time. */
+static __host__ __device__ constexpr int table_bytes(int lattice, int code)
+{
+    return (points_bytes(lattice, code) + 15) / 16 * 16;
 }
 
 template <int LATTICE, int CODE, bool HAS_T> struct quad_of {
@@ -126,7 +132,7 @@ static __global__ void __launch_bounds__(WALK_THREADS, 1) decode_walk(const stru
         for (int k = 0; k < IN_FLIGHT; k++)
             load(walk.now, k);
     }
-    walk_fill(table, a.table, table_bytes<LATTICE, CODE>());
+    walk_fill(table, a.table, table_bytes(LATTICE, CODE));
     walk.enter();
     while (walk.now < chunks) {
         quad now[IN_FLIGHT];
@@ -158,28 +164,28 @@ static const char *supports(const struct assay_shape *shape)
     return shape->value[DIM_TYPE] == TYPE_PACKED ? NULL : "packed codes only";
 }
 
-template <int LATTICE, int CODE> static const void *walk_kernel(bool has_t)
+/* With code and lattice as values: as template arguments they would be compiled twenty times. */
+static int make_table(struct assay_call *call, const struct lattice_job *job, uint8_t **table)
 {
-    return has_t ? (const void *)decode_walk<LATTICE, CODE, true>
-                 : (const void *)decode_walk<LATTICE, CODE, false>;
+    const size_t bytes = (size_t)table_bytes(job->lattice, job->code);
+    uint8_t *host = (uint8_t *)calloc(1, bytes);
+    if (!host) return assay_error("no memory for the table");
+    points_fill(job->lattice, job->code, host);
+    int status = walk_upload(call, host, bytes, (void **)table);
+    free(host);
+    return status;
 }
 
-struct decode_setup {
-    struct assay_call *call;
-    struct decode_state *state;
-    bool walk, has_t;
+struct decode_walkers {
+    bool has_t;
+    int *walkers;
 
     template <int LATTICE, int CODE> int run() const
     {
-        const size_t bytes = table_bytes<LATTICE, CODE>();
-        uint8_t *host = (uint8_t *)calloc(1, bytes);
-        if (!host) return assay_error("no memory for the table");
-        points_fill(LATTICE, CODE, host);
-        int status = walk_upload(call, host, bytes, (void **)&state->table);
-        free(host);
-        if (status < 0 || !walk) return status;
-        if (walk_make_turns(&state->turns) < 0) return -1;
-        return walk_blocks(walk_kernel<LATTICE, CODE>(has_t), (int)bytes, &state->walkers);
+        constexpr int KERNEL = kernel_code(LATTICE, CODE);
+        return walk_blocks(has_t ? (const void *)decode_walk<LATTICE, KERNEL, true>
+                                 : (const void *)decode_walk<LATTICE, KERNEL, false>,
+                           table_bytes(LATTICE, CODE), walkers);
     }
 };
 
@@ -190,9 +196,11 @@ static int setup(struct assay_call *call)
     if (!state) return assay_error("no memory");
     call->state = state;
     if (job.rows * job.columns < TABLE_FROM) return 0;
-    struct decode_setup make = {call, state, job.rows * job.columns >= WALK_FROM,
-                                job.overload == OVERLOAD_BLOCK};
-    return vec_instance(&job, make);
+    if (make_table(call, &job, &state->table) < 0) return -1;
+    if (job.rows * job.columns < WALK_FROM) return 0;
+    if (walk_make_turns(&state->turns) < 0) return -1;
+    struct decode_walkers kernel = {job.overload == OVERLOAD_BLOCK, &state->walkers};
+    return vec_instance(&job, kernel);
 }
 
 struct decode_launch {
@@ -204,7 +212,7 @@ struct decode_launch {
     {
         if (walkers)
             decode_walk<LATTICE, CODE, HAS_T>
-                <<<walkers, WALK_THREADS, table_bytes<LATTICE, CODE>(), stream>>>(args);
+                <<<walkers, WALK_THREADS, table_bytes(LATTICE, CODE), stream>>>(args);
         else
             decode_once<LATTICE, CODE, HAS_T>
                 <<<lattice_grid(args.quads, ONCE_THREADS), ONCE_THREADS, 0, stream>>>(args);
@@ -213,7 +221,8 @@ struct decode_launch {
 
     template <int LATTICE, int CODE> int run() const
     {
-        return args.t ? enqueue<LATTICE, CODE, true>() : enqueue<LATTICE, CODE, false>();
+        constexpr int KERNEL = kernel_code(LATTICE, CODE);
+        return args.t ? enqueue<LATTICE, KERNEL, true>() : enqueue<LATTICE, KERNEL, false>();
     }
 };
 

@@ -8,6 +8,50 @@
 #include "kernels/cuda/device_memory.h"
 #include "lattice.cuh"
 
+/* Digits of x, with the protection that is asked for; *t is a block's own. */
+template <int LATTICE, int Q>
+static __device__ __forceinline__ uint64_t lattice_digits(const struct lattice_args &a,
+                                                          const float x[], int *t)
+{
+    *t = 0;
+    if (a.overload == OVERLOAD_BLOCK)
+        return lattice_encode_protected(LATTICE, Q, a.levels, x, a.r, t);
+    float r = a.shared_t ? a.r * lattice_power(-*a.shared_t) : a.r;
+    return lattice_encode_once(LATTICE, Q, a.levels, x, r, NULL);
+}
+
+template <int TASK, int LATTICE, int Q>
+static __global__ void __launch_bounds__(LATTICE_THREADS)
+    lattice_thread_a_block(const struct lattice_args a)
+{
+    constexpr int D = lattice_d(LATTICE);
+    int64_t i = (int64_t)blockIdx.x * LATTICE_THREADS + threadIdx.x;
+    if (i >= a.count) return;
+    int64_t block = a.first + i * a.step, offset;
+    int t, count = lattice_span<D>(a, block, &offset);
+    uint64_t digits;
+    float x[D];
+    if (TASK == TASK_DECODE) {
+        digits = lattice_get_digits<LATTICE, Q>(a, block);
+        t = lattice_get_t(a, block);
+    } else {
+#pragma unroll
+        for (int j = 0; j < D; j++)
+            x[j] = j < count ? ((const float *)a.in)[offset + j] : 0.0f;
+        digits = lattice_digits<LATTICE, Q>(a, x, &t);
+    }
+    if (TASK == TASK_ENCODE) {
+        lattice_put_digits<LATTICE, Q>(a, block, digits);
+        if (a.overload == OVERLOAD_BLOCK) a.t[block] = (uint8_t)t;
+        if (a.shared_t && block == 0) a.t[0] = (uint8_t)*a.shared_t;
+        return;
+    }
+    lattice_decode_block(LATTICE, Q, a.levels, digits, a.half, t, x);
+#pragma unroll
+    for (int j = 0; j < D; j++)
+        if (j < count) ((float *)a.out)[offset + j] = x[j];
+}
+
 template <int LATTICE, int Q>
 static __global__ void __launch_bounds__(LATTICE_THREADS)
     largest_t(const struct lattice_args a, int *most)
@@ -24,20 +68,14 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
     if (t > 0 && t <= LATTICE_T_MAX) atomicMax(most, t);
 }
 
-struct fused_tpb {
+struct blocks {
     enum lattice_task task;
     struct lattice_args args;
-    int *most;
     cudaStream_t stream;
 
     template <int LATTICE, int Q> int run() const
     {
         unsigned grid = lattice_grid(args.count, LATTICE_THREADS);
-        if (most) {
-            cudaError_t error = cudaMemsetAsync(most, 0, sizeof *most, stream);
-            if (assay_cuda(error, "cudaMemsetAsync") < 0) return -1;
-            largest_t<LATTICE, Q><<<grid, LATTICE_THREADS, 0, stream>>>(args, most);
-        }
         if (task == TASK_ENCODE)
             lattice_thread_a_block<TASK_ENCODE, LATTICE, Q>
                 <<<grid, LATTICE_THREADS, 0, stream>>>(args);
@@ -47,6 +85,26 @@ struct fused_tpb {
         else
             lattice_thread_a_block<TASK_ROUNDTRIP, LATTICE, Q>
                 <<<grid, LATTICE_THREADS, 0, stream>>>(args);
+        return assay_launched();
+    }
+};
+
+int lattice_enqueue_blocks(const struct lattice_job *job, const struct lattice_args *args,
+                           cudaStream_t stream)
+{
+    struct blocks kernel = {job->task, *args, stream};
+    return lattice_instance(job, kernel);
+}
+
+struct largest {
+    struct lattice_args args;
+    int *most;
+    cudaStream_t stream;
+
+    template <int LATTICE, int Q> int run() const
+    {
+        largest_t<LATTICE, Q>
+            <<<lattice_grid(args.count, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args, most);
         return assay_launched();
     }
 };
@@ -62,10 +120,17 @@ static int setup(struct assay_call *call)
 static int launch(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
-    struct fused_tpb kernel = {job.task, lattice_make_args(call, &job), (int *)call->state,
-                               (cudaStream_t)call->stream};
-    kernel.args.shared_t = kernel.most;
-    return lattice_instance(&job, kernel);
+    struct lattice_args args = lattice_make_args(call, &job);
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    int *most = (int *)call->state;
+    if (most) {
+        struct largest kernel = {args, most, stream};
+        cudaError_t error = cudaMemsetAsync(most, 0, sizeof *most, stream);
+        if (assay_cuda(error, "cudaMemsetAsync") < 0 || lattice_instance(&job, kernel) < 0)
+            return -1;
+    }
+    args.shared_t = most;
+    return lattice_enqueue_blocks(&job, &args, stream);
 }
 
 LATTICE_VARIANTS("fused_tpb", "one kernel, one block per thread", .setup = setup, .launch = launch,

@@ -1,6 +1,6 @@
 /*
  * lattice.cuh - what the lattice kernels share: loads and stores of a block in any
- * type of code, the walk with one thread per block, and the choice of an instance.
+ * type of code, and the choice of an instance.
  *
  * The lattice and q are template arguments, so that every index of a block's array
  * is a constant and the array lives in registers; the rest is uniform and decided
@@ -173,53 +173,12 @@ static __device__ __forceinline__ uint64_t lattice_get_digits(const struct latti
     return digits;
 }
 
-/* Digits of x, with the protection that is asked for; *t is a block's own. */
-template <int LATTICE, int Q>
-static __device__ __forceinline__ uint64_t lattice_digits(const struct lattice_args &a,
-                                                          const float x[], int *t)
-{
-    *t = 0;
-    if (a.overload == OVERLOAD_BLOCK)
-        return lattice_encode_protected(LATTICE, Q, a.levels, x, a.r, t);
-    float r = a.shared_t ? a.r * lattice_power(-*a.shared_t) : a.r;
-    return lattice_encode_once(LATTICE, Q, a.levels, x, r, NULL);
-}
-
 static __device__ __forceinline__ int lattice_get_t(const struct lattice_args &a, int64_t block)
 {
     return a.t ? a.t[a.overload == OVERLOAD_TENSOR ? 0 : block] : 0;
 }
 
-/* --------------------------------------------------------- thread per block -- */
-
-template <int TASK, int LATTICE, int Q>
-static __global__ void __launch_bounds__(LATTICE_THREADS)
-    lattice_thread_a_block(const struct lattice_args a)
-{
-    constexpr int D = lattice_d(LATTICE);
-    int64_t i = (int64_t)blockIdx.x * LATTICE_THREADS + threadIdx.x;
-    if (i >= a.count) return;
-    int64_t block = a.first + i * a.step, offset;
-    int t, count = lattice_span<D>(a, block, &offset);
-    uint64_t digits;
-    float x[D];
-    if (TASK == TASK_DECODE) {
-        digits = lattice_get_digits<LATTICE, Q>(a, block);
-        t = lattice_get_t(a, block);
-    } else {
-#pragma unroll
-        for (int j = 0; j < D; j++)
-            x[j] = j < count ? ((const float *)a.in)[offset + j] : 0.0f;
-        digits = lattice_digits<LATTICE, Q>(a, x, &t);
-    }
-    if (TASK == TASK_ENCODE) {
-        lattice_put_digits<LATTICE, Q>(a, block, digits);
-        if (a.overload == OVERLOAD_BLOCK) a.t[block] = (uint8_t)t;
-        if (a.shared_t && block == 0) a.t[0] = (uint8_t)*a.shared_t;
-        return;
-    }
-    lattice_decode_block(LATTICE, Q, a.levels, digits, a.half, t, x);
-#pragma unroll
-    for (int j = 0; j < D; j++)
-        if (j < count) ((float *)a.out)[offset + j] = x[j];
-}
+/* fused_tpb's kernel: the blocks of `args`, one per thread. For seq too. 0, or -1 with assay_error.
+ */
+int lattice_enqueue_blocks(const struct lattice_job *job, const struct lattice_args *args,
+                           cudaStream_t stream);

@@ -80,7 +80,7 @@ struct opchain_decode : chain_launch {
         for (int level = 0; level < args.levels; level++, weight *= (float)Q) {
             read_level<LATTICE, Q><<<each_block(), T, 0, stream>>>(args, c.work, level);
             point_of<LATTICE><<<each_block(), T, 0, stream>>>(c.work, c.point, c.blocks);
-            divide<<<each(), T, 0, stream>>>(c.point, c.v, (float)Q, c.entries);
+            divide(c.point, (float)Q);
             closest<LATTICE>();
             residue<<<each(), T, 0, stream>>>(c.point, c.f[0], (float)Q, c.entries);
             accumulate<<<each(), T, 0, stream>>>(c.sum, c.point, weight, c.entries);

@@ -1,7 +1,8 @@
 /*
  * seq.cu - one launch per column of blocks, with one thread per row: the published first version,
- * whose loop over the blocks of a row is in the host's language. Deliberately slow: it makes
- * columns / d launches, and neighbouring lanes read entries a whole row apart.
+ * whose loop over the blocks of a row is in the host's language. The kernel is fused_tpb's.
+ * Deliberately slow: it makes columns / d launches, and neighbouring lanes read entries a whole row
+ * apart.
  *
  * Bytes per entry: those of the operation, but once the rows exceed the cache, every use of a part
  * of a sector fetches the whole sector.
@@ -10,32 +11,6 @@
 
 /* More launches than this say nothing that fewer do not. */
 enum { MAX_LAUNCHES = 4096 };
-
-struct seq {
-    enum lattice_task task;
-    struct lattice_args args;
-    cudaStream_t stream;
-
-    template <int TASK, int LATTICE, int Q> int columns() const
-    {
-        struct lattice_args column = args;
-        column.count = args.count / args.row_blocks;
-        column.step = args.row_blocks;
-        unsigned grid = lattice_grid(column.count, LATTICE_THREADS);
-        for (column.first = 0; column.first < args.row_blocks; column.first++) {
-            lattice_thread_a_block<TASK, LATTICE, Q><<<grid, LATTICE_THREADS, 0, stream>>>(column);
-            if (assay_launched() < 0) return -1;
-        }
-        return 0;
-    }
-
-    template <int LATTICE, int Q> int run() const
-    {
-        return task == TASK_ENCODE   ? columns<TASK_ENCODE, LATTICE, Q>()
-               : task == TASK_DECODE ? columns<TASK_DECODE, LATTICE, Q>()
-                                     : columns<TASK_ROUNDTRIP, LATTICE, Q>();
-    }
-};
 
 static const char *supports(const struct assay_shape *shape)
 {
@@ -49,8 +24,12 @@ static const char *supports(const struct assay_shape *shape)
 static int launch(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
-    struct seq kernel = {job.task, lattice_make_args(call, &job), (cudaStream_t)call->stream};
-    return lattice_instance(&job, kernel);
+    struct lattice_args column = lattice_make_args(call, &job);
+    column.count /= column.row_blocks;
+    column.step = column.row_blocks;
+    for (; column.first < column.row_blocks; column.first++)
+        if (lattice_enqueue_blocks(&job, &column, (cudaStream_t)call->stream) < 0) return -1;
+    return 0;
 }
 
 LATTICE_VARIANTS("seq", "one launch per column of blocks", .supports = supports, .launch = launch);

@@ -24,15 +24,12 @@
  * the first codes. Prefetching more of them to L2, or 512 threads with 8 loads ahead, was 2 to 6 %
  * slower on an H200. (Both were measured when it was written, and are in no published run.)
  */
-#include <cooperative_groups.h>
 #include <stdlib.h>
 
 #include "gemv_table.h"
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "lut_cuda.h"
-
-namespace cg = cooperative_groups;
 
 struct table_args {
     const char *a, *b; /* codes */
@@ -162,8 +159,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     constexpr int WARPS = THREADS / 32, AHEAD = SLOTS / M; /* columns that the warp has loaded */
     table_shared *shared = (table_shared *)memory;
     int *sums = (int *)(shared + 1);
-    cg::cluster_group cluster = cg::this_cluster();
-    int part = (int)cluster.block_rank(), size = (int)cluster.num_blocks();
+    int part = (int)__clusterRelativeBlockRank(), size = (int)__clusterSizeInBlocks();
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     int64_t first = (int64_t)(blockIdx.x / size) * args.columns_each;
     int columns = (int)min((int64_t)args.columns_each, args.columns - first);
@@ -209,11 +205,12 @@ static __global__ void __launch_bounds__(THREADS, 1)
         }
     }
 
-    cluster.sync();
+    __cluster_barrier_arrive();
+    __cluster_barrier_wait();
     for (int i = part * THREADS + threadIdx.x; i < columns; i += size * THREADS) {
         int total = 0;
         for (int other = 0; other < args.parts; other++)
-            total += cluster.map_shared_rank(sums, other)[i];
+            total += ((const int *)__cluster_map_shared_rank(sums, (unsigned)other))[i];
         args.c[blockIdx.y * args.columns + first + i] = (float)total;
     }
     /* No thread block leaves while another reads its sums. They have been read, each

@@ -262,7 +262,7 @@ int weight_launch(struct assay_call *call, weight_kernels *kernels)
                                .codes = (const uint4 *)state->codes,
                                .x = (const uint16_t *)call->buffer[WEIGHT_ONLY_X],
                                .arranged = (uint4 *)state->arranged,
-                               .c = (__nv_bfloat16 *)call->buffer[WEIGHT_ONLY_C],
+                               .c = (uint16_t *)call->buffer[WEIGHT_ONLY_C],
                                .sums = (float4 *)state->sums,
                                .finished = (int *)state->finished,
                                .rows = geometry.rows,

@@ -9,10 +9,10 @@
  */
 #pragma once
 
-#include <cuda_bf16.h>
 #include <cuda_pipeline.h>
 
 #include "kernels/cuda/ampere.cuh"
+#include "kernels/cuda/half.cuh"
 #include "weight_code.h"
 #include "weight_only.h"
 #include "weight_tiles.h"
@@ -24,7 +24,7 @@ struct weight_args {
     const uint4 *table, *codes;
     const uint16_t *x;
     uint4 *arranged; /* X as the kernel's arrange() leaves it */
-    __nv_bfloat16 *c;
+    uint16_t *c;
     float4 *sums;  /* [y, warp's columns][part][register / 4][lane] */
     int *finished; /* [y, warp's columns]: parts that are in `sums`; 0 between launches */
     int64_t rows, k, columns, groups;
@@ -177,7 +177,7 @@ static __device__ __forceinline__ bool weight_add_parts(const struct weight_args
 static __device__ __forceinline__ void weight_store(const struct weight_args &args, int64_t row,
                                                     int64_t column, float sum)
 {
-    args.c[row * args.columns + column] = __float2bfloat16(args.scale * sum);
+    args.c[row * args.columns + column] = bf16_of(args.scale * sum);
 }
 
 /* Start copying the table to shared memory: blocks begin at different places, so that they do not

@@ -5,8 +5,7 @@
  * Operations: 2 * rows * K * columns in fp32, not on tensor cores. Bytes: every thread reads its
  * row of X and its row of codes again; caches keep what they can.
  */
-#include <cuda_bf16.h>
-
+#include "kernels/cuda/half.cuh"
 #include "lut_cuda.h"
 #include "weight_only.h"
 
@@ -14,7 +13,7 @@ enum { THREADS = 128 };
 
 static __global__ void __launch_bounds__(THREADS)
     naive(struct lut_geometry geometry, struct lut_codes w, const int8_t *__restrict__ points,
-          const __nv_bfloat16 *__restrict__ x, __nv_bfloat16 *__restrict__ c)
+          const uint16_t *__restrict__ x, uint16_t *__restrict__ c)
 {
     int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (at >= geometry.rows * geometry.columns) return;
@@ -25,9 +24,9 @@ static __global__ void __launch_bounds__(THREADS)
         for (int m = 0; m < geometry.levels; m++, weight *= geometry.q)
             z += weight *
                  points[8 * (int64_t)lut_read(&w, column, k / 8 * geometry.levels + m) + k % 8];
-        sum += __bfloat162float(x[row * geometry.k + k]) * (float)z;
+        sum += bf16_float(x[row * geometry.k + k]) * (float)z;
     }
-    c[at] = __float2bfloat16(weight_only_scale(&geometry) * sum);
+    c[at] = bf16_of(weight_only_scale(&geometry) * sum);
 }
 
 static int launch(struct assay_call *call)
@@ -38,8 +37,7 @@ static int launch(struct assay_call *call)
     if (blocks > 0x7fffffff) return assay_error("more elements than one launch has threads for");
     naive<<<(unsigned)blocks, THREADS, 0, (cudaStream_t)call->stream>>>(
         geometry, lut_codes(&geometry, call->buffer[WEIGHT_ONLY_W], geometry.columns), points->left,
-        (const __nv_bfloat16 *)call->buffer[WEIGHT_ONLY_X],
-        (__nv_bfloat16 *)call->buffer[WEIGHT_ONLY_C]);
+        (const uint16_t *)call->buffer[WEIGHT_ONLY_X], (uint16_t *)call->buffer[WEIGHT_ONLY_C]);
     return assay_launched();
 }
 

@@ -173,7 +173,3 @@ SKINNY(ks32_1, 4);
 SKINNY(ks32_2, 5);
 SKINNY(ks32_4, 6);
 SKINNY(ks32_8, 7);
-SKINNY(ks64_1, 8);
-SKINNY(ks64_2, 9);
-SKINNY(ks64_4, 10);
-SKINNY(ks64_8, 11);

@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include <cooperative_groups.h>
-
 #include "codec_net_tile.cuh"
 
 /* A single block. */
@@ -48,29 +46,30 @@ template <int BLOCKS> struct team_cluster {
 
     __device__ __forceinline__ int rank() const
     {
-        return (int)cooperative_groups::this_cluster().block_rank();
+        return (int)__clusterRelativeBlockRank();
     }
 
     /* Another block's memory may be accessed once that block runs, which it signals by `begin`.
      * Work that needs no such memory is between the two. */
     __device__ __forceinline__ void begin() const
     {
-        (void)cooperative_groups::this_cluster().barrier_arrive();
+        __cluster_barrier_arrive();
     }
 
     __device__ __forceinline__ void wait_begun() const
     {
-        cooperative_groups::this_cluster().barrier_wait();
+        __cluster_barrier_wait();
     }
 
     __device__ __forceinline__ void wait() const
     {
-        cooperative_groups::this_cluster().sync();
+        begin();
+        wait_begun();
     }
 
     __device__ __forceinline__ float *of(float *memory, int block) const
     {
-        return cooperative_groups::this_cluster().map_shared_rank(memory, (unsigned)block);
+        return (float *)__cluster_map_shared_rank(memory, (unsigned)block);
     }
 
     template <int CHANNELS> __device__ __forceinline__ void spread(float4 *tile) const
@@ -79,7 +78,7 @@ template <int BLOCKS> struct team_cluster {
         const int first = rank() * PIECES;
         __syncthreads();
         for (int other = 1; other < BLOCKS; other++) {
-            float4 *to = cooperative_groups::this_cluster().map_shared_rank(
+            float4 *to = (float4 *)__cluster_map_shared_rank(
                 tile, (unsigned)(first / PIECES + other) % BLOCKS);
             for (int i = threadIdx.x; i < SMALL_VOXELS * PIECES; i += NET_THREADS) {
                 const int at = place<CHANNELS>(i / PIECES, first + i % PIECES);

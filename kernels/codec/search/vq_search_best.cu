@@ -12,20 +12,23 @@
 
 enum { TENSOR_CORES = 4 }; /* per multiprocessor */
 
-typedef int step_function(struct assay_call *call);
-typedef int allow_function(void);
+/* One type's: 16 vectors per warp, and the variant of 32. */
+struct search {
+    int (*allow)(void);
+    int (*launch)(struct assay_call *call);
+    const struct assay_variant *wide;
+};
 
-template <typename Policy> static int allow_both(void)
+template <typename Policy> static struct search search_by(const struct assay_variant *wide)
 {
-    return mma_allow<Policy, 1>() ? -1 : mma_allow<Policy, 2>();
+    return {mma_allow<Policy, 1>, mma_launch<Policy, 1>, wide};
 }
 
-template <typename Policy> static int launch_fitting(struct assay_call *call)
+static struct search search_of(int64_t type)
 {
-    int64_t tiles = search_vectors(call->shape) / 32;
-    return tiles <= (int64_t)TENSOR_CORES * assay_card()->multiprocessors
-               ? mma_launch<Policy, 1>(call)
-               : mma_launch<Policy, 2>(call);
+    return type == SEARCH_FP32   ? search_by<mma_policy_3xtf32>(mma_variant_3xtf32())
+           : type == SEARCH_TF32 ? search_by<mma_policy_tf32>(mma_variant_tf32())
+                                 : search_by<mma_policy_bf16>(mma_variant_bf16());
 }
 
 static int64_t shared_bytes(const struct assay_shape *)
@@ -40,9 +43,8 @@ int64_t vq_search_shared_bytes(void)
 
 int vq_search_prepare(enum search_type type)
 {
-    static allow_function *const table[SEARCH_TYPES] = {
-        allow_both<mma_policy_3xtf32>, allow_both<mma_policy_tf32>, allow_both<mma_policy_bf16>};
-    return table[type]();
+    const struct search search = search_of(type);
+    return search.allow() ? -1 : search.wide->setup(NULL);
 }
 
 static int setup(struct assay_call *call)
@@ -52,10 +54,10 @@ static int setup(struct assay_call *call)
 
 static int launch(struct assay_call *call)
 {
-    static step_function *const table[SEARCH_TYPES] = {launch_fitting<mma_policy_3xtf32>,
-                                                       launch_fitting<mma_policy_tf32>,
-                                                       launch_fitting<mma_policy_bf16>};
-    return table[call->shape->value[SEARCH_TYPE]](call);
+    const struct search search = search_of(call->shape->value[SEARCH_TYPE]);
+    int64_t tiles = search_vectors(call->shape) / 32;
+    bool few = tiles <= (int64_t)TENSOR_CORES * assay_card()->multiprocessors;
+    return few ? search.launch(call) : search.wide->launch(call);
 }
 
 int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int64_t leaves,

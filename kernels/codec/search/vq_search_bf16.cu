@@ -19,3 +19,8 @@ static const struct assay_variant variant = {
     .launch = mma_launch<mma_policy_bf16, 2>,
 };
 ASSAY_REGISTER_VARIANT(variant);
+
+const struct assay_variant *mma_variant_bf16(void)
+{
+    return &variant;
+}

@@ -20,3 +20,8 @@ static const struct assay_variant variant = {
     .launch = mma_launch<mma_policy_tf32, 2>,
 };
 ASSAY_REGISTER_VARIANT(variant);
+
+const struct assay_variant *mma_variant_tf32(void)
+{
+    return &variant;
+}

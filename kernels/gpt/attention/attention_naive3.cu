@@ -74,7 +74,7 @@ template <typename T> static int enqueue(const struct assay_call *call)
 static int launch(struct assay_call *call)
 {
     int64_t precision = call->shape->value[ATTENTION_PRECISION];
-    if (precision == GPT_FP16) return enqueue<__half>(call);
+    if (precision == GPT_FP16) return enqueue<fp16_t>(call);
     return precision == GPT_BF16 ? enqueue<uint16_t>(call) : enqueue<float>(call);
 }
 

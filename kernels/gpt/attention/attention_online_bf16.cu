@@ -76,7 +76,7 @@ template <int SIZE, int TILE, int TILES, int WARPS, int PARTS> struct online_lay
     static_assert(4 * attention_join_floats(2 * TILES, SIZE / 4, WARPS, PARTS) <= bytes);
 };
 
-/* T: uint16_t (bf16) or __half. */
+/* T: uint16_t (bf16) or fp16_t. */
 template <typename T, int SIZE, int TILE, int TILES, int WARPS, int PARTS>
 static __global__ void __launch_bounds__(32 * WARPS * PARTS, 2)
     online(const struct attention args, float scale)
@@ -280,7 +280,7 @@ struct attention_configs attention_configs_bf16(void)
 
 struct attention_configs attention_configs_fp16(void)
 {
-    return configs_of<__half>();
+    return configs_of<fp16_t>();
 }
 
 template <enum gpt_precision PRECISION> static const char *supports(const struct assay_shape *shape)

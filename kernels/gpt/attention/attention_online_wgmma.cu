@@ -165,7 +165,7 @@ static const char *supports(const struct assay_shape *shape)
 
 static int prepare(struct plan *plan, const struct attention *args, int64_t precision)
 {
-    plan->choice = precision == GPT_FP16 ? choice_for<__half>(args) : choice_for<uint16_t>(args);
+    plan->choice = precision == GPT_FP16 ? choice_for<fp16_t>(args) : choice_for<uint16_t>(args);
     plan->order = attention_order_of(args->batch * args->heads, args->tokens, 4 * args->size,
                                      plan->choice.queries);
     if (cuda_allow_shared((const void *)plan->choice.kernel, plan->choice.bytes)) return -1;

@@ -15,7 +15,7 @@ enum {
 /* The shared memory of a block: queries, a tile of ROWS per warpgroup, of two units of work where
  * there is room, so that those of the next arrive early; stages of keys, and of values; barriers.
  *
- * ELEMENT: uint16_t (bf16) or __half. SIZE: numbers per head that are computed; a head may be
+ * ELEMENT: uint16_t (bf16) or fp16_t. SIZE: numbers per head that are computed; a head may be
  * smaller, and a tile is whole panels, with zeros behind the head. TILE: keys; GROUPS: warpgroups
  * that compute; STAGES: of keys and of values. */
 template <typename ELEMENT, int SIZE, int TILE, int GROUPS, int STAGES> struct online_layout {

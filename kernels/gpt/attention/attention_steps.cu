@@ -53,7 +53,7 @@ int attention_softmax(float *scores, void *half, int64_t precision, int64_t rows
 {
     cudaStream_t on = (cudaStream_t)stream;
     if (precision == GPT_FP16)
-        softmax<<<(unsigned)rows, THREADS, 0, on>>>(scores, (__half *)half, (int)tokens, scale);
+        softmax<<<(unsigned)rows, THREADS, 0, on>>>(scores, (fp16_t *)half, (int)tokens, scale);
     else
         softmax<<<(unsigned)rows, THREADS, 0, on>>>(scores, (uint16_t *)half, (int)tokens, scale);
     return assay_launched();

@@ -77,7 +77,7 @@ static __device__ __forceinline__ void backward_store(const struct backward_plan
             uint32_t word[4];
 #pragma unroll
             for (int j = 0; j < 4; j++)
-                word[j] = gpt_pack(sum[i + 4 * j] * scale, sum[i + 4 * j + 1] * scale);
+                word[j] = bf16_pair(sum[i + 4 * j] * scale, sum[i + 4 * j + 1] * scale);
             attention_transpose(word, lane);
             if (valid)
                 *(uint4 *)(at + i / 16 * 32) = make_uint4(word[0], word[1], word[2], word[3]);
@@ -252,7 +252,7 @@ static __device__ __forceinline__ void backward_pack(uint32_t (&to)[COLUMNS / 4]
 {
 #pragma unroll
     for (int i = 0; i < COLUMNS / 4; i++)
-        to[i] = gpt_pack(from[2 * i], from[2 * i + 1]);
+        to[i] = bf16_pair(from[2 * i], from[2 * i + 1]);
 }
 
 /* lse or delta, `at` in shared memory, of the query of sum i. Queries come in pairs: 8 j + lane % 4

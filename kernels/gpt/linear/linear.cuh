@@ -56,12 +56,12 @@ static __device__ __forceinline__ float2 linear_finish_pair(enum linear_finish f
 
 static __device__ __forceinline__ void linear_put_pair(uint16_t *y, float2 pair)
 {
-    *(uint32_t *)y = gpt_pack(pair.x, pair.y);
+    *(uint32_t *)y = bf16_pair(pair.x, pair.y);
 }
 
-static __device__ __forceinline__ void linear_put_pair(__half *y, float2 pair)
+static __device__ __forceinline__ void linear_put_pair(fp16_t *y, float2 pair)
 {
-    *(__half2 *)y = __floats2half2_rn(pair.x, pair.y);
+    *(uint32_t *)y = fp16_pair(pair.x, pair.y);
 }
 
 static __device__ __forceinline__ void linear_put_pair(float *y, float2 pair)

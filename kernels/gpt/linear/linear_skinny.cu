@@ -8,11 +8,12 @@
  * bytes of a row, a chunk, and two products take it. Where rows are not aligned to 16 bytes, lanes
  * load single numbers, each the next one.
  *
- * A block has 16, 32 or 64 columns and up to 64 rows of outputs, its warps successive parts of k,
- * and on Hopper a cluster of up to 8 blocks divides k further. The warps' sums are added in shared
- * memory, the blocks' through the shared memory of the cluster, in a fixed order.
+ * A block has 16 or 32 columns (64 never were the fastest) and up to 64 rows of outputs, its warps
+ * successive parts of k, and on Hopper a cluster of up to 8 blocks divides k further. The warps'
+ * sums are added in shared memory, the blocks' through the shared memory of the cluster, in a fixed
+ * order.
  *
- * Operations: 2 m n k. Bytes from L2: w m / 64 times; x n / 64 to n / 16 times, partly from L1.
+ * Operations: 2 m n k. Bytes from L2: w m / 64 times; x n / 32 or n / 16 times, partly from L1.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,13 +212,12 @@ static struct skinny_kernel kernel_for(int64_t rows)
     return kernel_of<T, COLUMNS, 8, ALIGNED>();
 }
 
-/* `width` is 0 to 2; 1 alone where rows are not aligned. */
+/* `width` is 0 or 1; 1 alone where rows are not aligned. */
 template <typename T> static struct skinny_kernel kernel_for(int width, int64_t rows, int64_t k)
 {
     if (k * (int64_t)sizeof(T) % 16 != 0)
         return width == 1 ? kernel_for<T, 2, false>(rows) : skinny_kernel();
-    if (width == 0) return kernel_for<T, 1, true>(rows);
-    return width == 1 ? kernel_for<T, 2, true>(rows) : kernel_for<T, 4, true>(rows);
+    return width == 0 ? kernel_for<T, 1, true>(rows) : kernel_for<T, 2, true>(rows);
 }
 
 static int allow(const struct skinny_kernel *kernel)

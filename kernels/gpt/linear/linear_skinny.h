@@ -7,7 +7,7 @@
 #include "linear_products.h"
 
 /* Columns of a block, and in how many parts of k; more than one part only on Hopper. */
-enum { LINEAR_SKINNY_DIVISIONS = 12 };
+enum { LINEAR_SKINNY_DIVISIONS = 8 };
 
 /* More rows are for larger tiles. */
 enum { LINEAR_SKINNY_MOST = 1024 };

@@ -105,7 +105,7 @@ int linear_end(const struct assay_call *call)
     if (value[LINEAR_PRECISION] == GPT_BF16)
         add_bias<<<grid, THREADS, 0, stream>>>((uint16_t *)y, (const uint16_t *)bias, m, n);
     else if (value[LINEAR_PRECISION] == GPT_FP16)
-        add_bias<<<grid, THREADS, 0, stream>>>((__half *)y, (const __half *)bias, m, n);
+        add_bias<<<grid, THREADS, 0, stream>>>((fp16_t *)y, (const fp16_t *)bias, m, n);
     else
         add_bias<<<grid, THREADS, 0, stream>>>((float *)y, (const float *)bias, m, n);
     return assay_launched();

@@ -21,7 +21,9 @@
 /* Rates relative to each other on an H200. Those of 256 columns, and of bf16 in turns, are
  * from the cycles between a tile's first product and its last at k = 768; those of 64 columns from
  * 4096^3; the others are chosen to give the times of 8192 x 2304 x 768 and 8192^3. A rate of 0 is
- * not known: `best` times such a kernel, `choose` does not take it. */
+ * not known: `best` times such a kernel, `choose` does not take it. What never was the fastest of
+ * 60 neutral shapes (results/README.md) is not in the tables: each kernel takes half a second to
+ * compile. */
 
 struct linear_wgmma {
     struct lwg_plan plan;

@@ -112,8 +112,8 @@ static __device__ __forceinline__ void tile_set(float *to, const tile_piece<4> &
 
 static __device__ __forceinline__ void tile_set(uint16_t *to, const tile_piece<8> &piece)
 {
-    *(uint4 *)to = make_uint4(gpt_pack(piece.v[0], piece.v[1]), gpt_pack(piece.v[2], piece.v[3]),
-                              gpt_pack(piece.v[4], piece.v[5]), gpt_pack(piece.v[6], piece.v[7]));
+    *(uint4 *)to = make_uint4(bf16_pair(piece.v[0], piece.v[1]), bf16_pair(piece.v[2], piece.v[3]),
+                              bf16_pair(piece.v[4], piece.v[5]), bf16_pair(piece.v[6], piece.v[7]));
 }
 
 /* Normalise `rows` rows of k in shared memory, in place, eight lanes per row. */

@@ -82,8 +82,8 @@ static __device__ __forceinline__ uint4 row_pack(const float (&v)[4], float)
 
 static __device__ __forceinline__ uint4 row_pack(const float (&v)[8], uint16_t)
 {
-    return make_uint4(gpt_pack(v[0], v[1]), gpt_pack(v[2], v[3]), gpt_pack(v[4], v[5]),
-                      gpt_pack(v[6], v[7]));
+    return make_uint4(bf16_pair(v[0], v[1]), bf16_pair(v[2], v[3]), bf16_pair(v[4], v[5]),
+                      bf16_pair(v[6], v[7]));
 }
 
 template <typename T>

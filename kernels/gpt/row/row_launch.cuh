@@ -27,10 +27,12 @@ struct row_job {
     char args[ROW_ARGS_BYTES]; /* their first argument */
 };
 
+/* A row that is worth a ring fills a block with 4 or 8 pieces per lane: with fewer none ever was
+ * the fastest. */
 template <class OP, int PIECES> static inline void row_job_kernels(struct row_job *job, int at)
 {
     job->registers[at] = (const void *)row_registers<OP, PIECES, 32>;
-    if constexpr (!OP::ADDS) job->ring[at] = (const void *)row_ring<OP, PIECES>;
+    if constexpr (!OP::ADDS && PIECES >= 4) job->ring[at] = (const void *)row_ring<OP, PIECES>;
 }
 
 template <class OP>
