@@ -25,7 +25,7 @@ mapfile -t left < <(descendants "$pid")
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 check "which die with it when it is killed" wait_for 5 all_gone "${left[@]}"
-check "its folder is left" [ "$(folders)" -eq 1 ]
+check "what it left is there" [ "$(folders)" -ge 1 ]
 find tmp -mindepth 1 -maxdepth 1 -exec touch -d '1 hour ago' {} +
 "$ASSAY" gate "$HERE/sim/cases10.ini" --base "$ASSAY" --device sim:seed=1 --allow-simulated --seed 1 --db gate.sqlite \
     >/dev/null 2>&1
