@@ -213,6 +213,7 @@ template <class Ring>
 static __device__ __forceinline__ void release(Ring &ring, const char *from, int number,
                                                int of_slice, int stages)
 {
+    __syncwarp(); /* no lane still waits for a stage that this lets others fill */
     int *read = ring.read + number % STAGES;
     if (threadIdx.x % 32 || number < 0 || number + STAGES >= stages) return;
     if (atomicAdd(read, 1) + 1 < TEAMS * 4) return;
