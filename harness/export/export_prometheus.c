@@ -143,19 +143,14 @@ static double is_judged(const struct fleet_card *card)
     return fleet_is_judged(card);
 }
 
-static double of_count(int64_t count)
-{
-    return count < 0 ? NAN : (double)count;
-}
-
 static double lanes(const struct fleet_card *card)
 {
-    return of_count(card->link_width);
+    return fleet_count(card->link_width);
 }
 
 static double ecc_errors(const struct fleet_card *card)
 {
-    return of_count(card->ecc_uncorrected);
+    return fleet_count(card->ecc_uncorrected);
 }
 
 static const struct {

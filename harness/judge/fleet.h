@@ -113,6 +113,9 @@ const char *fleet_measure_name(const struct fleet *fleet, int measure);
 /* Whether a card's times were held against others. */
 bool fleet_is_judged(const struct fleet_card *card);
 
+/* A count of a card's facts; NAN where it is not known. */
+double fleet_count(int64_t count);
+
 /* What is said of the cards that were asked for. */
 struct fleet_tally {
     int cards, judged, found; /* found: with a finding */

@@ -71,24 +71,24 @@ static double usual(const struct fleet *fleet, int cohort,
     return 2 * votes > known ? candidate : NAN;
 }
 
-static double of_count(int64_t value)
+double fleet_count(int64_t count)
 {
-    return value < 0 ? NAN : (double)value;
+    return count < 0 ? NAN : (double)count;
 }
 
 static double width_of(const struct fleet_card *card)
 {
-    return of_count(card->link_width);
+    return fleet_count(card->link_width);
 }
 
 static double generation_of(const struct fleet_card *card)
 {
-    return of_count(card->link_generation);
+    return fleet_count(card->link_generation);
 }
 
 static double ecc_of(const struct fleet_card *card)
 {
-    return of_count(card->ecc);
+    return fleet_count(card->ecc);
 }
 
 static double power_of(const struct fleet_card *card)
@@ -109,9 +109,9 @@ static void say_link(const struct fleet *fleet, struct fleet_card *card)
         const char *what;
         double own, most, usual;
     } facts[] = {
-        {"lanes", width_of(card), of_count(card->link_width_max),
+        {"lanes", width_of(card), fleet_count(card->link_width_max),
          usual(fleet, card->cohort, width_of)},
-        {"generation", generation_of(card), of_count(card->link_generation_max),
+        {"generation", generation_of(card), fleet_count(card->link_generation_max),
          usual(fleet, card->cohort, generation_of)},
     };
     for (int i = 0; i < 2; i++) {
