@@ -1,10 +1,11 @@
 /*
  * vq_search_best.cu - the search on tensor cores for every type (fp32 by three products of tf32
- * parts), with 16 or 32 vectors per warp, depending on the batch.
+ * parts), with 32 vectors per warp, 16, or 16 per four warps, depending on the batch.
  *
  * With 32 vectors per warp a word of the codebook serves two products; with 16 there are twice as
  * many warps to distribute. Where 32 per warp would give a multiprocessor fewer warps than its
- * four tensor cores, 16 per warp halve the time, because that is the time of one warp.
+ * four tensor cores, 16 per warp halve the time, because that is the time of one warp. Where 16 do
+ * so too, four warps have a quarter of the codewords each.
  *
  * Bytes per vector: 512 read, 1 written. Operations: 2 * 256 * 128.
  */
@@ -12,16 +13,20 @@
 
 enum { TENSOR_CORES = 4 }; /* per multiprocessor */
 
-/* One type's: 16 vectors per warp, and the variant of 32. */
+enum { SHARE = 4 }; /* warps, of a tile */
+
+/* One type's: 16 vectors per SHARE warps, 16 per warp, and the variant of 32. */
 struct search {
-    int (*allow)(void);
-    int (*launch)(struct assay_call *call);
+    int (*allow[2])(void);
+    int (*launch[2])(struct assay_call *call);
     const struct assay_variant *wide;
 };
 
 template <typename Policy> static struct search search_by(const struct assay_variant *wide)
 {
-    return {mma_allow<Policy, 1>, mma_launch<Policy, 1>, wide};
+    return {{mma_allow<Policy, 1, SHARE>, mma_allow<Policy, 1>},
+            {mma_launch<Policy, 1, SHARE>, mma_launch<Policy, 1>},
+            wide};
 }
 
 static struct search search_of(int64_t type)
@@ -44,7 +49,7 @@ int64_t vq_search_shared_bytes(void)
 int vq_search_prepare(enum search_type type)
 {
     const struct search search = search_of(type);
-    return search.allow() ? -1 : search.wide->setup(NULL);
+    return search.allow[0]() || search.allow[1]() ? -1 : search.wide->setup(NULL);
 }
 
 static int setup(struct assay_call *call)
@@ -55,9 +60,10 @@ static int setup(struct assay_call *call)
 static int launch(struct assay_call *call)
 {
     const struct search search = search_of(call->shape->value[SEARCH_TYPE]);
-    int64_t tiles = search_vectors(call->shape) / 32;
-    bool few = tiles <= (int64_t)TENSOR_CORES * assay_card()->multiprocessors;
-    return few ? search.launch(call) : search.wide->launch(call);
+    const int64_t cores = (int64_t)TENSOR_CORES * assay_card()->multiprocessors;
+    const int64_t vectors = search_vectors(call->shape);
+    if (vectors / 32 > cores) return search.wide->launch(call);
+    return search.launch[vectors / 16 > cores](call);
 }
 
 int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int64_t leaves,
@@ -74,7 +80,7 @@ int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int
 static const struct assay_variant variant = {
     .operation = "vq_search",
     .name = "best",
-    .summary = "tensor cores for every type, 16 or 32 vectors per warp",
+    .summary = "tensor cores for every type, 4, 16 or 32 vectors per warp",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .min_sm = 80,

@@ -23,6 +23,8 @@
  *
  * Grid: at most one block per multiprocessor, since the codebook fills its shared memory. Tile i
  * goes to block i mod blocks first, so that few vectors still spread over all multiprocessors.
+ * Where there are too few even so, a tile goes to SHARE warps, each of which walks over its share
+ * of the codewords; the first of them joins what they found.
  *
  * Where a block has not so much shared memory (99 KiB on cards below the data centre's), the
  * codebook passes through it in PARTS, from L2 for every tile of the warps.
@@ -268,13 +270,13 @@ template <typename Policy, int PARTS> static constexpr int mma_shared_bytes()
 }
 
 /* A part of the codebook in the order of use, and -|e|^2 / 2 of each codeword. A warp takes
- * codewords warp, warp + 8, ..., eight of them in flight. */
+ * codewords warp, warp + 8, ..., sixteen of them in flight. */
 template <typename Policy, int PARTS>
 static __device__ __forceinline__ void mma_load_codebook(const float *__restrict__ codebook,
                                                          typename Policy::piece *pieces,
                                                          float *bias)
 {
-    enum { AT_ONCE = 8 };
+    enum { AT_ONCE = 16 };
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     for (int first = 0; first < MMA_TILES / PARTS; first += AT_ONCE) {
         float4 v[AT_ONCE];
@@ -312,8 +314,30 @@ static __device__ __forceinline__ void mma_prefetch(const float *__restrict__ z,
         asm volatile("prefetch.global.L2 [%0];" ::"l"(from + i * 4096));
 }
 
+/* What SHARE neighbouring warps found for the 16 vectors of their tile, in the first of them. Each
+ * warp has codewords behind those of the warp before it. */
+template <int SHARE> static __device__ __forceinline__ void mma_join(struct search_best best[2])
+{
+    __shared__ struct search_best found[MMA_WARPS][2][8];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const auto wait = [&] {
+        asm volatile("bar.sync %0, %1;" ::"r"(1 + warp / SHARE), "n"(32 * SHARE) : "memory");
+    };
+    wait(); /* what they found for the tile before has been read */
+    if (lane % 4 == 0)
+        for (int half = 0; half < 2; half++)
+            found[warp][half][lane / 4] = best[half];
+    wait();
+    if (warp % SHARE > 0) return;
+    for (int i = 1; i < SHARE; i++)
+        for (int half = 0; half < 2; half++) {
+            const struct search_best other = found[warp + i][half][lane / 4];
+            best[half].offer(other.score, other.at);
+        }
+}
+
 /* tiles = vectors / (16 MT). */
-template <typename Policy, int MT, int PARTS>
+template <typename Policy, int MT, int PARTS, int SHARE>
 static __global__ void __launch_bounds__(MMA_THREADS, 1)
     mma_search(const float *__restrict__ z, const float *__restrict__ codebook,
                uint8_t *__restrict__ index, int64_t tiles)
@@ -325,8 +349,10 @@ static __global__ void __launch_bounds__(MMA_THREADS, 1)
     float *bias = (float *)(pieces + CODEWORDS / PARTS * CODEWORD_LENGTH / 4);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int g = lane / 4, q = lane % 4;
-    const int64_t step = (int64_t)gridDim.x * MMA_WARPS;
-    int64_t tile = (int64_t)warp * gridDim.x + blockIdx.x;
+    const int64_t step = (int64_t)gridDim.x * (MMA_WARPS / SHARE);
+    const int begin = warp % SHARE * (PART / SHARE), end = begin + PART / SHARE;
+    int64_t tile = (int64_t)(warp / SHARE) * gridDim.x + blockIdx.x;
+    static_assert(SHARE == 1 || (MT == 1 && PARTS == 1), "shares are of one tile and one part");
 
     mma_prefetch<MT>(z, tile, tiles, lane);
     if (PARTS == 1) {
@@ -367,7 +393,7 @@ static __global__ void __launch_bounds__(MMA_THREADS, 1)
                 __syncthreads();
             }
 #pragma unroll 1
-            for (int first = 0; first < PART; first += GROUP) {
+            for (int first = begin; first < end; first += GROUP) {
                 float sum[MT][GROUP][4];
 #pragma unroll
                 for (int t = 0; t < GROUP; t++) {
@@ -402,9 +428,14 @@ static __global__ void __launch_bounds__(MMA_THREADS, 1)
             for (int half = 0; half < 2; half++) {
                 best[m][half].merge(1);
                 best[m][half].merge(2);
-                if (q == 0 && busy)
-                    index[tile * (16 * MT) + 16 * m + 8 * half + g] = (uint8_t)best[m][half].at;
             }
+        if (SHARE > 1) mma_join<SHARE>(best[0]);
+#pragma unroll
+        for (int m = 0; m < MT; m++)
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+                if (q == 0 && busy && warp % SHARE == 0)
+                    index[tile * (16 * MT) + 16 * m + 8 * half + g] = (uint8_t)best[m][half].at;
     }
 }
 
@@ -418,16 +449,16 @@ struct mma_choice {
 };
 
 /* In two parts on cards where a block has not the memory for the whole codebook. */
-template <typename Policy, int MT> static inline struct mma_choice mma_choice_here()
+template <typename Policy, int MT, int SHARE> static inline struct mma_choice mma_choice_here()
 {
     constexpr int WHOLE = mma_shared_bytes<Policy, 1>();
-    if (assay_card()->shared_bytes >= WHOLE) return {mma_search<Policy, MT, 1>, WHOLE};
-    return {mma_search<Policy, MT, 2>, mma_shared_bytes<Policy, 2>()};
+    if (assay_card()->shared_bytes >= WHOLE) return {mma_search<Policy, MT, 1, SHARE>, WHOLE};
+    return {mma_search<Policy, MT, 2, 1>, mma_shared_bytes<Policy, 2>()};
 }
 
-template <typename Policy, int MT> static inline int mma_allow()
+template <typename Policy, int MT, int SHARE = 1> static inline int mma_allow()
 {
-    const struct mma_choice choice = mma_choice_here<Policy, MT>();
+    const struct mma_choice choice = mma_choice_here<Policy, MT, SHARE>();
     return cuda_allow_shared((const void *)choice.kernel, choice.shared_bytes);
 }
 
@@ -441,9 +472,10 @@ template <typename Policy, int MT> static inline int mma_setup(struct assay_call
     return mma_allow<Policy, MT>();
 }
 
-template <typename Policy, int MT> static inline int mma_launch(struct assay_call *call)
+template <typename Policy, int MT, int SHARE = 1>
+static inline int mma_launch(struct assay_call *call)
 {
-    const struct mma_choice choice = mma_choice_here<Policy, MT>();
+    const struct mma_choice choice = mma_choice_here<Policy, MT, SHARE>();
     int64_t tiles = search_vectors(call->shape) / (16 * MT);
     int64_t processors = assay_card()->multiprocessors;
     int64_t blocks = tiles < processors ? tiles : processors;
