@@ -15,11 +15,15 @@
  * Candidates for the attention: the configurations of attention_configs.cuh, or one block per
  * query.
  *
+ * In tf32 the tiles, rings and attention of fp32 are candidates too: numbers are fp32 in memory, so
+ * they may be faster, and are more exact.
+ *
  * Every candidate is checked, by other variants or in test_family_gpt_choices_gpu.c; the chosen
  * ones are checked together as this variant's output. The note says what was chosen, in the order
- * qkv, proj, fc, fc2, head: the size of a tile or ring, `lt`, `wgmma` or `warp`; then the
- * attention. Of gpt_decode it may say `persistent`: all layers by one launch (model_persistent.cu).
- * docs/kernels-gpt.md explains the notes, and compares the times with what was predicted.
+ * qkv, proj, fc, fc2, head: the size of a tile or ring (of a tf32 model `fp32:` before one of
+ * fp32), `lt`, `wgmma` or `warp`; then the attention. Of gpt_decode it may say `persistent`: all
+ * layers by one launch (model_persistent.cu). docs/kernels-gpt.md explains the notes, and compares
+ * the times with what was predicted.
  */
 #include <math.h>
 #include <stdio.h>
@@ -40,6 +44,8 @@
 enum { BY_LIBRARY = -1, BY_WGMMA = -2, BY_WARPS = -3, UNKNOWN = -4 };
 /* How the attention is done: this, UNKNOWN, or the number of a configuration. */
 enum { BY_QUERY = -1 };
+/* Added to the number of a tile, ring or configuration: that of fp32, in a tf32 model. */
+enum { IN_FP32 = 1000 };
 
 struct best {
     struct model_run run;
@@ -65,6 +71,31 @@ struct trial {
     int choice;
 };
 
+/* The number of a choice among those of its precision, which may become fp32. */
+static int read_choice(int choice, int64_t *precision)
+{
+    if (choice < IN_FP32) return choice;
+    *precision = GPT_FP32;
+    return choice - IN_FP32;
+}
+
+static int enqueue_numbered(const struct best *best, struct model_step step, int choice,
+                            void *stream)
+{
+    choice = read_choice(choice, &step.precision);
+    int tiles = model_tiles(step.precision);
+    return choice < tiles ? model_tile_enqueue(&step, choice, stream)
+                          : model_ring_enqueue(&step, choice - tiles, best->normed, stream);
+}
+
+static const char *numbered_refused(struct model_step step, int choice)
+{
+    choice = read_choice(choice, &step.precision);
+    int tiles = model_tiles(step.precision);
+    return choice < tiles ? model_tile_refused(&step, choice)
+                          : model_ring_refused(&step, choice - tiles);
+}
+
 static int enqueue_choice(const struct best *best, const struct model_step *step, int choice,
                           void *stream)
 {
@@ -72,9 +103,7 @@ static int enqueue_choice(const struct best *best, const struct model_step *step
         return model_library_enqueue(&best->library, step, best->normed, stream);
     if (choice == BY_WGMMA) return model_wgmma_enqueue(step, best->normed, stream);
     if (choice == BY_WARPS) return model_gemv_enqueue(step, stream);
-    int tiles = model_tiles(step->precision);
-    return choice < tiles ? model_tile_enqueue(step, choice, stream)
-                          : model_ring_enqueue(step, choice - tiles, best->normed, stream);
+    return enqueue_numbered(best, *step, choice, stream);
 }
 
 static int enqueue_trial(const void *what, void *stream)
@@ -89,9 +118,7 @@ static bool possible(struct best *best, const struct model_step *step, int choic
         return model_library_open(&best->library, step, best->normed, best->call, stream);
     if (choice == BY_WGMMA) return model_wgmma_refused(step) == NULL;
     if (choice == BY_WARPS) return model_gemv_refused(step) == NULL;
-    int tiles = model_tiles(step->precision);
-    return (choice < tiles ? model_tile_refused(step, choice)
-                           : model_ring_refused(step, choice - tiles)) == NULL;
+    return numbered_refused(*step, choice) == NULL;
 }
 
 static void rank_measured(struct model_ranking *ranking, int choice, const struct cuda_work *work,
@@ -101,17 +128,24 @@ static void rank_measured(struct model_ranking *ranking, int choice, const struc
     if (!isinf(us)) model_ranking_add(ranking, choice, us);
 }
 
+static void rank_choices(struct best *best, const struct model_step *step, int begin, int end,
+                         void *stream)
+{
+    for (int choice = begin; choice < end; choice++) {
+        if (!possible(best, step, choice, stream)) continue;
+        const struct trial trial = {best, step, choice};
+        const struct cuda_work work = {enqueue_trial, &trial};
+        rank_measured(&best->rivals[step->product], choice, &work, stream);
+    }
+}
+
 /* The first layer's step decides for all layers, which differ only in their addresses. */
 static int choose(struct best *best, const struct model_step *step, void *stream)
 {
     struct model_ranking *ranking = &best->rivals[step->product];
-    int end = model_tiles(step->precision) + model_rings();
-    for (int choice = BY_WARPS; choice < end; choice++) {
-        if (!possible(best, step, choice, stream)) continue;
-        const struct trial trial = {best, step, choice};
-        const struct cuda_work work = {enqueue_trial, &trial};
-        rank_measured(ranking, choice, &work, stream);
-    }
+    rank_choices(best, step, BY_WARPS, model_tiles(step->precision) + model_rings(), stream);
+    if (step->precision == GPT_TF32)
+        rank_choices(best, step, IN_FP32, IN_FP32 + model_tiles(GPT_FP32) + model_rings(), stream);
     if (ranking->count == 0)
         return assay_error("no way to do a product of %lld x %lld", (long long)step->n,
                            (long long)step->k);
@@ -134,21 +168,32 @@ struct attend_trial {
 static int enqueue_attend(const void *what, void *stream)
 {
     const struct attend_trial *trial = what;
-    return trial->choice == BY_QUERY ? model_attend_any(trial->attend, stream)
-                                     : model_attend_by(trial->attend, trial->choice, stream);
+    struct model_attend attend = *trial->attend;
+    if (trial->choice == BY_QUERY) return model_attend_any(&attend, stream);
+    int config = read_choice(trial->choice, &attend.precision);
+    return model_attend_by(&attend, config, stream);
+}
+
+static void rank_attend(struct best *best, const struct model_attend *attend, int begin, int end,
+                        void *stream)
+{
+    for (int choice = begin; choice < end; choice++) {
+        struct model_attend by = *attend;
+        int config = read_choice(choice, &by.precision);
+        if (choice != BY_QUERY && model_attend_refused(&by, config)) continue;
+        const struct attend_trial trial = {attend, choice};
+        const struct cuda_work work = {enqueue_attend, &trial};
+        rank_measured(&best->attend_rivals, choice, &work, stream);
+    }
 }
 
 /* The same for the attention. */
 static void choose_attend(struct best *best, const struct model_attend *attend, void *stream)
 {
-    int configs = model_attend_configs(attend->precision);
     best->attend_rivals.count = 0;
-    for (int choice = BY_QUERY; choice < configs; choice++) {
-        if (choice != BY_QUERY && model_attend_refused(attend, choice)) continue;
-        const struct attend_trial trial = {attend, choice};
-        const struct cuda_work work = {enqueue_attend, &trial};
-        rank_measured(&best->attend_rivals, choice, &work, stream);
-    }
+    rank_attend(best, attend, BY_QUERY, model_attend_configs(attend->precision), stream);
+    if (attend->precision == GPT_TF32)
+        rank_attend(best, attend, IN_FP32, IN_FP32 + model_attend_configs(GPT_FP32), stream);
     best->attend_choice = best->attend_rivals.count > 0 ? best->attend_rivals.choice[0] : BY_QUERY;
 }
 
@@ -162,11 +207,24 @@ static int attend(void *self, const struct model_attend *attend, void *stream)
 
 static const char *choice_name(int64_t precision, int choice)
 {
+    choice = read_choice(choice, &precision);
     int tiles = model_tiles(precision);
     if (choice == BY_LIBRARY) return "lt";
     if (choice == BY_WGMMA) return "wgmma";
     if (choice == BY_WARPS) return "warp";
     return choice < tiles ? model_tile_name(precision, choice) : model_ring_name(choice - tiles);
+}
+
+static const char *attend_name(int64_t precision, int choice)
+{
+    if (choice < 0) return "query";
+    int config = read_choice(choice, &precision);
+    return model_attend_name(precision, config);
+}
+
+static const char *in_fp32(int choice)
+{
+    return choice >= IN_FP32 ? "fp32:" : "";
 }
 
 static void note(const struct best *best, struct assay_call *call)
@@ -178,14 +236,13 @@ static void note(const struct best *best, struct assay_call *call)
     if (best->at_once) return;
     for (int p = 0; p < products && used < sizeof call->note; p++) {
         const char *name = choice_name(model->precision, best->choice[p]);
-        used += (size_t)snprintf(call->note + used, sizeof call->note - used, "%s%s", p ? " " : "",
-                                 name);
+        used += (size_t)snprintf(call->note + used, sizeof call->note - used, "%s%s%s",
+                                 p ? " " : "", in_fp32(best->choice[p]), name);
     }
     if (used < sizeof call->note)
-        (void)snprintf(call->note + used, sizeof call->note - used, ", attention %s",
-                       best->attend_choice < 0
-                           ? "query"
-                           : model_attend_name(model->precision, best->attend_choice));
+        (void)snprintf(call->note + used, sizeof call->note - used, ", attention %s%s",
+                       in_fp32(best->attend_choice),
+                       attend_name(model->precision, best->attend_choice));
 }
 
 /* -------------------------------------------------------------- variants -- */
