@@ -8,8 +8,9 @@
  */
 #include "model_cuda.h"
 #include "kernels/gpt/dependent_launch.cuh"
+#include "kernels/gpt/row/row.cuh"
 
-enum { THREADS = 256, WARPS = THREADS / 32, SHARED_ROWS = 48 << 10 };
+enum { THREADS = 256, WARPS = THREADS / 32, SHARED_ROWS = 48 << 10, NORM_PIECES = 8 };
 
 /* ------------------------------------------------------------- embedding -- */
 
@@ -71,17 +72,77 @@ static __global__ void __launch_bounds__(THREADS)
                            gpt_float(__ldg(shift + i)));
 }
 
+/* One warp per row, in registers: at most NORM_PIECES of 16 bytes per lane. The weights are there
+ * before x is. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    norm_held(const T *x, int64_t ldx, const T *scale, const T *shift, T *y, int64_t rows, int k)
+{
+    enum { WIDTH = row_piece<T>::WIDTH };
+    const int64_t row = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32, pieces = k / WIDTH;
+    uint4 held[NORM_PIECES] = {}, gain[NORM_PIECES] = {}, offset[NORM_PIECES] = {};
+    const auto each = [&](auto f) {
+#pragma unroll
+        for (int i = 0; i < NORM_PIECES; i++)
+            if (lane + 32 * i < pieces) f(i, lane + 32 * i);
+    };
+    each([&](int i, int at) {
+        gain[i] = __ldg((const uint4 *)scale + at);
+        offset[i] = __ldg((const uint4 *)shift + at);
+    });
+    dependent_release();
+    dependent_wait();
+    if (row >= rows) return;
+    float v[WIDTH], sum = 0.0f, squares = 0.0f;
+    each([&](int i, int at) { held[i] = ((const uint4 *)(x + row * ldx))[at]; });
+    each([&](int i, int) {
+        row_unpack<T>(v, held[i]);
+#pragma unroll
+        for (int j = 0; j < WIDTH; j++)
+            sum += v[j];
+    });
+    const float mean = gpt_warp_sum(sum) / (float)k;
+    each([&](int i, int) {
+        row_unpack<T>(v, held[i]);
+#pragma unroll
+        for (int j = 0; j < WIDTH; j++)
+            squares += (v[j] - mean) * (v[j] - mean);
+    });
+    const float r = rsqrtf(gpt_warp_sum(squares) / (float)k + GPT_LAYERNORM_EPSILON);
+    each([&](int i, int at) {
+        float a[WIDTH], b[WIDTH];
+        row_unpack<T>(v, held[i]);
+        row_unpack<T>(a, gain[i]);
+        row_unpack<T>(b, offset[i]);
+#pragma unroll
+        for (int j = 0; j < WIDTH; j++)
+            v[j] = (v[j] - mean) * r * a[j] + b[j];
+        ((uint4 *)(y + row * k))[at] = row_pack(v, T());
+    });
+}
+
+static bool on_16(const void *at)
+{
+    return (uintptr_t)at % 16 == 0;
+}
+
+template <typename T> static int enqueue_norm(const struct model_step *step, void *y, void *stream)
+{
+    const int width = row_piece<T>::WIDTH;
+    const bool held = step->k % width == 0 && step->ldx % width == 0 &&
+                      step->k <= 32 * NORM_PIECES * width && on_16(step->x) && on_16(step->scale) &&
+                      on_16(step->shift) && on_16(y);
+    return dependent_launch(held ? norm_held<T> : norm<T>, dim3(gpt_blocks(step->m, WARPS)),
+                            THREADS, 0, stream, (const T *)step->x, step->ldx,
+                            (const T *)step->scale, (const T *)step->shift, (T *)y, step->m,
+                            (int)step->k);
+}
+
 int model_norm(const struct model_step *step, void *y, void *stream)
 {
-    dim3 grid(gpt_blocks(step->m, WARPS));
-    if (step->precision == GPT_BF16)
-        return dependent_launch(norm<uint16_t>, grid, THREADS, 0, stream, (const uint16_t *)step->x,
-                                step->ldx, (const uint16_t *)step->scale,
-                                (const uint16_t *)step->shift, (uint16_t *)y, step->m,
-                                (int)step->k);
-    return dependent_launch(norm<float>, grid, THREADS, 0, stream, (const float *)step->x,
-                            step->ldx, (const float *)step->scale, (const float *)step->shift,
-                            (float *)y, step->m, (int)step->k);
+    return step->precision == GPT_BF16 ? enqueue_norm<uint16_t>(step, y, stream)
+                                       : enqueue_norm<float>(step, y, stream);
 }
 
 /* ---------------------------------------------------------------- finish -- */
