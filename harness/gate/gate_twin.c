@@ -1,6 +1,7 @@
 /*
  * gate_twin.c - a gate of both builds in one process: their variants come from shared objects, and
- * are launched in turns by one launch of this program (measure/turns.h).
+ * are launched in turns by one launch of this program (measure/turns.h). What changed there is
+ * measured again by a few launches more: where copies lie differs from process to process.
  */
 #include <limits.h>
 #include <math.h>
@@ -129,7 +130,8 @@ static int check_plans(const struct gate_run *run, const struct twin_objects *ob
 struct watched {
     struct gate_run *run;
     double start_s;
-    int stored; /* cases when it was last judged */
+    int stored;     /* cases when it was last judged */
+    bool may_final; /* a failure may end it */
 };
 
 static void tell(const struct watched *watched, int stored, int planned)
@@ -162,22 +164,22 @@ static bool goes_on(void *about, struct store *so_far, const char *id)
     if (store_count_cases(so_far, id, &stored, &planned) != 0 || stored == 0) return true;
     tell(watched, stored, planned);
     run->out_of_time = limit_s > 0 && clock_s() - run->start_s > limit_s;
-    if (!run->out_of_time && options->fail_fast && stored > watched->stored)
+    if (!run->out_of_time && watched->may_final && stored > watched->stored)
         run->final = fails(run, so_far, id);
     watched->stored = stored;
     return !run->out_of_time && !run->final;
 }
 
 /* 0, or -1 with assay_error: it was not done. */
-static int launch(struct gate_run *run, const struct twin_objects *objects, char id[STORE_ID],
-                  enum launch_end *end)
+static int launch(struct gate_run *run, const struct twin_objects *objects, int round,
+                  const char *filter, bool may_final, char id[STORE_ID], enum launch_end *end)
 {
     const struct gate_options *options = run->options;
     struct timings timings;
-    struct watched watched = {.run = run, .start_s = clock_s()};
+    struct watched watched = {.run = run, .start_s = clock_s(), .may_final = may_final};
     char label[GATE_LABEL], floor[32];
-    struct program_call call = gate_call(run, ARM_CANDIDATE, 0, run->filter);
-    snprintf(label, sizeof label, "gate %.8s round 1, twins", run->session);
+    struct program_call call = gate_call(run, ARM_CANDIDATE, round, filter);
+    snprintf(label, sizeof label, "gate %.8s round %d, twins", run->session, round + 1);
     snprintf(floor, sizeof floor, "%.9g", 100 * options->threshold);
     call.program = options->self;
     call.objects = objects->candidate;
@@ -187,7 +189,6 @@ static int launch(struct gate_run *run, const struct twin_objects *objects, char
     call.label = label;
     call.watch = goes_on;
     call.about = &watched;
-    fprintf(stderr, "assay: both builds in one process, launched in turns\n");
     *end = program_launch(&call, run->store, &timings);
     gate_end_bar();
     if (*end != LAUNCH_DONE) return -1;
@@ -197,26 +198,133 @@ static int launch(struct gate_run *run, const struct twin_objects *objects, char
 }
 
 /* 0, or -1 with assay_error. */
-static int measure(struct gate_run *run, char id[STORE_ID], enum launch_end *end)
+static int measure(struct gate_run *run, struct twin_objects *objects, char id[STORE_ID],
+                   enum launch_end *end)
 {
-    struct twin_objects objects;
     *end = LAUNCH_REFUSED;
-    if (find_objects(run, &objects) != 0 || check_plans(run, &objects) != 0 ||
-        launch(run, &objects, id, end) != 0)
-        return -1;
+    if (find_objects(run, objects) != 0 || check_plans(run, objects) != 0) return -1;
+    fprintf(stderr, "assay: both builds in one process, launched in turns\n");
+    if (launch(run, objects, 0, run->filter, run->options->fail_fast, id, end) != 0) return -1;
     return run->final ? 0 : gate_read_twins(run, run->store, id);
+}
+
+/* --------------------------------------------------------------- confirm -- */
+
+/* Processes in which a change must be seen besides, the same way and beyond the floor. */
+enum { CONFIRMS = 4 };
+/* What is changed by more needs none: twice what copies of the same code were off by at most, in
+ * 485 cases on an H200. */
+static const double BEYOND_PLACE = 0.05;
+
+static bool may_be_place(const struct comparison_row *row)
+{
+    bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED;
+    return changed && fabs(log(row->ratio.mid)) < BEYOND_PLACE;
+}
+
+static const struct comparison_row *row_of(const struct comparison *comparison,
+                                           const struct case_id *id)
+{
+    for (int i = 0; i < comparison->count; i++)
+        if (case_id_order(&comparison->rows[i].id, id) == 0) return &comparison->rows[i];
+    return NULL;
+}
+
+static bool repeats(const struct comparison_row *row, const struct comparison_row *again)
+{
+    double change = again ? log(again->ratio.mid) : NAN;
+    return row->verdict == VERDICT_REGRESSED ? change > log1p(row->floor)
+                                             : change < -log1p(row->floor);
+}
+
+/* What of `first` is measured once more, as a filter; how many cases that are. */
+static int doubtful(const struct comparison *first, char filter[GATE_FILTER])
+{
+    int count = 0;
+    filter[0] = '\0';
+    for (int i = 0; i < first->count; i++)
+        count += may_be_place(&first->rows[i]) && gate_filter_add(filter, &first->rows[i].id);
+    return count;
+}
+
+static void doubt(struct comparison_row *row, enum verdict verdict, const char *reason)
+{
+    row->verdict = verdict;
+    snprintf(row->reason, sizeof row->reason, "%s", reason);
+}
+
+/* One more process. What it does not show is UNSTABLE in `first`. 0, or -1 with assay_error. */
+static int confirm_once(struct gate_run *run, const struct twin_objects *objects,
+                        struct comparison *first, const char *filter, int round)
+{
+    char id[STORE_ID];
+    enum launch_end end;
+    double layout;
+    if (launch(run, objects, round, filter, false, id, &end) != 0 ||
+        gate_read_twins(run, run->store, id) != 0 ||
+        gate_judge_twins(run, run->store, id, false, &layout) != 0)
+        return -1;
+    for (int i = 0; i < first->count; i++) {
+        struct comparison_row *row = &first->rows[i];
+        const struct comparison_row *again = row_of(run->comparison, &row->id);
+        if (!may_be_place(row) || repeats(row, again)) continue;
+        if (run->out_of_time && !(again && again->ratio.mid > 0)) continue; /* not measured */
+        doubt(row, VERDICT_UNSTABLE,
+              "not shown again by another process, where the copies lie elsewhere");
+    }
+    return 0;
+}
+
+/* Whether changes are those of the code, and not of where its copies lay in that one process. 0, or
+ * -1 with assay_error. */
+static int confirm(struct gate_run *run, const struct twin_objects *objects, const char *id)
+{
+    struct comparison first = *run->comparison;
+    char filter[GATE_FILTER];
+    int status = 0, count = doubtful(&first, filter);
+    if (count == 0) return 0;
+    fprintf(stderr, "assay: %d change%s of less than %.2g %%, in %d processes more\n", count,
+            count == 1 ? "" : "s", 100 * BEYOND_PLACE, CONFIRMS);
+    memset(run->comparison, 0, sizeof *run->comparison);
+    for (int round = 1; status == 0 && round <= CONFIRMS && !run->out_of_time; round++)
+        if (doubtful(&first, filter) > 0)
+            status = confirm_once(run, objects, &first, filter, round);
+    comparison_release(run->comparison);
+    *run->comparison = first;
+    for (int i = 0; run->out_of_time && i < first.count; i++)
+        if (may_be_place(&first.rows[i]))
+            doubt(&first.rows[i], VERDICT_INCONCLUSIVE,
+                  "the gate ended before other processes showed it, too");
+    return status != 0 ? status : gate_read_twins(run, run->store, id);
+}
+
+/* A gate that ends at its first failure ends with those that remain, or is made whole. */
+static int judge(struct gate_run *run, const struct twin_objects *objects, char id[STORE_ID],
+                 enum launch_end *end)
+{
+    double layout;
+    if (run->final) {
+        if (confirm(run, objects, id) != 0) return -1;
+        run->final = gate_is_final(run, true);
+        if (run->final) return 0;
+        *end = LAUNCH_REFUSED;
+        if (launch(run, objects, 0, run->filter, false, id, end) != 0 ||
+            gate_read_twins(run, run->store, id) != 0)
+            return -1;
+    }
+    if (gate_judge_twins(run, run->store, id, !run->out_of_time, &layout) != 0) return -1;
+    return confirm(run, objects, id);
 }
 
 int gate_twins(struct gate_run *run)
 {
     char id[STORE_ID];
     enum launch_end end;
-    if (measure(run, id, &end) == 0) {
-        double layout;
-        bool judged =
-            run->final || gate_judge_twins(run, run->store, id, !run->out_of_time, &layout) == 0;
+    struct twin_objects objects;
+    if (measure(run, &objects, id, &end) == 0) {
+        bool judged = judge(run, &objects, id, &end) == 0;
         if (judged) gate_note_end(run, run->pool[ARM_CANDIDATE].count, "cases");
-        return judged ? GATE_MADE : EXIT_USAGE;
+        return judged ? GATE_MADE : end == LAUNCH_STOPPED ? EXIT_INTERRUPTED : EXIT_USAGE;
     }
     if (end == LAUNCH_STOPPED) return EXIT_INTERRUPTED;
     if (end == LAUNCH_FAILED) return EXIT_USAGE;

@@ -21,7 +21,8 @@ enum stream {
     STREAM_NOISE,
     STREAM_SPIKE,
     STREAM_SPIKE_SIZE,
-    STREAM_STEP
+    STREAM_STEP,
+    STREAM_PLACE
 };
 
 static double draw_uniform(uint64_t seed, enum stream stream, int64_t index)
@@ -83,6 +84,8 @@ struct sim_case sim_case_begin(const struct sim_spec *spec, const struct sim_lau
     time_ns *= sim_spec_slowdown(spec, id->operation, id->variant);
     char plain[ASSAY_MAX_NAME];
     if (twin_split(id->variant, plain) >= 0) seed = hash_text(seed, id->variant);
+    if (draw_uniform(seed, STREAM_PLACE, 0) < spec->place_share)
+        time_ns *= 1 + spec->place_pct / 100;
     return (struct sim_case){.seed = seed, .time_ns = time_ns, .in_mode = in_mode};
 }
 

@@ -76,7 +76,8 @@ static int take_number(struct sim_spec *spec, const struct sim_key *key, char *v
     return 0;
 }
 
-static int take_modes(struct sim_spec *spec, const struct sim_key *key, char *value)
+/* A share, and how much longer that takes: two fields, one behind the other. */
+static int take_share(struct sim_spec *spec, const struct sim_key *key, char *value)
 {
     double share, pct;
     char *colon = strchr(value, ':');
@@ -85,8 +86,9 @@ static int take_modes(struct sim_spec *spec, const struct sim_key *key, char *va
                 parse_number(colon + 1, key->min, key->max, &pct);
     if (colon) *colon = ':';
     if (!fine) return refuse(key, value);
-    spec->mode_share = share;
-    spec->mode_pct = pct;
+    double *field = (double *)((char *)spec + key->offset);
+    field[0] = share;
+    field[1] = pct;
     return 0;
 }
 
@@ -119,6 +121,7 @@ static int take_rule(struct sim_spec *spec, const struct sim_key *key, char *val
 /* ------------------------------------------------------------------ keys -- */
 
 #define SHARE     "a share from 0 to 1"
+#define SHARE_PCT "SHARE:PCT with " SHARE " and per cent from -90 to 1000, as in 0.2:4"
 #define GLOB      "a glob on operation/variant, as in int8_quantize/*"
 #define AT(field) offsetof(struct sim_spec, field)
 
@@ -128,8 +131,8 @@ static const struct sim_key keys[] = {
     {"launch", take_number, AT(launch_pct), 0, 100, 0, "per cent from 0 to 100, as in 0.5"},
     {"drift", take_number, AT(drift_pct), -10, 100, 0,
      "per cent per minute from -10 to 100, as in 0.2"},
-    {"modes", take_modes, 0, -90, 1000, 0,
-     "SHARE:PCT with " SHARE " and per cent from -90 to 1000, as in 0.2:4"},
+    {"modes", take_share, AT(mode_share), -90, 1000, 0, SHARE_PCT},
+    {"places", take_share, AT(place_share), -90, 1000, 0, SHARE_PCT},
     {"throttle", take_number, AT(throttle_share), 0, 1, 0, SHARE ", as in 0.1"},
     {"step", take_number, AT(step_ns), 0, 1e6, 0, "ns from 0 to 1e6, as in 32"},
     {"gpus", take_gpus, 0, 1, SIM_MAX_GPUS, 0, "how many there are, from 1 to 64"},

@@ -33,6 +33,8 @@ struct sim_spec {
     double drift_pct;      /* per simulated minute */
     double mode_share;     /* share of the launches of a case that are in the second mode */
     double mode_pct;       /* how much longer the second mode takes */
+    double place_share;    /* share of the twins of a case in a launch that lie worse */
+    double place_pct;      /* how much longer these take */
     double throttle_share; /* share of the blocks that are throttled */
     int gpus;              /* of the machine; 0: it was not said, and there is one */
     int gpu;               /* which of them, from 0; -1: none is named, or all are (gpu=all) */
