@@ -87,80 +87,134 @@ static __device__ __forceinline__ layernorm_piece<4> layernorm_fetch(const layer
     return {raw.x, raw.y, raw.z, raw.w};
 }
 
-/*
- * Normalise one row with `threads` threads; this one is number `thread`. Each thread holds pieces
- * thread, thread + threads, ... (PIECES of them at most, each WIDTH floats) and loads all of them
- * before it uses the first. The mean, and then the sum of squares about it, are computed from the
- * registers; total(v, i) returns the sum of v over all threads, where i numbers the sums. The row
- * is aligned to WIDTH floats, and WIDTH divides its length.
- */
-template <bool ADD, int WIDTH, int PIECES, typename Total>
-static __device__ __forceinline__ void layernorm_row(const struct layernorm &args, int64_t row,
-                                                     int thread, int threads, Total total)
-{
+/* Which pieces of a row a thread holds: thread, thread + threads, ..., PIECES of them at most. */
+template <bool ADD, int WIDTH, int PIECES, bool AHEAD> struct layernorm_hold {
     typedef layernorm_piece<WIDTH> piece;
-    int pieces = args.columns / WIDTH;
-    int64_t begin = row * pieces;
-    piece s[PIECES];
+    int thread, threads, pieces; /* of the row */
+    piece s[PIECES], weight[AHEAD ? PIECES : 1], bias[AHEAD ? PIECES : 1];
+
+    /* f(k, at) for each piece that is there. */
+    template <typename Each> __device__ __forceinline__ void each(Each f)
+    {
 #pragma unroll
-    for (int k = 0; k < PIECES; k++) {
-        int at = thread + k * threads;
-        s[k] = {};
-        if (at < pieces) s[k] = layernorm_fetch((const piece *)args.x + begin + at);
+        for (int k = 0; k < PIECES; k++)
+            if (thread + k * threads < pieces) f(k, thread + k * threads);
     }
-    if (ADD) {
-        piece r[PIECES];
+
+    /* Load all pieces before the first is used. The weights too, if they are read AHEAD: behind the
+     * sums a cold launch would wait for memory once more. */
+    __device__ __forceinline__ void load(const struct layernorm &args, int64_t begin)
+    {
+        piece r[ADD ? PIECES : 1];
 #pragma unroll
-        for (int k = 0; k < PIECES; k++) {
-            int at = thread + k * threads;
-            r[k] = {};
-            if (at < pieces) r[k] = layernorm_fetch((const piece *)args.r + begin + at);
-        }
+        for (int k = 0; k < PIECES; k++)
+            s[k] = {};
+        each([&](int k, int at) { s[k] = layernorm_fetch((const piece *)args.x + begin + at); });
+        if (ADD)
+            each([&](int k, int at) {
+                r[ADD ? k : 0] = layernorm_fetch((const piece *)args.r + begin + at);
+            });
+        if (AHEAD)
+            each([&](int k, int at) {
+                weight[AHEAD ? k : 0] = layernorm_fetch((const piece *)args.weight + at);
+                bias[AHEAD ? k : 0] = layernorm_fetch((const piece *)args.bias + at);
+            });
+        if (ADD)
+            each([&](int k, int at) {
 #pragma unroll
-        for (int k = 0; k < PIECES; k++) {
-            int at = thread + k * threads;
+                for (int i = 0; i < WIDTH; i++)
+                    s[k].v[i] += r[ADD ? k : 0].v[i];
+                ((piece *)args.sum)[begin + at] = s[k];
+            });
+    }
+
+    __device__ __forceinline__ float sum()
+    {
+        float sum = 0.0f;
+#pragma unroll
+        for (int k = 0; k < PIECES; k++)
 #pragma unroll
             for (int i = 0; i < WIDTH; i++)
-                s[k].v[i] += r[k].v[i];
-            if (at < pieces) ((piece *)args.sum)[begin + at] = s[k];
-        }
+                sum += s[k].v[i];
+        return sum;
     }
-    float sum = 0.0f;
+
+    /* Of the deviations from `mean`. */
+    __device__ __forceinline__ float squares(float mean)
+    {
+        float squares = 0.0f;
+        each([&](int k, int) {
 #pragma unroll
-    for (int k = 0; k < PIECES; k++)
-#pragma unroll
-        for (int i = 0; i < WIDTH; i++)
-            sum += s[k].v[i];
-    float mean = total(sum, 0) / (float)args.columns;
-    float squares = 0.0f;
-#pragma unroll
-    for (int k = 0; k < PIECES; k++) {
-        if (thread + k * threads >= pieces) continue; /* zeros are not elements */
-#pragma unroll
-        for (int i = 0; i < WIDTH; i++)
-            squares += (s[k].v[i] - mean) * (s[k].v[i] - mean);
+            for (int i = 0; i < WIDTH; i++)
+                squares += (s[k].v[i] - mean) * (s[k].v[i] - mean);
+        });
+        return squares;
     }
-    float scale = layernorm_scale(total(squares, 1) / (float)args.columns);
+
+    __device__ __forceinline__ void store(const struct layernorm &args, int64_t begin, float mean,
+                                          float scale)
+    {
+        each([&](int k, int at) {
+            if (!AHEAD) {
+                weight[0] = layernorm_fetch((const piece *)args.weight + at);
+                bias[0] = layernorm_fetch((const piece *)args.bias + at);
+            }
+            const int own = AHEAD ? k : 0;
+            piece y;
 #pragma unroll
-    for (int k = 0; k < PIECES; k++) {
-        int at = thread + k * threads;
-        if (at >= pieces) continue;
-        piece weight = layernorm_fetch((const piece *)args.weight + at);
-        piece bias = layernorm_fetch((const piece *)args.bias + at);
-        piece y;
-#pragma unroll
-        for (int i = 0; i < WIDTH; i++)
-            y.v[i] = (s[k].v[i] - mean) * scale * weight.v[i] + bias.v[i];
-        ((piece *)args.y)[begin + at] = y;
+            for (int i = 0; i < WIDTH; i++)
+                y.v[i] = (s[k].v[i] - mean) * scale * weight[own].v[i] + bias[own].v[i];
+            ((piece *)args.y)[begin + at] = y;
+        });
     }
+};
+
+/* One warp per row, WARPS of them per block. */
+template <bool ADD, int PIECES, int WARPS>
+static __global__ void __launch_bounds__(32 * WARPS) layernorm_warp_row(struct layernorm args)
+{
+    const int64_t row = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
+    if (row >= args.rows) return;
+    layernorm_hold<ADD, 4, PIECES, true> hold;
+    hold.thread = threadIdx.x % 32, hold.threads = 32, hold.pieces = args.columns / 4;
+    const int64_t begin = row * hold.pieces;
+    hold.load(args, begin);
+    const float mean = gpt_warp_sum(hold.sum()) / (float)args.columns;
+    const float squares = gpt_warp_sum(hold.squares(mean));
+    hold.store(args, begin, mean, layernorm_scale(squares / (float)args.columns));
 }
 
-/* One block of at most THREADS threads per row. */
-template <bool ADD, int WIDTH, int PIECES, int THREADS>
+/* What a warp knows of its elements. */
+struct layernorm_share {
+    float count, mean, squares; /* squares of the deviations from its own mean */
+};
+
+/* One block of at most THREADS threads per row, whose warps each find the mean and the deviations
+ * of their elements. These are joined by the formula of Chan, Golub and LeVeque (see
+ * layernorm_welford.cu), so that there is one barrier. */
+template <bool ADD, int WIDTH, int PIECES, int THREADS, bool AHEAD>
 static __global__ void __launch_bounds__(THREADS) layernorm_block_row(struct layernorm args)
 {
-    __shared__ float warps[2][32];
-    layernorm_row<ADD, WIDTH, PIECES>(
-        args, blockIdx.x, threadIdx.x, blockDim.x,
-        [&](float value, int which) { return gpt_block_sum(value, warps[which]); });
+    __shared__ struct layernorm_share shares[THREADS / 32];
+    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    layernorm_hold<ADD, WIDTH, PIECES, AHEAD> hold;
+    hold.thread = threadIdx.x, hold.threads = blockDim.x, hold.pieces = args.columns / WIDTH;
+    const int64_t begin = (int64_t)blockIdx.x * hold.pieces;
+    hold.load(args, begin);
+    int count = 0;
+#pragma unroll
+    for (int k = 0; k < PIECES; k++)
+        count += WIDTH * max(0, min(32, hold.pieces - 32 * warp - k * hold.threads));
+    const float own = gpt_warp_sum(hold.sum()) / (float)max(count, 1);
+    const float around = gpt_warp_sum(hold.squares(own));
+    if (threadIdx.x % 32 == 0) shares[warp] = {(float)count, own, around};
+    __syncthreads();
+    float sum = 0.0f, squares = 0.0f;
+    for (int i = 0; i < warps; i++)
+        sum += shares[i].count * shares[i].mean;
+    const float mean = sum / (float)args.columns;
+    for (int i = 0; i < warps; i++)
+        squares +=
+            shares[i].squares + shares[i].count * (shares[i].mean - mean) * (shares[i].mean - mean);
+    hold.store(args, begin, mean, layernorm_scale(squares / (float)args.columns));
 }

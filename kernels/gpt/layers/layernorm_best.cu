@@ -4,71 +4,68 @@
  *
  * Bytes per element: 4 read, 4 written (8 and 8 with a residual), the minimum.
  *
- *   up to 512 columns     one warp per row, at most four float4 per lane: no barriers, sums by
- *                         shuffles
- *   up to 1024 columns    one warp per row, at most eight float4 per lane. But one block per row,
- *                         four floats per thread, where rows are few (warps alone have too few
- *                         loads in flight), and with a residual (a warp needs too many registers)
- *   more columns          one block per row, four float4 per thread (eight above 16384 columns).
- *                         With 4096 columns that is 256 threads, and eight blocks per
- *                         multiprocessor: while some compute sums, the loads of others keep the
- *                         memory busy
+ *   up to 768 columns     one warp per row, at most six float4 per lane, eight warps per block: no
+ *                         barriers, sums by shuffles. With a residual up to 512, as a warp needs
+ *                         too many registers beyond
+ *   more columns          one block per row, four float4 per thread (eight above 16384 columns);
+ *                         with a residual two, up to 3072 columns. With 4096 columns that is 256
+ *                         threads, and eight blocks per multiprocessor: while some compute sums,
+ *                         the loads of others keep the memory busy
  *   not a multiple of 4   as layernorm_rows.cu does it, and so above 32768 columns: divided as is
  *                         fastest in setup
  *
- * weight and bias come from L1 and L2.
+ * Weight and bias are read beside the row where registers allow it: behind the sums, the first rows
+ * of each multiprocessor would wait for memory once more. Beyond 2048 columns (3072 with a
+ * residual) they cost more warps than they save, unless there are only a few rows.
  *
- * Measured at 768 columns on an H200. 1024 rows take 3.8 us by blocks and 4.4 us by warps; with a
- * residual 4.9 and 5.6 us. 8192 rows with a residual take 24.1 us by blocks and 25.3 us by warps,
- * but without one 17.6 and 13.0 us, so that case keeps warps. (Where blocks are used now, the
- * figures by warps are of the published run of 2026-11-21, before this change.)
+ * Measured on an H200, cold, without and with a residual, in microseconds: 1024 x 768 2.78 and 4.7,
+ * 8192 x 768 12.4 and 23.0, 3000 x 1536 9.6 and 17.4, 16384 x 4096 126 and 256. With the weights
+ * behind the sums and a barrier more 1024 x 768 took 3.78, 8192 x 768 13.1 and 3000 x 1536 10.9.
  */
 #include "layernorm.cuh"
 #include "layernorm_rows.cuh"
 
 enum {
-    WARPS = 4,
+    WARPS = 8,
     THREADS = 1024,
     PIECES_MAX = 8,
-    WARP_COLUMNS = 1024, /* at most, of a row that a warp holds */
-    FEW_COLUMNS = 512,   /* a warp always */
-    MANY_ROWS = 4096,    /* warps fill the device */
+    FEW_BLOCKS = 4, /* per multiprocessor */
 };
 
-template <bool ADD, int PIECES>
-static __global__ void __launch_bounds__(32 * WARPS) warp_row(struct layernorm args)
-{
-    int64_t row = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
-    if (row >= args.rows) return;
-    layernorm_row<ADD, 4, PIECES>(args, row, threadIdx.x % 32, 32,
-                                  [](float value, int) { return gpt_warp_sum(value); });
-}
+/* The kernel for rows of so many columns at most. */
+struct division {
+    int columns;
+    int floats; /* per thread of a block that has one row; 0: a warp per row */
+    layernorm_kernel *kernel;
+};
 
-/* The kernel for rows of this length; blocks and threads to launch it with. */
-template <bool ADD>
-static layernorm_kernel *choose(int64_t rows, int64_t columns, int64_t *blocks, int *threads)
+static const struct division alone[] = {
+    {128, 0, layernorm_warp_row<false, 1, WARPS>},
+    {256, 0, layernorm_warp_row<false, 2, WARPS>},
+    {512, 0, layernorm_warp_row<false, 4, WARPS>},
+    {768, 0, layernorm_warp_row<false, 6, WARPS>},
+    {2048, 16, layernorm_block_row<false, 4, 4, THREADS, true>},
+    {16 * THREADS, 16, layernorm_block_row<false, 4, 4, THREADS, false>},
+    {32 * THREADS, 32, layernorm_block_row<false, 4, 8, THREADS, false>},
+};
+
+static const struct division adding[] = {
+    {128, 0, layernorm_warp_row<true, 1, WARPS>},
+    {256, 0, layernorm_warp_row<true, 2, WARPS>},
+    {512, 0, layernorm_warp_row<true, 4, WARPS>},
+    {3072, 8, layernorm_block_row<true, 4, 2, THREADS, true>},
+    {16 * THREADS, 16, layernorm_block_row<true, 4, 4, THREADS, false>},
+    {32 * THREADS, 32, layernorm_block_row<true, 4, 8, THREADS, false>},
+};
+
+static const struct division *choose(bool adds, int64_t rows, int64_t columns)
 {
-    static layernorm_kernel *const by_warp[] = {
-        warp_row<ADD, 1>, warp_row<ADD, 2>, warp_row<ADD, 4>, warp_row<ADD, 6>, warp_row<ADD, 8>};
-    static const int warp_columns[] = {128, 256, 512, 768, WARP_COLUMNS};
-    static layernorm_kernel *const by_block[] = {layernorm_block_row<ADD, 4, 4, THREADS>,
-                                                 layernorm_block_row<ADD, 4, 8, THREADS>,
-                                                 layernorm_block_row<ADD, 1, 4, THREADS>};
-    bool vectors = !(columns > FEW_COLUMNS && columns <= WARP_COLUMNS && (ADD || rows < MANY_ROWS));
-    *blocks = rows;
-    if (vectors && columns <= WARP_COLUMNS) {
-        int index = 0;
-        while (columns > warp_columns[index])
-            index++;
-        *blocks = gpt_blocks(rows, WARPS);
-        *threads = 32 * WARPS;
-        return by_warp[index];
-    }
-    int64_t pieces = vectors ? columns / 4 : columns;
-    bool eight = pieces > 4 * THREADS;
-    int64_t needed = (pieces + (eight ? 7 : 3)) / (eight ? 8 : 4);
-    *threads = (int)((needed + 31) / 32 * 32);
-    return by_block[(vectors ? 0 : 2) + eight];
+    const struct division *division = adds ? adding : alone;
+    while (columns > division->columns)
+        division++;
+    const bool few = rows <= (int64_t)FEW_BLOCKS * assay_card()->multiprocessors;
+    if (!adds && few && division->floats == 16 && division->columns > 2048) division--;
+    return division;
 }
 
 static bool in_registers(const struct assay_shape *shape)
@@ -85,15 +82,15 @@ static int setup(struct assay_call *call)
 
 static int launch(struct assay_call *call)
 {
-    int64_t rows = call->shape->value[LAYERNORM_ROWS], blocks;
-    int64_t columns = call->shape->value[LAYERNORM_COLUMNS];
-    int threads;
+    const int64_t rows = call->shape->value[LAYERNORM_ROWS];
+    const int64_t columns = call->shape->value[LAYERNORM_COLUMNS];
     if (!in_registers(call->shape)) return row_launch<layernorm_rows_job>(call);
-    /* Which one holds a row, a warp or a block, may differ with the residual. */
-    layernorm_kernel *kernel = layernorm_adds(call->shape)
-                                   ? choose<true>(rows, columns, &blocks, &threads)
-                                   : choose<false>(rows, columns, &blocks, &threads);
-    return layernorm_launch(call, blocks, threads, kernel, kernel);
+    const struct division *by = choose(layernorm_adds(call->shape), rows, columns);
+    if (by->floats == 0)
+        return layernorm_launch(call, gpt_blocks(rows, WARPS), 32 * WARPS, by->kernel, by->kernel);
+    const int64_t a_warp = 32 * by->floats;
+    const int threads = (int)((columns + a_warp - 1) / a_warp * 32);
+    return layernorm_launch(call, rows, threads, by->kernel, by->kernel);
 }
 
 static const struct assay_variant variant = {

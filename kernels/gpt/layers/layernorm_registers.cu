@@ -17,9 +17,10 @@ static const char *supports(const struct assay_shape *shape)
 
 template <bool ADD> static layernorm_kernel *by_length(int64_t columns, int *threads)
 {
-    static layernorm_kernel *const kernels[] = {
-        layernorm_block_row<ADD, 1, 1, THREADS>, layernorm_block_row<ADD, 1, 2, THREADS>,
-        layernorm_block_row<ADD, 1, 4, THREADS>, layernorm_block_row<ADD, 1, 8, THREADS>};
+    static layernorm_kernel *const kernels[] = {layernorm_block_row<ADD, 1, 1, THREADS, false>,
+                                                layernorm_block_row<ADD, 1, 2, THREADS, false>,
+                                                layernorm_block_row<ADD, 1, 4, THREADS, false>,
+                                                layernorm_block_row<ADD, 1, 8, THREADS, false>};
     /* Four elements per thread, if that fills at least one warp. */
     int index = columns >= 4 * 32 ? 2 : 0;
     while (columns > ((int64_t)THREADS << index))

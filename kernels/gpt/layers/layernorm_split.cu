@@ -38,7 +38,7 @@ static int launch(struct assay_call *call)
     add<<<gpt_blocks(n, 4 * THREADS), THREADS, 0, stream>>>(args.x, args.r, args.sum, n);
     args.x = args.sum;
     int threads = ((args.columns / 4 + PIECES - 1) / PIECES + 31) / 32 * 32;
-    layernorm_block_row<false, 4, PIECES, THREADS_MAX>
+    layernorm_block_row<false, 4, PIECES, THREADS_MAX, false>
         <<<(unsigned)args.rows, threads, 0, stream>>>(args);
     return assay_launched();
 }
