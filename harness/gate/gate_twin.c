@@ -212,8 +212,8 @@ static int measure(struct gate_run *run, struct twin_objects *objects, char id[S
 
 /* Processes in which a change must be seen besides, the same way and beyond the floor. */
 enum { CONFIRMS = 4 };
-/* What is changed by more needs none: twice what copies of the same code were off by at most, in
- * 485 cases on an H200. */
+/* What is changed by more needs none: copies of the same code were off by 2.9 % at most, in 582
+ * pairs on H200s. */
 static const double BEYOND_PLACE = 0.05;
 
 static bool may_be_place(const struct comparison_row *row)
