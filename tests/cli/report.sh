@@ -366,13 +366,13 @@ done
 # Until its first frame, by the page's own clock, which must not be the virtual one.
 opens() {
     sed "s/script-src [^;]*;/script-src 'unsafe-inline';/" many.html >timed.html
-    echo "<script>addEventListener('load', () => requestAnimationFrame(() => setTimeout(() => {
-        document.body.dataset.took = Math.round(performance.now()); })))</script>" >>timed.html
-    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
-        --user-data-dir="$TMP/profile" --timeout=8000 --dump-dom "file://$TMP/timed.html" >dom.html 2>chrome.log
-    took=$(sed -n 's/.*data-took="\([0-9]*\)".*/\1/p' dom.html)
+    echo "<script>addEventListener('load', () => requestAnimationFrame(() => setTimeout(() => console.log(
+        'opened in ' + Math.round(performance.now()) + ' ms: ' + document.getElementById('shown').textContent))))
+        </script>" >>timed.html
+    logged timed.html 'opened in .* cases shown' || { echo "# no answer"; return 1; }
+    took=$(sed -n 's/.*:CONSOLE.*opened in \([0-9]*\) ms: 5000 of 5000 cases shown.*/\1/p' chrome.log)
     echo "# opened in $took ms"
-    grep -q '5000 of 5000 cases shown' dom.html && [ "$took" -lt 2000 ]
+    [ -n "$took" ] && [ "$took" -lt 2000 ]
 }
 check "a page of 5,000 cases opens in less than 2 s" takes_less_than 20 once_in_three opens
 pictures b.html
