@@ -120,8 +120,3 @@ TEST(help_may_be_cut_short_too)
     struct arguments got;
     assert_int_equal(parse(line, &got), 1);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

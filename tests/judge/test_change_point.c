@@ -259,8 +259,3 @@ TEST(segments_are_judged_alone)
     assert_int_equal(found(values, NULL, 60, alone), 1);
     assert_int_equal(whole[0], alone[0]);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

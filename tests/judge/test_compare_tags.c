@@ -88,8 +88,3 @@ TEST(two_modes_are_seen)
     assert_false(is_bimodal(far, 6));
     assert_false(is_bimodal(two, 5));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

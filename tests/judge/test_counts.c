@@ -141,8 +141,3 @@ TEST(unchanged_code_is_hardly_ever_called_changed)
         if (kind < 2) assert_int_equal(decided, 1000);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -169,8 +169,3 @@ TEST(a_cell_of_several_values_shows_their_median)
     sparkline(line, values, 9, 3, false);
     assert_string_equal(line, ".#.");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

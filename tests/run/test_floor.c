@@ -134,8 +134,3 @@ TEST(a_row_that_has_failed_keeps_its_reason)
     assert_int_equal(result.status, STATUS_CRASHED);
     assert_string_equal(result.reason, "why");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

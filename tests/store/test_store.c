@@ -363,8 +363,3 @@ STORE_TEST(views_show_no_time_of_a_case_that_is_not_ok)
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM ceilings"), 0);
     store_close(store);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

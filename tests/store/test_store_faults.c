@@ -305,8 +305,3 @@ TEST_WITH(what_a_loss_of_power_takes_can_be_chosen, fixture_setup, restore_timeo
     FAILS(store_open(&store, fixture_path(state, "a.sqlite"), STORE_WRITE),
           "ASSAY_SYNCHRONOUS is normal or full, not 'ful'");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}
