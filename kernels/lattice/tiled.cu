@@ -4,17 +4,11 @@
  * faster.
  *
  * Bytes per entry: those of the operation. The groups of eight are nine words apart in shared
- * memory, so the 32 lanes of a warp, one word each, use 32 banks. It was the fastest at no
- * published shape, so there is a kernel for the two published codes alone.
+ * memory, so the 32 lanes of a warp, one word each, use 32 banks.
  */
 #include "lattice_vec.cuh"
 
 enum { PITCH = VEC_ENTRIES + 1 };
-
-static constexpr bool is_published(int code)
-{
-    return code == CODE_Q2M1 || code == CODE_Q4M2;
-}
 
 /* Where quad number `quad` of the tile stands. */
 static __device__ __forceinline__ float *tile_quad(float *tile, int quad)
@@ -74,7 +68,7 @@ struct tiled_launch {
 
     template <int LATTICE, int CODE> int run() const
     {
-        if constexpr (is_published(CODE))
+        if constexpr (vec_is_published(CODE))
             tiled<LATTICE, CODE>
                 <<<lattice_grid(groups, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args,
                                                                                         groups);
@@ -86,7 +80,7 @@ static const char *supports(const struct assay_shape *shape)
 {
     const char *refused = lattice_vec_supports(shape);
     if (refused) return refused;
-    return is_published(lattice_job(shape).code) ? NULL : "for the codes q2m1 and q4m2";
+    return vec_is_published(lattice_job(shape).code) ? NULL : "for the codes q2m1 and q4m2";
 }
 
 static int launch(struct assay_call *call)
