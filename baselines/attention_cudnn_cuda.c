@@ -17,7 +17,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/cuda/cuda_trial.h"
 #include "kernels/cuda/device_memory.h"

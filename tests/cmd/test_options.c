@@ -1,5 +1,4 @@
 /* test_options.c - what is typed, by a table of options. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* test_compare_tags.c - the causes that stand beside a verdict. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

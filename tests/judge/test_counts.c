@@ -2,7 +2,6 @@
  * launch. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "base/rng.h"

@@ -4,7 +4,6 @@
  */
 
 #include <math.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "run/floor.h"
