@@ -20,7 +20,7 @@ static int many_case(struct store *store, const char *launch_id, int i)
     struct group group = fixture_group(PURPOSE_CASE, "");
     fixture_samples(&result.samples);
     snprintf(result.id.shape, sizeof result.id.shape, "n=%d", i);
-    int status = store_case(store, launch_id, &group, &result);
+    int status = store_cases(store, launch_id, &group, &result, 1, NULL);
     samples_release(&result.samples);
     return status;
 }
