@@ -112,9 +112,11 @@ GENCODE := $(foreach a,$(MACHINE:90=90a),-gencode arch=compute_$(a),code=sm_$(a)
     $(foreach a,$(PTX),-gencode arch=compute_$(a),code=compute_$(a))
 NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(PICFLAGS) $(SAN) \
     -Wno-unused-parameter)) $(if $(WERROR),-Werror all-warnings)
-# The guard of libstdc++'s special functions (Bessel and others), which C++17 brings into every .cu
-# file with <cmath>: defined here, they stay out, and a tenth of the build with them.
-NVCCFLAGS_ALL = -std=c++17 -D_GLIBCXX_BITS_SPECFUN_H -O3 -lineinfo -fmad=true \
+# What nvcc includes in every .cu file is read five times, and costs as much as most kernels. The guard of
+# libstdc++'s special functions (Bessel and others) is defined, so they stay out; and without
+# _GNU_SOURCE, which g++ defines, glibc leaves out the five further types of each mathematical function.
+NVCC_LEAN = -D_GLIBCXX_BITS_SPECFUN_H -U_GNU_SOURCE -D_DEFAULT_SOURCE
+NVCCFLAGS_ALL = -std=c++17 $(NVCC_LEAN) -O3 -lineinfo -fmad=true \
     -Xfatbin -compress-all $(GENCODE) \
     $(NVCC_WARN) $(NVCCFLAGS)
 endif
@@ -129,9 +131,10 @@ buildable = $(filter-out $(if $(filter 1,$(CUDA)),,%_cuda.c %.cu) \
 obj = $(patsubst %,$(BUILD)/%.o,$(1))
 
 $(foreach f,$(EXTRA),$(if $(wildcard $(f)),,$(error EXTRA=$(f): there is no such file)))
-# The one file of the object of all variants alone.
+# The one file of the object of all variants alone; what is only in the library of `assay time`.
 VARIANTS_C := harness/object/variants.c
-HARNESS_O := $(call obj,$(filter-out $(VARIANTS_C),$(call buildable,harness,*.c *.cu)))
+INJECT_C  := $(wildcard harness/device/cuda/inject/*.c)
+HARNESS_O := $(call obj,$(filter-out $(VARIANTS_C) $(INJECT_C),$(call buildable,harness,*.c *.cu)))
 FAMILY_O  := $(call obj,$(call buildable,kernels baselines,*.c *.cu) $(EXTRA))
 FAULT_O   := $(call obj,$(call buildable,tests/faults,*.c *.cu))
 TEST_O    := $(call obj,$(call buildable,tests,test_*.c))
@@ -258,7 +261,7 @@ $(call named,program_build.c,$(HARNESS_O)): $(BUILD)/build_revision.inc
 # The library that `assay time` has the driver load into programs: position-independent, exporting its
 # two entries alone, and without the sanitisers, which those programs lack. The program has it within
 # itself, as bytes; none without CUPTI's headers.
-INJECT_SRC := $(wildcard harness/device/cuda/inject/*.c) harness/device/trace_writer.c \
+INJECT_SRC := $(INJECT_C) harness/device/trace_writer.c \
     $(addprefix harness/device/cuda/,symbols.c cubin.c cupti_activity_cuda.c cupti_library_cuda.c) \
     $(addprefix harness/base/,elf_file.c error.c library.c rng.c text.c)
 INJECT_O := $(patsubst %,$(BUILD)/inject/%.o,$(INJECT_SRC))

@@ -21,13 +21,11 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/cuda/cuda_trial.h"
 #include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/backward/backward.h"
 
@@ -51,17 +49,13 @@ enum operand {
 };
 
 struct backward {
-    const struct cudnn *api;
-    void *handle;
     struct cudnn_graph graph;
     int64_t batch, heads, tokens, size;
     int64_t ids[OPERANDS];
     float scale, one, lowest;
-    struct cudnn_plan plan;
     void *memory; /* sums of dq, delta, and cuDNN's workspace */
     int64_t sum_bytes;
-    void *pack; /* operands, at these addresses */
-    void *packed[ASSAY_MAX_BUFFERS];
+    void *packed[ASSAY_MAX_BUFFERS]; /* the addresses of the graph's operands */
 };
 
 static const char *supports(const struct assay_shape *shape)
@@ -220,7 +214,7 @@ static void describe(struct backward *own)
 /* Make the pack of the call's operands: cuDNN takes their addresses from it. */
 static int point_at(struct backward *own, const struct assay_call *call)
 {
-    if (own->pack && !memcmp(own->packed, call->buffer, sizeof own->packed)) return 0;
+    if (own->graph.pack && !memcmp(own->packed, call->buffer, sizeof own->packed)) return 0;
     int64_t bytes = own->heads * own->size * gpt_bytes(GPT_BF16);
     char *qkv = call->buffer[BACKWARD_QKV], *dqkv = call->buffer[BACKWARD_DQKV];
     char *delta = (char *)own->memory + own->sum_bytes;
@@ -241,66 +235,30 @@ static int point_at(struct backward *own, const struct assay_call *call)
         [OF_ONE] = &own->one,
         [OF_LOWEST] = &own->lowest,
     };
-    if (own->pack) own->api->unmake(own->pack);
     workspace += -(uintptr_t)workspace % 256;
-    own->pack = cudnn_graph_pack(own->api, OPERANDS, own->ids, at, workspace);
     memcpy(own->packed, call->buffer, sizeof own->packed);
-    return own->pack ? 0 : -1;
+    return cudnn_graph_pack(&own->graph, OPERANDS, own->ids, at, workspace);
 }
-
-struct trial {
-    const struct backward *own;
-    const struct cudnn_plan *plan;
-};
 
 static int enqueue(const void *what, void *stream)
 {
-    const struct trial *trial = what;
-    const struct backward *own = trial->own;
+    const struct backward *own = what;
     cudaError_t error = cudaMemsetAsync(own->memory, 0, (size_t)own->sum_bytes, stream);
     if (error) return assay_error("cudaMemsetAsync: %s", cudaGetErrorString(error));
-    int status = own->api->set_stream(own->handle, stream);
-    if (!status) status = own->api->execute(own->handle, trial->plan->descriptor, own->pack);
-    return cudnn_error(own->api, status, "cudnnBackendExecute") ? -1 : 0;
-}
-
-static int choose(struct backward *own, const struct cudnn_plan *plans, int count,
-                  struct assay_call *call)
-{
-    struct cuda_trial timer;
-    double least_us = INFINITY;
-    int status = cuda_trial_open(&timer, call);
-    for (int i = 0; i < count && status == 0; i++) {
-        const struct trial trial = {own, &plans[i]};
-        const struct cuda_work work = {enqueue, &trial};
-        double us = cuda_trial_us(&timer, &work, least_us);
-        if (us < least_us) least_us = us, own->plan = plans[i];
-    }
-    cuda_trial_close(&timer);
-    if (status || isinf(least_us)) return -1;
-    snprintf(call->note, sizeof call->note, "engine %lld, the fastest of %d plans",
-             (long long)own->plan.engine, count);
-    return 0;
+    return cudnn_graph_execute(&own->graph, stream);
 }
 
 static int make(struct backward *own, struct assay_call *call)
 {
-    struct cudnn_plan plans[CUDNN_GRAPH_PLANS];
-    int count;
-    int64_t workspace = 0;
-    if (cudnn_load(&own->api) ||
-        cudnn_error(own->api, own->api->create(&own->handle), "cudnnCreate"))
-        return -1;
-    own->graph.api = own->api;
-    own->graph.handle = own->handle;
+    int64_t workspace;
+    if (cudnn_graph_open(&own->graph)) return -1;
     describe(own);
-    if (cudnn_graph_plans(&own->graph, plans, &count)) return -1;
-    for (int i = 0; i < count; i++)
-        if (plans[i].workspace_bytes > workspace) workspace = plans[i].workspace_bytes;
+    if (cudnn_graph_plans(&own->graph, &workspace)) return -1;
     own->sum_bytes = own->batch * own->heads * own->tokens * own->size * (int64_t)sizeof(float);
     int64_t bytes = own->sum_bytes + own->sum_bytes / own->size + 256 + workspace;
     if (device_memory(call, &own->memory, bytes, "sums of dq, and cuDNN's workspace")) return -1;
-    return point_at(own, call) ? -1 : choose(own, plans, count, call);
+    const struct cuda_work work = {enqueue, own};
+    return point_at(own, call) ? -1 : cudnn_graph_choose(&own->graph, &work, call);
 }
 
 static int setup(struct assay_call *call)
@@ -318,18 +276,14 @@ static int setup(struct assay_call *call)
 
 static int launch(struct assay_call *call)
 {
-    struct backward *own = call->state;
-    const struct trial trial = {own, &own->plan};
-    return point_at(own, call) ? -1 : enqueue(&trial, call->stream);
+    return point_at(call->state, call) ? -1 : enqueue(call->state, call->stream);
 }
 
 static void teardown(struct assay_call *call)
 {
     struct backward *own = call->state;
     if (!own) return;
-    if (own->pack) own->api->unmake(own->pack);
-    cudnn_graph_release(&own->graph);
-    if (own->handle) own->api->destroy(own->handle);
+    cudnn_graph_close(&own->graph);
     cudaFree(own->memory);
     free(own);
 }

@@ -15,11 +15,8 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "kernels/cuda/cuda_trial.h"
 #include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/gpt.h"
 
@@ -27,15 +24,11 @@
 enum operand { OF_Q, OF_K, OF_V, OF_Y, OF_SCALE, OF_LOWEST, OPERANDS };
 
 struct attention {
-    const struct cudnn *api;
-    void *handle;
     struct cudnn_graph graph;
     int64_t ids[OPERANDS];
     float scale, lowest;
-    struct cudnn_plan plan;
     void *workspace;
-    void *pack; /* operands, at the addresses qkv and y */
-    const void *qkv, *y;
+    const void *qkv, *y; /* the addresses of the graph's operands */
 };
 
 static const char *supports(const struct assay_shape *shape)
@@ -190,7 +183,7 @@ static int point_at(struct attention *attention, const struct assay_call *call)
 {
     char *qkv = call->buffer[ATTENTION_QKV];
     void *y = call->buffer[ATTENTION_Y];
-    if (attention->pack && attention->qkv == qkv && attention->y == y) return 0;
+    if (attention->graph.pack && attention->qkv == qkv && attention->y == y) return 0;
     const int64_t *value = call->shape->value;
     int64_t bytes =
         value[ATTENTION_HEADS] * value[ATTENTION_HEAD_SIZE] * gpt_bytes(value[ATTENTION_PRECISION]);
@@ -198,85 +191,42 @@ static int point_at(struct attention *attention, const struct assay_call *call)
         [OF_Q] = qkv, [OF_K] = qkv + bytes,           [OF_V] = qkv + 2 * bytes,
         [OF_Y] = y,   [OF_SCALE] = &attention->scale, [OF_LOWEST] = &attention->lowest,
     };
-    if (attention->pack) attention->api->unmake(attention->pack);
-    attention->pack =
-        cudnn_graph_pack(attention->api, OPERANDS, attention->ids, at, attention->workspace);
     attention->qkv = qkv;
     attention->y = y;
-    return attention->pack ? 0 : -1;
+    return cudnn_graph_pack(&attention->graph, OPERANDS, attention->ids, at, attention->workspace);
 }
-
-struct trial {
-    const struct attention *attention;
-    const struct cudnn_plan *plan;
-};
 
 static int enqueue(const void *what, void *stream)
 {
-    const struct trial *trial = what;
-    const struct attention *own = trial->attention;
-    int status = own->api->set_stream(own->handle, stream);
-    if (!status) status = own->api->execute(own->handle, trial->plan->descriptor, own->pack);
-    return cudnn_error(own->api, status, "cudnnBackendExecute") ? -1 : 0;
-}
-
-static int choose(struct attention *attention, const struct cudnn_plan *plans, int count,
-                  struct assay_call *call)
-{
-    struct cuda_trial timer;
-    double least_us = INFINITY;
-    int status = cuda_trial_open(&timer, call);
-    for (int i = 0; i < count && status == 0; i++) {
-        const struct trial trial = {attention, &plans[i]};
-        const struct cuda_work work = {enqueue, &trial};
-        double us = cuda_trial_us(&timer, &work, least_us);
-        if (us < least_us) least_us = us, attention->plan = plans[i];
-    }
-    cuda_trial_close(&timer);
-    if (status) return status;
-    if (isinf(least_us)) return -1; /* the last one's error */
-    snprintf(call->note, sizeof call->note, "engine %lld, the fastest of %d plans",
-             (long long)attention->plan.engine, count);
-    return 0;
+    return cudnn_graph_execute(&((const struct attention *)what)->graph, stream);
 }
 
 static int setup(struct assay_call *call)
 {
-    struct cudnn_plan plans[CUDNN_GRAPH_PLANS];
-    int count;
-    int64_t bytes = 0;
+    int64_t bytes;
     struct attention *attention = call->state = calloc(1, sizeof *attention);
     if (!attention) return assay_error("out of memory");
-    int status = cudnn_load(&attention->api);
+    int status = cudnn_graph_open(&attention->graph);
     if (status) return status;
-    status = cudnn_error(attention->api, attention->api->create(&attention->handle), "cudnnCreate");
-    if (status) return status;
-    attention->graph.api = attention->api;
-    attention->graph.handle = attention->handle;
     describe(attention, call->shape->value);
-    status = cudnn_graph_plans(&attention->graph, plans, &count);
+    status = cudnn_graph_plans(&attention->graph, &bytes);
     if (status) return status;
-    for (int i = 0; i < count; i++)
-        if (plans[i].workspace_bytes > bytes) bytes = plans[i].workspace_bytes;
     if (bytes > 0) status = device_memory(call, &attention->workspace, bytes, "cuDNN's workspace");
     if (status) return status;
-    return point_at(attention, call) ? -1 : choose(attention, plans, count, call);
+    const struct cuda_work work = {enqueue, attention};
+    return point_at(attention, call) ? -1 : cudnn_graph_choose(&attention->graph, &work, call);
 }
 
 static int launch(struct assay_call *call)
 {
-    struct attention *attention = call->state;
-    const struct trial trial = {attention, &attention->plan};
-    return point_at(attention, call) ? -1 : enqueue(&trial, call->stream);
+    return point_at(call->state, call) ? -1 : enqueue(call->state, call->stream);
 }
 
 static void teardown(struct assay_call *call)
 {
     struct attention *attention = call->state;
     if (!attention) return;
-    if (attention->pack) attention->api->unmake(attention->pack);
-    cudnn_graph_release(&attention->graph);
-    if (attention->handle) attention->api->destroy(attention->handle);
+    cudnn_graph_close(&attention->graph);
     cudaFree(attention->workspace);
     free(attention);
 }

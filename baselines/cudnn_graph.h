@@ -1,19 +1,24 @@
 /*
- * cudnn_graph.h - builds a graph of cuDNN operations, and the plans that execute it.
+ * cudnn_graph.h - builds a graph of cuDNN operations, and executes it by the fastest of its plans.
  *
  * The first failure is kept: what is added after it does nothing, and cudnn_graph_plans returns
- * it. A graph starts with its api and handle set and the rest as zeros; cudnn_graph_release
- * frees all descriptors made for it.
+ * it. A graph starts as zeros; the order of calls is that of this file.
  */
 #pragma once
 
 #include "cudnn_api.h"
+#include "kernels/cuda/cuda_graph.h"
 
 enum {
     CUDNN_GRAPH_DESCRIPTORS = 96,
     CUDNN_GRAPH_OPERATIONS_MAX = 24,
     CUDNN_GRAPH_PLANS = 4,
     CUDNN_RANK = 4,
+};
+
+struct cudnn_plan {
+    void *descriptor;
+    int64_t workspace_bytes, engine;
 };
 
 struct cudnn_graph {
@@ -24,7 +29,14 @@ struct cudnn_graph {
     int descriptors, operations;
     int64_t last_id;
     int status; /* 0, -1 or ASSAY_SKIP */
+    struct cudnn_plan plans[CUDNN_GRAPH_PLANS];
+    const struct cudnn_plan *plan; /* the one that is executed */
+    int plan_count;
+    void *pack; /* the operands */
 };
+
+/* Load cuDNN. 0, -1 or ASSAY_SKIP; cudnn_graph_close may follow a failure too. */
+int cudnn_graph_open(struct cudnn_graph *graph);
 
 /* A tensor of four dims; strides in elements. virtual: it lives between two operations and never
  * in memory. by_value: one number, in host memory when the plan is executed. */
@@ -37,11 +49,6 @@ struct cudnn_shape {
 struct cudnn_tensor {
     void *descriptor;
     int64_t id; /* names it in a variant pack */
-};
-
-struct cudnn_plan {
-    void *descriptor;
-    int64_t workspace_bytes, engine;
 };
 
 struct cudnn_tensor cudnn_graph_tensor(struct cudnn_graph *graph, const struct cudnn_shape *shape);
@@ -63,13 +70,21 @@ void cudnn_graph_reduce(struct cudnn_graph *graph, enum cudnn_reduction reductio
 /* y has the numbers of x in other dims: so are matrices transposed. */
 void cudnn_graph_reshape(struct cudnn_graph *graph, struct cudnn_tensor x, struct cudnn_tensor y);
 
-/* Up to CUDNN_GRAPH_PLANS plans in the order that cuDNN's heuristic expects to be fastest first.
- * 0 with at least one; -1; or ASSAY_SKIP where cuDNN cannot do this graph. */
-int cudnn_graph_plans(struct cudnn_graph *graph, struct cudnn_plan *plans, int *count);
+/* Up to CUDNN_GRAPH_PLANS plans in the order that cuDNN's heuristic expects to be fastest first,
+ * and the bytes of workspace that the most demanding of them takes. 0 with at least one; -1; or
+ * ASSAY_SKIP where cuDNN cannot do this graph. */
+int cudnn_graph_plans(struct cudnn_graph *graph, int64_t *workspace_bytes);
 
-/* The operands that a plan is executed with: the ids of `count` tensors, and their addresses. The
- * caller owns it, and frees it by api->unmake. NULL with assay_error. */
-void *cudnn_graph_pack(const struct cudnn *api, int count, const int64_t *ids, void *const *at,
-                       void *workspace);
+/* The operands that a plan is executed with from now on: the ids of `count` tensors, and their
+ * addresses. */
+int cudnn_graph_pack(struct cudnn_graph *graph, int count, const int64_t *ids, void *const *at,
+                     void *workspace);
 
-void cudnn_graph_release(struct cudnn_graph *graph);
+/* Time `launch`, which executes the graph's plan, with each of them, and keep the fastest; the
+ * call's note says which. 0, -1 or ASSAY_SKIP. */
+int cudnn_graph_choose(struct cudnn_graph *graph, const struct cuda_work *launch,
+                       struct assay_call *call);
+
+int cudnn_graph_execute(const struct cudnn_graph *graph, void *stream);
+
+void cudnn_graph_close(struct cudnn_graph *graph);

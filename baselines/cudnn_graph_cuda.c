@@ -1,5 +1,10 @@
 #include "cudnn_graph.h"
 
+#include <math.h>
+#include <stdio.h>
+
+#include "kernels/cuda/cuda_trial.h"
+
 static bool is_well(struct cudnn_graph *graph, int status, const char *what)
 {
     graph->status = cudnn_error(graph->api, status, what);
@@ -41,10 +46,19 @@ static void finalise(struct cudnn_graph *graph, void *descriptor, const char *wh
     is_well(graph, graph->api->finalise(descriptor), what);
 }
 
-void cudnn_graph_release(struct cudnn_graph *graph)
+int cudnn_graph_open(struct cudnn_graph *graph)
 {
+    int status = cudnn_load(&graph->api);
+    return status ? status
+                  : cudnn_error(graph->api, graph->api->create(&graph->handle), "cudnnCreate");
+}
+
+void cudnn_graph_close(struct cudnn_graph *graph)
+{
+    if (graph->pack) graph->api->unmake(graph->pack);
     while (graph->descriptors > 0)
         graph->api->unmake(graph->owned[--graph->descriptors]);
+    if (graph->handle) graph->api->destroy(graph->handle);
 }
 
 /* ------------------------------------------------------------ operations -- */
@@ -198,29 +212,36 @@ static bool make_plan(struct cudnn_graph *graph, void *config, struct cudnn_plan
                    what);
 }
 
-int cudnn_graph_plans(struct cudnn_graph *graph, struct cudnn_plan *plans, int *count)
+int cudnn_graph_plans(struct cudnn_graph *graph, int64_t *workspace_bytes)
 {
     void *configs[CUDNN_GRAPH_PLANS];
     void *closed = close_graph(graph);
     int listed = list_configs(graph, closed, configs), refused = ASSAY_SKIP;
-    *count = 0;
+    *workspace_bytes = 0;
     if (graph->status) return graph->status;
     if (listed == 0) assay_error("cuDNN has no engine for this graph");
     for (int i = 0; i < listed; i++) {
-        if (make_plan(graph, configs[i], &plans[*count])) {
-            ++*count;
+        struct cudnn_plan *plan = &graph->plans[graph->plan_count];
+        if (make_plan(graph, configs[i], plan)) {
+            if (plan->workspace_bytes > *workspace_bytes) *workspace_bytes = plan->workspace_bytes;
+            graph->plan_count++;
         } else {
             refused = graph->status;
             graph->status = 0;
         }
     }
-    return *count > 0 ? 0 : refused;
+    return graph->plan_count > 0 ? 0 : refused;
 }
 
-void *cudnn_graph_pack(const struct cudnn *api, int count, const int64_t *ids, void *const *at,
-                       void *workspace)
+/* -------------------------------------------------------------- execution -- */
+
+int cudnn_graph_pack(struct cudnn_graph *graph, int count, const int64_t *ids, void *const *at,
+                     void *workspace)
 {
+    const struct cudnn *api = graph->api;
     void *pack = NULL;
+    if (graph->pack) api->unmake(graph->pack);
+    graph->pack = NULL;
     int status = api->make(CUDNN_VARIANT_PACK, &pack);
     if (!status) status = api->set(pack, CUDNN_PACK_IDS, CUDNN_OF_INT64, count, ids);
     if (!status)
@@ -229,7 +250,39 @@ void *cudnn_graph_pack(const struct cudnn *api, int count, const int64_t *ids, v
         status =
             api->set(pack, CUDNN_PACK_WORKSPACE, CUDNN_OF_POINTER, 1, (const void *)&workspace);
     if (!status) status = api->finalise(pack);
-    if (!cudnn_error(api, status, "the operands")) return pack;
-    if (pack) api->unmake(pack);
-    return NULL;
+    if (cudnn_error(api, status, "the operands")) {
+        if (pack) api->unmake(pack);
+        return -1;
+    }
+    graph->pack = pack;
+    return 0;
+}
+
+int cudnn_graph_execute(const struct cudnn_graph *graph, void *stream)
+{
+    const struct cudnn *api = graph->api;
+    int status = api->set_stream(graph->handle, stream);
+    if (!status) status = api->execute(graph->handle, graph->plan->descriptor, graph->pack);
+    return cudnn_error(api, status, "cudnnBackendExecute") ? -1 : 0;
+}
+
+int cudnn_graph_choose(struct cudnn_graph *graph, const struct cuda_work *launch,
+                       struct assay_call *call)
+{
+    const struct cudnn_plan *fastest = NULL;
+    struct cuda_trial timer;
+    double least_us = INFINITY;
+    int status = cuda_trial_open(&timer, call);
+    for (int i = 0; i < graph->plan_count && status == 0; i++) {
+        graph->plan = &graph->plans[i];
+        double us = cuda_trial_us(&timer, launch, least_us);
+        if (us < least_us) least_us = us, fastest = graph->plan;
+    }
+    cuda_trial_close(&timer);
+    if (status) return status;
+    if (!fastest) return -1; /* the last one's error */
+    graph->plan = fastest;
+    snprintf(call->note, sizeof call->note, "engine %lld, the fastest of %d plans",
+             (long long)fastest->engine, graph->plan_count);
+    return 0;
 }

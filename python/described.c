@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "case/registry.h"
 #include "case/result.h"
 
 struct definition {
@@ -223,18 +224,8 @@ const struct assay_object *described_read(PyObject *described)
         variant_list[i] = &variant[i];
         if (read_variant(PyTuple_GetItem(variants, i), &variant[i]) < 0) return NULL;
     }
-    object = (struct assay_object){.abi_major = ASSAY_ABI_MAJOR,
-                                   .abi_minor = ASSAY_ABI_MINOR,
-                                   .object_bytes = sizeof object,
-                                   .operation_bytes = sizeof(struct assay_operation),
-                                   .variant_bytes = sizeof(struct assay_variant),
-                                   .library_bytes = sizeof(struct assay_library),
-                                   .fixed_bytes = ASSAY_FIXED_BYTES,
-                                   .operations = operation_list,
-                                   .operation_count = count,
-                                   .variants = variant_list,
-                                   .variant_count = variant_count,
-                                   .libraries = libraries,
-                                   .library_count = 2};
+    object = registry_object(operation_list, count, variant_list, variant_count);
+    object.libraries = libraries;
+    object.library_count = 2;
     return &object;
 }

@@ -265,7 +265,7 @@ static inline void fixture_case(struct store *store, const char *launch_id, cons
     struct case_result result = fixture_result(variant);
     struct group group = fixture_group(PURPOSE_CASE, "sizes, \"odd\"");
     fixture_samples(&result.samples);
-    FINE(store_case(store, launch_id, &group, &result));
+    FINE(store_cases(store, launch_id, &group, &result, 1, NULL));
     samples_release(&result.samples);
 }
 

@@ -1,5 +1,4 @@
 /* cmd_ab.c - `assay ab`: two programs or revisions, from their names to a verdict. */
-#include <math.h>
 
 #include "base/error.h"
 #include "base/text.h"

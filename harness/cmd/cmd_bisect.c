@@ -1,5 +1,4 @@
 /* cmd_bisect.c - `assay bisect`: the commit that made something slower. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

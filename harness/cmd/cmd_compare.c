@@ -1,5 +1,4 @@
 /* cmd_compare.c - `assay compare`: two stored runs, case by case. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

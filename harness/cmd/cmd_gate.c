@@ -1,6 +1,5 @@
 /* cmd_gate.c - `assay gate`: is the candidate slower, with known error rates. */
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"

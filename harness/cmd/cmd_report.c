@@ -1,6 +1,5 @@
 /* cmd_report.c - `assay report`: a run as one page. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/out_file.h"

@@ -1,7 +1,6 @@
 /* cmd_watch.c - `assay watch`: on each save, build and compare with the program as it was. */
 #include <errno.h>
 #include <ftw.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "cmd/explain_side.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/exit_code.h"
 #include "cmd/run_choice.h"

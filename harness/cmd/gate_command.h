@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include <math.h>
+
 #include "cmd/commands.h"
 #include "gate/gate_run.h"
 #include "gate/program_build.h"

@@ -10,9 +10,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum { CODE_KINDS = 24, CODE_CALLS = 8 };
 
 struct code_line {

@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include "device/kernel_image.h"
 
 struct kernel_module; /* a loaded image and one kernel of it */

@@ -1,5 +1,4 @@
 #include <stdarg.h>
-#include <string.h>
 
 #include "base/exit_code.h"
 #include "doctor/doctor.h"

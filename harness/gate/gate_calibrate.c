@@ -1,7 +1,6 @@
 #include "gate/gate_calibrate.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/exit_code.h"

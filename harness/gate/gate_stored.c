@@ -4,7 +4,6 @@
  * sessions, and a change beyond what the history of the case does by itself.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/exit_code.h"
 #include "gate/gate_run_state.h"

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "judge/comparison.h"
 #include "store/store.h"

@@ -1,6 +1,5 @@
 /* plot_history.c - the data of plots/history.gp: cases over runs, a panel each. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "judge/history.h"
 #include "plot/plot_data.h"

@@ -2,7 +2,6 @@
  * is made to be shared. */
 #include <math.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "base/units.h"

@@ -1,6 +1,5 @@
 /* report_summary.c - a run in three sentences. */
 #include <math.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "report/report.h"

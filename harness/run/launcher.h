@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "case/result.h"
 
 /* One of the processes that a launcher started for one purpose. */

@@ -1,7 +1,6 @@
 /* show_json.c - a run as one JSON document. The names are a public contract: format 1 may
  * gain members but never loses or changes one. */
 #include <math.h>
-#include <string.h>
 
 #include "base/field.h"
 #include "base/json.h"

@@ -42,10 +42,6 @@ int store_hand_over(struct store *store, const char *from_launch, const char *to
 int store_cases(struct store *store, const char *launch_id, const struct group *group,
                 const struct case_result *results, int count, const struct timespec *begun);
 
-/* The same for one case. */
-int store_case(struct store *store, const char *launch_id, const struct group *group,
-               const struct case_result *result);
-
 /* What a launch of that case, which is stored already, was found to consist of. */
 struct profile;
 int store_profile(struct store *store, const char *launch_id, const struct case_id *id,

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
 
 enum { ID_SIZE = 33 }; /* 32 hex digits and the end */
 

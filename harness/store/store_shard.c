@@ -1,8 +1,6 @@
 #include "store/store_shard.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -176,12 +176,6 @@ int store_cases(struct store *store, const char *launch_id, const struct group *
                         cases_write(store, launch_id, group, results, count, begun));
 }
 
-int store_case(struct store *store, const char *launch_id, const struct group *group,
-               const struct case_result *result)
-{
-    return store_cases(store, launch_id, group, result, 1, NULL);
-}
-
 int store_find_case(struct store *store, const char *launch_id, const struct case_id *id,
                     char result_id[STORE_ID])
 {

@@ -1,5 +1,4 @@
 /* plan_twins.c - the twins of a plan's variants. */
-#include <string.h>
 
 #include "base/error.h"
 #include "base/rng.h"

@@ -8,8 +8,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-
 #include "assay.h"
 
 enum { SUITE_MAX_PATH = 256 };

@@ -55,7 +55,7 @@ struct fused_vec_launch {
         else if (task == TASK_DECODE)
             fused_vec<TASK_DECODE, LATTICE, CODE>
                 <<<grid, LATTICE_THREADS, 0, stream>>>(args, groups);
-        else
+        else if constexpr (vec_is_published(CODE))
             fused_vec<TASK_ROUNDTRIP, LATTICE, CODE>
                 <<<grid, LATTICE_THREADS, 0, stream>>>(args, groups);
         return assay_launched();
@@ -70,5 +70,13 @@ int lattice_fused_vec(struct assay_call *call)
     return vec_instance(&job, kernel);
 }
 
+static const char *supports(const struct assay_shape *shape)
+{
+    const struct lattice_job job = lattice_job(shape);
+    if (job.task == TASK_ROUNDTRIP && !vec_is_published(job.code))
+        return "round trips with the codes q2m1 and q4m2";
+    return lattice_vec_supports(shape);
+}
+
 LATTICE_VARIANTS("fused_vec", "eight entries per thread, 16-byte loads, one packed store",
-                 .supports = lattice_vec_supports, .launch = lattice_fused_vec);
+                 .supports = supports, .launch = lattice_fused_vec);

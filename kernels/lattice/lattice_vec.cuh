@@ -10,6 +10,13 @@
 
 enum { VEC_ENTRIES = 8 };
 
+/* Whether a code is one of the two published ones. What was behind `best` with these is not
+ * compiled for the others. */
+static constexpr bool vec_is_published(int code)
+{
+    return code == CODE_Q2M1 || code == CODE_Q4M2;
+}
+
 /* Why a shape is not for eight entries per thread, or NULL. */
 static inline const char *lattice_vec_supports(const struct assay_shape *shape)
 {

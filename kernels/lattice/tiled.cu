@@ -68,11 +68,20 @@ struct tiled_launch {
 
     template <int LATTICE, int CODE> int run() const
     {
-        tiled<LATTICE, CODE>
-            <<<lattice_grid(groups, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args, groups);
+        if constexpr (vec_is_published(CODE))
+            tiled<LATTICE, CODE>
+                <<<lattice_grid(groups, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args,
+                                                                                        groups);
         return assay_launched();
     }
 };
+
+static const char *supports(const struct assay_shape *shape)
+{
+    const char *refused = lattice_vec_supports(shape);
+    if (refused) return refused;
+    return vec_is_published(lattice_job(shape).code) ? NULL : "for the codes q2m1 and q4m2";
+}
 
 static int launch(struct assay_call *call)
 {
@@ -83,4 +92,4 @@ static int launch(struct assay_call *call)
 }
 
 LATTICE_VARIANT(encode, "tiled", "a tile of 2048 entries through shared memory",
-                .supports = lattice_vec_supports, .launch = launch);
+                .supports = supports, .launch = launch);

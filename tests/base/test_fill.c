@@ -3,7 +3,6 @@
  */
 
 #include <math.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "base/fill.h"

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "base/rng.h"

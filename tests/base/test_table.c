@@ -1,6 +1,5 @@
 /* test_table.c - the rules of aligned columns. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "base/table.h"

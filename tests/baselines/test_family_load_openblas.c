@@ -106,8 +106,3 @@ TEST_WITH(what_is_loaded_stays_whatever_is_named_later, choose_nowhere, NULL)
                           &c, 1);
     assert_true(c == 32 && openblas_api()->sdot(3, a, 1, b, 1) == 32);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -1,6 +1,5 @@
 /* test_card.c - the device option that limits what a card shows. */
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "base/error.h"

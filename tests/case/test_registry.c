@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "base/error.h"

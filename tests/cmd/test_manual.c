@@ -53,8 +53,3 @@ TEST(a_text_without_an_end_of_line_is_whole)
     assert_becomes("word", "word\n");
     assert_becomes("", "");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

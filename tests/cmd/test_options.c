@@ -1,5 +1,4 @@
 /* test_options.c - what is typed, by a table of options. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,9 +118,4 @@ TEST(help_may_be_cut_short_too)
     char line[] = "x --hel";
     struct arguments got;
     assert_int_equal(parse(line, &got), 1);
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* test_cache_lines.c - what the host's flushes leave in the caches: nothing. */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "base/clock.h"

@@ -1,7 +1,6 @@
 /* test_spans.c - from records to samples. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "device/cuda/device_kernels.h"

@@ -279,8 +279,3 @@ TEST(the_exit_code_is_4_when_no_device_opens)
     assert_int_equal(doctor_exit(&facts), EXIT_NOTHING);
     assert_int_equal(EXIT_NOTHING, 4);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -90,8 +90,3 @@ ROOT_TEST(a_file_that_is_no_database_is_told)
     assert_true(facts.database_exists);
     assert_string_not_equal(facts.database_error, "");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -82,8 +82,3 @@ TEST(json_has_every_check_and_null_where_there_is_nothing_to_say)
     assert_non_null(strstr(text, "\"remedy\": null"));
     free(text);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

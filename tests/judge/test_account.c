@@ -215,8 +215,3 @@ TEST(it_adds_up_whatever_the_facts)
         assert_true(fabs(sum - there.difference_ns) <= 1e-9 * most);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

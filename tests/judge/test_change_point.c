@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "base/rng.h"
@@ -258,9 +257,4 @@ TEST(segments_are_judged_alone)
     assert_int_equal(found(values, segment, 120, whole), 1);
     assert_int_equal(found(values, NULL, 60, alone), 1);
     assert_int_equal(whole[0], alone[0]);
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

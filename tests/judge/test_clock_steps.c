@@ -133,8 +133,3 @@ TEST(speedups_are_of_medians)
     assert_false(row.tags & TAG_STEPS);
     assert_true(row.quantum > 0.09);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

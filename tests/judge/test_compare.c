@@ -399,8 +399,3 @@ TEST(noise_is_unstable_with_one_launch_too)
     timings_release(&base);
     timings_release(&candidate);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

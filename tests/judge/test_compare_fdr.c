@@ -119,8 +119,3 @@ TEST(noisy_cases_count_among_the_tests)
     timings_release(&base);
     timings_release(&candidate);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

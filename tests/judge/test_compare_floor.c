@@ -182,8 +182,3 @@ TEST(a_comparison_says_which_noise_it_knows)
     timings_release(&base);
     timings_release(&candidate);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -1,5 +1,4 @@
 /* test_compare_tags.c - the causes that stand beside a verdict. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,9 +86,4 @@ TEST(two_modes_are_seen)
     assert_false(is_bimodal(one, 6));
     assert_false(is_bimodal(far, 6));
     assert_false(is_bimodal(two, 5));
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

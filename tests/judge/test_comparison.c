@@ -369,8 +369,3 @@ TEST(a_gate_that_judged_too_little_is_not_fine)
     assert_int_equal(exit_of(0, 0), EXIT_NOTHING); /* whatever share is asked for */
     assert_int_equal(exit_of(0, NAN), EXIT_FINE);  /* assay compare */
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

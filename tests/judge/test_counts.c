@@ -2,7 +2,6 @@
  * launch. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "base/rng.h"
@@ -140,9 +139,4 @@ TEST(unchanged_code_is_hardly_ever_called_changed)
         assert_in_range(alarms, 0, most[kind]);
         if (kind < 2) assert_int_equal(decided, 1000);
     }
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

@@ -297,8 +297,3 @@ TEST(the_spread_is_that_of_statsmodels)
 {
     assert_int_equal(golden_lines("tests/golden/fleet.tsv", "spread", check_spread), 28);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -321,8 +321,3 @@ TEST(a_pass_finds_about_what_it_says)
         assert_in_range(100 * finds.found / finds.tried, 70, 90);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

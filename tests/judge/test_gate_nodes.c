@@ -180,8 +180,3 @@ TEST(rounds_without_any_noise_are_no_reason_to_divide_by_nothing)
     assert_int_equal(gates.cases[0].verdict, VERDICT_REGRESSED);
     assert_true(fabs(gates.cases[0].change.hi - log(1.1)) < 1e-6);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

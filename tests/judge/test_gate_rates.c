@@ -74,8 +74,3 @@ TEST(sessions_that_differ_are_no_regression_behind_a_fence)
     assert_in_range(wrong_of_stored(false, GATES), GATES / 4, GATES); /* half of them */
     assert_in_range(wrong_of_stored(true, GATES), 0, GATES / 20);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

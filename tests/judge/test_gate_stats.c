@@ -261,8 +261,3 @@ TEST(the_spread_of_few_values_is_right_in_the_mean)
         assert_true(fabs(mean - 1) < 0.02);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -101,7 +101,7 @@ STORE_TEST(ceilings_are_no_cases)
     struct launch_info launch = fixture_begin_launch(store, run.id, 1);
     struct case_result result = fixture_result("fast");
     struct group group = fixture_group(PURPOSE_CEILING, "g");
-    FINE(store_case(store, launch.id, &group, &result));
+    FINE(store_cases(store, launch.id, &group, &result, 1, NULL));
     struct history history = history_all(store, 0);
     assert_int_equal(history.series_count, 0);
     history_release(&history);
@@ -168,9 +168,4 @@ TEST(a_cell_of_several_values_shows_their_median)
     const double values[] = {1, 1, 900, 2, 2, 2, 1, 1, 1};
     sparkline(line, values, 9, 3, false);
     assert_string_equal(line, ".#.");
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

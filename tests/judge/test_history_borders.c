@@ -174,8 +174,3 @@ OPEN_STORE_TEST(what_another_device_had_is_not_held_against_it)
     assert_int_equal(history.series[0].changes[0].causes, 1u << PART_NAME);
     history_release(&history);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

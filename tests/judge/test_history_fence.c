@@ -71,8 +71,3 @@ TEST(only_the_newest_hundred_changes_count)
     struct history_series series = series_of(points, steps, 250);
     assert_true(fabs(history_fence(&series, 0) - expm1(0.011)) < 1e-9);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -189,8 +189,3 @@ OPEN_STORE_TEST(a_baseline_moves_only_when_it_is_set_again)
     FINE(store_drop_baseline(store, "pinned"));
     FAILS(store_drop_baseline(store, "pinned"), "there is no baseline");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

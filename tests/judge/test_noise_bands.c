@@ -60,8 +60,3 @@ TEST(nothing_known_has_no_band)
     assert_int_equal(noise_prepare(&none), 0);
     assert_int_equal(noise_bands_make(bands, &none, NULL, 0), 0);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -337,8 +337,3 @@ TEST(what_is_no_file_of_them_is_refused)
     temp_folder_remove(&folder);
     assert_int_equal(fingerprints_read(&read, path), -1);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

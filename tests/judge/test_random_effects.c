@@ -104,8 +104,3 @@ TEST(nodes_that_differ_are_no_proof)
     }
     assert_in_range(found, DRAWS * 4 / 100, DRAWS * 6 / 100);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -365,8 +365,3 @@ TEST(the_interval_has_the_change_in_it)
     }
     gate_free(gate);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/rng.h"
 #include "case/twins.h"

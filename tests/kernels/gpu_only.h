@@ -1,11 +1,14 @@
-/* gpu_only.h - what a program has whose tests all need a GPU: whether there is one, and
- * the test that stands for them where there is none. */
+/* gpu_only.h - what a program has whose tests all need a GPU: its main, and the test that stands
+ * for them where there is none. */
 #pragma once
+
+#include <stdio.h>
+
+#include "tests/test.h"
 
 #ifdef ASSAY_HAVE_CUDA
 #include <cuda_runtime_api.h>
 
-#include "tests/test.h"
 #include "device/device.h"
 
 static inline int count_gpus(void)
@@ -33,10 +36,28 @@ static inline int count_gpus(void)
 {
     return 0;
 }
+
+static inline int open_gpu(void **state)
+{
+    return 0;
+}
+
+static inline int close_gpu(void **state)
+{
+    return 0;
+}
 #endif
 
-/* A program of tests that could all not run checks this, and says so. */
 static inline void without_a_gpu_there_is_nothing_to_run_on(void **state)
 {
     assert_int_equal(count_gpus(), 0);
+}
+
+/* The tests of this program; `what` they are of. */
+static inline int gpu_main(const char *what, CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    const struct CMUnitTest none[] = {cmocka_unit_test(without_a_gpu_there_is_nothing_to_run_on)};
+    if (count_gpus() > 0) return test_main(setup, teardown);
+    printf("# skipped: %s on a GPU: there is none here\n", what);
+    return cmocka_run_group_tests(none, NULL, NULL);
 }

@@ -111,8 +111,3 @@ TEST(every_group_of_a_suite_has_a_variant_for_every_class_of_card)
         for (int c = 1; c < CARDS; c++)
             check_suite(suites[s], &cards[c]);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

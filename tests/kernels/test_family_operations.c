@@ -121,8 +121,3 @@ TEST(data_dims_are_choices_of_the_operation)
     }
     assert_in_range(named, 1, 1000);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -89,8 +89,3 @@ TEST(row_sums_are_those_of_the_elements)
         assert_true(d2[row] >= 2 * squares);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -1,8 +1,6 @@
 /* plot_fixture.h - a run of two operations and some sizes, to be plotted. */
 #pragma once
 
-#include <math.h>
-
 #include "tests/view_fixture.h"
 
 static inline void sized(const char *operation, const char *rest, long n, const char *variant,

@@ -137,8 +137,3 @@ TEST(sweep_takes_no_size_of_zero)
     assert_int_equal(sweep.sizes, 2);
     forget();
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

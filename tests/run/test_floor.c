@@ -4,7 +4,6 @@
  */
 
 #include <math.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "run/floor.h"
@@ -133,9 +132,4 @@ TEST(a_row_that_has_failed_keeps_its_reason)
     floor_judge(&ceilings, &gpu, &plain, &result);
     assert_int_equal(result.status, STATUS_CRASHED);
     assert_string_equal(result.reason, "why");
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

@@ -115,8 +115,3 @@ TEST(what_cannot_be_is_refused)
             fail_msg("'%s' is not in: %s", cases[i].words, assay_last_error());
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

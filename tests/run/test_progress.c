@@ -134,8 +134,3 @@ TEST(bar_never_reaches_the_last_column)
         assert_int_equal(strlen(line), columns - 1);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -184,8 +184,3 @@ TEST_WITH(a_name_that_a_shell_would_take_apart_is_not_offered, setup, release)
     strcpy(row->result.id.variant, "it's");
     assert_false(show_ncu(text, sizeof text, &fake.run, row));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

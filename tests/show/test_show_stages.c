@@ -87,8 +87,3 @@ TEST(md_has_them_in_rows_of_as_many_cells)
     assert_int_equal(bars, CELLS + 1);
     free(shown);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

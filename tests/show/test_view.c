@@ -267,8 +267,3 @@ TEST(a_wrong_answer_that_nobody_is_known_to_expect_is_not_fine)
         assert_int_equal(exit_with_expected(expected, STATUS_OK), EXIT_FINE);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -100,8 +100,3 @@ TEST_WITH(a_run_without_cases_has_no_groups, begin, NULL)
     assert_int_equal(groups.count, 0);
     view_groups_release(&groups);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

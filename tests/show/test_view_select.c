@@ -102,8 +102,3 @@ TEST_WITH(an_unknown_key_is_an_error, setup, release)
     assert_int_equal(view_select(&view, &selection), -1);
     assert_non_null(strstr(assay_last_error(), "luck"));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -142,8 +142,3 @@ STORE_TEST(every_format_names_the_kernels_and_their_counters)
     assert_false(show_profile_knows_format("csv"));
     store_close(store);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -120,7 +120,7 @@ OPEN_STORE_TEST(what_was_not_measured_comes_back_as_such)
     snprintf(result.id.operation, sizeof result.id.operation, "copy");
     snprintf(result.reason, sizeof result.reason, "signal 11");
     struct group group = fixture_group(PURPOSE_CEILING, "");
-    FINE(store_case(store, launch.id, &group, &result));
+    FINE(store_cases(store, launch.id, &group, &result, 1, NULL));
     FINE(store_read_run(store, run.id, true, &stored));
 
     assert_same_fields(result_fields, &stored.cases[0].result, &result);
@@ -233,9 +233,9 @@ OPEN_STORE_TEST(one_case_is_stored_once_a_launch)
     struct case_result result = fixture_result("fast");
     fixture_case(store, launch.id, "fast");
     struct group group = fixture_group(PURPOSE_CASE, "other");
-    FAILS(store_case(store, launch.id, &group, &result), "UNIQUE");
+    FAILS(store_cases(store, launch.id, &group, &result, 1, NULL), "UNIQUE");
     group.purpose = PURPOSE_CEILING;
-    FINE(store_case(store, launch.id, &group, &result));
+    FINE(store_cases(store, launch.id, &group, &result, 1, NULL));
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM result"), 2);
 }
 
@@ -355,16 +355,11 @@ STORE_TEST(views_show_no_time_of_a_case_that_is_not_ok)
     struct case_result wrong = fixture_result("fast");
     wrong.status = STATUS_WRONG;
     struct group group = fixture_group(PURPOSE_CASE, "");
-    FINE(store_case(store, launch.id, &group, &wrong));
+    FINE(store_cases(store, launch.id, &group, &wrong, 1, NULL));
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM cases WHERE time_ns IS NULL"
                                             " AND lo_ns IS NULL AND gb_per_s IS NULL"
                                             " AND energy_mj IS NULL"),
                      1);
     assert_int_equal(fixture_integer(store, "SELECT count(*) FROM ceilings"), 0);
     store_close(store);
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

@@ -61,8 +61,3 @@ TEST(a_central_store_is_not_opened_for_writing)
     FAILS(store_open(&store, "postgres://host/db", STORE_CHANGE), "assay push");
     assert_null(store);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

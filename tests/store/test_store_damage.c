@@ -226,8 +226,3 @@ STORE_TEST(a_virtual_table_is_refused)
     FAILS(store_open(&store, fixture_path(state, "a.sqlite"), STORE_READ), "virtual tables");
     FAILS(store_open(&store, fixture_path(state, "a.sqlite"), STORE_WRITE), "virtual tables");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

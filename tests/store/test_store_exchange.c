@@ -374,8 +374,3 @@ STORE_TEST(csv_texts_are_no_formulas)
     assert_string_equal(text, "'=1+1,'@SUM(A1),'+a,\"'-x,y\",-1.5e-3,+2,-\n");
     free(text);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -20,7 +20,7 @@ static int many_case(struct store *store, const char *launch_id, int i)
     struct group group = fixture_group(PURPOSE_CASE, "");
     fixture_samples(&result.samples);
     snprintf(result.id.shape, sizeof result.id.shape, "n=%d", i);
-    int status = store_case(store, launch_id, &group, &result);
+    int status = store_cases(store, launch_id, &group, &result, 1, NULL);
     samples_release(&result.samples);
     return status;
 }
@@ -304,9 +304,4 @@ TEST_WITH(what_a_loss_of_power_takes_can_be_chosen, fixture_setup, restore_timeo
     setenv("ASSAY_SYNCHRONOUS", "ful", 1);
     FAILS(store_open(&store, fixture_path(state, "a.sqlite"), STORE_WRITE),
           "ASSAY_SYNCHRONOUS is normal or full, not 'ful'");
-}
-
-int main(void)
-{
-    return test_main(NULL, NULL);
 }

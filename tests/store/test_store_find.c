@@ -234,8 +234,3 @@ OPEN_STORE_TEST(of_launches_with_one_label_the_newest_counts)
     assert_int_equal(store_find_label(store, label, id), 1);
     assert_string_equal(id, newest.id);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

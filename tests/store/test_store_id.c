@@ -47,8 +47,3 @@ TEST(random_ids_are_32_hex_digits_and_differ)
     assert_int_equal(strlen(a), 32);
     assert_string_not_equal(a, b);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -161,8 +161,3 @@ STORE_TEST(what_an_older_version_exported_gets_it_too)
     assert_int_equal(fixture_integer(store, "SELECT count(DISTINCT comparability) FROM launch"), 1);
     store_close(store);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -77,8 +77,3 @@ STORE_TEST(the_docs_name_the_version)
     assert_non_null(strstr(docs, words));
     free(docs);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -162,8 +162,3 @@ OPEN_STORE_TEST(a_group_costs_what_it_took_last)
     assert_in_range(cost_of(store, &shard, NULL), 299900, 300100);
     assert_int_equal(cost_of(store, &shard, "2026-11-23T00:00:10.000Z"), -1);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

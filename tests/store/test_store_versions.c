@@ -195,8 +195,3 @@ STORE_TEST(the_last_step_is_this_version)
         last++;
     assert_int_equal(last->version, store_version);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -96,8 +96,3 @@ TEST(the_host_has_no_card)
     const struct device_info host = {.place = ASSAY_HOST};
     expect(&host, &tiled, 227 * KIB, "");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

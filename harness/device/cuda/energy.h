@@ -9,8 +9,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 struct energy_stretch {
     double energy_mj; /* by the counter; NAN: it did not change in time */
     int launches;

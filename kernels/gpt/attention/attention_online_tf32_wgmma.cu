@@ -30,6 +30,7 @@
 #include <stdlib.h>
 
 #include "attention_tf32_wgmma.cuh"
+#include "attention_variants.h"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/tensor_map.h"
 

@@ -25,7 +25,7 @@ template <bool ADD> struct layernorm_rows : row_plain {
     struct closed {
         float mean, scale;
     };
-    enum { ADDS = ADD, WRITES = 1, GAINS = 2 };
+    enum { ADDS = ADD, WRITES = 1, RING = 0 };
 
     static __device__ __forceinline__ part nothing()
     {
@@ -62,17 +62,6 @@ template <bool ADD> struct layernorm_rows : row_plain {
         row_floats(gain.bias, args.bias + column, count, aligned);
         return gain;
     }
-    static __device__ __forceinline__ const float *gain_array(const args &args, int which)
-    {
-        return which ? args.bias : args.weight;
-    }
-    static __device__ __forceinline__ gain gain_of(const uint4 *pieces)
-    {
-        gain gain;
-        row_unpack<float>(gain.weight, pieces[0]);
-        row_unpack<float>(gain.bias, pieces[1]);
-        return gain;
-    }
     static __device__ __forceinline__ closed close(const args &args, int64_t, state, part whole,
                                                    bool)
     {
@@ -92,10 +81,6 @@ extern "C" void layernorm_rows_job(const struct assay_call *call, struct row_job
         row_job_init<layernorm_rows<false>>(out, layernorm_args(call));
 }
 
-static constexpr struct assay_variant ring = row_variant<layernorm_rows_job, row_plan_ring>(
-    "layernorm", "ring", "one row per block or cluster that stays, the next ones fetched by TMA",
-    90);
 static constexpr struct assay_variant rows =
     row_variant_best<layernorm_rows_job>("layernorm", "rows");
-ASSAY_REGISTER_VARIANT(ring);
 ASSAY_REGISTER_VARIANT(rows);

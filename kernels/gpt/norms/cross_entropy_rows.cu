@@ -39,7 +39,7 @@ template <typename T, bool GRADIENT> struct cross_entropy : softmax_sums<T> {
         float share;            /* what the target has less */
         int target;
     };
-    enum { ADDS = 0, WRITES = GRADIENT, GAINS = 0 };
+    enum { ADDS = 0, WRITES = GRADIENT, RING = 1, GAINS = 0 };
 
     static __device__ __forceinline__ hint hints(const args &args, int64_t row)
     {

@@ -29,7 +29,7 @@ template <typename T> struct rmsnorm : row_plain {
         float weight[row_piece<T>::WIDTH];
     };
     typedef float closed; /* 1 / root mean square */
-    enum { ADDS = 0, WRITES = 1, GAINS = 1 };
+    enum { ADDS = 0, WRITES = 1, RING = 1, GAINS = 1 };
 
     static __device__ __forceinline__ part nothing()
     {

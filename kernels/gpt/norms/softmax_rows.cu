@@ -27,7 +27,7 @@ template <typename T> struct softmax : softmax_sums<T> {
         int unused; /* no bytes without a value: a gate compares arguments whole */
     };
     typedef softmax_closed closed;
-    enum { ADDS = 0, WRITES = 1, GAINS = 0 };
+    enum { ADDS = 0, WRITES = 1, RING = 1, GAINS = 0 };
 
     static __device__ __forceinline__ closed close(const args &, int64_t, state, part whole, bool)
     {

@@ -11,6 +11,7 @@
  *                      second may need the first: a target, and its element; may be empty
  *   gain               what comes with the elements of a piece: weights; may be empty
  *   ADDS, WRITES       whether r is added to x first and the sum written; whether there is a y
+ *   RING               whether it has the kernel of row_ring.cuh
  *   nothing()          the part of no elements
  *   single(x)          the part of one
  *   join(a, b)         the part of a's and b's elements
@@ -19,8 +20,8 @@
  *   hints(args, row), open(args, row, hint)   hint and state
  *   gains(args, column, count, aligned)       for elements from `column` on; `count` is 1 or all of
  *                      a piece, whose columns are multiples of it if `aligned`
- *   GAINS, gain_array(args, g), gain_of(pieces)   how many arrays of T that is, the array g, and
- *                      the gain from a piece of each
+ *   GAINS, gain_array(args, g), gain_of(pieces)   with a ring: how many arrays of T that is, the
+ *                      array g, and the gain from a piece of each
  *   close(args, row, state, whole, leader)   what `out` needs, where the row is `whole`; one
  * thread, the leader, may write out(closed, gain, i, value)        the output for element i of the
  * piece finish(closed, out, column)        a last change to the outputs of a piece

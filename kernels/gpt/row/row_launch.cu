@@ -142,7 +142,6 @@ extern "C" const char *row_plan_cluster(const struct row_job *job, struct row_pl
 extern "C" const char *row_plan_ring(const struct row_job *job, struct row_plan *plan)
 {
     if (job->pieces < RING_PIECES) return "a row is too short for a ring";
-    if (!job->ring[ROW_KERNELS - 1]) return "a ring has no residual";
     if (assay_card()->shared_sm_bytes == 0) return NULL; /* no GPU is open: setup will say */
     for (int log_cluster = 0; log_cluster <= ROW_LOG_CLUSTER; log_cluster++) {
         if (ceil_div(job->pieces, 1 << log_cluster) > RING_SHARE) continue;

@@ -24,13 +24,25 @@ has_browser() {
 }
 
 # Ours are the only pages, so the sandbox, which containers lack, is not missed.
-chrome() {
-    timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
-        --user-data-dir="$TMP/profile" --hide-scrollbars --virtual-time-budget=5000 "$@" 2>chrome.log
-}
+headless=(timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run
+    --user-data-dir="$TMP/profile" --hide-scrollbars)
+chrome() { "${headless[@]}" --virtual-time-budget=5000 "$@" 2>chrome.log; }
 # page FILE: the page after its script; messages of its console are in chrome.log.
 page() { chrome --enable-logging=stderr --dump-dom "file://$TMP/$1" >dom.html; }
 no_complaint() { page "$1" && [ -s dom.html ] && ! grep -q ':CONSOLE' chrome.log; }
+
+# logged FILE WORDS: waits until the page, whose clock is the real one, has written the words to its console.
+# How long the browser takes to start says nothing of the page, and on a machine under load is many seconds.
+logged() {
+    local process found=0
+    : >chrome.log
+    "${headless[@]}" --enable-logging=stderr --remote-debugging-port=0 "file://$TMP/$1" 2>chrome.log &
+    process=$!
+    wait_for 60 grep -q ":CONSOLE.*$2" chrome.log || found=1
+    kill $process # timeout, which passes it on
+    wait $process
+    return $found
+}
 
 # driven FILE WIDTH: in a frame of this width, with the policy replaced and driver.js at its end, which
 # presses what a person would and posts to its parent what came of it. The words are in driven.txt.

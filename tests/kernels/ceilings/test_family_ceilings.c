@@ -181,8 +181,3 @@ TEST(operations_without_output_have_no_buffers_and_no_work)
     bench_all(shape_of("empty", "threads=32"), "call");
     bench_all(shape_of("launch_overhead", "launches=17"), "calls");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -182,8 +182,3 @@ TEST(int8_sums_that_could_overflow_are_refused)
     shape.value[GEMM_K] = 131071;
     assert_null(gemm->supports(&shape));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -311,8 +311,3 @@ TEST(every_host_way_to_memory_gives_some)
     for (int64_t bytes = 64; bytes < 8 << 20; bytes = bytes * 8 + 1)
         bench_all(SHAPE("memory_alloc", bytes, 0, 0), "host_preallocated host_malloc");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -67,8 +67,3 @@ TEST(fewer_bits_and_fewer_terms_are_wrong)
         assert_refused(conv(in, 4, CONV_TF32), &as_tf32, &dropped, 3);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -132,8 +132,3 @@ TEST(pieces_add_up_to_the_whole)
     free(plain);
     free(got);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

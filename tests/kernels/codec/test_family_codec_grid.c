@@ -183,8 +183,3 @@ TEST(more_than_there_is_is_skipped_with_both_figures)
     assert_int_equal(host_memory_check(INT64_C(1) << 60, "batches"), ASSAY_SKIP);
     assert_non_null(strstr(assay_last_error(), "batches need 1152921504606846976 bytes more"));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -74,8 +74,3 @@ TEST(every_host_attention_shuffle_and_sigmoid_is_right_at_odd_shapes)
         bench_all(SHAPE("sigmoid", leaves, 0, 0), "host_scalar host_omp");
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -181,8 +181,3 @@ TEST(a_grid_without_voxels_or_with_too_many_is_refused)
            "too large");
     assert_int_equal(leaves_of_grid((const int64_t[]){1, 9, 16}), 4);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

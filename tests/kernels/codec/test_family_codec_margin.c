@@ -164,8 +164,3 @@ TEST(a_mistake_in_the_factor_of_a_channel_is_wrong)
             bench_release(&bench);
         }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -104,8 +104,3 @@ TEST(the_same_seed_makes_the_same_weights_and_another_others)
     codec_weights_release(c);
     codec_weights_release(NULL);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "tests/kernels/gpu_only.h"
@@ -83,7 +82,7 @@ static struct codec_net *net_open(void)
     return net;
 }
 
-static void batches_on_two_streams_do_not_disturb_each_other(void **state)
+TEST(batches_on_two_streams_do_not_disturb_each_other)
 {
     struct codec_net *net = net_open();
     struct lane lane[2];
@@ -115,7 +114,7 @@ static void batches_on_two_streams_do_not_disturb_each_other(void **state)
     codec_net_destroy(net);
 }
 
-static void a_captured_graph_gives_the_same_bits_again_and_again(void **state)
+TEST(a_captured_graph_gives_the_same_bits_again_and_again)
 {
     struct codec_net *net = net_open();
     struct lane lane;
@@ -147,7 +146,7 @@ static void a_captured_graph_gives_the_same_bits_again_and_again(void **state)
 
 /* Side by side, a block has its leaves alone; by itself a batch is spread over clusters,
  * which add the last convolution's channels up in another order. */
-static void spread_over_clusters_leaves_are_the_same_but_for_rounding(void **state)
+TEST(spread_over_clusters_leaves_are_the_same_but_for_rounding)
 {
     struct codec_net *net = net_open();
     struct lane lane;
@@ -171,15 +170,5 @@ static void spread_over_clusters_leaves_are_the_same_but_for_rounding(void **sta
 
 int main(void)
 {
-#ifdef ASSAY_HAVE_CUDA
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches_on_two_streams_do_not_disturb_each_other),
-        cmocka_unit_test(a_captured_graph_gives_the_same_bits_again_and_again),
-        cmocka_unit_test(spread_over_clusters_leaves_are_the_same_but_for_rounding),
-    };
-    if (count_gpus() > 0) return cmocka_run_group_tests(tests, open_gpu, close_gpu);
-#endif
-    const struct CMUnitTest none[] = {cmocka_unit_test(without_a_gpu_there_is_nothing_to_run_on)};
-    printf("# skipped: the network on a GPU: there is none here\n");
-    return cmocka_run_group_tests(none, NULL, NULL);
+    return gpu_main("the network", open_gpu, close_gpu);
 }

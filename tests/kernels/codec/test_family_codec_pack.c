@@ -104,8 +104,3 @@ TEST(the_folded_search_finds_the_codes_of_the_plain_one)
         }
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

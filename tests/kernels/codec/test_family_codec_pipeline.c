@@ -284,8 +284,3 @@ TEST(every_pipeline_of_the_device_does_both_ways_and_waits_on_the_host)
 #endif
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

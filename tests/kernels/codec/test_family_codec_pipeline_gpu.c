@@ -86,12 +86,12 @@ static void check_all(const char *operation, int64_t volume)
     bench_release(&bench);
 }
 
-static void every_encoding_pipeline_is_right_and_a_wrong_batch_is_found(void **state)
+TEST(every_encoding_pipeline_is_right_and_a_wrong_batch_is_found)
 {
     check_all("codec_encode_batch", 2); /* noise: no two leaves are alike */
 }
 
-static void every_decoding_pipeline_is_right_and_a_wrong_batch_is_found(void **state)
+TEST(every_decoding_pipeline_is_right_and_a_wrong_batch_is_found)
 {
     check_all("codec_decode_batch", 0);
 }
@@ -99,14 +99,5 @@ static void every_decoding_pipeline_is_right_and_a_wrong_batch_is_found(void **s
 
 int main(void)
 {
-#ifdef ASSAY_HAVE_CUDA
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_encoding_pipeline_is_right_and_a_wrong_batch_is_found),
-        cmocka_unit_test(every_decoding_pipeline_is_right_and_a_wrong_batch_is_found),
-    };
-    if (count_gpus() > 0) return cmocka_run_group_tests(tests, open_gpu, close_gpu);
-#endif
-    const struct CMUnitTest none[] = {cmocka_unit_test(without_a_gpu_there_is_nothing_to_run_on)};
-    printf("# skipped: the codec's pipelines on a GPU: there is none here\n");
-    return cmocka_run_group_tests(none, NULL, NULL);
+    return gpu_main("the codec's pipelines", open_gpu, close_gpu);
 }

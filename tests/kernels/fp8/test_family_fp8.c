@@ -117,8 +117,3 @@ TEST(both_sides_of_a_tie_are_right_and_no_other_code)
     assert_int_equal(operation->match(&shape, FP8_Y, 336 * (1 + 0x1p-20), 320), ASSAY_WRONG);
     assert_int_equal(operation->match(&shape, FP8_Y, 0, 0x1p-9), ASSAY_WRONG);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

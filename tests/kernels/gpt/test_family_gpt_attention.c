@@ -190,8 +190,3 @@ TEST(a_part_of_a_block_counts_as_a_block)
     assert_int_equal(attention_division(queries, 2, 64, 33), 1);
     assert_int_equal(attention_division(queries, 2, 64, 32), 0);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

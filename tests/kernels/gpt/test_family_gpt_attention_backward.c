@@ -253,8 +253,3 @@ TEST(work_is_five_products_of_half_the_square_and_half_the_diagonal)
     assert_true(work.read_bytes == 2 * 3 * (5 * 16 * 2 + 4));
     assert_true(work.write_bytes == 3 * 2 * 3 * 16 * 2);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

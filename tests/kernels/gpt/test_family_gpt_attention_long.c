@@ -359,8 +359,3 @@ TEST(inputs_are_numbers_of_the_operand_type)
         assert_true(operand(GPT_TF32, qkv[i]) == qkv[i]);
     bench_release(&bench);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

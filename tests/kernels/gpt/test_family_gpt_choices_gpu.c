@@ -253,22 +253,22 @@ static int try_all(int (*try)(const struct trial *trial))
     return tried;
 }
 
-static void every_tile_makes_the_product(void **state)
+TEST(every_tile_makes_the_product)
 {
     assert_true(try_all(try_tiles) > 0);
 }
 
-static void every_ring_makes_the_product_where_it_is_not_refused(void **state)
+TEST(every_ring_makes_the_product_where_it_is_not_refused)
 {
     assert_true((try_all(try_rings) > 0) == assay_card()->arch_specific);
 }
 
-static void wgmma_makes_the_product_where_it_is_not_refused(void **state)
+TEST(wgmma_makes_the_product_where_it_is_not_refused)
 {
     assert_true((try_all(try_wgmma) > 0) == assay_card()->arch_specific);
 }
 
-static void a_warp_an_output_makes_the_product_of_few_rows(void **state)
+TEST(a_warp_an_output_makes_the_product_of_few_rows)
 {
     assert_true(try_all(try_gemv) > 0);
 }
@@ -339,7 +339,7 @@ static void try_attention(int64_t precision, int64_t size, int config)
     numbers_release(&qkv);
 }
 
-static void every_division_of_a_block_makes_the_attention(void **state)
+TEST(every_division_of_a_block_makes_the_attention)
 {
     static const int64_t sizes[] = {16, 32, 64, 128};
     int tried[4] = {0};
@@ -355,7 +355,7 @@ static void every_division_of_a_block_makes_the_attention(void **state)
         assert_true(tried[s] >= 3);
 }
 
-static void a_block_a_query_makes_the_attention_of_any_head_size(void **state)
+TEST(a_block_a_query_makes_the_attention_of_any_head_size)
 {
     static const int64_t sizes[] = {1, 11, 16, 64, 67, 128};
     for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
@@ -366,18 +366,5 @@ static void a_block_a_query_makes_the_attention_of_any_head_size(void **state)
 
 int main(void)
 {
-#ifdef ASSAY_HAVE_CUDA
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_tile_makes_the_product),
-        cmocka_unit_test(every_ring_makes_the_product_where_it_is_not_refused),
-        cmocka_unit_test(wgmma_makes_the_product_where_it_is_not_refused),
-        cmocka_unit_test(a_warp_an_output_makes_the_product_of_few_rows),
-        cmocka_unit_test(every_division_of_a_block_makes_the_attention),
-        cmocka_unit_test(a_block_a_query_makes_the_attention_of_any_head_size),
-    };
-    if (count_gpus() > 0) return cmocka_run_group_tests(tests, open_gpu, close_gpu);
-#endif
-    const struct CMUnitTest none[] = {cmocka_unit_test(without_a_gpu_there_is_nothing_to_run_on)};
-    printf("# skipped: what `best` may choose on a GPU: there is none here\n");
-    return cmocka_run_group_tests(none, NULL, NULL);
+    return gpu_main("what `best` may choose", open_gpu, close_gpu);
 }

@@ -88,20 +88,20 @@ static int refuse_all(const char *operation, const int64_t *value, int dims, int
     return tried;
 }
 
-static void every_embedding_refuses_an_id_outside_the_vocabulary(void **state)
+TEST(every_embedding_refuses_an_id_outside_the_vocabulary)
 {
     const int64_t value[] = {2, 5, 48, 101};
     assert_true(refuse_all("embedding", value, 4, 10, 101) >= 3);
 }
 
-static void every_model_refuses_an_id_outside_the_vocabulary(void **state)
+TEST(every_model_refuses_an_id_outside_the_vocabulary)
 {
     /* heads, channels, batch, tokens, type, layers, vocabulary */
     const int64_t value[] = {3, 48, 2, 17, GPT_TF32, 2, 104};
     assert_true(refuse_all("gpt_forward", value, 7, 34, 104) >= 5);
 }
 
-static void every_decoder_refuses_an_id_outside_the_vocabulary(void **state)
+TEST(every_decoder_refuses_an_id_outside_the_vocabulary)
 {
     const int64_t value[] = {3, 48, 2, 16, GPT_TF32, 2, 104};
     assert_true(refuse_all("gpt_decode", value, 7, 34, 104) >= 5);
@@ -110,15 +110,5 @@ static void every_decoder_refuses_an_id_outside_the_vocabulary(void **state)
 
 int main(void)
 {
-#ifdef ASSAY_HAVE_CUDA
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_embedding_refuses_an_id_outside_the_vocabulary),
-        cmocka_unit_test(every_model_refuses_an_id_outside_the_vocabulary),
-        cmocka_unit_test(every_decoder_refuses_an_id_outside_the_vocabulary),
-    };
-    if (count_gpus() > 0) return cmocka_run_group_tests(tests, NULL, NULL);
-#endif
-    const struct CMUnitTest none[] = {cmocka_unit_test(without_a_gpu_there_is_nothing_to_run_on)};
-    printf("# skipped: ids outside the vocabulary on a GPU: there is none here\n");
-    return cmocka_run_group_tests(none, NULL, NULL);
+    return gpu_main("ids outside the vocabulary", NULL, NULL);
 }

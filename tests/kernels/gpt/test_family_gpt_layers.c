@@ -149,8 +149,3 @@ TEST(embedding_counts_each_named_row_once)
     struct assay_shape many = {operation, {10, 100, 10, 10}};
     assert_true(fabs(operation->work(&many).read_bytes - (4000 + 400 + 4000)) < 1e-6);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -172,8 +172,3 @@ TEST(the_error_function_in_place_of_tanh_is_wrong)
         bench_release(&bench);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

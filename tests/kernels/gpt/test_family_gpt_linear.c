@@ -175,8 +175,3 @@ TEST(tiles_divided_alike_end_together)
     assert_int_equal(linear_division_of(LINEAR_ALIKE, 20, 216, 44).shares, 40);
     assert_int_equal(linear_division_of(LINEAR_ALIKE, 30, 216, 44).split, 0);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -121,8 +121,3 @@ TEST(a_spoilt_part_of_a_row_is_found_without_the_elements)
         assert_true(gpt_bytes(precision) == 2 || row_share_after(precision, 17, 1, 0) > 1);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

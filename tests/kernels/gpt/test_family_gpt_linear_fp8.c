@@ -123,8 +123,3 @@ TEST(what_is_less_exact_is_refused)
                                        &wrong[i].cores, 2),
                          2);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -80,8 +80,3 @@ TEST(another_activation_is_wrong_at_every_precision)
         assert_true(wrong_with(precision, keep, relu) > 4 * 96 / 8);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -202,8 +202,3 @@ TEST(a_wrong_layer_is_refused_at_every_width)
                          found, seeds);
         }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -277,8 +277,3 @@ TEST(words_of_a_tf32_fragment_fall_into_different_banks)
             assert_true(seen == 0xffffffffu);
         }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -195,8 +195,3 @@ TEST(an_id_outside_the_vocabulary_is_refused_before_launch)
     }
     bench_release(&bench);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

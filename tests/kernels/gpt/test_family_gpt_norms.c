@@ -293,8 +293,3 @@ TEST(a_head_of_an_odd_size_is_refused)
     for (int v = 0; v < group.variant_count; v++)
         assert_string_equal(group.skip[v], "a head has an odd size");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -33,8 +33,3 @@ TEST(of_equals_the_first_measured_stays_ahead)
     assert_int_equal(ranking.choice[1], -1);
     assert_true(model_ranking_has(&ranking, -1));
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

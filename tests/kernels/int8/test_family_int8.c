@@ -320,8 +320,3 @@ TEST(work_counts_each_byte_once)
     work = shape.operation->work(&shape);
     assert_true(work.read_bytes == 2000 && work.write_bytes == 1040);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

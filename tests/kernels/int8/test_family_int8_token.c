@@ -185,8 +185,3 @@ TEST(the_peaks_of_rows_are_at_every_lane_of_the_tail)
         bench_release(&bench);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

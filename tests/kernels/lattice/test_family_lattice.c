@@ -214,8 +214,3 @@ TEST(copies_write_what_their_model_says)
         bench_all(shape_of(operations[i / 2], 8, 64, lattice, code, i % 2, 0, 0), names[i / 2]);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -188,8 +188,3 @@ TEST(overload_flags_are_those_of_double)
         }
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

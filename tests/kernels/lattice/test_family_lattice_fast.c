@@ -159,8 +159,3 @@ TEST(a_round_trip_without_digits_is_the_same)
         assert_true(surely > count / 10 && surely < count * 9 / 10);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -119,8 +119,3 @@ TEST(second_moments_are_the_lattices_own)
         assert_true(fabs(moment / lattice_moment(lattice) - 1.0) < 0.005);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -241,8 +241,3 @@ TEST(products_are_c_before_it_is_divided)
         bench_release(&bench);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -131,8 +131,3 @@ TEST(row_sums_find_a_spoilt_tile)
     check_rows(SHAPE("lut_matmul_onesided", 1025, 72, 32, CODEBOOK_A2, Q3M2, LUT_PACKED),
                "host_omp");
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -132,8 +132,3 @@ TEST(points_of_three_bytes_decode_like_those_of_eight)
     }
     free(table);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

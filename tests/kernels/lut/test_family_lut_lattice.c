@@ -156,8 +156,3 @@ TEST(a_row_of_e8_can_be_handed_over)
         free(x);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

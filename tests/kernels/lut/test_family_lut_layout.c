@@ -292,8 +292,3 @@ TEST(tiles_cover_the_output_once)
         free(seen);
     }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

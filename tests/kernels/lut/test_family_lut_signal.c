@@ -77,8 +77,3 @@ TEST(levels_of_q_2_carry_no_signal_and_codes_of_q_4_do)
     }
     free(x);
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

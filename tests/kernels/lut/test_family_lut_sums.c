@@ -61,8 +61,3 @@ TEST(a_wrong_tile_of_a_one_sided_product_is_found)
             bench_release(&bench);
         }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

@@ -206,8 +206,3 @@ TEST(fewer_terms_and_outputs_that_are_cut_off_are_wrong)
                 assert_refused(shape_of(sizes[s][0], code), &plain, &wrong[i], 1);
             }
 }
-
-int main(void)
-{
-    return test_main(NULL, NULL);
-}

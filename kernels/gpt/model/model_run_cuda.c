@@ -1,11 +1,14 @@
 /*
- * model_run.cu - a model as a sequence of steps for a provider; see model_cuda.h.
+ * model_run_cuda.c - a model as a sequence of steps for a provider; see model_cuda.h.
  *
  * The residual stream stays in one place: the first layer reads the input itself, each projection
  * adds to the stream in place, and the last one writes y. Five steps per layer.
  */
-#include "kernels/gpt/gpt.cuh"
+#include <stdlib.h>
+
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/device_memory.h"
+#include "kernels/gpt/gpt.h"
 #include "model_cuda.h"
 
 /* ----------------------------------------------------------------- memory -- */
@@ -20,10 +23,10 @@ static int64_t padded(int64_t bytes)
 static int check_ids(const struct model *model, const void *ids)
 {
     size_t bytes = (size_t)model->rows * sizeof(int32_t);
-    int32_t *copy = (int32_t *)malloc(bytes);
+    int32_t *copy = malloc(bytes);
     if (!copy) return assay_error("out of memory");
     int status =
-        assay_cuda(cudaMemcpy(copy, ids, bytes, cudaMemcpyDeviceToHost), "copy of the ids");
+        cuda_error(cudaMemcpy(copy, ids, bytes, cudaMemcpyDeviceToHost), "copy of the ids");
     if (status == 0) status = gpt_check_ids(copy, model->rows, model->vocabulary);
     free(copy);
     return status;
@@ -42,7 +45,7 @@ int model_run_init(struct model_run *run, struct assay_call *call, bool cache)
     int64_t bytes = 2 * x + tail + wide + kept;
     int status = device_memory(call, &run->memory, bytes, "the model");
     if (status) return status;
-    char *at = (char *)run->memory;
+    char *at = run->memory;
     run->x = at;
     run->attended = at += x;
     run->tail = at += x;
@@ -96,7 +99,7 @@ static struct model_step step_of(const struct model_run *run, enum model_product
 {
     const struct model *model = &run->model;
     const struct model_matrix matrix = model_matrix(model, product);
-    struct model_step step = {};
+    struct model_step step = {0};
     step.product = product;
     step.layer = layer;
     step.precision = model->precision;
@@ -134,7 +137,7 @@ static int run_attention(const struct model_run *run, const struct model_provide
                          bool last, const void *qkv, void *stream)
 {
     const struct model *model = &run->model;
-    struct model_attend attend = {};
+    struct model_attend attend = {0};
     attend.qkv = qkv;
     attend.y = run->attended;
     attend.batch = model->batch;
@@ -194,8 +197,8 @@ static int run_start(const struct model_run *run, bool last, struct stream *x, v
         return 0;
     }
     *x = (struct stream){last ? run->tail : run->x, c};
-    return model_embed(model, (const int32_t *)run->buffer[MODEL_IN], run->buffer[MODEL_WTE],
-                       run->buffer[MODEL_WPE], last ? run->tail : run->x, last, stream);
+    return model_embed(model, run->buffer[MODEL_IN], run->buffer[MODEL_WTE], run->buffer[MODEL_WPE],
+                       last ? run->tail : run->x, last, stream);
 }
 
 int model_run_enqueue(const struct model_run *run, const struct model_provider *provider,

@@ -1,9 +1,10 @@
 /*
- * attention_best.cu - the fastest of our kernels for a shape, measured in setup as the case will be
- * timed (cuda_trial.h). The note says which it was, and its own note.
+ * attention_best_cuda.c - the fastest of our kernels for a shape, measured in setup as the case
+ * will be timed (cuda_trial.h). The note says which it was, and its own note.
  *
  * Operations and bytes: those of the kernel that is chosen.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -95,8 +96,7 @@ static void release(struct candidate *candidate)
 
 static int setup(struct assay_call *call)
 {
-    struct best *best = (struct best *)calloc(1, sizeof *best);
-    call->state = best;
+    struct best *best = call->state = calloc(1, sizeof *best);
     if (!best) return assay_error("out of memory");
     int status = list_candidates(best, call);
     if (!status) status = choose(best, call);
@@ -124,7 +124,7 @@ static int launch(struct assay_call *call)
 
 static void teardown(struct assay_call *call)
 {
-    struct best *best = (struct best *)call->state;
+    struct best *best = call->state;
     if (!best) return;
     for (int i = 0; i < best->count; i++)
         release(&best->list[i]);
