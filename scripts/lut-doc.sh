@@ -79,7 +79,10 @@ place large
 place layer-1024
 place layer-16
 for rows in 1 8 16; do
-    pivot lut_matmul "rows=$rows k=8192 columns=28672" decode_gemv table_gemv cublas_bf16 \
+    one_row=
+    [ "$rows" = 1 ] && one_row=decode_gemv_bits
+    # shellcheck disable=SC2086 # nothing, or one variant
+    pivot lut_matmul "rows=$rows k=8192 columns=28672" decode_gemv $one_row table_gemv cublas_bf16 \
         cublaslt_int8 >"$scratch/gemv-$rows.md"
     place "gemv-$rows"
 done

@@ -25,7 +25,7 @@ Run mma(Warp &w, const Ins &i, uint32_t m)
     if (m != ~0u) fault("mma.sync without all lanes");
     const int words = i.count, a_regs = words / 2, b_regs = words / 4, per = 32 / BITS[i.mode],
               depth = words * per;
-    static float a[16][64], b[8][64];
+    static float a[16][256], b[8][256];
     for (int l = 0; l < LANES; l++) {
         for (int r = 0; r < a_regs; r++)
             for (int e = 0; e < per; e++)
@@ -60,8 +60,12 @@ bool build_mma(Builder &b)
 {
     Ins &i = b.ins;
     if (b.part[0] != "mma") return false;
-    /* mma.sync.aligned.SHAPE.row.col[.satfinite].D.A.B.C */
+    /* mma.sync.aligned.SHAPE.row.col[.satfinite].D.A.B.C, of bits with .and.popc behind it, a
+     * product and a sum of numbers 0 and 1 */
     size_t n = b.part.size();
+    const bool bits = b.part[n - 1] == "popc";
+    if (bits && b.part[n - 2] != "and") return false;
+    if (bits) n -= 2;
     const string &shape = b.part[3];
     int m, columns, k;
     if (sscanf(shape.c_str(), "m%dn%dk%d", &m, &columns, &k) != 3 || m != 16 || columns != 8 ||
@@ -69,7 +73,7 @@ bool build_mma(Builder &b)
         return false;
     i.mode = number_of(b.part[n - 3]);
     i.mode2 = number_of(b.part[n - 2]);
-    if (i.mode < 0 || i.mode2 < 0) return false;
+    if (i.mode < 0 || i.mode2 < 0 || bits != (i.mode == N_B1)) return false;
     i.kind = b.part[n - 4] == "f32" ? 'f' : 's';
     if ((i.kind == 's' && b.part[n - 4] != "s32") || b.part[n - 4] != b.part[n - 1]) return false;
     i.count = (uint8_t)(k * BITS[i.mode] / 32);

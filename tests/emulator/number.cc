@@ -58,12 +58,12 @@ uint32_t encode(const Format &f, double value, Rounding rounding, bool finite)
 
 /* ----------------------------------------------------- of the tensor cores -- */
 
-static const char *const NUMBER[] = {"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8"};
-const int BITS[7] = {16, 16, 32, 8, 8, 8, 8};
+static const char *const NUMBER[] = {"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "b1"};
+const int BITS[8] = {16, 16, 32, 8, 8, 8, 8, 1};
 
 int number_of(const string &type)
 {
-    for (int n = 0; n < 7; n++)
+    for (int n = 0; n < 8; n++)
         if (type == NUMBER[n]) return n;
     return -1;
 }
@@ -90,7 +90,7 @@ static double slow_value(int n, uint32_t bits)
 
 float number_value(int n, uint32_t bits)
 {
-    static std::vector<float> known[7];
+    static std::vector<float> known[8];
     if (n == N_TF32 || n == N_BF16) { /* the lowest 13 bits of tf32 are not looked at */
         bits = n == N_TF32 ? bits & ~0x1fffu : bits << 16;
         float f;

@@ -153,6 +153,7 @@ bool build_wgmma(Builder &b)
         i.count = (uint8_t)k;
         i.mode = number_of(b.part[n - 2]);
         i.mode2 = number_of(b.part[n - 1]);
+        if (i.mode < 0 || i.mode2 < 0) return false; /* of bits, too: the last part is popc */
         const string &d = b.part[n - 3];
         if (d != "f32" && d != "s32") return false;
         i.kind = d[0];
