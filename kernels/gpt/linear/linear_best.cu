@@ -21,11 +21,12 @@
 #include "linear_wgmma_kernels.h"
 
 enum {
-    WGMMA_MOST = 16, /* kernels of a type, at most; each in WGMMA_WAYS */
-    WGMMA_WAYS = 3,  /* whole, or divided in two ways */
-    FP32_WAYS = 2,   /* tiles divided evenly, or alike */
-    CANDIDATES =
-        8 + FP32_WAYS * LINEAR_FP32_TILINGS + LINEAR_SKINNY_DIVISIONS + WGMMA_WAYS * WGMMA_MOST,
+    WGMMA_MOST = 16,   /* kernels of a type, at most; each in WGMMA_WAYS */
+    WGMMA_WAYS = 3,    /* whole, or divided in two ways */
+    FP32_WAYS = 2,     /* tiles divided evenly, or alike */
+    FP32_CLUSTERS = 3, /* or by clusters of 2, 4 and 8 blocks */
+    TILES = (FP32_WAYS + FP32_CLUSTERS) * LINEAR_FP32_TILINGS,
+    CANDIDATES = 8 + TILES + LINEAR_SKINNY_DIVISIONS + WGMMA_WAYS * WGMMA_MOST,
     ROUNDS = 3,
 };
 static const double CLOSE = 1.1;
@@ -79,7 +80,7 @@ struct best {
     struct linear_pad pad;
     struct linear_parts parts;
     struct linear_operands operands;
-    struct linear_fp32 tiles[FP32_WAYS * LINEAR_FP32_TILINGS];
+    struct linear_fp32 tiles[TILES];
     struct linear_skinny skinny[LINEAR_SKINNY_DIVISIONS];
     enum gpt_precision precision;
     struct candidate list[CANDIDATES], *chosen;
@@ -130,17 +131,29 @@ static int add_plains(struct best *best)
     return 0;
 }
 
+static struct candidate *add_tiling(struct best *best, struct linear_fp32 *tiles)
+{
+    struct candidate *added = add(best);
+    added->tiles = tiles;
+    return added;
+}
+
+/* A tile that the card has no room for is left out, and so are clusters that do not fit. */
 static int add_fp32(struct best *best, struct assay_call *call)
 {
+    const struct linear_operands *operands = &best->operands;
+    struct linear_fp32 *tiles = best->tiles;
     int status = linear_fp32_parts(&best->parts, call);
-    for (int i = 0; i < FP32_WAYS * LINEAR_FP32_TILINGS && !status; i++) {
-        enum linear_parts_how how = i % FP32_WAYS ? LINEAR_ALIKE : LINEAR_EVENLY;
-        status =
-            linear_fp32_init(&best->tiles[i], i / FP32_WAYS, how, &best->operands, &best->parts);
-        if (how == LINEAR_ALIKE && best->tiles[i].division.ways == 0) continue;
-        struct candidate *added = add(best);
-        added->tiles = &best->tiles[i];
-        added->how.divide = best->tiles[i].division.split > 0 ? how : LINEAR_WHOLE;
+    for (int i = 0; i < LINEAR_FP32_TILINGS && !status; i++) {
+        for (int way = LINEAR_EVENLY; way <= LINEAR_ALIKE; way++, tiles++) {
+            const enum linear_parts_how how = (enum linear_parts_how)way;
+            if (linear_fp32_init(tiles, i, how, operands, &best->parts) < 0) continue;
+            if (how == LINEAR_ALIKE && tiles->division.ways == 0) continue;
+            add_tiling(best, tiles)->how.divide = tiles->division.split > 0 ? how : LINEAR_WHOLE;
+        }
+        for (int log = 1; log <= FP32_CLUSTERS; log++, tiles++)
+            if (linear_fp32_init_clusters(tiles, i, 1 << log, operands) == 0)
+                add_tiling(best, tiles);
     }
     return status;
 }
@@ -236,7 +249,7 @@ static void describe(const struct candidate *chosen, char *note, size_t size)
     else if (chosen->skinny)
         linear_skinny_name(chosen->skinny, name, sizeof name);
     else if (chosen->tiles)
-        (void)snprintf(name, sizeof name, "fp32 %s", linear_fp32_name(chosen->tiles->tiling));
+        linear_fp32_name(chosen->tiles, name, sizeof name);
     else
         (void)snprintf(name, sizeof name, "%s", chosen->plain->name);
     static const char *const divided[] = {"", ", k divided", ", k divided alike"};
