@@ -12,12 +12,14 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/cuda/cuda_trial.h"
 #include "linear.cuh"
 #include "linear_fp32.h"
 #include "linear_pad.h"
 #include "linear_skinny.h"
+#include "linear_swapped.h"
 #include "linear_wgmma_kernels.h"
 
 enum {
@@ -25,8 +27,9 @@ enum {
     WGMMA_WAYS = 3,    /* whole, or divided in two ways */
     FP32_WAYS = 2,     /* tiles divided evenly, or alike */
     FP32_CLUSTERS = 3, /* or by clusters of 2, 4 and 8 blocks */
+    SWAPPED = 10,      /* those with the least expected times */
     TILES = (FP32_WAYS + FP32_CLUSTERS) * LINEAR_FP32_TILINGS,
-    CANDIDATES = 8 + TILES + LINEAR_SKINNY_DIVISIONS + WGMMA_WAYS * WGMMA_MOST,
+    CANDIDATES = 8 + TILES + LINEAR_SKINNY_DIVISIONS + SWAPPED + WGMMA_WAYS * WGMMA_MOST,
     ROUNDS = 3,
 };
 static const double CLOSE = 1.1;
@@ -62,12 +65,13 @@ static const struct plain plains[] = {
     {"smem32", GPT_FP32, 0, false, true, 0, linear_smem32},
 };
 
-/* One of `plain`, `tiles`, `skinny` and `product`. */
+/* One of `plain`, `tiles`, `skinny`, `swapped` and `product`. */
 struct candidate {
     const struct best *best;
     const struct plain *plain;
     struct linear_fp32 *tiles;
     struct linear_skinny *skinny;
+    struct linear_swapped *swapped;
     const struct lwg_kernel *kernel;
     struct linear_wgmma *product;
     struct lwg_how how;
@@ -82,6 +86,7 @@ struct best {
     struct linear_operands operands;
     struct linear_fp32 tiles[TILES];
     struct linear_skinny skinny[LINEAR_SKINNY_DIVISIONS];
+    struct linear_swapped swapped[SWAPPED];
     enum gpt_precision precision;
     struct candidate list[CANDIDATES], *chosen;
     int count;
@@ -96,6 +101,7 @@ static int enqueue(const void *what, void *of)
     if (candidate->product) return linear_wgmma_enqueue(candidate->product, stream);
     if (candidate->tiles) return linear_fp32_enqueue(candidate->tiles, stream);
     if (candidate->skinny) return linear_skinny_enqueue(candidate->skinny, stream);
+    if (candidate->swapped) return linear_swapped_enqueue(candidate->swapped, stream);
     return candidate->plain->enqueue(candidate->padded ? &best->pad.padded : &best->operands,
                                      stream);
 }
@@ -167,6 +173,15 @@ static void add_skinny(struct best *best)
             add(best)->skinny = &best->skinny[i];
 }
 
+static int add_swapped(struct best *best)
+{
+    const int count =
+        linear_swapped_choose(best->swapped, SWAPPED, &best->operands, best->precision);
+    for (int i = 0; i < count; i++)
+        add(best)->swapped = &best->swapped[i];
+    return count < 0 ? -1 : 0;
+}
+
 /* A kernel whose clusters do not fit the card is left out; so is one that has nothing to divide. */
 static void add_kernel(struct best *best, const struct lwg_kernel *kernel,
                        const struct lwg_how *how)
@@ -202,7 +217,9 @@ static int add_tiles(struct best *best, struct assay_call *call)
     if (best->operands.transposed) return 0;
     if (best->precision == GPT_FP32) return add_fp32(best, call);
     add_skinny(best);
-    return assay_card()->arch_specific ? add_wgmma(best, call) : 0;
+    if (!assay_card()->arch_specific) return 0;
+    if (aligned(best) && add_swapped(best) < 0) return -1;
+    return add_wgmma(best, call);
 }
 
 static int list_candidates(struct best *best, struct assay_call *call)
@@ -248,6 +265,8 @@ static void describe(const struct candidate *chosen, char *note, size_t size)
         lwg_kernel_name(chosen->kernel, name, sizeof name);
     else if (chosen->skinny)
         linear_skinny_name(chosen->skinny, name, sizeof name);
+    else if (chosen->swapped)
+        linear_swapped_name(chosen->swapped, name, sizeof name);
     else if (chosen->tiles)
         linear_fp32_name(chosen->tiles, name, sizeof name);
     else
@@ -259,9 +278,10 @@ static void describe(const struct candidate *chosen, char *note, size_t size)
 
 static int setup(struct assay_call *call)
 {
-    struct best *best = (struct best *)calloc(1, sizeof *best);
+    struct best *best = (struct best *)aligned_alloc(alignof(struct best), sizeof *best);
     call->state = best;
     if (!best) return assay_error("out of memory");
+    memset(best, 0, sizeof *best);
     best->precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
     int status = linear_prepare(call, &best->copy);
     if (status) return status;
