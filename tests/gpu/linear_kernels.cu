@@ -305,8 +305,6 @@ SWAPPED(kw15_1, 15, 1);
 SWAPPED(kw15_4, 15, 4);
 SWAPPED(kw16_1, 16, 1);
 SWAPPED(kw16_4, 16, 4);
-SWAPPED(kw17_1, 17, 1);
-SWAPPED(kw17_4, 17, 4);
 
 FP32(kf0_divided, 0, LINEAR_EVENLY, 1);
 FP32(kf0_alike, 0, LINEAR_ALIKE, 1);
@@ -326,9 +324,3 @@ FP32(kf4_cluster, 4, LINEAR_WHOLE, 4);
 FP32(kf5_divided, 5, LINEAR_EVENLY, 1);
 FP32(kf5_alike, 5, LINEAR_ALIKE, 1);
 FP32(kf5_cluster, 5, LINEAR_WHOLE, 4);
-FP32(kf6_divided, 6, LINEAR_EVENLY, 1);
-FP32(kf6_alike, 6, LINEAR_ALIKE, 1);
-FP32(kf6_cluster, 6, LINEAR_WHOLE, 4);
-FP32(kf7_divided, 7, LINEAR_EVENLY, 1);
-FP32(kf7_alike, 7, LINEAR_ALIKE, 1);
-FP32(kf7_cluster, 7, LINEAR_WHOLE, 4);

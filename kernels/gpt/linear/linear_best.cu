@@ -2,11 +2,12 @@
  * linear_best.cu - the fastest of our products for a shape, measured in setup, as the case will be
  * timed (cuda_trial.h). The note says which it was.
  *
- * Candidates: for any shape the products on the CUDA cores (few rows; fp32), tf32_32, and for up to
- * 1024 rows every division of linear_skinny.h; for k whose rows are aligned to 16 bytes those of
- * linear_128.cu and, on Hopper, every kernel of linear_wgmma.cuh, in whole tiles and with tiles
- * divided along k. Where k is not aligned, these take copies of x and w with padded rows, which
- * each launch makes.
+ * Candidates: for any shape the products on the CUDA cores (few rows; every tile in fp32), tf32_32,
+ * and for up to 1024 rows every division of linear_skinny.h; for k whose rows are aligned to 16
+ * bytes those of linear_128.cu and, on Hopper, of linear_swapped.h those that are expected to be
+ * the fastest and every kernel of linear_wgmma.cuh, in whole tiles and with tiles divided along k.
+ * Where k is not aligned, all of these but linear_swapped.h take copies of x and w with padded
+ * rows, which each launch makes.
  *
  * Every candidate is timed once, those within CLOSE of the least again.
  */

@@ -48,7 +48,7 @@ template <int ROWS_, int COLUMNS_, int LANES_, int DOWN, int ACROSS, int BLOCKS_
     static constexpr int X_TURNS = ROWS / COPIED, W_TURNS = COLUMNS / COPIED;
     static constexpr int TURNS = X_TURNS + W_TURNS;
     static_assert(TURNS <= FP32_TOGETHER * (FP32_DEPTH - 1), "before the last number of k");
-    static_assert(LANES == 2 || LANES == 4 || LANES == 8, "lanes");
+    static_assert(LANES == 4 || LANES == 8, "lanes");
     static_assert(ROWS % COPIED == 0 && COLUMNS % COPIED == 0, "whole turns");
 };
 

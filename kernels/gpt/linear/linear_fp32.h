@@ -7,7 +7,7 @@
 #include "linear_parts.cuh"
 #include "linear_steps.h"
 
-enum { LINEAR_FP32_TILINGS = 8 };
+enum { LINEAR_FP32_TILINGS = 6 };
 
 struct linear_fp32 {
     struct linear_operands operands;

@@ -48,12 +48,12 @@ template <typename T> struct swapped_tiles {
 };
 
 template <typename T> const struct swapped_tile swapped_tiles<T>::all[LINEAR_SWAPPED_TILES] = {
-    tile<T, 8, 1, true>(), tile<T, 16, 1, true>(), tile<T, 32, 1, true>(), tile<T, 48, 1, true>(),
-        tile<T, 96, 1, true>(), tile<T, 128, 1, true>(), tile<T, 16, 2, true>(),
-        tile<T, 160, 2, true>(), tile<T, 192, 2, true>(), tile<T, 224, 2, true>(),
-        tile<T, 256, 2, true>(), tile<T, 112, 3, true>(), tile<T, 144, 3, true>(),
-        tile<T, 160, 3, true>(), tile<T, 176, 3, true>(), tile<T, 8, 1, false>(),
-        tile<T, 32, 1, false>(), tile<T, 48, 1, false>(),
+    tile<T, 16, 1, true>(), tile<T, 32, 1, true>(), tile<T, 48, 1, true>(), tile<T, 96, 1, true>(),
+        tile<T, 128, 1, true>(), tile<T, 16, 2, true>(), tile<T, 64, 2, true>(),
+        tile<T, 112, 2, true>(), tile<T, 192, 2, true>(), tile<T, 224, 2, true>(),
+        tile<T, 256, 2, true>(), tile<T, 176, 3, true>(), tile<T, 192, 3, true>(),
+        tile<T, 8, 1, false>(), tile<T, 16, 1, false>(), tile<T, 32, 1, false>(),
+        tile<T, 48, 1, false>(),
 };
 
 static const struct swapped_tile *tile_of(int tile, enum gpt_precision precision)

@@ -31,7 +31,7 @@ struct linear_swapped {
 
 /* In setup, for tf32 or bf16, k aligned to 16 bytes: a tile, and in how many parts k is divided. 0;
  * or -1, also if k is too short for them. */
-enum { LINEAR_SWAPPED_TILES = 18 };
+enum { LINEAR_SWAPPED_TILES = 17 };
 int linear_swapped_make(struct linear_swapped *product, int tile, int parts,
                         const struct linear_operands *operands, enum gpt_precision precision);
 
