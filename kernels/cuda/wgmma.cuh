@@ -106,23 +106,32 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
 #define WGMMA_UP_TO_4   "%0, %1, %2, %3"
 #define WGMMA_UP_TO_8   WGMMA_UP_TO_4 ", %4, %5, %6, %7"
 #define WGMMA_UP_TO_16  WGMMA_UP_TO_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define WGMMA_UP_TO_24  WGMMA_UP_TO_16 ", %16, %17, %18, %19, %20, %21, %22, %23"
 #define WGMMA_UP_TO_32  WGMMA_REGISTERS_0
 #define WGMMA_UP_TO_40  WGMMA_UP_TO_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
 #define WGMMA_UP_TO_48  WGMMA_UP_TO_40 ", %40, %41, %42, %43, %44, %45, %46, %47"
 #define WGMMA_UP_TO_56  WGMMA_UP_TO_48 ", %48, %49, %50, %51, %52, %53, %54, %55"
 #define WGMMA_UP_TO_64  WGMMA_UP_TO_32 ", " WGMMA_REGISTERS_32
+#define WGMMA_UP_TO_72  WGMMA_UP_TO_64 ", %64, %65, %66, %67, %68, %69, %70, %71"
+#define WGMMA_UP_TO_80  WGMMA_UP_TO_72 ", %72, %73, %74, %75, %76, %77, %78, %79"
+#define WGMMA_UP_TO_88  WGMMA_UP_TO_80 ", %80, %81, %82, %83, %84, %85, %86, %87"
 #define WGMMA_UP_TO_96  WGMMA_UP_TO_64 ", " WGMMA_REGISTERS_64
+#define WGMMA_UP_TO_104 WGMMA_UP_TO_96 ", %96, %97, %98, %99, %100, %101, %102, %103"
+#define WGMMA_UP_TO_112 WGMMA_UP_TO_104 ", %104, %105, %106, %107, %108, %109, %110, %111"
 #define WGMMA_UP_TO_128 WGMMA_UP_TO_96 ", " WGMMA_REGISTERS_96
 
 #define WGMMA_SUM_4(i)   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define WGMMA_SUM_8(i)   WGMMA_SUM_4(i), WGMMA_SUM_4(i + 4)
 #define WGMMA_SUM_16(i)  WGMMA_SUM_4(i), WGMMA_SUM_4(i + 4), WGMMA_SUM_4(i + 8), WGMMA_SUM_4(i + 12)
+#define WGMMA_SUM_24(i)  WGMMA_SUM_16(i), WGMMA_SUM_8(i + 16)
 #define WGMMA_SUM_32(i)  WGMMA_SUM_16(i), WGMMA_SUM_16(i + 16)
 #define WGMMA_SUM_40(i)  WGMMA_SUM_32(i), WGMMA_SUM_4(i + 32), WGMMA_SUM_4(i + 36)
 #define WGMMA_SUM_48(i)  WGMMA_SUM_32(i), WGMMA_SUM_16(i + 32)
 #define WGMMA_SUM_56(i)  WGMMA_SUM_48(i), WGMMA_SUM_4(i + 48), WGMMA_SUM_4(i + 52)
 #define WGMMA_SUM_64(i)  WGMMA_SUM_32(i), WGMMA_SUM_32(i + 32)
+#define WGMMA_SUM_88(i)  WGMMA_SUM_64(i), WGMMA_SUM_24(i + 64)
 #define WGMMA_SUM_96(i)  WGMMA_SUM_64(i), WGMMA_SUM_32(i + 64)
+#define WGMMA_SUM_112(i) WGMMA_SUM_96(i), WGMMA_SUM_16(i + 96)
 #define WGMMA_SUM_128(i) WGMMA_SUM_64(i), WGMMA_SUM_64(i + 64)
 /* clang-format on */
 
@@ -158,11 +167,18 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
 #define WGMMA_TF32(COUNT, N, A, B, ADDS)                                                           \
     WGMMA_STEP(float, COUNT, "m64n" N "k8.f32.tf32.tf32", "1, 1", A, B, ADDS)
 
+WGMMA_BF16(4, "8", "%4", "%5", "%6")
+WGMMA_BF16(8, "16", "%8", "%9", "%10")
+WGMMA_BF16(16, "32", "%16", "%17", "%18")
+WGMMA_BF16(24, "48", "%24", "%25", "%26")
 WGMMA_BF16(32, "64", "%32", "%33", "%34")
 WGMMA_BF16(40, "80", "%40", "%41", "%42")
+WGMMA_BF16(48, "96", "%48", "%49", "%50")
 WGMMA_BF16(56, "112", "%56", "%57", "%58")
 WGMMA_BF16(64, "128", "%64", "%65", "%66")
+WGMMA_BF16(88, "176", "%88", "%89", "%90")
 WGMMA_BF16(96, "192", "%96", "%97", "%98")
+WGMMA_BF16(112, "224", "%112", "%113", "%114")
 WGMMA_BF16(128, "256", "%128", "%129", "%130")
 WGMMA_FP16(32, "64", "%32", "%33", "%34")
 WGMMA_FP16(40, "80", "%40", "%41", "%42")
@@ -170,10 +186,17 @@ WGMMA_FP16(56, "112", "%56", "%57", "%58")
 WGMMA_FP16(64, "128", "%64", "%65", "%66")
 WGMMA_FP16(96, "192", "%96", "%97", "%98")
 WGMMA_FP16(128, "256", "%128", "%129", "%130")
+WGMMA_TF32(4, "8", "%4", "%5", "%6")
+WGMMA_TF32(8, "16", "%8", "%9", "%10")
+WGMMA_TF32(16, "32", "%16", "%17", "%18")
+WGMMA_TF32(24, "48", "%24", "%25", "%26")
 WGMMA_TF32(32, "64", "%32", "%33", "%34")
 WGMMA_TF32(48, "96", "%48", "%49", "%50")
+WGMMA_TF32(56, "112", "%56", "%57", "%58")
 WGMMA_TF32(64, "128", "%64", "%65", "%66")
+WGMMA_TF32(88, "176", "%88", "%89", "%90")
 WGMMA_TF32(96, "192", "%96", "%97", "%98")
+WGMMA_TF32(112, "224", "%112", "%113", "%114")
 WGMMA_TF32(128, "256", "%128", "%129", "%130")
 
 /* The same for e4m3. Its sums have 14 bits: after 128 terms they should be added elsewhere. */

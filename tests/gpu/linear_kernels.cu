@@ -1,7 +1,8 @@
 /*
  * linear_kernels.cu - every kernel of linear_wgmma.cuh as a variant of its own, in whole tiles and
- * with tiles divided along k, and every division of linear_skinny.h, so that all of them can be
- * checked at any shape and compared; `best` shows one. Built into the program by hand:
+ * with tiles divided along k, every division of linear_skinny.h, every tile of linear_swapped.h and
+ * of linear_fp32.h, so that all of them can be checked at any shape and compared; `best` shows one.
+ * Built into the program by hand:
  *
  *   make EXTRA=tests/gpu/linear_kernels.cu BUILD=build/every
  *   build/every/assay run --check tests/gpu/odd_gpt_linear_kernels.ini
@@ -9,7 +10,9 @@
 #include <stdlib.h>
 
 #include "kernels/gpt/linear/linear.cuh"
+#include "kernels/gpt/linear/linear_fp32.h"
 #include "kernels/gpt/linear/linear_skinny.h"
+#include "kernels/gpt/linear/linear_swapped.h"
 #include "kernels/gpt/linear/linear_wgmma_kernels.h"
 
 struct state {
@@ -104,6 +107,100 @@ static const char *supports_skinny(const struct assay_shape *shape)
     return shape->value[LINEAR_WEIGHT] == LINEAR_DIRECT ? NULL : "w as it lies only";
 }
 
+template <int TILE, int PARTS> static int setup_swapped(struct assay_call *call)
+{
+    static_assert(TILE < LINEAR_SWAPPED_TILES, "a tile");
+    enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
+    struct linear_swapped *product =
+        (struct linear_swapped *)aligned_alloc(alignof(struct linear_swapped), sizeof *product);
+    struct linear_operands operands;
+    call->state = product;
+    if (!product) return assay_error("out of memory");
+    if (linear_begin(call, NULL, &operands) < 0) return -1;
+    return linear_swapped_make(product, TILE, PARTS, &operands, precision) ? ASSAY_SKIP : 0;
+}
+
+static int launch_swapped(struct assay_call *call)
+{
+    const struct linear_swapped *product = (const struct linear_swapped *)call->state;
+    if (linear_swapped_enqueue(product, (cudaStream_t)call->stream) < 0) return -1;
+    return linear_end(call);
+}
+
+struct fp32_state {
+    struct linear_parts parts;
+    struct linear_fp32 product;
+};
+
+/* CLUSTER 1: tiles divided as HOW says. */
+template <int TILING, enum linear_parts_how HOW, int CLUSTER>
+static int setup_fp32(struct assay_call *call)
+{
+    struct fp32_state *state = (struct fp32_state *)calloc(1, sizeof *state);
+    struct linear_operands operands;
+    call->state = state;
+    if (!state) return assay_error("out of memory");
+    if (linear_begin(call, NULL, &operands) < 0) return -1;
+    int status = CLUSTER == 1 ? linear_fp32_parts(&state->parts, call) : 0;
+    if (status) return status;
+    if (CLUSTER > 1)
+        status = linear_fp32_init_clusters(&state->product, TILING, CLUSTER, &operands);
+    else
+        status = linear_fp32_init(&state->product, TILING, HOW, &operands, &state->parts);
+    return status ? ASSAY_SKIP : 0;
+}
+
+static int launch_fp32(struct assay_call *call)
+{
+    const struct fp32_state *state = (const struct fp32_state *)call->state;
+    if (linear_fp32_enqueue(&state->product, (cudaStream_t)call->stream) < 0) return -1;
+    return linear_end(call);
+}
+
+static void teardown_fp32(struct assay_call *call)
+{
+    struct fp32_state *state = (struct fp32_state *)call->state;
+    if (state) cudaFree(state->parts.sums);
+    free(state);
+}
+
+static const char *supports_fp32(const struct assay_shape *shape)
+{
+    if (shape->value[LINEAR_PRECISION] != GPT_FP32) return "fp32 only";
+    return shape->value[LINEAR_WEIGHT] == LINEAR_DIRECT ? NULL : "w as it lies only";
+}
+
+#define SWAPPED(NAME, TILE, PARTS)                                                                 \
+    static const struct assay_variant NAME = {                                                     \
+        .operation = "linear",                                                                     \
+        .name = #NAME,                                                                             \
+        .summary = "one tile of linear_swapped.h",                                                 \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .min_sm = 90,                                                                              \
+        .max_sm = 90,                                                                              \
+        .arch_specific = true,                                                                     \
+        .supports = supports,                                                                      \
+        .setup = setup_swapped<TILE, PARTS>,                                                       \
+        .launch = launch_swapped,                                                                  \
+        .teardown = teardown_skinny,                                                               \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(NAME)
+
+#define FP32(NAME, TILING, HOW, CLUSTER)                                                           \
+    static const struct assay_variant NAME = {                                                     \
+        .operation = "linear",                                                                     \
+        .name = #NAME,                                                                             \
+        .summary = "one tile of linear_fp32.h",                                                    \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .supports = supports_fp32,                                                                 \
+        .setup = setup_fp32<TILING, HOW, CLUSTER>,                                                 \
+        .launch = launch_fp32,                                                                     \
+        .teardown = teardown_fp32,                                                                 \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(NAME)
+
 #define SKINNY(NAME, DIVISION)                                                                     \
     static const struct assay_variant NAME = {                                                     \
         .operation = "linear",                                                                     \
@@ -173,3 +270,57 @@ SKINNY(ks32_1, 4);
 SKINNY(ks32_2, 5);
 SKINNY(ks32_4, 6);
 SKINNY(ks32_8, 7);
+
+SWAPPED(kw0_1, 0, 1);
+SWAPPED(kw0_4, 0, 4);
+SWAPPED(kw1_1, 1, 1);
+SWAPPED(kw1_4, 1, 4);
+SWAPPED(kw2_1, 2, 1);
+SWAPPED(kw2_4, 2, 4);
+SWAPPED(kw3_1, 3, 1);
+SWAPPED(kw3_4, 3, 4);
+SWAPPED(kw4_1, 4, 1);
+SWAPPED(kw4_4, 4, 4);
+SWAPPED(kw5_1, 5, 1);
+SWAPPED(kw5_4, 5, 4);
+SWAPPED(kw6_1, 6, 1);
+SWAPPED(kw6_4, 6, 4);
+SWAPPED(kw7_1, 7, 1);
+SWAPPED(kw7_4, 7, 4);
+SWAPPED(kw8_1, 8, 1);
+SWAPPED(kw8_4, 8, 4);
+SWAPPED(kw9_1, 9, 1);
+SWAPPED(kw9_4, 9, 4);
+SWAPPED(kw10_1, 10, 1);
+SWAPPED(kw10_4, 10, 4);
+SWAPPED(kw11_1, 11, 1);
+SWAPPED(kw11_4, 11, 4);
+SWAPPED(kw12_1, 12, 1);
+SWAPPED(kw12_4, 12, 4);
+SWAPPED(kw13_1, 13, 1);
+SWAPPED(kw13_4, 13, 4);
+SWAPPED(kw14_1, 14, 1);
+SWAPPED(kw14_4, 14, 4);
+SWAPPED(kw15_1, 15, 1);
+SWAPPED(kw15_4, 15, 4);
+SWAPPED(kw16_1, 16, 1);
+SWAPPED(kw16_4, 16, 4);
+
+FP32(kf0_divided, 0, LINEAR_EVENLY, 1);
+FP32(kf0_alike, 0, LINEAR_ALIKE, 1);
+FP32(kf0_cluster, 0, LINEAR_WHOLE, 4);
+FP32(kf1_divided, 1, LINEAR_EVENLY, 1);
+FP32(kf1_alike, 1, LINEAR_ALIKE, 1);
+FP32(kf1_cluster, 1, LINEAR_WHOLE, 4);
+FP32(kf2_divided, 2, LINEAR_EVENLY, 1);
+FP32(kf2_alike, 2, LINEAR_ALIKE, 1);
+FP32(kf2_cluster, 2, LINEAR_WHOLE, 4);
+FP32(kf3_divided, 3, LINEAR_EVENLY, 1);
+FP32(kf3_alike, 3, LINEAR_ALIKE, 1);
+FP32(kf3_cluster, 3, LINEAR_WHOLE, 4);
+FP32(kf4_divided, 4, LINEAR_EVENLY, 1);
+FP32(kf4_alike, 4, LINEAR_ALIKE, 1);
+FP32(kf4_cluster, 4, LINEAR_WHOLE, 4);
+FP32(kf5_divided, 5, LINEAR_EVENLY, 1);
+FP32(kf5_alike, 5, LINEAR_ALIKE, 1);
+FP32(kf5_cluster, 5, LINEAR_WHOLE, 4);

@@ -2,30 +2,35 @@
  * linear_best.cu - the fastest of our products for a shape, measured in setup, as the case will be
  * timed (cuda_trial.h). The note says which it was.
  *
- * Candidates: for any shape the products on the CUDA cores (few rows; fp32), tf32_32, and for up to
- * 1024 rows every division of linear_skinny.h; for k whose rows are aligned to 16 bytes those of
- * linear_128.cu and, on Hopper, every kernel of linear_wgmma.cuh, in whole tiles and with tiles
- * divided along k. Where k is not aligned, these take copies of x and w with padded rows, which
- * each launch makes.
+ * Candidates: for any shape the products on the CUDA cores (few rows; every tile in fp32), tf32_32,
+ * and for up to 1024 rows every division of linear_skinny.h; for k whose rows are aligned to 16
+ * bytes those of linear_128.cu and, on Hopper, of linear_swapped.h those that are expected to be
+ * the fastest and every kernel of linear_wgmma.cuh, in whole tiles and with tiles divided along k.
+ * Where k is not aligned, all of these but linear_swapped.h take copies of x and w with padded
+ * rows, which each launch makes.
  *
  * Every candidate is timed once, those within CLOSE of the least again.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/cuda/cuda_trial.h"
 #include "linear.cuh"
 #include "linear_fp32.h"
 #include "linear_pad.h"
 #include "linear_skinny.h"
+#include "linear_swapped.h"
 #include "linear_wgmma_kernels.h"
 
 enum {
-    WGMMA_MOST = 16, /* kernels of a type, at most; each in WGMMA_WAYS */
-    WGMMA_WAYS = 3,  /* whole, or divided in two ways */
-    FP32_WAYS = 2,   /* tiles divided evenly, or alike */
-    CANDIDATES =
-        8 + FP32_WAYS * LINEAR_FP32_TILINGS + LINEAR_SKINNY_DIVISIONS + WGMMA_WAYS * WGMMA_MOST,
+    WGMMA_MOST = 16,   /* kernels of a type, at most; each in WGMMA_WAYS */
+    WGMMA_WAYS = 3,    /* whole, or divided in two ways */
+    FP32_WAYS = 2,     /* tiles divided evenly, or alike */
+    FP32_CLUSTERS = 3, /* or by clusters of 2, 4 and 8 blocks */
+    SWAPPED = 10,      /* those with the least expected times */
+    TILES = (FP32_WAYS + FP32_CLUSTERS) * LINEAR_FP32_TILINGS,
+    CANDIDATES = 8 + TILES + LINEAR_SKINNY_DIVISIONS + SWAPPED + WGMMA_WAYS * WGMMA_MOST,
     ROUNDS = 3,
 };
 static const double CLOSE = 1.1;
@@ -61,12 +66,13 @@ static const struct plain plains[] = {
     {"smem32", GPT_FP32, 0, false, true, 0, linear_smem32},
 };
 
-/* One of `plain`, `tiles`, `skinny` and `product`. */
+/* One of `plain`, `tiles`, `skinny`, `swapped` and `product`. */
 struct candidate {
     const struct best *best;
     const struct plain *plain;
     struct linear_fp32 *tiles;
     struct linear_skinny *skinny;
+    struct linear_swapped *swapped;
     const struct lwg_kernel *kernel;
     struct linear_wgmma *product;
     struct lwg_how how;
@@ -79,8 +85,9 @@ struct best {
     struct linear_pad pad;
     struct linear_parts parts;
     struct linear_operands operands;
-    struct linear_fp32 tiles[FP32_WAYS * LINEAR_FP32_TILINGS];
+    struct linear_fp32 tiles[TILES];
     struct linear_skinny skinny[LINEAR_SKINNY_DIVISIONS];
+    struct linear_swapped swapped[SWAPPED];
     enum gpt_precision precision;
     struct candidate list[CANDIDATES], *chosen;
     int count;
@@ -95,6 +102,7 @@ static int enqueue(const void *what, void *of)
     if (candidate->product) return linear_wgmma_enqueue(candidate->product, stream);
     if (candidate->tiles) return linear_fp32_enqueue(candidate->tiles, stream);
     if (candidate->skinny) return linear_skinny_enqueue(candidate->skinny, stream);
+    if (candidate->swapped) return linear_swapped_enqueue(candidate->swapped, stream);
     return candidate->plain->enqueue(candidate->padded ? &best->pad.padded : &best->operands,
                                      stream);
 }
@@ -130,17 +138,29 @@ static int add_plains(struct best *best)
     return 0;
 }
 
+static struct candidate *add_tiling(struct best *best, struct linear_fp32 *tiles)
+{
+    struct candidate *added = add(best);
+    added->tiles = tiles;
+    return added;
+}
+
+/* A tile that the card has no room for is left out, and so are clusters that do not fit. */
 static int add_fp32(struct best *best, struct assay_call *call)
 {
+    const struct linear_operands *operands = &best->operands;
+    struct linear_fp32 *tiles = best->tiles;
     int status = linear_fp32_parts(&best->parts, call);
-    for (int i = 0; i < FP32_WAYS * LINEAR_FP32_TILINGS && !status; i++) {
-        enum linear_parts_how how = i % FP32_WAYS ? LINEAR_ALIKE : LINEAR_EVENLY;
-        status =
-            linear_fp32_init(&best->tiles[i], i / FP32_WAYS, how, &best->operands, &best->parts);
-        if (how == LINEAR_ALIKE && best->tiles[i].division.ways == 0) continue;
-        struct candidate *added = add(best);
-        added->tiles = &best->tiles[i];
-        added->how.divide = best->tiles[i].division.split > 0 ? how : LINEAR_WHOLE;
+    for (int i = 0; i < LINEAR_FP32_TILINGS && !status; i++) {
+        for (int way = LINEAR_EVENLY; way <= LINEAR_ALIKE; way++, tiles++) {
+            const enum linear_parts_how how = (enum linear_parts_how)way;
+            if (linear_fp32_init(tiles, i, how, operands, &best->parts) < 0) continue;
+            if (how == LINEAR_ALIKE && tiles->division.ways == 0) continue;
+            add_tiling(best, tiles)->how.divide = tiles->division.split > 0 ? how : LINEAR_WHOLE;
+        }
+        for (int log = 1; log <= FP32_CLUSTERS; log++, tiles++)
+            if (linear_fp32_init_clusters(tiles, i, 1 << log, operands) == 0)
+                add_tiling(best, tiles);
     }
     return status;
 }
@@ -152,6 +172,15 @@ static void add_skinny(struct best *best)
     for (int i = 0; i < LINEAR_SKINNY_DIVISIONS; i++)
         if (linear_skinny_init(&best->skinny[i], i, &best->operands, best->precision) == 0)
             add(best)->skinny = &best->skinny[i];
+}
+
+static int add_swapped(struct best *best)
+{
+    const int count =
+        linear_swapped_choose(best->swapped, SWAPPED, &best->operands, best->precision);
+    for (int i = 0; i < count; i++)
+        add(best)->swapped = &best->swapped[i];
+    return count < 0 ? -1 : 0;
 }
 
 /* A kernel whose clusters do not fit the card is left out; so is one that has nothing to divide. */
@@ -189,7 +218,9 @@ static int add_tiles(struct best *best, struct assay_call *call)
     if (best->operands.transposed) return 0;
     if (best->precision == GPT_FP32) return add_fp32(best, call);
     add_skinny(best);
-    return assay_card()->arch_specific ? add_wgmma(best, call) : 0;
+    if (!assay_card()->arch_specific) return 0;
+    if (aligned(best) && add_swapped(best) < 0) return -1;
+    return add_wgmma(best, call);
 }
 
 static int list_candidates(struct best *best, struct assay_call *call)
@@ -235,8 +266,10 @@ static void describe(const struct candidate *chosen, char *note, size_t size)
         lwg_kernel_name(chosen->kernel, name, sizeof name);
     else if (chosen->skinny)
         linear_skinny_name(chosen->skinny, name, sizeof name);
+    else if (chosen->swapped)
+        linear_swapped_name(chosen->swapped, name, sizeof name);
     else if (chosen->tiles)
-        (void)snprintf(name, sizeof name, "fp32 %s", linear_fp32_name(chosen->tiles->tiling));
+        linear_fp32_name(chosen->tiles, name, sizeof name);
     else
         (void)snprintf(name, sizeof name, "%s", chosen->plain->name);
     static const char *const divided[] = {"", ", k divided", ", k divided alike"};
@@ -246,9 +279,10 @@ static void describe(const struct candidate *chosen, char *note, size_t size)
 
 static int setup(struct assay_call *call)
 {
-    struct best *best = (struct best *)calloc(1, sizeof *best);
+    struct best *best = (struct best *)aligned_alloc(alignof(struct best), sizeof *best);
     call->state = best;
     if (!best) return assay_error("out of memory");
+    memset(best, 0, sizeof *best);
     best->precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
     int status = linear_prepare(call, &best->copy);
     if (status) return status;

@@ -7,7 +7,7 @@
 #include "linear_parts.cuh"
 #include "linear_steps.h"
 
-enum { LINEAR_FP32_TILINGS = 5 };
+enum { LINEAR_FP32_TILINGS = 6 };
 
 struct linear_fp32 {
     struct linear_operands operands;
@@ -16,11 +16,11 @@ struct linear_fp32 {
     int bands, columns; /* tiles */
     struct linear_division division;
     int blocks;
-    int unused; /* no bytes without a value: a gate compares arguments whole */
+    int cluster; /* of so many blocks, which divide k of a tile; 1: as `division` says */
 };
 
-/* "128 x 128" */
-const char *linear_fp32_name(int tiling);
+/* "fp32 64 x 64, k in 4" */
+void linear_fp32_name(const struct linear_fp32 *product, char *out, size_t size);
 
 /* linear_parts_init for the parts of any of these products. */
 int linear_fp32_parts(struct linear_parts *parts, struct assay_call *call);
@@ -28,4 +28,8 @@ int linear_fp32_parts(struct linear_parts *parts, struct assay_call *call);
 /* In setup; how tiles are divided (linear_parts.h). */
 int linear_fp32_init(struct linear_fp32 *product, int tiling, enum linear_parts_how how,
                      const struct linear_operands *operands, const struct linear_parts *parts);
+/* In setup: a cluster of `cluster` blocks for each tile divides its k. 0; or -1, also where the
+ * card cannot or it would be no use. */
+int linear_fp32_init_clusters(struct linear_fp32 *product, int tiling, int cluster,
+                              const struct linear_operands *operands);
 int linear_fp32_enqueue(const struct linear_fp32 *product, cudaStream_t stream);

@@ -28,6 +28,37 @@ static __device__ __forceinline__ float4 *linear_part_place(const struct linear_
     return parts.sums + (int64_t)writer * (HALVES * COUNT / 4 * 32) + lane;
 }
 
+/* All lanes of a warp: its sums are written. */
+static __device__ __forceinline__ void linear_part_ready(const struct linear_parts &parts,
+                                                         int writer, int lane)
+{
+    __threadfence();
+    __syncwarp();
+    if (lane == 0)
+        asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(parts.ready + writer) : "memory");
+}
+
+/* All lanes of a warp: wait for the sums of a writer. */
+static __device__ __forceinline__ void linear_part_await(const struct linear_parts &parts,
+                                                         int writer, int lane)
+{
+    uint32_t ready = 0;
+    while (lane == 0 && !ready)
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                     : "=r"(ready)
+                     : "l"(parts.ready + writer)
+                     : "memory");
+    __syncwarp();
+}
+
+/* All lanes of a warp: they are read, and the next launch finds the word as this one did. */
+static __device__ __forceinline__ void linear_part_done(const struct linear_parts &parts,
+                                                        int writer, int lane)
+{
+    __syncwarp();
+    if (lane == 0) parts.ready[writer] = 0;
+}
+
 /* All lanes of a warp: hand its sums over. */
 template <int HALVES, int COUNT>
 static __device__ __forceinline__ void linear_part_put(const struct linear_parts &parts, int writer,
@@ -40,10 +71,7 @@ static __device__ __forceinline__ void linear_part_put(const struct linear_parts
         for (int i = 0; i < COUNT; i += 4)
             __stcg(to + (half * COUNT + i) * 8,
                    make_float4(sum[half][i], sum[half][i + 1], sum[half][i + 2], sum[half][i + 3]));
-    __threadfence();
-    __syncwarp();
-    if (lane == 0)
-        asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(parts.ready + writer) : "memory");
+    linear_part_ready(parts, writer, lane);
 }
 
 /* All lanes of a warp: add the sums of a writer, once they are there. */
@@ -52,13 +80,7 @@ static __device__ __forceinline__ void linear_part_add(const struct linear_parts
                                                        float (&sum)[HALVES][COUNT], int lane)
 {
     const float4 *from = linear_part_place<HALVES, COUNT>(parts, writer, lane);
-    uint32_t ready = 0;
-    while (lane == 0 && !ready)
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                     : "=r"(ready)
-                     : "l"(parts.ready + writer)
-                     : "memory");
-    __syncwarp();
+    linear_part_await(parts, writer, lane);
 #pragma unroll
     for (int half = 0; half < HALVES; half++)
 #pragma unroll
@@ -76,6 +98,5 @@ static __device__ __forceinline__ void linear_part_add(const struct linear_parts
                 to[3] += part[i].w;
             }
         }
-    __syncwarp();
-    if (lane == 0) parts.ready[writer] = 0;
+    linear_part_done(parts, writer, lane);
 }

@@ -15,7 +15,17 @@ static __device__ __forceinline__ void skinny_add(float4 &sum, float4 more)
     sum.w += more.w;
 }
 
-/* Four neighbouring outputs of a row. */
+static __device__ __forceinline__ void skinny_put_quad(uint16_t *y, float4 v)
+{
+    *(uint2 *)y = make_uint2(bf16_pair(v.x, v.y), bf16_pair(v.z, v.w));
+}
+
+static __device__ __forceinline__ void skinny_put_quad(float *y, float4 v)
+{
+    *(float4 *)y = v;
+}
+
+/* Four neighbouring outputs of a row, the first at a multiple of four. */
 template <typename T>
 static __device__ __forceinline__ void skinny_put(const struct linear_operands &operands,
                                                   int64_t row, int column, float4 sum)
@@ -23,8 +33,14 @@ static __device__ __forceinline__ void skinny_put(const struct linear_operands &
     const T *bias = (const T *)operands.bias;
     const int n = (int)operands.n;
     float2 left = linear_bias_pair(bias, column, n), right = linear_bias_pair(bias, column + 2, n);
-    linear_write_pair<T>(operands, row, column, make_float2(sum.x + left.x, sum.y + left.y));
-    linear_write_pair<T>(operands, row, column + 2, make_float2(sum.z + right.x, sum.w + right.y));
+    sum = make_float4(sum.x + left.x, sum.y + left.y, sum.z + right.x, sum.w + right.y);
+    if (n % 4 == 0) {
+        if (row < operands.m && column < n)
+            skinny_put_quad((T *)operands.y + row * n + column, sum);
+        return;
+    }
+    linear_write_pair<T>(operands, row, column, make_float2(sum.x, sum.y));
+    linear_write_pair<T>(operands, row, column + 2, make_float2(sum.z, sum.w));
 }
 
 /* The sums of the block's warps, or of the cluster's blocks, times `scale` to y. CONFIG says how

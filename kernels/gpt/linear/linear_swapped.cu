@@ -1,0 +1,266 @@
+/*
+ * linear_swapped.cu - the tiles of linear_swapped.cuh, which of them a shape gets, and the variant.
+ *
+ * Operations: 2 m n k. Bytes from L2: w m / ROWS times; x n / COLUMNS times.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/tensor_map.h"
+#include "linear_swapped.cuh"
+
+enum {
+    SWAPPED_LEAST = 2,               /* stages of a part */
+    SWAPPED_WAYS = 4,                /* 1, 2, 4 or 8 parts */
+    SWAPPED_PAIR_BYTES = 111 * 1024, /* of stages, of two blocks on a multiprocessor */
+    SWAPPED_PROCESSOR_BYTES = 228 * 1024,
+    SWAPPED_OTHER_BYTES = 2048,       /* barriers, and what the system keeps */
+    SWAPPED_PROCESSOR_THREADS = 1024, /* as their registers allow */
+};
+
+struct swapped_tile {
+    const void *kernel;
+    int rows, columns, depth, threads;
+    int stage_bytes, stages; /* of the ring, at most */
+    int sums_bytes;          /* that take the place of the ring */
+    bool by_tma;
+};
+
+template <typename T, int ROWS, int GROUPS, bool BY_TMA>
+static constexpr struct swapped_tile tile(void)
+{
+    using config = swapped_config<T, ROWS, GROUPS, BY_TMA>;
+    return {(const void *)linear_swapped_kernel<config>,
+            ROWS,
+            config::W_ROWS,
+            config::DEPTH,
+            config::THREADS,
+            config::STAGE_BYTES,
+            BY_TMA ? config::MOST : config::COPIED_STAGES,
+            config::SUMS * (int)sizeof(float),
+            BY_TMA};
+}
+
+template <typename T> struct swapped_tiles {
+    static const struct swapped_tile all[LINEAR_SWAPPED_TILES];
+};
+
+template <typename T> const struct swapped_tile swapped_tiles<T>::all[LINEAR_SWAPPED_TILES] = {
+    tile<T, 16, 1, true>(), tile<T, 32, 1, true>(), tile<T, 48, 1, true>(), tile<T, 96, 1, true>(),
+        tile<T, 128, 1, true>(), tile<T, 16, 2, true>(), tile<T, 64, 2, true>(),
+        tile<T, 112, 2, true>(), tile<T, 192, 2, true>(), tile<T, 224, 2, true>(),
+        tile<T, 256, 2, true>(), tile<T, 176, 3, true>(), tile<T, 192, 3, true>(),
+        tile<T, 8, 1, false>(), tile<T, 16, 1, false>(), tile<T, 32, 1, false>(),
+        tile<T, 48, 1, false>(),
+};
+
+static const struct swapped_tile *tile_of(int tile, enum gpt_precision precision)
+{
+    return precision == GPT_BF16 ? &swapped_tiles<uint16_t>::all[tile]
+                                 : &swapped_tiles<float>::all[tile];
+}
+
+/* Whether k has stages for so many parts. */
+static bool divides(const struct swapped_tile *of, int parts,
+                    const struct linear_operands *operands)
+{
+    return parts == 1 || (int)gpt_blocks(operands->k, of->depth) >= SWAPPED_LEAST * parts;
+}
+
+/* A tile's stages in shared memory, and how many blocks then are on a multiprocessor: two where
+ * there are enough blocks and three stages fit, or one with as many as it has room for. */
+struct swapped_room {
+    int stages, bytes, together;
+};
+
+static struct swapped_room room_of(const struct swapped_tile *of, int parts,
+                                   const struct linear_operands *operands)
+{
+    const int64_t blocks =
+        (int64_t)gpt_blocks(operands->m, of->rows) * gpt_blocks(operands->n, of->columns) * parts;
+    const int needed = (int)gpt_blocks(gpt_blocks(operands->k, of->depth), parts);
+    const int pair = SWAPPED_PAIR_BYTES / of->stage_bytes;
+    int stages = blocks > assay_card()->multiprocessors && pair >= 3 ? pair : of->stages;
+    if (stages > of->stages) stages = of->stages;
+    if (of->by_tma && stages > needed) stages = needed;
+    const int ring = stages * of->stage_bytes;
+    const int bytes = SWAPPED_ALIGN + (ring > of->sums_bytes ? ring : of->sums_bytes);
+    const int fit = SWAPPED_PROCESSOR_BYTES / (bytes + SWAPPED_OTHER_BYTES);
+    const int most = SWAPPED_PROCESSOR_THREADS / of->threads;
+    return {stages, bytes, fit < most ? fit : most};
+}
+
+/* About how many cycles a product takes. Of one multiprocessor: its blocks' stages, each as long as
+ * its products, the fetching of its rows at 64 bytes per cycle, or what these two read and write of
+ * shared memory at 128; and what each round of blocks that fit takes besides. The numbers put the
+ * fastest of sixteen shapes, or one within 1 % of it, among the first eight. */
+static double expected_cycles(const struct swapped_tile *of, int parts,
+                              const struct linear_operands *operands)
+{
+    const double bands = gpt_blocks(operands->m, of->rows), rows = ceil(operands->m / bands);
+    const double tiles = bands * gpt_blocks(operands->n, of->columns) * parts;
+    const double blocks = ceil(tiles / assay_card()->multiprocessors);
+    const double rounds = ceil(blocks / room_of(of, parts, operands).together);
+    const double stages = ceil((double)gpt_blocks(operands->k, of->depth) / parts);
+    const double groups = of->columns / WGMMA_ROWS, fetched = rows + of->columns;
+    const double products = 2 * groups * of->rows;
+    const double shared = groups * of->rows + of->columns + fetched;
+    const double outputs = rows * of->columns / (parts > 1 ? 12 : 24);
+    return blocks * stages * fmax(fmax(products, shared), 2 * fetched) + rounds * (1500 + outputs) +
+           (parts > 1 ? 3500 : 0) + of->rows / 4.0;
+}
+
+struct swapped_offer {
+    int tile, parts;
+    double cycles;
+};
+
+/* Keep the best `most` in order. How many there are. */
+static int keep(struct swapped_offer *offers, int count, int most, struct swapped_offer offer)
+{
+    int at = count;
+    while (at > 0 && offers[at - 1].cycles > offer.cycles)
+        at--;
+    if (at == most) return count;
+    if (count < most) count++;
+    memmove(offers + at + 1, offers + at, (size_t)(count - at - 1) * sizeof *offers);
+    offers[at] = offer;
+    return count;
+}
+
+/* How outputs get to y. */
+static int finish_of(const struct swapped_tile *of, int parts,
+                     const struct linear_operands *operands, int bytes)
+{
+    if (parts > 1) return LINEAR_SWAPPED_SUMS;
+    if (of->rows <= SWAPPED_DIRECT && operands->n * bytes % 4 == 0) return LINEAR_SWAPPED_DIRECT;
+    return operands->n * bytes % 16 == 0 ? LINEAR_SWAPPED_PANELS : LINEAR_SWAPPED_SUMS;
+}
+
+static int make_maps(struct linear_swapped_plan *plan, const struct swapped_tile *of,
+                     const struct linear_operands *operands, int bytes)
+{
+    const struct tensor_map_matrix x = {(void *)operands->x, operands->m, operands->k, bytes};
+    const struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, bytes};
+    const struct tensor_map_matrix y = {operands->y, operands->m, operands->n, bytes};
+    if (of->by_tma && (tensor_map_init(&plan->x, &x, plan->rows) < 0 ||
+                       tensor_map_init(&plan->w, &w, of->columns) < 0))
+        return -1;
+    return plan->finish == LINEAR_SWAPPED_PANELS ? tensor_map_init(&plan->y, &y, plan->rows) : 0;
+}
+
+int linear_swapped_make(struct linear_swapped *product, int tile, int parts,
+                        const struct linear_operands *operands, enum gpt_precision precision)
+{
+    const struct swapped_tile *of = tile_of(tile, precision);
+    const int bytes = (int)gpt_bytes(precision);
+    const struct swapped_room room = room_of(of, parts, operands);
+    struct linear_swapped_plan *plan = &product->plan;
+    if (!divides(of, parts, operands)) return assay_error("k is too short for %d parts", parts);
+    memset(product, 0, sizeof *product); /* a gate compares arguments whole, gaps too */
+    product->tile = of;
+    plan->operands = *operands;
+    plan->bands = (int)gpt_blocks(operands->m, of->rows);
+    plan->rows = (int)gpt_blocks(operands->m, plan->bands);
+    plan->columns = (int)gpt_blocks(operands->n, of->columns);
+    plan->parts = parts;
+    plan->finish = finish_of(of, parts, operands, bytes);
+    plan->stages = room.stages;
+    product->shared_bytes = room.bytes;
+    if (cuda_allow_shared(of->kernel, SWAPPED_ALIGN + SWAPPED_ALONE_BYTES) < 0) return -1;
+    return make_maps(plan, of, operands, bytes);
+}
+
+int linear_swapped_choose(struct linear_swapped *products, int most,
+                          const struct linear_operands *operands, enum gpt_precision precision)
+{
+    struct swapped_offer offers[LINEAR_SWAPPED_TILES * SWAPPED_WAYS];
+    int count = 0;
+    for (int i = 0; i < LINEAR_SWAPPED_TILES * SWAPPED_WAYS; i++) {
+        struct swapped_offer offer = {i / SWAPPED_WAYS, 1 << i % SWAPPED_WAYS, 0};
+        const struct swapped_tile *of = tile_of(offer.tile, precision);
+        if (!divides(of, offer.parts, operands)) continue;
+        offer.cycles = expected_cycles(of, offer.parts, operands);
+        count = keep(offers, count, most, offer);
+    }
+    for (int i = 0; i < count; i++)
+        if (linear_swapped_make(&products[i], offers[i].tile, offers[i].parts, operands,
+                                precision) < 0)
+            return -1;
+    return count;
+}
+
+int linear_swapped_enqueue(const struct linear_swapped *product, cudaStream_t stream)
+{
+    const struct swapped_tile *of = product->tile;
+    const struct linear_swapped_plan *plan = &product->plan;
+    void *pointers[] = {(void *)plan};
+    const dim3 grid((unsigned)plan->bands * (unsigned)plan->columns * (unsigned)plan->parts);
+    struct cluster_launch launch(plan->parts, grid, of->threads, (size_t)product->shared_bytes,
+                                 stream);
+    if (plan->parts == 1) launch.config.numAttrs = 0; /* plain launches start sooner */
+    return assay_cuda(cudaLaunchKernelExC(&launch.config, of->kernel, pointers), "launch");
+}
+
+void linear_swapped_name(const struct linear_swapped *product, char *out, size_t size)
+{
+    (void)snprintf(out, size, "swapped %d x %d%s, k in %d", product->tile->rows,
+                   product->tile->columns, product->tile->by_tma ? "" : " copied",
+                   product->plan.parts);
+}
+
+/* ----------------------------------------------------------------- variant -- */
+
+static int setup(struct assay_call *call)
+{
+    struct linear_swapped *product =
+        (struct linear_swapped *)aligned_alloc(alignof(struct linear_swapped), sizeof *product);
+    struct linear_operands operands;
+    call->state = product;
+    if (!product) return assay_error("out of memory");
+    if (linear_begin(call, NULL, &operands) < 0) return -1;
+    if (linear_swapped_choose(product, 1, &operands,
+                              (enum gpt_precision)call->shape->value[LINEAR_PRECISION]) < 0)
+        return -1;
+    linear_swapped_name(product, call->note, sizeof call->note);
+    return 0;
+}
+
+static int launch(struct assay_call *call)
+{
+    if (linear_swapped_enqueue((const struct linear_swapped *)call->state,
+                               (cudaStream_t)call->stream) < 0)
+        return -1;
+    return linear_end(call);
+}
+
+static void teardown(struct assay_call *call)
+{
+    free(call->state);
+}
+
+static const char *supports(const struct assay_shape *shape)
+{
+    const int64_t precision = shape->value[LINEAR_PRECISION];
+    if (precision != GPT_TF32 && precision != GPT_BF16) return "tf32 and bf16 only";
+    if (shape->value[LINEAR_WEIGHT] != LINEAR_DIRECT) return "w as it lies only";
+    return linear_unaligned(shape);
+}
+
+static const struct assay_variant variant = {
+    .operation = "linear",
+    .name = "swapped",
+    .summary = "Hopper's tensor cores, rows of w as wgmma's rows, tiles of 8 x 64 to 192 x 192",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .min_sm = 90,
+    .max_sm = 90,
+    .arch_specific = true,
+    .supports = supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(variant);

@@ -1,0 +1,267 @@
+/*
+ * linear_swapped.cuh - products on Hopper's tensor cores with the operands' roles swapped: rows of
+ * w are wgmma's rows, 64 for each warpgroup of a block, and rows of x its columns, of which there
+ * may be any multiple of 8. So few rows of x cost little more than the reading of w, and tiles come
+ * in sizes of which some number just fills the device.
+ *
+ * A block has one tile and ends with it. A stage is 128 bytes of k of both operands. By TMA: one
+ * thread fetches as many stages as there is room for, before any other thread has begun, and the
+ * warpgroups multiply. By the threads themselves: cp.async, 16 bytes at a time, which for a few
+ * stages ends sooner, since nothing is fetched first that says where the operands are. Where
+ * several blocks fit on a multiprocessor, one fetches while another stores. Rows of x that are not
+ * there are not fetched: what stands in their place reaches only outputs that are not stored.
+ *
+ * Outputs lie across: a lane has neighbouring rows of y. They are turned on the way to shared
+ * memory, from where TMA stores them; those of a few rows go to y directly. A cluster of up to 8
+ * blocks divides k, and adds the sums of its blocks through its shared memory
+ * (linear_skinny_finish.cuh).
+ */
+#pragma once
+
+#include "kernels/cuda/wgmma.cuh"
+#include "kernels/gpt/mma.cuh"
+#include "linear_order.h"
+#include "linear_swapped.h"
+#include "linear_swapped_store.cuh"
+
+enum {
+    SWAPPED_ALIGN = 1024,
+    SWAPPED_GROUP = 8,
+    SWAPPED_COPIED_BYTES = 72 * 1024, /* of stages, three blocks on a multiprocessor */
+    SWAPPED_ALONE_BYTES = 216 * 1024, /* one */
+    SWAPPED_STEPS = WGMMA_ROW_BYTES / WGMMA_STEP_BYTES,
+    SWAPPED_DIRECT = 64, /* rows of x whose outputs need not pass through shared memory, at most */
+    SWAPPED_CHUNKS = WGMMA_ROW_BYTES / 16,
+};
+
+/* Tiles of ROWS_ rows of x by 64 of w for each of GROUPS_ warpgroups. */
+template <typename T, int ROWS_, int GROUPS_, bool BY_TMA_> struct swapped_config {
+    using type = T;
+    using output = T;
+    static constexpr bool BY_TMA = BY_TMA_;
+    static constexpr int X_ROWS = ROWS_, GROUPS = GROUPS_, W_ROWS = GROUPS * WGMMA_ROWS;
+    static constexpr int CONSUMERS = GROUPS * WGMMA_THREADS;
+    static constexpr int THREADS = CONSUMERS + (BY_TMA ? 32 : 0);
+    static constexpr int DEPTH = WGMMA_ROW_BYTES / (int)sizeof(T); /* of k, a stage */
+    static constexpr int W_BYTES = W_ROWS * WGMMA_ROW_BYTES;
+    static constexpr int STAGE_BYTES = W_BYTES + X_ROWS * WGMMA_ROW_BYTES;
+    static constexpr int MOST = SWAPPED_ALONE_BYTES / STAGE_BYTES; /* stages */
+    static constexpr int COPIED_STAGES = SWAPPED_COPIED_BYTES / STAGE_BYTES;
+    static constexpr int COPIED = CONSUMERS / SWAPPED_CHUNKS; /* rows that threads copy at a time */
+    static constexpr int PANEL = WGMMA_ROW_BYTES / (int)sizeof(T); /* columns of y of a box */
+    static constexpr int PANELS = WGMMA_ROWS / PANEL;              /* of a warpgroup */
+    /* For skinny_finish. */
+    static constexpr int ROWS = X_ROWS / 8, QUADS = W_ROWS / 4, PITCH = W_ROWS + 4;
+    static constexpr int WARPS = 1, SUMS = X_ROWS * PITCH;
+    static_assert(BY_TMA || COPIED_STAGES >= 3, "one is fetched while another is multiplied");
+};
+
+#ifdef HOPPER_CODE
+
+struct swapped_ring {
+    uint32_t stages, full, empty;
+    int count;
+};
+
+/* One thread: ask for stage `step`, to be put at `stage` of the ring. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_fetch(const struct linear_swapped_plan &plan,
+                                                     const swapped_work &work,
+                                                     const swapped_ring &ring, int step, int stage)
+{
+    const uint32_t w = ring.stages + stage * CONFIG::STAGE_BYTES, arrived = ring.full + 8 * stage;
+    hopper_barrier_expect(arrived, CONFIG::W_BYTES + plan.rows * WGMMA_ROW_BYTES);
+    hopper_load(w, &plan.w, step * CONFIG::DEPTH, work.column, arrived);
+    hopper_load(w + CONFIG::W_BYTES, &plan.x, step * CONFIG::DEPTH, work.row, arrived);
+}
+
+/* One thread: the barriers, and as many stages as there is room for. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_begin(const struct linear_swapped_plan &plan,
+                                                     const swapped_work &work,
+                                                     const swapped_ring &ring)
+{
+    hopper_prefetch(&plan.w);
+    hopper_prefetch(&plan.x);
+    for (int stage = 0; stage < ring.count; stage++) {
+        hopper_barrier_init(ring.full + 8 * stage, 1);
+        hopper_barrier_init(ring.empty + 8 * stage, CONFIG::CONSUMERS / 32);
+    }
+    hopper_barrier_publish();
+    for (int stage = 0; stage < min(work.end - work.begin, ring.count); stage++)
+        swapped_fetch<CONFIG>(plan, work, ring, work.begin + stage, stage);
+}
+
+/* The same thread: the rest, each when its place is free. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_go_on(const struct linear_swapped_plan &plan,
+                                                     const swapped_work &work,
+                                                     const swapped_ring &ring)
+{
+    int stage = 0, parity = 0;
+    for (int step = work.begin + ring.count; step < work.end; step++) {
+        hopper_barrier_wait(ring.empty + 8 * stage, parity);
+        swapped_fetch<CONFIG>(plan, work, ring, step, stage);
+        if (++stage == ring.count) stage = 0, parity ^= 1;
+    }
+}
+
+/* A warpgroup: start the products of the stage at `stage`. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_multiply(float (&sum)[CONFIG::X_ROWS / 2],
+                                                        uint32_t stage, bool adds)
+{
+    const uint32_t own = threadIdx.x / WGMMA_THREADS * (WGMMA_ROWS * WGMMA_ROW_BYTES);
+    const uint64_t a = wgmma_tile(stage + own), b = wgmma_tile(stage + CONFIG::W_BYTES);
+    wgmma_begin();
+#pragma unroll
+    for (int i = 0; i < SWAPPED_STEPS; i++)
+        wgmma_step(typename CONFIG::type(), sum, wgmma_ahead(a, i), wgmma_ahead(b, i),
+                   adds || i > 0);
+    wgmma_commit();
+}
+
+/* A warpgroup's sums, of stages that TMA fetches. One batch of products is always in flight. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_sum(float (&sum)[CONFIG::X_ROWS / 2],
+                                                   const swapped_work &work,
+                                                   const swapped_ring &ring)
+{
+    const int lane = threadIdx.x % 32;
+    int stage = 0, before = 0, parity = 0;
+    for (int step = work.begin; step < work.end; step++) {
+        hopper_barrier_wait(ring.full + 8 * stage, parity);
+        swapped_multiply<CONFIG>(sum, ring.stages + stage * CONFIG::STAGE_BYTES, step > work.begin);
+        wgmma_wait<1>();
+        if (step > work.begin && lane == 0) hopper_barrier_arrive(ring.empty + 8 * before);
+        before = stage;
+        if (++stage == ring.count) stage = 0, parity ^= 1;
+    }
+    wgmma_wait<0>();
+    wgmma_pin(sum);
+}
+
+/* All threads: start the copies of a thread's 16 bytes of rows of one operand, `rows` of them, at
+ * `k0` of k; zeros behind its end. */
+template <typename CONFIG, int ROWS>
+static __device__ __forceinline__ void swapped_copy(uint32_t to,
+                                                    const typename CONFIG::type *matrix,
+                                                    int64_t row0, int rows, int k0, int k)
+{
+    const int chunk = threadIdx.x % SWAPPED_CHUNKS, first = threadIdx.x / SWAPPED_CHUNKS;
+    k0 += chunk * (16 / (int)sizeof(typename CONFIG::type));
+#pragma unroll
+    for (int i = 0; i < ROWS; i += CONFIG::COPIED) {
+        const int row = first + i;
+        if (row < rows)
+            mma_copy(to + row * WGMMA_ROW_BYTES + mma_swizzle(row, chunk) * 16,
+                     matrix + (row0 + row) * k + (k0 < k ? k0 : 0), k0 < k);
+    }
+}
+
+/* All threads: start the copies of stage `step`, if there is one. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_copy(const struct linear_operands &of,
+                                                    const swapped_work &work, uint32_t stages,
+                                                    int step)
+{
+    using T = typename CONFIG::type;
+    const int k0 = step * CONFIG::DEPTH, k = (int)of.k;
+    const uint32_t to = stages + (step - work.begin) % CONFIG::COPIED_STAGES * CONFIG::STAGE_BYTES;
+    if (step < work.end) {
+        swapped_copy<CONFIG, CONFIG::W_ROWS>(to, (const T *)of.w, work.column,
+                                             min(CONFIG::W_ROWS, (int)of.n - work.column), k0, k);
+        swapped_copy<CONFIG, CONFIG::X_ROWS>(to + CONFIG::W_BYTES, (const T *)of.x, work.row,
+                                             work.rows, k0, k);
+    }
+    mma_copy_commit();
+}
+
+/* A warpgroup's sums, of stages that all threads copy. The first are under way. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_sum_copied(float (&sum)[CONFIG::X_ROWS / 2],
+                                                          const struct linear_operands &of,
+                                                          const swapped_work &work, uint32_t stages)
+{
+    constexpr int count = CONFIG::COPIED_STAGES;
+    for (int step = work.begin; step < work.end; step++) {
+        mma_copy_wait<count - 2>();
+        hopper_store_fence(); /* wgmma reads what this thread has copied */
+        wgmma_wait<0>();
+        __syncthreads(); /* all have copied this stage, and multiplied the one before */
+        swapped_multiply<CONFIG>(sum, stages + (step - work.begin) % count * CONFIG::STAGE_BYTES,
+                                 step > work.begin);
+        swapped_copy<CONFIG>(of, work, stages, step + count - 1);
+    }
+    wgmma_wait<0>();
+    wgmma_pin(sum);
+}
+
+/* Whether outputs go to y directly, which can be gone through at any time. */
+template <typename CONFIG>
+static __device__ __forceinline__ bool swapped_rehearses(const struct linear_swapped_plan &plan)
+{
+    return CONFIG::X_ROWS <= SWAPPED_DIRECT && plan.finish == LINEAR_SWAPPED_DIRECT;
+}
+
+#endif
+
+/* The machine code without the body is refused before setup, so the trap is never met. */
+template <typename CONFIG>
+static __global__ void __launch_bounds__(CONFIG::THREADS)
+    linear_swapped_kernel(const __grid_constant__ struct linear_swapped_plan plan)
+{
+#ifdef HOPPER_CODE
+    extern __shared__ unsigned char swapped_shared[];
+    __shared__ uint64_t barriers[2 * CONFIG::MOST];
+    unsigned char *memory =
+        swapped_shared +
+        (SWAPPED_ALIGN - hopper_shared(swapped_shared) % SWAPPED_ALIGN) % SWAPPED_ALIGN;
+    const swapped_ring ring = {hopper_shared(memory), hopper_shared(barriers),
+                               hopper_shared(barriers) + 8 * CONFIG::MOST, plan.stages};
+    const int rank = (int)blockIdx.x % plan.parts;
+    const struct linear_tile at =
+        linear_order((int)blockIdx.x / plan.parts, plan.bands, plan.columns, SWAPPED_GROUP);
+    const int stages = ((int)plan.operands.k + CONFIG::DEPTH - 1) / CONFIG::DEPTH;
+    const int row = at.band * plan.rows;
+    const swapped_work work = {at.column * CONFIG::W_ROWS, row,
+                               min(plan.rows, (int)plan.operands.m - row),
+                               stages * rank / plan.parts, stages * (rank + 1) / plan.parts};
+    const bool fetches = CONFIG::BY_TMA && threadIdx.x == CONFIG::CONSUMERS;
+    if (CONFIG::BY_TMA) {
+        if (fetches) swapped_begin<CONFIG>(plan, work, ring);
+        __syncthreads();
+    } else {
+        for (int step = work.begin; step < work.begin + CONFIG::COPIED_STAGES - 1; step++)
+            swapped_copy<CONFIG>(plan.operands, work, ring.stages, step);
+    }
+    /* While the first stage is under way the code that stores outputs is fetched too, by going
+     * through it without rows: it would come from device memory when they are ready. */
+#pragma unroll 1
+    for (int rehearsal = swapped_rehearses<CONFIG>(plan); rehearsal >= 0; rehearsal--) {
+        float out[CONFIG::X_ROWS / 2];
+        swapped_work stored = work;
+        if (!rehearsal) {
+            float sum[CONFIG::X_ROWS / 2];
+            if (!CONFIG::BY_TMA)
+                swapped_sum_copied<CONFIG>(sum, plan.operands, work, ring.stages);
+            else if (threadIdx.x < CONFIG::CONSUMERS)
+                swapped_sum<CONFIG>(sum, work, ring);
+            else if (fetches)
+                swapped_go_on<CONFIG>(plan, work, ring);
+            __syncwarp();
+#pragma unroll
+            for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
+                out[i] = sum[i];
+        } else {
+            stored.rows = 0;
+#pragma unroll
+            for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
+                out[i] = 0;
+        }
+        swapped_finish<CONFIG>(plan, memory, out, stored, rank);
+    }
+#else
+    __trap();
+#endif
+}

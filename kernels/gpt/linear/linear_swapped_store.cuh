@@ -1,0 +1,175 @@
+/*
+ * linear_swapped_store.cuh - the outputs of a tile of linear_swapped.cuh to y, from the registers
+ * in which wgmma leaves them: a lane has neighbouring rows of y and every eighth column.
+ */
+#pragma once
+
+#include "kernels/cuda/wgmma.cuh"
+#include "kernels/gpt/mma_layout.h"
+#include "linear_skinny_finish.cuh"
+#include "linear_swapped.h"
+
+#ifdef HOPPER_CODE
+
+/* Where a block's work is. */
+struct swapped_work {
+    int column, row, rows; /* of x: the first, and how many */
+    int begin, end;        /* stages of k */
+};
+
+/* Two neighbouring outputs of a row of y, and the one with number `row` of the tile. */
+struct swapped_pair {
+    uint32_t word;
+    int row;
+};
+
+/* Of a lane's two sums of neighbouring rows of y and its neighbour's of the next column, those of
+ * one row: the lanes of even columns take the first. */
+static __device__ __forceinline__ swapped_pair swapped_turn(uint16_t, float first, float second,
+                                                            int row, int lane)
+{
+    const uint32_t own = bf16_pair(first, second), odd = (uint32_t)lane / 4 % 2;
+    const uint32_t other = __shfl_xor_sync(0xffffffffu, own, 4);
+    return {odd ? __byte_perm(other, own, 0x7632) : __byte_perm(own, other, 0x5410),
+            row + (int)odd};
+}
+
+/* Outputs of a few rows, from registers to y. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_store(uint16_t, const struct linear_operands &of,
+                                                     const float (&sum)[CONFIG::X_ROWS / 2],
+                                                     const swapped_work &work, int column, int lane)
+{
+#pragma unroll
+    for (int i = 0; i < CONFIG::X_ROWS / 2; i += 2) {
+        const swapped_pair pair =
+            swapped_turn(uint16_t(), sum[i], sum[i + 1], i / 4 * 8 + mma_column(lane, 0), lane);
+        const int at = column + lane / 4 / 2 * 2 + i % 4 * 4;
+        if (pair.row < work.rows && at < of.n)
+            *(uint32_t *)((uint16_t *)of.y + (int64_t)(work.row + pair.row) * of.n + at) =
+                pair.word;
+    }
+}
+
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_store(float, const struct linear_operands &of,
+                                                     const float (&sum)[CONFIG::X_ROWS / 2],
+                                                     const swapped_work &work, int column, int lane)
+{
+#pragma unroll
+    for (int i = 0; i < CONFIG::X_ROWS / 2; i++) {
+        const int row = i / 4 * 8 + mma_column(lane, i % 4), at = column + mma_row(lane, i % 4);
+        if (row < work.rows && at < of.n)
+            ((float *)of.y)[(int64_t)(work.row + row) * of.n + at] = sum[i];
+    }
+}
+
+/* Where byte `byte` of row `row` lies in a panel for TMA. */
+static __device__ __forceinline__ unsigned char *swapped_place(unsigned char *panel, int row,
+                                                               int byte)
+{
+    return panel + row * WGMMA_ROW_BYTES + mma_swizzle(row, byte / 16) * 16 + byte % 16;
+}
+
+/* Outputs of a warp, `column` the first of its warpgroup's 64, to the warpgroup's panels. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_put(uint16_t, unsigned char *panels,
+                                                   const float (&sum)[CONFIG::X_ROWS / 2],
+                                                   int column, int lane)
+{
+#pragma unroll
+    for (int i = 0; i < CONFIG::X_ROWS / 2; i += 2) {
+        const swapped_pair pair =
+            swapped_turn(uint16_t(), sum[i], sum[i + 1], i / 4 * 8 + mma_column(lane, 0), lane);
+        *(uint32_t *)swapped_place(panels, pair.row, 2 * (column + lane / 4 / 2 * 2 + i % 4 * 4)) =
+            pair.word;
+    }
+}
+
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_put(float, unsigned char *panels,
+                                                   const float (&sum)[CONFIG::X_ROWS / 2],
+                                                   int column, int lane)
+{
+#pragma unroll
+    for (int i = 0; i < CONFIG::X_ROWS / 2; i++) {
+        const int at = column + mma_row(lane, i % 4), panel = at / CONFIG::PANEL;
+        *(float *)swapped_place(panels + panel * CONFIG::X_ROWS * WGMMA_ROW_BYTES,
+                                i / 4 * 8 + mma_column(lane, i % 4), 4 * (at % CONFIG::PANEL)) =
+            sum[i];
+    }
+}
+
+/* A warpgroup's outputs to y, by TMA. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_store_panels(const struct linear_swapped_plan &plan,
+                                                            unsigned char *memory,
+                                                            const float (&sum)[CONFIG::X_ROWS / 2],
+                                                            const swapped_work &work, int group,
+                                                            int warp, int lane)
+{
+    constexpr int panel_bytes = CONFIG::X_ROWS * WGMMA_ROW_BYTES;
+    unsigned char *own = memory + group * CONFIG::PANELS * panel_bytes;
+    swapped_put<CONFIG>(typename CONFIG::type(), own, sum, warp * 16, lane);
+    hopper_store_fence();
+    hopper_turn_wait(1 + group, WGMMA_THREADS);
+    if (threadIdx.x % WGMMA_THREADS != 0) return;
+    for (int panel = 0; panel < CONFIG::PANELS; panel++) {
+        const int column = work.column + group * WGMMA_ROWS + panel * CONFIG::PANEL;
+        if (column < plan.operands.n)
+            hopper_store(&plan.y, hopper_shared(own + panel * panel_bytes), column, work.row);
+    }
+    hopper_store_wait<0>();
+}
+
+/* A lane's sums, with the biases of its two columns. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_add_bias(const struct linear_operands &of,
+                                                        float (&sum)[CONFIG::X_ROWS / 2],
+                                                        int column, int lane)
+{
+    using T = typename CONFIG::type;
+    if (!of.bias) return;
+    const T *bias = (const T *)of.bias;
+    const float upper = gpt_float(__ldg(bias + min(column + mma_row(lane, 0), (int)of.n - 1)));
+    const float lower = gpt_float(__ldg(bias + min(column + mma_row(lane, 2), (int)of.n - 1)));
+#pragma unroll
+    for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
+        sum[i] += i % 4 < 2 ? upper : lower;
+}
+
+/* All threads of a block whose warpgroups have these sums; others have none. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_finish(const struct linear_swapped_plan &plan,
+                                                      unsigned char *memory,
+                                                      float (&sum)[CONFIG::X_ROWS / 2],
+                                                      const swapped_work &work, int rank)
+{
+    const int group = threadIdx.x / WGMMA_THREADS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const bool consumes = !CONFIG::BY_TMA || group < CONFIG::GROUPS;
+    const int column = work.column + 16 * warp;
+    if (plan.finish == LINEAR_SWAPPED_DIRECT) {
+        if (!consumes) return;
+        swapped_add_bias<CONFIG>(plan.operands, sum, column, lane);
+        swapped_store<CONFIG>(typename CONFIG::type(), plan.operands, sum, work, column, lane);
+        return;
+    }
+    __syncthreads(); /* every warp's products have read the ring */
+    if (plan.finish == LINEAR_SWAPPED_PANELS) {
+        if (!consumes) return;
+        swapped_add_bias<CONFIG>(plan.operands, sum, column, lane);
+        swapped_store_panels<CONFIG>(plan, memory, sum, work, group, warp % 4, lane);
+        return;
+    }
+    float *shared = (float *)memory;
+#pragma unroll
+    for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
+        if (consumes)
+            shared[(i / 4 * 8 + mma_column(lane, i % 4)) * CONFIG::PITCH + 16 * warp +
+                   mma_row(lane, i % 4)] = sum[i];
+    struct linear_operands operands = plan.operands;
+    operands.m = min(operands.m, (int64_t)(work.row + work.rows)); /* others are of the next tile */
+    skinny_finish<CONFIG>(operands, plan.parts, 1.0f, shared, work.row, work.column, rank);
+}
+
+#endif
