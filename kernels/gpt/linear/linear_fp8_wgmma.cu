@@ -1,6 +1,7 @@
 /*
- * linear_fp8_wgmma.cu - `linear_fp8` on Hopper's tensor cores: tiles of 128 x 128 outputs, operands
- * by TMA, products of e4m3 by wgmma, scales of either kind.
+ * linear_fp8_wgmma.cu - `linear_fp8` on Hopper's tensor cores: operands by TMA, products of e4m3 by
+ * wgmma, scales of either kind; in tiles of 128 x 128 outputs, or in those of linear_fp8_tall.cuh
+ * where these fill the device.
  *
  * Ring, clusters, order and division of tiles are those of linear_wgmma.cuh. A stage is 128 bytes
  * of k, which is 128 e4m3 and one group of scales. wgmma's sums have 14 bits for e4m3, so the
@@ -11,25 +12,21 @@
  *
  * Operations: 2 m n k. Bytes from L2 per tile and stage of 512 cycles: 24 KiB.
  *
- * Measured on an H200, 8192^3 and 8192 x 4096 x 4096, one scale: with the sums of one stage, whose
- * adding nothing hides but the other warpgroup's products, 784 and 208 us with tiles of 192
- * columns, 802 and 205 with 256, 877 and 227 with 128; cublasLt 731 and 195, with 144 columns. With
- * those of two stages, as it is, 801 and 206 us, where 755 and 200 were predicted.
+ * Measured on an H200, 8192^3 and 8192 x 4096 x 4096, one scale, in microseconds: 807 and 208, in
+ * tall tiles 737 and 196, cublasLt 744 and 196; with the sums of one stage and tiles of 192 columns
+ * 784 and 208. From the end of a stage's products to the next a warpgroup takes as long as the
+ * products of two stages, and there is but one other to hide it.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "linear_fp8.h"
+#include "linear_fp8_tall.cuh"
 #include "linear_wgmma_launch.cuh"
 
 /* Registers of each producer and consumer; 24 + 2 x 240 = 3 x 168. */
 enum { PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240, COLUMNS = 128, CLUSTER = 2 };
 static_assert((int)LFP8_GROUP == WGMMA_ROW_BYTES && (int)LFP8_GROUP == COLUMNS, "groups");
-
-struct plan {
-    struct lwg_plan product;
-    const float *x_scales, *w_scales;
-};
 
 using config = lwg_config<uint8_t, COLUMNS, CLUSTER, false>;
 using sums = float[COLUMNS / 2];
@@ -41,7 +38,8 @@ struct scale_source {
     const float *x, *w;
     int further;
 
-    __device__ __forceinline__ scale_source(const struct plan &plan, int row, int column, int stage)
+    __device__ __forceinline__ scale_source(const struct lfp8_plan &plan, int row, int column,
+                                            int stage)
     {
         const int last = (int)plan.product.operands.m - 1, first = min(row, last);
         const int groups = plan.product.division.depth;
@@ -79,17 +77,9 @@ static __device__ __forceinline__ void add(sums &sum, sums &part, float2 scale)
         sum[i] += BY_BLOCK ? part[i] * (i % 4 < 2 ? scale.x : scale.y) : part[i];
 }
 
-/* The last tile of a warp, whose outputs are in registers. */
-struct outputs {
-    float scale;
-    unsigned char *out;
-    int row, column;
-    bool pending;
-};
-
 /* Store it by TMA. */
-static __device__ __forceinline__ void store(sums &sum, const struct plan &plan,
-                                             const struct outputs &of, int lane)
+static __device__ __forceinline__ void store(sums &sum, const struct lfp8_plan &plan,
+                                             const struct lfp8_outputs &of, int lane)
 {
 #pragma unroll
     for (int i = 0; i < COLUMNS / 2; i++)
@@ -130,8 +120,8 @@ static __device__ __forceinline__ void end(sums &sum, sums &part, struct place &
 /* The sums of COUNT stages from `group` on. The FIRST of a tile begin anew, and while their
  * products run, the outputs of the last tile are stored. */
 template <bool BY_BLOCK, int COUNT, bool FIRST>
-static __device__ __forceinline__ void round(sums &sum, const struct plan &plan,
-                                             const struct outputs &done,
+static __device__ __forceinline__ void round(sums &sum, const struct lfp8_plan &plan,
+                                             const struct lfp8_outputs &done,
                                              const struct scale_source &source, int group,
                                              struct place &in)
 {
@@ -158,8 +148,8 @@ static __device__ __forceinline__ void round(sums &sum, const struct plan &plan,
 /* A warpgroup's sums over so many stages. The compiler lets no products whose sums are added in a
  * loop run from one round of it to the next: so a round is several stages. */
 template <bool BY_BLOCK>
-static __device__ __forceinline__ void multiply(sums &sum, const struct plan &plan,
-                                                const struct outputs &done,
+static __device__ __forceinline__ void multiply(sums &sum, const struct lfp8_plan &plan,
+                                                const struct lfp8_outputs &done,
                                                 const struct scale_source &source, int stages,
                                                 struct place in)
 {
@@ -178,7 +168,7 @@ static __device__ __forceinline__ void multiply(sums &sum, const struct plan &pl
 }
 
 template <bool BY_BLOCK>
-static __device__ void consume(const struct plan &plan, uint32_t ring, unsigned char *out,
+static __device__ void consume(const struct lfp8_plan &plan, uint32_t ring, unsigned char *out,
                                uint32_t full, uint32_t empty, int group)
 {
     const int warp = threadIdx.x / 32 - 4, lane = threadIdx.x % 32, half = group * WGMMA_ROWS;
@@ -187,7 +177,7 @@ static __device__ void consume(const struct plan &plan, uint32_t ring, unsigned 
     struct linear_walk walk = lwg_walk_of<config>(plan.product);
     struct linear_unit unit;
     float sum[1][COLUMNS / 2];
-    struct outputs done = {1, out + warp * config::BUFFERS * LINEAR_STORE_BYTES, 0, 0, false};
+    struct lfp8_outputs done = {1, out + warp * config::BUFFERS * LINEAR_STORE_BYTES, 0, 0, false};
     if (!BY_BLOCK) done.scale = __ldg(plan.x_scales) * __ldg(plan.w_scales);
     while (linear_walk_next(&walk, &unit)) {
         const struct lwg_corner tile =
@@ -223,7 +213,7 @@ static __device__ void consume(const struct plan &plan, uint32_t ring, unsigned 
 /* The machine code without the body is refused before setup, so the trap is never met. */
 template <bool BY_BLOCK>
 static __global__ void __launch_bounds__(LWG_THREADS, 1)
-    linear_fp8_wgmma(const __grid_constant__ struct plan plan)
+    linear_fp8_wgmma(const __grid_constant__ struct lfp8_plan plan)
 {
 #ifdef HOPPER_CODE
     extern __shared__ unsigned char dynamic[];
@@ -252,18 +242,85 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
 /* ------------------------------------------------------------------ launch -- */
 
 struct product {
-    struct plan plan;
+    struct lfp8_plan plan;
     struct linear_parts parts;
     const void *kernel;
+    int threads, shared_bytes;
 };
-
-/* Tiles are divided along k where whole ones would leave more than this share of the device idle.
- */
-static const double IDLE = 0.06;
 
 static const char *supports(const struct assay_shape *shape)
 {
     return shape->value[LFP8_K] % 16 ? "k is no multiple of 16" : NULL;
+}
+
+/* Tiles of so many outputs by a cluster: how often each cluster is to compute one. */
+static double rounds_of(const struct linear_operands *operands, int rows, int columns)
+{
+    const int64_t tiles = (int64_t)gpt_blocks(operands->m, rows) * gpt_blocks(operands->n, columns);
+    return (double)tiles / (assay_card()->multiprocessors / CLUSTER);
+}
+
+/* Square tiles are divided along k where whole ones would leave more than this share of the device
+ * idle. */
+static const double IDLE = 0.06;
+
+static int prepare_square(struct product *product, const struct linear_operands *operands,
+                          struct assay_call *call, bool divide)
+{
+    struct lwg_how how = {LINEAR_WHOLE, NULL};
+    product->kernel = call->shape->value[LFP8_SCALE] == LFP8_BLOCK
+                          ? (const void *)linear_fp8_wgmma<true>
+                          : (const void *)linear_fp8_wgmma<false>;
+    product->threads = LWG_THREADS;
+    product->shared_bytes = config::SHARED_BYTES;
+    if (divide) {
+        how = {LINEAR_EVENLY, &product->parts};
+        int status = linear_wgmma_parts(&product->parts, call);
+        if (status) return status;
+    }
+    return lwg_prepare_for<config, uint16_t>(product->kernel, &product->plan.product, operands,
+                                             LINEAR_PLAIN, &how);
+}
+
+template <bool BY_BLOCK>
+static int prepare_tall(struct product *product, const struct linear_operands *operands)
+{
+    using tall = lfp8_tall<BY_BLOCK>;
+    struct lwg_plan *plan = &product->plan.product;
+    const struct lwg_how how = {LINEAR_WHOLE, NULL};
+    const struct tensor_map_matrix x = {(void *)operands->x, operands->m, operands->k, 1};
+    const struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, 1};
+    product->kernel = (const void *)linear_fp8_tall<tall>;
+    product->threads = tall::THREADS;
+    product->shared_bytes = tall::SHARED_BYTES;
+    plan->operands = *operands;
+    plan->bands = (int)gpt_blocks(operands->m, tall::ROWS);
+    plan->columns = (int)gpt_blocks(operands->n, tall::COLUMNS * tall::CLUSTER);
+    plan->group = LWG_GROUP;
+    if (cluster_fit(product->kernel, tall::CLUSTER, tall::THREADS, tall::SHARED_BYTES,
+                    &plan->blocks) < 0)
+        return -1;
+    lwg_divide<tall>(plan, (int)gpt_blocks(operands->k, LFP8_GROUP), &how);
+    if (tensor_map_init(&plan->x, &x, tall::PART) < 0) return -1;
+    if (tensor_map_init(&plan->w, &w, tall::COLUMNS) < 0) return -1;
+    return linear_store_init<uint16_t>(&plan->y, operands);
+}
+
+/* Rows of either tile, one round after the other. Tall tiles take a share of the time of others for
+ * a row, on an H200; they are not divided, and stored by TMA alone. */
+template <bool BY_BLOCK>
+static int choose(struct product *product, const struct linear_operands *operands,
+                  struct assay_call *call)
+{
+    static const double SHARE = BY_BLOCK ? 0.87 : 0.91;
+    using tall = lfp8_tall<BY_BLOCK>;
+    const double square = rounds_of(operands, LWG_ROWS * CLUSTER, COLUMNS);
+    const double rounds = ceil(rounds_of(operands, tall::ROWS, tall::COLUMNS * tall::CLUSTER));
+    const bool divide = square < (1 - IDLE) * ceil(square);
+    if (linear_store_by_engine(operands, sizeof(uint16_t)) &&
+        SHARE * rounds * tall::ROWS < (divide ? square : ceil(square)) * LWG_ROWS)
+        return prepare_tall<BY_BLOCK>(product, operands);
+    return prepare_square(product, operands, call, divide);
 }
 
 static int setup(struct assay_call *call)
@@ -271,7 +328,6 @@ static int setup(struct assay_call *call)
     struct product *product =
         (struct product *)aligned_alloc(alignof(struct product), sizeof *product);
     struct linear_operands operands = {};
-    struct lwg_how how = {LINEAR_WHOLE, NULL};
     call->state = product;
     if (!product) return assay_error("out of memory");
     memset(product, 0, sizeof *product); /* a gate compares arguments whole, gaps too */
@@ -283,27 +339,16 @@ static int setup(struct assay_call *call)
     operands.k = call->shape->value[LFP8_K];
     product->plan.x_scales = (const float *)call->buffer[LFP8_X_SCALES];
     product->plan.w_scales = (const float *)call->buffer[LFP8_W_SCALES];
-    product->kernel = call->shape->value[LFP8_SCALE] == LFP8_BLOCK
-                          ? (const void *)linear_fp8_wgmma<true>
-                          : (const void *)linear_fp8_wgmma<false>;
-    const int fit = assay_card()->multiprocessors / CLUSTER;
-    const int tiles =
-        (int)(gpt_blocks(operands.m, LWG_ROWS * CLUSTER) * gpt_blocks(operands.n, COLUMNS));
-    if (tiles < (1 - IDLE) * gpt_blocks(tiles, fit) * fit) {
-        how = {LINEAR_EVENLY, &product->parts};
-        int status = linear_wgmma_parts(&product->parts, call);
-        if (status) return status;
-    }
-    return lwg_prepare_for<config, uint16_t>(product->kernel, &product->plan.product, &operands,
-                                             LINEAR_PLAIN, &how);
+    return call->shape->value[LFP8_SCALE] == LFP8_BLOCK ? choose<true>(product, &operands, call)
+                                                        : choose<false>(product, &operands, call);
 }
 
 static int launch(struct assay_call *call)
 {
     struct product *product = (struct product *)call->state;
     void *pointers[] = {&product->plan};
-    struct cluster_launch launch(CLUSTER, dim3(product->plan.product.blocks), LWG_THREADS,
-                                 config::SHARED_BYTES, (cudaStream_t)call->stream);
+    struct cluster_launch launch(CLUSTER, dim3(product->plan.product.blocks), product->threads,
+                                 (size_t)product->shared_bytes, (cudaStream_t)call->stream);
     return assay_cuda(cudaLaunchKernelExC(&launch.config, product->kernel, pointers), "launch");
 }
 
@@ -317,7 +362,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "linear_fp8",
     .name = "wgmma",
-    .summary = "Hopper's tensor cores, TMA, tiles of 128 x 128, groups added in fp32",
+    .summary = "Hopper's tensor cores, TMA, tiles of 192 or 128 x 128, groups added in fp32",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .min_sm = 90,

@@ -192,13 +192,15 @@ static __device__ __forceinline__ void lwg_give_back(uint32_t empty, int stage, 
     if (lane < CONFIG::CLUSTER) hopper_barrier_arrive(empty + 8 * stage, lane);
 }
 
-/* A warpgroup whose rows are all below x gives back the stages of a unit as they come. */
+/* A warpgroup whose rows are all below x gives back the stages of a unit as they come. No product
+ * keeps its lanes together: one that was left behind at a stage would miss its phase. */
 template <typename CONFIG>
 static __device__ __forceinline__ void lwg_pass(int stages, uint32_t full, uint32_t empty,
                                                 struct lwg_cursor &at, int lane)
 {
     for (int step = 0; step < stages; step++) {
         hopper_barrier_wait(full + 8 * at.stage, at.parity);
+        __syncwarp();
         lwg_give_back<CONFIG>(empty, at.stage, lane);
         lwg_advance<CONFIG>(at);
     }
