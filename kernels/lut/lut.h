@@ -42,14 +42,15 @@ struct lut_codes {
     int format, bits;           /* LUT_FP32 ...; bits of a packed index */
 };
 
-/* A shape in the terms that kernels use. */
+/* A shape in the terms that kernels use. No bytes without a value: a gate compares arguments of
+ * kernels whole. */
 struct lut_geometry {
     int64_t rows, columns, k, blocks;
-    int d, q, levels;
     int64_t count; /* q^d */
-    int format, bits;
     int64_t stride_bytes;
-    bool scaled;
+    int d, q, levels;
+    int format, bits;
+    int scaled;  /* 1 or 0 */
     int divisor; /* dot product of points / divisor = table entries' sum */
     float unit;  /* that sum * unit = C */
 };
