@@ -4,30 +4,48 @@
  *
  * Bytes: all weights once, gpt2 340 MB in fp32 and tf32, 170 in bf16: 72 and 36 us at 4.7 TB/s.
  *
- * Measured on an H200 (2026-11-23), gpt2 behind 127 tokens, in us for 1, 2, 4 and 8 sequences: tf32
- * 246, 310, 429, 586 (the products' fastest kernels in one graph, as `best` had them before: 336,
- * 452, 492, 693); bf16 225, 314, 472, 619 (452, 511, 505, 516); fp32 247 for one (337). Predicted
- * were 75 to 110 for one sequence and 150 to 190 for eight. A layer takes 20 us for one sequence,
- * and 16 in a model of 48 channels, which moves next to nothing: its five steps, each behind a
- * word that goes through L2, take 3 to 4 us and not 1.2. DRAM is at 30 %, issue slots at 26 %;
- * warps wait for the block's barriers and for words (4.5 and 4.2 cycles per instruction). A first
- * version, which divided in each step, took 316. Eight sequences take 49 us per layer.
+ * Measured on an H200 (2026-11-28), gpt2 behind 127 tokens, in us, beside the version of five days
+ * before in the same rounds: one sequence in tf32 177 (245), bf16 177 (225), fp32 183 (244); eight
+ * in tf32 269 (586). Predicted were 90 to 110 for one in tf32, since a handover alone takes 0.7 to
+ * 0.9 us. Without the weights' way through memory (and with wrong results) one takes 127 and eight
+ * 203, in a program of their own where they take 184 and 270. By clocks in the kernel, a step is a
+ * chain of some 300 instructions per warp, at about six cycles each.
  *
- * All sums are in fp32, on CUDA cores, also with type=tf32. Each launch adds in the same order.
+ * Each launch adds in the same order.
  */
 #include <stdlib.h>
 
-#include "kernels/cuda/cuda_limits.h"
+#include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/device_memory.h"
 #include "model_persistent.cuh"
 
 typedef void persistent_kernel(const struct persistent_args args);
 
-/* Numbers of 24 bits are exact enough wherever an operand may be rounded to 11 or 8. */
-template <typename T, bool PAIRED> static persistent_kernel *kernel_of(int64_t batch)
+struct choice {
+    persistent_kernel *kernel;
+    int64_t block_bytes, warp_floats; /* of shared memory */
+    int cluster;                      /* blocks */
+};
+
+template <typename T, int B, bool TENSOR> static struct choice choice_of(const struct model *model)
 {
-    if (batch <= 2) return batch == 1 ? persistent<T, 1, false> : persistent<T, 2, PAIRED>;
-    return batch <= 4 ? persistent<T, 4, PAIRED> : persistent<T, 8, PAIRED>;
+    int64_t own = 3 * model->size, units = TENSOR ? 0 : B * persistent_units(B) * PERSISTENT_UNIT;
+    return {persistent<T, B, TENSOR>, sizeof(persistent_memory < T, B, TENSOR ? 2 : 1 >),
+            own > units ? own : units, TENSOR ? 2 : 1};
+}
+
+/* Where an operand may be rounded, several sequences go to the tensor cores. */
+static struct choice choose(const struct model *model)
+{
+    int64_t batch = model->batch;
+    bool bf16 = model->precision == GPT_BF16;
+    if (batch == 1)
+        return bf16 ? choice_of<uint16_t, 1, false>(model) : choice_of<float, 1, false>(model);
+    if (bf16) return choice_of<uint16_t, 8, true>(model);
+    if (model->precision == GPT_TF32) return choice_of<float, 8, true>(model);
+    return batch == 2   ? choice_of<float, 2, false>(model)
+           : batch <= 4 ? choice_of<float, 4, false>(model)
+                        : choice_of<float, 8, false>(model);
 }
 
 /* ----------------------------------------------------------------- memory -- */
@@ -37,53 +55,41 @@ static int64_t pieces_of(int64_t k)
     return (k + PERSISTENT_PIECE - 1) / PERSISTENT_PIECE;
 }
 
-/* Sequences that the kernel is made for. */
-static int64_t rows_of(const struct model *model)
-{
-    int64_t rows = 1;
-    while (rows < model->batch)
-        rows *= 2;
-    return rows;
-}
-
-/* Floats of a step's input, or of what the warps attended to. */
-static int64_t x_floats(const struct model *model)
-{
-    int64_t unit = 512 / gpt_bytes(model->precision);
-    int64_t widest = rows_of(model) * ((4 * model->channels + unit - 1) / unit * unit);
-    int64_t attended = PERSISTENT_WARPS * (model->size + 2);
-    return widest > attended ? widest : attended;
-}
-
+/* A row, and a step to another bank for the lanes that read the next one. */
 static int64_t slot_bytes(const struct model *model)
 {
-    int64_t longest = PERSISTENT_PIECE;
+    int64_t longest = PERSISTENT_PIECE / choose(model).cluster;
     if (longest > 4 * model->channels) longest = 4 * model->channels;
-    return PERSISTENT_GROUP * longest * gpt_bytes(model->precision);
+    return (longest + PERSISTENT_UNIT) * gpt_bytes(model->precision);
+}
+
+/* Blocks, in whole clusters: every one has columns of the widest product. */
+static int64_t blocks_of(const struct model *model)
+{
+    int64_t most = assay_card()->multiprocessors, cluster = choose(model).cluster;
+    if (most == 0 || most > 4 * model->channels) most = 4 * model->channels; /* 0: no card yet */
+    return most / cluster * cluster;
+}
+
+static int64_t stream_rows(const struct model *model)
+{
+    return model->channels * choose(model).cluster / blocks_of(model) + 1;
 }
 
 /* Shared memory beside the ring. */
-template <typename T> static int64_t fixed_bytes_of(const struct model *model)
-{
-    int64_t rows = rows_of(model);
-    size_t block = rows == 1   ? sizeof(persistent_memory<T, 1>)
-                   : rows == 2 ? sizeof(persistent_memory<T, 2>)
-                   : rows == 4 ? sizeof(persistent_memory<T, 4>)
-                               : sizeof(persistent_memory<T, 8>);
-    return (int64_t)block + x_floats(model) * (int64_t)sizeof(float);
-}
-
 static int64_t fixed_bytes(const struct model *model)
 {
-    return model->precision == GPT_BF16 ? fixed_bytes_of<uint16_t>(model)
-                                        : fixed_bytes_of<float>(model);
+    const struct choice choice = choose(model);
+    int64_t floats = choice.warp_floats + model->size + 2; /* what attention joins */
+    return choice.block_bytes + PERSISTENT_WARPS * floats * (int64_t)sizeof(float) +
+           model->channels * gpt_bytes(model->precision) +
+           model->batch * stream_rows(model) * (int64_t)sizeof(float);
 }
 
-/* The ring has to hold four rows of the widest product, or a norm and four of another. */
+/* The ring has to hold a row of the widest product. */
 static int64_t least_slots(const struct model *model)
 {
-    int64_t wide = pieces_of(4 * model->channels), normed = 2 * pieces_of(model->channels);
-    return wide > normed ? wide : normed;
+    return pieces_of(4 * model->channels);
 }
 
 static int64_t shared_bytes(const struct assay_shape *shape)
@@ -95,7 +101,7 @@ static int64_t shared_bytes(const struct assay_shape *shape)
 /* Pieces of the context: a block takes as many keys at a time as its warps, times eight. */
 static int64_t context_pieces(const struct model *model, int64_t blocks)
 {
-    const int64_t KEYS = 8 * PERSISTENT_WARPS, MOST = 16;
+    const int64_t KEYS = 16 * PERSISTENT_WARPS, MOST = 16;
     int64_t pieces = (model->tokens - 1 + KEYS - 1) / KEYS, items = model->batch * model->heads;
     if (pieces > blocks / items) pieces = blocks / items;
     return pieces < 1 ? 1 : pieces > MOST ? MOST : pieces;
@@ -109,6 +115,8 @@ static const char *supports(const struct assay_shape *shape)
     if (model.batch > PERSISTENT_ROWS) return "needs at most 8 sequences";
     if (model.channels * gpt_bytes(model.precision) % 16 != 0)
         return "needs rows of whole 16 bytes";
+    if (model.size > 128) return "needs heads of at most 128 elements";
+    if (model.size % 4 != 0) return "needs heads of whole four elements";
     if (least_slots(&model) > PERSISTENT_SLOTS) return "needs more slots than a block has";
     return NULL;
 }
@@ -120,26 +128,36 @@ const char *model_persistent_refused(const struct assay_shape *shape)
     return supports(shape);
 }
 
-static int words_init(struct model_persistent *persistent, const struct model *model,
-                      struct assay_call *call)
+static int memory_init(struct model_persistent *persistent, const struct model *model,
+                       struct assay_call *call)
 {
     struct persistent_args *args = &persistent->args;
     int64_t row = model->batch * model->channels, pieces = args->pieces;
-    const int64_t count[PERSISTENT_KINDS] = {row, row, 3 * row, 4 * row,
-                                             pieces * (row + 2 * model->batch * model->heads)};
-    int64_t words = 1;
+    const int64_t count[PERSISTENT_KINDS] = {
+        row, row, 3 * row, 4 * row, row, (pieces - 1) * (row + 2 * model->batch * model->heads)};
+    int64_t outputs = 7 * model->layers * model->channels + model->vocabulary, words = 4;
     for (int kind = 0; kind < PERSISTENT_KINDS; kind++)
         words += count[kind];
-    size_t bytes = (size_t)words * sizeof(uint64_t);
+    int64_t bytes = words * (int64_t)sizeof(uint32_t);
+    int64_t folds = outputs * (int64_t)sizeof(struct persistent_fold);
     int status =
-        device_memory(call, &persistent->memory, (int64_t)bytes, "the words between blocks");
+        device_memory(call, &persistent->memory, bytes + folds, "the words between blocks");
     if (status) return status;
-    uint64_t *at = (uint64_t *)persistent->memory;
+    uint32_t *at = (uint32_t *)persistent->memory;
+    args->launches = at, at += 4; /* words begin on 16 bytes */
     for (int kind = 0; kind < PERSISTENT_KINDS; at += count[kind++])
         args->words[kind] = at;
-    args->last = (uint32_t *)at;
-    return assay_cuda(cudaMemsetAsync(persistent->memory, 0, bytes, (cudaStream_t)call->stream),
-                      "tags of 0");
+    struct persistent_fold *fold = (struct persistent_fold *)at;
+    args->fold = fold;
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    if (assay_cuda(cudaMemsetAsync(persistent->memory, 0, (size_t)bytes, stream), "turns of 0") < 0)
+        return -1;
+    unsigned blocks = gpt_blocks(outputs, PERSISTENT_WARPS);
+    if (model->precision == GPT_BF16)
+        persistent_fold_all<uint16_t><<<blocks, PERSISTENT_LANES, 0, stream>>>(*args, fold);
+    else
+        persistent_fold_all<float><<<blocks, PERSISTENT_LANES, 0, stream>>>(*args, fold);
+    return assay_cuda(cudaGetLastError(), "launch");
 }
 
 static void args_init(struct model_persistent *persistent, const struct model_run *run)
@@ -160,7 +178,9 @@ static void args_init(struct model_persistent *persistent, const struct model_ru
     args->per_channel = 1.0f / (float)model->channels;
     args->scale_of_scores = attention_scale(args->size);
     args->pieces = (int)context_pieces(model, persistent->blocks);
-    args->x_floats = (int)x_floats(model);
+    args->ring_at = (int)choose(model).block_bytes;
+    args->warp_floats = (int)choose(model).warp_floats;
+    args->stream_rows = (int)stream_rows(model);
     int64_t slot = slot_bytes(model), free_bytes = assay_card()->shared_bytes - fixed_bytes(model);
     int64_t slots = free_bytes / slot;
     if (slots > PERSISTENT_SLOTS) slots = PERSISTENT_SLOTS;
@@ -171,16 +191,13 @@ static void args_init(struct model_persistent *persistent, const struct model_ru
 /* All blocks wait for each other, so all have to be there at once. */
 static int allow(const struct model_persistent *persistent)
 {
-    int blocks = 0;
-    if (cuda_allow_shared(persistent->kernel, persistent->shared_bytes) < 0) return -1;
-    if (assay_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, persistent->kernel,
-                                                                 PERSISTENT_THREADS,
-                                                                 (size_t)persistent->shared_bytes),
-                   "blocks of a multiprocessor") < 0)
+    unsigned fit = 0;
+    if (cluster_fit(persistent->kernel, persistent->cluster, PERSISTENT_THREADS,
+                    persistent->shared_bytes, &fit) < 0)
         return -1;
-    if (blocks > 0) return 0;
-    (void)assay_error("needs a block of %d threads and %d bytes on each multiprocessor",
-                      (int)PERSISTENT_THREADS, persistent->shared_bytes);
+    if (fit >= persistent->blocks) return 0;
+    (void)assay_error("needs %u blocks of %d threads and %d bytes at once, the card takes %u",
+                      persistent->blocks, (int)PERSISTENT_THREADS, persistent->shared_bytes, fit);
     return ASSAY_SKIP;
 }
 
@@ -188,31 +205,29 @@ int model_persistent_init(struct model_persistent *persistent, const struct mode
                           struct assay_call *call)
 {
     const struct model *model = &run->model;
-    int64_t most =
-        assay_card()->multiprocessors; /* every block has columns of the widest product */
-    persistent->blocks = (unsigned)(most < 4 * model->channels ? most : 4 * model->channels);
-    persistent_kernel *kernel =
-        model->precision == GPT_BF16   ? kernel_of<uint16_t, true>(model->batch)
-        : model->precision == GPT_TF32 ? kernel_of<float, true>(model->batch)
-                                       : kernel_of<float, false>(model->batch);
-    persistent->kernel = (const void *)kernel;
+    persistent->kernel = (const void *)choose(model).kernel;
+    persistent->cluster = choose(model).cluster;
+    persistent->blocks = (unsigned)blocks_of(model);
     args_init(persistent, run);
     int status = allow(persistent);
-    return status ? status : words_init(persistent, model, call);
+    return status ? status : memory_init(persistent, model, call);
 }
 
 int model_persistent_enqueue(const struct model_persistent *persistent, void *stream)
 {
     cudaLaunchConfig_t config = {};
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
+    cudaLaunchAttribute attribute[2] = {};
+    attribute[0].id = cudaLaunchAttributeCooperative;
+    attribute[0].val.cooperative = 1;
+    attribute[1].id = cudaLaunchAttributeClusterDimension;
+    attribute[1].val.clusterDim.x = (unsigned)persistent->cluster;
+    attribute[1].val.clusterDim.y = attribute[1].val.clusterDim.z = 1;
     config.gridDim = dim3(persistent->blocks);
     config.blockDim = dim3(PERSISTENT_THREADS);
     config.dynamicSmemBytes = (size_t)persistent->shared_bytes;
     config.stream = (cudaStream_t)stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.attrs = attribute;
+    config.numAttrs = persistent->cluster > 1 ? 2 : 1;
     void *args[] = {(void *)&persistent->args};
     return assay_cuda(cudaLaunchKernelExC(&config, persistent->kernel, args), "launch");
 }

@@ -1,207 +1,222 @@
 /*
  * model_persistent.cuh - all layers of one token in one launch, one block per multiprocessor.
  *
- * Each block has the same columns of every product. A step is: wait for the words of the step
- * before (model_persistent_words.cuh), which each block reads whole, into shared memory as fp32;
- * normalise them where a norm is due; multiply them with the block's rows of the weight, which lie
- * in shared memory already (model_persistent_ring.cuh); add bias and residual, and hand over the
- * words. Nothing else holds the blocks together.
+ * Each block has the same columns of every product, each warp the same part of k. A step of a warp
+ * is: take the block's rows of the weight into registers, out of shared memory, where they are
+ * already (model_persistent_ring.cuh); wait for its part of the words of the step before
+ * (model_persistent_rows.cuh); multiply; leave its sums in shared memory. After the step's one
+ * barrier a warp per sequence adds those of all warps, always in the same order, brings in norm,
+ * bias and residual, and hands over the words. Nothing else holds the blocks together.
  *
- * Multiplying. The rows in a round of up to eight groups of four are cut into units of a group and
- * 512 bytes of k. Each warp takes as many neighbouring ones. Its lanes have sixteen bytes of each
- * row, all in fp32. The sums of warps that share a group are added in shared memory, always in the
- * same order.
+ * Several sequences on tensor cores have pairs of blocks, which share their columns and have half
+ * of k each, so that each block reads half of the words. Their sums go to the block that finishes
+ * the column, through distributed shared memory.
  */
 #pragma once
 
 #include "model_persistent_rows.cuh"
+#include "model_persistent_sums.cuh"
 
-enum {
-    PERSISTENT_THREADS = PERSISTENT_LANES + 32,
-    PERSISTENT_SLOTS = 64,                                    /* at most */
-    PERSISTENT_PARTS = PERSISTENT_GROUPS + PERSISTENT_WARPS,  /* sums of warps, at most */
-    PERSISTENT_OUTPUTS = PERSISTENT_GROUPS * PERSISTENT_GROUP /* of a round, per sequence */
-};
-
-/* A warp's units of a round: the first, and how many. */
-struct persistent_share {
-    int group, unit, count, unused;
-};
-
-/* A thread's output of a round is a sum of `parts`, of which the first is `part`. */
-struct persistent_output {
-    short part, parts;
-};
-
-/* What a block keeps in shared memory behind its ring; B as below. */
-template <typename T, int B> struct persistent_memory {
-    uint64_t full[PERSISTENT_SLOTS], empty[PERSISTENT_SLOTS];
-    struct persistent_share share[MODEL_PRODUCTS][PERSISTENT_WARPS]; /* of the first round */
-    struct persistent_output output[MODEL_PRODUCTS][PERSISTENT_OUTPUTS * B];
-    float4 measured[2 * PERSISTENT_WARPS];
-    float part[2][PERSISTENT_PARTS * PERSISTENT_GROUP * B];
-    unsigned char step[MODEL_PRODUCTS][(sizeof(persistent_step<T>) + 15) / 16 * 16];
-    float x[4]; /* args.x_floats of them */
-};
-
-/* Sixteen bytes as floats. */
-static __device__ __forceinline__ void persistent_widen(const unsigned char *from, float (&out)[4])
+/* Units of a warp at a time on CUDA cores, of one group of rows: as many as fit into registers, and
+ * for several sequences into the warp's memory. */
+static __host__ __device__ constexpr int persistent_units(int sequences)
 {
-    const float4 raw = *(const float4 *)from;
-    out[0] = raw.x, out[1] = raw.y, out[2] = raw.z, out[3] = raw.w;
+    return sequences <= 2 ? 24 : 48 / sequences;
 }
 
-static __device__ __forceinline__ void persistent_widen(const unsigned char *from, float (&out)[8])
-{
-    const uint4 raw = *(const uint4 *)from;
-    const uint32_t word[4] = {raw.x, raw.y, raw.z, raw.w};
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        out[2 * i] = __uint_as_float(word[i] << 16);
-        out[2 * i + 1] = __uint_as_float(word[i] & 0xffff0000u);
+/* What a block keeps in shared memory before its ring; B as below. Behind the ring are the scale of
+ * the next norm, what the attention joins, args.warp_floats for each warp, and the block's part of
+ * the stream, [B][args.stream_rows]. */
+template <typename T, int B, int PAIR> struct persistent_memory {
+    persistent_base<T> base;
+    float part[2][PAIR * PERSISTENT_WARPS][B][PERSISTENT_PITCH]; /* of two steps by turns */
+    float2 measured[2][PAIR * PERSISTENT_WARPS][B];
+    struct persistent_fold brought[2][PERSISTENT_PITCH]; /* into the outputs of a round */
+    float from[B];                                       /* of norms */
+};
+
+/* The turns of a launch. The words of the stream are written once more than there are layers. */
+struct persistent_turns {
+    uint32_t launch, layers;
+
+    __device__ __forceinline__ uint32_t of_layer(int layer) const
+    {
+        return (launch * layers + layer + 1) & 1;
     }
-}
 
-/* One block; B and PAIRED as for its rows. */
-template <typename T, int B, bool PAIRED> struct persistent_block {
-    static const int WIDTH = 16 / (int)sizeof(T), UNIT = persistent_step<T>::UNIT,
-                     UNITS = persistent_step<T>::UNITS, SUMS = PERSISTENT_GROUP * B;
+    /* As the layer finds it. */
+    __device__ __forceinline__ uint32_t of_stream(int layer) const
+    {
+        return (launch * (layers + 1) + layer + 1) & 1;
+    }
+};
+
+/* One block; B: 1, 2, 4 or 8, at least the sequences. TENSOR: by tensor cores, with B = 8. */
+template <typename T, int B, bool TENSOR> struct persistent_block {
+    static const int PAIR = TENSOR ? 2 : 1; /* blocks of a cluster */
+    /* Units of a warp at a time, of one group of rows per block of the cluster. */
+    static const int MOST = TENSOR ? 12 : persistent_units(B);
     const struct persistent_args &args;
-    persistent_memory<T, B> *memory;
-    struct persistent_ring ring;
-    persistent_rows<T, B, PAIRED> rows;
+    struct persistent_ring<T> ring;
+    persistent_rows<T, B> rows;
     struct persistent_place at; /* of the next slot */
     int odd;                    /* which half of `part` is next */
     int lane, warp;
 
-    __device__ __forceinline__ const persistent_step<T> &step_of(int product) const
+    static __device__ __forceinline__ persistent_memory<T, B, PAIR> &memory(void)
     {
-        return *(const persistent_step<T> *)memory->step[product];
+        return *(persistent_memory<T, B, PAIR> *)persistent_shared();
     }
 
-    /* ------------------------------------------------------------- shares -- */
-
-    static __device__ __forceinline__ int units_of(const persistent_step<T> &step, int from)
+    static __device__ __forceinline__ int rank(void)
     {
-        int left = min(step.round, step.rows - from);
-        return (left + PERSISTENT_GROUP - 1) / PERSISTENT_GROUP * step.units;
+        return PAIR == 2 ? (int)hopper_cluster_rank() : 0;
     }
 
-    /* Each warp has as many neighbouring units of the round that begins with row `from`; or where
-     * there are few, the first warps one each. */
-    static __device__ __forceinline__ struct persistent_share share_of(
-        const persistent_step<T> &step, int from, int warp)
+    __device__ __forceinline__ int slot_of_warp(void) const
     {
-        int total = units_of(step, from);
-        bool many = total >= PERSISTENT_WARPS;
-        int begin = many ? total * warp / PERSISTENT_WARPS : warp;
-        int end = many ? total * (warp + 1) / PERSISTENT_WARPS : min(warp + 1, total);
-        return {begin / step.units, begin % step.units, max(end - begin, 0), 0};
+        return rank() * PERSISTENT_WARPS + warp;
     }
 
-    /* An output is in its group's parts of the warps from first to last. */
-    static __device__ __forceinline__ struct persistent_output output_of(
-        const persistent_step<T> &step, int from, int index, int batch)
+    /* All warps of the cluster. */
+    static __device__ __forceinline__ void meet(void)
     {
-        int total = units_of(step, from), own = index / B, group = index / SUMS;
-        int first = group * step.units, last = first + step.units - 1;
-        if (own >= min(step.round, step.rows - from) || index % B >= batch) return {0, 0};
-        if (total >= PERSISTENT_WARPS) {
-            first = ((first + 1) * PERSISTENT_WARPS - 1) / total;
-            last = ((last + 1) * PERSISTENT_WARPS - 1) / total;
-        }
-        return {(short)((group + first) * SUMS + index % SUMS), (short)(last - first + 1)};
+        if (PAIR == 2)
+            hopper_cluster_sync();
+        else
+            __syncthreads();
     }
 
-    /* All that is divided, once: a step has no time for it. */
+    __device__ __forceinline__ T *scale(void) const
+    {
+        return (T *)ring.slot(args.slots);
+    }
+
+    __device__ __forceinline__ float *joined(void) const
+    {
+        return (float *)(scale() + args.channels);
+    }
+
+    __device__ __forceinline__ float *own(void) const
+    {
+        return joined() + PERSISTENT_WARPS * (args.size + 2) + warp * args.warp_floats;
+    }
+
+    __device__ __forceinline__ float *stream(void) const
+    {
+        return joined() + PERSISTENT_WARPS * (args.size + 2 + args.warp_floats);
+    }
+
+    /* What is known before the token, once: a step has no time for it. */
     __device__ __forceinline__ void plan(void)
     {
-        int products = args.vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
-        if ((int)threadIdx.x < products)
-            *(persistent_step<T> *)memory->step[threadIdx.x] =
-                persistent_step<T>(args, (enum model_product)threadIdx.x,
-                                   threadIdx.x == MODEL_P_HEAD ? args.layers : 0);
-        persistent_sync();
-        for (int p = 0; p < products; p++) {
-            const persistent_step<T> &step = step_of(p);
-            if (lane == 0) memory->share[p][warp] = share_of(step, 0, warp);
-            if ((int)threadIdx.x < PERSISTENT_OUTPUTS * B)
-                memory->output[p][threadIdx.x] = output_of(step, 0, (int)threadIdx.x, args.batch);
-        }
-        persistent_sync();
+        int i = (int)threadIdx.x;
+        if (i < ring.products())
+            ring.steps()[i] = persistent_step<T>(args, (enum model_product)i, PAIR);
+        if (i <= PERSISTENT_SLOTS) hopper_barrier_init(ring.full(i), 1); /* and `scaled` */
+        hopper_barrier_publish();
+        if (i < args.batch) memory().from[i] = persistent_input<T>(args, i, 0);
+        /* What is multiplied by the zeros behind a row has to be a number. */
+        if (args.channels % PERSISTENT_UNIT != 0)
+            for (int at = i; at < args.slots * args.slot_bytes / 16; at += PERSISTENT_THREADS)
+                ((uint4 *)ring.slot(0))[at] = make_uint4(0, 0, 0, 0);
+        hopper_store_fence();
+        meet();
+    }
+
+    /* After the barrier of a step behind a norm. */
+    __device__ __forceinline__ void fetch_scale(int norm) const
+    {
+        if (lane > 0 || norm >= 2 * args.layers + (args.vocabulary > 0)) return;
+        uint32_t scaled = hopper_shared(&ring.base().scaled);
+        if (norm > 0) hopper_barrier_wait(scaled, (norm - 1) & 1); /* where no row was there */
+        ring.fetch(scale(), (const T *)args.scale + (int64_t)norm * args.channels,
+                   args.channels * (uint32_t)sizeof(T), scaled);
     }
 
     /* ----------------------------------------------------------- products -- */
 
-    /* Add to the sums a unit that begins `at` elements into rows of `length` in a slot. */
-    __device__ __forceinline__ void add_unit(float (&sum)[SUMS], const unsigned char *slot,
-                                             int length, int at, const float *from, int apart) const
+    /* The sums of a round of `count` rows, up to GROUPS groups, UNITS units at a time, whose slots
+     * are the next, with words of this turn; `norm` is which norm they go through, or -1. */
+    template <int GROUPS, int UNITS>
+    __device__ __forceinline__ void multiply(const persistent_step<T> &step, int count,
+                                             uint32_t turn, int norm)
     {
-        float w[PERSISTENT_GROUP][WIDTH];
+        const int AHEAD =
+            TENSOR && sizeof(T) == 4 && UNITS > 4 ? UNITS / 2 : UNITS; /* before the words */
+        const int MINE = (UNITS * B + 7) / 8, PIECE = PERSISTENT_PIECE / PAIR / PERSISTENT_UNIT;
+        typedef persistent_sums<T, B, GROUPS, TENSOR> sums_type;
+        sums_type sums;
+        float2 measured = make_float2(0.0f, 0.0f); /* by all lanes of a sequence */
+        int quad = lane % 4 * 4, last = step.units * (warp + 1) / PERSISTENT_WARPS;
+        if (norm >= 0) hopper_barrier_wait(hopper_shared(&ring.base().scaled), norm & 1);
+        for (int unit = step.units * warp / PERSISTENT_WARPS, end; unit < last; unit = end) {
+            int piece = unit / PIECE, skip = unit % PIECE * PERSISTENT_UNIT + quad;
+            end = min(min(unit + UNITS, last), (piece + 1) * PIECE);
+            struct persistent_place begin = ring.after(at, piece * count);
+            if (lane < count) ring.wait(ring.after(begin, lane));
+            if (PAIR == 2 && lane + 32 < count) ring.wait(ring.after(begin, lane + 32));
+            __syncwarp();
+            const T *from[GROUPS];
 #pragma unroll
-        for (int row = 0; row < PERSISTENT_GROUP; row++)
-            persistent_widen(slot + (row * length + at) * sizeof(T), w[row]);
+            for (int r = 0; r < GROUPS; r++) {
+                int row = min(lane / 4 + PERSISTENT_GROUP * r, count - 1);
+                from[r] = (const T *)ring.slot(ring.after(begin, row).slot) + skip;
+            }
+            auto take = [&](int i, typename sums_type::weight(&w)[GROUPS]) {
 #pragma unroll
-        for (int b = 0; b < B; b++)
+                for (int r = 0; r < GROUPS; r++) {
+                    w[r] = sums_type::get(from[r] + i * PERSISTENT_UNIT);
+                }
+            };
+            typename sums_type::weight w[UNITS][GROUPS];
 #pragma unroll
-            for (int half = 0; half < WIDTH / 4; half++) {
-                const float4 v = *(const float4 *)(from + b * apart + half * 128 + 4 * lane);
+            for (int i = 0; i < AHEAD; i++)
+                take(i, w[i]);
+            float4 x[MINE];
+            int mine = rows.get(step.from, step.k, step.skip + unit, step.skip + end, turn, x);
+            if (norm >= 0)
+                rows.normalise(x, mine, step.skip + unit, scale(), memory().from[rows.sequence()],
+                               measured);
+            if constexpr (TENSOR) {
 #pragma unroll
-                for (int row = 0; row < PERSISTENT_GROUP; row++) {
-                    float &to = sum[row * B + b];
-                    to = fmaf(w[row][4 * half], v.x, to);
-                    to = fmaf(w[row][4 * half + 1], v.y, to);
-                    to = fmaf(w[row][4 * half + 2], v.z, to);
-                    to = fmaf(w[row][4 * half + 3], v.w, to);
+                for (int i = 0; i < UNITS; i++) {
+                    if (i >= AHEAD) take(i, w[i]);
+                    if (unit + i < end) sums.add(w[i], x[i]);
+                }
+            } else {
+                const int PITCH = UNITS * PERSISTENT_UNIT;
+                float *stage = own();
+                __syncwarp(); /* what was there is read */
+#pragma unroll
+                for (int i = 0; i < MINE; i++) {
+                    int which = lane / 4 / B + i * rows.APART;
+                    if (which < UNITS)
+                        *(float4 *)(stage + rows.sequence() * PITCH + which * PERSISTENT_UNIT +
+                                    quad) = x[i];
+                }
+                __syncwarp();
+#pragma unroll
+                for (int i = 0; i < UNITS; i++)
+                    if (unit + i < end) sums.add(w[i], stage + i * PERSISTENT_UNIT + quad, PITCH);
+            }
+        }
+        if constexpr (TENSOR)
+            sums.put(memory().part[odd][slot_of_warp()], (count + 1) / 2, lane);
+        else
+            sums.put(memory().part[odd][warp], lane);
+        if (norm >= 0) {
+            measured = rows.measured_by_all(measured);
+            float2 *to = &memory().measured[odd][slot_of_warp()][lane / 4];
+            if (lane % 4 == 0 && lane < 4 * B) {
+                *to = measured;
+                if (PAIR == 2) {
+                    int other = (int)hopper_cluster_rank() ^ 1;
+                    persistent_give(&to->x, other, measured.x);
+                    persistent_give(&to->y, other, measured.y);
                 }
             }
-    }
-
-    /* The warp's share of a round whose slots begin with `begin`. Its sums for group g become part
-     * g + warp, which no other warp writes. */
-    __device__ __forceinline__ void multiply(const persistent_step<T> &step,
-                                             const struct persistent_share &share,
-                                             struct persistent_place begin, float *to) const
-    {
-        int unit = share.unit, left = share.count, units = step.units, k = step.k;
-        for (int group = share.group; left > 0; group++, unit = 0) {
-            int end = min(units, unit + left), slot = group * step.pieces;
-            for (int piece = unit / UNITS; piece * UNITS < end; piece++)
-                ring.wait(ring.after(begin, slot + piece));
-            left -= end - unit;
-            float sum[SUMS] = {};
-#pragma unroll(B <= 2 ? 2 : 1)
-            for (; unit < end; unit++) {
-                int piece = unit / UNITS,
-                    length = min(k - piece * PERSISTENT_PIECE, (int)PERSISTENT_PIECE);
-                int from = unit % UNITS * UNIT + lane * WIDTH;
-                if (from < length)
-                    add_unit(sum, ring.slot(ring.after(begin, slot + piece)), length, from,
-                             rows.x + unit * UNIT, rows.pitch(k));
-            }
-            __syncwarp();
-            float own = warp_sums(sum);
-            if (lane < SUMS) to[(group + warp) * SUMS + lane] = own;
         }
-    }
-
-    /* A sum of parts. */
-    static __device__ __forceinline__ float gather(struct persistent_output output,
-                                                   const float *from)
-    {
-        const int SOME = 4; /* parts, read at once */
-        float sum = 0.0f;
-        from += output.part;
-        for (int first = 0; first < output.parts; first += SOME) {
-            float part[SOME];
-#pragma unroll
-            for (int i = 0; i < SOME; i++)
-                part[i] = first + i < output.parts ? from[(first + i) * SUMS] : 0.0f;
-#pragma unroll
-            for (int i = 0; i < SOME; i++)
-                sum += part[i];
-        }
-        return sum;
     }
 
     /* -------------------------------------------------------------- steps -- */
@@ -211,137 +226,205 @@ template <typename T, int B, bool PAIRED> struct persistent_block {
         return (T *)((char *)args.cache + layer * args.cache_bytes);
     }
 
-    /* What is added to an output, asked for before anything is waited for and not looked at till
-     * the end: bias, and residual, which the block has written itself. */
-    struct added {
-        T bias;
-        uint64_t residual;
-    };
-
-    __device__ __forceinline__ struct added ask(const persistent_step<T> &step, int product,
-                                                int layer, int row, int column) const
+    /* What is brought into a row of a step's output: fold, or bias alone. */
+    __device__ __forceinline__ struct persistent_fold brought(int i, int row) const
     {
-        struct added added = {T(0), 0};
-        if (step.bias)
-            added.bias =
-                __ldg(step.bias + (int64_t)layer * MODEL_BIAS_LAYER * args.channels + column);
-        int at = (PAIRED ? row / 2 : row) * args.channels + column;
-        if (product == MODEL_P_PROJ && layer == 0) {
-            float first = rows.input(row, column);
-            added.residual = PAIRED ? word_of_pair(first, first, 0) : word_of(first, 0);
-        } else if (step.residual)
-            added.residual = word_get(step.residual + at);
-        return added;
+        int layer = i / 4;
+        const persistent_step<T> &step = ring.steps()[product_of(i)];
+        int64_t c = args.channels, column = step.first + row;
+        if (step.fold) return step.fold[(layer == args.layers ? 0 : 7 * c * layer) + column];
+        return {0.0f, gpt_float(step.bias[MODEL_BIAS_LAYER * c * layer + column])};
     }
 
-    /* Hand a thread's output over, if it has one; threads side by side have rows side by side. */
-    __device__ __forceinline__ void put(const persistent_step<T> &step, int product, int layer,
-                                        uint32_t tag, int row, int column, float y, bool mine) const
+    /* The first row of a round that this block finishes, and how many. */
+    static __device__ __forceinline__ int first_of(int count)
     {
-        if (product == MODEL_P_FC) y = gpt_gelu_fast(y);
-        float next = PAIRED ? __shfl_xor_sync(0xffffffffu, y, 1) : 0.0f;
-        if (!mine) return;
-        if (layer + (product == MODEL_P_FC2 && args.vocabulary == 0) == args.layers) {
-            gpt_put((T *)args.y + (int64_t)row * step.n + column, y);
-            return;
+        return PAIR == 2 ? rank() * ((count + 1) / 2) : 0;
+    }
+
+    static __device__ __forceinline__ int rows_of(int count)
+    {
+        return PAIR == 2 ? (count + 1 - rank()) / 2 : count;
+    }
+
+    /* A lane's output of the warp's sequence, from the sums of all warps. */
+    __device__ __forceinline__ float gather(bool normed, bool last) const
+    {
+        const struct persistent_fold brought = memory().brought[odd][lane];
+        float sum = 0.0f;
+#pragma unroll
+        for (int w = 0; w < PAIR * PERSISTENT_WARPS; w++)
+            sum += memory().part[odd][w][warp][lane];
+        if (!normed) return sum + brought.shift;
+        float mean = 0.0f, square = 0.0f;
+#pragma unroll
+        for (int w = 0; w < PAIR * PERSISTENT_WARPS; w++) {
+            const float2 own = memory().measured[odd][w][warp];
+            mean += own.x, square += own.y;
         }
-        if (!PAIRED)
-            word_put(step.to + row * step.n + column, word_of(y, tag));
-        else if (row % 2 == 0)
-            word_put(step.to + row / 2 * step.n + column, word_of_pair(y, next, tag));
-        int c = args.channels;
-        if (product == MODEL_P_QKV && column >= c)
-            gpt_put(cache_of(layer) + ((int64_t)(row + 1) * args.tokens - 1) * 3 * c + column, y);
+        mean *= args.per_channel;
+        float r =
+            rsqrtf(fmaxf(square * args.per_channel - mean * mean, 0.0f) + GPT_LAYERNORM_EPSILON);
+        if (last && lane == 0) memory().from[warp] += mean;
+        return fmaf(sum - mean * brought.scale, r, brought.shift);
     }
 
-    __device__ __forceinline__ void run(int product, int layer, uint32_t tag)
+    /* Hand over an output, which is row `row` of this block's (or pair's). */
+    __device__ __forceinline__ void put(const persistent_step<T> &step, int product, int layer,
+                                        uint32_t turn, int row, float y) const
     {
-        const persistent_step<T> step = step_of(product); /* in registers */
-        if (step.rows == 0) return;
-        int index = (int)threadIdx.x, row = index % B, column = step.first + index / B;
-        struct persistent_share share = memory->share[product][warp];
-        struct persistent_output output = {0, 0};
-        struct added added = {T(0), 0};
-        if (index < PERSISTENT_OUTPUTS * B) output = memory->output[product][index];
-        if (output.parts > 0) added = ask(step, product, layer, row, column);
-        if (step.norms)
-            rows.load_normed(step, layer == 0 && product == MODEL_P_QKV,
-                             product == MODEL_P_FC ? tag : tag - 1, ring, at);
-        else if (product == MODEL_P_FC2)
-            rows.template load<PAIRED>(step.from, step.k, tag);
-        else if (args.pieces == 1)
-            rows.template load<false>(step.from, step.k, tag);
-        else
-            rows.load_attended(step.k, tag);
-        persistent_sync();
-        int used = step.norms;
-        for (int from = 0;;) {
-            float *parts = memory->part[odd];
+        int c = args.channels, column = step.first + row, at = warp * step.n + column;
+        if (product == MODEL_P_FC) y = gpt_gelu_fast(y);
+        if (product == MODEL_P_PROJ || product == MODEL_P_FC2) {
+            float *stream = this->stream() + warp * args.stream_rows + row;
+            y += *stream;
+            *stream = y;
+        }
+        if (product != MODEL_P_HEAD) word_put(step.to + at, y, turn);
+        if (layer + (product == MODEL_P_FC2 && args.vocabulary == 0) == args.layers)
+            gpt_put((T *)args.y + at, y);
+        if (product == MODEL_P_QKV && column >= c)
+            gpt_put(cache_of(layer) + ((int64_t)(warp + 1) * args.tokens - 1) * 3 * c + column, y);
+    }
+
+    __device__ __forceinline__ void run(int product, int layer, struct persistent_turns turns)
+    {
+        const persistent_step<T> &step = ring.steps()[product];
+        bool stream = product == MODEL_P_QKV || product == MODEL_P_HEAD;
+        int norm = step.fold ? 2 * layer + (product == MODEL_P_FC) : -1;
+        uint32_t read = stream ? turns.of_stream(layer) : turns.of_layer(layer);
+        uint32_t turn = product == MODEL_P_FC2 ? turns.of_stream(layer + 1) : turns.of_layer(layer);
+        for (int from = 0; from < step.rows; from += step.round) {
+            int count = min(step.round, step.rows - from);
+            if (count > 2 * PAIR * PERSISTENT_GROUP)
+                multiply<3 * PAIR, MOST / 3>(step, count, read, norm);
+            else if (count > PAIR * PERSISTENT_GROUP)
+                multiply<2 * PAIR, MOST / 2>(step, count, read, norm);
+            else if (step.units > MOST / 3 * PERSISTENT_WARPS)
+                multiply<PAIR, MOST>(step, count, read, norm);
+            else
+                multiply<PAIR, MOST / 3>(step, count, read, norm);
+            meet();
+            if (warp < args.batch && lane < rows_of(count))
+                put(step, product, layer, turn, from + first_of(count) + lane,
+                    gather(norm >= 0, from + step.round >= step.rows));
+            at = ring.after(at, count * step.pieces);
             odd ^= 1;
-            multiply(step, share, ring.after(at, used), parts);
-            persistent_sync();
-            used += (min(step.round, step.rows - from) + PERSISTENT_GROUP - 1) / PERSISTENT_GROUP *
-                    step.pieces;
-            if (index < used) ring.give_back(ring.after(at, index));
-            at = ring.after(at, used);
-            used = 0;
-            if (index / 32 * 32 < PERSISTENT_OUTPUTS * B)
-                put(step, product, layer, tag, row, column + from,
-                    gather(output, parts) + gpt_float(added.bias) +
-                        word_number<PAIRED>(added.residual, row % 2),
-                    output.parts > 0);
-            from += step.round;
-            if (from >= step.rows) return;
-            share = share_of(step, from, warp);
-            output = output_of(step, from, index, args.batch);
-            if (output.parts > 0) added = ask(step, product, layer, row, column + from);
+        }
+    }
+
+    /* What the warp that fetches does: behind each barrier it fills what was read before it, and
+     * brings what is brought into the next outputs. */
+    __device__ __forceinline__ void fetch_all(struct persistent_item item)
+    {
+        ring.find(ring.layer, ring.product, ring.item);
+        ring.ask(at, args.slots, lane);
+        fetch_scale(0);
+        int slots = 0;
+        for (int i = 0; i < steps(); i++) {
+            int product = product_of(i);
+            const persistent_step<T> &step = ring.steps()[product];
+            if (product == MODEL_P_QKV) persistent_ask(args, item, cache_of(i / 4), lane);
+            for (int from = 0; from < step.rows; from += step.round) {
+                int count = min(step.round, step.rows - from);
+                bool mine = lane < rows_of(count);
+                struct persistent_fold brought = {0.0f, 0.0f};
+                if (mine) brought = this->brought(i, from + first_of(count) + lane);
+                ring.ask(at, slots, lane); /* what was read before the last barrier */
+                at = ring.after(at, slots);
+                if (mine) memory().brought[odd][lane] = brought;
+                meet();
+                slots = count * step.pieces;
+                odd ^= 1;
+            }
+            if (step.fold) fetch_scale(2 * (i / 4) + 1 + (product == MODEL_P_FC));
+        }
+    }
+
+    __device__ __forceinline__ int steps(void) const
+    {
+        return 4 * args.layers + (args.vocabulary > 0);
+    }
+
+    __device__ __forceinline__ int product_of(int i) const
+    {
+        return i / 4 == args.layers ? (int)MODEL_P_HEAD : i % 4;
+    }
+
+    /* Hand over what the first layer finds. */
+    __device__ __forceinline__ void begin(uint32_t turn) const
+    {
+        const persistent_step<T> &step = ring.steps()[MODEL_P_FC2];
+        for (int i = threadIdx.x; i < step.rows * args.batch; i += PERSISTENT_LANES) {
+            int row = i / step.rows, own = i % step.rows, column = step.first + own;
+            float x = persistent_input<T>(args, row, column);
+            word_put(step.to + row * step.n + column, x, turn);
+            stream()[row * args.stream_rows + own] = x;
         }
     }
 
     __device__ __forceinline__ void run_all(void)
     {
-        uint32_t last = *(volatile uint32_t *)args.last;
+        uint32_t launch = *(volatile uint32_t *)args.launches;
+        const struct persistent_turns turns = {launch, (uint32_t)args.layers};
+        struct persistent_item item = persistent_item_of(args, blockIdx.x);
+        asm volatile("" /* divided once */
+                     : "+r"(item.batch), "+r"(item.head), "+r"(item.piece), "+r"(item.first),
+                       "+r"(item.end));
         plan();
-        const struct persistent_item item = persistent_item_of(args, blockIdx.x);
-        int steps = 4 * args.layers + (args.vocabulary > 0);
+        if (warp == PERSISTENT_WARPS) return fetch_all(item);
+        begin(turns.of_stream(0));
 #pragma unroll 1 /* one copy of the code, which stays in the instruction cache */
-        for (int i = 0; i < steps; i++) {
-            int layer = i / 4, product = layer == args.layers ? (int)MODEL_P_HEAD : i % 4;
-            uint32_t tag = last + 1 + layer;
-            if (product == MODEL_P_QKV) persistent_ask(args, item, cache_of(layer));
-            run(product, layer, tag);
+        for (int i = 0; i < steps(); i++) {
+            int layer = i / 4, product = product_of(i);
+            run(product, layer, turns);
             if (product == MODEL_P_QKV)
-                persistent_attend_all<T, PAIRED>(args, item, cache_of(layer), tag, rows.x);
+                persistent_attend_all<T>(args, item, cache_of(layer), turns.of_layer(layer), own(),
+                                         joined());
         }
         /* Block 0 has a column of every product, and cannot be here before all blocks have begun
-         * and read `last`: each has made a word that was waited for. */
-        if (blockIdx.x == 0 && threadIdx.x == 0) *args.last = last + args.layers;
+         * and read `launches`: each has made a word that was waited for. */
+        if (blockIdx.x == 0 && threadIdx.x == 0) *args.launches = launch + 1;
     }
 };
 
-template <typename T, int B, bool PAIRED>
+template <typename T, int B, bool TENSOR>
 static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
     persistent(const __grid_constant__ struct persistent_args args)
 {
 #if __CUDA_ARCH__ >= 900
-    extern __shared__ __align__(128) unsigned char persistent_slots[];
-    persistent_memory<T, B> *memory =
-        (persistent_memory<T, B> *)(persistent_slots + args.slots * args.slot_bytes);
-    const struct persistent_ring ring = {persistent_slots, hopper_shared(memory->full),
-                                         hopper_shared(memory->empty), args.slots, args.slot_bytes};
-    if (threadIdx.x == 0) {
-        for (int i = 0; i < args.slots; i++) {
-            hopper_barrier_init(ring.full + 8 * i, 1);
-            hopper_barrier_init(ring.empty + 8 * i, 1);
-        }
-        hopper_barrier_publish();
-    }
-    __syncthreads();
-    if (threadIdx.x == PERSISTENT_LANES) ring.fetch_all<T>(args);
-    if (threadIdx.x >= PERSISTENT_LANES) return;
-    int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
-    persistent_block<T, B, PAIRED> block = {
-        args, memory, ring, {args, memory->x, memory->measured, lane, warp}, {0, 0}, 0, lane, warp};
+    int lane = (int)(threadIdx.x % 32);
+    int warp = __shfl_sync(0xffffffffu, (int)(threadIdx.x / 32), 0); /* known to be the warp's */
+    persistent_block<T, B, TENSOR> block = {args, {args, 0, 0, 0}, {args, lane}, {0, 0}, 0, lane,
+                                            warp};
     block.run_all();
 #endif
+}
+
+/* Behind the norms of a layer, w scale and w shift + bias: a warp per output. */
+template <typename T>
+static __global__ void persistent_fold_all(const struct persistent_args args,
+                                           struct persistent_fold *fold)
+{
+    int lane = (int)threadIdx.x % 32, c = args.channels;
+    int64_t outputs = 7LL * args.layers * c + args.vocabulary;
+    int64_t output = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (output >= outputs) return;
+    int64_t layer = output / (7 * c), row = output % (7 * c);
+    bool head = layer >= args.layers, second = !head && row >= 3 * c;
+    if (head) layer = args.layers, row = output - 7LL * args.layers * c;
+    if (second) row -= 3 * c;
+    int product = head ? MODEL_P_HEAD : second ? MODEL_P_FC : MODEL_P_QKV;
+    const T *w = (const T *)args.w[product] + (head ? row : layer * (second ? 4 : 3) * c + row) * c;
+    const T *scale = (const T *)args.scale + (2 * layer + second) * c;
+    const T *bias = (const T *)args.bias + layer * MODEL_BIAS_LAYER * c;
+    const T *shift = bias + (second ? MODEL_BIAS_NORM2 : MODEL_BIAS_NORM1) * c;
+    float scaled = 0.0f, shifted = 0.0f;
+    for (int i = lane; i < c; i += 32) {
+        scaled = fmaf(gpt_float(w[i]), gpt_float(scale[i]), scaled);
+        shifted = fmaf(gpt_float(w[i]), gpt_float(shift[i]), shifted);
+    }
+    scaled = gpt_warp_sum(scaled), shifted = gpt_warp_sum(shifted);
+    if (!head) shifted += gpt_float(bias[(second ? MODEL_BIAS_FC : MODEL_BIAS_QKV) * c + row]);
+    if (lane == 0) fold[output] = {scaled, shifted};
 }

@@ -1,54 +1,65 @@
 /*
  * model_persistent.h - a token of every sequence by one launch: what kernel and host agree on.
  *
- * Between the steps of a layer, blocks hand numbers over as words of 8 bytes: a number or two, and
- * a tag, which is another one in every layer of every launch. Who reads a word waits until it has
- * the tag that it expects. No word is written again before all that read it have: what is written
- * next depends on what they made of it.
+ * Between the steps of a layer, blocks hand numbers over as words of 4 bytes: an fp32 whose lowest
+ * bit is the word's turn, 1 or 0, the other one each time that the word is written. Who reads a
+ * word waits until it has the turn that it expects. No word is written again before all that read
+ * it have: what is written next depends on what they made of it.
  */
 #pragma once
 
 #include "model_cuda.h"
 
 enum {
-    PERSISTENT_ROWS = 8,   /* sequences */
-    PERSISTENT_WARPS = 16, /* that multiply; one more fetches */
+    PERSISTENT_ROWS = 8,  /* sequences */
+    PERSISTENT_WARPS = 8, /* that multiply; one more fetches */
     PERSISTENT_LANES = 32 * PERSISTENT_WARPS,
-    PERSISTENT_GROUP = 4,  /* rows of a weight that a warp takes at a time */
-    PERSISTENT_GROUPS = 8, /* at most, between two barriers */
-    PERSISTENT_PIECE = 768 /* elements of a row in a slot of the ring: whole units of 32 times 16
-                              bytes */
+    PERSISTENT_THREADS = PERSISTENT_LANES + 32,
+    PERSISTENT_GROUP = 8,  /* rows of a weight side by side in a warp */
+    PERSISTENT_GROUPS = 3, /* at most, between two barriers */
+    PERSISTENT_UNIT = 16,  /* elements of k that a warp takes at a time */
+    PERSISTENT_PIECE = 768 /* elements of a row in a slot of the ring: whole units */
 };
 
 /* Words, each kind [batch][...]: x as a layer ends, and after its attention; q, k and v; what fc
- * makes; the attention, [pieces] of the context. */
+ * makes; the attention; and its pieces but the last, [pieces - 1][batch][heads][size + 2]. */
 enum persistent_words {
     PERSISTENT_X,
     PERSISTENT_MIDDLE,
     PERSISTENT_QKV,
     PERSISTENT_FC,
     PERSISTENT_ATTENDED,
+    PERSISTENT_PIECES,
     PERSISTENT_KINDS
+};
+
+/* Of an output behind a norm, with w its row of weights: w scale; and w shift + bias. */
+struct persistent_fold {
+    float scale, shift;
 };
 
 struct persistent_args {
     const void *in, *w[MODEL_PRODUCTS], *scale, *bias, *wte, *wpe;
-    void *y, *cache;                   /* [layers], cache_bytes apart: [batch][tokens][3][c] */
-    uint64_t *words[PERSISTENT_KINDS]; /* device memory, zeros at first */
-    uint32_t *last;                    /* the last tag that was used, 0 at first */
+    const struct persistent_fold *fold; /* [layers][7 c] for qkv and fc, [vocabulary] */
+    void *y, *cache;                    /* [layers], cache_bytes apart: [batch][tokens][3][c] */
+    uint32_t *words[PERSISTENT_KINDS];  /* device memory, zeros at first */
+    uint32_t *launches;                 /* done so far, 0 at first */
     int64_t cache_bytes;
     float scale_of_scores, per_channel; /* 1 / channels */
     int layers, heads, size, channels, batch, tokens, vocabulary;
     int pieces;            /* of the context */
     int slots, slot_bytes; /* of the ring */
-    int x_floats;          /* of a step's input in shared memory */
+    int ring_at;           /* in shared memory */
+    int warp_floats;       /* of shared memory that each warp has for itself */
+    int stream_rows;       /* of the stream's columns, at most, in a block or pair */
 };
 
 struct model_persistent {
     struct persistent_args args;
-    void *memory; /* the words, and the last tag */
+    void *memory; /* the words, `launches` and `fold` */
     const void *kernel;
     unsigned blocks;
+    int cluster; /* blocks of one */
     int shared_bytes;
 };
 
@@ -63,7 +74,7 @@ const char *model_persistent_refused(const struct assay_shape *shape);
  * after a failure too. */
 int model_persistent_init(struct model_persistent *persistent, const struct model_run *run,
                           struct assay_call *call);
-/* One launch. Launches of one struct must follow each other: it holds their last tag. */
+/* One launch. Launches of one struct must follow each other: it holds their last turn. */
 int model_persistent_enqueue(const struct model_persistent *persistent, void *stream);
 void model_persistent_release(struct model_persistent *persistent);
 

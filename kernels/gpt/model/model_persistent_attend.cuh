@@ -1,7 +1,8 @@
 /*
  * model_persistent_attend.cuh - the attention of the new token: a block takes a piece of the
- * context of one head of one sequence, a warp some of its keys at a time, the lanes the elements of
- * the head. Keys and values of the context are loaded before q is there.
+ * context of one head of one sequence, and 8 or 16 lanes four keys at a time, of which each has
+ * eight elements. Keys and values of the context are loaded before q is there. The token itself
+ * is the last key. Who has the last piece of the context joins the others to it.
  *
  * Operations: 4 size per key, and an exponential. Bytes: k and v once; they were asked into L2 when
  * the layer began.
@@ -38,209 +39,270 @@ static __device__ __forceinline__ int64_t persistent_key_at(const struct persist
     return ((int64_t)item.batch * args.tokens * 3 + 1) * c + (int64_t)item.head * args.size;
 }
 
-/* Words of a sequence: its heads, and of several pieces the peak and the total of each head. */
-static __device__ __forceinline__ int persistent_attended_row(const struct persistent_args &args)
-{
-    return args.channels + (args.pieces > 1 ? 2 * args.heads : 0);
-}
-
-/* Ask this layer's keys and values into L2. */
+/* Ask a layer's keys and values into L2; one warp. */
 template <typename T>
 static __device__ __forceinline__ void persistent_ask(const struct persistent_args &args,
-                                                      struct persistent_item item, const T *cache)
+                                                      struct persistent_item item, const T *cache,
+                                                      int lane)
 {
     const int LINE = 128 / (int)sizeof(T);
     for (int i = blockIdx.x; i < persistent_items(args); i += gridDim.x) {
         if (i >= (int)gridDim.x) item = persistent_item_of(args, i);
-        int c = args.channels, lines = (args.size + LINE - 1) / LINE;
+        int64_t c = args.channels;
         const T *from = cache + persistent_key_at(args, item);
-        for (int at = threadIdx.x; at < 2 * lines * (item.end - item.first);
-             at += PERSISTENT_LANES) {
-            int key = item.first + at / (2 * lines), half = at / lines % 2, line = at % lines;
-            asm volatile(
-                "prefetch.global.L2 [%0];" ::"l"(from + (3LL * key + half) * c + line * LINE));
-        }
+        for (int key = item.first + lane; key < item.end; key += 32)
+            for (int at = 0; at < args.size; at += LINE) {
+                const T *k = from + 3 * key * c + at;
+                asm volatile("prefetch.global.L2 [%0];" ::"l"(k));
+                asm volatile("prefetch.global.L2 [%0];" ::"l"(k + c));
+            }
     }
 }
 
-/* A warp's share of a softmax over keys, in powers of 2. */
-template <int LANE> struct persistent_softmax {
-    float q[LANE], sum[LANE] = {}, peak = -INFINITY, total = 0.0f;
+/* Lanes that share a key have a softmax over the keys that they meet, in powers of 2. */
+struct persistent_softmax {
+    static const int OWN = 8;  /* elements of a lane */
+    static const int SOME = 4; /* keys at a time */
+    float sum[OWN] = {}, peak = -INFINITY, total = 0.0f;
 
-    /* `count` of KEYS keys, at least one. */
-    template <int KEYS>
-    __device__ __forceinline__ void add(const float (&k)[KEYS][LANE], const float (&v)[KEYS][LANE],
-                                        int count)
+    /* The score of a key that is not there is -INFINITY, but not of the first. */
+    __device__ __forceinline__ void add(const float (&score)[SOME], const float (&v)[SOME][OWN])
     {
-        float score[KEYS];
+        float most = peak;
 #pragma unroll
-        for (int j = 0; j < KEYS; j++) {
-            score[j] = 0.0f;
-#pragma unroll
-            for (int i = 0; i < LANE; i++)
-                score[j] = fmaf(q[i], k[j][i], score[j]);
-        }
-        float own = warp_sums(score);
-        if ((int)threadIdx.x % KEYS >= count) own = -INFINITY;
-        float most = own;
-#pragma unroll
-        for (int step = 1; step < KEYS; step *= 2)
-            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
-        most = fmaxf(most, peak);
-        float keep = attention_exp2(peak - most), weight = attention_exp2(own - most);
+        for (int j = 0; j < SOME; j++)
+            most = fmaxf(most, score[j]);
+        float keep = attention_exp2(peak - most);
         peak = most;
         total *= keep;
 #pragma unroll
-        for (int i = 0; i < LANE; i++)
+        for (int i = 0; i < OWN; i++)
             sum[i] *= keep;
 #pragma unroll
-        for (int j = 0; j < KEYS; j++) {
-            float of = __shfl_sync(0xffffffffu, weight, j);
-            total += of;
+        for (int j = 0; j < SOME; j++) {
+            float weight = attention_exp2(score[j] - most);
+            total += weight;
 #pragma unroll
-            for (int i = 0; i < LANE; i++)
-                sum[i] = fmaf(of, v[j][i], sum[i]);
+            for (int i = 0; i < OWN; i++)
+                sum[i] = fmaf(weight, v[j][i], sum[i]);
         }
+    }
+
+    /* Join the softmaxes of a warp, in which L lanes share a key. Each of lanes L apart is left
+     * with as many sums, `sum[0]` on; returns which, counted from 0. */
+    template <int L> __device__ __forceinline__ int join(void)
+    {
+        int lane = threadIdx.x % 32, first = 0;
+        float most = peak;
+#pragma unroll
+        for (int step = L; step < 32; step *= 2)
+            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
+        float keep = peak == -INFINITY ? 0.0f : attention_exp2(peak - most);
+        peak = most;
+        total *= keep;
+#pragma unroll
+        for (int i = 0; i < OWN; i++)
+            sum[i] *= keep;
+#pragma unroll
+        for (int step = L, half = OWN / 2; step < 32; step *= 2, half /= 2) {
+            bool upper = lane & step;
+            total += __shfl_xor_sync(0xffffffffu, total, step);
+#pragma unroll
+            for (int i = 0; i < OWN / 2; i++) {
+                if (i >= half) continue;
+                float kept = upper ? sum[i + half] : sum[i];
+                float given = upper ? sum[i] : sum[i + half];
+                sum[i] = kept + __shfl_xor_sync(0xffffffffu, given, step);
+            }
+            first += upper ? half : 0;
+        }
+        return first;
     }
 };
 
-/* One block and item, for heads up to 32 LANE. `scratch` holds size + 2 floats per warp. */
-template <typename T, bool PAIRED, int LANE>
-static __device__ __forceinline__ void persistent_attend(const struct persistent_args &args,
-                                                         const struct persistent_item &item,
-                                                         const T *cache, uint32_t tag,
-                                                         float *scratch)
-{
-    const int KEYS = LANE <= 2 ? 8 : LANE == 4 ? 4 : 2, WARPS = PERSISTENT_WARPS;
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, size = args.size, c = args.channels;
-    const T *from = cache + persistent_key_at(args, item);
-    int words = PAIRED ? item.batch / 2 : item.batch;
-    const uint64_t *own =
-        args.words[PERSISTENT_QKV] + (int64_t)words * 3 * c + item.head * size + lane;
-    float k[KEYS][LANE], v[KEYS][LANE];
-    auto load = [&](int key) {
-        const T *at = from + 3LL * key * c + lane;
+/* What one block attends to, of heads up to 8 L elements. */
+template <typename T, int L> struct persistent_attention {
+    static const int OWN = persistent_softmax::OWN, SOME = persistent_softmax::SOME, KEYS = 32 / L;
+    const struct persistent_args &args;
+    const struct persistent_item &item;
+    const T *cache;
+    float *own, *joined; /* the warp's memory, q, k and v; and the block's */
+    int lane, warp;
+
+    /* Element i of a lane, from 0 to OWN. */
+    __device__ __forceinline__ int element(int i) const
+    {
+        return i / 4 * 4 * L + lane % L * 4 + i % 4;
+    }
+
+    /* A lane's elements of k or v of the context. */
+    __device__ __forceinline__ void load(const T *head, float (&to)[OWN]) const
+    {
 #pragma unroll
-        for (int j = 0; j < KEYS; j++)
+        for (int i = 0; i < OWN; i += 4) {
+            float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            if (element(i) < args.size) v = persistent_four(head + element(i));
+            to[i] = v.x, to[i + 1] = v.y, to[i + 2] = v.z, to[i + 3] = v.w;
+        }
+    }
+
+    /* A key and those that are KEYS apart behind it. */
+    __device__ __forceinline__ void load_keys(int key, float (&k)[SOME][OWN],
+                                              float (&v)[SOME][OWN]) const
+    {
+        int c = args.channels;
+        const T *head = cache + persistent_key_at(args, item) + 3LL * key * c;
 #pragma unroll
-            for (int i = 0; i < LANE; i++) {
-                bool inside = key + j < item.end && lane + 32 * i < size;
-                k[j][i] = inside ? gpt_float(at[3 * j * c + 32 * i]) : 0.0f;
-                v[j][i] = inside ? gpt_float(at[(3 * j + 1) * c + 32 * i]) : 0.0f;
+        for (int j = 0; j < SOME; j++, key += KEYS, head += 3 * KEYS * c) {
+            if (key >= item.end) return;
+            load(head, k[j]);
+            load(head + c, v[j]);
+        }
+    }
+
+    /* Of q, or of k or v of the token itself. */
+    __device__ __forceinline__ void take(int which, float (&to)[OWN]) const
+    {
+#pragma unroll
+        for (int i = 0; i < OWN; i += 4) {
+            float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            if (element(i) < args.size) v = *(const float4 *)(own + which * args.size + element(i));
+            to[i] = v.x, to[i + 1] = v.y, to[i + 2] = v.z, to[i + 3] = v.w;
+        }
+    }
+
+    /* Wait for q, and in the warp that has the token itself for its k and v. */
+    __device__ __forceinline__ void wait(bool whole, uint32_t turn) const
+    {
+        int size = args.size, c = args.channels;
+        const uint32_t *words =
+            args.words[PERSISTENT_QKV] + (int64_t)item.batch * 3 * c + item.head * size;
+        bool mine = 4 * lane < size;
+        words += 4 * lane;
+        uint4 out[3];
+        words_wait([=](int i) { return mine && (whole || i == 0) ? words + i * c : NULL; }, turn,
+                   out);
+        __syncwarp(); /* the item before is read */
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+            if (mine && (whole || i == 0))
+                *(float4 *)(own + i * size + 4 * lane) = word_numbers(out[i]);
+        __syncwarp();
+    }
+
+    __device__ __forceinline__ void add_keys(uint32_t turn, struct persistent_softmax &softmax)
+    {
+        const int OF_WARP = SOME * KEYS, STEP = PERSISTENT_WARPS * OF_WARP;
+        int itself = item.piece == args.pieces - 1 ? args.tokens - 1 : -1;
+        int end = itself >= 0 ? itself + 1 : item.end, first = item.first + warp * OF_WARP;
+        float q[OWN], k[SOME][OWN] = {}, v[SOME][OWN] = {};
+        load_keys(first + lane / L, k, v);
+        wait(itself >= 0 && (itself - item.first) / OF_WARP % PERSISTENT_WARPS == warp, turn);
+        take(0, q);
+        for (int from = first; from < end; from += STEP) {
+            float score[SOME] = {};
+#pragma unroll
+            for (int j = 0; j < SOME; j++) {
+                int key = from + lane / L + j * KEYS;
+                if (key == itself) take(1, k[j]), take(2, v[j]);
+#pragma unroll
+                for (int i = 0; i < OWN; i++)
+                    score[j] = fmaf(q[i], k[j][i], score[j]);
+#pragma unroll
+                for (int step = 1; step < L; step *= 2)
+                    score[j] += __shfl_xor_sync(0xffffffffu, score[j], step);
+                score[j] = key < end ? score[j] * args.scale_of_scores : -INFINITY;
             }
-    };
-    int key = item.first + warp * KEYS;
-    load(key);
-    uint64_t token[3 * LANE] = {}; /* q, k and v of the token itself */
-    words_wait<PAIRED>(
-        [=](int i) {
-            int at = 32 * (i % LANE);
-            return lane + at < size ? own + i / LANE * c + at : NULL;
-        },
-        tag, token);
-    auto number = [&](int i) { return word_number<PAIRED>(token[i], item.batch % 2); };
-    struct persistent_softmax<LANE> softmax;
-#pragma unroll
-    for (int i = 0; i < LANE; i++)
-        softmax.q[i] = number(i) * args.scale_of_scores;
-    while (key < item.end) {
-        softmax.add(k, v, item.end - key);
-        key += WARPS * KEYS;
-        if (key < item.end) load(key);
+            if (score[0] != -INFINITY) softmax.add(score, v);
+            load_keys(from + STEP + lane / L, k, v);
+        }
     }
-    if (warp == WARPS - 1 && item.piece == args.pieces - 1) {
-        float k[1][LANE], v[1][LANE];
+
+    /* One item. */
+    __device__ __forceinline__ void run(uint32_t turn)
+    {
+        const int WARPS = PERSISTENT_WARPS;
+        struct persistent_softmax softmax;
+        add_keys(turn, softmax);
+        int first = softmax.template join<L>(), size = args.size;
+        float *peaks = joined, *totals = peaks + WARPS, *sums = totals + WARPS;
+        if (lane == 0) peaks[warp] = softmax.peak, totals[warp] = softmax.total;
 #pragma unroll
-        for (int i = 0; i < LANE; i++)
-            k[0][i] = number(LANE + i), v[0][i] = number(2 * LANE + i);
-        softmax.add(k, v, 1);
-    }
-    float *peaks = scratch, *totals = peaks + WARPS, *sums = totals + WARPS;
-    if (lane == 0) peaks[warp] = softmax.peak, totals[warp] = softmax.total;
-#pragma unroll
-    for (int i = 0; i < LANE; i++)
-        if (lane + 32 * i < size) sums[warp * size + lane + 32 * i] = softmax.sum[i];
-    persistent_sync();
-    if (32 * warp < size) {
-        float of = lane < WARPS ? peaks[lane] : -INFINITY, most = of;
-#pragma unroll
-        for (int step = 1; step < WARPS; step *= 2)
-            most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
-        most = __shfl_sync(0xffffffffu, most, 0);
-        of = attention_exp2(of - most);
-        float all = gpt_warp_sum(lane < WARPS ? totals[lane] * of : 0.0f);
-        uint64_t *to =
-            args.words[PERSISTENT_ATTENDED] +
-            (int64_t)(item.piece * args.batch + item.batch) * persistent_attended_row(args);
+        for (int i = 0; i < OWN / KEYS; i++)
+            if (element(first + i) < size) sums[warp * size + element(first + i)] = softmax.sum[i];
+        persistent_sync();
         int i = (int)threadIdx.x;
-        float value = 0.0f;
+        if (i >= size) return;
+        float most = -INFINITY, all = 0.0f, value = 0.0f;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++)
+            most = fmaxf(most, peaks[w]);
 #pragma unroll
         for (int w = 0; w < WARPS; w++) {
-            float share = __shfl_sync(0xffffffffu, of, w);
-            if (i < size) value = fmaf(sums[w * size + i], share, value);
+            float of = attention_exp2(peaks[w] - most);
+            all = fmaf(totals[w], of, all);
+            value = fmaf(sums[w * size + i], of, value);
         }
-        if (i < size) word_put(to + item.head * size + i, word_of(__fdividef(value, all), tag));
-        if (args.pieces > 1 && threadIdx.x < 2)
-            word_put(to + c + 2 * item.head + threadIdx.x, word_of(threadIdx.x ? all : most, tag));
+        if (args.pieces > 1) {
+            if (item.piece < args.pieces - 1) {
+                uint32_t *to = piece_at(item.piece);
+                word_put(to + i, value, turn);
+                if (i < 2) word_put(to + size + i, i == 0 ? most : all, turn);
+                return;
+            }
+            for (int piece = 0; piece < args.pieces - 1; piece++) {
+                const uint32_t *from = piece_at(piece);
+                uint32_t other[3];
+                words_wait([=](int j) { return from + (j == 0 ? i : size + j - 1); }, turn, other);
+                float peak = fmaxf(most, word_number(other[1]));
+                float keep = attention_exp2(most - peak);
+                float of = attention_exp2(word_number(other[1]) - peak);
+                most = peak;
+                all = fmaf(all, keep, word_number(other[2]) * of);
+                value = fmaf(value, keep, word_number(other[0]) * of);
+            }
+        }
+        word_put(args.words[PERSISTENT_ATTENDED] + item.batch * args.channels + item.head * size +
+                     i,
+                 __fdividef(value, all), turn);
     }
-    persistent_sync();
-}
 
-/* The block's items of a layer. */
-template <typename T, bool PAIRED>
-static __device__ __forceinline__ void persistent_attend_all(const struct persistent_args &args,
-                                                             struct persistent_item item,
-                                                             const T *cache, uint32_t tag,
-                                                             float *scratch)
+    /* The words of a piece but the last: sums, peak and total. */
+    __device__ __forceinline__ uint32_t *piece_at(int piece) const
+    {
+        int row = (piece * args.batch + item.batch) * args.heads + item.head;
+        return args.words[PERSISTENT_PIECES] + (int64_t)row * (args.size + 2);
+    }
+};
+
+/* The block's items of a layer. `joined` holds size + 2 floats per warp. */
+template <typename T, int L>
+static __device__ __forceinline__ void persistent_attend(const struct persistent_args &args,
+                                                         struct persistent_item item,
+                                                         const T *cache, uint32_t turn, float *own,
+                                                         float *joined)
 {
+    int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     for (int i = blockIdx.x; i < persistent_items(args); i += gridDim.x) {
-        if (i >= (int)gridDim.x) item = persistent_item_of(args, i);
-        if (args.size <= 32)
-            persistent_attend<T, PAIRED, 1>(args, item, cache, tag, scratch);
-        else if (args.size <= 64)
-            persistent_attend<T, PAIRED, 2>(args, item, cache, tag, scratch);
-        else if (args.size <= 128)
-            persistent_attend<T, PAIRED, 4>(args, item, cache, tag, scratch);
-        else
-            persistent_attend<T, PAIRED, MODEL_MAX_HEAD / 32>(args, item, cache, tag, scratch);
+        if (i >= (int)gridDim.x) {
+            persistent_sync(); /* `joined` is read */
+            item = persistent_item_of(args, i);
+        }
+        struct persistent_attention<T, L> attention = {
+            args, item, cache, own, joined, lane, warp
+        };
+        attention.run(turn);
     }
 }
 
-/* Element i of a row of what all pieces attended to together. */
-static __device__ __forceinline__ float persistent_attended(const struct persistent_args &args,
-                                                            int row, int i, uint32_t tag)
+template <typename T>
+static __device__ __forceinline__ void persistent_attend_all(const struct persistent_args &args,
+                                                             const struct persistent_item &item,
+                                                             const T *cache, uint32_t turn,
+                                                             float *own, float *joined)
 {
-    const int SOME = 2; /* pieces at a time */
-    int width = persistent_attended_row(args), apart = args.batch * width, pieces = args.pieces;
-    int weights = args.channels + i / args.size * 2;
-    const uint64_t *row_at = args.words[PERSISTENT_ATTENDED] + row * width;
-    float most = -INFINITY, all = 0.0f, sum = 0.0f;
-    for (int first = 0; first < pieces; first += SOME) {
-        const uint64_t *from = row_at + (int64_t)first * apart;
-        auto at = [=](int which) { /* a piece's element, peak and total */
-                                   int j = which / 3, part = which % 3;
-                                   return first + j < pieces
-                                              ? from + j * apart + (part ? weights + part - 1 : i)
-                                              : NULL;
-        };
-        uint64_t out[3 * SOME] = {};
-        auto number = [&](int i) { return word_number<false>(out[i], 0); };
-#pragma unroll
-        for (int j = 0; j < SOME; j++)
-            out[3 * j + 1] = __float_as_uint(-INFINITY);
-        words_wait<false>(at, tag, out);
-        float before = most;
-#pragma unroll
-        for (int j = 0; j < SOME; j++)
-            most = fmaxf(most, number(3 * j + 1));
-        float keep = attention_exp2(before - most);
-        all *= keep, sum *= keep;
-#pragma unroll
-        for (int j = 0; j < SOME; j++) {
-            float weight = number(3 * j + 2) * attention_exp2(number(3 * j + 1) - most);
-            all += weight;
-            sum = fmaf(weight, number(3 * j), sum);
-        }
-    }
-    return sum / all;
+    if (args.size <= 64)
+        persistent_attend<T, 8>(args, item, cache, turn, own, joined);
+    else
+        persistent_attend<T, 16>(args, item, cache, turn, own, joined);
 }

@@ -2,29 +2,31 @@
  * model_persistent_ring.cuh - a block's weights, on their way through shared memory.
  *
  * A block has the same neighbouring rows of a weight (columns of the product) in every layer. The
- * whole sequence of what it will read is known: one thread asks TMA for it, in order, as far ahead
- * as the ring has slots, and waits for nothing else. A slot holds up to four rows, a piece of k
- * long, or a piece of a norm's scale and shift. Those that multiply count the slots as the fetching
- * thread does, and give them back together, once all warps have read them.
+ * whole sequence of what it will read is known, and TMA is asked for it, in order, as far ahead as
+ * the ring has slots. A slot holds a row, or a piece of k of it. After a barrier behind which all
+ * warps have read some slots, they ask for as many more. The scale of the next norm has a place of
+ * its own.
  */
 #pragma once
 
 #include "model_persistent_words.cuh"
 
+enum { PERSISTENT_SLOTS = 128 }; /* at most */
+
 /* A step's product, and the part of it that is this block's. */
 template <typename T> struct persistent_step {
-    static const int UNIT = 32 * 16 / (int)sizeof(T); /* elements that a warp reads at a time */
-    static const int UNITS = PERSISTENT_PIECE / UNIT; /* of a slot's row */
-    const T *w, *bias, *scale, *shift;                /* bias or the last two may be NULL */
-    int n, k, first, rows;
-    int units, pieces;               /* of a row */
-    int norms;                       /* slots of scale and shift */
-    int round;                       /* rows between two barriers */
-    const uint64_t *from, *residual; /* words of the input; and of what is added, or NULL */
-    uint64_t *to;                    /* words of the output */
+    /* Of the first layer; bias or fold is NULL. */
+    const T *w, *bias;
+    const struct persistent_fold *fold;
+    int n, k, first, rows, apart; /* apart: rows of w from layer to layer */
+    int skip, units;              /* of a row, before this block's, and these */
+    int piece, pieces;            /* elements of a slot, and slots of a row */
+    int round;                    /* rows between two barriers */
+    const uint32_t *from;         /* words of the input */
+    uint32_t *to;                 /* and of the output */
 
     __device__ __forceinline__ persistent_step(const struct persistent_args &args,
-                                               enum model_product product, int layer)
+                                               enum model_product product, int pair)
     {
         int c = args.channels;
         bool head = product == MODEL_P_HEAD, norm = head || product == MODEL_P_QKV;
@@ -33,46 +35,73 @@ template <typename T> struct persistent_step {
             : product == MODEL_P_FC  ? 4 * c
                                      : c;
         k = product == MODEL_P_FC2 ? 4 * c : c;
-        w = (const T *)args.w[product] + (head ? 0 : (int64_t)layer * n * k);
-        int at = product == MODEL_P_QKV    ? MODEL_BIAS_QKV
-                 : product == MODEL_P_PROJ ? MODEL_BIAS_PROJ
-                 : product == MODEL_P_FC   ? MODEL_BIAS_FC
-                                           : MODEL_BIAS_FC2;
-        const T *biases = (const T *)args.bias + (int64_t)layer * MODEL_BIAS_LAYER * c;
-        bias = head ? NULL : biases + at * c;
-        bool second = product == MODEL_P_FC;
-        scale = norm || second ? (const T *)args.scale + (2LL * layer + second) * c : NULL;
-        shift = biases + (second ? MODEL_BIAS_NORM2 : MODEL_BIAS_NORM1) * c;
-        first = begin(n, blockIdx.x);
-        rows = begin(n, blockIdx.x + 1) - first;
-        units = (k + UNIT - 1) / UNIT;
-        pieces = (k + PERSISTENT_PIECE - 1) / PERSISTENT_PIECE;
-        norms = scale ? pieces : 0;
-        uint64_t *const *words = args.words;
+        w = (const T *)args.w[product];
+        apart = head ? 0 : n;
+        int at = product == MODEL_P_PROJ ? MODEL_BIAS_PROJ : MODEL_BIAS_FC2;
+        bool second = product == MODEL_P_FC, normed = norm || second;
+        bias = normed ? NULL : (const T *)args.bias + at * c;
+        fold = normed ? args.fold + (head ? 7LL * args.layers * c : second ? 3 * c : 0) : NULL;
+        int group = (int)blockIdx.x / pair, rank = (int)blockIdx.x % pair;
+        first = begin(n, group, pair);
+        rows = begin(n, group + 1, pair) - first;
+        int all = (k + PERSISTENT_UNIT - 1) / PERSISTENT_UNIT;
+        skip = all * rank / pair;
+        units = all * (rank + 1) / pair - skip;
+        piece = PERSISTENT_PIECE / pair;
+        pieces = pieces_of(k, pair);
+        /* Who finishes a row of proj finishes that row of fc2, where it needs the stream. */
+        int widest = product == MODEL_P_PROJ ? pieces_of(4 * c, pair) : pieces;
+        round = min(pair * PERSISTENT_GROUP * PERSISTENT_GROUPS, args.slots / widest);
+        uint32_t *const *words = args.words;
         from = words[norm                      ? PERSISTENT_X
                      : product == MODEL_P_PROJ ? PERSISTENT_ATTENDED
                      : second                  ? PERSISTENT_MIDDLE
                                                : PERSISTENT_FC];
-        residual = product == MODEL_P_PROJ  ? words[PERSISTENT_X]
-                   : product == MODEL_P_FC2 ? words[PERSISTENT_MIDDLE]
-                                            : NULL;
         to = words[product == MODEL_P_QKV    ? PERSISTENT_QKV
                    : product == MODEL_P_PROJ ? PERSISTENT_MIDDLE
                    : second                  ? PERSISTENT_FC
                                              : PERSISTENT_X];
-        round = PERSISTENT_GROUP * min((int)PERSISTENT_GROUPS, (args.slots - norms) / pieces);
+    }
+
+    /* Slots of a row of a block of a pair. */
+    static __device__ __forceinline__ int pieces_of(int k, int pair)
+    {
+        int units = ((k + PERSISTENT_UNIT - 1) / PERSISTENT_UNIT + pair - 1) / pair;
+        int piece = PERSISTENT_PIECE / pair;
+        return (units * PERSISTENT_UNIT + piece - 1) / piece;
     }
 
     /* Block 0 has rows wherever there are any. */
-    static __device__ __forceinline__ int begin(int n, unsigned block)
+    static __device__ __forceinline__ int begin(int n, int group, int pair)
     {
-        return (int)(((uint32_t)n * block + gridDim.x - 1) / gridDim.x); /* below 2^32 */
+        uint32_t groups = gridDim.x / pair;
+        return (int)(((uint32_t)n * group + groups - 1) / groups); /* below 2^32 */
+    }
+
+    /* Slots: of each round the first piece of its rows, the second, ... */
+    __device__ __forceinline__ int items(void) const
+    {
+        return rows * pieces;
+    }
+
+    /* What a slot holds in a layer: returns the elements. */
+    __device__ __forceinline__ int item(int index, int layer, const T **at) const
+    {
+        int from = 0, count = min(round, rows), which = 0;
+        for (; index >= count * pieces; count = min(round, rows - from))
+            index -= count * pieces, from += count;
+        for (; index >= count; which++)
+            index -= count;
+        int64_t row = (int64_t)layer * apart + first + from + index;
+        *at = w + row * k + skip * PERSISTENT_UNIT + which * piece;
+        return length(which);
     }
 
     /* Elements of a piece of a row. */
-    __device__ __forceinline__ int length(int piece) const
+    __device__ __forceinline__ int length(int which) const
     {
-        return min(k - piece * PERSISTENT_PIECE, (int)PERSISTENT_PIECE);
+        int end = min(k, (skip + units) * PERSISTENT_UNIT);
+        return max(min(end - skip * PERSISTENT_UNIT - which * piece, piece), 0);
     }
 };
 
@@ -82,15 +111,41 @@ struct persistent_place {
     uint32_t parity;
 };
 
-/* Where the ring and its barriers are in shared memory. */
-struct persistent_ring {
-    unsigned char *memory;
-    uint32_t full, empty;
-    int slots, slot_bytes;
+/* Where all of a block's shared memory begins. */
+static __device__ __forceinline__ unsigned char *persistent_shared(void)
+{
+    extern __shared__ __align__(128) unsigned char persistent_bytes[];
+    return persistent_bytes;
+}
 
-    __device__ __forceinline__ unsigned char *slot(struct persistent_place at) const
+/* What it begins with. */
+template <typename T> struct persistent_base {
+    uint64_t full[PERSISTENT_SLOTS], scaled; /* barriers of the slots, and of the scale */
+    __align__(16) unsigned char steps[MODEL_PRODUCTS * sizeof(persistent_step<T>)];
+};
+
+template <typename T> struct persistent_ring {
+    const struct persistent_args &args;
+    int layer, product, item; /* of the next row that is asked for */
+
+    static __device__ __forceinline__ persistent_base<T> &base(void)
     {
-        return memory + at.slot * slot_bytes;
+        return *(persistent_base<T> *)persistent_shared();
+    }
+
+    static __device__ __forceinline__ persistent_step<T> *steps(void)
+    {
+        return (persistent_step<T> *)base().steps;
+    }
+
+    static __device__ __forceinline__ uint32_t full(int slot)
+    {
+        return hopper_shared(base().full + slot);
+    }
+
+    __device__ __forceinline__ unsigned char *slot(int slot) const
+    {
+        return persistent_shared() + args.ring_at + slot * args.slot_bytes;
     }
 
     /* So many slots on, at most a turn. */
@@ -98,64 +153,50 @@ struct persistent_ring {
                                                              int count) const
     {
         int slot = at.slot + count;
-        if (slot < slots) return {slot, at.parity};
-        return {slot - slots, at.parity ^ 1};
+        if (slot < args.slots) return {slot, at.parity};
+        return {slot - args.slots, at.parity ^ 1};
     }
 
-    __device__ __forceinline__ void wait(struct persistent_place at) const
+    static __device__ __forceinline__ void wait(struct persistent_place at)
     {
-        hopper_barrier_wait(full + 8 * at.slot, at.parity);
+        hopper_barrier_wait(full(at.slot), at.parity);
     }
 
-    __device__ __forceinline__ void give_back(struct persistent_place at) const
+    static __device__ __forceinline__ void fetch(void *to, const void *from, uint32_t bytes,
+                                                 uint32_t barrier)
     {
-        hopper_barrier_arrive(empty + 8 * at.slot);
+        hopper_barrier_expect(barrier, bytes);
+        if (bytes > 0) hopper_load_bytes(hopper_shared(to), from, bytes, barrier);
     }
 
-    /* Rows of `length` elements, `ld` bytes apart, into a slot; returns the next. */
-    template <typename T>
-    __device__ __forceinline__ struct persistent_place fetch(struct persistent_place at,
-                                                             const T *from, int64_t ld, int rows,
-                                                             int length) const
+    __device__ __forceinline__ int products(void) const
     {
-        int bytes = length * (int)sizeof(T);
-        uint32_t to = hopper_shared(slot(at)), barrier = full + 8 * at.slot;
-        hopper_barrier_wait(empty + 8 * at.slot, at.parity ^ 1);
-        hopper_barrier_expect(barrier, rows * bytes);
-        bool packed = ld == bytes;
-        for (int row = 0; row < (packed ? 1 : rows); row++)
-            hopper_load_bytes(to + row * bytes, (const char *)from + row * ld,
-                              packed ? rows * bytes : bytes, barrier);
-        return after(at, 1);
+        return args.vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
     }
 
-    /* All of a step; returns the slot after its last. */
-    template <typename T>
-    __device__ __forceinline__ struct persistent_place fetch_step(const persistent_step<T> &step,
-                                                                  struct persistent_place at) const
+    /* To the step that has item `item`, counted from the first of step `product` of `layer`. */
+    __device__ __forceinline__ void find(int &layer, int &product, int &item) const
     {
-        if (step.rows == 0) return at;
-        for (int piece = 0; piece < step.norms; piece++)
-            at = fetch(at, step.scale + piece * PERSISTENT_PIECE,
-                       (const char *)step.shift - (const char *)step.scale, 2, step.length(piece));
-        for (int row = 0; row < step.rows; row += PERSISTENT_GROUP)
-            for (int piece = 0; piece < step.pieces; piece++)
-                at = fetch(at,
-                           step.w + (int64_t)(step.first + row) * step.k + piece * PERSISTENT_PIECE,
-                           (int64_t)step.k * sizeof(T), min(step.rows - row, (int)PERSISTENT_GROUP),
-                           step.length(piece));
-        return at;
+        for (int items; product < products() && item >= (items = steps()[product].items());) {
+            item -= items;
+            if (++product == MODEL_P_HEAD && ++layer < args.layers) product = 0;
+        }
     }
 
-    /* What the fetching thread does. */
-    template <typename T>
-    __device__ __forceinline__ void fetch_all(const struct persistent_args &args) const
+    /* Ask for `count` more, from slot `at` on, a lane for each, once all have read what is there.
+     */
+    __device__ __forceinline__ void ask(struct persistent_place at, int count, int lane)
     {
-        struct persistent_place at = {0, 0};
-        for (int layer = 0; layer < args.layers; layer++)
-            for (int p = MODEL_P_QKV; p <= MODEL_P_FC2; p++)
-                at = fetch_step(persistent_step<T>(args, (enum model_product)p, layer), at);
-        if (args.vocabulary > 0)
-            fetch_step(persistent_step<T>(args, MODEL_P_HEAD, args.layers), at);
+        for (int i = lane; i < count; i += 32) {
+            int l = layer, p = product, own = item + i;
+            find(l, p, own);
+            if (p == products()) break;
+            const T *from;
+            int length = steps()[p].item(own, l, &from), to = after(at, i).slot;
+            fetch(slot(to), from, (uint32_t)length * sizeof(T), full(to));
+        }
+        __syncwarp();
+        item += count;
+        find(layer, product, item);
     }
 };

@@ -1,5 +1,5 @@
 /*
- * model_persistent_words.cuh - words (model_persistent.h) and sums over a warp.
+ * model_persistent_words.cuh - words (model_persistent.h), and four of them at a time.
  */
 #pragma once
 
@@ -7,50 +7,60 @@
 #include "kernels/gpt/gpt.cuh"
 #include "model_persistent.h"
 
-/* A word is one access of 8 bytes: what it holds is there when its tag is, and no fence is needed.
- * It holds an fp32 and a tag of 32 bits; or, PAIRED, two numbers of 24 bits (fp32 with a mantissa
- * of 15) and a tag of 16. */
-static __device__ __forceinline__ uint64_t word_of(float value, uint32_t tag)
+/* Each word holds its turn itself, so that no order of memory and no fence is needed. */
+static __device__ __forceinline__ void word_put(uint32_t *at, float value, uint32_t turn)
 {
-    return (uint64_t)tag << 32 | __float_as_uint(value);
+    uint32_t word = (__float_as_uint(value) & ~1u) | turn;
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(word) : "memory");
 }
 
-/* To the nearest, ties to even. */
-static __device__ __forceinline__ uint64_t word_narrow(float value)
+/* A word that the block has written itself, or that it has waited for. */
+static __device__ __forceinline__ uint32_t word_get(const uint32_t *at)
 {
-    uint32_t bits = __float_as_uint(value);
-    bool finite = (bits & 0x7f800000u) != 0x7f800000u;
-    return (finite ? bits + 0x7f + (bits >> 8 & 1) : bits) >> 8;
-}
-
-static __device__ __forceinline__ uint64_t word_of_pair(float first, float second, uint32_t tag)
-{
-    return (uint64_t)tag << 48 | word_narrow(second) << 24 | word_narrow(first);
-}
-
-/* A word's number; of a pair the first or the second. */
-template <bool PAIRED> static __device__ __forceinline__ float word_number(uint64_t word, int which)
-{
-    if (!PAIRED) return __uint_as_float((uint32_t)word);
-    return __uint_as_float((uint32_t)(which ? word >> 24 : word) << 8);
-}
-
-static __device__ __forceinline__ void word_put(uint64_t *at, uint64_t word)
-{
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
-}
-
-static __device__ __forceinline__ uint64_t word_get(const uint64_t *at)
-{
-    uint64_t word;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
+    uint32_t word;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
     return word;
 }
 
-/* Wait for N words, asked for at once: at(i) is where, or NULL for one that is left out, of which
- * `out` stays as it was. */
-template <bool PAIRED, int N, typename AT>
-static __device__ __forceinline__ void words_wait(AT at, uint32_t tag, uint64_t (&out)[N])
+static __device__ __forceinline__ float word_number(uint32_t word)
+{
+    return __uint_as_float(word & ~1u);
+}
+
+static __device__ __forceinline__ float4 word_numbers(const uint4 &word)
+{
+    return make_float4(word_number(word.x), word_number(word.y), word_number(word.z),
+                       word_number(word.w));
+}
+
+static __device__ __forceinline__ void words_get(const uint32_t *at, uint32_t &out)
+{
+    out = word_get(at);
+}
+
+static __device__ __forceinline__ void words_get(const uint32_t *at, uint4 &out)
+{
+    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(out.x), "=r"(out.y), "=r"(out.z), "=r"(out.w)
+                 : "l"(at)
+                 : "memory");
+}
+
+static __device__ __forceinline__ bool words_there(uint32_t out, uint32_t turn)
+{
+    return ((out ^ turn) & 1) == 0;
+}
+
+static __device__ __forceinline__ bool words_there(const uint4 &out, uint32_t turn)
+{
+    uint32_t off = (out.x ^ turn) | (out.y ^ turn) | (out.z ^ turn) | (out.w ^ turn);
+    return (off & 1) == 0;
+}
+
+/* Wait for N words, or quads of words on 16 bytes, asked for at once: at(i) is where, or NULL for
+ * one that is left out, of which `out` stays as it was. */
+template <int N, typename WORDS, typename AT>
+static __device__ __forceinline__ void words_wait(AT at, uint32_t turn, WORDS (&out)[N])
 {
     uint32_t missing = 0;
 #pragma unroll
@@ -59,64 +69,24 @@ static __device__ __forceinline__ void words_wait(AT at, uint32_t tag, uint64_t 
     while (missing) {
 #pragma unroll
         for (int i = 0; i < N; i++)
-            if (missing >> i & 1) out[i] = word_get(at(i));
+            if (missing >> i & 1) words_get(at(i), out[i]);
 #pragma unroll
-        for (int i = 0; i < N; i++) {
-            bool there = PAIRED ? (uint32_t)(out[i] >> 48) == (tag & 0xffff)
-                                : (uint32_t)(out[i] >> 32) == tag;
-            if (there) missing &= ~(1u << i);
-        }
+        for (int i = 0; i < N; i++)
+            if (words_there(out[i], turn)) missing &= ~(1u << i);
     }
 }
 
-/* Wait for up to N pairs of neighbouring words, on 16 bytes, asked for at once: pair i, of `count`,
- * is `apart` words behind pair i - 1. The pairs behind the last are not written. */
-template <bool PAIRED, int N>
-static __device__ __forceinline__ void words_wait_pairs(const uint64_t *at, int apart, int count,
-                                                        uint32_t tag, uint64_t (&out)[N][2])
+/* Four neighbouring elements in memory of the type. */
+static __device__ __forceinline__ float4 persistent_four(const float *from)
 {
-    bool there;
-    do {
-        there = true;
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            if (i < count)
-                asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
-                             : "=l"(out[i][0]), "=l"(out[i][1])
-                             : "l"(at + i * apart)
-                             : "memory");
-#pragma unroll
-        for (int i = 0; i < N; i++)
-#pragma unroll
-            for (int j = 0; j < 2; j++) {
-                uint32_t upper = (uint32_t)(out[i][j] >> 32);
-                there &= i >= count || (PAIRED ? (upper ^ tag << 16) < 0x10000 : upper == tag);
-            }
-    } while (!there);
+    return *(const float4 *)from;
 }
 
-/* N sums over the warp, N a power of 2 of at most 32: returns that of value[lane % N]. Lanes that
- * are `half` apart exchange halves of what they hold, so that there are N - 1 + log2(32 / N)
- * shuffles and not 5 N. */
-template <int N> static __device__ __forceinline__ float warp_sums(float (&value)[N])
+static __device__ __forceinline__ float4 persistent_four(const uint16_t *from)
 {
-    int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int half = N / 2; half > 0; half /= 2) {
-        bool upper = lane & half;
-#pragma unroll
-        for (int i = 0; i < N / 2; i++) {
-            if (i >= half) continue;
-            float kept = upper ? value[i + half] : value[i];
-            float given = upper ? value[i] : value[i + half];
-            value[i] = kept + __shfl_xor_sync(0xffffffffu, given, half);
-        }
-    }
-    float sum = value[0];
-#pragma unroll
-    for (int step = 16; step >= N; step /= 2)
-        sum += __shfl_xor_sync(0xffffffffu, sum, step);
-    return sum;
+    const uint2 two = *(const uint2 *)from;
+    return make_float4(__uint_as_float(two.x << 16), __uint_as_float(two.x & 0xffff0000u),
+                       __uint_as_float(two.y << 16), __uint_as_float(two.y & 0xffff0000u));
 }
 
 /* All warps but the one that fetches. */
