@@ -25,10 +25,11 @@ TEST(every_key_is_read)
 {
     struct sim_spec spec =
         parsed("sim:seed=18446744073709551615,noise=1.5,launch=.5,drift=-0.25,modes=0.2:4,"
-               "throttle=0.1,slow=a/b:10,crash=c/*,hang=d/?,wrong=*,missing=[ef]/g");
+               "places=0.1:3,throttle=0.1,slow=a/b:10,crash=c/*,hang=d/?,wrong=*,missing=[ef]/g");
     assert_true(spec.seed == UINT64_MAX);
     assert_true(spec.noise_pct == 1.5 && spec.launch_pct == 0.5 && spec.drift_pct == -0.25);
     assert_true(spec.mode_share == 0.2 && spec.mode_pct == 4 && spec.throttle_share == 0.1);
+    assert_true(spec.place_share == 0.1 && spec.place_pct == 3);
     static const struct sim_rule rules[] = {{SIM_SLOW, "a/b", 10},
                                             {SIM_CRASH, "c/*", 0},
                                             {SIM_HANG, "d/?", 0},
@@ -80,8 +81,9 @@ TEST(what_is_typed_wrong_gets_one_line_that_says_what_is_right)
         {"sim:", "as in sim:seed=1"},
         {"sim:seed=1,", "KEY=VALUE is missing"},
         {"sim:nois=1", "did you mean 'noise'?"},
-        {"sim:colour=red", "(seed, noise, launch, drift, modes, throttle, step, gpus, gpu, slow, "
-                           "bias, code, crash"},
+        {"sim:colour=red",
+         "(seed, noise, launch, drift, modes, places, throttle, step, gpus, gpu, slow, "
+         "bias, code, crash"},
         {"sim:noise", "noise=: it wants per cent"},
         {"sim:noise=", "noise=: it wants per cent"},
         {"sim:noise=abc", "noise=abc: it wants per cent from 0 to 100"},
@@ -98,6 +100,7 @@ TEST(what_is_typed_wrong_gets_one_line_that_says_what_is_right)
         {"sim:modes=0.2", "SHARE:PCT"},
         {"sim:modes=2:4", "a share from 0 to 1"},
         {"sim:modes=0.2:-95", "modes=0.2:-95: it wants"},
+        {"sim:places=0.2", "SHARE:PCT"},
         {"sim:throttle=20", "a share from 0 to 1"},
         {"sim:slow=scale/fast", "GLOB:PCT"},
         {"sim:slow=:10", "GLOB:PCT"},
