@@ -196,7 +196,7 @@ def test_what_runs_once_is_prepared(measure, double, tmp_path):
 
 def test_a_comparison(measure, double, right):
     def slower(x, out):
-        for _ in range(40):
+        for _ in range(200):
             np.multiply(x, 2, out=out)
 
     base = measure(double, dict(it=right), launches=3)

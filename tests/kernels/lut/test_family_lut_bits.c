@@ -142,7 +142,7 @@ static int64_t lanes_sum(const struct operands *operands, int64_t column)
                 int64_t products =
                     add_planes(planes[0], operands->planes, numbers ^ (entries & BIT_FIRST)) +
                     add_planes(planes[1], operands->planes, entries);
-                sum += products << 2 * (w % levels);
+                sum += products * ((int64_t)1 << 2 * (w % levels));
             }
     return sum - 6 * (levels == 1 ? 1 : 5) * operands->sum;
 }
