@@ -237,14 +237,24 @@ static bool repeats(const struct comparison_row *row, const struct comparison_ro
                                              : change < -log1p(row->floor);
 }
 
-/* What of `first` is measured once more, as a filter; how many cases that are. */
-static int doubtful(const struct comparison *first, char filter[GATE_FILTER])
+static int count_doubtful(const struct comparison *first)
 {
     int count = 0;
+    for (int i = 0; i < first->count; i++)
+        count += may_be_place(&first->rows[i]);
+    return count;
+}
+
+/* What is measured once more: what of `first` is doubtful or, where a filter cannot name all of
+ * that, everything. */
+static const char *doubtful(const struct gate_run *run, const struct comparison *first,
+                            char filter[GATE_FILTER])
+{
     filter[0] = '\0';
     for (int i = 0; i < first->count; i++)
-        count += may_be_place(&first->rows[i]) && gate_filter_add(filter, &first->rows[i].id);
-    return count;
+        if (may_be_place(&first->rows[i]) && !gate_filter_add(filter, &first->rows[i].id))
+            return run->filter;
+    return filter;
 }
 
 static void doubt(struct comparison_row *row, enum verdict verdict, const char *reason)
@@ -255,12 +265,12 @@ static void doubt(struct comparison_row *row, enum verdict verdict, const char *
 
 /* One more process. What it does not show is UNSTABLE in `first`. 0, or -1 with assay_error. */
 static int confirm_once(struct gate_run *run, const struct twin_objects *objects,
-                        struct comparison *first, const char *filter, int round)
+                        struct comparison *first, int round, enum launch_end *end)
 {
-    char id[STORE_ID];
-    enum launch_end end;
+    char id[STORE_ID], filter[GATE_FILTER];
     double layout;
-    if (launch(run, objects, round, filter, false, id, &end) != 0 ||
+    *end = LAUNCH_REFUSED;
+    if (launch(run, objects, round, doubtful(run, first, filter), false, id, end) != 0 ||
         gate_read_twins(run, run->store, id) != 0 ||
         gate_judge_twins(run, run->store, id, false, &layout) != 0)
         return -1;
@@ -277,18 +287,17 @@ static int confirm_once(struct gate_run *run, const struct twin_objects *objects
 
 /* Whether changes are those of the code, and not of where its copies lay in that one process. 0, or
  * -1 with assay_error. */
-static int confirm(struct gate_run *run, const struct twin_objects *objects, const char *id)
+static int confirm(struct gate_run *run, const struct twin_objects *objects, const char *id,
+                   enum launch_end *end)
 {
     struct comparison first = *run->comparison;
-    char filter[GATE_FILTER];
-    int status = 0, count = doubtful(&first, filter);
+    int status = 0, count = count_doubtful(&first);
     if (count == 0) return 0;
     fprintf(stderr, "assay: %d change%s of less than %.2g %%, in %d processes more\n", count,
             count == 1 ? "" : "s", 100 * BEYOND_PLACE, CONFIRMS);
     memset(run->comparison, 0, sizeof *run->comparison);
     for (int round = 1; status == 0 && round <= CONFIRMS && !run->out_of_time; round++)
-        if (doubtful(&first, filter) > 0)
-            status = confirm_once(run, objects, &first, filter, round);
+        if (count_doubtful(&first) > 0) status = confirm_once(run, objects, &first, round, end);
     comparison_release(run->comparison);
     *run->comparison = first;
     for (int i = 0; run->out_of_time && i < first.count; i++)
@@ -304,7 +313,7 @@ static int judge(struct gate_run *run, const struct twin_objects *objects, char 
 {
     double layout;
     if (run->final) {
-        if (confirm(run, objects, id) != 0) return -1;
+        if (confirm(run, objects, id, end) != 0) return -1;
         run->final = gate_is_final(run, true);
         if (run->final) return 0;
         *end = LAUNCH_REFUSED;
@@ -313,7 +322,7 @@ static int judge(struct gate_run *run, const struct twin_objects *objects, char 
             return -1;
     }
     if (gate_judge_twins(run, run->store, id, !run->out_of_time, &layout) != 0) return -1;
-    return confirm(run, objects, id);
+    return confirm(run, objects, id, end);
 }
 
 int gate_twins(struct gate_run *run)
