@@ -91,9 +91,9 @@ node 2
 
 # Gates of another kind, beside the one that counts.
 cp n1.sqlite counted.sqlite
-"$ASSAY" gate ./two.ini --base "$ASSAY" --base-device sim:code=1 --cand-device sim:code=1 --counters --no-proof \
-    --allow-simulated --db counted.sqlite >/dev/null 2>&1
-check "there is a gate by counters" gives 2 query counted.sqlite "SELECT count(*) FROM gate"
+check "a gate by counters passes: 0" exits 0 "$ASSAY" gate ./two.ini --base "$ASSAY" --base-device sim:code=1 \
+    --cand-device sim:code=1 --counters --no-proof --allow-simulated --seed 1 --db counted.sqlite
+check "it is stored beside the other" gives 2 query counted.sqlite "SELECT count(*) FROM gate"
 check "which is not taken: 1" exits 1 over counted.sqlite n2.sqlite n3.sqlite --nodes 3
 query counted.sqlite "UPDATE run SET label = replace(label, 'base', 'twins'), command = 'assay run' WHERE command LIKE 'assay profile%'"
 check "nor is one of twins: 1" exits 1 over counted.sqlite n2.sqlite n3.sqlite --nodes 3
