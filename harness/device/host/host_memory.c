@@ -6,6 +6,19 @@
 
 enum { ALIGNMENT = 4096, WORD = sizeof(uint64_t), PARALLEL_WORDS = 65536 };
 
+/* Gigabytes are hashed several times for a case: with the multiplication of 64-bit integers that
+ * AVX-512 has, in a third of the time. */
+#if defined(__x86_64__)
+#define WIDEST __attribute__((target_clones("arch=x86-64-v4", "default")))
+#else
+#define WIDEST
+#endif
+
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 void *host_memory_alloc(struct device *device, size_t bytes)
 {
     (void)device;
@@ -53,20 +66,29 @@ int host_memory_fill(struct device *device, void *memory, enum assay_type type, 
     return 0;
 }
 
+WIDEST static uint64_t hash_words(const char *base, int64_t begin, int64_t end)
+{
+    uint64_t total = 0;
+#pragma omp simd reduction(+ : total)
+    for (int64_t i = begin; i < end; i++) {
+        uint64_t word;
+        memcpy(&word, base + i * WORD, WORD);
+        total += fill_hash(word, (uint64_t)i);
+    }
+    return total;
+}
+
 /* A sum of words hashed with their positions, so the terms can be added in any order. */
 int host_memory_checksum(struct device *device, const void *memory, size_t bytes, uint64_t *sum)
 {
     (void)device;
     const char *base = memory;
-    int64_t words = (int64_t)(bytes / sizeof(uint64_t));
+    int64_t words = (int64_t)(bytes / WORD);
     uint64_t total = 0;
 #pragma omp parallel for schedule(static) reduction(+ : total) if (words > PARALLEL_WORDS)
-    for (int64_t i = 0; i < words; i++) {
-        uint64_t word;
-        memcpy(&word, base + (size_t)i * sizeof word, sizeof word);
-        total += fill_hash(word, (uint64_t)i);
-    }
-    for (size_t i = (size_t)words * sizeof(uint64_t); i < bytes; i++)
+    for (int64_t begin = 0; begin < words; begin += PARALLEL_WORDS)
+        total += hash_words(base, begin, lesser(begin + PARALLEL_WORDS, words));
+    for (size_t i = (size_t)words * WORD; i < bytes; i++)
         total += fill_hash((unsigned char)base[i], i);
     *sum = total;
     return 0;
@@ -74,16 +96,24 @@ int host_memory_checksum(struct device *device, const void *memory, size_t bytes
 
 /* --------------------------------------------------------- whole outputs -- */
 
+WIDEST static void poison_words(char *base, uint64_t seed, int64_t begin, int64_t end)
+{
+#pragma omp simd
+    for (int64_t i = begin; i < end; i++) {
+        uint64_t word = poison_word(seed, i);
+        memcpy(base + i * WORD, &word, WORD);
+    }
+}
+
 int host_memory_poison(struct device *device, void *memory, size_t bytes, uint64_t seed)
 {
     (void)device;
-    int64_t words = (int64_t)((bytes + WORD - 1) / WORD);
+    int64_t words = (int64_t)(bytes / WORD);
 #pragma omp parallel for schedule(static) if (words > PARALLEL_WORDS)
-    for (int64_t i = 0; i < words; i++) {
-        uint64_t word = poison_word(seed, i);
-        size_t at = (size_t)i * WORD;
-        memcpy((char *)memory + at, &word, bytes - at < WORD ? bytes - at : WORD);
-    }
+    for (int64_t begin = 0; begin < words; begin += PARALLEL_WORDS)
+        poison_words(memory, seed, begin, lesser(begin + PARALLEL_WORDS, words));
+    uint64_t last = poison_word(seed, words);
+    memcpy((char *)memory + words * WORD, &last, bytes % WORD);
     return 0;
 }
 
