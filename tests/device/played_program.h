@@ -23,6 +23,7 @@ enum { ALLOCATIONS = 5, STEPS = 8, SCALARS = 2, POINTERS = 2, KERNELS = 2, STREA
 struct world {
     uint64_t begin[ALLOCATIONS];
     uint64_t bytes[ALLOCATIONS];
+    uint64_t id[ALLOCATIONS];
     bool on_host[ALLOCATIONS];
     char handles[64]; /* their addresses are handles */
 };
@@ -32,7 +33,8 @@ static inline bool find_range(uint64_t address, struct trace_range *range)
 {
     for (int i = 0; i < ALLOCATIONS; i++)
         if (address - world.begin[i] < world.bytes[i]) {
-            *range = (struct trace_range){world.begin[i], world.bytes[i], world.on_host[i]};
+            *range =
+                (struct trace_range){world.begin[i], world.bytes[i], world.id[i], world.on_host[i]};
             return true;
         }
     return false;
@@ -239,6 +241,7 @@ static inline void settle_world(const struct program *program, struct rng *rng)
         at += 512 * (1 + rng_next(rng) % 1000);
         world.begin[i] = at + program->misaligned[i];
         world.bytes[i] = program->bytes[i];
+        world.id[i] = 100 + (uint64_t)i;
         world.on_host[i] = false;
         at = (world.begin[i] + world.bytes[i] + 511) / 512 * 512;
     }

@@ -176,6 +176,48 @@ TEST(a_setup_that_times_candidates_chooses_alike_in_each_process)
     assert_int_equal(strncmp(other.fact[other.count - 1], "trials of the setup: steps 6; ", 30), 0);
 }
 
+/* A launch with an allocation, and one with another that was made meanwhile: also after the first
+ * was freed, when it may be at the same address. Both launches wait for an event of their own. */
+static struct fingerprint with_memory(bool is_new, bool is_at_the_same_address)
+{
+    struct program program;
+    struct rng rng;
+    struct case_id id = {.place = ASSAY_CUDA};
+    struct fingerprint print;
+    rng_seed(&rng, 9);
+    draw_program(&program, &rng);
+    settle_world(&program, &rng);
+    struct launch_trace *trace = launch_trace_new(find_range, find_name);
+    launch_trace_module(trace, cubin[0][0], cubin_size[0][0]);
+    fingerprint_begin(&print, &id);
+    trace_acts_step(launch_trace_acts(trace), TRACE_SETUP, 0, &print);
+    for (int i = 0; i < 2; i++) {
+        struct event_call event = {handle(is_at_the_same_address ? 30 : 30 + (unsigned)i),
+                                   handle(0)};
+        struct destroy_call gone = {event.event};
+        play_step(trace, &program.launch[0]);
+        call(trace, "cuEventRecord", &event, NULL);
+        if (is_new) call(trace, "cuEventDestroy_v2", &gone, NULL);
+        if (is_new) world.id[program.launch[0].pointer[0]] += 100;
+        if (!is_at_the_same_address) world.begin[program.launch[0].pointer[0]] += (uint64_t)1 << 30;
+    }
+    trace_acts_step(launch_trace_acts(trace), TRACE_LAUNCH, 2, &print);
+    trace_acts_step(launch_trace_acts(trace), TRACE_END, 0, &print);
+    fingerprint_end(&print);
+    launch_trace_free(trace);
+    return print;
+}
+
+TEST(what_is_made_where_another_was_is_another)
+{
+    if (!cubin[0][0]) skip();
+    struct fingerprint there = with_memory(true, true), elsewhere = with_memory(true, false);
+    struct fingerprint kept = with_memory(false, true);
+    assert_string_equal(there.unknown, "");
+    assert_string_equal(there.hash, elsewhere.hash);
+    assert_string_not_equal(there.hash, kept.hash);
+}
+
 /* The host may write other bytes there until the graph is launched. */
 TEST(a_graph_that_copies_from_the_host_needs_the_program)
 {

@@ -27,14 +27,16 @@ static bool find_range(uint64_t address, struct trace_range *range)
 {
     CUpointer_attribute attributes[] = {
         CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED};
+        CU_POINTER_ATTRIBUTE_BUFFER_ID, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        CU_POINTER_ATTRIBUTE_IS_MANAGED};
     CUdeviceptr begin = 0;
     size_t bytes = 0;
+    unsigned long long id = 0;
     CUmemorytype type = 0;
     unsigned managed = 0; /* a bool of C++: its first byte is written */
-    void *data[] = {&begin, &bytes, &type, &managed};
-    if (driver.attributes(4, attributes, data, address) != CUDA_SUCCESS || bytes == 0) return false;
-    *range = (struct trace_range){begin, bytes, type == CU_MEMORYTYPE_HOST || managed != 0};
+    void *data[] = {&begin, &bytes, &id, &type, &managed};
+    if (driver.attributes(5, attributes, data, address) != CUDA_SUCCESS || bytes == 0) return false;
+    *range = (struct trace_range){begin, bytes, id, type == CU_MEMORYTYPE_HOST || managed != 0};
     return true;
 }
 

@@ -40,6 +40,9 @@ struct event_call {
     CUevent event;
     CUstream stream;
 };
+struct destroy_call {
+    const void *handle; /* an event or a stream */
+};
 struct elapsed_call {
     float *ms;
     CUevent begin, end;

@@ -137,6 +137,12 @@ static void wait_event(struct launch_trace *trace, const struct seen_call *seen)
               trace_handle(trace->acts, p->event), trace_handle(trace->acts, p->stream), p->flags);
 }
 
+static void destroy(struct launch_trace *trace, const struct seen_call *seen)
+{
+    const struct destroy_call *p = seen->parameters;
+    trace_handle_gone(trace->acts, p->handle);
+}
+
 static void wait(struct launch_trace *trace, const struct seen_call *seen)
 {
     (void)seen;
@@ -276,6 +282,10 @@ static const struct {
     {"cuEventQuery", AT_BEGIN, wait, 0},
     {"cuEventElapsedTime", AT_END, take_time, 0},
     {"cuEventElapsedTime_v2", AT_END, take_time, 0},
+    {"cuEventDestroy", AT_BEGIN, destroy, 0},
+    {"cuEventDestroy_v2", AT_BEGIN, destroy, 0},
+    {"cuStreamDestroy", AT_BEGIN, destroy, 0},
+    {"cuStreamDestroy_v2", AT_BEGIN, destroy, 0},
     {"cuStreamCreate", AT_BEGIN, make_stream, 0},
     {"cuStreamCreateWithPriority", AT_BEGIN, make_stream, 1},
     {"cuFuncSetAttribute", ALWAYS, set_function, 0},
@@ -328,8 +338,6 @@ static bool is_harmless(const char *name)
                                          "cuMemSetAccess",
                                          "cuMemRelease",
                                          "cuEventCreate",
-                                         "cuEventDestroy",
-                                         "cuStreamDestroy",
                                          "cuStreamIsCapturing",
                                          "cuThreadExchangeStreamCaptureMode",
                                          "cuTensorMapEncode",

@@ -265,12 +265,21 @@ int trace_handle(struct trace_acts *acts, const void *handle)
     return acts->handle_count;
 }
 
+/* Its number is free, and not given again: whether the next one is made at the same address differs
+ * from process to process. */
+void trace_handle_gone(struct trace_acts *acts, const void *handle)
+{
+    for (int i = 0; i < acts->handle_count; i++)
+        if (acts->handles[i] == handle) acts->handles[i] = acts; /* which is none */
+}
+
 /* The number of the range, from 1; 0: the address is in none. */
 static int find_range(struct trace_acts *acts, uint64_t address, struct trace_range *range)
 {
     if (address < LEAST_ADDRESS || !acts->lookup(address, range)) return 0;
     for (int i = 0; i < acts->range_count; i++)
-        if (acts->ranges[i].begin == range->begin && acts->ranges[i].bytes == range->bytes)
+        if (acts->ranges[i].begin == range->begin && acts->ranges[i].bytes == range->bytes &&
+            acts->ranges[i].id == range->id)
             return i + 1;
     struct trace_range *added =
         grow_add(&acts->ranges, &acts->range_count, sizeof *added, "ranges of a trace");

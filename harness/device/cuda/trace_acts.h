@@ -13,9 +13,9 @@
 #include "device/cuda/cubin.h"
 #include "device/device.h"
 
-/* The allocation that an address is in. */
+/* The allocation that an address is in. One that is made where another was has another id. */
 struct trace_range {
-    uint64_t begin, bytes;
+    uint64_t begin, bytes, id;
     bool on_host; /* or managed: the host may write it without a call */
 };
 /* false: it is no address of an allocation. */
@@ -55,6 +55,7 @@ void trace_acts_doubt(struct trace_acts *acts, const char *format, ...)
 
 /* The number of a handle (a stream, an event): 1 for the first that came in this case. */
 int trace_handle(struct trace_acts *acts, const void *handle);
+void trace_handle_gone(struct trace_acts *acts, const void *handle);
 
 /* "range 2 of 4096 bytes + 128" of an address; "host" of one that is in no allocation. */
 enum { TRACE_ADDRESS = 96 };
