@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +52,7 @@ int assay_program(const char *const *self, const struct assay_object *const *obj
                   int object_count, int argc, char **argv)
 {
     settle_streams();
+    signal(SIGCHLD, SIG_DFL); /* if that is ignored, nobody learns how a process ended */
     process_set_self(self);
     if (fill_registry(objects, object_count) < 0) {
         fprintf(stderr, "assay: %s\n", assay_last_error());

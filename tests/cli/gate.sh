@@ -69,6 +69,8 @@ check "which ends with 3 on request" exits 3 gate half plain --least-judged 33 -
 check "a program that measured nothing is exit 4" exits 4 gate plain nothing
 check "of the base, too" exits 4 gate nothing plain
 check "a program that dies is exit 5" exits 5 gate dies plain
+ignoring() { env --ignore-signal=CHLD "$ASSAY" gate smoke --base ./dies --device sim --allow-simulated; }
+check "also where who started the gate ignores that children end" warns "died: signal 11" ignoring
 check "with its signal" grep -qF -- "signal 11" g.err
 check "one that hangs is exit 5" exits 5 gate hangs plain --timeout 1
 check "with the limit" grep -qF -- "still running after 1 s" g.err
