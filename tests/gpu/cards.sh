@@ -6,7 +6,8 @@
 #
 # ASSAY is built with ARCH=90, ASSAY_PTX with ARCH="80 ptx"; without the second, its classes run on
 # ASSAY with the same limits: then the host's choices are tried, not the code. CARD picks another GPU
-# than cuda:0, CLASSES some of the classes below.
+# than cuda:0, CLASSES some of the classes below, JOBS how many suites are checked at a time
+# (default 1): references are the host's work.
 #
 # One line for each class and suite; exit 1 on any row that is wrong, crashed or timed out, and on a
 # suite that does not end with its tally. Skipped is fine: the plan says what is missing.
@@ -15,7 +16,7 @@
 # how many blocks a multiprocessor holds, and its registers and threads; anything about times.
 set -u
 : "${ASSAY:?}" "${TMP:?}"
-card=${CARD:-cuda:0}
+card=${CARD:-cuda:0} jobs=${JOBS:-1}
 if [ $# -eq 0 ]; then
     set -- smoke core # with one program, as in make check-gpu: minutes
     [ -z "${ASSAY_PTX:-}" ] || set -- "$@" int8 fp8 lattice lut decode gpt norms gpt-models codec codec-long ceilings copies transfers
@@ -37,13 +38,13 @@ tally() { grep -E '^[0-9]+ (ok|skipped|wrong|unstable|crashed|timeout)' "$1" | t
 count() { grep -oE "[0-9]+ $1" <<<"$2" | grep -oE '[0-9]+' || echo 0; }
 
 check() { # CLASS PROGRAM LIMITS SUITE
-    local out=$TMP/$1-$4.out err=$TMP/$1-$4.err line said missing lost code=0
-    "$2" run "$4" --check --device "$card${3:+,$3}" --no-ceilings --db "$TMP/cards.sqlite" \
+    local out=$TMP/$1-${4##*/}.out err=$TMP/$1-${4##*/}.err line said missing lost code=0
+    "$2" run "$4" --check --device "$card${3:+,$3}" --no-ceilings --db "$out.sqlite" \
         >"$out" 2>"$err" || code=$?
     line=$(tally "$out")
     lost=$(($(count crashed "$line") + $(count timeout "$line")))
     missing=$(grep -cE 'skipped: (needs (code|compute|[0-9]+ KiB of shared)|for compute)' "$out")
-    rm -f "$TMP/cards.sqlite"*
+    rm -f "$out.sqlite"*
     said="$1 $4: $(count ok "$line") ok, $(count skipped "$line") skipped ($missing by the card)"
     # The exit code knows which rows the suite expects to be wrong.
     if [ -n "$line" ] && [ "$lost" -eq 0 ] && [ "$code" -eq 0 ]; then
@@ -56,14 +57,19 @@ check() { # CLASS PROGRAM LIMITS SUITE
     return 1
 }
 
-failed=0
+# Its lines at once, though others run beside it.
+tell() { local said=$TMP/$1-${4##*/}.said; check "$@" >"$said"; cat "$said"; }
+
+rm -f "$TMP"/*.said
 [ -n "${ASSAY_PTX:-}" ] || echo "# skipped: code by PTX of compute_80 (ASSAY_PTX names no program)"
 while read -r name program limits; do
     [ -n "$name" ] || continue
     case " ${CLASSES:-$name} " in *" $name "*) ;; *) continue ;; esac
     [ "$program" = ptx ] && program=${ASSAY_PTX:-$ASSAY} || program=$ASSAY
     for suite in "$@"; do
-        check "$name" "$program" "$limits" "$suite" </dev/null || failed=1
+        [ "$(jobs -rp | wc -l)" -lt "$jobs" ] || wait -n
+        tell "$name" "$program" "$limits" "$suite" </dev/null &
     done
 done <<<"$classes"
-exit $failed
+wait
+! grep -q '^not ok' "$TMP"/*.said

@@ -2,27 +2,36 @@
 # No right variant is refused, whatever the seed of its inputs: checks suites with seed after
 # seed, and prints each row that is wrong and what it said.
 #
-#   SEEDS=40 FIRST=1 tests/gpu/seeds.sh [SUITE ...]     (default: 20 seeds of core)
+#   SEEDS=40 FIRST=1 JOBS=8 tests/gpu/seeds.sh [SUITE ...]     (default: 20 seeds of core, one at a time)
 #
-# ASSAY is the program, TMP a folder. A row that is wrong with some seeds only is a bound that
-# is too tight, inputs outside of the operation's definition, or a kernel with a rare mistake.
+# ASSAY is the program, TMP a folder. JOBS seeds are checked at a time: references are the host's
+# work. A row that is wrong with some seeds only is a bound that is too tight, inputs outside of the
+# operation's definition, or a kernel with a rare mistake.
 set -u
 : "${ASSAY:?}" "${TMP:?}"
 [ $# -gt 0 ] || set -- core
-first=${FIRST:-1} seeds=${SEEDS:-20} failed=0
+first=${FIRST:-1} seeds=${SEEDS:-20} jobs=${JOBS:-1} failed=0
+
+check() { # SUITE SEED: how many checks were right, or what failed
+    local out=$TMP/seed$2 code=0 right
+    "$ASSAY" run "$1" --check --seed "$2" --db "$out.sqlite" >"$out.out" 2>"$out.err" || code=$?
+    [ "$code" -eq 0 ] || { grep -E ': (wrong|crashed|timeout|unstable)' "$out.err" || tail -n 1 "$out.err"; } |
+        sed "s/^/# seed $2: /"
+    right=$(sed -n 's/^\([0-9]*\) ok.*/\1/p' "$out.out" | tail -n 1)
+    echo "seed $2: exit $code, ${right:-0} ok"
+    rm -f "$out".*
+}
 
 for suite in "$@"; do
-    checked=0 before=$failed
     for ((seed = first; seed < first + seeds; seed++)); do
-        "$ASSAY" run "$suite" --check --seed "$seed" --db "$TMP/seeds.sqlite" >"$TMP/out" 2>"$TMP/err"
-        code=$?
-        checked=$((checked + $(sed -n 's/^\([0-9]*\) ok.*/\1/p' "$TMP/out" | tail -n 1)))
-        [ "$code" -eq 0 ] && continue
-        failed=$((failed + 1))
-        grep -E ': (wrong|crashed|timeout|unstable)' "$TMP/err" | sed "s/^/# seed $seed: /"
-    done
-    rm -f "$TMP/seeds.sqlite"*
-    [ "$failed" -eq "$before" ] || printf 'not '
-    echo "ok - $suite: $seeds seeds from $first, $checked checks ok"
+        [ "$(jobs -rp | wc -l)" -lt "$jobs" ] || wait -n
+        check "$suite" "$seed" &
+    done >"$TMP/seeds.said"
+    wait
+    grep '^#' "$TMP/seeds.said"
+    checked=$(awk '/^seed/ { sum += $(NF - 1) } END { print sum + 0 }' "$TMP/seeds.said")
+    bad=$(grep -c '^seed .*: exit [^0]' "$TMP/seeds.said")
+    [ "$bad" -eq 0 ] || { printf 'not '; failed=1; }
+    echo "ok - $suite: $seeds seeds from $first, $bad refused, $checked checks ok"
 done
-[ "$failed" -eq 0 ]
+exit $failed
