@@ -14,9 +14,10 @@ struct stage {
     int launches, done; /* of all its rounds */
 };
 
-static int exit_of(enum launch_end end)
+int gate_exit_of(enum launch_end end)
 {
     static const int codes[] = {
+        [LAUNCH_DONE] = EXIT_USAGE, /* what came of it cannot be used */
         [LAUNCH_REFUSED] = EXIT_USAGE, [LAUNCH_DIED] = EXIT_LOST,
         [LAUNCH_EMPTY] = EXIT_NOTHING, [LAUNCH_STOPPED] = EXIT_INTERRUPTED,
         [LAUNCH_FAILED] = EXIT_USAGE,
@@ -76,7 +77,7 @@ static int launch(struct gate_run *run, enum arm arm, int round, const char *fil
     call.label = label;
     tell_launch(run, stage, arm, round);
     enum launch_end end = program_launch(&call, run->store, &timings);
-    if (end != LAUNCH_DONE) return exit_of(end);
+    if (end != LAUNCH_DONE) return gate_exit_of(end);
     if (program_unchanged(&run->file[gate_program_of(run, arm)]) != 0) {
         timings_release(&timings);
         return EXIT_USAGE;

@@ -179,6 +179,8 @@ void gate_note_resumed(const struct gate_run *run);
 
 /* ---- gate_launch.c: new launches; GATE_MADE, or an exit code ---- */
 
+/* Of a gate whose launch ended so, or came to nothing that is of use. */
+int gate_exit_of(enum launch_end end);
 int gate_launch(struct gate_run *run, enum arm arm, int round, const char *filter);
 /* Rounds [from, to) of both programs, with the null arm or without; fewer, with out_of_time, where
  * options.max_time_s ends before. */

@@ -333,10 +333,9 @@ int gate_twins(struct gate_run *run)
     if (measure(run, &objects, id, &end) == 0) {
         bool judged = judge(run, &objects, id, &end) == 0;
         if (judged) gate_note_end(run, run->pool[ARM_CANDIDATE].count, "cases");
-        return judged ? GATE_MADE : end == LAUNCH_STOPPED ? EXIT_INTERRUPTED : EXIT_USAGE;
+        return judged ? GATE_MADE : gate_exit_of(end);
     }
-    if (end == LAUNCH_STOPPED) return EXIT_INTERRUPTED;
-    if (end == LAUNCH_FAILED) return EXIT_USAGE;
+    if (end == LAUNCH_STOPPED || end == LAUNCH_FAILED) return gate_exit_of(end);
     snprintf(run->no_twins, sizeof run->no_twins, "%s", assay_last_error());
     fprintf(stderr, "assay: no twins: %s\n", run->no_twins);
     run->out_of_time = run->final = run->compare.twins = false;
