@@ -8,21 +8,9 @@
 #include "kernels/cuda/device_memory.h"
 #include "lattice.cuh"
 
-/* Digits of x, with the protection that is asked for; *t is a block's own. */
 template <int LATTICE, int Q>
-static __device__ __forceinline__ uint64_t lattice_digits(const struct lattice_args &a,
-                                                          const float x[], int *t)
-{
-    *t = 0;
-    if (a.overload == OVERLOAD_BLOCK)
-        return lattice_encode_protected(LATTICE, Q, a.levels, x, a.r, t);
-    float r = a.shared_t ? a.r * lattice_power(-*a.shared_t) : a.r;
-    return lattice_encode_once(LATTICE, Q, a.levels, x, r, NULL);
-}
-
-template <int TASK, int LATTICE, int Q>
 static __global__ void __launch_bounds__(LATTICE_THREADS)
-    lattice_thread_a_block(const struct lattice_args a)
+    lattice_thread_a_block(const struct lattice_args a, enum lattice_task task)
 {
     constexpr int D = lattice_d(LATTICE);
     int64_t i = (int64_t)blockIdx.x * LATTICE_THREADS + threadIdx.x;
@@ -31,16 +19,17 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
     int t, count = lattice_span<D>(a, block, &offset);
     uint64_t digits;
     float x[D];
-    if (TASK == TASK_DECODE) {
+    if (task == TASK_DECODE) {
         digits = lattice_get_digits<LATTICE, Q>(a, block);
         t = lattice_get_t(a, block);
     } else {
 #pragma unroll
         for (int j = 0; j < D; j++)
             x[j] = j < count ? ((const float *)a.in)[offset + j] : 0.0f;
-        digits = lattice_digits<LATTICE, Q>(a, x, &t);
+        float r = a.shared_t ? a.r * lattice_power(-*a.shared_t) : a.r;
+        digits = lattice_encode_block(LATTICE, Q, a.levels, x, r, a.overload == OVERLOAD_BLOCK, &t);
     }
-    if (TASK == TASK_ENCODE) {
+    if (task == TASK_ENCODE) {
         lattice_put_digits<LATTICE, Q>(a, block, digits);
         if (a.overload == OVERLOAD_BLOCK) a.t[block] = (uint8_t)t;
         if (a.shared_t && block == 0) a.t[0] = (uint8_t)*a.shared_t;
@@ -64,7 +53,7 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
 #pragma unroll
     for (int j = 0; j < D; j++)
         x[j] = j < count ? ((const float *)a.in)[offset + j] : 0.0f;
-    lattice_encode_protected(LATTICE, Q, a.levels, x, a.r, &t);
+    lattice_encode_block(LATTICE, Q, a.levels, x, a.r, true, &t);
     if (t > 0 && t <= LATTICE_T_MAX) atomicMax(most, t);
 }
 
@@ -75,16 +64,8 @@ struct blocks {
 
     template <int LATTICE, int Q> int run() const
     {
-        unsigned grid = lattice_grid(args.count, LATTICE_THREADS);
-        if (task == TASK_ENCODE)
-            lattice_thread_a_block<TASK_ENCODE, LATTICE, Q>
-                <<<grid, LATTICE_THREADS, 0, stream>>>(args);
-        else if (task == TASK_DECODE)
-            lattice_thread_a_block<TASK_DECODE, LATTICE, Q>
-                <<<grid, LATTICE_THREADS, 0, stream>>>(args);
-        else
-            lattice_thread_a_block<TASK_ROUNDTRIP, LATTICE, Q>
-                <<<grid, LATTICE_THREADS, 0, stream>>>(args);
+        lattice_thread_a_block<LATTICE, Q>
+            <<<lattice_grid(args.count, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args, task);
         return assay_launched();
     }
 };
