@@ -87,8 +87,9 @@ endif
 # Headers and libraries stand beside nvcc (NVIDIA's packages) or in the system's
 # folders (Debian's and Ubuntu's), where -isystem would break the C++ headers.
 # sm_90 is built as sm_90a, which has Hopper's own instructions; PTX cannot be.
-# Without fast math: a kernel that wants an approximation writes it out. Machine code is
-# kept compressed, a third of its size: each test of a family has all of it.
+# Without fast math: a kernel that wants an approximation writes it out. -O1 is for the host's code of a
+# .cu file, which launches; a device's is always of the highest level. Machine code is kept compressed,
+# a third of its size: each test of a family has all of it.
 $(if $(filter-out 0 1,$(CUDA)),$(error CUDA=$(CUDA): it is 0 or 1))
 $(foreach a,$(ARCH),$(if $(filter ptx 75 8% 9% 10% 11% 12%,$(a)),,$(error ARCH=$(a): name what nvcc calls sm_NUMBER, as in ARCH="80 90 ptx")))
 
@@ -116,7 +117,7 @@ NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(PICFLAGS) $(
 # libstdc++'s special functions (Bessel and others) is defined, so they stay out; and without
 # _GNU_SOURCE, which g++ defines, glibc leaves out the five further types of each mathematical function.
 NVCC_LEAN = -D_GLIBCXX_BITS_SPECFUN_H -U_GNU_SOURCE -D_DEFAULT_SOURCE
-NVCCFLAGS_ALL = -std=c++17 $(NVCC_LEAN) -O3 -lineinfo -fmad=true \
+NVCCFLAGS_ALL = -std=c++17 $(NVCC_LEAN) -O1 -lineinfo -fmad=true \
     -Xfatbin -compress-all $(GENCODE) \
     $(NVCC_WARN) $(NVCCFLAGS)
 endif
