@@ -8,9 +8,10 @@
 #include "kernels/cuda/device_memory.h"
 #include "lattice.cuh"
 
+/* With `most`, only the largest T. */
 template <int LATTICE, int Q>
 static __global__ void __launch_bounds__(LATTICE_THREADS)
-    lattice_thread_a_block(const struct lattice_args a, enum lattice_task task)
+    lattice_thread_a_block(const struct lattice_args a, enum lattice_task task, int *most)
 {
     constexpr int D = lattice_d(LATTICE);
     int64_t i = (int64_t)blockIdx.x * LATTICE_THREADS + threadIdx.x;
@@ -29,6 +30,10 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
         float r = a.shared_t ? a.r * lattice_power(-*a.shared_t) : a.r;
         digits = lattice_encode_block(LATTICE, Q, a.levels, x, r, a.overload == OVERLOAD_BLOCK, &t);
     }
+    if (most) {
+        if (t > 0 && t <= LATTICE_T_MAX) atomicMax(most, t);
+        return;
+    }
     if (task == TASK_ENCODE) {
         lattice_put_digits<LATTICE, Q>(a, block, digits);
         if (a.overload == OVERLOAD_BLOCK) a.t[block] = (uint8_t)t;
@@ -41,31 +46,17 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
         if (j < count) ((float *)a.out)[offset + j] = x[j];
 }
 
-template <int LATTICE, int Q>
-static __global__ void __launch_bounds__(LATTICE_THREADS)
-    largest_t(const struct lattice_args a, int *most)
-{
-    constexpr int D = lattice_d(LATTICE);
-    int64_t block = (int64_t)blockIdx.x * LATTICE_THREADS + threadIdx.x, offset;
-    if (block >= a.count) return;
-    float x[D];
-    int t, count = lattice_span<D>(a, block, &offset);
-#pragma unroll
-    for (int j = 0; j < D; j++)
-        x[j] = j < count ? ((const float *)a.in)[offset + j] : 0.0f;
-    lattice_encode_block(LATTICE, Q, a.levels, x, a.r, true, &t);
-    if (t > 0 && t <= LATTICE_T_MAX) atomicMax(most, t);
-}
-
 struct blocks {
     enum lattice_task task;
     struct lattice_args args;
     cudaStream_t stream;
+    int *most;
 
     template <int LATTICE, int Q> int run() const
     {
         lattice_thread_a_block<LATTICE, Q>
-            <<<lattice_grid(args.count, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args, task);
+            <<<lattice_grid(args.count, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args, task,
+                                                                                        most);
         return assay_launched();
     }
 };
@@ -73,22 +64,9 @@ struct blocks {
 int lattice_enqueue_blocks(const struct lattice_job *job, const struct lattice_args *args,
                            cudaStream_t stream)
 {
-    struct blocks kernel = {job->task, *args, stream};
+    const struct blocks kernel = {job->task, *args, stream, NULL};
     return lattice_instance(job, kernel);
 }
-
-struct largest {
-    struct lattice_args args;
-    int *most;
-    cudaStream_t stream;
-
-    template <int LATTICE, int Q> int run() const
-    {
-        largest_t<LATTICE, Q>
-            <<<lattice_grid(args.count, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args, most);
-        return assay_launched();
-    }
-};
 
 static int setup(struct assay_call *call)
 {
@@ -105,7 +83,8 @@ static int launch(struct assay_call *call)
     cudaStream_t stream = (cudaStream_t)call->stream;
     int *most = (int *)call->state;
     if (most) {
-        struct largest kernel = {args, most, stream};
+        struct blocks kernel = {job.task, args, stream, most};
+        kernel.args.overload = OVERLOAD_BLOCK;
         cudaError_t error = cudaMemsetAsync(most, 0, sizeof *most, stream);
         if (assay_cuda(error, "cudaMemsetAsync") < 0 || lattice_instance(&job, kernel) < 0)
             return -1;
