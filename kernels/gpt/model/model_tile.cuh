@@ -233,9 +233,9 @@ static __global__ void __launch_bounds__(CONFIG::THREADS) tile_kernel(struct til
 
     /* Before the wait, fetch w for all stages but one. These copies belong to the first group of
      * cp.async; from then on there is one group per stage. */
-#pragma unroll
-    for (int chunk = 0; chunk < stages - 1; chunk++)
-        if (chunk < chunks) copy_w(chunk);
+#pragma unroll 1
+    for (int chunk = 0; chunk < min(stages - 1, chunks); chunk++)
+        copy_w(chunk);
     dependent_release();
     dependent_wait();
     if (NORM) {
