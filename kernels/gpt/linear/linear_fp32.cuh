@@ -253,7 +253,7 @@ static __device__ __forceinline__ void fp32_sum(const fp32_source<TILE> &source,
 #pragma unroll
     for (int i = 0; i < TILE::SUMS; i++)
         sum[i] = 0;
-#pragma unroll
+#pragma unroll 1
     for (int stage = 0; stage < FP32_STAGES - 1; stage++) {
 #pragma unroll
         for (int turn = 0; turn < TILE::TURNS; turn++)
@@ -355,7 +355,9 @@ static __device__ __forceinline__ void fp32_finish_together(const struct linear_
 #endif
 }
 
-/* Blocks that were launched last have the first shares: linear_parts.h. A cluster has one tile. */
+/* Blocks that were launched last have the first shares: linear_parts.h. A cluster has one tile. One
+ * loop for both, and no copies of a first stage: with the products compiled once, and only so many
+ * instructions around them, the compiler gives their registers the parity that is wanted. */
 template <typename TILE>
 static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
     linear_fp32_kernel(const __grid_constant__ struct linear_fp32 plan)
@@ -367,7 +369,8 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
     struct linear_walk walk = linear_walk_of((int)gridDim.x - 1 - (int)blockIdx.x, &plan.division);
     struct linear_unit unit = {(int)blockIdx.x / cluster, plan.division.depth * rank / cluster,
                                plan.division.depth * (rank + 1) / cluster};
-    while (cluster > 1 || linear_walk_next(&walk, &unit)) {
+    bool more = cluster > 1 || linear_walk_next(&walk, &unit);
+    while (more) {
         struct linear_tile at = linear_order(unit.tile, plan.bands, plan.columns, FP32_GROUP);
         const int64_t row0 = (int64_t)at.band * TILE::ROWS;
         const int column0 = at.column * TILE::COLUMNS;
@@ -375,9 +378,11 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
                        unit.begin, unit.end, ring, kept);
         if (cluster > 1) {
             fp32_finish_together<TILE>(plan, rank, row0, column0, kept);
-            return;
+            more = false;
+        } else {
+            fp32_finish<TILE>(plan, walk, unit, row0, column0, kept);
+            __syncthreads(); /* before the ring is filled again */
+            more = linear_walk_next(&walk, &unit);
         }
-        fp32_finish<TILE>(plan, walk, unit, row0, column0, kept);
-        __syncthreads(); /* before the ring is filled again */
     }
 }
