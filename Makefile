@@ -64,8 +64,9 @@ FUZZED := $(if $(FUZZ),-fsanitize=fuzzer-no-link -Itests/fuzz/omp -Wno-unknown-w
 # For a library that is the program (make wheel); without the assay_object of a library that it loads.
 PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition)
 CPPFLAGS_ALL = $(if $(PIC),-DASSAY_NO_OBJECT) -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
-# Under the sanitisers: their traces need lines and no more, and less is optimised away before they look.
-CFLAGS ?= $(if $(SANITIZE),-O1 -g1,-O2 -g)
+# A trace needs lines and no more; CFLAGS="-O0 -g" is for a debugger. Under the sanitisers less is optimised
+# away before they look.
+CFLAGS ?= $(if $(SANITIZE),-O1,-O2) -g1
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(PICFLAGS) $(SAN) $(CFLAGS)
