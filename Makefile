@@ -64,8 +64,9 @@ FUZZED := $(if $(FUZZ),-fsanitize=fuzzer-no-link -Itests/fuzz/omp -Wno-unknown-w
 # For a library that is the program (make wheel); without the assay_object of a library that it loads.
 PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition)
 CPPFLAGS_ALL = $(if $(PIC),-DASSAY_NO_OBJECT) -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
-# Under the sanitisers: their traces need lines and no more, and less is optimised away before they look.
-CFLAGS ?= $(if $(SANITIZE),-O1 -g1,-O2 -g)
+# A trace needs lines and no more; CFLAGS="-O0 -g" is for a debugger. Under the sanitisers less is optimised
+# away before they look.
+CFLAGS ?= $(if $(SANITIZE),-O1,-O2) -g1
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(PICFLAGS) $(SAN) $(CFLAGS)
@@ -87,8 +88,9 @@ endif
 # Headers and libraries stand beside nvcc (NVIDIA's packages) or in the system's
 # folders (Debian's and Ubuntu's), where -isystem would break the C++ headers.
 # sm_90 is built as sm_90a, which has Hopper's own instructions; PTX cannot be.
-# Without fast math: a kernel that wants an approximation writes it out. Machine code is
-# kept compressed, a third of its size: each test of a family has all of it.
+# Without fast math: a kernel that wants an approximation writes it out. -O1 is for the host's code of a
+# .cu file, which launches; a device's is always of the highest level. Machine code is kept compressed,
+# a third of its size: each test of a family has all of it.
 $(if $(filter-out 0 1,$(CUDA)),$(error CUDA=$(CUDA): it is 0 or 1))
 $(foreach a,$(ARCH),$(if $(filter ptx 75 8% 9% 10% 11% 12%,$(a)),,$(error ARCH=$(a): name what nvcc calls sm_NUMBER, as in ARCH="80 90 ptx")))
 
@@ -116,7 +118,7 @@ NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(PICFLAGS) $(
 # libstdc++'s special functions (Bessel and others) is defined, so they stay out; and without
 # _GNU_SOURCE, which g++ defines, glibc leaves out the five further types of each mathematical function.
 NVCC_LEAN = -D_GLIBCXX_BITS_SPECFUN_H -U_GNU_SOURCE -D_DEFAULT_SOURCE
-NVCCFLAGS_ALL = -std=c++17 $(NVCC_LEAN) -O3 -lineinfo -fmad=true \
+NVCCFLAGS_ALL = -std=c++17 $(NVCC_LEAN) -O1 -lineinfo -fmad=true \
     -Xfatbin -compress-all $(GENCODE) \
     $(NVCC_WARN) $(NVCCFLAGS)
 endif

@@ -2,16 +2,15 @@
  * fp8.cuh - what the kernels of fp8_quantize share: loads of the three input types, magnitudes,
  * the largest over lanes and blocks, and the last step.
  *
- * An input type T is float, uint16_t for the bits of a bf16, or __half. A piece is 16 bytes of
- * input. FORMAT is __NV_E4M3 or __NV_E5M2: cuda_fp8.h converts by one instruction for two numbers
- * on sm_89 and later, and by integer code before. Arithmetic is written with intrinsics.
+ * An input type T is float, uint16_t for the bits of a bf16, or fp16_t. A piece is 16 bytes of
+ * input. The format of the codes is the same for a whole launch: sm_89 and later convert two
+ * numbers by one instruction, of which each format has its own; before that fp8_code does it.
+ * Arithmetic is written with intrinsics.
  */
 #pragma once
 
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
-
 #include "fp8.h"
+#include "kernels/cuda/half.cuh"
 
 template <typename T> struct fp8_piece {
     enum { WIDTH = 16 / sizeof(T) };
@@ -27,9 +26,9 @@ static __device__ __forceinline__ float fp8_widen(uint16_t half)
     return __uint_as_float((uint32_t)half << 16);
 }
 
-static __device__ __forceinline__ float fp8_widen(__half half)
+static __device__ __forceinline__ float fp8_widen(fp16_t half)
 {
-    return __half2float(half);
+    return fp16_float(half);
 }
 
 static __device__ __forceinline__ void fp8_unpack(float (&to)[4], const uint4 &piece, float)
@@ -48,12 +47,12 @@ static __device__ __forceinline__ void fp8_unpack(float (&to)[8], const uint4 &p
         to[i] = __uint_as_float(i % 2 ? word[i / 2] & 0xffff0000u : word[i / 2] << 16);
 }
 
-static __device__ __forceinline__ void fp8_unpack(float (&to)[8], const uint4 &piece, __half)
+static __device__ __forceinline__ void fp8_unpack(float (&to)[8], const uint4 &piece, fp16_t)
 {
     const uint32_t word[] = {piece.x, piece.y, piece.z, piece.w};
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        to[i] = __half2float(__ushort_as_half((unsigned short)(word[i / 2] >> i % 2 * 16)));
+        to[i] = fp16_float({(uint16_t)(word[i / 2] >> i % 2 * 16)});
 }
 
 /* ------------------------------------------------------------- magnitudes -- */
@@ -99,62 +98,70 @@ static __device__ __forceinline__ uint32_t fp8_block_max(uint32_t most, uint32_t
 
 /* --------------------------------------------------------------- last step -- */
 
-template <__nv_fp8_interpretation_t FORMAT> static __device__ __forceinline__ float fp8_most()
-{
-    return FORMAT == __NV_E4M3 ? 448.0f : 57344.0f;
-}
-
 /* a, from the largest magnitude. */
 static __device__ __forceinline__ float fp8_absmax(uint32_t most)
 {
     return fmaxf(__uint_as_float(most), FP8_FLOOR);
 }
 
-template <__nv_fp8_interpretation_t FORMAT>
-static __device__ __forceinline__ uint8_t fp8_one(float x, float multiplier)
+/* Two codes, the first lower. */
+static __device__ __forceinline__ uint32_t fp8_pair(const struct fp8_format &format, float2 q)
 {
-    return __nv_cvt_float_to_fp8(__fmul_rn(x, multiplier), __NV_SATFINITE, FORMAT);
+#if __CUDA_ARCH__ >= 890
+    uint16_t pair;
+    if (format.type == ASSAY_E5M2)
+        asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(q.y), "f"(q.x));
+    else
+        asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(q.y), "f"(q.x));
+    return pair;
+#else
+    return fp8_code(q.x, format.most, format.fraction_bits, format.bias) |
+           (uint32_t)fp8_code(q.y, format.most, format.fraction_bits, format.bias) << 8;
+#endif
+}
+
+static __device__ __forceinline__ uint8_t fp8_one(const struct fp8_format &format, float x,
+                                                  float multiplier)
+{
+    return (uint8_t)fp8_pair(format, make_float2(__fmul_rn(x, multiplier), 0.0f));
 }
 
 /* Four codes in a word, the first lowest. */
-template <__nv_fp8_interpretation_t FORMAT>
-static __device__ __forceinline__ uint32_t fp8_four(const float *x, float multiplier)
+static __device__ __forceinline__ uint32_t fp8_four(const struct fp8_format &format, const float *x,
+                                                    float multiplier)
 {
     float2 low = make_float2(__fmul_rn(x[0], multiplier), __fmul_rn(x[1], multiplier));
     float2 high = make_float2(__fmul_rn(x[2], multiplier), __fmul_rn(x[3], multiplier));
-    return __nv_cvt_float2_to_fp8x2(low, __NV_SATFINITE, FORMAT) |
-           (uint32_t)__nv_cvt_float2_to_fp8x2(high, __NV_SATFINITE, FORMAT) << 16;
+    return fp8_pair(format, low) | fp8_pair(format, high) << 16;
 }
 
 /* The codes of a piece: 4 or 8 bytes at y, aligned to as many. */
-template <typename T, __nv_fp8_interpretation_t FORMAT>
-static __device__ __forceinline__ void fp8_put(uint8_t *y, const uint4 &piece, float multiplier)
+template <typename T>
+static __device__ __forceinline__ void fp8_put(const struct fp8_format &format, uint8_t *y,
+                                               const uint4 &piece, float multiplier)
 {
     float x[fp8_piece<T>::WIDTH];
     fp8_unpack(x, piece, T());
     if constexpr (fp8_piece<T>::WIDTH == 4)
-        *(uint32_t *)y = fp8_four<FORMAT>(x, multiplier);
+        *(uint32_t *)y = fp8_four(format, x, multiplier);
     else
         *(uint2 *)y =
-            make_uint2(fp8_four<FORMAT>(x, multiplier), fp8_four<FORMAT>(x + 4, multiplier));
+            make_uint2(fp8_four(format, x, multiplier), fp8_four(format, x + 4, multiplier));
 }
 
 /* ------------------------------------------------------------------ launch -- */
 
-/* Calls enqueue<T, FORMAT>(call), a functor's member, for the shape's types. */
+/* Calls enqueue.run<T>(call, format) for the shape's input type and format. */
 template <typename ENQUEUE>
 static inline int fp8_dispatch(struct assay_call *call, const ENQUEUE &enqueue)
 {
     const int64_t *value = call->shape->value;
-    bool e5m2 = value[FP8_FORMAT] == FP8_E5M2;
+    const struct fp8_format format = fp8_format(value[FP8_FORMAT]);
     if (value[FP8_INPUT] == FP8_FP32)
-        e5m2 ? enqueue.template run<float, __NV_E5M2>(call)
-             : enqueue.template run<float, __NV_E4M3>(call);
+        enqueue.template run<float>(call, format);
     else if (value[FP8_INPUT] == FP8_BF16)
-        e5m2 ? enqueue.template run<uint16_t, __NV_E5M2>(call)
-             : enqueue.template run<uint16_t, __NV_E4M3>(call);
+        enqueue.template run<uint16_t>(call, format);
     else
-        e5m2 ? enqueue.template run<__half, __NV_E5M2>(call)
-             : enqueue.template run<__half, __NV_E4M3>(call);
+        enqueue.template run<fp16_t>(call, format);
     return assay_launched();
 }

@@ -14,6 +14,13 @@
 #include "assay.h"
 #include "kernels/half.h"
 
+/* For kernels too. */
+#ifdef __CUDACC__
+#define FP8_FUNCTION static __host__ __device__ __forceinline__
+#else
+#define FP8_FUNCTION static inline
+#endif
+
 enum fp8_dim { FP8_ROWS, FP8_COLUMNS, FP8_INPUT, FP8_FORMAT, FP8_SCALE, FP8_DATA };
 enum fp8_input { FP8_FP32, FP8_BF16, FP8_FP16 };
 enum fp8_format_choice { FP8_E4M3, FP8_E5M2 };
@@ -58,14 +65,14 @@ static inline int64_t fp8_groups(const struct assay_shape *shape)
     return (shape->value[FP8_COLUMNS] + fp8_group(shape) - 1) / fp8_group(shape);
 }
 
-static inline uint32_t fp8_bits(float value)
+FP8_FUNCTION uint32_t fp8_bits(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 
-static inline float fp8_float(uint32_t bits)
+FP8_FUNCTION float fp8_float(uint32_t bits)
 {
     float value;
     memcpy(&value, &bits, sizeof value);
@@ -88,7 +95,7 @@ static inline uint32_t fp8_magnitude(float value)
 
 /* The code of q. A normal number is rounded by adding just below half of what is cut off. Adding
  * `magic`, whose last place is the smallest step of the format, rounds the others. */
-static inline uint8_t fp8_code(float q, float most, int fraction_bits, int bias)
+FP8_FUNCTION uint8_t fp8_code(float q, float most, int fraction_bits, int bias)
 {
     int cut = 23 - fraction_bits;
     float magic = fp8_float((uint32_t)(127 + 24 - bias - fraction_bits) << 23);

@@ -26,10 +26,11 @@ enum { THREADS = 256, PIECES = 4, THREADS_MAX = 1024, PIECES_MAX = 8, FEW_ROWS =
 /* ---------------------------------------------------------------- 1 x 128 -- */
 
 /* WHOLE: a row is whole groups. Otherwise its last group is shorter by whole pieces. */
-template <bool WHOLE, typename T, __nv_fp8_interpretation_t FORMAT>
+template <bool WHOLE, typename T>
 static __global__ void __launch_bounds__(THREADS)
     fp8_registers_block(const T *__restrict__ x, uint8_t *__restrict__ y,
-                        float *__restrict__ scales, int64_t groups, int row_groups, int columns)
+                        float *__restrict__ scales, int64_t groups, int row_groups, int columns,
+                        const struct fp8_format format)
 {
     enum { WIDTH = fp8_piece<T>::WIDTH, LANES = FP8_BLOCK / WIDTH, BLOCK = THREADS / LANES };
     int lane = (int)threadIdx.x % LANES;
@@ -54,16 +55,17 @@ static __global__ void __launch_bounds__(THREADS)
     for (int k = 0; k < PIECES; k++) {
         float a = fp8_absmax(fp8_lanes_max<LANES>(fp8_fold<T>(0u, raw[k])));
         if (at[k] < 0) continue;
-        if (lane == 0) scales[first + k * BLOCK] = __fdiv_rn(a, fp8_most<FORMAT>());
-        fp8_put<T, FORMAT>(y + at[k], raw[k], __fdiv_rn(fp8_most<FORMAT>(), a));
+        if (lane == 0) scales[first + k * BLOCK] = __fdiv_rn(a, format.most);
+        fp8_put<T>(format, y + at[k], raw[k], __fdiv_rn(format.most, a));
     }
 }
 
 /* A warp per group, element by element. */
-template <typename T, __nv_fp8_interpretation_t FORMAT>
+template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     fp8_registers_block_any(const T *__restrict__ x, uint8_t *__restrict__ y,
-                            float *__restrict__ scales, int64_t groups, int row_groups, int columns)
+                            float *__restrict__ scales, int64_t groups, int row_groups, int columns,
+                            const struct fp8_format format)
 {
     enum { EACH = FP8_BLOCK / 32 };
     int64_t group = (int64_t)blockIdx.x * (THREADS / 32) + threadIdx.x / 32;
@@ -82,11 +84,11 @@ static __global__ void __launch_bounds__(THREADS)
     for (int k = 0; k < EACH; k++)
         most = max(most, fp8_size(value[k]));
     float a = fp8_absmax(fp8_lanes_max<32>(most));
-    if (lane == 0) scales[group] = __fdiv_rn(a, fp8_most<FORMAT>());
-    float multiplier = __fdiv_rn(fp8_most<FORMAT>(), a);
+    if (lane == 0) scales[group] = __fdiv_rn(a, format.most);
+    float multiplier = __fdiv_rn(format.most, a);
 #pragma unroll
     for (int k = 0; k < EACH; k++)
-        if (lane + 32 * k < left) out[lane + 32 * k] = fp8_one<FORMAT>(value[k], multiplier);
+        if (lane + 32 * k < left) out[lane + 32 * k] = fp8_one(format, value[k], multiplier);
 }
 
 /* ------------------------------------------------------------------- token -- */
@@ -107,10 +109,10 @@ static __device__ __forceinline__ uint4 fp8_some(const T *in, int low, int high)
 
 /* Pieces are those of the whole matrix, aligned in x and y; unless rows are WHOLE pieces, a row has
  * a part of its first and of its last. */
-template <bool WHOLE, int COUNT, typename T, __nv_fp8_interpretation_t FORMAT>
+template <bool WHOLE, int COUNT, typename T>
 static __global__ void __launch_bounds__(THREADS_MAX)
     fp8_registers_token(const T *__restrict__ x, uint8_t *__restrict__ y,
-                        float *__restrict__ scales, int columns)
+                        float *__restrict__ scales, int columns, const struct fp8_format format)
 {
     enum { WIDTH = fp8_piece<T>::WIDTH };
     __shared__ uint32_t warps[THREADS_MAX / 32];
@@ -136,28 +138,28 @@ static __global__ void __launch_bounds__(THREADS_MAX)
     for (int k = 0; k < COUNT; k++)
         most = fp8_fold<T>(most, raw[k]);
     float a = fp8_absmax(fp8_block_max(most, warps));
-    if (threadIdx.x == 0) scales[blockIdx.x] = __fdiv_rn(a, fp8_most<FORMAT>());
-    float multiplier = __fdiv_rn(fp8_most<FORMAT>(), a);
+    if (threadIdx.x == 0) scales[blockIdx.x] = __fdiv_rn(a, format.most);
+    float multiplier = __fdiv_rn(format.most, a);
 #pragma unroll
     for (int k = 0; k < COUNT; k++) {
         int at = (threadIdx.x + k * blockDim.x) * WIDTH;
         if (at >= end) continue;
         if (high(at) - low(at) == WIDTH) {
-            fp8_put<T, FORMAT>(y + at, raw[k], multiplier);
+            fp8_put<T>(format, y + at, raw[k], multiplier);
             continue;
         }
         float value[WIDTH];
         fp8_unpack(value, raw[k], T());
 #pragma unroll
         for (int i = 0; i < WIDTH; i++)
-            if (i >= low(at) && i < high(at)) y[at + i] = fp8_one<FORMAT>(value[i], multiplier);
+            if (i >= low(at) && i < high(at)) y[at + i] = fp8_one(format, value[i], multiplier);
     }
 }
 
-template <typename T, __nv_fp8_interpretation_t FORMAT>
+template <typename T>
 static __global__ void __launch_bounds__(THREADS_MAX)
     fp8_registers_token_any(const T *__restrict__ x, uint8_t *__restrict__ y,
-                            float *__restrict__ scales, int columns)
+                            float *__restrict__ scales, int columns, const struct fp8_format format)
 {
     __shared__ uint32_t warps[THREADS_MAX / 32];
     int64_t row = (int64_t)blockIdx.x * columns;
@@ -165,59 +167,58 @@ static __global__ void __launch_bounds__(THREADS_MAX)
     for (int i = threadIdx.x; i < columns; i += blockDim.x)
         most = max(most, fp8_size(fp8_widen(x[row + i])));
     float a = fp8_absmax(fp8_block_max(most, warps));
-    if (threadIdx.x == 0) scales[blockIdx.x] = __fdiv_rn(a, fp8_most<FORMAT>());
-    float multiplier = __fdiv_rn(fp8_most<FORMAT>(), a);
+    if (threadIdx.x == 0) scales[blockIdx.x] = __fdiv_rn(a, format.most);
+    float multiplier = __fdiv_rn(format.most, a);
     for (int i = threadIdx.x; i < columns; i += blockDim.x)
-        y[row + i] = fp8_one<FORMAT>(fp8_widen(x[row + i]), multiplier);
+        y[row + i] = fp8_one(format, fp8_widen(x[row + i]), multiplier);
 }
 
 /* ------------------------------------------------------------------ launch -- */
 
 struct registers {
-    template <typename T, __nv_fp8_interpretation_t FORMAT> void run(struct assay_call *call) const
+    template <typename T> void run(struct assay_call *call, const struct fp8_format &format) const
     {
         if (call->shape->value[FP8_SCALE] == FP8_PER_128)
-            by_block<T, FORMAT>(call);
+            by_block<T>(call, format);
         else
-            by_token<T, FORMAT>(call);
+            by_token<T>(call, format);
     }
 
-    template <typename T, __nv_fp8_interpretation_t FORMAT>
-    static void by_block(struct assay_call *call)
+    template <typename T>
+    static void by_block(struct assay_call *call, const struct fp8_format &format)
     {
         const int64_t *value = call->shape->value;
         int64_t columns = value[FP8_COLUMNS], row_groups = fp8_groups(call->shape);
         int64_t groups = value[FP8_ROWS] * row_groups;
-        auto kernel = fp8_registers_block_any<T, FORMAT>;
+        auto kernel = fp8_registers_block_any<T>;
         int64_t per_block = THREADS / 32;
         if (columns % fp8_piece<T>::WIDTH == 0) {
-            kernel = columns % FP8_BLOCK == 0 ? fp8_registers_block<true, T, FORMAT>
-                                              : fp8_registers_block<false, T, FORMAT>;
+            kernel = columns % FP8_BLOCK == 0 ? fp8_registers_block<true, T>
+                                              : fp8_registers_block<false, T>;
             per_block = THREADS / (FP8_BLOCK / fp8_piece<T>::WIDTH) * PIECES;
         }
         kernel<<<(unsigned)((groups + per_block - 1) / per_block), THREADS, 0,
                  (cudaStream_t)call->stream>>>(
             (const T *)call->buffer[FP8_X], (uint8_t *)call->buffer[FP8_Y],
-            (float *)call->buffer[FP8_SCALES], groups, (int)row_groups, (int)columns);
+            (float *)call->buffer[FP8_SCALES], groups, (int)row_groups, (int)columns, format);
     }
 
-    template <typename T, __nv_fp8_interpretation_t FORMAT>
-    static void by_token(struct assay_call *call)
+    template <typename T>
+    static void by_token(struct assay_call *call, const struct fp8_format &format)
     {
-        typedef void token_kernel(const T *, uint8_t *, float *, int);
+        typedef void token_kernel(const T *, uint8_t *, float *, int, const struct fp8_format);
         token_kernel *const by_count[][2] = {
-            {fp8_registers_token<false, 1, T, FORMAT>, fp8_registers_token<true, 1, T, FORMAT>},
-            {fp8_registers_token<false, 2, T, FORMAT>, fp8_registers_token<true, 2, T, FORMAT>},
-            {fp8_registers_token<false, 4, T, FORMAT>, fp8_registers_token<true, 4, T, FORMAT>},
-            {fp8_registers_token<false, PIECES_MAX, T, FORMAT>,
-             fp8_registers_token<true, PIECES_MAX, T, FORMAT>}};
+            {fp8_registers_token<false, 1, T>, fp8_registers_token<true, 1, T>},
+            {fp8_registers_token<false, 2, T>, fp8_registers_token<true, 2, T>},
+            {fp8_registers_token<false, 4, T>, fp8_registers_token<true, 4, T>},
+            {fp8_registers_token<false, PIECES_MAX, T>, fp8_registers_token<true, PIECES_MAX, T>}};
         const int64_t rows = call->shape->value[FP8_ROWS],
                       columns = call->shape->value[FP8_COLUMNS];
         const int width = fp8_piece<T>::WIDTH;
         const bool whole = columns % width == 0;
         /* At most: a row that begins with the last element of a piece. */
         const int64_t pieces = whole ? columns / width : (columns + 2 * width - 2) / width;
-        token_kernel *kernel = fp8_registers_token_any<T, FORMAT>;
+        token_kernel *kernel = fp8_registers_token_any<T>;
         int64_t threads = THREADS_MAX;
         if (pieces <= THREADS_MAX * PIECES_MAX) {
             int index = rows <= FEW_ROWS ? 0 : 2;
@@ -228,7 +229,7 @@ struct registers {
         }
         kernel<<<(unsigned)rows, (unsigned)threads, 0, (cudaStream_t)call->stream>>>(
             (const T *)call->buffer[FP8_X], (uint8_t *)call->buffer[FP8_Y],
-            (float *)call->buffer[FP8_SCALES], (int)columns);
+            (float *)call->buffer[FP8_SCALES], (int)columns, format);
     }
 };
 

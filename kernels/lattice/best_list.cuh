@@ -48,7 +48,7 @@ static __device__ __forceinline__ int try_again(const struct lattice_args &a, in
         float2 two = from[j];
         x[2 * j] = two.x, x[2 * j + 1] = two.y;
     }
-    *digits = lattice_encode_protected(LATTICE, code_q(CODE), code_levels(CODE), x, a.r, &t);
+    *digits = lattice_encode_block(LATTICE, code_q(CODE), code_levels(CODE), x, a.r, true, &t);
     return t;
 }
 

@@ -8,21 +8,10 @@
 #include "kernels/cuda/device_memory.h"
 #include "lattice.cuh"
 
-/* Digits of x, with the protection that is asked for; *t is a block's own. */
+/* With `most`, only the largest T. */
 template <int LATTICE, int Q>
-static __device__ __forceinline__ uint64_t lattice_digits(const struct lattice_args &a,
-                                                          const float x[], int *t)
-{
-    *t = 0;
-    if (a.overload == OVERLOAD_BLOCK)
-        return lattice_encode_protected(LATTICE, Q, a.levels, x, a.r, t);
-    float r = a.shared_t ? a.r * lattice_power(-*a.shared_t) : a.r;
-    return lattice_encode_once(LATTICE, Q, a.levels, x, r, NULL);
-}
-
-template <int TASK, int LATTICE, int Q>
 static __global__ void __launch_bounds__(LATTICE_THREADS)
-    lattice_thread_a_block(const struct lattice_args a)
+    lattice_thread_a_block(const struct lattice_args a, enum lattice_task task, int *most)
 {
     constexpr int D = lattice_d(LATTICE);
     int64_t i = (int64_t)blockIdx.x * LATTICE_THREADS + threadIdx.x;
@@ -31,16 +20,21 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
     int t, count = lattice_span<D>(a, block, &offset);
     uint64_t digits;
     float x[D];
-    if (TASK == TASK_DECODE) {
+    if (task == TASK_DECODE) {
         digits = lattice_get_digits<LATTICE, Q>(a, block);
         t = lattice_get_t(a, block);
     } else {
 #pragma unroll
         for (int j = 0; j < D; j++)
             x[j] = j < count ? ((const float *)a.in)[offset + j] : 0.0f;
-        digits = lattice_digits<LATTICE, Q>(a, x, &t);
+        float r = a.shared_t ? a.r * lattice_power(-*a.shared_t) : a.r;
+        digits = lattice_encode_block(LATTICE, Q, a.levels, x, r, a.overload == OVERLOAD_BLOCK, &t);
     }
-    if (TASK == TASK_ENCODE) {
+    if (most) {
+        if (t > 0 && t <= LATTICE_T_MAX) atomicMax(most, t);
+        return;
+    }
+    if (task == TASK_ENCODE) {
         lattice_put_digits<LATTICE, Q>(a, block, digits);
         if (a.overload == OVERLOAD_BLOCK) a.t[block] = (uint8_t)t;
         if (a.shared_t && block == 0) a.t[0] = (uint8_t)*a.shared_t;
@@ -52,39 +46,17 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
         if (j < count) ((float *)a.out)[offset + j] = x[j];
 }
 
-template <int LATTICE, int Q>
-static __global__ void __launch_bounds__(LATTICE_THREADS)
-    largest_t(const struct lattice_args a, int *most)
-{
-    constexpr int D = lattice_d(LATTICE);
-    int64_t block = (int64_t)blockIdx.x * LATTICE_THREADS + threadIdx.x, offset;
-    if (block >= a.count) return;
-    float x[D];
-    int t, count = lattice_span<D>(a, block, &offset);
-#pragma unroll
-    for (int j = 0; j < D; j++)
-        x[j] = j < count ? ((const float *)a.in)[offset + j] : 0.0f;
-    lattice_encode_protected(LATTICE, Q, a.levels, x, a.r, &t);
-    if (t > 0 && t <= LATTICE_T_MAX) atomicMax(most, t);
-}
-
 struct blocks {
     enum lattice_task task;
     struct lattice_args args;
     cudaStream_t stream;
+    int *most;
 
     template <int LATTICE, int Q> int run() const
     {
-        unsigned grid = lattice_grid(args.count, LATTICE_THREADS);
-        if (task == TASK_ENCODE)
-            lattice_thread_a_block<TASK_ENCODE, LATTICE, Q>
-                <<<grid, LATTICE_THREADS, 0, stream>>>(args);
-        else if (task == TASK_DECODE)
-            lattice_thread_a_block<TASK_DECODE, LATTICE, Q>
-                <<<grid, LATTICE_THREADS, 0, stream>>>(args);
-        else
-            lattice_thread_a_block<TASK_ROUNDTRIP, LATTICE, Q>
-                <<<grid, LATTICE_THREADS, 0, stream>>>(args);
+        lattice_thread_a_block<LATTICE, Q>
+            <<<lattice_grid(args.count, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args, task,
+                                                                                        most);
         return assay_launched();
     }
 };
@@ -92,22 +64,9 @@ struct blocks {
 int lattice_enqueue_blocks(const struct lattice_job *job, const struct lattice_args *args,
                            cudaStream_t stream)
 {
-    struct blocks kernel = {job->task, *args, stream};
+    const struct blocks kernel = {job->task, *args, stream, NULL};
     return lattice_instance(job, kernel);
 }
-
-struct largest {
-    struct lattice_args args;
-    int *most;
-    cudaStream_t stream;
-
-    template <int LATTICE, int Q> int run() const
-    {
-        largest_t<LATTICE, Q>
-            <<<lattice_grid(args.count, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args, most);
-        return assay_launched();
-    }
-};
 
 static int setup(struct assay_call *call)
 {
@@ -124,7 +83,8 @@ static int launch(struct assay_call *call)
     cudaStream_t stream = (cudaStream_t)call->stream;
     int *most = (int *)call->state;
     if (most) {
-        struct largest kernel = {args, most, stream};
+        struct blocks kernel = {job.task, args, stream, most};
+        kernel.args.overload = OVERLOAD_BLOCK;
         cudaError_t error = cudaMemsetAsync(most, 0, sizeof *most, stream);
         if (assay_cuda(error, "cudaMemsetAsync") < 0 || lattice_instance(&job, kernel) < 0)
             return -1;

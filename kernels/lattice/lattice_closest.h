@@ -34,11 +34,14 @@
 #define LATTICE_FN    static inline __attribute__((always_inline, unused))
 #define LATTICE_CONST LATTICE_FN
 #endif
-/* On a GPU an array whose indices are all constants is registers. */
+/* On a GPU an array whose indices are all constants is registers. A loop that seldom goes round
+ * twice stays a loop. */
 #ifdef __CUDA_ARCH__
 #define LATTICE_UNROLL _Pragma("unroll")
+#define LATTICE_LOOP   _Pragma("unroll 1")
 #else
 #define LATTICE_UNROLL
+#define LATTICE_LOOP
 #endif
 
 /* The choices of `lattice` and of `code`. Named, since a kernel whose type depends on one has it in

@@ -69,8 +69,9 @@ LATTICE_FN int lattice_mod(int value, int q)
  * bits at 2 (m d + j), whatever q is.
  */
 
-/* Digits of the nested points of z; *overload: the last does not vanish. */
-LATTICE_FN uint64_t lattice_nest(int lattice, int q, int levels, const int point[], bool *overload)
+/* Digits of the nested points of z; *overload, where it is `wanted`: the last does not vanish. */
+LATTICE_FN uint64_t lattice_nest(int lattice, int q, int levels, const int point[], bool wanted,
+                                 bool *overload)
 {
     const int d = lattice_d(lattice);
     uint64_t digits = 0;
@@ -87,13 +88,13 @@ LATTICE_FN uint64_t lattice_nest(int lattice, int q, int levels, const int point
         for (int i = 0; i < d; i++)
             level |= (uint32_t)lattice_mod(k[i], q) << (2 * i);
         digits |= (uint64_t)level << (2 * d * m);
-        if (m + 1 == levels && !overload) break;
+        if (m + 1 == levels && !wanted) break;
         lattice_closest_quotient(lattice, q, z, next);
         LATTICE_UNROLL
         for (int i = 0; i < d; i++)
             z[i] = next[i];
     }
-    if (overload) {
+    if (wanted) {
         int any = 0;
         LATTICE_UNROLL
         for (int i = 0; i < d; i++)

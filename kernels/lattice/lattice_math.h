@@ -38,25 +38,29 @@ LATTICE_FN uint64_t lattice_encode_once(int lattice, int q, int levels, const fl
     if (overload) *overload = false;
     if (!lattice_scale(lattice, x, r, v)) return 0;
     lattice_closest(lattice, v, z);
-    return lattice_nest(lattice, q, levels, z, overload);
+    return lattice_nest(lattice, q, levels, z, overload != NULL, overload);
 }
 
-/* Digits of a block, beta doubled until it is not overloaded; *t counts. */
-LATTICE_FN uint64_t lattice_encode_protected(int lattice, int q, int levels, const float x[],
-                                             float r, int *t)
+/* Digits of a block; where it is to be `is_protected`, beta is doubled until it is not overloaded,
+ * and *t counts. One loop for both, so that a kernel that decides at run time has the arithmetic
+ * once. */
+LATTICE_FN uint64_t lattice_encode_block(int lattice, int q, int levels, const float x[], float r,
+                                         bool is_protected, int *t)
 {
     float v[LATTICE_MAX_D];
     int z[LATTICE_MAX_D];
-    bool overload = lattice_scale(lattice, x, r, v);
-    *t = LATTICE_LOST;
-    if (!overload) return 0;
+    *t = is_protected ? LATTICE_LOST : 0;
+    if (!lattice_scale(lattice, x, r, v)) return 0;
+    LATTICE_LOOP
     for (int doublings = 0; doublings <= LATTICE_T_MAX; doublings++) {
-        lattice_scale(lattice, x, r * lattice_power(-doublings), v);
+        bool overload;
         lattice_closest(lattice, v, z);
-        uint64_t digits = lattice_nest(lattice, q, levels, z, &overload);
-        if (overload) continue;
-        *t = doublings;
-        return digits;
+        uint64_t digits = lattice_nest(lattice, q, levels, z, is_protected, &overload);
+        if (!is_protected || !overload) {
+            *t = doublings;
+            return digits;
+        }
+        lattice_scale(lattice, x, r * lattice_power(-1 - doublings), v);
     }
     return 0;
 }

@@ -43,12 +43,8 @@ static __device__ __forceinline__ uint64_t vec_encode(const struct lattice_args 
     uint64_t word = 0;
 #pragma unroll
     for (int b = 0; b < 8 / D; b++) {
-        uint64_t digits;
-        t[b] = 0;
-        if (a.overload == OVERLOAD_BLOCK)
-            digits = lattice_encode_protected(LATTICE, Q, LEVELS, x + b * D, a.r, &t[b]);
-        else
-            digits = lattice_encode_once(LATTICE, Q, LEVELS, x + b * D, a.r, NULL);
+        uint64_t digits = lattice_encode_block(LATTICE, Q, LEVELS, x + b * D, a.r,
+                                               a.overload == OVERLOAD_BLOCK, &t[b]);
         word |= lattice_pack(Q, D * LEVELS, digits) << (8 * bytes * b);
     }
     return word;

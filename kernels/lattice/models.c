@@ -28,8 +28,8 @@ uint64_t lattice_block_encode(const struct lattice_job *job, const float x[8], i
         *t = 0;
         return lattice_block_encode_at(job, x, 0, NULL);
     }
-    if (job->q == 4) return EACH_LATTICE(lattice_encode_protected, 4, job->levels, x, job->r, t);
-    return EACH_LATTICE(lattice_encode_protected, job->q, job->levels, x, job->r, t);
+    if (job->q == 4) return EACH_LATTICE(lattice_encode_block, 4, job->levels, x, job->r, true, t);
+    return EACH_LATTICE(lattice_encode_block, job->q, job->levels, x, job->r, true, t);
 }
 
 void lattice_block_decode(const struct lattice_job *job, uint64_t digits, int t, float y[8])

@@ -1,8 +1,6 @@
-#include <cuda_bf16.h>
-#include <cuda_fp8.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include "case/element.h"
 #include "device/cuda/device_kernels.h"
 #include "device/elements.h"
 
@@ -89,20 +87,6 @@ extern "C" int kernel_unwritten(void *stream, const void *memory, size_t bytes, 
 
 /* ------------------------------------------------------------- differences -- */
 
-template <typename T> __device__ static double number(T value)
-{
-    return (double)value;
-}
-#define NARROW(type)                                                                               \
-    template <> __device__ double number<type>(type value)                                         \
-    {                                                                                              \
-        return (double)(float)value;                                                               \
-    }
-NARROW(__half)
-NARROW(__nv_bfloat16)
-NARROW(__nv_fp8_e4m3)
-NARROW(__nv_fp8_e5m2)
-
 __device__ static struct difference larger(struct difference a, struct difference b)
 {
     bool second = b.by > a.by || (b.by == a.by && b.index < a.index);
@@ -110,14 +94,14 @@ __device__ static struct difference larger(struct difference a, struct differenc
 }
 
 /* A block per part. */
-template <typename T>
-__global__ void assay_differ(const T *a, const T *b, int64_t count, struct difference *out)
+__global__ void assay_differ(const void *a, const void *b, enum assay_type type, int64_t count,
+                             struct difference *out)
 {
     __shared__ struct difference most[PART_THREADS];
     int64_t begin = blockIdx.x * count / gridDim.x, end = (blockIdx.x + 1) * count / gridDim.x;
     struct difference mine = {begin, 0};
     for (int64_t i = begin + threadIdx.x; i < end; i += PART_THREADS) {
-        double by = difference_of(number(a[i]), number(b[i]));
+        double by = difference_of(element_load(type, a, i), element_load(type, b, i));
         if (by > mine.by) mine = {i, by};
     }
     most[threadIdx.x] = mine;
@@ -129,20 +113,11 @@ __global__ void assay_differ(const T *a, const T *b, int64_t count, struct diffe
     if (threadIdx.x == 0) out[blockIdx.x] = most[0];
 }
 
-template <typename T>
-static void differ(void *stream, const void *a, const void *b, int64_t count,
-                   struct difference *out)
-{
-    assay_differ<T><<<ASSAY_CHECK_PLACES, PART_THREADS, 0, (cudaStream_t)stream>>>(
-        (const T *)a, (const T *)b, count, out);
-}
-
 extern "C" int kernel_differ(void *stream, const void *a, const void *b, enum assay_type type,
                              int64_t count, struct difference *out)
 {
-    typedef void differ_function(void *, const void *, const void *, int64_t, struct difference *);
-    static differ_function *const table[ASSAY_TYPES] = {EACH_TYPE(differ)};
-    table[type](stream, a, b, count, out);
+    assay_differ<<<ASSAY_CHECK_PLACES, PART_THREADS, 0, (cudaStream_t)stream>>>(a, b, type, count,
+                                                                                out);
     return assay_launched();
 }
 
@@ -150,9 +125,8 @@ extern "C" int kernel_differ(void *stream, const void *a, const void *b, enum as
 
 /* A group of `lanes` threads per row, 32 or the whole block, sums it in strides and then in a
  * tree: the order depends on the shape alone. */
-template <typename T>
-__global__ void assay_signed_sums(const T *matrix, int64_t rows, int64_t columns, uint64_t seed,
-                                  int lanes, double *sums)
+__global__ void assay_signed_sums(const void *matrix, enum assay_type type, int64_t rows,
+                                  int64_t columns, uint64_t seed, int lanes, double *sums)
 {
     __shared__ double part[THREADS];
     int lane = (int)threadIdx.x % lanes, groups = THREADS / lanes;
@@ -161,7 +135,7 @@ __global__ void assay_signed_sums(const T *matrix, int64_t rows, int64_t columns
         int64_t row = first + threadIdx.x / lanes;
         double sum = 0;
         for (int64_t j = lane; row < rows && j < columns; j += lanes)
-            sum += sign_of(seed, j) * number(matrix[row * columns + j]);
+            sum += sign_of(seed, j) * element_load(type, matrix, row * columns + j);
         part[threadIdx.x] = sum;
         for (int half = lanes / 2; half > 0; half /= 2) {
             __syncthreads();
@@ -172,20 +146,11 @@ __global__ void assay_signed_sums(const T *matrix, int64_t rows, int64_t columns
     }
 }
 
-template <typename T>
-static void signed_sums(void *stream, const void *matrix, int64_t rows, int64_t columns,
-                        uint64_t seed, double *sums)
-{
-    int lanes = columns < WIDE ? 32 : THREADS;
-    assay_signed_sums<T><<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>((const T *)matrix, rows,
-                                                                       columns, seed, lanes, sums);
-}
-
 extern "C" int kernel_signed_sums(void *stream, const void *matrix, enum assay_type type,
                                   int64_t rows, int64_t columns, uint64_t seed, double *sums)
 {
-    typedef void sums_function(void *, const void *, int64_t, int64_t, uint64_t, double *);
-    static sums_function *const table[ASSAY_TYPES] = {EACH_TYPE(signed_sums)};
-    table[type](stream, matrix, rows, columns, seed, sums);
+    int lanes = columns < WIDE ? 32 : THREADS;
+    assay_signed_sums<<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>(matrix, type, rows, columns,
+                                                                    seed, lanes, sums);
     return assay_launched();
 }

@@ -1,9 +1,7 @@
-#include <cuda_bf16.h>
-#include <cuda_fp8.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include "base/fill.h"
+#include "case/element.h"
 #include "device/cuda/device_kernels.h"
 
 enum { THREADS = 256, BLOCKS = 132 * 16 };
@@ -57,56 +55,19 @@ extern "C" __global__ void assay_flush_write(uint4 *buffer, size_t count)
 
 /* ----------------------------------------------------------------- filling -- */
 
-/* Like assay_store: floats are rounded once, from double, to nearest even. */
-template <typename T> __device__ T element(double value)
-{
-    return (T)value;
-}
-template <> __device__ __half element<__half>(double value)
-{
-    return __double2half(value);
-}
-template <> __device__ __nv_bfloat16 element<__nv_bfloat16>(double value)
-{
-    return __double2bfloat16(value);
-}
-template <> __device__ __nv_fp8_e4m3 element<__nv_fp8_e4m3>(double value)
-{
-    __nv_fp8_e4m3 code;
-    code.__x = __nv_cvt_double_to_fp8(value, __NV_SATFINITE, __NV_E4M3);
-    return code;
-}
-template <> __device__ __nv_fp8_e5m2 element<__nv_fp8_e5m2>(double value)
-{
-    __nv_fp8_e5m2 code;
-    code.__x = __nv_cvt_double_to_fp8(value, __NV_SATFINITE, __NV_E5M2);
-    return code;
-}
-
-template <typename T>
-__global__ void assay_fill_elements(T *memory, int64_t count, struct assay_fill fill,
-                                    const float *hard, uint64_t seed)
+__global__ void assay_fill_elements(void *memory, enum assay_type type, int64_t count,
+                                    struct assay_fill fill, const float *hard, uint64_t seed)
 {
     int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
-        memory[i] = element<T>(fill_value(&fill, hard, seed, i));
-}
-
-template <typename T>
-static void fill_with(void *stream, void *memory, int64_t count, const struct assay_fill *fill,
-                      const float *hard, uint64_t seed)
-{
-    assay_fill_elements<T>
-        <<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>((T *)memory, count, *fill, hard, seed);
+        element_store(type, memory, i, fill_value(&fill, hard, seed, i));
 }
 
 extern "C" int kernel_fill(void *stream, void *memory, enum assay_type type, int64_t count,
                            const struct assay_fill *fill, const float *hard, uint64_t seed)
 {
-    typedef void filler(void *, void *, int64_t, const struct assay_fill *, const float *,
-                        uint64_t);
-    static filler *const fillers[ASSAY_TYPES] = {EACH_TYPE(fill_with)};
-    fillers[type](stream, memory, count, fill, hard, seed);
+    assay_fill_elements<<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>(memory, type, count, *fill,
+                                                                      hard, seed);
     return assay_launched();
 }
 

@@ -7,11 +7,6 @@
 
 #include "device/device.h"
 
-/* A template for each enum assay_type, in its order. */
-#define EACH_TYPE(f)                                                                               \
-    f<float>, f<double>, f<__half>, f<__nv_bfloat16>, f<int8_t>, f<uint8_t>, f<int16_t>,           \
-        f<int32_t>, f<uint32_t>, f<int64_t>, f<__nv_fp8_e4m3>, f<__nv_fp8_e5m2>
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -253,7 +253,7 @@ static __device__ __forceinline__ void fp32_sum(const fp32_source<TILE> &source,
 #pragma unroll
     for (int i = 0; i < TILE::SUMS; i++)
         sum[i] = 0;
-#pragma unroll
+#pragma unroll 1
     for (int stage = 0; stage < FP32_STAGES - 1; stage++) {
 #pragma unroll
         for (int turn = 0; turn < TILE::TURNS; turn++)
@@ -312,55 +312,37 @@ static __device__ __forceinline__ void fp32_store(const struct linear_operands &
              column0 + fp32_column<TILE>() + quad % across * (128 / TILE::LANES), sum);
 }
 
-/* A tile of a block, or a part of one: the work of shares. */
+/* What a block does with the sums of a tile, or of a part of one, that it has by `walk`. */
 template <typename TILE>
-static __device__ __forceinline__ void fp32_shares(const struct linear_fp32 &plan,
-                                                   fp32_stage<TILE> *ring,
-                                                   const fp32_kept<TILE> &kept)
+static __device__ __forceinline__ void fp32_finish(const struct linear_fp32 &plan,
+                                                   const struct linear_walk &walk,
+                                                   const struct linear_unit &unit, int64_t row0,
+                                                   int column0, const fp32_kept<TILE> &kept)
 {
-    const int shares = (int)gridDim.x;
-    struct linear_walk walk = linear_walk_of(shares - 1 - (int)blockIdx.x, &plan.division);
-    struct linear_unit unit;
     auto writer = [&](int share) {
-        return (shares - 1 - share) * TILE::WARPS + (int)threadIdx.x / 32;
+        return (walk.of.shares - 1 - share) * TILE::WARPS + (int)threadIdx.x / 32;
     };
-    while (linear_walk_next(&walk, &unit)) {
-        struct linear_tile at = linear_order(unit.tile, plan.bands, plan.columns, FP32_GROUP);
-        const int64_t row0 = (int64_t)at.band * TILE::ROWS;
-        const int column0 = at.column * TILE::COLUMNS;
-        fp32_sum<TILE>(fp32_source<TILE>(plan.operands, row0, column0, unit.end * FP32_DEPTH),
-                       unit.begin, unit.end, ring, kept);
-        if (unit.begin > 0) {
-            kept.give(plan.parts, writer(walk.share));
-        } else {
-            int other;
-            for (int i = 0; unit.end < plan.division.depth &&
-                            (other = linear_walk_other(&walk, unit.tile, i)) >= 0;
-                 i++)
-                kept.add(plan.parts, writer(other));
-#pragma unroll 4
-            for (int quad = 0; quad < kept.QUADS; quad++)
-                fp32_store<TILE>(plan.operands, quad, row0, column0, kept.at(quad));
-        }
-        __syncthreads(); /* before the ring is filled again */
+    if (unit.begin > 0) {
+        kept.give(plan.parts, writer(walk.share));
+        return;
     }
+    int other;
+    for (int i = 0;
+         unit.end < plan.division.depth && (other = linear_walk_other(&walk, unit.tile, i)) >= 0;
+         i++)
+        kept.add(plan.parts, writer(other));
+#pragma unroll 4
+    for (int quad = 0; quad < kept.QUADS; quad++)
+        fp32_store<TILE>(plan.operands, quad, row0, column0, kept.at(quad));
 }
 
-/* A cluster's tile, whose k its blocks divide. Each stores a part of the outputs. */
+/* The same in a cluster, whose blocks divide k: each stores a part of the outputs. */
 template <typename TILE>
-static __device__ __forceinline__ void fp32_together(const struct linear_fp32 &plan,
-                                                     fp32_stage<TILE> *ring,
-                                                     const fp32_kept<TILE> &kept)
+static __device__ __forceinline__ void fp32_finish_together(const struct linear_fp32 &plan,
+                                                            int rank, int64_t row0, int column0,
+                                                            const fp32_kept<TILE> &kept)
 {
 #ifdef HOPPER_CODE
-    const int rank = (int)blockIdx.x % plan.cluster, depth = plan.division.depth;
-    struct linear_tile at =
-        linear_order((int)blockIdx.x / plan.cluster, plan.bands, plan.columns, FP32_GROUP);
-    const int64_t row0 = (int64_t)at.band * TILE::ROWS;
-    const int column0 = at.column * TILE::COLUMNS;
-    const int begin = depth * rank / plan.cluster, end = depth * (rank + 1) / plan.cluster;
-    fp32_sum<TILE>(fp32_source<TILE>(plan.operands, row0, column0, end * FP32_DEPTH), begin, end,
-                   ring, kept);
     hopper_cluster_sync();
     for (int quad = rank; quad < kept.QUADS; quad += plan.cluster) {
         const uint32_t from = hopper_shared(&kept.at(quad));
@@ -373,7 +355,9 @@ static __device__ __forceinline__ void fp32_together(const struct linear_fp32 &p
 #endif
 }
 
-/* Blocks that were launched last have the first shares: linear_parts.h. */
+/* Blocks that were launched last have the first shares: linear_parts.h. A cluster has one tile. One
+ * loop for both, and no copies of a first stage: with the products compiled once, and only so many
+ * instructions around them, the compiler gives their registers the parity that is wanted. */
 template <typename TILE>
 static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
     linear_fp32_kernel(const __grid_constant__ struct linear_fp32 plan)
@@ -381,8 +365,24 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
     extern __shared__ __align__(16) unsigned char fp32_shared[];
     fp32_stage<TILE> *ring = (fp32_stage<TILE> *)fp32_shared;
     const fp32_kept<TILE> kept = {(float4 *)fp32_shared + threadIdx.x};
-    if (plan.cluster > 1)
-        fp32_together<TILE>(plan, ring, kept);
-    else
-        fp32_shares<TILE>(plan, ring, kept);
+    const int cluster = plan.cluster, rank = (int)blockIdx.x % cluster;
+    struct linear_walk walk = linear_walk_of((int)gridDim.x - 1 - (int)blockIdx.x, &plan.division);
+    struct linear_unit unit = {(int)blockIdx.x / cluster, plan.division.depth * rank / cluster,
+                               plan.division.depth * (rank + 1) / cluster};
+    bool more = cluster > 1 || linear_walk_next(&walk, &unit);
+    while (more) {
+        struct linear_tile at = linear_order(unit.tile, plan.bands, plan.columns, FP32_GROUP);
+        const int64_t row0 = (int64_t)at.band * TILE::ROWS;
+        const int column0 = at.column * TILE::COLUMNS;
+        fp32_sum<TILE>(fp32_source<TILE>(plan.operands, row0, column0, unit.end * FP32_DEPTH),
+                       unit.begin, unit.end, ring, kept);
+        if (cluster > 1) {
+            fp32_finish_together<TILE>(plan, rank, row0, column0, kept);
+            more = false;
+        } else {
+            fp32_finish<TILE>(plan, walk, unit, row0, column0, kept);
+            __syncthreads(); /* before the ring is filled again */
+            more = linear_walk_next(&walk, &unit);
+        }
+    }
 }

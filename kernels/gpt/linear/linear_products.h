@@ -4,7 +4,13 @@
  */
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include "linear_steps.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* The epilogue of an output, after the bias. */
 enum linear_finish { LINEAR_PLAIN, LINEAR_GELU };
@@ -37,3 +43,7 @@ int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operand
                       enum gpt_precision precision, enum linear_finish finish);
 int linear_wgmma_enqueue(const struct linear_wgmma *product, cudaStream_t stream);
 void linear_wgmma_release(struct linear_wgmma *product);
+
+#ifdef __cplusplus
+}
+#endif

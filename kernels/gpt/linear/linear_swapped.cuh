@@ -50,6 +50,7 @@ template <typename T, int ROWS_, int GROUPS_, bool BY_TMA_> struct swapped_confi
     static constexpr int COPIED = CONSUMERS / SWAPPED_CHUNKS; /* rows that threads copy at a time */
     static constexpr int PANEL = WGMMA_ROW_BYTES / (int)sizeof(T); /* columns of y of a box */
     static constexpr int PANELS = WGMMA_ROWS / PANEL;              /* of a warpgroup */
+    static constexpr bool DIRECT = X_ROWS <= SWAPPED_DIRECT;       /* a finish that it may have */
     /* For skinny_finish. */
     static constexpr int ROWS = X_ROWS / 8, QUADS = W_ROWS / 4, PITCH = W_ROWS + 4;
     static constexpr int WARPS = 1, SUMS = X_ROWS * PITCH;
@@ -201,7 +202,7 @@ static __device__ __forceinline__ void swapped_sum_copied(float (&sum)[CONFIG::X
 template <typename CONFIG>
 static __device__ __forceinline__ bool swapped_rehearses(const struct linear_swapped_plan &plan)
 {
-    return CONFIG::X_ROWS <= SWAPPED_DIRECT && plan.finish == LINEAR_SWAPPED_DIRECT;
+    return CONFIG::DIRECT && plan.finish == LINEAR_SWAPPED_DIRECT;
 }
 
 #endif

@@ -148,7 +148,7 @@ static __device__ __forceinline__ void swapped_finish(const struct linear_swappe
     const int group = threadIdx.x / WGMMA_THREADS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const bool consumes = !CONFIG::BY_TMA || group < CONFIG::GROUPS;
     const int column = work.column + 16 * warp;
-    if (plan.finish == LINEAR_SWAPPED_DIRECT) {
+    if (CONFIG::DIRECT && plan.finish == LINEAR_SWAPPED_DIRECT) {
         if (!consumes) return;
         swapped_add_bias<CONFIG>(plan.operands, sum, column, lane);
         swapped_store<CONFIG>(typename CONFIG::type(), plan.operands, sum, work, column, lane);

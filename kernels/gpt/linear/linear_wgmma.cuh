@@ -54,11 +54,12 @@ enum {
 /* Cycles of the tensor cores for a column of a tile and a stage, in either type. */
 static constexpr double LWG_COLUMN_CYCLES = 4;
 
-/* One kernel: operands of type T. */
-template <typename T, int COLUMNS_, int CLUSTER_, bool TURNS_> struct lwg_config {
+/* One kernel: operands of type T. PLAIN: its only finish is LINEAR_PLAIN. */
+template <typename T, int COLUMNS_, int CLUSTER_, bool TURNS_, bool PLAIN_ = false>
+struct lwg_config {
     using type = T;
     static constexpr int COLUMNS = COLUMNS_, CLUSTER = CLUSTER_;
-    static constexpr bool TURNS = TURNS_;
+    static constexpr bool TURNS = TURNS_, PLAIN = PLAIN_;
     static constexpr int HALVES = TURNS ? LWG_ROWS / WGMMA_ROWS : 1; /* a warpgroup's, of a tile */
     static constexpr int READERS = LWG_WARPS / (TURNS ? LWG_CONSUMERS : 1); /* warps, of a stage */
     /* Boxes of 128 bytes of k in a stage. What comes with a stage, its barriers and the first of
@@ -259,8 +260,8 @@ static __device__ __forceinline__ void lwg_store(
     for (int half = 0; half < CONFIG::HALVES; half++) {
         if (lane == 0) hopper_store_wait<0>(); /* the half before, or the last tile's */
         __syncwarp();
-        linear_sums_finish<T, CONFIG::COLUMNS>(plan.operands, plan.finish, sum[half], bias, out,
-                                               lane);
+        linear_sums_finish<T, CONFIG::COLUMNS>(
+            plan.operands, CONFIG::PLAIN ? LINEAR_PLAIN : plan.finish, sum[half], bias, out, lane);
         linear_store_rows<T, CONFIG::COLUMNS, CONFIG::BUFFERS>(
             plan.y, sum[half], row + half * WGMMA_ROWS, column, out, lane);
     }

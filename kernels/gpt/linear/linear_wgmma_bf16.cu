@@ -4,8 +4,8 @@
 static const struct lwg_kernel kernels[] = {
     lwg_kernel_of<uint16_t, 256, 2, false>(1.0),  lwg_kernel_of<uint16_t, 192, 2, true>(0.94),
     lwg_kernel_of<uint16_t, 192, 1, false>(0.93), lwg_kernel_of<uint16_t, 64, 1, false>(0.54),
-    lwg_kernel_of<uint16_t, 128, 1, false>(0),    lwg_kernel_of<uint16_t, 192, 2, false>(0),
-    lwg_kernel_of<uint16_t, 192, 3, false>(0),    lwg_kernel_of<uint16_t, 256, 3, false>(0),
+    lwg_plain_of<uint16_t, 128, 1, false>(),      lwg_plain_of<uint16_t, 192, 2, false>(),
+    lwg_plain_of<uint16_t, 192, 3, false>(),      lwg_plain_of<uint16_t, 256, 3, false>(),
 };
 
 struct lwg_kernels lwg_kernels_bf16(void)

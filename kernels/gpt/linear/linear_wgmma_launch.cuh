@@ -47,6 +47,7 @@ template <typename CONFIG>
 static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *operands,
                        enum linear_finish finish, const struct lwg_how *how)
 {
+    if (CONFIG::PLAIN && finish != LINEAR_PLAIN) return assay_error("a plain product alone");
     return lwg_prepare_for<CONFIG, typename CONFIG::type>((const void *)linear_wgmma<CONFIG>, plan,
                                                           operands, finish, how);
 }
@@ -64,4 +65,12 @@ static constexpr struct lwg_kernel lwg_kernel_of(double rate)
 {
     using config = lwg_config<T, COLUMNS, CLUSTER, TURNS>;
     return {COLUMNS, CLUSTER, TURNS, rate, lwg_prepare<config>, lwg_enqueue<config>};
+}
+
+/* One that `best` times and `choose` does not take, so that it needs no other finish. */
+template <typename T, int COLUMNS, int CLUSTER, bool TURNS>
+static constexpr struct lwg_kernel lwg_plain_of(void)
+{
+    using config = lwg_config<T, COLUMNS, CLUSTER, TURNS, true>;
+    return {COLUMNS, CLUSTER, TURNS, 0, lwg_prepare<config>, lwg_enqueue<config>};
 }

@@ -4,9 +4,9 @@
 static const struct lwg_kernel kernels[] = {
     lwg_kernel_of<float, 256, 2, false>(1.0),  lwg_kernel_of<float, 128, 2, true>(0.96),
     lwg_kernel_of<float, 192, 1, false>(0.90), lwg_kernel_of<float, 64, 1, false>(0.48),
-    lwg_kernel_of<float, 256, 4, false>(0),    lwg_kernel_of<float, 256, 1, false>(0),
-    lwg_kernel_of<float, 128, 1, false>(0),    lwg_kernel_of<float, 128, 2, false>(0),
-    lwg_kernel_of<float, 256, 3, false>(0),
+    lwg_plain_of<float, 256, 4, false>(),      lwg_plain_of<float, 256, 1, false>(),
+    lwg_plain_of<float, 128, 1, false>(),      lwg_plain_of<float, 128, 2, false>(),
+    lwg_plain_of<float, 256, 3, false>(),
 };
 
 struct lwg_kernels lwg_kernels_tf32(void)

@@ -34,7 +34,8 @@ template <typename T, int B, bool TENSOR> static struct choice choice_of(const s
             own > units ? own : units, TENSOR ? 2 : 1};
 }
 
-/* Where an operand may be rounded, several sequences go to the tensor cores. */
+/* Where an operand may be rounded, several sequences go to the tensor cores. In fp32 two take the
+ * kernel of four: reading the weights takes as long for both. */
 static struct choice choose(const struct model *model)
 {
     int64_t batch = model->batch;
@@ -43,9 +44,7 @@ static struct choice choose(const struct model *model)
         return bf16 ? choice_of<uint16_t, 1, false>(model) : choice_of<float, 1, false>(model);
     if (bf16) return choice_of<uint16_t, 8, true>(model);
     if (model->precision == GPT_TF32) return choice_of<float, 8, true>(model);
-    return batch == 2   ? choice_of<float, 2, false>(model)
-           : batch <= 4 ? choice_of<float, 4, false>(model)
-                        : choice_of<float, 8, false>(model);
+    return batch <= 4 ? choice_of<float, 4, false>(model) : choice_of<float, 8, false>(model);
 }
 
 /* ----------------------------------------------------------------- memory -- */

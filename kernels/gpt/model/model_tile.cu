@@ -60,6 +60,7 @@ const char *model_tile_refused(const struct model_step *step, int index)
     const struct tile *tile = tiles_of(step->precision, &count) + index;
     if ((int64_t)shared_of(step, tile) > assay_card()->shared_bytes)
         return "rows too long for shared memory";
+    if (step->scale ? step->residual != NULL : step->gelu) return "no such end of a product";
     if (!aligned(step) && !tile->unaligned) return "rows that do not start on 16 bytes";
     return NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * model_tile.cuh - one kernel for y = residual + act(norm(x) w^T + bias), for the products of
- * models that are too small to fill the device with large tiles.
+ * model_tile.cuh - one kernel for y = act(norm(x) w^T + bias) and y = residual + x w^T + bias, for
+ * the products of models that are too small to fill the device with large tiles.
  *
  * A block computes ROWS x COLUMNS outputs by WARPS_M x WARPS_N warps, or by as many for each slice
  * of every stage along k (model_tile_sums.cuh). w is fetched by cp.async, a few stages of 128
@@ -158,14 +158,15 @@ static __device__ __forceinline__ void tile_normalise(T *x, int pitch, int rows,
 }
 
 /* Finish and store one output from its sum. */
-template <typename T>
+template <typename T, bool NORM>
 static __device__ __forceinline__ void tile_put(const tile_args &args, int row, int column,
                                                 float sum)
 {
     if (row >= args.m || column >= args.n) return;
     if (args.bias) sum += gpt_float(__ldg((const T *)args.bias + column));
-    if (args.gelu) sum = gpt_gelu_fast(sum);
-    if (args.residual) sum += gpt_float(((const T *)args.residual)[row * args.ldr + column]);
+    if (NORM && args.gelu) sum = gpt_gelu_fast(sum);
+    if (!NORM && args.residual)
+        sum += gpt_float(((const T *)args.residual)[row * args.ldr + column]);
     gpt_put((T *)args.y + row * args.ldy + column, sum);
 }
 
@@ -182,7 +183,7 @@ struct tile_config {
 };
 
 /* Write the sums of all slices over w; each slice then stores its share of the outputs. */
-template <typename T, class CONFIG, class SUMS>
+template <typename T, class CONFIG, bool NORM, class SUMS>
 static __device__ __forceinline__ void tile_put_slices(const tile_args &args, const SUMS &sums,
                                                        float *memory, int slice, int warp, int row0,
                                                        int column0)
@@ -202,7 +203,7 @@ static __device__ __forceinline__ void tile_put_slices(const tile_args &args, co
 #pragma unroll
         for (int other = 1; other < CONFIG::SLICES; other++)
             sum += own[other * of_slice + 32 * at];
-        tile_put<T>(args, row0 + SUMS::row(at), column0 + SUMS::column(at), sum);
+        tile_put<T, NORM>(args, row0 + SUMS::row(at), column0 + SUMS::column(at), sum);
     }
 }
 
@@ -232,9 +233,9 @@ static __global__ void __launch_bounds__(CONFIG::THREADS) tile_kernel(struct til
 
     /* Before the wait, fetch w for all stages but one. These copies belong to the first group of
      * cp.async; from then on there is one group per stage. */
-#pragma unroll
-    for (int chunk = 0; chunk < stages - 1; chunk++)
-        if (chunk < chunks) copy_w(chunk);
+#pragma unroll 1
+    for (int chunk = 0; chunk < min(stages - 1, chunks); chunk++)
+        copy_w(chunk);
     dependent_release();
     dependent_wait();
     if (NORM) {
@@ -276,11 +277,11 @@ static __global__ void __launch_bounds__(CONFIG::THREADS) tile_kernel(struct til
     }
     row0 += warp_row, column0 += warp_column;
     if constexpr (CONFIG::SLICES > 1) {
-        tile_put_slices<T, CONFIG>(args, sums, (float *)w_stages, slice, warp, row0, column0);
+        tile_put_slices<T, CONFIG, NORM>(args, sums, (float *)w_stages, slice, warp, row0, column0);
     } else {
 #pragma unroll
         for (int i = 0; i < sums.COUNT; i++)
-            tile_put<T>(args, row0 + sums.row(i), column0 + sums.column(i), sums.sum[i]);
+            tile_put<T, NORM>(args, row0 + sums.row(i), column0 + sums.column(i), sums.sum[i]);
     }
 }
 

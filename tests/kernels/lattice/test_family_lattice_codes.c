@@ -28,7 +28,7 @@ TEST(every_codeword_comes_back_as_itself_without_overload)
         int z[8];
         bool overload;
         lattice_unnest(LATTICE_E8, 3, 1, digits, z);
-        assert_true(lattice_nest(LATTICE_E8, 3, 1, z, &overload) == digits);
+        assert_true(lattice_nest(LATTICE_E8, 3, 1, z, true, &overload) == digits);
         assert_false(overload);
     }
 }

@@ -1,6 +1,6 @@
 /*
- * model_wgmma.cu - a step's product on Hopper's tensor cores (linear_wgmma.cuh), after a separate
- * layernorm where one is due. It adds no residual, so it serves qkv, fc and head.
+ * model_wgmma_cuda.c - a step's product on Hopper's tensor cores (linear_wgmma.cuh), after a
+ * separate layernorm where one is due. It adds no residual, so it serves qkv, fc and head.
  */
 #include "kernels/gpt/linear/linear_products.h"
 #include "model_cuda.h"
@@ -30,7 +30,7 @@ int model_wgmma_enqueue(const struct model_step *step, void *normed, void *strea
     struct linear_wgmma *product;
     int status = linear_wgmma_init(&product, &operands, (enum gpt_precision)step->precision,
                                    step->gelu ? LINEAR_GELU : LINEAR_PLAIN);
-    if (status == 0) status = linear_wgmma_enqueue(product, (cudaStream_t)stream);
+    if (status == 0) status = linear_wgmma_enqueue(product, stream);
     linear_wgmma_release(product);
     return status;
 }

@@ -1,13 +1,12 @@
 /*
- * mlp_wgmma.cu - mlp by two products on Hopper's tensor cores (linear_wgmma.cuh), with gelu in the
- * epilogue of the first.
+ * mlp_wgmma_cuda.c - mlp by two products on Hopper's tensor cores (linear_wgmma.cuh), with gelu in
+ * the epilogue of the first.
  *
  * Operations: those of mlp. Bytes: those of mlp, and 8 (bf16: 4) for each value of h, written and
  * read once.
  */
 #include <stdlib.h>
 
-#include "kernels/gpt/gpt.cuh"
 #include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/linear/linear_products.h"
 
@@ -29,7 +28,7 @@ static int setup(struct assay_call *call)
     int64_t m = call->shape->value[MLP_M], c = call->shape->value[MLP_C];
     enum gpt_precision precision = (enum gpt_precision)call->shape->value[MLP_PRECISION];
     int64_t bytes = 4 * m * c * gpt_bytes(precision);
-    struct state *state = (struct state *)calloc(1, sizeof *state);
+    struct state *state = calloc(1, sizeof *state);
     if (!state) return assay_error("out of memory");
     call->state = state;
     int status = device_memory(call, &state->h, bytes, "the hidden layer");
@@ -45,15 +44,15 @@ static int setup(struct assay_call *call)
 
 static int launch(struct assay_call *call)
 {
-    const struct state *state = (const struct state *)call->state;
-    cudaStream_t stream = (cudaStream_t)call->stream;
+    const struct state *state = call->state;
+    cudaStream_t stream = call->stream;
     if (linear_wgmma_enqueue(state->first, stream) < 0) return -1;
     return linear_wgmma_enqueue(state->second, stream);
 }
 
 static void teardown(struct assay_call *call)
 {
-    struct state *state = (struct state *)call->state;
+    struct state *state = call->state;
     if (!state) return;
     linear_wgmma_release(state->first);
     linear_wgmma_release(state->second);
