@@ -100,8 +100,7 @@ static int find_session(struct store *store, const char *sql, const char *suite,
                         char session[STORE_ID], int *last)
 {
     struct query query;
-    query_open(&query, store, "look for a session", sql);
-    query_text(&query, ":suite", suite);
+    query_ask(&query, store, "look for a session", sql, suite);
     int found = query_step(&query);
     if (found == 1) {
         column_text(&query, "session", session, STORE_ID);
@@ -115,7 +114,7 @@ static int find_session(struct store *store, const char *sql, const char *suite,
 /* Labels are "gate 1a2b3c4d round 3, base". */
 #define SESSION_AND_LAST                                                                           \
     "SELECT substr(label, 6, 8) AS session, max(CAST(substr(label, 21) AS INTEGER)) AS last"       \
-    " FROM run WHERE suite = :suite AND "
+    " FROM run WHERE suite = :key AND "
 #define NEWEST_FIRST STORE_NEWEST_FIRST("max(started_at)") "max(rowid) DESC LIMIT 1"
 
 int store_last_calibration(struct store *store, const char *suite, char session[STORE_ID],
@@ -204,8 +203,8 @@ int store_read_noise_pairs(struct store *store, const char *comparability,
     *pairs = NULL;
     *count = 0;
     if (store_need(store, NEED_PAIRS, comparability) != 0) return -1;
-    query_open(&query, store, "read the pairs of launches of unchanged code", pairs_of_launches);
-    query_text(&query, ":key", comparability);
+    query_ask(&query, store, "read the pairs of launches of unchanged code", pairs_of_launches,
+              comparability);
     for (struct noise_pair *pair;
          (pair = query_add(&query, pairs, count, sizeof *pair, "the pairs of launches"));)
         *pair = noise_pair_of(column_real(&query, "one_ns"), column_real(&query, "other_ns"));
