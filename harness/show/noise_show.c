@@ -149,11 +149,10 @@ struct known_list {
 static int note_device(const struct noise_device *device, void *context)
 {
     struct known_list *list = context;
-    struct known *grown = grow_by_one(list->item, list->count, sizeof *grown);
-    if (!grown) return assay_error("out of memory for the noise of %d devices", list->count + 1);
-    list->item = grown;
-    grown[list->count++] = (struct known){.device = *device};
-    return 0;
+    struct known *known =
+        grow_add(&list->item, &list->count, sizeof *known, "the noise of devices");
+    if (known) known->device = *device;
+    return known ? 0 : -1;
 }
 
 static int read_device(struct known *known, struct store *store)

@@ -54,9 +54,7 @@ static int add_name(struct names *names, const char *file)
     suite_name_of(file, name);
     for (int i = 0; i < names->count; i++)
         if (!strcmp(names->name[i], name)) return 0;
-    char *added = grow_add(&names->name, &names->count, sizeof name, "the names of suites");
-    if (added) memcpy(added, name, sizeof name);
-    return added ? 0 : -1;
+    return grow_keep(&names->name, &names->count, name, sizeof name, "the names of suites");
 }
 
 static int add_names_of(struct names *names, const char *path)

@@ -127,10 +127,8 @@ static int add_entry(struct gbench *gbench, struct query *query)
     if (!(time_ns > 0) || isinf(time_ns))
         return assay_error("real_time must be a number above zero");
     add_counters(instance, query, unit);
-    double *added =
-        grow_add(&instance->time_ns, &instance->count, sizeof *added, "the repetitions");
-    if (added) *added = time_ns;
-    return added ? 0 : -1;
+    return grow_keep(&instance->time_ns, &instance->count, &time_ns, sizeof time_ns,
+                     "the repetitions");
 }
 
 /* ->> gives text for text: a number in quotes is none here, so it is not taken. */
