@@ -33,3 +33,12 @@ static inline void *grow_add(void *list, int *count, size_t size, const char *wh
     memcpy(list, &array, sizeof array);
     return memset((char *)array + (size_t)(*count)++ * size, 0, size);
 }
+
+/* The same of a copy of the `size` bytes of `element`. 0, or -1 with assay_error. */
+static inline int grow_keep(void *list, int *count, const void *element, size_t size,
+                            const char *what)
+{
+    void *added = grow_add(list, count, size, what);
+    if (added) memcpy(added, element, size);
+    return added ? 0 : -1;
+}

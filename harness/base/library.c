@@ -37,7 +37,7 @@ void *library_open(const char *const *names, const char *const *patterns)
         const char *words = dlerror();
         if (i == 0) snprintf(why, sizeof why, "%s", words ? words : "cannot be loaded");
     }
-    for (int i = 0; patterns[i]; i++) {
+    for (int i = 0; patterns && patterns[i]; i++) {
         void *library = open_in_folders(patterns[i], names);
         if (library) return library;
     }

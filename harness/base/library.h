@@ -16,9 +16,9 @@ struct library_symbol {
 };
 
 /* Open the first library that loads: each name by the loader's own search path, then
- * each name in each folder that matches a glob in `patterns`. Both lists end with NULL.
- * Returns NULL when none loads; assay_last_error then has the loader's message for the
- * first name. Close with dlclose. */
+ * each name in each folder that matches a glob in `patterns` (NULL: none). Both lists end with
+ * NULL. Returns NULL when none loads; assay_last_error then has the loader's message for the first
+ * name. Close with dlclose. */
 void *library_open(const char *const *names, const char *const *patterns);
 
 /* Fill `table`. -1 with assay_error when a required function is missing. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "assay.h"
+#include "base/markup.h"
 #include "base/table.h"
 #include "base/text.h"
 
@@ -43,9 +44,21 @@ void table_cell(struct table *table, const char *format, ...)
     add_cell(table, length < 0 ? NULL : text);
 }
 
-int table_print(const struct table *table, FILE *out, int width)
+static void print_md(const struct table *table, FILE *out)
 {
-    if (table->failed) return assay_error("out of memory");
+    for (int i = 0; i < table->cell_count; i++) {
+        bool ends_line = i % table->columns == table->columns - 1;
+        md_print(out, "| %s ", table->cell[i]);
+        if (ends_line) fputs("|\n", out);
+        if (i != table->columns - 1) continue;
+        for (int column = 0; column < table->columns; column++)
+            fputs(table->right[column] ? "|--:" : "|:--", out);
+        fputs("|\n", out);
+    }
+}
+
+static void print_text(const struct table *table, FILE *out, int width)
+{
     int wide[TABLE_MAX_COLUMNS] = {0}, indent = 0;
     for (int i = 0; i < table->cell_count; i++) {
         int *column = &wide[i % table->columns];
@@ -70,8 +83,17 @@ int table_print(const struct table *table, FILE *out, int width)
         bool ends_line = all_below && column == table->columns - 2;
         fprintf(out, "%s%*s", text, ends_line ? 0 : table->right[column] ? 2 : pad + 2, "");
     }
-    if (ferror(out)) return assay_error("cannot write the table: %s", strerror(errno));
-    return 0;
+}
+
+int table_print(struct table *table, FILE *out, int width)
+{
+    int status = table->failed ? assay_error("out of memory") : 0;
+    if (status == 0 && table->is_md) print_md(table, out);
+    if (status == 0 && !table->is_md) print_text(table, out, width);
+    if (status == 0 && ferror(out))
+        status = assay_error("cannot write the table: %s", strerror(errno));
+    table_release(table);
+    return status;
 }
 
 void table_release(struct table *table)

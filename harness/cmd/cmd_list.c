@@ -289,10 +289,9 @@ static int print_table(const struct list *list, const struct arguments *argument
     while (list->headings[columns])
         columns++;
     table_init(&sink.table, list->headings, columns);
-    int failed = list->fill(&sink);
-    if (!failed) failed = table_print(&sink.table, stdout, terminal_columns());
+    if (list->fill(&sink) == 0) return table_print(&sink.table, stdout, terminal_columns());
     table_release(&sink.table);
-    return failed;
+    return -1;
 }
 
 static int run(void *given)

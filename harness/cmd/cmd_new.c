@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/datadir.h"
-#include "base/error.h"
 #include "base/exit_code.h"
 #include "base/out_file.h"
 #include "base/text.h"
@@ -287,8 +286,7 @@ static int check(void *given)
 static int run(void *given)
 {
     const struct arguments *arguments = given;
-    const char *folder = arguments->given.word[0], *slash = strrchr(folder, '/');
-    const char *name = slash ? slash + 1 : folder;
+    const char *folder = arguments->given.word[0], *name = text_file_name(folder);
     static struct plan plan;
     if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
         return assay_error("'%s': a name is made of a-z, 0-9 and _", name);

@@ -205,11 +205,10 @@ static struct code_function *add_function(struct code_listing *listing, const ch
 
 static int keep_text(struct code_listing *listing, char *text)
 {
-    char **kept =
-        text ? grow_add(&listing->texts, &listing->text_count, sizeof *kept, "texts") : NULL;
-    if (kept) *kept = text;
-    if (!kept) free(text);
-    return kept ? 0 : -1;
+    int status =
+        text ? grow_keep(&listing->texts, &listing->text_count, &text, sizeof text, "texts") : -1;
+    if (status != 0) free(text);
+    return status;
 }
 
 static int add_line(struct code_listing *listing, struct code_function *function, char *text)
@@ -225,11 +224,8 @@ static int add_line(struct code_listing *listing, struct code_function *function
     if (!key) return assay_error("out of memory for a listing");
     add_key(key, text);
     if (keep_text(listing, key) != 0) return -1;
-    struct code_line *line =
-        grow_add(&function->lines, &function->count, sizeof *line, "lines of a listing");
-    if (!line) return -1;
-    *line = (struct code_line){text, key, is_host ? kind_of_host(text) : kind_of_gpu(text)};
-    return 0;
+    const struct code_line line = {text, key, is_host ? kind_of_host(text) : kind_of_gpu(text)};
+    return grow_keep(&function->lines, &function->count, &line, sizeof line, "lines of a listing");
 }
 
 /* What stands between the comments of address and encoding; NULL: there is none. */

@@ -70,8 +70,7 @@ static int load(void)
 {
     const char *chosen = getenv("ASSAY_NVML");
     const char *const names[] = {chosen && *chosen ? chosen : "libnvidia-ml.so.1", NULL};
-    const char *const patterns[] = {NULL};
-    nvml.library = library_open(names, patterns);
+    nvml.library = library_open(names, NULL);
     if (!nvml.library) return -1;
     return library_bind(nvml.library, symbols, sizeof symbols / sizeof *symbols, &nvml.api);
 }

@@ -47,9 +47,7 @@ static int print_table(FILE *out, const struct device_info *infos, int count, in
         table_cell(&table, "%s", clock_name(infos[i].clock));
         table_cell(&table, "%s", infos[i].name);
     }
-    int status = table_print(&table, out, width);
-    table_release(&table);
-    return status;
+    return table_print(&table, out, width);
 }
 
 static int print_json(FILE *out, const struct device_info *infos, int count)

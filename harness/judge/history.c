@@ -33,11 +33,10 @@ int history_setting_index(struct history *history, const struct device_info *dev
         if (same_parts(&other->parts, &setting.parts, PART_FIRMWARE, PART_FLUSH)) return i;
         setting.device = other->device;
     }
-    struct history_setting *added =
-        grow_add(&history->settings, &history->setting_count, sizeof setting, "the history");
-    if (!added) return -1;
-    *added = setting;
-    return count;
+    return grow_keep(&history->settings, &history->setting_count, &setting, sizeof setting,
+                     "the history") == 0
+               ? count
+               : -1;
 }
 
 static int device_of(const struct history *history, const struct history_point *point)

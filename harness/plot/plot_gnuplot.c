@@ -75,11 +75,6 @@ static int files_choose(struct files *files, const struct plot_request *request)
     return beside(files->data, name, ".tsv") || beside(files->script, name, ".gp") ? -1 : 0;
 }
 
-static void files_remove(struct files *files)
-{
-    temp_folder_remove(&files->folder);
-}
-
 /* Append a script to `out`, with style.gp inserted where it is loaded, so that a kept script
  * works in any folder. */
 static int script_append(FILE *out, const char *name)
@@ -187,7 +182,7 @@ int gnuplot_draw(struct plot *plot)
     if (!failed) failed = file_write(files.script, script_write, plot);
     if (!failed) failed = gnuplot(&files, request->columns);
     if (!failed) failed = picture_place(&files, request->output);
-    files_remove(&files);
+    temp_folder_remove(&files.folder);
     return failed;
 }
 

@@ -191,11 +191,9 @@ void roof_write(struct plot *plot, struct plot_extent extent[2])
         while (labelled < end - 1 && line[labelled].style == 'm')
             labelled++;
         if (line[labelled].style == 'm') labelled = first;
-        for (int i = first; i < end; i++) {
-            fprintf(plot->out, "%c\t%.9g\t", line[i].style, line[i].ceiling->rate);
-            plot_text(plot->out, i == labelled ? label : "-");
-            fputc('\n', plot->out);
-        }
+        for (int i = first; i < end; i++)
+            plot_line(plot, NULL, i == labelled ? label : "-", "%c\t%.9g", line[i].style,
+                      line[i].ceiling->rate);
     }
     plot_block_end(plot);
 }

@@ -162,10 +162,9 @@ static void point_write(struct plot *plot, const struct roofline *roof, const st
     const struct case_id *id = &row->result.id;
     int f = family_of(roof, id->operation);
     case_text(id, name);
-    fprintf(plot->out, "%d\t%d\t%d\t%.9g\t%.9g\t%.3f\t", (f < MOST_COLOURS ? f : MOST_COLOURS) + 1,
-            moves_only(row), id->kind != ASSAY_KERNEL, x_of(row), y_of(row), size_of(roof, row));
-    plot_text(plot->out, name);
-    fputc('\n', plot->out);
+    plot_line(plot, NULL, name, "%d\t%d\t%d\t%.9g\t%.9g\t%.3f",
+              (f < MOST_COLOURS ? f : MOST_COLOURS) + 1, moves_only(row), id->kind != ASSAY_KERNEL,
+              x_of(row), y_of(row), size_of(roof, row));
 }
 
 /* From the position in the older run to the new one; a change below 1 % is too short to see. */

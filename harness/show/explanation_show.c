@@ -128,26 +128,28 @@ static const char *doubt_of(const struct explained_case *one)
     return overlap ? "the intervals of the two times overlap: there may be no difference" : "";
 }
 
-/* A line of the account: term, time, share, fact of base and of candidate. */
-enum { COLUMNS = 5 };
-static const char *const headings[COLUMNS] = {"term", ">time", ">share", "base", "candidate"};
+/* A line of the account. */
+static const char *const headings[] = {"term", ">time", ">share", "base", "candidate"};
+enum { COLUMNS = sizeof headings / sizeof *headings };
 
-static void cells_of(const struct explained_case *one, int term, char cell[COLUMNS][CELL])
+static void add_term(struct table *table, const struct explained_case *one, int term)
 {
     bool is_term = term < ACCOUNT_TERMS;
     double ns = is_term ? one->account.term_ns[term] : one->account.unexplained_ns;
-    snprintf(cell[0], CELL, "%s", is_term ? account_term_name(term) : "unexplained");
-    change_text(ns, cell[1]);
-    share_text(one, ns, cell[2]);
-    cell[3][0] = cell[4][0] = '\0';
-    for (int side = 0; side < 2 && is_term; side++)
-        fact_text(one, side, term, cell[3 + side]);
+    char text[UNITS_MAX], of_side[CELL] = "";
+    table_cell(table, "%s", is_term ? account_term_name(term) : "unexplained");
+    table_cell(table, "%s", change_text(ns, text));
+    table_cell(table, "%s", share_text(one, ns, text));
+    for (int side = 0; side < 2; side++) {
+        if (is_term) fact_text(one, side, term, of_side);
+        table_cell(table, "%s", of_side);
+    }
 }
 
 /* Of several cases each has a line ahead of the accounts: the term that explains most of it. */
-enum { SUMMARY = 5, SUMMARY_CELL = CASE_TEXT };
-static const char *const summary_headings[SUMMARY] = {"case", ">change", "most of it by", ">share",
-                                                      ">unexplained"};
+static const char *const summary_headings[] = {"case", ">change", "most of it by", ">share",
+                                               ">unexplained"};
+enum { SUMMARY = sizeof summary_headings / sizeof *summary_headings };
 
 /* That makes the candidate slower where it is slower, else faster; -1: none. */
 static int main_term(const struct explained_case *one)
@@ -161,118 +163,80 @@ static int main_term(const struct explained_case *one)
     return most;
 }
 
-static void summary_of(const struct explained_case *one, char cell[SUMMARY][SUMMARY_CELL])
+static void add_summary(struct table *table, const struct explained_case *one)
 {
     int most = main_term(one);
-    case_text(&one->id, cell[0]);
-    comparison_change_text(one->facts[1].time_ns / one->facts[0].time_ns, cell[1]);
-    snprintf(cell[2], SUMMARY_CELL, "%s", most < 0 ? "-" : account_term_name(most));
-    share_text(one, most < 0 ? NAN : one->account.term_ns[most], cell[3]);
-    share_text(one, one->account.unexplained_ns, cell[4]);
+    char name[CASE_TEXT], text[UNITS_MAX];
+    case_text(&one->id, name);
+    comparison_change_text(one->facts[1].time_ns / one->facts[0].time_ns, text);
+    table_cell(table, "%s", name);
+    table_cell(table, "%s", text);
+    table_cell(table, "%s", most < 0 ? "-" : account_term_name(most));
+    table_cell(table, "%s", share_text(one, most < 0 ? NAN : one->account.term_ns[most], text));
+    table_cell(table, "%s", share_text(one, one->account.unexplained_ns, text));
 }
 
-/* ------------------------------------------------------------------- table -- */
+/* ------------------------------------------------------ table and Markdown -- */
 
-static void write_head(FILE *out, const struct explanation *explanation)
+static void write_head(FILE *out, const struct explanation *explanation, bool is_md)
 {
     char text[WORDS_LINE];
     for (int i = 0; i < 2; i++) {
         side_text(&explanation->side[i], text);
-        fprintf(out, "%-9s  %s\n", i == 0 ? "base" : "candidate", text);
+        if (is_md)
+            md_print(out, i == 0 ? "Base: %s  \n" : "Candidate: %s  \n", text);
+        else
+            fprintf(out, "%-9s  %s\n", i == 0 ? "base" : "candidate", text);
     }
-    if (explanation->difference[0]) fprintf(out, "not alike: %s\n", explanation->difference);
+    if (!explanation->difference[0]) return;
+    if (is_md)
+        md_print(out, "Not alike: %s  \n", explanation->difference);
+    else
+        fprintf(out, "not alike: %s\n", explanation->difference);
 }
 
-static int write_case_table(FILE *out, const struct explained_case *one, int width)
+static int write_summary(FILE *out, const struct explanation *explanation, bool is_md)
 {
-    char title[CASE_TEXT + 128], cell[COLUMNS][CELL];
-    struct table table;
-    title_of(one, title);
-    fprintf(out, "\n%s\n", title);
-    if (doubt_of(one)[0]) fprintf(out, "%s\n", doubt_of(one));
-    table_init(&table, headings, COLUMNS);
-    for (int term = 0; term <= ACCOUNT_TERMS; term++) {
-        cells_of(one, term, cell);
-        for (int c = 0; c < COLUMNS; c++)
-            table_cell(&table, "%s", cell[c]);
-    }
-    int status = table_print(&table, out, width);
-    table_release(&table);
-    return status;
-}
-
-static int write_summary_table(FILE *out, const struct explanation *explanation)
-{
-    char cell[SUMMARY][SUMMARY_CELL];
     struct table table;
     table_init(&table, summary_headings, SUMMARY);
-    for (int i = 0; i < explanation->count; i++) {
-        summary_of(&explanation->cases[i], cell);
-        for (int c = 0; c < SUMMARY; c++)
-            table_cell(&table, "%s", cell[c]);
-    }
+    table.is_md = is_md;
+    for (int i = 0; i < explanation->count; i++)
+        add_summary(&table, &explanation->cases[i]);
     fputc('\n', out);
-    int status = table_print(&table, out, terminal_columns());
-    table_release(&table);
-    return status;
+    return table_print(&table, out, terminal_columns());
 }
 
-static int write_table(FILE *out, const struct explanation *explanation)
+static int write_case(FILE *out, const struct explained_case *one, bool is_md)
 {
-    write_head(out, explanation);
-    if (explanation->count > 1 && write_summary_table(out, explanation) != 0) return -1;
-    for (int i = 0; i < explanation->count; i++)
-        if (write_case_table(out, &explanation->cases[i], terminal_columns()) != 0) return -1;
-    if (explanation->next[0])
-        fprintf(out, "\nnot counted; with each build: %s\n", explanation->next);
-    return 0;
-}
-
-/* ---------------------------------------------------------------- Markdown -- */
-
-static void write_case_md(FILE *out, const struct explained_case *one)
-{
-    char title[CASE_TEXT + 128], cell[COLUMNS][CELL];
+    char title[CASE_TEXT + 128];
+    const char *doubt = doubt_of(one);
+    struct table table;
     title_of(one, title);
-    md_print(out, "\n**%s**\n", title);
-    if (doubt_of(one)[0]) fprintf(out, "\n%s\n", doubt_of(one));
-    fputs("\n| term | time | share | base | candidate |\n|:--|--:|--:|:--|:--|\n", out);
-    for (int term = 0; term <= ACCOUNT_TERMS; term++) {
-        cells_of(one, term, cell);
-        for (int c = 0; c < COLUMNS; c++)
-            md_print(out, "| %s ", cell[c]);
-        fputs("|\n", out);
-    }
+    if (is_md)
+        md_print(out, "\n**%s**\n\n", title);
+    else
+        fprintf(out, "\n%s\n", title);
+    if (doubt[0]) fprintf(out, is_md ? "%s\n\n" : "%s\n", doubt);
+    table_init(&table, headings, COLUMNS);
+    table.is_md = is_md;
+    for (int term = 0; term <= ACCOUNT_TERMS; term++)
+        add_term(&table, one, term);
+    return table_print(&table, out, terminal_columns());
 }
 
-static void write_summary_md(FILE *out, const struct explanation *explanation)
+static int write_text(FILE *out, const struct explanation *explanation, bool is_md)
 {
-    char cell[SUMMARY][SUMMARY_CELL];
-    fputs("\n| case | change | most of it by | share | unexplained |\n|:--|--:|:--|--:|--:|\n",
-          out);
-    for (int i = 0; i < explanation->count; i++) {
-        summary_of(&explanation->cases[i], cell);
-        for (int c = 0; c < SUMMARY; c++)
-            md_print(out, "| %s ", cell[c]);
-        fputs("|\n", out);
-    }
-}
-
-static int write_md(FILE *out, const struct explanation *explanation)
-{
-    char text[WORDS_LINE];
-    for (int i = 0; i < 2; i++) {
-        side_text(&explanation->side[i], text);
-        md_print(out, i == 0 ? "Base: %s  \n" : "Candidate: %s  \n", text);
-    }
-    if (explanation->difference[0]) md_print(out, "Not alike: %s  \n", explanation->difference);
-    if (explanation->count > 1) write_summary_md(out, explanation);
+    write_head(out, explanation, is_md);
+    if (explanation->count > 1 && write_summary(out, explanation, is_md) != 0) return -1;
     for (int i = 0; i < explanation->count; i++)
-        write_case_md(out, &explanation->cases[i]);
-    if (explanation->next[0]) {
+        if (write_case(out, &explanation->cases[i], is_md) != 0) return -1;
+    if (!explanation->next[0]) return 0;
+    if (is_md) {
         fputs("\nNot counted; with each build: ", out);
         md_code(out, explanation->next);
         fputc('\n', out);
+    } else {
+        fprintf(out, "\nnot counted; with each build: %s\n", explanation->next);
     }
     return 0;
 }
@@ -327,5 +291,5 @@ static int write_json(FILE *out, const struct explanation *explanation)
 int explanation_write(FILE *out, const struct explanation *explanation, const char *format)
 {
     if (strcmp(format, "json") == 0) return write_json(out, explanation);
-    return strcmp(format, "md") == 0 ? write_md(out, explanation) : write_table(out, explanation);
+    return write_text(out, explanation, strcmp(format, "md") == 0);
 }

@@ -59,12 +59,10 @@ static int write_cohort(FILE *out, const struct fleet *fleet, int cohort, bool a
     static const char *const headings[] = {"GPU",    "host",  ">time", ">clock",
                                            ">cases", ">link", "found"};
     struct table table;
-    int rows = 0;
     table_init(&table, headings, sizeof headings / sizeof headings[0]);
     for (int i = 0; i < fleet->card_count; i++) {
         const struct fleet_card *card = &fleet->cards[i];
         if (!is_shown(card, cohort, all)) continue;
-        rows++;
         table_cell(&table, "%s", card->uuid);
         table_cell(&table, "%s", card->host);
         change_cell(&table, card->measure[MEASURE_TIME].away);
@@ -73,9 +71,10 @@ static int write_cohort(FILE *out, const struct fleet *fleet, int cohort, bool a
         link_cell(&table, card);
         table_cell(&table, "%s", card->reason[0] ? card->reason : "nothing");
     }
-    int status = rows > 0 ? table_print(&table, out, width) : 0;
+    bool has_rows = table.cell_count > table.columns;
+    if (has_rows) return table_print(&table, out, width);
     table_release(&table);
-    return status;
+    return 0;
 }
 
 static void summary(FILE *out, const struct fleet *fleet, int width)

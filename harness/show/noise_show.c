@@ -56,51 +56,31 @@ static void span_of(const struct noise_band *band, char out[UNITS_MAX])
         snprintf(out, UNITS_MAX, "%.0f to %.0f %s", least, 10 * least, units[unit]);
 }
 
-enum { COLUMNS = 8 };
-
-static void cells_of(const struct noise_band *band, char cell[COLUMNS][UNITS_MAX])
+static void add_row(struct table *table, const struct noise_band *band)
 {
-    span_of(band, cell[0]);
-    snprintf(cell[1], UNITS_MAX, "%d", band->cases);
-    snprintf(cell[2], UNITS_MAX, "%d", band->blocks);
-    snprintf(cell[3], UNITS_MAX, "%d", band->pairs);
-    units_percent(cell[4], band->p50);
-    units_percent(cell[5], band->p95);
-    units_percent(cell[6], band->max);
-    units_percent(cell[7], band->floor);
+    char text[UNITS_MAX];
+    span_of(band, text);
+    table_cell(table, "%s", text);
+    table_cell(table, "%d", band->cases);
+    table_cell(table, "%d", band->blocks);
+    table_cell(table, "%d", band->pairs);
+    table_cell(table, "%s", units_percent(text, band->p50));
+    table_cell(table, "%s", units_percent(text, band->p95));
+    table_cell(table, "%s", units_percent(text, band->max));
+    table_cell(table, "%s", units_percent(text, band->floor));
 }
 
-static int write_table(FILE *out, const struct known *known, int width)
+static int write_rows(FILE *out, const struct known *known, int width, bool is_md)
 {
-    static const char *const headings[COLUMNS] = {"time", ">cases", ">blocks", ">pairs",
-                                                  ">p50", ">p95",   ">max",    ">floor"};
+    static const char *const headings[] = {"time", ">cases", ">blocks", ">pairs",
+                                           ">p50", ">p95",   ">max",    ">floor"};
     struct table table;
-    table_init(&table, headings, COLUMNS);
-    for (int i = 0; i < known->band_count; i++) {
-        char cell[COLUMNS][UNITS_MAX];
-        cells_of(&known->bands[i], cell);
-        for (int c = 0; c < COLUMNS; c++)
-            table_cell(&table, "%s", cell[c]);
-    }
-    int status = table_print(&table, out, width);
-    table_release(&table);
-    return status;
-}
-
-static int write_md(FILE *out, const struct known *known, int width)
-{
-    (void)width; /* lines of a table must be whole */
-    fputs("\n| time | cases | blocks | pairs | p50 | p95 | max | floor |\n"
-          "|:--|--:|--:|--:|--:|--:|--:|--:|\n",
-          out);
-    for (int i = 0; i < known->band_count; i++) {
-        char cell[COLUMNS][UNITS_MAX];
-        cells_of(&known->bands[i], cell);
-        for (int c = 0; c < COLUMNS; c++)
-            fprintf(out, "| %s ", cell[c]);
-        fputs("|\n", out);
-    }
-    return 0;
+    table_init(&table, headings, sizeof headings / sizeof *headings);
+    table.is_md = is_md;
+    for (int i = 0; i < known->band_count; i++)
+        add_row(&table, &known->bands[i]);
+    if (is_md) fputc('\n', out);
+    return table_print(&table, out, width);
 }
 
 static const struct field device_fields[] = {
@@ -136,15 +116,14 @@ static int write_json(FILE *out, const struct known *known, int count)
     return json_finish(&json);
 }
 
-static int write_text(FILE *out, const struct known *known, int count, int width,
-                      int (*write_rows)(FILE *out, const struct known *known, int width))
+static int write_text(FILE *out, const struct known *known, int count, int width, bool is_md)
 {
     for (int i = 0; i < count; i++) {
         char title[512];
         title_of(&known[i], title, sizeof title);
         if (i > 0) fputc('\n', out);
         text_wrap(out, title, 0, 2, width);
-        if (write_rows(out, &known[i], width) != 0) return -1;
+        if (write_rows(out, &known[i], width, is_md) != 0) return -1;
     }
     fputc('\n', out);
     text_wrap(out, legend, 0, 0, width);
@@ -155,8 +134,8 @@ static int write_known(FILE *out, const struct known *known, int count, const ch
                        int width)
 {
     if (strcmp(format, "json") == 0) return write_json(out, known, count);
-    if (strcmp(format, "md") == 0) return write_text(out, known, count, TERMINAL_ENDLESS, write_md);
-    if (strcmp(format, "table") == 0) return write_text(out, known, count, width, write_table);
+    if (strcmp(format, "md") == 0) return write_text(out, known, count, TERMINAL_ENDLESS, true);
+    if (strcmp(format, "table") == 0) return write_text(out, known, count, width, false);
     return assay_error("noise is not shown as '%s'", format);
 }
 
@@ -170,11 +149,10 @@ struct known_list {
 static int note_device(const struct noise_device *device, void *context)
 {
     struct known_list *list = context;
-    struct known *grown = grow_by_one(list->item, list->count, sizeof *grown);
-    if (!grown) return assay_error("out of memory for the noise of %d devices", list->count + 1);
-    list->item = grown;
-    grown[list->count++] = (struct known){.device = *device};
-    return 0;
+    struct known *known =
+        grow_add(&list->item, &list->count, sizeof *known, "the noise of devices");
+    if (known) known->device = *device;
+    return known ? 0 : -1;
 }
 
 static int read_device(struct known *known, struct store *store)

@@ -94,11 +94,11 @@ static int find_prefix(struct store *store, const char *spec, char id[STORE_ID])
     struct query query;
     char listed[MAX_LISTED * (STORE_ID + 2)] = "";
     int count = 0;
-    query_open(
+    query_ask(
         &query, store, "look for a run",
-        "SELECT id FROM run WHERE substr(id, 1, length(:spec)) = lower(:spec)" STORE_NEWEST_FIRST(
-            "started_at") "rowid DESC");
-    query_text(&query, ":spec", spec);
+        "SELECT id FROM run WHERE substr(id, 1, length(:key)) = lower(:key)" STORE_NEWEST_FIRST(
+            "started_at") "rowid DESC",
+        spec);
     while (query_step(&query) == 1) {
         column_text(&query, "id", id, STORE_ID);
         if (count++ < MAX_LISTED) text_add(listed, sizeof listed, ", ", "%s", id);

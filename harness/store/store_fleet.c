@@ -180,13 +180,13 @@ static void read_value(struct query *query, struct reader *reader, struct fleet_
         (uint64_t)column_integer(query, "clock_reasons");
 }
 
-/* What the plans of these launches name, case by case: a JSON array of their ids is :launches. What
+/* What the plans of these launches name, case by case: a JSON array of their ids is :key. What
  * a launch that has not ended lacks may still come. */
 static const char select_values[] =
     "SELECT chosen.key AS launch, plan.operation, plan.variant, plan.kind, plan.place, plan.shape,"
     " plan.temperature, plan.ceiling, result.status, result.time_ns, result.sm_mhz,"
     " coalesce(result.clock_reasons, 0) AS clock_reasons"
-    " FROM json_each(:launches) AS chosen"
+    " FROM json_each(:key) AS chosen"
     " JOIN launch ON launch.id = chosen.value"
     " JOIN expected AS plan ON plan.launch_id = chosen.value"
     " LEFT JOIN result ON " STORE_OF_PLAN " AND result.purpose = plan.purpose"
@@ -202,8 +202,7 @@ static int read_values(struct store *store, const struct fleet_choice *choice,
     struct case_id last = {0}, id;
     int status = 0, cases = 0;
     if (store_need(store, NEED_LAUNCHES, launches) != 0) return -1;
-    query_open(&query, store, "read the times of a fleet", select_values);
-    query_text(&query, ":launches", launches);
+    query_ask(&query, store, "read the times of a fleet", select_values, launches);
     while (status == 0 && query_step(&query) == 1) {
         case_read(&query, &id);
         if (!case_matches(choice->filter, &id)) continue;

@@ -50,9 +50,7 @@ static int add_run(struct history *history, struct query *query)
     fields_read(query, run_columns, &run);
     int last = history->run_count - 1;
     if (last >= 0 && strcmp(history->runs[last].id, run.id) == 0) return 0;
-    struct history_run *added = grow_add(&history->runs, &history->run_count, sizeof run, what);
-    if (added) *added = run;
-    return added ? 0 : -1;
+    return grow_keep(&history->runs, &history->run_count, &run, sizeof run, what);
 }
 
 static int add_setting(struct history *history, struct query *query, int *index)
@@ -87,11 +85,8 @@ static int read_launches(struct reader *reader)
         status = add_run(reader->history, &query);
         key.run = reader->history->run_count - 1;
         if (status == 0) status = add_setting(reader->history, &query, &key.setting);
-        if (status != 0) break;
-        struct launch_key *added =
-            grow_add(&reader->launches, &reader->launch_count, sizeof key, what);
-        if (added) *added = key;
-        status = added ? 0 : -1;
+        if (status == 0)
+            status = grow_keep(&reader->launches, &reader->launch_count, &key, sizeof key, what);
     }
     if (query_close(&query) != 0) status = -1;
     if (status == 0 && reader->launch_count > 0)
@@ -114,14 +109,11 @@ static int add_timing(struct reader *reader, struct query *query, struct launch_
             : bsearch(&key, reader->launches, (size_t)reader->launch_count, sizeof key, by_id);
     if (!launch) return 0; /* of a gate, or without its device */
     double time_ns = column_real(query, "time_ns");
-    bool is_time = status_has_time(status_parse(status)) && time_ns > 0;
-    struct launch_time *added = grow_add(timings, count, sizeof *added, what);
-    if (!added) return -1;
-    *added = (struct launch_time){launch->run, launch->setting, {NAN, NAN, NAN}};
-    if (is_time)
-        added->time_ns =
+    struct launch_time time = {launch->run, launch->setting, {NAN, NAN, NAN}};
+    if (status_has_time(status_parse(status)) && time_ns > 0)
+        time.time_ns =
             (struct interval){time_ns, column_real(query, "lo_ns"), column_real(query, "hi_ns")};
-    return 0;
+    return grow_keep(timings, count, &time, sizeof time, what);
 }
 
 static int by_run(const void *left, const void *right)
@@ -248,9 +240,7 @@ static int read_cases(struct reader *reader, const char *cases)
 static int add_ack(const struct ack *ack, void *context)
 {
     struct history *history = context;
-    struct ack *added = grow_add(&history->acks, &history->ack_count, sizeof *ack, what);
-    if (added) *added = *ack;
-    return added ? 0 : -1;
+    return grow_keep(&history->acks, &history->ack_count, ack, sizeof *ack, what);
 }
 
 /* One transaction: the rows of one moment, though a run be under way. */

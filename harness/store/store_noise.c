@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "store/store_gate.h"
 #include "store/store_internal.h"
 #include "store/store_rows.h"
@@ -94,28 +93,27 @@ static int complete_session(struct store *store, char session[STORE_ID])
     return 0;
 }
 
-/* The query's one row: a session as labels have it, and its last round. 1: found, 0: not,
- * -1: reported. */
-static int find_session(struct store *store, const char *sql, const char *suite,
+/* The query's one row: a session as labels have it, and its last round. -1 with assay_error, also
+ * where there is none, which `none` says of the suite. */
+static int find_session(struct store *store, const char *sql, const char *suite, const char *none,
                         char session[STORE_ID], int *last)
 {
     struct query query;
-    query_open(&query, store, "look for a session", sql);
-    query_text(&query, ":suite", suite);
+    query_ask(&query, store, "look for a session", sql, suite);
     int found = query_step(&query);
     if (found == 1) {
         column_text(&query, "session", session, STORE_ID);
         *last = (int)column_integer(&query, "last");
     }
     if (query_close(&query) != 0) return -1;
-    if (found == 1 && complete_session(store, session) != 0) return -1;
-    return found;
+    if (found == 1) return complete_session(store, session);
+    return assay_error(none, store->path, suite);
 }
 
 /* Labels are "gate 1a2b3c4d round 3, base". */
 #define SESSION_AND_LAST                                                                           \
     "SELECT substr(label, 6, 8) AS session, max(CAST(substr(label, 21) AS INTEGER)) AS last"       \
-    " FROM run WHERE suite = :suite AND "
+    " FROM run WHERE suite = :key AND "
 #define NEWEST_FIRST STORE_NEWEST_FIRST("max(started_at)") "max(rowid) DESC LIMIT 1"
 
 int store_last_calibration(struct store *store, const char *suite, char session[STORE_ID],
@@ -123,10 +121,8 @@ int store_last_calibration(struct store *store, const char *suite, char session[
 {
     static const char sql[] = SESSION_AND_LAST
         "label GLOB 'gate ???????? round *, unchanged*' GROUP BY session" NEWEST_FIRST;
-    int found = find_session(store, sql, suite, session, last);
-    if (found == 0)
-        return assay_error("%s: there is no calibration of '%s' to go on with", store->path, suite);
-    return found == 1 ? 0 : -1;
+    return find_session(store, sql, suite, "%s: there is no calibration of '%s' to go on with",
+                        session, last);
 }
 
 /* A gate against a stored run launches no base; a calibration calls its launches unchanged. */
@@ -135,11 +131,9 @@ int store_unfinished_gate(struct store *store, const char *suite, char session[S
     static const char sql[] = SESSION_AND_LAST STORE_OF_GATE
         " GROUP BY session HAVING sum(label GLOB '*, base') > 0"
         " AND session NOT IN (SELECT substr(id, 1, 8) FROM gate)" NEWEST_FIRST;
-    int found = find_session(store, sql, suite, session, last);
-    if (found == 0)
-        return assay_error("%s: no gate of '%s' is unfinished: there is nothing to resume",
-                           store->path, suite);
-    return found == 1 ? 0 : -1;
+    return find_session(store, sql, suite,
+                        "%s: no gate of '%s' is unfinished: there is nothing to resume", session,
+                        last);
 }
 
 /* ----------------------------------------------------- pairs and devices -- */
@@ -204,8 +198,8 @@ int store_read_noise_pairs(struct store *store, const char *comparability,
     *pairs = NULL;
     *count = 0;
     if (store_need(store, NEED_PAIRS, comparability) != 0) return -1;
-    query_open(&query, store, "read the pairs of launches of unchanged code", pairs_of_launches);
-    query_text(&query, ":key", comparability);
+    query_ask(&query, store, "read the pairs of launches of unchanged code", pairs_of_launches,
+              comparability);
     for (struct noise_pair *pair;
          (pair = query_add(&query, pairs, count, sizeof *pair, "the pairs of launches"));)
         *pair = noise_pair_of(column_real(&query, "one_ns"), column_real(&query, "other_ns"));

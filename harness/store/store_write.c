@@ -95,8 +95,6 @@ int store_end_launch(struct store *store, const char *launch_id, const struct de
 {
     static const char purpose[] = "end a launch";
     struct query query;
-    char now[TIMESTAMP_SIZE];
-    timestamp_now(now);
     query_open(&query, store, purpose,
                "UPDATE launch SET ended_at = :now, end_sm_mhz = :end_sm_mhz,"
                " end_memory_mhz = :end_memory_mhz, end_temperature_c = :end_temperature_c,"
@@ -109,7 +107,7 @@ int store_end_launch(struct store *store, const char *launch_id, const struct de
                " link_generation_max = :link_generation_max, ecc_uncorrected = :ecc_uncorrected,"
                " library = CASE :library WHEN '' THEN library ELSE :library END"
                " WHERE id = :id");
-    query_text(&query, ":now", now);
+    query_now(&query, ":now");
     query_text(&query, ":library", end->library);
     query_text(&query, ":id", launch_id);
     fields_bind(&query, end_fields, end);
@@ -124,11 +122,9 @@ int store_end_run(struct store *store, const char *run_id, const char *status)
 {
     static const char purpose[] = "end a run";
     struct query query;
-    char now[TIMESTAMP_SIZE];
-    timestamp_now(now);
     query_open(&query, store, purpose,
                "UPDATE run SET ended_at = :now, status = :status WHERE id = :id");
-    query_text(&query, ":now", now);
+    query_now(&query, ":now");
     query_text(&query, ":status", status);
     query_text(&query, ":id", run_id);
     if (query_run(&query) != 0) return -1;

@@ -34,9 +34,8 @@ static struct folders search_folders(void)
 
 void suite_name_of(const char *path, char name[ASSAY_MAX_NAME])
 {
-    const char *slash = strrchr(path, '/');
     char base[SUITE_MAX_PATH];
-    text_copy(base, sizeof base, slash ? slash + 1 : path);
+    text_copy(base, sizeof base, text_file_name(path));
     if (text_ends(base, ending)) base[strlen(base) - (sizeof ending - 1)] = '\0';
     text_copy(name, ASSAY_MAX_NAME, base);
 }
@@ -54,9 +53,7 @@ static int add_name(struct names *names, const char *file)
     suite_name_of(file, name);
     for (int i = 0; i < names->count; i++)
         if (!strcmp(names->name[i], name)) return 0;
-    char *added = grow_add(&names->name, &names->count, sizeof name, "the names of suites");
-    if (added) memcpy(added, name, sizeof name);
-    return added ? 0 : -1;
+    return grow_keep(&names->name, &names->count, name, sizeof name, "the names of suites");
 }
 
 static int add_names_of(struct names *names, const char *path)

@@ -63,10 +63,7 @@ static int append(struct value_list *list, struct suite_value value)
         if (is_same_value(&list->item[i], &value)) return 0;
     if (list->count == SUITE_MAX_VALUES)
         return assay_error("%s has more than %d values", list->dim->name, SUITE_MAX_VALUES);
-    struct suite_value *added =
-        grow_add(&list->item, &list->count, sizeof *added, "the values of a dim");
-    if (added) *added = value;
-    return added ? 0 : -1;
+    return grow_keep(&list->item, &list->count, &value, sizeof value, "the values of a dim");
 }
 
 static int append_number(struct value_list *list, int64_t value)

@@ -186,10 +186,8 @@ static int device_index(struct trace *trace, const struct file *file, int ordina
     if (!device) device = &unknown;
     for (int i = 0; i < trace->device_count; i++)
         if (strcmp(trace->devices[i].uuid, device->uuid) == 0) return i;
-    struct trace_device *added =
-        grow_add(&trace->devices, &trace->device_count, sizeof *added, "devices");
-    if (!added) return -1;
-    *added = *device;
+    if (grow_keep(&trace->devices, &trace->device_count, device, sizeof *device, "devices") != 0)
+        return -1;
     return trace->device_count - 1;
 }
 
@@ -234,10 +232,9 @@ static int add_series(struct traced_kernel *kernel, const struct series *series)
     if (total->max_ns > kernel->max_ns) kernel->max_ns = total->max_ns;
     if (total->level > kernel->level) kernel->level = total->level;
     for (int i = 0; i < series->duration_count; i++) {
-        struct trace_duration *added =
-            grow_add(&kernel->durations, &kernel->duration_count, sizeof *added, "durations");
-        if (!added) return -1;
-        *added = series->durations[i];
+        if (grow_keep(&kernel->durations, &kernel->duration_count, &series->durations[i],
+                      sizeof *series->durations, "durations") != 0)
+            return -1;
     }
     return 0;
 }

@@ -126,7 +126,6 @@ static int print_items(FILE *out, const struct item *items, int count, double wh
     for (int i = 0; i < shown; i++)
         add_row(&table, &items[i], whole_ns, has_range);
     int status = table_print(&table, out, width);
-    table_release(&table);
     if (shown < count) {
         char share[UNITS_MAX];
         fprintf(out, "and %d more, %s of the time\n", count - shown,

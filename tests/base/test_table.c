@@ -4,7 +4,8 @@
 #include "tests/test.h"
 #include "base/table.h"
 
-static void expect(const char *const *cells, int count, int width, const char *expected)
+static void expect_as(bool is_md, const char *const *cells, int count, int width,
+                      const char *expected)
 {
     static const char *const headings[] = {"name", ">n", "text"};
     struct table table;
@@ -13,13 +14,18 @@ static void expect(const char *const *cells, int count, int width, const char *e
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     table_init(&table, headings, 3);
+    table.is_md = is_md;
     for (int i = 0; i < count; i++)
         table_cell(&table, "%s", cells[i]);
     assert_int_equal(table_print(&table, out, width), 0);
-    table_release(&table);
     fclose(out);
     assert_string_equal(text, expected);
     free(text);
+}
+
+static void expect(const char *const *cells, int count, int width, const char *expected)
+{
+    expect_as(false, cells, count, width, expected);
 }
 
 TEST(columns_are_as_wide_as_their_widest_cell)
@@ -37,6 +43,15 @@ TEST(a_character_of_several_bytes_takes_one_column)
     expect(cells, 3, 80,
            "name   n  text\n"
            "\xc2\xb5\xc2\xb5\xc2\xb5\xc2\xb5\xc2\xb5  1  x\n");
+}
+
+TEST(markdown_has_the_same_cells_and_no_width)
+{
+    const char *const cells[] = {"a", "1", "a cell | of several words"};
+    expect_as(true, cells, 3, 20,
+              "| name | n | text |\n"
+              "|:--|--:|:--|\n"
+              "| a | 1 | a cell \\| of several words |\n");
 }
 
 TEST(the_last_column_goes_on_below_itself)

@@ -56,11 +56,10 @@ static void *find(void)
                                     "/usr/local/cuda*/lib64",
                                     "/usr/local/cuda*/targets/*-linux/lib",
                                     NULL};
-    const char *const nowhere[] = {NULL};
     bool is_chosen = chosen && *chosen;
     void *there = is_chosen ? NULL : already_loaded(names);
     if (there) return there;
-    return library_open(is_chosen ? only : names, is_chosen ? nowhere : patterns);
+    return library_open(is_chosen ? only : names, is_chosen ? NULL : patterns);
 }
 
 void *cupti_library(void)

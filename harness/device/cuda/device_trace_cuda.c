@@ -63,8 +63,7 @@ static void see_call(void *trace, const char *name, bool has_ended, const void *
 int cuda_trace_open(struct device *device)
 {
     static const char *const names[] = {"libcuda.so.1", NULL};
-    static const char *const nowhere[] = {NULL};
-    void *library = library_open(names, nowhere);
+    void *library = library_open(names, NULL);
     if (!library || library_bind(library, symbols, sizeof symbols / sizeof *symbols, &driver))
         return -1;
     device->trace = launch_trace_new(find_range, find_name);

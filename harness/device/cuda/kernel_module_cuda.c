@@ -48,9 +48,8 @@ static bool is_loaded;
 static int open_driver(void)
 {
     static const char *const names[] = {"libcuda.so.1", NULL};
-    static const char *const patterns[] = {NULL};
     if (is_loaded) return 0;
-    void *library = library_open(names, patterns);
+    void *library = library_open(names, NULL);
     if (!library) return assay_error("the CUDA driver cannot be loaded: %s", assay_last_error());
     if (library_bind(library, symbols, sizeof symbols / sizeof *symbols, &driver))
         return assay_error("the CUDA driver is too old: %s", assay_last_error());

@@ -127,10 +127,8 @@ static int add_entry(struct gbench *gbench, struct query *query)
     if (!(time_ns > 0) || isinf(time_ns))
         return assay_error("real_time must be a number above zero");
     add_counters(instance, query, unit);
-    double *added =
-        grow_add(&instance->time_ns, &instance->count, sizeof *added, "the repetitions");
-    if (added) *added = time_ns;
-    return added ? 0 : -1;
+    return grow_keep(&instance->time_ns, &instance->count, &time_ns, sizeof time_ns,
+                     "the repetitions");
 }
 
 /* ->> gives text for text: a number in quotes is none here, so it is not taken. */
@@ -138,20 +136,20 @@ static int gbench_read(struct gbench *gbench, struct foreign *foreign)
 {
     struct query query;
     int status = 0;
-    query_open(&query, foreign->store, purpose,
-               "SELECT key, coalesce(value ->> '$.run_name', value ->> '$.name') AS name,"
-               " value ->> '$.run_type' AS run_type,"
-               " value ->> '$.aggregate_name' AS aggregate_name,"
-               " iif(json_type(value, '$.real_time') IN ('integer', 'real'),"
-               "     value ->> '$.real_time', NULL) AS real_time,"
-               " value ->> '$.time_unit' AS time_unit,"
-               " value ->> '$.bytes_per_second' AS bytes_per_second,"
-               " value ->> '$.lower_time' AS lower_time, value ->> '$.upper_time' AS upper_time,"
-               " coalesce(value ->> '$.error_occurred', 0) AS failed,"
-               " coalesce(value ->> '$.skipped', 0) AS skipped,"
-               " coalesce(value ->> '$.error_message', value ->> '$.skip_message', '') AS reason"
-               " FROM json_each(:text, '$.benchmarks')");
-    query_text(&query, ":text", foreign->text);
+    query_ask(&query, foreign->store, purpose,
+              "SELECT key, coalesce(value ->> '$.run_name', value ->> '$.name') AS name,"
+              " value ->> '$.run_type' AS run_type,"
+              " value ->> '$.aggregate_name' AS aggregate_name,"
+              " iif(json_type(value, '$.real_time') IN ('integer', 'real'),"
+              "     value ->> '$.real_time', NULL) AS real_time,"
+              " value ->> '$.time_unit' AS time_unit,"
+              " value ->> '$.bytes_per_second' AS bytes_per_second,"
+              " value ->> '$.lower_time' AS lower_time, value ->> '$.upper_time' AS upper_time,"
+              " coalesce(value ->> '$.error_occurred', 0) AS failed,"
+              " coalesce(value ->> '$.skipped', 0) AS skipped,"
+              " coalesce(value ->> '$.error_message', value ->> '$.skip_message', '') AS reason"
+              " FROM json_each(:key, '$.benchmarks')",
+              foreign->text);
     while (status == 0 && query_step(&query) == 1) {
         long long key = (long long)column_integer(&query, "key");
         char why[1024];
@@ -274,13 +272,13 @@ static int add_case(struct foreign_run *run, struct gbench_instance *instance)
 static int read_caches(struct foreign *foreign, struct device_info *device)
 {
     struct query query;
-    query_open(&query, foreign->store, purpose,
-               "SELECT (SELECT max(value ->> '$.size') FROM json_each(:text, '$.context.caches')"
-               "  WHERE value ->> '$.level' = 1 AND value ->> '$.type' <> 'Instruction') AS l1,"
-               " (SELECT value ->> '$.size' FROM json_each(:text, '$.context.caches')"
-               "  WHERE value ->> '$.level' > 1"
-               "  ORDER BY value ->> '$.level' DESC LIMIT 1) AS last");
-    query_text(&query, ":text", foreign->text);
+    query_ask(&query, foreign->store, purpose,
+              "SELECT (SELECT max(value ->> '$.size') FROM json_each(:key, '$.context.caches')"
+              "  WHERE value ->> '$.level' = 1 AND value ->> '$.type' <> 'Instruction') AS l1,"
+              " (SELECT value ->> '$.size' FROM json_each(:key, '$.context.caches')"
+              "  WHERE value ->> '$.level' > 1"
+              "  ORDER BY value ->> '$.level' DESC LIMIT 1) AS last",
+              foreign->text);
     if (query_step(&query) == 1) {
         device->l1_bytes = column_count(&query, "l1");
         device->cache_bytes = column_count(&query, "last");
@@ -293,13 +291,13 @@ static int read_context(struct foreign *foreign, struct foreign_run *run)
     struct device_info *device = &run->launch.device;
     struct query query;
     char text[512];
-    query_open(&query, foreign->store, purpose,
-               "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', :text ->> '$.context.date') AS date,"
-               " :text ->> '$.context.host_name' AS host,"
-               " :text ->> '$.context.executable' AS program,"
-               " :text ->> '$.context.num_cpus' AS cpus,"
-               " :text ->> '$.context.library_version' AS version");
-    query_text(&query, ":text", foreign->text);
+    query_ask(&query, foreign->store, purpose,
+              "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', :key ->> '$.context.date') AS date,"
+              " :key ->> '$.context.host_name' AS host,"
+              " :key ->> '$.context.executable' AS program,"
+              " :key ->> '$.context.num_cpus' AS cpus,"
+              " :key ->> '$.context.library_version' AS version",
+              foreign->text);
     if (query_step(&query) == 1) {
         column_text(&query, "date", text, sizeof text);
         if (text[0]) text_copy(foreign->started_at, sizeof foreign->started_at, text);

@@ -76,12 +76,12 @@ static int read_summaries(struct store *store, const char *json, struct state *s
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
         *(double *)((char *)state + figures[i].offset) = NAN;
     state->file[0] = '\0';
-    query_open(&query, store, purpose,
-               "SELECT summary.value ->> '$.tag' AS tag, datum.value ->> '$.name' AS name,"
-               " datum.value ->> '$.value' AS value"
-               " FROM json_each(:state, '$.summaries') AS summary,"
-               " json_each(summary.value, '$.data') AS datum");
-    query_text(&query, ":state", json);
+    query_ask(&query, store, purpose,
+              "SELECT summary.value ->> '$.tag' AS tag, datum.value ->> '$.name' AS name,"
+              " datum.value ->> '$.value' AS value"
+              " FROM json_each(:key, '$.summaries') AS summary,"
+              " json_each(summary.value, '$.data') AS datum",
+              json);
     while (query_step(&query) == 1) {
         char tag[128], name[64], value[MAX_PATH];
         column_text(&query, "tag", tag, sizeof tag);
@@ -96,10 +96,10 @@ static int read_shape(struct store *store, const char *json, char shape[RESULT_M
 {
     struct query query;
     shape[0] = '\0';
-    query_open(&query, store, purpose,
-               "SELECT value ->> '$.name' AS name, value ->> '$.value' AS value"
-               " FROM json_each(:state, '$.axis_values')");
-    query_text(&query, ":state", json);
+    query_ask(&query, store, purpose,
+              "SELECT value ->> '$.name' AS name, value ->> '$.value' AS value"
+              " FROM json_each(:key, '$.axis_values')",
+              json);
     while (query_step(&query) == 1) {
         char name[RESULT_MAX_SHAPE], value[RESULT_MAX_SHAPE];
         column_text(&query, "name", name, sizeof name);
@@ -260,12 +260,11 @@ static int read_meta(struct foreign *foreign, struct foreign_run *run)
 {
     struct query query;
     char program[1024];
-    query_open(
-        &query, foreign->store, purpose,
-        "SELECT :text ->> '$.meta.version.nvbench.string' AS version,"
-        " :text ->> '$.meta.argv[0]' AS program,"
-        " (SELECT group_concat(value, ' ') FROM json_each(:text, '$.meta.argv')) AS command");
-    query_text(&query, ":text", foreign->text);
+    query_ask(&query, foreign->store, purpose,
+              "SELECT :key ->> '$.meta.version.nvbench.string' AS version,"
+              " :key ->> '$.meta.argv[0]' AS program,"
+              " (SELECT group_concat(value, ' ') FROM json_each(:key, '$.meta.argv')) AS command",
+              foreign->text);
     if (query_step(&query) == 1) {
         char version[64];
         column_text(&query, "version", version, sizeof version);
@@ -283,16 +282,16 @@ static int read_runs(struct foreign *foreign)
 {
     struct query query;
     int status = 0;
-    query_open(&query, foreign->store, purpose,
-               "SELECT value ->> '$.id' AS id, value ->> '$.name' AS name,"
-               " value ->> '$.sm_version' AS sm_version,"
-               " value ->> '$.number_of_sms' AS number_of_sms,"
-               " value ->> '$.l2_cache_size' AS l2_cache_size,"
-               " value ->> '$.global_memory_size' AS global_memory_size,"
-               " value ->> '$.sm_default_clock_rate' AS sm_hz,"
-               " value ->> '$.global_memory_bus_peak_clock_rate' AS memory_hz,"
-               " value ->> '$.ecc_state' AS ecc_state FROM json_each(:text, '$.devices')");
-    query_text(&query, ":text", foreign->text);
+    query_ask(&query, foreign->store, purpose,
+              "SELECT value ->> '$.id' AS id, value ->> '$.name' AS name,"
+              " value ->> '$.sm_version' AS sm_version,"
+              " value ->> '$.number_of_sms' AS number_of_sms,"
+              " value ->> '$.l2_cache_size' AS l2_cache_size,"
+              " value ->> '$.global_memory_size' AS global_memory_size,"
+              " value ->> '$.sm_default_clock_rate' AS sm_hz,"
+              " value ->> '$.global_memory_bus_peak_clock_rate' AS memory_hz,"
+              " value ->> '$.ecc_state' AS ecc_state FROM json_each(:key, '$.devices')",
+              foreign->text);
     while (status == 0 && query_step(&query) == 1) {
         struct foreign_run *run = foreign_run_add(foreign);
         status = run ? read_meta(foreign, run) : -1;
@@ -311,16 +310,16 @@ static int check_file(struct foreign *foreign)
     struct query query;
     char version[32] = "";
     int64_t major = -1, strays = 0, nameless = 0;
-    query_open(&query, foreign->store, purpose,
-               "SELECT :text ->> '$.meta.version.json.major' AS major,"
-               " :text ->> '$.meta.version.json.string' AS version,"
-               " (SELECT count(*) FROM json_each(:text, '$.benchmarks') AS b,"
-               "  json_each(b.value, '$.states') AS s WHERE (s.value ->> '$.device') NOT IN"
-               "  (SELECT value ->> '$.id' FROM json_each(:text, '$.devices'))"
-               "  OR s.value ->> '$.device' IS NULL) AS strays,"
-               " (SELECT count(*) FROM json_each(:text, '$.benchmarks')"
-               "  WHERE coalesce(value ->> '$.name', '') = '') AS nameless");
-    query_text(&query, ":text", foreign->text);
+    query_ask(&query, foreign->store, purpose,
+              "SELECT :key ->> '$.meta.version.json.major' AS major,"
+              " :key ->> '$.meta.version.json.string' AS version,"
+              " (SELECT count(*) FROM json_each(:key, '$.benchmarks') AS b,"
+              "  json_each(b.value, '$.states') AS s WHERE (s.value ->> '$.device') NOT IN"
+              "  (SELECT value ->> '$.id' FROM json_each(:key, '$.devices'))"
+              "  OR s.value ->> '$.device' IS NULL) AS strays,"
+              " (SELECT count(*) FROM json_each(:key, '$.benchmarks')"
+              "  WHERE coalesce(value ->> '$.name', '') = '') AS nameless",
+              foreign->text);
     if (query_step(&query) == 1) {
         major = column_count(&query, "major");
         strays = column_integer(&query, "strays");
