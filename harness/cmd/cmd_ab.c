@@ -1,6 +1,5 @@
 /* cmd_ab.c - `assay ab`: two programs or revisions, from their names to a verdict. */
 
-#include "base/error.h"
 #include "base/text.h"
 #include "cmd/gate_command.h"
 

@@ -5,7 +5,6 @@
 #include "base/exit_code.h"
 #include "cmd/ab_offer.h"
 #include "cmd/gate_command.h"
-#include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "show/comparison_formats.h"
 

@@ -8,7 +8,6 @@
 #include "base/out_file.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cmd/commands.h"
 #include "cmd/options.h"
 #include "export/export.h"
 #include "show/show.h"

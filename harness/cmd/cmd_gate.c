@@ -2,7 +2,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "cmd/gate_command.h"
 #include "cmd/options.h"
 #include "suite/suite_find.h"

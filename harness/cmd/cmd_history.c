@@ -8,7 +8,6 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "case/case_name.h"
-#include "cmd/commands.h"
 #include "cmd/options.h"
 #include "judge/history.h"
 #include "show/show.h"

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/datadir.h"
-#include "base/error.h"
 #include "base/exit_code.h"
 #include "base/out_file.h"
 #include "base/text.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "gate/gate_over_nodes.h"

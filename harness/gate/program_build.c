@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/process.h"
 #include "case/run_record.h"
 #include "gate/program_launch.h"

@@ -8,8 +8,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/error.h"
-
 /* The name of a socket that has no file: the kernel has each but once, and drops it with its
  * process. In a network namespace of its own a container sees none of the others. */
 static socklen_t lock_name(struct sockaddr_un *address, const struct device_info *device,

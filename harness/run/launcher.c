@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/text.h"
 
 /* An array job starts a script several times, and the script may start several ranks each time. */

@@ -7,7 +7,6 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "judge/twin.h"
 #include "run/runner_state.h"
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "store/store_gate.h"
 #include "store/store_internal.h"
 #include "store/store_rows.h"

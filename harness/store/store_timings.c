@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "judge/timings.h"
 #include "store/store_gate.h"
 #include "store/store_internal.h"

@@ -1,6 +1,7 @@
 /* store_verdict.c - what a gate decided, in the database; and the gates that nodes made, for one
  * verdict over them. */
-#include "base/grow.h"
+#include <string.h>
+
 #include "store/store_gate.h"
 #include "store/store_internal.h"
 #include "store/store_rows.h"

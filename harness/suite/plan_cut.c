@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "case/shape.h"
 
 /* What starting and checking a variant take beside its work, as bytes; and operations per byte. */

@@ -1,6 +1,5 @@
 /* plan_twins.c - the twins of a plan's variants. */
 
-#include "base/error.h"
 #include "base/rng.h"
 #include "base/text.h"
 #include "suite/plan_parts.h"
