@@ -50,7 +50,7 @@ static int enqueue_sums(const struct assay_call *call, const struct lut_geometry
     return assay_launched();
 }
 
-/* lut_column_sums of call->buffer[LUT_B]. */
+/* The sums over all rows of call->buffer[LUT_B]. */
 static int fetch_column_sums(const struct assay_call *call, int64_t *host)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);

@@ -172,10 +172,9 @@ int lut_model_products(const struct assay_shape *shape, const void *const in[], 
                        int64_t begin, int64_t end, void *out);
 
 /* A check without table or product of matrices: the sum over j of C[i,j] is A_i . (sum over j of
- * B_j). lut_column_sums: the sums over all rows of B, blocks * d of them. lut_expected_row_sums:
- * the row sums that follow for `count` rows of A, not yet divided. lut_row_sum_error: the largest
+ * B_j). `sums`: the sums over all rows of B, blocks * d of them. lut_expected_row_sums: the row
+ * sums that follow for `count` rows of A, not yet divided. lut_row_sum_error: the largest
  * difference of so many rows of products. Without scaling only. */
-int lut_column_sums(const struct assay_shape *shape, const void *b, int64_t *sums);
 int lut_expected_row_sums(const struct assay_shape *shape, const void *a, const int64_t *sums,
                           int count, int64_t *expected);
 int64_t lut_row_sum_error(const struct assay_shape *shape, const int64_t *expected,

@@ -89,23 +89,6 @@ int lut_model_products(const struct assay_shape *shape, const void *const in[], 
     return 0;
 }
 
-int lut_column_sums(const struct assay_shape *shape, const void *b, int64_t *sums)
-{
-    struct lut_geometry geometry = lut_geometry(shape);
-    const struct codebook *codebook = lut_codebook(shape);
-    struct lut_codes codes = lut_codes(&geometry, b, geometry.columns);
-    if (codebook == NULL) return -1;
-    memset(sums, 0, (size_t)(geometry.blocks * geometry.d) * sizeof *sums);
-    for (int64_t column = 0; column < geometry.columns; column++)
-        for (int64_t block = 0; block < geometry.blocks; block++) {
-            int y[CODEBOOK_MAX_D];
-            lut_decode_block(codebook, &geometry, &codes, true, column, block, y);
-            for (int i = 0; i < geometry.d; i++)
-                sums[block * geometry.d + i] += y[i];
-        }
-    return 0;
-}
-
 int lut_expected_row_sums(const struct assay_shape *shape, const void *a, const int64_t *sums,
                           int count, int64_t *expected)
 {
