@@ -170,68 +170,34 @@ static const char *supports_fp32(const struct assay_shape *shape)
     return shape->value[LINEAR_WEIGHT] == LINEAR_DIRECT ? NULL : "w as it lies only";
 }
 
+#define OF_LINEAR(NAME, SUMMARY, ...)                                                              \
+    static const struct assay_variant NAME = {                                                     \
+        .operation = "linear",                                                                     \
+        .name = #NAME,                                                                             \
+        .summary = SUMMARY,                                                                        \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        __VA_ARGS__,                                                                               \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(NAME)
+/* WGMMA's own card. */
+#define HOPPER .min_sm = 90, .max_sm = 90, .arch_specific = true, .supports = supports
+
 #define SWAPPED(NAME, TILE, PARTS)                                                                 \
-    static const struct assay_variant NAME = {                                                     \
-        .operation = "linear",                                                                     \
-        .name = #NAME,                                                                             \
-        .summary = "one tile of linear_swapped.h",                                                 \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .min_sm = 90,                                                                              \
-        .max_sm = 90,                                                                              \
-        .arch_specific = true,                                                                     \
-        .supports = supports,                                                                      \
-        .setup = setup_swapped<TILE, PARTS>,                                                       \
-        .launch = launch_swapped,                                                                  \
-        .teardown = teardown_skinny,                                                               \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(NAME)
-
+    OF_LINEAR(NAME, "one tile of linear_swapped.h", HOPPER, .setup = setup_swapped<TILE, PARTS>,   \
+              .launch = launch_swapped, .teardown = teardown_skinny)
 #define FP32(NAME, TILING, HOW, CLUSTER)                                                           \
-    static const struct assay_variant NAME = {                                                     \
-        .operation = "linear",                                                                     \
-        .name = #NAME,                                                                             \
-        .summary = "one tile of linear_fp32.h",                                                    \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .supports = supports_fp32,                                                                 \
-        .setup = setup_fp32<TILING, HOW, CLUSTER>,                                                 \
-        .launch = launch_fp32,                                                                     \
-        .teardown = teardown_fp32,                                                                 \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(NAME)
-
+    OF_LINEAR(NAME, "one tile of linear_fp32.h", .supports = supports_fp32,                        \
+              .setup = setup_fp32<TILING, HOW, CLUSTER>, .launch = launch_fp32,                    \
+              .teardown = teardown_fp32)
 #define SKINNY(NAME, DIVISION)                                                                     \
-    static const struct assay_variant NAME = {                                                     \
-        .operation = "linear",                                                                     \
-        .name = #NAME,                                                                             \
-        .summary = "one division of linear_skinny.h",                                              \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .min_sm = 80,                                                                              \
-        .supports = supports_skinny,                                                               \
-        .setup = setup_skinny<DIVISION>,                                                           \
-        .launch = launch_skinny,                                                                   \
-        .teardown = teardown_skinny,                                                               \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(NAME)
-
+    OF_LINEAR(NAME, "one division of linear_skinny.h", .min_sm = 80, .supports = supports_skinny,  \
+              .setup = setup_skinny<DIVISION>, .launch = launch_skinny,                            \
+              .teardown = teardown_skinny)
 #define KERNEL(NAME, COLUMNS, CLUSTER, TURNS, DIVIDE)                                              \
-    static const struct assay_variant NAME = {                                                     \
-        .operation = "linear",                                                                     \
-        .name = #NAME,                                                                             \
-        .summary = "one kernel of linear_wgmma.cuh",                                               \
-        .kind = ASSAY_KERNEL,                                                                      \
-        .place = ASSAY_CUDA,                                                                       \
-        .min_sm = 90,                                                                              \
-        .max_sm = 90,                                                                              \
-        .arch_specific = true,                                                                     \
-        .supports = supports,                                                                      \
-        .setup = setup<COLUMNS, CLUSTER, TURNS, DIVIDE>,                                           \
-        .launch = launch,                                                                          \
-        .teardown = teardown,                                                                      \
-    };                                                                                             \
-    ASSAY_REGISTER_VARIANT(NAME)
+    OF_LINEAR(NAME, "one kernel of linear_wgmma.cuh", HOPPER,                                      \
+              .setup = setup<COLUMNS, CLUSTER, TURNS, DIVIDE>, .launch = launch,                   \
+              .teardown = teardown)
 
 KERNEL(k256_4, 256, 4, false, LINEAR_WHOLE);
 KERNEL(k256_4_alike, 256, 4, false, LINEAR_ALIKE);
