@@ -93,9 +93,9 @@ static int complete_session(struct store *store, char session[STORE_ID])
     return 0;
 }
 
-/* The query's one row: a session as labels have it, and its last round. 1: found, 0: not,
- * -1: reported. */
-static int find_session(struct store *store, const char *sql, const char *suite,
+/* The query's one row: a session as labels have it, and its last round. -1 with assay_error, also
+ * where there is none, which `none` says of the suite. */
+static int find_session(struct store *store, const char *sql, const char *suite, const char *none,
                         char session[STORE_ID], int *last)
 {
     struct query query;
@@ -106,8 +106,8 @@ static int find_session(struct store *store, const char *sql, const char *suite,
         *last = (int)column_integer(&query, "last");
     }
     if (query_close(&query) != 0) return -1;
-    if (found == 1 && complete_session(store, session) != 0) return -1;
-    return found;
+    if (found == 1) return complete_session(store, session);
+    return assay_error(none, store->path, suite);
 }
 
 /* Labels are "gate 1a2b3c4d round 3, base". */
@@ -121,10 +121,8 @@ int store_last_calibration(struct store *store, const char *suite, char session[
 {
     static const char sql[] = SESSION_AND_LAST
         "label GLOB 'gate ???????? round *, unchanged*' GROUP BY session" NEWEST_FIRST;
-    int found = find_session(store, sql, suite, session, last);
-    if (found == 0)
-        return assay_error("%s: there is no calibration of '%s' to go on with", store->path, suite);
-    return found == 1 ? 0 : -1;
+    return find_session(store, sql, suite, "%s: there is no calibration of '%s' to go on with",
+                        session, last);
 }
 
 /* A gate against a stored run launches no base; a calibration calls its launches unchanged. */
@@ -133,11 +131,9 @@ int store_unfinished_gate(struct store *store, const char *suite, char session[S
     static const char sql[] = SESSION_AND_LAST STORE_OF_GATE
         " GROUP BY session HAVING sum(label GLOB '*, base') > 0"
         " AND session NOT IN (SELECT substr(id, 1, 8) FROM gate)" NEWEST_FIRST;
-    int found = find_session(store, sql, suite, session, last);
-    if (found == 0)
-        return assay_error("%s: no gate of '%s' is unfinished: there is nothing to resume",
-                           store->path, suite);
-    return found == 1 ? 0 : -1;
+    return find_session(store, sql, suite,
+                        "%s: no gate of '%s' is unfinished: there is nothing to resume", session,
+                        last);
 }
 
 /* ----------------------------------------------------- pairs and devices -- */
