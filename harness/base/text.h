@@ -15,6 +15,9 @@ bool text_glob(const char *pattern, const char *text);
 /* Whether `text` is longer than `ending` and ends in it. */
 bool text_ends(const char *text, const char *ending);
 
+/* The part of a path behind its last slash, which begins where its folder ends. */
+const char *text_file_name(const char *path);
+
 /* The one of `words` nearest to `word`, for "did you mean"; NULL when none is near.
  * The edit distance (insert, delete, replace, swap neighbours: Damerau, CACM 7(3),
  * 1964) may be at most a third of the longer word; case is ignored; the first of

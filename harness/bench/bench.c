@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text.h"
 #include "case/registry.h"
 #include "suite/suite_file.h"
 #include "suite/suite_value.h"
@@ -29,8 +30,7 @@ const struct bench *bench_of(const struct assay_operation *operation)
 
 int bench_path(const char *path, const char *beside, char out[PATH_MAX])
 {
-    const char *slash = strrchr(beside, '/');
-    int folder = *path == '/' || !slash ? 0 : (int)(slash + 1 - beside);
+    int folder = *path == '/' ? 0 : (int)(text_file_name(beside) - beside);
     if (snprintf(out, PATH_MAX, "%.*s%s", folder, beside, path) >= PATH_MAX)
         return assay_error("%.100s...: the path is too long", path);
     return 0;

@@ -11,9 +11,8 @@
 
 void bench_text_name(const struct bench_text *text, char out[ASSAY_MAX_NAME])
 {
-    const char *slash = strrchr(text->file, '/');
     char file[ASSAY_MAX_NAME];
-    text_copy(file, sizeof file, slash ? slash + 1 : text->file);
+    text_copy(file, sizeof file, text_file_name(text->file));
     file[strcspn(file, ".")] = '\0';
     bench_name(text->name ? text->name : text->kernel ? text->kernel : file, out);
 }

@@ -58,12 +58,11 @@ static int check(void *given)
 static int describe(const struct bench *bench, const struct bench_kernel *kernel, const char *arch)
 {
     struct kernel_image image;
-    const char *slash = strrchr(kernel->file, '/');
     if (kernel_image_open(&image, kernel->file, arch, kernel->options, kernel->kernel)) return -1;
     const struct kernel_entry *entry = bench_entry(bench, kernel, &image);
     if (entry) {
         printf("%s/%s: %s of %s, %s %d", bench->name, kernel->name, entry->name,
-               slash ? slash + 1 : kernel->file, image.is_ptx ? "PTX of sm" : "sm", image.sm);
+               text_file_name(kernel->file), image.is_ptx ? "PTX of sm" : "sm", image.sm);
         if (entry->registers >= 0) printf(", %d registers", entry->registers);
         printf(", %d arguments\n", bench->argument_count);
     }

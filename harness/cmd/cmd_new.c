@@ -286,8 +286,7 @@ static int check(void *given)
 static int run(void *given)
 {
     const struct arguments *arguments = given;
-    const char *folder = arguments->given.word[0], *slash = strrchr(folder, '/');
-    const char *name = slash ? slash + 1 : folder;
+    const char *folder = arguments->given.word[0], *name = text_file_name(folder);
     static struct plan plan;
     if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
         return assay_error("'%s': a name is made of a-z, 0-9 and _", name);

@@ -13,6 +13,7 @@
 #include "base/out_file.h"
 #include "base/process.h"
 #include "base/temp_folder.h"
+#include "base/text.h"
 #include "cmd/gate_command.h"
 #include "cmd/options.h"
 #include "gate/program_build.h"
@@ -30,12 +31,6 @@ struct arguments {
     const char *copies[OBJECTS_MOST + 1];
 };
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Copies of objects lie in one folder, apart from what else they might name. */
 static int check_objects(const struct given *given)
 {
@@ -44,8 +39,8 @@ static int check_objects(const struct given *given)
         if (!gate_command_is_object(object))
             return assay_error("--load %s: only a shared object (FILE.so) can be watched", object);
         for (int j = 0; j < i; j++)
-            if (strcmp(name_of(object), name_of(given->object[j])) == 0)
-                return assay_error("--load: two objects are called %s", name_of(object));
+            if (strcmp(text_file_name(object), text_file_name(given->object[j])) == 0)
+                return assay_error("--load: two objects are called %s", text_file_name(object));
     }
     return 0;
 }
@@ -200,7 +195,7 @@ static int keep_base(struct arguments *arguments, const char *folder, char base[
     if (copy_program(arguments->program, base) != 0) return -1;
     for (int i = 0; i < arguments->given.object_count; i++) {
         const char *object = arguments->given.object[i];
-        snprintf(arguments->copy[i], PATH_MAX, "%s/%s", folder, name_of(object));
+        snprintf(arguments->copy[i], PATH_MAX, "%s/%s", folder, text_file_name(object));
         if (copy_program(object, arguments->copy[i]) != 0) return -1;
         arguments->copies[i] = arguments->copy[i];
     }

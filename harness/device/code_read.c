@@ -50,11 +50,10 @@ static bool is_elf(const char *path)
 /* The file that has a program's code. */
 static int code_file(const char *program, char path[PATH_MAX])
 {
-    const char *slash = strrchr(program, '/');
+    int folder = (int)(text_file_name(program) - program);
     snprintf(path, PATH_MAX, "%s", program);
     if (is_elf(path)) return 0;
-    snprintf(path, PATH_MAX, "%.*slibassay_variants.so", slash ? (int)(slash + 1 - program) : 0,
-             program);
+    snprintf(path, PATH_MAX, "%.*slibassay_variants.so", folder, program);
     if (is_elf(path)) return 0;
     return assay_error("%s: it is no machine code, and there is no libassay_variants.so beside it",
                        program);

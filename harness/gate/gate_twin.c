@@ -30,8 +30,7 @@ static int beside(const struct program_file *program, char path[PATH_MAX])
 {
     static const char name[] = "libassay_variants.so";
     char of_program[SHA256_TEXT], of_object[SHA256_TEXT];
-    const char *slash = strrchr(program->path, '/');
-    int folder = slash ? (int)(slash - program->path) + 1 : 0;
+    int folder = (int)(text_file_name(program->path) - program->path);
     if (snprintf(path, PATH_MAX, "%.*s%s", folder, program->path, name) >= PATH_MAX)
         return assay_error("%s: the path is too long", program->path);
     if (object_family(program->path, of_program) != 0 || object_family(path, of_object) != 0)

@@ -34,9 +34,8 @@ static struct folders search_folders(void)
 
 void suite_name_of(const char *path, char name[ASSAY_MAX_NAME])
 {
-    const char *slash = strrchr(path, '/');
     char base[SUITE_MAX_PATH];
-    text_copy(base, sizeof base, slash ? slash + 1 : path);
+    text_copy(base, sizeof base, text_file_name(path));
     if (text_ends(base, ending)) base[strlen(base) - (sizeof ending - 1)] = '\0';
     text_copy(name, ASSAY_MAX_NAME, base);
 }
