@@ -8,7 +8,7 @@ export ASSAY_DB=next.sqlite OMP_NUM_THREADS=1 HOME=$PWD XDG_CACHE_HOME=$PWD/cach
 
 paced_suite few.ini
 paced_program base 200
-paced_program slower 250
+paced_program slower 800
 git init -q . && git config user.email a@example.org && git config user.name a
 for side in base slower; do
     cp $side program
