@@ -276,6 +276,10 @@ struct assay_operation {
     /* Names of the choice dims that say what data goes in, blanks between them: cases on different
      * data answer different questions, and their quality is not compared. NULL: none. */
     const char *data_dims;
+
+    /* Since 1.2. Operations in FP8 (e4m3 and e5m2, sums in fp32), for which struct assay_work,
+     * which has a fixed size, has no place. NULL: none. */
+    double (*fp8_ops)(const struct assay_shape *shape);
 };
 
 /* -------------------------------------------------------------- variant -- */
@@ -404,7 +408,7 @@ struct assay_library {
  * fields at the end of operation, variant, library, call and object, and values at the end of
  * enumerations that count nothing. A program loads objects of its own major version, and of its
  * minor version or an older one. */
-enum { ASSAY_ABI_MAJOR = 1, ASSAY_ABI_MINOR = 1 };
+enum { ASSAY_ABI_MAJOR = 1, ASSAY_ABI_MINOR = 2 };
 
 /* The sizes of what may not grow within a major version, as one number. */
 enum {

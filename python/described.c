@@ -56,6 +56,12 @@ static struct assay_work work(const struct assay_shape *shape)
     return instance ? instance->work : (struct assay_work){0};
 }
 
+static double fp8_ops(const struct assay_shape *shape)
+{
+    const struct instance *instance = described_find(shape);
+    return instance ? instance->fp8_ops : 0;
+}
+
 /* A reference computes all of an output at once: no range is smaller than the largest. */
 static int64_t whole(const struct assay_shape *shape)
 {
@@ -122,10 +128,10 @@ static int read_instance(PyObject *from, struct instance *instance)
                         &instance->tolerance[b]) < 0)
             return -1;
     double *ops = instance->work.ops;
-    return PyArg_ParseTuple(figures, "dddddddd", &instance->work.read_bytes,
+    return PyArg_ParseTuple(figures, "ddddddddd", &instance->work.read_bytes,
                             &instance->work.write_bytes, &ops[ASSAY_FP32], &ops[ASSAY_TF32],
                             &ops[ASSAY_BF16_OPS], &ops[ASSAY_FP16_OPS], &ops[ASSAY_INT8_OPS],
-                            &ops[ASSAY_FP64])
+                            &ops[ASSAY_FP64], &instance->fp8_ops)
                ? 0
                : -1;
 }
@@ -168,6 +174,7 @@ static int read_operation(PyObject *from, struct definition *definition)
     operation->buffers = write_buffers;
     operation->fill = callback_fill;
     operation->work = work;
+    operation->fp8_ops = fp8_ops;
     operation->reference = callback_reference;
     operation->reference_run = whole;
     return 0;

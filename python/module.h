@@ -20,6 +20,7 @@ struct instance {
     struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
     struct assay_tolerance tolerance[ASSAY_MAX_BUFFERS];
     struct assay_work work;
+    double fp8_ops;
 };
 
 /* What `described` says (module.c), valid as long as it is; NULL with an exception. */

@@ -208,9 +208,9 @@ static inline struct case_result fixture_result(const char *variant)
         &result.first_call_ns, &result.work.read_bytes, &result.work.write_bytes,
         &result.work.ops[0],   &result.work.ops[1],     &result.work.ops[2],
         &result.work.ops[3],   &result.work.ops[4],     &result.work.ops[5],
-        &result.energy_mj,     &result.power_w,         &result.sm_mhz,
-        &result.temperature_c, &result.max_abs_error,   &result.max_rel_error,
-        &result.near_share,
+        &result.work.ops[6],   &result.energy_mj,       &result.power_w,
+        &result.sm_mhz,        &result.temperature_c,   &result.max_abs_error,
+        &result.max_rel_error, &result.near_share,
     };
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
         *figures[i] = figure += 1.0 / 3;

@@ -116,24 +116,25 @@ static int bytes_of(const struct bench *bench, const struct assay_shape *shape,
 
 /* "2*m*n*k", of fp32, or "bf16 2*m*n*k, fp32 m*n". */
 static int flops_of(const struct bench *bench, const struct assay_shape *shape,
-                    struct assay_work *work)
+                    double ops[ARITHMETICS])
 {
     char copy[BENCH_TEXT], *part[BENCH_PARTS];
     if (!bench->flops[0]) return 0;
     text_copy(copy, sizeof copy, bench->flops);
-    int parts = bench_split(copy, part, ASSAY_ARITHMETICS);
+    int parts = bench_split(copy, part, ARITHMETICS);
     if (parts < 0) return assay_error("flops: %s", assay_last_error());
     for (int i = 0; i < parts; i++) {
         char *text = part[i] + strspn(part[i], " "), word[16];
         size_t length = strcspn(text, " ");
         snprintf(word, sizeof word, "%.*s", (int)length, text);
         int arithmetic = words_find(&arithmetic_words, word);
-        double ops;
+        double count;
         if (arithmetic >= 0) text += length;
         if (arithmetic < 0) arithmetic = ASSAY_FP32;
-        if (expression_real(text, shape, &ops)) return assay_error("flops: %s", assay_last_error());
-        if (ops < 0) return assay_error("flops: %g is below 0", ops);
-        work->ops[arithmetic] += ops;
+        if (expression_real(text, shape, &count))
+            return assay_error("flops: %s", assay_last_error());
+        if (count < 0) return assay_error("flops: %g is below 0", count);
+        ops[arithmetic] += count;
     }
     return 0;
 }
@@ -180,15 +181,23 @@ static struct assay_work define_work(const struct assay_shape *shape)
 {
     const struct bench *bench = bench_of_shape(shape);
     struct assay_work work = {0};
-    if (bytes_of(bench, shape, &work) || flops_of(bench, shape, &work))
-        return (struct assay_work){0};
+    double ops[ARITHMETICS] = {0};
+    if (bytes_of(bench, shape, &work) || flops_of(bench, shape, ops)) return (struct assay_work){0};
+    memcpy(work.ops, ops, sizeof work.ops);
     return work;
+}
+
+static double define_fp8_ops(const struct assay_shape *shape)
+{
+    double ops[ARITHMETICS] = {0};
+    return flops_of(bench_of_shape(shape), shape, ops) ? 0 : ops[ARITHMETIC_FP8];
 }
 
 /* What the sizes make of all expressions but those of a launch. */
 static int check_sizes(const struct bench *bench, const struct assay_shape *shape)
 {
     struct assay_work work = {0};
+    double ops[ARITHMETICS] = {0};
     for (int i = 0; i < bench->argument_count; i++) {
         const struct argument *argument = &bench->argument[i];
         union argument_value value;
@@ -198,7 +207,7 @@ static int check_sizes(const struct bench *bench, const struct assay_shape *shap
                                                          : 0;
         if (failed) return -1;
     }
-    return bytes_of(bench, shape, &work) || flops_of(bench, shape, &work) ? -1 : 0;
+    return bytes_of(bench, shape, &work) || flops_of(bench, shape, ops) ? -1 : 0;
 }
 
 /* Valid until the next call of the thread. */
@@ -322,6 +331,7 @@ int bench_define(struct bench *bench, const char *expect)
     operation->supports = supports_sizes;
     operation->buffers = define_buffers;
     operation->work = define_work;
+    operation->fp8_ops = define_fp8_ops;
     operation->baselines = bench->baselines;
     if (check_arguments(bench) || check_first_sizes(bench) || bench_take_expect(bench, expect))
         return -1;

@@ -30,7 +30,7 @@ static const struct mix cache_mixes[MIXES] = {
 /* The two directions of the host link, measured with page-locked memory. */
 static const char link_up[] = "link_h2d", link_down[] = "link_d2h";
 
-static double work_bytes(const struct assay_work *work)
+static double work_bytes(const struct case_work *work)
 {
     return work->read_bytes + work->write_bytes;
 }
@@ -50,9 +50,9 @@ static double ceiling_rate(const struct ceilings *ceilings, const char *name)
 }
 
 /* How much of `work` a ceiling limits: operations if it has an arithmetic's name, else bytes. */
-static double ceiling_amount(const char *name, const struct assay_work *work)
+static double ceiling_amount(const char *name, const struct case_work *work)
 {
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+    for (int i = 0; i < ARITHMETICS; i++)
         if (strcmp(name, arithmetic_name((enum assay_arithmetic)i)) == 0) return work->ops[i];
     if (work->over_link && strcmp(name, link_up) == 0) return work->write_bytes;
     if (work->over_link && strcmp(name, link_down) == 0) return work->read_bytes;
@@ -71,7 +71,7 @@ static struct ceiling *find_or_add(struct ceilings *ceilings, const char *name)
 }
 
 /* A case that takes from `shortest_ns` to `longest_ns`. */
-static void add(struct ceilings *ceilings, const char *name, const struct assay_work *work,
+static void add(struct ceilings *ceilings, const char *name, const struct case_work *work,
                 double shortest_ns, double longest_ns)
 {
     double amount = ceiling_amount(name, work);
@@ -85,7 +85,7 @@ static void add(struct ceilings *ceilings, const char *name, const struct assay_
     item->rate = item->least >= item->most ? item->least : NAN;
 }
 
-void ceilings_add(struct ceilings *ceilings, const char *name, const struct assay_work *work,
+void ceilings_add(struct ceilings *ceilings, const char *name, const struct case_work *work,
                   double time_ns)
 {
     add(ceilings, name, work, time_ns, time_ns);
@@ -101,14 +101,14 @@ void ceilings_learn(struct ceilings *ceilings, const char *name, const struct ca
         ceilings_add(ceilings, name, &result->work, result->time_ns);
 }
 
-static bool stays_in_cache(const struct assay_work *work, enum assay_temperature temperature,
+static bool stays_in_cache(const struct case_work *work, enum assay_temperature temperature,
                            int64_t cache_bytes)
 {
     return temperature == ASSAY_HOT && work_bytes(work) <= 0.5 * (double)cache_bytes;
 }
 
 /* The mix nearest to that of the work, among those that `measured` has (NULL: all). */
-static const struct mix *nearest_mix(const struct mix *mixes, const struct assay_work *work,
+static const struct mix *nearest_mix(const struct mix *mixes, const struct case_work *work,
                                      const struct ceilings *measured)
 {
     double share = work->write_bytes / work_bytes(work);
@@ -121,7 +121,7 @@ static const struct mix *nearest_mix(const struct mix *mixes, const struct assay
     return nearest;
 }
 
-int ceilings_needed(const struct assay_work *work, enum assay_temperature temperature,
+int ceilings_needed(const struct case_work *work, enum assay_temperature temperature,
                     int64_t cache_bytes, const char *names[CEILING_MAX])
 {
     int count = 0;
@@ -132,14 +132,13 @@ int ceilings_needed(const struct assay_work *work, enum assay_temperature temper
         bool cached = stays_in_cache(work, temperature, cache_bytes);
         names[count++] = nearest_mix(cached ? cache_mixes : memory_mixes, work, NULL)->name;
     }
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+    for (int i = 0; i < ARITHMETICS; i++)
         if (work->ops[i] > 0) names[count++] = arithmetic_name((enum assay_arithmetic)i);
     return count;
 }
 
 /* Name of the measured bandwidth that applies to this work; NULL: none was measured. */
-static const char *measured_bandwidth(const struct ceilings *ceilings,
-                                      const struct assay_work *work,
+static const char *measured_bandwidth(const struct ceilings *ceilings, const struct case_work *work,
                                       enum assay_temperature temperature, int64_t cache_bytes)
 {
     if (!(work_bytes(work) > 0)) return NULL;
@@ -160,10 +159,10 @@ static const double OPS_PER_BYTE = 16;
  * differ by less than that from run to run, unless they are noisy. */
 static const double CLEARLY = 1.25;
 
-bool ceiling_is_arithmetic(const struct assay_work *work)
+bool ceiling_is_arithmetic(const struct case_work *work)
 {
     double ops = 0;
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+    for (int i = 0; i < ARITHMETICS; i++)
         ops += work->ops[i];
     return ops > OPS_PER_BYTE * work_bytes(work);
 }
@@ -184,7 +183,7 @@ static void lengthen(struct least *least, const char *name, double amount, doubl
 }
 
 /* The longest of the limits of these names. */
-static struct least longest(const struct ceilings *ceilings, const struct assay_work *work,
+static struct least longest(const struct ceilings *ceilings, const struct case_work *work,
                             const char *const *names, int count)
 {
     struct least least = {0, "", false};
@@ -198,7 +197,7 @@ static struct least longest(const struct ceilings *ceilings, const struct assay_
 }
 
 /* Of the bytes: the link, where they cross it. */
-static struct least bytes_limit(const struct ceilings *ceilings, const struct assay_work *work,
+static struct least bytes_limit(const struct ceilings *ceilings, const struct case_work *work,
                                 enum assay_temperature temperature, int64_t cache_bytes)
 {
     const char *const link[] = {link_up, link_down};
@@ -207,12 +206,12 @@ static struct least bytes_limit(const struct ceilings *ceilings, const struct as
     return longest(ceilings, work, &name, name != NULL);
 }
 
-bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *work,
+bool ceiling_binding(const struct ceilings *ceilings, const struct case_work *work,
                      enum assay_temperature temperature, int64_t cache_bytes, double time_ns,
                      char name[ASSAY_MAX_NAME], double *fraction)
 {
     struct least bytes = bytes_limit(ceilings, work, temperature, cache_bytes);
-    struct least ops = longest(ceilings, work, arithmetic_words.list, ASSAY_ARITHMETICS);
+    struct least ops = longest(ceilings, work, arithmetic_words.list, ARITHMETICS);
     bool by_ops = ceiling_is_arithmetic(work);
     struct least binding = by_ops ? ops : bytes, other = by_ops ? bytes : ops;
     /* Where the limit that the shape names was not measured, the other says nothing. */
@@ -232,7 +231,7 @@ static double fastest(const struct ceilings *ceilings, const struct mix *mixes)
     return rate;
 }
 
-double ceiling_least_ns(const struct ceilings *ceilings, const struct assay_work *work,
+double ceiling_least_ns(const struct ceilings *ceilings, const struct case_work *work,
                         enum assay_temperature temperature, int64_t cache_bytes,
                         char name[ASSAY_MAX_NAME])
 {
@@ -246,7 +245,7 @@ double ceiling_least_ns(const struct ceilings *ceilings, const struct assay_work
         lengthen(&least, "memory", through, fastest(ceilings, memory_mixes));
         lengthen(&least, "cache", work_bytes(work), fastest(ceilings, cache_mixes));
     }
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++) {
+    for (int i = 0; i < ARITHMETICS; i++) {
         const char *arithmetic = arithmetic_name((enum assay_arithmetic)i);
         lengthen(&least, arithmetic, work->ops[i], ceiling_rate(ceilings, arithmetic));
     }

@@ -7,7 +7,7 @@
  * Work that is hot and fits in the cache is compared with cache_read and so on.
  * Work over the host link is compared with link_h2d and link_d2h, each for the bytes of
  * its direction; both run at the same time, so the longer one binds.
- * Arithmetic ceilings have the arithmetic's name: fp32, tf32, bf16, fp16, int8.
+ * Arithmetic ceilings have the arithmetic's name: fp32, tf32, bf16, fp16, int8, fp8.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ struct ceilings {
 };
 
 /* Add the result of a case that measures ceiling `name`; keeps the best rate. */
-void ceilings_add(struct ceilings *ceilings, const char *name, const struct assay_work *work,
+void ceilings_add(struct ceilings *ceilings, const char *name, const struct case_work *work,
                   double time_ns);
 
 /* The same for a result. One that is noisy (result_is_noisy) gives no rate: its interval says
@@ -43,12 +43,12 @@ void ceilings_learn(struct ceilings *ceilings, const char *name, const struct ca
 const struct ceiling *ceiling_named(const struct ceilings *ceilings, const char *name);
 
 /* Names of the ceilings that this work is compared with; returns how many. */
-int ceilings_needed(const struct assay_work *work, enum assay_temperature temperature,
+int ceilings_needed(const struct case_work *work, enum assay_temperature temperature,
                     int64_t cache_bytes, const char *names[CEILING_MAX]);
 
 /* Whether this work is shown in operations where no ceiling says otherwise: it has many of them
  * per byte. */
-bool ceiling_is_arithmetic(const struct assay_work *work);
+bool ceiling_is_arithmetic(const struct case_work *work);
 
 /* The ceiling that binds, and the fraction of it that `time_ns` reached. False when it was not
  * measured. The shape of the work decides (ceiling_is_arithmetic), so that all cases of a group
@@ -56,7 +56,7 @@ bool ceiling_is_arithmetic(const struct assay_work *work);
  * asks for the longest time. It is overruled only where another ceiling asks for clearly longer,
  * as memory does for a product of a few rows. The
  * fraction is NAN where the ceiling that binds, or that may, is not known. */
-bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *work,
+bool ceiling_binding(const struct ceilings *ceilings, const struct case_work *work,
                      enum assay_temperature temperature, int64_t cache_bytes, double time_ns,
                      char name[ASSAY_MAX_NAME], double *fraction);
 
@@ -64,6 +64,6 @@ bool ceiling_binding(const struct ceilings *ceilings, const struct assay_work *w
  * limit; 0 when none applies. Less than `ceiling_binding` asks for, since it grants what an honest
  * kernel may have: the fastest bandwidth of any mix, and that as many written bytes as the cache
  * holds, or hot operands, never reach memory. */
-double ceiling_least_ns(const struct ceilings *ceilings, const struct assay_work *work,
+double ceiling_least_ns(const struct ceilings *ceilings, const struct case_work *work,
                         enum assay_temperature temperature, int64_t cache_bytes,
                         char name[ASSAY_MAX_NAME]);

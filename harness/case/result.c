@@ -15,12 +15,14 @@ WORDS(temperature, "cold", "hot");
 WORDS(role, "in", "out", "scratch");
 WORDS(type, "f32", "f64", "f16", "bf16", "i8", "u8", "i16", "i32", "u32", "i64", "e4m3", "e5m2");
 _Static_assert(sizeof type_list / sizeof *type_list == ASSAY_TYPES, "a word for each type");
-WORDS(arithmetic, "fp32", "tf32", "bf16", "fp16", "int8", "fp64");
+WORDS(arithmetic, "fp32", "tf32", "bf16", "fp16", "int8", "fp64", "fp8");
+_Static_assert(sizeof arithmetic_list / sizeof *arithmetic_list == ARITHMETICS,
+               "a word for each arithmetic");
 
-static void forget_work(struct assay_work *work)
+static void forget_work(struct case_work *work)
 {
     work->read_bytes = work->write_bytes = NAN;
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+    for (int i = 0; i < ARITHMETICS; i++)
         work->ops[i] = NAN;
 }
 

@@ -8,6 +8,7 @@
 
 #include "assay.h"
 #include "base/text.h"
+#include "case/work.h"
 
 enum {
     RESULT_MAX_SHAPE = 256,
@@ -126,7 +127,7 @@ struct case_result {
     double event_ns, wall_ns;     /* medians */
     double first_call_ns;         /* setup and the first launch, to completion, host clock */
 
-    struct assay_work work;
+    struct case_work work;
     int64_t workspace_bytes;
     int32_t kernels;        /* device activities in one launch; -1 unknown */
     double energy_mj;       /* per launch */

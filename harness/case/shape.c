@@ -128,12 +128,11 @@ int shape_parse(const struct assay_operation *operation, const char *text,
 
 /* What an object prints has been heard when the plan was rehearsed, and would stand among results.
  */
-struct assay_work shape_work(const struct assay_shape *shape)
+struct case_work shape_work(const struct assay_shape *shape)
 {
-    struct assay_work work = {0};
     struct mute mute;
     if (registry_has_more()) mute_begin(&mute);
-    if (shape->operation->work) work = shape->operation->work(shape);
+    struct case_work work = case_work_of(shape);
     if (registry_has_more()) mute_end(&mute);
     return work;
 }
@@ -150,7 +149,7 @@ const char *shape_ceiling(const struct assay_shape *shape, enum assay_temperatur
 
 double shape_bytes(const struct assay_shape *shape)
 {
-    struct assay_work work = shape_work(shape);
+    struct case_work work = shape_work(shape);
     return work.read_bytes + work.write_bytes;
 }
 

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "assay.h"
+#include "case/work.h"
 
 struct json; /* base/json.h */
 
@@ -37,7 +37,7 @@ int shape_parse(const struct assay_operation *operation, const char *text,
 
 /* The work of a shape, and the ceiling that it measures at a temperature (NULL: none), as its
  * operation says; what the operation of an object prints is lost. */
-struct assay_work shape_work(const struct assay_shape *shape);
+struct case_work shape_work(const struct assay_shape *shape);
 const char *shape_ceiling(const struct assay_shape *shape, enum assay_temperature temperature);
 
 /* Bytes of the working set: every byte read and written once. */

@@ -191,10 +191,10 @@ const char *twins_obstacle(const struct assay_variant *twin, const struct assay_
     return NULL;
 }
 
-struct assay_work twins_work(const struct assay_variant *twin, const struct assay_shape *shape)
+struct case_work twins_work(const struct assay_variant *twin, const struct assay_shape *shape)
 {
     const struct twin_variant *entry = entry_of(twin);
     struct assay_shape own = *shape;
     if (entry) own.operation = entry->operation;
-    return own.operation->work ? own.operation->work(&own) : (struct assay_work){0};
+    return case_work_of(&own);
 }

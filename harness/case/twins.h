@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "assay.h"
+#include "case/work.h"
 
 enum twin { TWIN_BASE, TWIN_NULL, TWINS };
 
@@ -45,4 +45,4 @@ const struct assay_variant *twins_original(const struct assay_variant *variant);
 const char *twins_obstacle(const struct assay_variant *twin, const struct assay_shape *shape);
 
 /* The work of the shape, as the twin's own operation states it. */
-struct assay_work twins_work(const struct assay_variant *twin, const struct assay_shape *shape);
+struct case_work twins_work(const struct assay_variant *twin, const struct assay_shape *shape);

@@ -179,7 +179,7 @@ void profile_kernel_verdict(const struct profile *profile, const struct profile_
                     out);
 }
 
-double profile_traffic_ratio(const struct profile *profile, const struct assay_work *work)
+double profile_traffic_ratio(const struct profile *profile, const struct case_work *work)
 {
     double moved = profile_counter(profile, profile->whole, COUNTER_DRAM_READ) +
                    profile_counter(profile, profile->whole, COUNTER_DRAM_WRITE);

@@ -26,4 +26,4 @@ const char *profile_top_stall(const struct profile *profile, const double *value
                               double *cycles);
 
 /* Bytes moved by DRAM / minimum bytes of the operation; NAN when either is unknown. */
-double profile_traffic_ratio(const struct profile *profile, const struct assay_work *work);
+double profile_traffic_ratio(const struct profile *profile, const struct case_work *work);

@@ -9,10 +9,13 @@
 static void add_definition(struct fingerprint *print, const struct measurement *measurement)
 {
     const struct assay_variant *variant = measurement->variant;
-    const struct assay_work *work = &measurement->result->work;
+    const struct case_work *work = &measurement->result->work;
     char ops[ASSAY_MAX_REASON] = "";
     for (int i = 0; i < ASSAY_ARITHMETICS; i++)
         text_add(ops, sizeof ops, " ", "%a", work->ops[i]);
+    /* Only where there are any: older programs write no more than the others. */
+    if (work->ops[ARITHMETIC_FP8] > 0)
+        text_add(ops, sizeof ops, " ", "%a", work->ops[ARITHMETIC_FP8]);
     fingerprint_add(print, "definition: kind %s; clock %d; apart %d; read %a; write %a; ops %s",
                     kind_name(variant->kind), (int)variant->clock, variant->apart, work->read_bytes,
                     work->write_bytes, ops);

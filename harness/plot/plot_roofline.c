@@ -50,7 +50,7 @@ static double x_of(const struct view_row *row)
 /* Each direction of a link has a limit of its own, so the busier one counts there. */
 static double y_of(const struct view_row *row)
 {
-    const struct assay_work work = view_work(&row->result);
+    const struct case_work work = view_work(&row->result);
     double moved = work.over_link ? fmax(work.read_bytes, work.write_bytes) : view_bytes(&work);
     return (moves_only(row) ? moved : view_ops(&work)) / row->result.time_ns * 1e9;
 }

@@ -20,7 +20,7 @@ struct picture {
 
 static double value(const struct picture *picture, const struct view_row *row, double time_ns)
 {
-    const struct assay_work *work = &row->result.work;
+    const struct case_work *work = &row->result.work;
     if (picture->quantity == PLOT_TIME) return time_ns;
     return (picture->quantity == PLOT_OP_RATE ? view_ops(work) : view_bytes(work)) / time_ns * 1e9;
 }

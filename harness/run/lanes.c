@@ -108,7 +108,7 @@ static void note_end(struct lanes *lanes, enum attempt_end end)
  */
 static bool wants_host(const struct group *group, const struct device_info *device)
 {
-    struct assay_work work = shape_work(&group->shape);
+    struct case_work work = shape_work(&group->shape);
     if (work.over_link || (device->place == ASSAY_HOST && !device->simulated)) return true;
     for (int i = 0; i < group->variant_count; i++)
         if (!group->skip[i][0] && group->variant[i]->clock == ASSAY_CLOCK_WALL) return true;

@@ -81,11 +81,11 @@ int view_row_order(const void *a, const void *b);
 const struct view_row *view_row_of(const struct view *view, const struct case_id *id);
 
 /* Bytes read and written, and operations of every arithmetic. */
-double view_bytes(const struct assay_work *work);
-double view_ops(const struct assay_work *work);
+double view_bytes(const struct case_work *work);
+double view_ops(const struct case_work *work);
 
 /* The work as it was stored, and whether it crosses the link, which only the operation knows. */
-struct assay_work view_work(const struct case_result *result);
+struct case_work view_work(const struct case_result *result);
 
 /* The enum assay_arithmetic that a ceiling of this name limits; -1: it limits bytes. */
 int view_arithmetic(const char *ceiling);

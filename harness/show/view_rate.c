@@ -18,9 +18,9 @@ static const char *ceiling_measured(const struct case_id *id)
     return shape_ceiling(&shape, id->temperature);
 }
 
-struct assay_work view_work(const struct case_result *result)
+struct case_work view_work(const struct case_result *result)
 {
-    struct assay_work work = result->work;
+    struct case_work work = result->work;
     const struct assay_operation *operation = registry_operation(result->id.operation);
     struct assay_shape shape;
     if (operation && !shape_parse(operation, result->id.shape, &shape))
@@ -39,20 +39,20 @@ void view_collect_ceilings(struct view *view)
 
 int view_arithmetic(const char *ceiling)
 {
-    for (int a = 0; a < ASSAY_ARITHMETICS; a++)
+    for (int a = 0; a < ARITHMETICS; a++)
         if (!strcmp(ceiling, arithmetic_name(a))) return a;
     return -1;
 }
 
-double view_bytes(const struct assay_work *work)
+double view_bytes(const struct case_work *work)
 {
     return work->read_bytes + work->write_bytes;
 }
 
-double view_ops(const struct assay_work *work)
+double view_ops(const struct case_work *work)
 {
     double sum = 0;
-    for (int a = 0; a < ASSAY_ARITHMETICS; a++)
+    for (int a = 0; a < ARITHMETICS; a++)
         sum += work->ops[a];
     return sum;
 }
@@ -65,10 +65,10 @@ double view_metric(const struct case_result *result, const char *name)
 }
 
 /* The one arithmetic of this work, or -1. */
-static int arithmetic_only(const struct assay_work *work)
+static int arithmetic_only(const struct case_work *work)
 {
     int found = -1;
-    for (int a = 0; a < ASSAY_ARITHMETICS; a++) {
+    for (int a = 0; a < ARITHMETICS; a++) {
         if (!(work->ops[a] > 0)) continue;
         if (found >= 0) return -1;
         found = a;
@@ -83,7 +83,7 @@ static double per_second(double amount, double time_ns)
 
 void view_row_rate(struct view_row *row)
 {
-    const struct assay_work *work = &row->result.work;
+    const struct case_work *work = &row->result.work;
     double bytes = view_bytes(work), ops = view_ops(work);
     row->arithmetic = row->ceiling[0] ? view_arithmetic(row->ceiling) : -1;
     row->rate_is_ops = row->ceiling[0] ? row->arithmetic >= 0 : ceiling_is_arithmetic(work);
@@ -111,7 +111,7 @@ void view_row_ceiling(struct view_row *row, const struct view *view)
     }
     const struct launch_info *launch = stored_run_launch(view->run, row->stored->launch_id);
     if (own || !launch) return;
-    const struct assay_work work = view_work(result);
+    const struct case_work work = view_work(result);
     if (!ceiling_binding(&view->ceilings, &work, result->id.temperature, launch->device.cache_bytes,
                          result->time_ns, row->ceiling, &row->ceiling_fraction)) {
         row->ceiling[0] = '\0';

@@ -86,6 +86,7 @@ const struct field result_fields[] = {FIELD_OF_WORDS(case_result, status, status
                                       OPS("ops_fp16", ASSAY_FP16_OPS),
                                       OPS("ops_int8", ASSAY_INT8_OPS),
                                       OPS("ops_fp64", ASSAY_FP64),
+                                      OPS("ops_fp8", ARITHMETIC_FP8),
                                       FIELDS(case_result, workspace_bytes, kernels, energy_mj,
                                              power_w, sm_mhz, temperature_c, clock_reasons, outputs,
                                              checked, max_abs_error, max_rel_error, near_share,

@@ -1,4 +1,5 @@
 /* store_read.c - a run as it was stored, back in memory. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,9 @@ static int read_case(struct query *query, bool with_samples, const struct stored
     stored->purpose = words_find(&purpose_words, word);
     case_read(query, &stored->result.id);
     fields_read(query, result_fields, &stored->result);
+    double *ops = stored->result.work.ops;
+    if (isnan(ops[ARITHMETIC_FP8]) && !isnan(ops[ASSAY_FP32])) /* of before version 13 */
+        ops[ARITHMETIC_FP8] = 0;
     if (query->rc == SQLITE_OK && stored_run_launch(run, stored->launch_id) == NULL)
         query_refuse(query, "the device of launch %d is not in it", stored->launch_number);
     if (query->rc != SQLITE_OK) return -1;

@@ -184,6 +184,7 @@ static const char schema[] =
     "    shared_bytes INTEGER,\n"
     "    local_bytes INTEGER,\n"
     "    begun_at TEXT,\n"
+    "    ops_fp8 REAL,\n"
     "    UNIQUE (launch_id, ordinal),\n"
     "    UNIQUE (launch_id, operation, shape, temperature, variant, place, purpose)\n"
     ") STRICT;\n"
@@ -331,31 +332,7 @@ static const char schema[] =
     "    up_to REAL,\n"
     "    expires_at TEXT NOT NULL,\n"
     "    set_at TEXT NOT NULL\n"
-    ") STRICT;\n"
-
-    /* What follows from columns alone, as assay show has it; ratios need the samples, round by
-     * round. Only a case that is ok has a time that may be read as one. */
-    "CREATE VIEW cases AS\n"
-    "SELECT run.id AS run_id, run.suite, run.label AS run_label, run.started_at,\n"
-    "       launch.id AS launch_id, launch.number AS launch, launch.comparability,\n"
-    "       device.name AS device, result.id AS result_id, result.ordinal,\n"
-    "       result.purpose, result.group_label, result.operation, result.variant,\n"
-    "       result.kind, result.place, result.shape, result.temperature,\n"
-    "       result.status, result.reason, result.note, result.clock, result.is_baseline,\n"
-    "       length(sample.time_ns) / 4 AS samples,\n"
-    "       CASE WHEN timed THEN result.time_ns END AS time_ns,\n"
-    "       CASE WHEN timed THEN result.lo_ns END AS lo_ns,\n"
-    "       CASE WHEN timed THEN result.hi_ns END AS hi_ns,\n"
-    "       CASE WHEN timed THEN bytes / nullif(result.time_ns, 0) END AS gb_per_s,\n"
-    "       bytes, ops, CASE WHEN timed THEN result.energy_mj END AS energy_mj,\n"
-    "       result.sm_mhz, result.code_hash\n"
-    "FROM (SELECT *, status IN ('ok', 'unchecked') AS timed, read_bytes + write_bytes AS bytes,\n"
-    "             ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops\n"
-    "      FROM result) AS result\n"
-    "JOIN launch ON launch.id = result.launch_id\n"
-    "JOIN run ON run.id = launch.run_id\n"
-    "JOIN device ON device.id = launch.device_id\n"
-    "LEFT JOIN sample ON sample.result_id = result.id;\n";
+    ") STRICT;\n";
 
 /* Version 5: what else used the machine during a launch, and which times are known too badly to be
  * relied on. */
@@ -368,10 +345,7 @@ static const char alter_noisy[] = "ALTER TABLE launch ADD COLUMN start_other_pro
                                   "ALTER TABLE launch ADD COLUMN steal_share REAL;\n"
                                   "DROP VIEW IF EXISTS ceilings;\n";
 
-/* interval_spread() and NOISY_SPREAD of case/result.h. As ceilings_learn() of case/ceiling.h: a
- * noisy case lies between two rates, and the ceiling is known once another case was at least as
- * fast as the faster one. Not by way of the view `spread`: this program lets no view read another
- * (store.c). */
+/* interval_spread() and NOISY_SPREAD of case/result.h. */
 #define FARTHER_END                                                                                \
     "CASE WHEN hi_ns - time_ns > time_ns - lo_ns THEN hi_ns - time_ns ELSE time_ns - lo_ns END"
 static const char noisy[] =
@@ -379,40 +353,7 @@ static const char noisy[] =
     "SELECT id AS result_id, launch_id, spread,\n"
     "       CASE WHEN spread > 0.05 THEN 1 WHEN spread <= 0.05 THEN 0 END AS noisy\n"
     "FROM (SELECT id, launch_id, " FARTHER_END " / time_ns AS spread\n"
-    "      FROM result WHERE status IN ('ok', 'unchecked') AND time_ns > 0) AS of_result;\n"
-
-    "CREATE VIEW ceilings AS\n"
-    "WITH reached AS\n"
-    "    (SELECT launch.run_id, launch.id AS launch_id, launch.number AS launch,\n"
-    "            device.name AS device, expected.ceiling AS name, result.operation,\n"
-    "            result.variant, result.shape, result.temperature, result.time_ns,\n"
-    "            CASE WHEN " FARTHER_END " > 0.05 * time_ns THEN 1 ELSE 0 END AS noisy,\n"
-    "            result.lo_ns,\n"
-    "            CASE WHEN expected.ceiling IN ('fp32', 'tf32', 'bf16', 'fp16', 'int8', 'fp64')\n"
-    "                 THEN 'ops/s' ELSE 'bytes/s' END AS unit,\n"
-    "            CASE expected.ceiling\n"
-    "                WHEN 'fp32' THEN ops_fp32 WHEN 'tf32' THEN ops_tf32\n"
-    "                WHEN 'bf16' THEN ops_bf16 WHEN 'fp16' THEN ops_fp16\n"
-    "                WHEN 'int8' THEN ops_int8 WHEN 'fp64' THEN ops_fp64\n"
-    "                ELSE read_bytes + write_bytes END AS amount\n"
-    "     FROM result\n"
-    "     JOIN launch ON launch.id = result.launch_id\n"
-    "     JOIN device ON device.id = launch.device_id\n"
-    "     JOIN expected ON expected.launch_id = result.launch_id\n"
-    "         AND expected.operation = result.operation\n"
-    "         AND expected.variant = result.variant AND expected.place = result.place\n"
-    "         AND expected.shape = result.shape\n"
-    "         AND expected.temperature = result.temperature\n"
-    "         AND expected.purpose = result.purpose\n"
-    "     WHERE expected.ceiling IS NOT NULL AND result.status = 'ok' AND result.time_ns > 0)\n"
-    "SELECT run_id, launch_id, launch, device, name, operation, variant, shape, temperature,\n"
-    "       time_ns, unit, rate\n"
-    "FROM (SELECT *, 1e9 / time_ns * amount AS rate, row_number() OVER\n"
-    "          (PARTITION BY run_id, name ORDER BY 1e9 / time_ns * amount DESC) AS place\n"
-    "      FROM reached WHERE noisy = 0 AND amount > 0) AS best\n"
-    "WHERE place = 1 AND NOT EXISTS (SELECT 1 FROM reached WHERE noisy = 1\n"
-    "    AND reached.run_id = best.run_id AND reached.name = best.name\n"
-    "    AND 1e9 / lo_ns * amount > rate);\n";
+    "      FROM result WHERE status IN ('ok', 'unchecked') AND time_ns > 0) AS of_result;\n";
 
 /* Version 6: kind `bound`. SQLite has no statement that changes a CHECK: its manual ("Making other
  * kinds of table schema changes") has this one for what leaves the content of a file as it is. */
@@ -487,9 +428,85 @@ static const char alter_gate[] = "ALTER TABLE gate ADD COLUMN hostname TEXT;\n"
                                  "ALTER TABLE gate ADD COLUMN base_build TEXT;\n"
                                  "ALTER TABLE gate ADD COLUMN candidate_build TEXT;\n";
 
-const struct store_step store_steps[] = {{4, schema, NULL},        {5, noisy, alter_noisy},
-                                         {6, NULL, bounds},        {7, object, NULL},
-                                         {8, NULL, unchecked},     {9, NULL, floors},
-                                         {10, fleet, alter_fleet}, {11, NULL, alter_health},
-                                         {12, NULL, alter_gate},   {0}};
-const int store_version = 12;
+/* Version 13: operations in FP8. The views that add up operations, or have their rates, are of this
+ * version: a column that a view reads cannot be added behind it. */
+static const char alter_fp8[] = "ALTER TABLE result ADD COLUMN ops_fp8 REAL;\n"
+                                "DROP VIEW IF EXISTS cases;\n"
+                                "DROP VIEW IF EXISTS ceilings;\n";
+
+/* `ceilings` as ceilings_learn() of case/ceiling.h: a noisy case lies between two rates, and the
+ * ceiling is known once another case was at least as fast as the faster one. Not by way of the view
+ * `spread`: this program lets no view read another (store.c). */
+static const char fp8[] =
+    /* What follows from columns alone, as assay show has it; ratios need the samples, round by
+     * round. Only a case that is ok has a time that may be read as one. */
+    "CREATE VIEW cases AS\n"
+    "SELECT run.id AS run_id, run.suite, run.label AS run_label, run.started_at,\n"
+    "       launch.id AS launch_id, launch.number AS launch, launch.comparability,\n"
+    "       device.name AS device, result.id AS result_id, result.ordinal,\n"
+    "       result.purpose, result.group_label, result.operation, result.variant,\n"
+    "       result.kind, result.place, result.shape, result.temperature,\n"
+    "       result.status, result.reason, result.note, result.clock, result.is_baseline,\n"
+    "       length(sample.time_ns) / 4 AS samples,\n"
+    "       CASE WHEN timed THEN result.time_ns END AS time_ns,\n"
+    "       CASE WHEN timed THEN result.lo_ns END AS lo_ns,\n"
+    "       CASE WHEN timed THEN result.hi_ns END AS hi_ns,\n"
+    "       CASE WHEN timed THEN bytes / nullif(result.time_ns, 0) END AS gb_per_s,\n"
+    "       bytes, ops, CASE WHEN timed THEN result.energy_mj END AS energy_mj,\n"
+    "       result.sm_mhz, result.code_hash\n"
+    "FROM (SELECT *, status IN ('ok', 'unchecked') AS timed, read_bytes + write_bytes AS bytes,\n"
+    "             ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64\n"
+    "             + coalesce(ops_fp8, 0) AS ops\n"
+    "      FROM result) AS result\n"
+    "JOIN launch ON launch.id = result.launch_id\n"
+    "JOIN run ON run.id = launch.run_id\n"
+    "JOIN device ON device.id = launch.device_id\n"
+    "LEFT JOIN sample ON sample.result_id = result.id;\n"
+
+    "CREATE VIEW ceilings AS\n"
+    "WITH reached AS\n"
+    "    (SELECT launch.run_id, launch.id AS launch_id, launch.number AS launch,\n"
+    "            device.name AS device, expected.ceiling AS name, result.operation,\n"
+    "            result.variant, result.shape, result.temperature, result.time_ns,\n"
+    "            CASE WHEN " FARTHER_END " > 0.05 * time_ns THEN 1 ELSE 0 END AS noisy,\n"
+    "            result.lo_ns,\n"
+    "            CASE WHEN expected.ceiling IN ('fp32', 'tf32', 'bf16', 'fp16', 'int8', 'fp64',\n"
+    "                                            'fp8')\n"
+    "                 THEN 'ops/s' ELSE 'bytes/s' END AS unit,\n"
+    "            CASE expected.ceiling\n"
+    "                WHEN 'fp32' THEN ops_fp32 WHEN 'tf32' THEN ops_tf32\n"
+    "                WHEN 'bf16' THEN ops_bf16 WHEN 'fp16' THEN ops_fp16\n"
+    "                WHEN 'int8' THEN ops_int8 WHEN 'fp64' THEN ops_fp64\n"
+    "                WHEN 'fp8' THEN ops_fp8\n"
+    "                ELSE read_bytes + write_bytes END AS amount\n"
+    "     FROM result\n"
+    "     JOIN launch ON launch.id = result.launch_id\n"
+    "     JOIN device ON device.id = launch.device_id\n"
+    "     JOIN expected ON expected.launch_id = result.launch_id\n"
+    "         AND expected.operation = result.operation\n"
+    "         AND expected.variant = result.variant AND expected.place = result.place\n"
+    "         AND expected.shape = result.shape\n"
+    "         AND expected.temperature = result.temperature\n"
+    "         AND expected.purpose = result.purpose\n"
+    "     WHERE expected.ceiling IS NOT NULL AND result.status = 'ok' AND result.time_ns > 0)\n"
+    "SELECT run_id, launch_id, launch, device, name, operation, variant, shape, temperature,\n"
+    "       time_ns, unit, rate\n"
+    "FROM (SELECT *, 1e9 / time_ns * amount AS rate, row_number() OVER\n"
+    "          (PARTITION BY run_id, name ORDER BY 1e9 / time_ns * amount DESC) AS place\n"
+    "      FROM reached WHERE noisy = 0 AND amount > 0) AS best\n"
+    "WHERE place = 1 AND NOT EXISTS (SELECT 1 FROM reached WHERE noisy = 1\n"
+    "    AND reached.run_id = best.run_id AND reached.name = best.name\n"
+    "    AND 1e9 / lo_ns * amount > rate);\n";
+
+const struct store_step store_steps[] = {{4, schema, NULL},
+                                         {5, noisy, alter_noisy},
+                                         {6, NULL, bounds},
+                                         {7, object, NULL},
+                                         {8, NULL, unchecked},
+                                         {9, NULL, floors},
+                                         {10, fleet, alter_fleet},
+                                         {11, NULL, alter_health},
+                                         {12, NULL, alter_gate},
+                                         {13, fp8, alter_fp8},
+                                         {0}};
+const int store_version = 13;

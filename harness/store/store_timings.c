@@ -64,7 +64,8 @@ static int read_launch(struct store *store, int launch, struct timings *timings)
         "SELECT id, clock, operation, variant, kind, place, shape, temperature, status, reason,"
         " threshold, is_baseline, time_ns, lo_ns, hi_ns, sm_mhz,"
         " read_bytes + write_bytes AS bytes,"
-        " ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64 AS ops,"
+        " ops_fp32 + ops_tf32 + ops_bf16 + ops_fp16 + ops_int8 + ops_fp64"
+        " + coalesce(ops_fp8, 0) AS ops,"
         " clock_reasons, code_hash, note FROM result WHERE launch_id = :key"
         " AND purpose = 'case' ORDER BY ordinal",
         timings->run.launches[launch].id);

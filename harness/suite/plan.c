@@ -140,7 +140,7 @@ static struct wanted wanted_ceilings(const struct plan *plan, const struct devic
         const struct group *group = &plan->groups[i];
         if (!runs(group)) continue;
         const char *names[CEILING_MAX];
-        struct assay_work work = group->shape.operation->work(&group->shape);
+        struct case_work work = case_work_of(&group->shape);
         int count = ceilings_needed(&work, group->temperature, device->cache_bytes, names);
         for (int j = 0; j < count && wanted.count < 4 * CEILING_MAX; j++)
             if (!is_wanted(&wanted, names[j])) wanted.name[wanted.count++] = names[j];

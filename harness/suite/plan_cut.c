@@ -10,10 +10,10 @@ static const double FIXED_BYTES = 100e6, OPS_PER_BYTE = 100, MOST = 1e14;
 /* In no unit: it only says how groups compare. */
 static int64_t estimate(const struct group *group)
 {
-    struct assay_work work = shape_work(&group->shape);
+    struct case_work work = shape_work(&group->shape);
     double bytes = FIXED_BYTES + work.read_bytes + work.write_bytes;
     int run = 0;
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+    for (int i = 0; i < ARITHMETICS; i++)
         bytes += work.ops[i] / OPS_PER_BYTE;
     for (int i = 0; i < group->variant_count; i++)
         run += group->skip[i][0] == '\0';

@@ -104,6 +104,15 @@ static __device__ __forceinline__ int hopper_get(uint32_t at)
     return value;
 }
 
+/* Store four 8 x 8 matrices of pairs of bytes: row r of matrix m is 16 bytes at the address of lane
+ * 8 m + r, and its word q is word m of lane 4 r + q. */
+static __device__ __forceinline__ void hopper_matrices_put(uint32_t at, const uint32_t word[4])
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
+                 "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])
+                 : "memory");
+}
+
 /* ---------------------------------------------------------------- cluster -- */
 
 static __device__ __forceinline__ uint32_t hopper_cluster_rank(void)

@@ -15,12 +15,13 @@ struct tensor_map_matrix {
     int element_bytes; /* 1, 2 or 4: bytes, bf16, fp32; columns times it a multiple of 16 */
 };
 
-/* Heads of bf16 numbers, [sequences, tokens, heads, size] with `stride` elements from token to
- * token, of which `heads` heads are mapped. */
+/* Heads of numbers of one or two bytes, [sequences, tokens, heads, size] with `stride` elements
+ * from token to token, of which `heads` heads are mapped. */
 struct tensor_map_heads {
     const void *base; /* 16-byte aligned */
     int64_t sequences, tokens, heads;
-    int64_t size, stride; /* multiples of 8 */
+    int64_t size, stride; /* multiples of 16 bytes */
+    int element_bytes;    /* 1: bytes, 2: bf16 */
 };
 
 #ifdef __cplusplus
@@ -31,7 +32,7 @@ extern "C" {
  * memory. Outside the matrix, loads give zeros and stores write nothing. 0, or -1. */
 int tensor_map_init(CUtensorMap *map, const struct tensor_map_matrix *matrix, int box_rows);
 
-/* The same of 64 numbers of one head by `box_tokens` tokens of one sequence: the coordinates are
+/* The same of 128 bytes of one head by `box_tokens` tokens of one sequence: the coordinates are
  * (number, head, token, sequence), and tokens behind the last of the sequence are outside. */
 int tensor_map_init_heads(CUtensorMap *map, const struct tensor_map_heads *heads, int box_tokens);
 

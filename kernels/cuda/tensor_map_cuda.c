@@ -51,11 +51,13 @@ static int make_map(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
                        (int)result);
 }
 
+/* By the bytes of an element. */
+static const CUtensorMapDataType types[] = {[1] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+                                            [2] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                                            [4] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32};
+
 int tensor_map_init(CUtensorMap *map, const struct tensor_map_matrix *matrix, int box_rows)
 {
-    static const CUtensorMapDataType types[] = {[1] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
-                                                [2] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-                                                [4] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32};
     const cuuint64_t sizes[] = {(cuuint64_t)matrix->columns, (cuuint64_t)matrix->rows};
     const cuuint64_t strides[] = {(cuuint64_t)(matrix->columns * matrix->element_bytes)};
     const cuuint32_t box[] = {(cuuint32_t)(BOX_BYTES / matrix->element_bytes),
@@ -65,10 +67,11 @@ int tensor_map_init(CUtensorMap *map, const struct tensor_map_matrix *matrix, in
 
 int tensor_map_init_heads(CUtensorMap *map, const struct tensor_map_heads *heads, int box_tokens)
 {
-    const cuuint64_t token = 2 * (cuuint64_t)heads->stride;
+    const cuuint64_t bytes = (cuuint64_t)heads->element_bytes;
+    const cuuint64_t token = bytes * (cuuint64_t)heads->stride;
     const cuuint64_t sizes[] = {(cuuint64_t)heads->size, (cuuint64_t)heads->heads,
                                 (cuuint64_t)heads->tokens, (cuuint64_t)heads->sequences};
-    const cuuint64_t strides[] = {2 * (cuuint64_t)heads->size, token, token * sizes[2]};
-    const cuuint32_t box[] = {BOX_BYTES / 2, 1, (cuuint32_t)box_tokens, 1};
-    return make_map(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4, heads->base, sizes, strides, box);
+    const cuuint64_t strides[] = {bytes * (cuuint64_t)heads->size, token, token * sizes[2]};
+    const cuuint32_t box[] = {(cuuint32_t)(BOX_BYTES / bytes), 1, (cuuint32_t)box_tokens, 1};
+    return make_map(map, types[heads->element_bytes], 4, heads->base, sizes, strides, box);
 }

@@ -237,6 +237,7 @@ WGMMA_STEP(struct wgmma_e4m3, 64, "m64n128k32.f32.e4m3.e4m3", "1, 1", "%64", "%6
     WGMMA_LOADED(TAG, 64, "m64n128" SHAPE, "%64, %65, %66, %67", "%68", "%69")
 
 WGMMA_LOADED_WIDTHS(float, "k8.f32.tf32.tf32")
+WGMMA_LOADED_WIDTHS(struct wgmma_e4m3, "k32.f32.e4m3.e4m3")
 
 /* The same of bf16 with b across (wgmma_tile_across). */
 struct wgmma_bf16_across {

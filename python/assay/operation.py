@@ -20,7 +20,7 @@ from .errors import Error
 TYPE_BYTES = dict(f32=4, f64=8, f16=2, bf16=2, i8=1, u8=1, i16=2, i32=4, u32=4, i64=8,
                   e4m3=1, e5m2=1)
 FLOATS = ("f32", "f64", "f16", "bf16", "e4m3", "e5m2")
-ARITHMETICS = ("fp32", "tf32", "bf16", "fp16", "int8", "fp64")
+ARITHMETICS = ("fp32", "tf32", "bf16", "fp16", "int8", "fp64", "fp8")
 # (absolute, relative), as torch.testing.assert_close has them; integers are exact.
 TOLERANCE = dict(f64=(1e-7, 1e-7), f32=(1e-5, 1.3e-6), f16=(1e-5, 1e-3), bf16=(1e-5, 1.6e-2),
                  e4m3=(1e-5, 0.125), e5m2=(1e-5, 0.25))

@@ -76,6 +76,9 @@ int main(int argc, char **argv)
     FIELD(assay_operation, baselines);
     FIELD(assay_operation, ceiling);
     FIELD(assay_operation, data_dims);
+#if MINOR >= 2
+    FIELD(assay_operation, fp8_ops);
+#endif
     FIELD(assay_call, shape);
     FIELD(assay_call, buffer);
     FIELD(assay_call, state);

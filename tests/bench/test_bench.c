@@ -220,7 +220,7 @@ static const struct {
     {"cluster = 4, 8\n", "cluster: 32 blocks, and 16 are possible"},
     {"bytes = -n\n", "bytes: -1000 is below 0"},
     {"flops = n - 2k\n", "flops: -1000 is below 0"},
-    {"flops = fp8 n\n", "there is no size 'fp8'"},
+    {"flops = fp6 n\n", "there is no size 'fp6'"},
     {"tolerance = 1\n", "it is ABSOLUTE, RELATIVE"},
     {"tolerance = -1, 0\n", "a tolerance is not below 0"},
     {"expect = none.so\n", "expect = none.so: cannot be read: No such file"},

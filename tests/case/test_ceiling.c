@@ -10,16 +10,16 @@
 
 static const int64_t cache_bytes = 1000000;
 
-static struct assay_work moves(double read_bytes, double write_bytes)
+static struct case_work moves(double read_bytes, double write_bytes)
 {
-    return (struct assay_work){.read_bytes = read_bytes, .write_bytes = write_bytes};
+    return (struct case_work){.read_bytes = read_bytes, .write_bytes = write_bytes};
 }
 
 /* A ceiling measured at `rate` bytes per second (operations, for arithmetic). */
 static void measure(struct ceilings *ceilings, const char *name, double rate)
 {
-    struct assay_work work = moves(rate, 0);
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+    struct case_work work = moves(rate, 0);
+    for (int i = 0; i < ARITHMETICS; i++)
         work.ops[i] = rate;
     ceilings_add(ceilings, name, &work, 1e9);
 }
@@ -30,7 +30,7 @@ static void assert_near(double got, double expected)
         fail_msg("got %.17g, expected %.17g", got, expected);
 }
 
-static void assert_binding(const struct ceilings *ceilings, struct assay_work work,
+static void assert_binding(const struct ceilings *ceilings, struct case_work work,
                            enum assay_temperature temperature, double time_ns,
                            const char *expected_name, double expected_fraction)
 {
@@ -42,7 +42,7 @@ static void assert_binding(const struct ceilings *ceilings, struct assay_work wo
     assert_near(fraction, expected_fraction);
 }
 
-static void assert_none_binds(const struct ceilings *ceilings, struct assay_work work)
+static void assert_none_binds(const struct ceilings *ceilings, struct case_work work)
 {
     char name[ASSAY_MAX_NAME] = "before";
     double fraction = 0;
@@ -52,7 +52,7 @@ static void assert_none_binds(const struct ceilings *ceilings, struct assay_work
 }
 
 /* Which binds is known, and not how much of it was reached. */
-static void assert_no_share(const struct ceilings *ceilings, struct assay_work work, double time_ns,
+static void assert_no_share(const struct ceilings *ceilings, struct case_work work, double time_ns,
                             const char *expected_name)
 {
     char name[ASSAY_MAX_NAME];
@@ -66,7 +66,7 @@ static void assert_no_share(const struct ceilings *ceilings, struct assay_work w
 TEST(the_best_rate_of_a_ceiling_is_kept)
 {
     struct ceilings ceilings = {0};
-    struct assay_work work = moves(1000, 1000);
+    struct case_work work = moves(1000, 1000);
     ceilings_add(&ceilings, "memory_copy", &work, 20);
     ceilings_add(&ceilings, "memory_copy", &work, 10);
     ceilings_add(&ceilings, "memory_copy", &work, 40);
@@ -78,7 +78,7 @@ TEST(the_best_rate_of_a_ceiling_is_kept)
 TEST(an_arithmetic_counts_its_own_operations)
 {
     struct ceilings ceilings = {0};
-    struct assay_work work = moves(5, 5);
+    struct case_work work = moves(5, 5);
     work.ops[ASSAY_INT8_OPS] = 3000;
     work.ops[ASSAY_FP32] = 70;
     ceilings_add(&ceilings, "int8", &work, 10);
@@ -88,7 +88,7 @@ TEST(an_arithmetic_counts_its_own_operations)
 TEST(what_has_no_rate_is_no_ceiling)
 {
     struct ceilings ceilings = {0};
-    struct assay_work nothing = moves(0, 0), some = moves(1, 0), unknown = moves(NAN, NAN);
+    struct case_work nothing = moves(0, 0), some = moves(1, 0), unknown = moves(NAN, NAN);
     ceilings_add(&ceilings, "launch", &nothing, 10);
     ceilings_add(&ceilings, "memory_read", &some, NAN);
     ceilings_add(&ceilings, "memory_read", &some, 0);
@@ -114,7 +114,7 @@ TEST(a_full_table_takes_better_rates_but_no_new_names)
 static const char *one_needed(double read_bytes, double write_bytes,
                               enum assay_temperature temperature)
 {
-    struct assay_work work = moves(read_bytes, write_bytes);
+    struct case_work work = moves(read_bytes, write_bytes);
     const char *names[CEILING_MAX];
     assert_int_equal(ceilings_needed(&work, temperature, cache_bytes, names), 1);
     return names[0];
@@ -144,16 +144,15 @@ TEST(hot_work_of_half_the_cache_is_held_against_the_cache)
     assert_string_equal(one_needed(0, 1, ASSAY_HOT), "cache_write");
 }
 
-static struct assay_work crosses(double down_bytes, double up_bytes)
+static struct case_work crosses(double down_bytes, double up_bytes)
 {
-    return (struct assay_work){
-        .read_bytes = down_bytes, .write_bytes = up_bytes, .over_link = true};
+    return (struct case_work){.read_bytes = down_bytes, .write_bytes = up_bytes, .over_link = true};
 }
 
 TEST(work_over_the_link_needs_the_directions_that_it_uses)
 {
     const char *names[CEILING_MAX];
-    struct assay_work up = crosses(0, 5), down = crosses(5, 0), both = crosses(5, 5);
+    struct case_work up = crosses(0, 5), down = crosses(5, 0), both = crosses(5, 5);
     assert_int_equal(ceilings_needed(&up, ASSAY_HOT, cache_bytes, names), 1);
     assert_string_equal(names[0], "link_h2d");
     assert_int_equal(ceilings_needed(&down, ASSAY_COLD, cache_bytes, names), 1);
@@ -185,7 +184,7 @@ TEST(work_over_a_link_that_was_not_measured_has_no_bandwidth_to_reach)
 
 TEST(each_arithmetic_used_is_needed)
 {
-    struct assay_work work = moves(0, 0);
+    struct case_work work = moves(0, 0);
     const char *names[CEILING_MAX];
     assert_int_equal(ceilings_needed(&work, ASSAY_COLD, cache_bytes, names), 0);
     work.ops[ASSAY_FP32] = 1;
@@ -193,6 +192,20 @@ TEST(each_arithmetic_used_is_needed)
     assert_int_equal(ceilings_needed(&work, ASSAY_COLD, cache_bytes, names), 2);
     assert_string_equal(names[0], "fp32");
     assert_string_equal(names[1], "int8");
+    work.ops[ARITHMETIC_FP8] = 3;
+    assert_int_equal(ceilings_needed(&work, ASSAY_COLD, cache_bytes, names), 3);
+    assert_string_equal(names[2], "fp8");
+}
+
+TEST(operations_in_fp8_are_held_against_their_own_ceiling)
+{
+    struct ceilings ceilings = {0};
+    measure(&ceilings, "memory_copy", 1e12);
+    measure(&ceilings, "int8", 100e12);
+    measure(&ceilings, "fp8", 50e12);
+    struct case_work work = moves(500, 500);
+    work.ops[ARITHMETIC_FP8] = 100e3; /* 2 ns */
+    assert_binding(&ceilings, work, ASSAY_COLD, 4, "fp8", 0.5);
 }
 
 TEST(work_that_is_not_known_needs_nothing)
@@ -220,8 +233,8 @@ TEST(the_ceiling_that_asks_for_the_longest_time_binds)
     measure(&ceilings, "memory_copy", 1e12);
     measure(&ceilings, "fp32", 10e12);
     measure(&ceilings, "tf32", 100e12);
-    struct assay_work work = moves(500, 500); /* 1 ns of copying */
-    work.ops[ASSAY_FP32] = 5000;              /* 0.5 ns */
+    struct case_work work = moves(500, 500); /* 1 ns of copying */
+    work.ops[ASSAY_FP32] = 5000;             /* 0.5 ns */
     assert_binding(&ceilings, work, ASSAY_COLD, 2, "memory_copy", 0.5);
     work.ops[ASSAY_FP32] = 40000; /* 4 ns */
     work.ops[ASSAY_TF32] = 40000; /* 0.4 ns */
@@ -232,7 +245,7 @@ TEST(the_ceiling_that_asks_for_the_longest_time_binds)
 static void assert_binding_of_ops(double ops, double time_ns, const char *name, double fraction)
 {
     struct ceilings ceilings = {0};
-    struct assay_work work = moves(500, 500);
+    struct case_work work = moves(500, 500);
     measure(&ceilings, "memory_copy", 1e12);
     measure(&ceilings, "tf32", 20e12);
     work.ops[ASSAY_TF32] = ops;
@@ -250,7 +263,7 @@ TEST(where_two_limits_are_near_the_shape_of_the_work_decides)
 TEST(a_limit_that_asks_for_clearly_longer_overrules_the_shape)
 {
     struct ceilings ceilings = {0};
-    struct assay_work product = moves(500, 500), steps = moves(500, 500);
+    struct case_work product = moves(500, 500), steps = moves(500, 500);
     measure(&ceilings, "memory_copy", 1e12);
     measure(&ceilings, "bf16", 800e12);
     measure(&ceilings, "fp32", 1e12);
@@ -264,7 +277,7 @@ TEST(a_limit_that_asks_for_clearly_longer_overrules_the_shape)
 TEST(where_the_limit_that_the_shape_names_was_not_measured_none_binds)
 {
     struct ceilings memory = {0}, arithmetic = {0};
-    struct assay_work product = moves(500, 500), copy = moves(500, 500);
+    struct case_work product = moves(500, 500), copy = moves(500, 500);
     measure(&memory, "memory_copy", 1e12);
     measure(&arithmetic, "fp32", 1e12);
     product.ops[ASSAY_FP64] = 1e15;
@@ -321,7 +334,7 @@ TEST(a_noisy_case_makes_no_ceiling)
     assert_near(ceiling_named(&ceilings, "memory_copy")->rate, 2e9);
     ceilings_learn(&ceilings, "memory_copy", &wild, 0.05); /* 2.3 to 4.3: which, is not known */
     assert_true(isnan(ceiling_named(&ceilings, "memory_copy")->rate));
-    struct assay_work work = moves(1e9, 0);
+    struct case_work work = moves(1e9, 0);
     char name[ASSAY_MAX_NAME];
     assert_no_share(&ceilings, work, 1e9, "memory_copy");
     assert_near(ceiling_least_ns(&ceilings, &work, ASSAY_COLD, cache_bytes, name), 0);

@@ -105,9 +105,9 @@ TEST(kinds_places_temperatures_and_arithmetics_have_their_words)
     assert_string_equal(temperature_name(ASSAY_COLD), "cold");
     assert_string_equal(temperature_name(ASSAY_HOT), "hot");
     assert_int_equal(temperature_parse("hot"), ASSAY_HOT);
-    static const char *const arithmetics[ASSAY_ARITHMETICS] = {"fp32", "tf32", "bf16",
-                                                               "fp16", "int8", "fp64"};
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+    static const char *const arithmetics[ARITHMETICS] = {"fp32", "tf32", "bf16", "fp16",
+                                                         "int8", "fp64", "fp8"};
+    for (int i = 0; i < ARITHMETICS; i++)
         assert_string_equal(arithmetic_name((enum assay_arithmetic)i), arithmetics[i]);
 }
 

@@ -92,7 +92,7 @@ TEST(a_warp_that_could_go_is_not_waiting)
 
 TEST(traffic_is_held_against_the_least_work)
 {
-    const struct assay_work work = {.read_bytes = 200, .write_bytes = 50}, none = {0};
+    const struct case_work work = {.read_bytes = 200, .write_bytes = 50}, none = {0};
     VERDICT(1e5, {COUNTER_DRAM_READ, 220}, {COUNTER_DRAM_WRITE, 55});
     assert_true(fabs(profile_traffic_ratio(&profile, &work) - 1.1) < 1e-12);
     assert_true(isnan(profile_traffic_ratio(&profile, &none)));

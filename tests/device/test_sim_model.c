@@ -23,7 +23,7 @@ static struct sim_spec parsed(const char *text)
 
 static const struct case_id one = {.operation = "scale", .variant = "fast", .shape = "n=1"};
 static const struct case_id two = {.operation = "scale", .variant = "wide", .shape = "n=1"};
-static const struct assay_work megabyte = {.read_bytes = 1e6};
+static const struct case_work megabyte = {.read_bytes = 1e6};
 
 static struct sim_case play(const char *text, uint64_t launch_seed, const struct case_id *id)
 {
@@ -185,7 +185,7 @@ TEST(each_launch_begins_in_the_minute_after_the_last)
 
 TEST(the_fixed_time_is_start_bytes_and_operations_and_up_to_half_more)
 {
-    struct assay_work work = {.read_bytes = 3e9, .write_bytes = 1e9, .ops[ASSAY_FP32] = 2e11};
+    struct case_work work = {.read_bytes = 3e9, .write_bytes = 1e9, .ops[ASSAY_FP32] = 2e11};
     double least = 2000 + 1e6 + 2e6, time = sim_fixed_ns(&one, &work);
     assert_true(time >= least && time <= 1.5 * least);
     assert_true(time != sim_fixed_ns(&two, &work));

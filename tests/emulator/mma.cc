@@ -113,11 +113,34 @@ Run matrices(Warp &w, const Ins &i, uint32_t m)
     return NEXT;
 }
 
+/* The other way: rows of eight pairs of bytes to the addresses of lanes 8 j .... */
+Run put_matrices(Warp &w, const Ins &i, uint32_t m)
+{
+    if (!whole(w, m, ~0u)) return BLOCKED;
+    if (m != ~0u) fault("stmatrix without all lanes");
+    for (size_t j = 0; j < i.vec.size(); j++)
+        for (int r = 0; r < 8; r++) {
+            int l = (int)j * 8 + r;
+            uint8_t *row = resolve(w, l, i.space, address_of(w, i, l), 16, 16, true);
+            for (int q = 0; q < 4; q++)
+                memcpy(row + 4 * q, &w.u32(i.vec[j])[4 * r + q], 4);
+        }
+    return NEXT;
+}
+
 } // namespace
 
 bool build_product(Builder &b)
 {
     Ins &i = b.ins;
+    if (b.part[0] == "stmatrix") {
+        if (b.part.back() != "b16" || b.has("trans")) return false;
+        i.space = b.space();
+        b.address(0);
+        i.vec = b.slots(1, false);
+        i.run = put_matrices;
+        return true;
+    }
     if (b.part[0] == "ldmatrix") {
         if (b.part.back() != "b16") return false;
         i.mode = b.has("trans");

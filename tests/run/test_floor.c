@@ -18,17 +18,17 @@ static const struct group plain = {.shape = {&operation, {1}}};
 static struct ceilings measured(void)
 {
     struct ceilings ceilings = {0};
-    struct assay_work byte = {.read_bytes = 1}, operation = {.ops = {[ASSAY_FP32] = 1}};
+    struct case_work byte = {.read_bytes = 1}, operation = {.ops = {[ASSAY_FP32] = 1}};
     ceilings_add(&ceilings, "memory_copy", &byte, 1.25);
     ceilings_add(&ceilings, "memory_read", &byte, 1);
     ceilings_add(&ceilings, "cache_read", &byte, 0.25);
     ceilings_add(&ceilings, "fp32", &operation, 0.1);
-    ceilings_add(&ceilings, "link_h2d", &(struct assay_work){.write_bytes = 1, .over_link = true},
+    ceilings_add(&ceilings, "link_h2d", &(struct case_work){.write_bytes = 1, .over_link = true},
                  20);
     return ceilings;
 }
 
-static enum case_status judged_on(const struct device_info *device, struct assay_work work,
+static enum case_status judged_on(const struct device_info *device, struct case_work work,
                                   enum assay_temperature temperature, double time_ns)
 {
     struct ceilings ceilings = measured();
@@ -39,7 +39,7 @@ static enum case_status judged_on(const struct device_info *device, struct assay
     return (enum case_status)result.status;
 }
 
-static enum case_status judged(struct assay_work work, enum assay_temperature temperature,
+static enum case_status judged(struct case_work work, enum assay_temperature temperature,
                                double time_ns)
 {
     return judged_on(&gpu, work, temperature, time_ns);
@@ -47,14 +47,14 @@ static enum case_status judged(struct assay_work work, enum assay_temperature te
 
 TEST(a_cold_read_faster_than_memory_is_wrong)
 {
-    struct assay_work reads = {.read_bytes = 1e6};
+    struct case_work reads = {.read_bytes = 1e6};
     assert_int_equal(judged(reads, ASSAY_COLD, 1e6 / 1.24), STATUS_OK);
     assert_int_equal(judged(reads, ASSAY_COLD, 1e6 / 1.26), STATUS_WRONG);
 }
 
 TEST(written_bytes_may_stay_in_the_cache)
 {
-    struct assay_work writes = {.read_bytes = 1e6, .write_bytes = 40e6};
+    struct case_work writes = {.read_bytes = 1e6, .write_bytes = 40e6};
     assert_int_equal(judged(writes, ASSAY_COLD, 41e6 / 4), STATUS_OK);
     writes.write_bytes = 150e6; /* 100e6 more than the cache holds */
     assert_int_equal(judged(writes, ASSAY_COLD, 101e6 / 1.24), STATUS_OK);
@@ -63,35 +63,35 @@ TEST(written_bytes_may_stay_in_the_cache)
 
 TEST(hot_operands_are_held_against_the_cache)
 {
-    struct assay_work reads = {.read_bytes = 10e6};
+    struct case_work reads = {.read_bytes = 10e6};
     assert_int_equal(judged(reads, ASSAY_HOT, 10e6 / 4 / 1.24), STATUS_OK);
     assert_int_equal(judged(reads, ASSAY_HOT, 10e6 / 4 / 1.26), STATUS_WRONG);
 }
 
 TEST(operations_take_their_time_whatever_the_bytes)
 {
-    struct assay_work work = {.read_bytes = 1, .ops = {[ASSAY_FP32] = 1e8}};
+    struct case_work work = {.read_bytes = 1, .ops = {[ASSAY_FP32] = 1e8}};
     assert_int_equal(judged(work, ASSAY_HOT, 1e7 / 1.24), STATUS_OK);
     assert_int_equal(judged(work, ASSAY_HOT, 1e7 / 1.26), STATUS_WRONG);
 }
 
 TEST(nothing_is_faster_than_an_empty_kernel)
 {
-    struct assay_work nothing = {0};
+    struct case_work nothing = {0};
     assert_int_equal(judged(nothing, ASSAY_COLD, 500 / 1.24), STATUS_OK);
     assert_int_equal(judged(nothing, ASSAY_COLD, 500 / 1.26), STATUS_WRONG);
 }
 
 TEST(the_link_has_a_floor_of_its_own)
 {
-    struct assay_work work = {.write_bytes = 1e6, .over_link = true};
+    struct case_work work = {.write_bytes = 1e6, .over_link = true};
     assert_int_equal(judged(work, ASSAY_COLD, 20e6 / 1.24), STATUS_OK);
     assert_int_equal(judged(work, ASSAY_COLD, 20e6 / 1.26), STATUS_WRONG);
 }
 
 TEST(a_limit_that_was_not_measured_refuses_nothing)
 {
-    struct assay_work work = {.ops = {[ASSAY_INT8_OPS] = 1e12}};
+    struct case_work work = {.ops = {[ASSAY_INT8_OPS] = 1e12}};
     assert_int_equal(judged(work, ASSAY_COLD, 1000), STATUS_OK);
     struct device_info unknown = gpu;
     unknown.kernel_floor_ns = NAN;
@@ -100,7 +100,7 @@ TEST(a_limit_that_was_not_measured_refuses_nothing)
 
 TEST(only_a_real_gpu_is_judged)
 {
-    struct assay_work reads = {.read_bytes = 1e9};
+    struct case_work reads = {.read_bytes = 1e9};
     struct device_info other = gpu;
     other.place = ASSAY_HOST;
     assert_int_equal(judged_on(&other, reads, ASSAY_COLD, 1), STATUS_OK);

@@ -334,7 +334,7 @@ STORE_TEST(views_derive_rates)
     struct store *store = open_with_views(state);
     struct case_result fast = fixture_result("fast"), slow = fixture_result("slow");
     double bytes = fast.work.read_bytes + fast.work.write_bytes, ops = 0;
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+    for (int i = 0; i < ARITHMETICS; i++)
         ops += fast.work.ops[i];
     fixture_run(store, "");
     assert_same_real(real(store, "SELECT gb_per_s FROM cases WHERE variant = 'fast'"),

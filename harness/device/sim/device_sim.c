@@ -192,9 +192,8 @@ static int sim_stage(struct device *device, struct measure_request *request)
 {
     const struct sim_spec *spec = &device->spec;
     struct sim_launch launch = sim_launch_begin(spec, request->launch_seed, request->launch);
-    struct assay_work work = {0};
+    struct case_work work = case_work_of(&request->shape);
     struct case_id id = {.temperature = (int32_t)request->temperature};
-    if (request->shape.operation->work) work = request->shape.operation->work(&request->shape);
     shape_text(&request->shape, id.shape, sizeof id.shape);
 
     device->start_s = launch.start_s;

@@ -62,10 +62,10 @@ struct sim_launch sim_launch_begin(const struct sim_spec *spec, uint64_t launch_
     return (struct sim_launch){.seed = seed, .start_s = 60 * minutes};
 }
 
-double sim_fixed_ns(const struct case_id *id, const struct assay_work *work)
+double sim_fixed_ns(const struct case_id *id, const struct case_work *work)
 {
     double ops = 0;
-    for (int i = 0; i < ASSAY_ARITHMETICS; i++)
+    for (int i = 0; i < ARITHMETICS; i++)
         ops += work->ops[i];
     double least =
         START_NS + (work->read_bytes + work->write_bytes) / BYTES_PER_NS + ops / OPS_PER_NS;
@@ -73,7 +73,7 @@ double sim_fixed_ns(const struct case_id *id, const struct assay_work *work)
 }
 
 struct sim_case sim_case_begin(const struct sim_spec *spec, const struct sim_launch *launch,
-                               const struct case_id *id, const struct assay_work *work)
+                               const struct case_id *id, const struct case_work *work)
 {
     uint64_t seed = hash_case(launch->seed, id);
     bool in_mode = draw_uniform(seed, STREAM_MODE, 0) < spec->mode_share;

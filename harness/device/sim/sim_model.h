@@ -34,10 +34,10 @@ struct sim_launch sim_launch_begin(const struct sim_spec *spec, uint64_t launch_
 
 /* The time of a case without any variation: 2 us, its bytes at 4 TB/s and its operations
  * at 100 Top/s, times a factor of 1 to 1.5 derived from its name. Independent of the seed. */
-double sim_fixed_ns(const struct case_id *id, const struct assay_work *work);
+double sim_fixed_ns(const struct case_id *id, const struct case_work *work);
 
 struct sim_case sim_case_begin(const struct sim_spec *spec, const struct sim_launch *launch,
-                               const struct case_id *id, const struct assay_work *work);
+                               const struct case_id *id, const struct case_work *work);
 
 /* Whether block number `block` of a case is throttled. */
 bool sim_is_throttled(const struct sim_spec *spec, const struct sim_case *at, int64_t block);

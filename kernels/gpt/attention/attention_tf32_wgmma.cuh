@@ -23,6 +23,7 @@ template <int SIZE, int KEYS, int GROUPS, int KEY_STAGES, int VALUE_STAGES> stru
                      value_bytes = SIZE * 128;
     static const int keys_at = tiles * query_bytes, values_at = keys_at + KEY_STAGES * key_bytes;
     static const int barriers_at = values_at + VALUE_STAGES * value_bytes;
+    static const int lift = 0;
     static const bool straddles = KEYS % ROWS != 0; /* 64 queries may be on two tiles' diagonals */
     static const int slack = 1024;                  /* to begin at a multiple of this */
     static const int bytes =

@@ -150,7 +150,7 @@ static __device__ __forceinline__ void online_softmax(float (&s)[layout::keys / 
         float peak = attention_row_max(fmaxf(most[half][0], most[half][1]));
         float seen = layout::straddles && peak == -INFINITY ? 0.0f : peak;
         keep[half] = attention_exp2((rows.peak[half] - seen) * scale);
-        shift[half] = seen * scale;
+        shift[half] = seen * scale - (float)layout::lift;
         rows.peak[half] = peak;
     }
 #pragma unroll

@@ -12,8 +12,8 @@
  * its inputs' type, and its groups of k are part of the definition. Both operands are e4m3, the
  * format of weights and activations; e5m2 is for gradients.
  *
- * Operations: 2 m n k. They are counted as none: FP8 is no arithmetic of `struct assay_work`, so a
- * row shows its share of memory alone. Bytes: x, w, scales and y once.
+ * Operations: 2 m n k in FP8. Bytes: x, w, scales and y once. A large product with one scale for
+ * each operand measures the ceiling `fp8`, as those of `gemm` do for other arithmetics.
  *
  * Inputs: e4m3 over its whole range, evenly, and in w one in 64 a zero, the smallest number of
  * either kind or the largest. One row of x in eight has zeros, denormals and the smallest normal
@@ -97,6 +97,23 @@ static struct assay_work work(const struct assay_shape *shape)
             (m + n) * k + 4.0 * (double)(all[LFP8_X_SCALES].count + all[LFP8_W_SCALES].count),
         .write_bytes = 2 * m * n,
     };
+}
+
+static double fp8_ops(const struct assay_shape *shape)
+{
+    const int64_t *value = shape->value;
+    return 2.0 * (double)value[LFP8_M] * (double)value[LFP8_N] * (double)value[LFP8_K];
+}
+
+/* Small products leave the device partly idle, and scales of blocks are work beside the products,
+ * so their rates are not its limit. */
+static const char *ceiling(const struct assay_shape *shape, enum assay_temperature temperature)
+{
+    enum { LARGE = 2048 };
+    if (shape->value[LFP8_SCALE] != LFP8_TENSOR) return NULL;
+    for (int dim = LFP8_M; dim <= LFP8_K; dim++)
+        if (shape->value[dim] < LARGE) return NULL;
+    return "fp8";
 }
 
 /* -------------------------------------------------------------- reference -- */
@@ -221,5 +238,7 @@ static const struct assay_operation operation = {
     .product_check = product_check,
     .tolerance = {.near_share = 0.2},
     .baselines = baselines,
+    .ceiling = ceiling,
+    .fp8_ops = fp8_ops,
 };
 ASSAY_REGISTER_OPERATION(operation);

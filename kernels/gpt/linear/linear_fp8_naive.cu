@@ -11,6 +11,8 @@
 
 enum { SIDE = 16 };
 
+static const int64_t MOST = (int64_t)1 << 36; /* multiply-adds */
+
 struct arguments {
     const __nv_fp8_e4m3 *x, *w;
     const float *x_scales, *w_scales;
@@ -38,6 +40,14 @@ static __global__ void __launch_bounds__(SIDE *SIDE) linear_fp8_naive(const stru
     of.y[row * of.n + column] = __float2bfloat16_rn(sum);
 }
 
+/* Shapes that measure the ceiling of FP8 would take it a large part of a second, for nothing. */
+static const char *supports(const struct assay_shape *shape)
+{
+    const int64_t *value = shape->value;
+    return value[LFP8_M] * value[LFP8_N] > MOST / value[LFP8_K] ? "more than 2^36 multiply-adds"
+                                                                : NULL;
+}
+
 static int launch(struct assay_call *call)
 {
     const int64_t *value = call->shape->value;
@@ -62,6 +72,7 @@ static const struct assay_variant variant = {
     .summary = "one output per thread, operands from memory, fp32 arithmetic",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
+    .supports = supports,
     .launch = launch,
 };
 ASSAY_REGISTER_VARIANT(variant);

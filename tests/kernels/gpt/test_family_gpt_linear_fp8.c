@@ -2,7 +2,7 @@
  * test_family_gpt_linear_fp8.c - `linear_fp8` on the host: variants at odd shapes, and bounds that
  * pass tensor cores whose sums leave them every 128 terms, and nothing that is less exact.
  */
-#include "tests/kernels/arithmetics.h"
+#include "tests/kernels/fp8_cores.h"
 #include "kernels/gpt/linear/linear_fp8.h"
 
 TEST(every_host_variant_is_right_at_odd_shapes)
@@ -26,21 +26,6 @@ struct cores {
     int shift;   /* groups by which the scales of x are off */
 };
 
-/* A step of Hopper's tensor cores: 32 products and the sum so far, cut off and added. */
-static double step_of(const double *term, int count, double sum, int bits)
-{
-    double most = fabs(sum);
-    int exponent;
-    for (int i = 0; i < count; i++)
-        most = fmax(most, fabs(term[i]));
-    if (most == 0) return 0;
-    frexp(most, &exponent);
-    double quantum = ldexp(1, exponent - bits), total = trunc(sum / quantum) * quantum;
-    for (int i = 0; i < count; i++)
-        total += trunc(term[i] / quantum) * quantum;
-    return cut_off(total, bits);
-}
-
 static double element(const struct bench *bench, const struct cores *cores, int64_t row,
                       int64_t column)
 {
@@ -53,7 +38,7 @@ static double element(const struct bench *bench, const struct cores *cores, int6
         for (int64_t l = first; l < first + 32 && l < k - cores->drop; l++)
             term[count++] = assay_load(ASSAY_E4M3, bench->in[LFP8_X], row * k + l) *
                             assay_load(ASSAY_E4M3, bench->in[LFP8_W], column * k + l);
-        part = step_of(term, count, part, cores->bits);
+        part = fp8_step(term, count, part, cores->bits);
         if ((first + 32) % cores->promote != 0 && first + 32 < k) continue;
         int64_t group = first / LFP8_GROUP;
         sum +=
