@@ -6,7 +6,7 @@
 
 /* gnuplot interprets quotes, a leading # as a comment and \n in a label as a line end, and has
  * no escape for them, so they are replaced by similar characters. */
-static void plot_text(FILE *out, const char *text)
+void plot_text(FILE *out, const char *text)
 {
     /* A field of blanks alone is missing to it, and the column then no text. */
     if (!text[strspn(text, " \t\r\n\v\f")]) text = "\xe2\x90\xa3"; /* U+2423 */

@@ -75,8 +75,11 @@ void plot_size_rows(struct plot *plot, int rows);
 
 /* ------------------------------------------------------------------- lines -- */
 
-/* One line: a text, formatted fields (separated by tabs), a text; any but one may be NULL. Texts
- * are made safe for gnuplot; invalid UTF-8 becomes "?". */
+/* Write one field, safe for gnuplot: it cannot contain a tab, line end or quote, start a
+ * comment, break a label or be blank. Invalid UTF-8 becomes "?". */
+void plot_text(FILE *out, const char *text);
+
+/* One line: a text, formatted fields (separated by tabs), a text; any but one may be NULL. */
 void plot_line(struct plot *plot, const char *first, const char *last, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -71,9 +71,9 @@ def test_each_tensor_moves_once_unless_said_otherwise():
 
 
 def test_flops_are_fp32_unless_said_otherwise():
-    assert work(make(flops=lambda s: 3 * s.n))[2:] == (24, 0, 0, 0, 0, 0)
-    assert work(make("in f64[n]", flops=lambda s: 3))[2:] == (0, 0, 0, 0, 0, 3)
-    assert work(make(flops=lambda s: dict(bf16=7)))[2:] == (0, 0, 7, 0, 0, 0)
+    assert work(make(flops=lambda s: 3 * s.n))[2:] == (24, 0, 0, 0, 0, 0, 0)
+    assert work(make("in f64[n]", flops=lambda s: 3))[2:] == (0, 0, 0, 0, 0, 3, 0)
+    assert work(make(flops=lambda s: dict(bf16=7, fp8=2)))[2:] == (0, 0, 7, 0, 0, 0, 2)
 
 
 def test_bounds_follow_the_type_unless_said_otherwise():
@@ -108,7 +108,7 @@ REFUSED = {
     "a tolerance below 0": (dict(tolerance=dict(out=(0, -1))), "op: tolerance= is (absolute,"),
     "bytes below 0": (dict(bytes=lambda s: (-1, 0)), "op: bytes= and flops= give counts"),
     "bytes of three": (dict(bytes=lambda s: (1, 2, 3)), "op: bytes= and flops= give counts"),
-    "an unknown arithmetic": (dict(flops=lambda s: dict(fp8=1)), "op: flops= names 'fp8'"),
+    "an unknown arithmetic": (dict(flops=lambda s: dict(fp4=1)), "op: flops= names 'fp4'"),
 }
 
 

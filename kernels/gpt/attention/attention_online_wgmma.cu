@@ -193,8 +193,8 @@ static int launch(struct assay_call *call)
     struct attention args = attention_args(call);
     float scale = attention_scale(args.size);
     /* Heads of q, then of k, then of v. */
-    const struct tensor_map_heads heads = {args.qkv,       args.batch, args.tokens,
-                                           3 * args.heads, args.size,  args.stride, 2};
+    const struct tensor_map_heads heads = {
+        args.qkv, args.batch, args.tokens, 3 * args.heads, args.size, args.stride, 2};
     CUtensorMap queries, tiles;
     if (tensor_map_init_heads(&queries, &heads, ROWS)) return -1;
     if (tensor_map_init_heads(&tiles, &heads, plan->choice.keys)) return -1;

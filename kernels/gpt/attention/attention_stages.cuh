@@ -28,7 +28,7 @@ template <typename ELEMENT, int SIZE, int TILE, int GROUPS, int STAGES> struct o
     static const int keys_at = query_stages * GROUPS * query_bytes;
     static const int values_at = keys_at + STAGES * key_bytes;
     static const int barriers_at = values_at + STAGES * key_bytes;
-    static const int lift = 0; /* the largest weight is 2^lift */
+    static const int lift = 0;                      /* the largest weight is 2^lift */
     static const bool straddles = TILE % ROWS != 0; /* 64 queries may be on two tiles' diagonals */
     static const int slack = 1024;                  /* to begin at a multiple of this */
     static const int bytes = slack + barriers_at + (6 + 4 * STAGES) * 8;

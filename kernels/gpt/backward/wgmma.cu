@@ -160,8 +160,8 @@ template <int SIZE> static int plan_make(struct backward_plan *plan, const struc
     plan->scale = attention_scale(SIZE);
     plan->order = attention_order_of(forward.batch * forward.heads, forward.tokens,
                                      8 * SIZE /* q, dy and sums */, OWN);
-    struct tensor_map_heads heads = {forward.qkv,       forward.batch, forward.tokens,
-                                     3 * forward.heads, SIZE,          forward.stride, 2};
+    struct tensor_map_heads heads = {
+        forward.qkv, forward.batch, forward.tokens, 3 * forward.heads, SIZE, forward.stride, 2};
     if (tensor_map_init_heads(&plan->qkv, &heads, BOX)) return -1;
     heads.base = plan->args.dy, heads.heads = forward.heads, heads.stride = forward.stride_y;
     return tensor_map_init_heads(&plan->dy, &heads, BOX);
