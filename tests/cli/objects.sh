@@ -84,16 +84,17 @@ check "an object that registers nothing" refused "nothing.so registers nothing" 
 make_object missing -DIN_LAUNCH='{ void nobody_has_this(void); nobody_has_this(); }' -Wno-nested-externs
 check "a missing symbol" refused "missing.so cannot be loaded: undefined symbol: nobody_has_this" --load ./missing.so
 mkdir later
+minor=$(sed -n 's/.*ASSAY_ABI_MINOR = \([0-9]*\).*/\1/p' "$HERE/../harness/assay.h")
 sed 's/ASSAY_ABI_MAJOR = 1/ASSAY_ABI_MAJOR = 2/' "$HERE/../harness/assay.h" >later/assay.h
 later() { ${CC:-cc} -shared -fPIC -Ilater "$HERE/object/kernel.c" -o "$1.so"; }
 later major
-check "another major version" refused "major.so was compiled for version 2\.1 of assay.h, and this program is of version 1\.1" --load ./major.so
-sed 's/ASSAY_ABI_MINOR = 1/ASSAY_ABI_MINOR = 2/; s/^    const char \*const \*baselines;/&\n    void *added;/' "$HERE/../harness/assay.h" >later/assay.h
+check "another major version" refused "major.so was compiled for version 2\.$minor of assay.h, and this program is of version 1\.$minor" --load ./major.so
+sed "s/ASSAY_ABI_MINOR = $minor/ASSAY_ABI_MINOR = $((minor + 1))/"'; s/^    const char \*const \*baselines;/&\n    void *added;/' "$HERE/../harness/assay.h" >later/assay.h
 later minor
-check "a later minor version, with more fields" refused "minor.so was compiled for version 1\.2" --load ./minor.so
+check "a later minor version, with more fields" refused "minor.so was compiled for version 1\.$((minor + 1))" --load ./minor.so
 sed 's/^    const char \*const \*baselines;/&\n    void *added;/' "$HERE/../harness/assay.h" >later/assay.h
 later edited
-check "other sizes under the same version" refused "edited.so says that it is of version 1\.1 .* other sizes" --load ./edited.so
+check "other sizes under the same version" refused "edited.so says that it is of version 1\.$minor .* other sizes" --load ./edited.so
 make_object taken -DOPERATION=memory
 check "a name that the program has" refused "taken.so: the operation memory is already there: this program has it" --load ./taken.so
 make_object again -DVARIANT=again
