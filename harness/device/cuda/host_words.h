@@ -1,0 +1,12 @@
+/*
+ * host_words.h - words among a kernel's arguments that are addresses of this process's own memory.
+ * No kernel reads them: they are what the stack held where a structure has a gap, and differ from
+ * process to process, since the system places stack, heap and libraries by chance.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* The word, with a mark in place of an address of the host, or of the upper half of one where the
+ * gap is of four bytes. For words that are in no allocation of the device. One thread. */
+uint64_t host_words_plain(uint64_t word);
