@@ -40,7 +40,7 @@ struct ring_args {
     float *y;
     int64_t ldr, ldy;
     int m, n, k;
-    bool gelu;
+    int gelu; /* no bytes without a value: a gate compares arguments whole */
 };
 
 /* The configuration of a tile: warps down and across, while the remaining warps take slices of k;
