@@ -1,7 +1,6 @@
 #include "device/cuda/host_words.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -9,7 +8,6 @@
 /* Libraries, the heap and the stack lie high, and what the driver maps low is not taken for the
  * host's: there an upper half is a number like 2, which arguments have too. */
 enum { LEAST_HALF = 0x4000, MOST_HALF = 0xffff, MOST_HALVES = 256 };
-static const uint64_t MARK = 0x8a6e5d3c;
 
 /* The upper halves of the addresses of this process, from /proc/self/maps. */
 static struct {
@@ -48,11 +46,13 @@ static bool is_readable(uint64_t address)
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1;
 }
 
-uint64_t host_words_plain(uint64_t word)
+uint64_t host_words_plain(uint64_t word, bool *is_address)
 {
     uint64_t half = word >> 32;
+    *is_address = false;
     if (half < LEAST_HALF || half > MOST_HALF) return word;
     if (!is_known((uint32_t)half)) read_known();
     if (!is_known((uint32_t)half)) return word;
-    return MARK << 32 | (is_readable(word) ? MARK : (uint32_t)word);
+    *is_address = is_readable(word);
+    return *is_address ? 0 : (uint32_t)word;
 }

@@ -10,14 +10,13 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "device/cuda/host_words.h"
 #include "device/cuda/launch_trace_parts.h"
 
-struct launch_trace *launch_trace_new(trace_lookup *lookup, trace_name *name)
+struct launch_trace *launch_trace_new(trace_lookup *lookup, trace_plain *plain, trace_name *name)
 {
     struct launch_trace *trace = calloc(1, sizeof *trace);
     if (trace) trace->name = name;
-    if (trace) trace->acts = trace_acts_new(lookup, host_words_plain);
+    if (trace) trace->acts = trace_acts_new(lookup, plain);
     if (trace) trace->modules = module_set_new();
     if (trace && trace->acts && trace->modules) return trace;
     launch_trace_free(trace);

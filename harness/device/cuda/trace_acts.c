@@ -339,7 +339,9 @@ struct code_hash trace_bytes(struct trace_acts *acts, const void *bytes, size_t 
             if (acts->ranges[place.range - 1].on_host) acts->needs_program = true;
             fold(&hash, &place, sizeof place);
         } else {
-            word = acts->plain(word);
+            bool is_read = false;
+            word = acts->plain(word, &is_read);
+            if (is_read) acts->needs_program = true;
             fold(&hash, &word, sizeof word);
         }
     }

@@ -21,8 +21,9 @@ struct trace_range {
 /* false: it is no address of an allocation. */
 typedef bool trace_lookup(uint64_t address, struct trace_range *range);
 
-/* A word that is no address of an allocation, without what differs from process to process. */
-typedef uint64_t trace_plain(uint64_t word);
+/* A word that is no address of an allocation, without what differs from process to process.
+ * `is_read`: it is an address of the host, and the device reads all of the host's memory. */
+typedef uint64_t trace_plain(uint64_t word, bool *is_read);
 
 struct trace_acts;
 

@@ -4,10 +4,10 @@
  * attention_online_wgmma.cu, whose softmax and stores these are.
  *
  * Products of 8-bit numbers want both operands along k. Scores have them so as q and k lie. For the
- * sums of v, tiles of values are turned round, by ldmatrix, byte_perm and stmatrix: where a query has
- * many keys in a launch before, and else by three warps beside the thread that fetches, while the
- * warpgroups compute; and weights, in the registers where scores were, meet the keys in the order in
- * which they have them.
+ * sums of v, tiles of values are turned round, by ldmatrix, byte_perm and stmatrix: where a query
+ * has many keys in a launch before, and else by three warps beside the thread that fetches, while
+ * the warpgroups compute; and weights, in the registers where scores were, meet the keys in the
+ * order in which they have them.
  *
  * Weights are rounded to e4m3 as 2^8 exp(s - peak). The tensor cores add 14 bits, so that sums of
  * thousands of keys would lose some percent, all in one direction: those of a tile of 128 keys
