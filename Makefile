@@ -117,7 +117,8 @@ NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(PICFLAGS) $(
 # What nvcc includes in every .cu file is read five times, and costs as much as most kernels. The guard of
 # libstdc++'s special functions (Bessel and others) is defined, so they stay out; and without
 # _GNU_SOURCE, which g++ defines, glibc leaves out the five further types of each mathematical function.
-NVCC_LEAN = -D_GLIBCXX_BITS_SPECFUN_H -U_GNU_SOURCE -D_DEFAULT_SOURCE
+# lean/ has the one function of <utility> that cuda_runtime.h calls.
+NVCC_LEAN = -Iharness/device/cuda/lean -D_GLIBCXX_BITS_SPECFUN_H -U_GNU_SOURCE -D_DEFAULT_SOURCE
 NVCCFLAGS_ALL = -std=c++17 $(NVCC_LEAN) -O1 -lineinfo -fmad=true \
     -Xfatbin -compress-all $(GENCODE) \
     $(NVCC_WARN) $(NVCCFLAGS)
