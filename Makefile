@@ -66,7 +66,9 @@ PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition)
 CPPFLAGS_ALL = $(if $(PIC),-DASSAY_NO_OBJECT) -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
 # A trace needs lines and no more; CFLAGS="-O0 -g" is for a debugger. Under the sanitisers less is optimised
 # away before they look.
-CFLAGS ?= $(if $(SANITIZE),-O1,-O2) -g1
+# The rooms of harness/ that no kernel, check or statistic runs in are compiled sooner.
+SLOW_ROOMS = cmd doctor gate export report claims plot trace run show store suite object
+CFLAGS ?= $(if $(SANITIZE)$(filter $(SLOW_ROOMS:%=harness/%/%),$<),-O1,-O2) -g1
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(PICFLAGS) $(SAN) $(CFLAGS)
@@ -232,7 +234,7 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 quoted = '$(subst ','\'',$(strip $(1)))'
 keep = @mkdir -p $(@D) && $(1) > $@.new && \
     if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-COMPILERS = $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS_ALL))
+COMPILERS = $(SLOW_ROOMS) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS_ALL))
 
 $(BUILD)/flags: FORCE
 	$(call keep,printf '%s\n' $(call quoted,$(COMPILERS)))
