@@ -12,6 +12,7 @@
 #                   from 75 on)
 #   SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer, host code
 #   WERROR=1        warnings are errors
+#   LINEINFO=1      machine code that knows the lines of its sources, for ncu and compute-sanitizer
 #   PYTHON=python3  whose headers `make wheel` compiles with
 #   EXTRA="a.c b.cu"   sources beside those of kernels/: variants and operations from elsewhere
 #   BUILD=folder    where everything built goes (default: build)
@@ -121,7 +122,7 @@ NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(PICFLAGS) $(
 # _GNU_SOURCE, which g++ defines, glibc leaves out the five further types of each mathematical function.
 # lean/ has the one function of <utility> that cuda_runtime.h calls.
 NVCC_LEAN = -Iharness/device/cuda/lean -D_GLIBCXX_BITS_SPECFUN_H -U_GNU_SOURCE -D_DEFAULT_SOURCE
-NVCCFLAGS_ALL = -std=c++17 $(NVCC_LEAN) -O1 -lineinfo -fmad=true \
+NVCCFLAGS_ALL = -std=c++17 $(NVCC_LEAN) -O1 $(if $(LINEINFO),-lineinfo) -fmad=true \
     -Xfatbin -compress-all $(GENCODE) \
     $(NVCC_WARN) $(NVCCFLAGS)
 endif
