@@ -235,7 +235,7 @@ $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 quoted = '$(subst ','\'',$(strip $(1)))'
 keep = @mkdir -p $(@D) && $(1) > $@.new && \
     if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-COMPILERS = $(SLOW_ROOMS) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS_ALL))
+COMPILERS = $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS_ALL))
 
 $(BUILD)/flags: FORCE
 	$(call keep,printf '%s\n' $(call quoted,$(COMPILERS)))
