@@ -360,6 +360,6 @@ template <class CONFIG, bool NORM> static constexpr struct ring ring_of(const ch
     return ring;
 }
 
-/* In model_ring_fp32.cu. */
+/* In model_ring.cu. */
 extern const struct ring rings[];
 extern const int rings_count;
