@@ -13,8 +13,9 @@
 
 /* Where a block's work is. */
 struct swapped_work {
-    int column, row, rows; /* of x: the first, and how many */
-    int begin, end;        /* stages of k */
+    int column, until; /* rows of w: the first, and the one behind the last */
+    int row, rows;     /* of x: the first, and how many */
+    int begin, end;    /* stages of k */
 };
 
 /* Two neighbouring outputs of a row of y, and the one with number `row` of the tile. */
@@ -45,7 +46,7 @@ static __device__ __forceinline__ void swapped_store(uint16_t, const struct line
         const swapped_pair pair =
             swapped_turn(uint16_t(), sum[i], sum[i + 1], i / 4 * 8 + mma_column(lane, 0), lane);
         const int at = column + lane / 4 / 2 * 2 + i % 4 * 4;
-        if (pair.row < work.rows && at < of.n)
+        if (pair.row < work.rows && at < work.until)
             *(uint32_t *)((uint16_t *)of.y + (int64_t)(work.row + pair.row) * of.n + at) =
                 pair.word;
     }
@@ -59,7 +60,7 @@ static __device__ __forceinline__ void swapped_store(float, const struct linear_
 #pragma unroll
     for (int i = 0; i < CONFIG::X_ROWS / 2; i++) {
         const int row = i / 4 * 8 + mma_column(lane, i % 4), at = column + mma_row(lane, i % 4);
-        if (row < work.rows && at < of.n)
+        if (row < work.rows && at < work.until)
             ((float *)of.y)[(int64_t)(work.row + row) * of.n + at] = sum[i];
     }
 }
@@ -155,7 +156,7 @@ static __device__ __forceinline__ void swapped_finish(const struct linear_swappe
         return;
     }
     __syncthreads(); /* every warp's products have read the ring */
-    if (plan.finish == LINEAR_SWAPPED_PANELS) {
+    if (!CONFIG::DIRECT && plan.finish == LINEAR_SWAPPED_PANELS) {
         if (!consumes) return;
         swapped_add_bias<CONFIG>(plan.operands, sum, column, lane);
         swapped_store_panels<CONFIG>(plan, memory, sum, work, group, warp % 4, lane);
@@ -169,7 +170,8 @@ static __device__ __forceinline__ void swapped_finish(const struct linear_swappe
                    mma_row(lane, i % 4)] = sum[i];
     struct linear_operands operands = plan.operands;
     operands.m = min(operands.m, (int64_t)(work.row + work.rows)); /* others are of the next tile */
-    skinny_finish<CONFIG>(operands, plan.parts, 1.0f, shared, work.row, work.column, rank);
+    skinny_finish<CONFIG>(operands, 1 << plan.log_parts, 1.0f, shared, work.row, work.column, rank,
+                          plan.wide);
 }
 
 #endif
