@@ -234,9 +234,12 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
     const int band = (int)blockIdx.z * plan.height + ((int)blockIdx.x >> plan.log_parts);
     if (band >= plan.bands) return; /* the last group may have fewer */
     const swapped_work work = swapped_work_of(plan, band, rank);
+    const int column = work.column + (int)threadIdx.x / 32 * 16, lane = threadIdx.x % 32;
+    swapped_bias<typename CONFIG::type> bias;
     float sum[CONFIG::X_ROWS / 2];
     if (CONFIG::BY_TMA) {
         swapped_begin<CONFIG>(plan, work, ring);
+        bias = swapped_bias_of<typename CONFIG::type>(plan.operands, column, lane);
         __syncthreads();
         if (threadIdx.x < CONFIG::CONSUMERS)
             swapped_sum<CONFIG>(sum, work, ring);
@@ -246,9 +249,10 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
     } else {
         for (int step = work.begin; step < work.begin + CONFIG::COPIED_STAGES - 1; step++)
             swapped_copy<CONFIG>(plan.operands, work, ring.stages, step);
+        bias = swapped_bias_of<typename CONFIG::type>(plan.operands, column, lane);
         swapped_sum_copied<CONFIG>(sum, plan.operands, work, ring.stages);
     }
-    swapped_finish<CONFIG>(plan, memory, sum, work, rank);
+    swapped_finish<CONFIG>(plan, memory, sum, work, bias, rank);
 #else
     __trap();
 #endif

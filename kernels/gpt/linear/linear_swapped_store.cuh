@@ -123,42 +123,45 @@ static __device__ __forceinline__ void swapped_store_panels(const struct linear_
     hopper_store_wait<0>();
 }
 
-/* A lane's sums, with the biases of its two columns. */
-template <typename CONFIG>
-static __device__ __forceinline__ void swapped_add_bias(const struct linear_operands &of,
-                                                        float (&sum)[CONFIG::X_ROWS / 2],
-                                                        int column, int lane)
+/* The biases of a lane's two columns, asked for before the sums begin, so that nothing waits for
+ * them. Where the outputs are sums of parts, other threads add them, and find them nearby. */
+template <typename T> struct swapped_bias {
+    T upper, lower;
+};
+
+template <typename T>
+static __device__ __forceinline__ swapped_bias<T> swapped_bias_of(const struct linear_operands &of,
+                                                                  int column, int lane)
 {
-    using T = typename CONFIG::type;
-    if (!of.bias) return;
     const T *bias = (const T *)of.bias;
-    const float upper = gpt_float(__ldg(bias + min(column + mma_row(lane, 0), (int)of.n - 1)));
-    const float lower = gpt_float(__ldg(bias + min(column + mma_row(lane, 2), (int)of.n - 1)));
-#pragma unroll
-    for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
-        sum[i] += i % 4 < 2 ? upper : lower;
+    if (!bias) return {};
+    return {__ldg(bias + min(column + mma_row(lane, 0), (int)of.n - 1)),
+            __ldg(bias + min(column + mma_row(lane, 2), (int)of.n - 1))};
 }
 
 /* All threads of a block whose warpgroups have these sums; others have none. */
 template <typename CONFIG>
-static __device__ __forceinline__ void swapped_finish(const struct linear_swapped_plan &plan,
-                                                      unsigned char *memory,
-                                                      float (&sum)[CONFIG::X_ROWS / 2],
-                                                      const swapped_work &work, int rank)
+static __device__ __forceinline__ void swapped_finish(
+    const struct linear_swapped_plan &plan, unsigned char *memory, float (&sum)[CONFIG::X_ROWS / 2],
+    const swapped_work &work, swapped_bias<typename CONFIG::type> bias, int rank)
 {
     const int group = threadIdx.x / WGMMA_THREADS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const bool consumes = !CONFIG::BY_TMA || group < CONFIG::GROUPS;
     const int column = work.column + 16 * warp;
+    if (plan.operands.bias && plan.finish != LINEAR_SWAPPED_SUMS) {
+        const float upper = gpt_float(bias.upper), lower = gpt_float(bias.lower);
+#pragma unroll
+        for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
+            sum[i] += i % 4 < 2 ? upper : lower;
+    }
     if (CONFIG::DIRECT && plan.finish == LINEAR_SWAPPED_DIRECT) {
         if (!consumes) return;
-        swapped_add_bias<CONFIG>(plan.operands, sum, column, lane);
         swapped_store<CONFIG>(typename CONFIG::type(), plan.operands, sum, work, column, lane);
         return;
     }
     __syncthreads(); /* every warp's products have read the ring */
     if (!CONFIG::DIRECT && plan.finish == LINEAR_SWAPPED_PANELS) {
         if (!consumes) return;
-        swapped_add_bias<CONFIG>(plan.operands, sum, column, lane);
         swapped_store_panels<CONFIG>(plan, memory, sum, work, group, warp % 4, lane);
         return;
     }
