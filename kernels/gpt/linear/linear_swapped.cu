@@ -12,6 +12,7 @@
 #include "linear_swapped.cuh"
 
 enum {
+    SWAPPED_MOST = 32,               /* offers that are kept */
     SWAPPED_LEAST = 2,               /* stages of a part */
     SWAPPED_WAYS = 4,                /* 1, 2, 4 or 8 parts */
     SWAPPED_PAIR_BYTES = 111 * 1024, /* of stages, of two blocks on a multiprocessor */
@@ -81,15 +82,13 @@ static int wide_of(const struct swapped_tile *of, const struct linear_swapped_ho
     return of->columns - how->narrow;
 }
 
-/* Whether k has stages for the parts, the grid room for the columns, and the rows of w are such as
- * the outputs allow: panels are whole. */
+/* Whether k has stages for the parts, and the grid room for the columns. */
 static bool suits(const struct swapped_tile *of, const struct linear_swapped_how *how,
                   const struct linear_operands *operands)
 {
     if (how->parts > 1 && (int)gpt_blocks(operands->k, of->depth) < SWAPPED_LEAST * how->parts)
         return false;
-    if (gpt_blocks(operands->n, wide_of(of, how)) > SWAPPED_GRID_MOST) return false;
-    return how->narrow == 0 || finish_of(of, how->parts, operands) != LINEAR_SWAPPED_PANELS;
+    return gpt_blocks(operands->n, wide_of(of, how)) <= SWAPPED_GRID_MOST;
 }
 
 /* A tile's stages in shared memory, and how many blocks then are on a multiprocessor: two where
@@ -203,30 +202,20 @@ int linear_swapped_make(struct linear_swapped *product, const struct linear_swap
     return make_maps(plan, of, operands, (int)gpt_bytes(precision));
 }
 
-/* The best way with a tile that divides k so: the narrowest of those that are expected to take the
- * least time. False if none suits. */
-static bool offer_of(struct swapped_offer *offer, const struct linear_operands *operands,
-                     enum gpt_precision precision)
-{
-    const struct swapped_tile *of = tile_of(offer->how.tile, precision);
-    struct linear_swapped_how how = offer->how;
-    offer->cycles = INFINITY;
-    for (how.narrow = 0; how.narrow < of->columns; how.narrow += LINEAR_SWAPPED_NARROW) {
-        if (!suits(of, &how, operands)) continue;
-        const double cycles = expected_cycles(of, &how, operands);
-        if (cycles < offer->cycles) offer->cycles = cycles, offer->how = how;
-    }
-    return offer->cycles < INFINITY;
-}
-
 int linear_swapped_choose(struct linear_swapped *products, int most,
                           const struct linear_operands *operands, enum gpt_precision precision)
 {
-    struct swapped_offer offers[LINEAR_SWAPPED_TILES * SWAPPED_WAYS];
+    struct swapped_offer offers[SWAPPED_MOST];
     int count = 0;
+    if (most > SWAPPED_MOST) most = SWAPPED_MOST;
     for (int i = 0; i < LINEAR_SWAPPED_TILES * SWAPPED_WAYS; i++) {
         struct swapped_offer offer = {{i / SWAPPED_WAYS, 0, 1 << i % SWAPPED_WAYS}, 0};
-        if (offer_of(&offer, operands, precision)) count = keep(offers, count, most, offer);
+        const struct swapped_tile *of = tile_of(offer.how.tile, precision);
+        for (; offer.how.narrow < of->columns; offer.how.narrow += LINEAR_SWAPPED_NARROW) {
+            if (!suits(of, &offer.how, operands)) continue;
+            offer.cycles = expected_cycles(of, &offer.how, operands);
+            count = keep(offers, count, most, offer);
+        }
     }
     for (int i = 0; i < count; i++)
         if (linear_swapped_make(&products[i], &offers[i].how, operands, precision) < 0) return -1;

@@ -101,7 +101,25 @@ static __device__ __forceinline__ void swapped_put(float, unsigned char *panels,
     }
 }
 
-/* A warpgroup's outputs to y, by TMA. */
+/* A warpgroup: its panels to y, of a tile whose last panel is not whole. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_copy_panels(const struct linear_operands &of,
+                                                           unsigned char *panels,
+                                                           const swapped_work &work, int column)
+{
+    using T = typename CONFIG::type;
+    const int thread = threadIdx.x % WGMMA_THREADS, chunk = thread % 8;
+    for (int panel = 0; panel < CONFIG::PANELS; panel++) {
+        const int at = column + panel * CONFIG::PANEL + chunk * (16 / (int)sizeof(T));
+        if (at >= work.until) return;
+        for (int row = thread / 8; row < work.rows; row += WGMMA_THREADS / 8)
+            *(uint4 *)((T *)of.y + (int64_t)(work.row + row) * of.n + at) =
+                *(const uint4 *)swapped_place(panels + panel * CONFIG::X_ROWS * WGMMA_ROW_BYTES,
+                                              row, 16 * chunk);
+    }
+}
+
+/* A warpgroup's outputs to y, whole panels by TMA. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_store_panels(const struct linear_swapped_plan &plan,
                                                             unsigned char *memory,
@@ -111,14 +129,19 @@ static __device__ __forceinline__ void swapped_store_panels(const struct linear_
 {
     constexpr int panel_bytes = CONFIG::X_ROWS * WGMMA_ROW_BYTES;
     unsigned char *own = memory + group * CONFIG::PANELS * panel_bytes;
+    const int column = work.column + group * WGMMA_ROWS;
     swapped_put<CONFIG>(typename CONFIG::type(), own, sum, warp * 16, lane);
     hopper_store_fence();
     hopper_turn_wait(1 + group, WGMMA_THREADS);
+    if (plan.wide < CONFIG::W_ROWS) {
+        swapped_copy_panels<CONFIG>(plan.operands, own, work, column);
+        return;
+    }
     if (threadIdx.x % WGMMA_THREADS != 0) return;
     for (int panel = 0; panel < CONFIG::PANELS; panel++) {
-        const int column = work.column + group * WGMMA_ROWS + panel * CONFIG::PANEL;
-        if (column < plan.operands.n)
-            hopper_store(&plan.y, hopper_shared(own + panel * panel_bytes), column, work.row);
+        const int at = column + panel * CONFIG::PANEL;
+        if (at < plan.operands.n)
+            hopper_store(&plan.y, hopper_shared(own + panel * panel_bytes), at, work.row);
     }
     hopper_store_wait<0>();
 }
