@@ -247,7 +247,7 @@ static void time_candidates(struct best *best, const struct cuda_trial *trial)
             struct candidate *candidate = &best->list[i];
             if (round > 0 && candidate->us > (round < ROUGH ? CLOSE : CLOSEST) * least) continue;
             const struct cuda_work work = {enqueue, candidate};
-            candidate->sum_us += cuda_trial_us(trial, &work, least);
+            candidate->sum_us += cuda_trial_us(trial, &work, round == 0 ? least : INFINITY);
             candidate->us = candidate->sum_us / ++candidate->trials;
             if (round == 0 && candidate->us < least) least = candidate->us;
         }
