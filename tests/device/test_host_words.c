@@ -3,6 +3,7 @@
 
 #include "tests/test.h"
 #include "device/cuda/host_words.h"
+#include "device/cuda/trace_acts.h"
 
 static const uint64_t UPPER = ~(uint64_t)0xffffffff;
 
@@ -55,12 +56,41 @@ static void numbers_stay_as_they_are(void **state)
         assert_int_equal(numbers[i], plain(numbers[i]));
 }
 
+static const uint64_t ALLOCATION = 0x7efd99810000;
+
+static bool find_allocation(uint64_t address, struct trace_range *range)
+{
+    if (address - ALLOCATION >= 4096) return false;
+    *range = (struct trace_range){.begin = ALLOCATION, .bytes = 4096, .id = 1};
+    return true;
+}
+
+/* A number, what is behind it, and an address of the allocation. */
+static uint64_t hash_of(uint32_t number, uint32_t gap)
+{
+    struct trace_acts *acts = trace_acts_new(find_allocation, host_words_plain);
+    assert_non_null(acts);
+    const uint64_t words[] = {(uint64_t)gap << 32 | number, ALLOCATION + 16};
+    uint64_t hash = trace_bytes(acts, words, sizeof words).word[0];
+    trace_acts_free(acts);
+    return hash;
+}
+
+static void the_upper_half_of_an_allocation_in_a_gap_is_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(hash_of(64, 0), hash_of(64, ALLOCATION >> 32));
+    assert_int_not_equal(hash_of(64, 0), hash_of(65, ALLOCATION >> 32));
+    assert_int_not_equal(hash_of(64, 0), hash_of(64, 3));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_of_the_host_is_nothing),
         cmocka_unit_test(the_lower_half_counts_where_the_whole_is_no_address),
         cmocka_unit_test(numbers_stay_as_they_are),
+        cmocka_unit_test(the_upper_half_of_an_allocation_in_a_gap_is_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 
-enum { MOST_LINES = 1 << 18, FEW_BYTES = 1 << 16, ALIGNMENT = 256 };
+enum { MOST_LINES = 1 << 18, FEW_BYTES = 1 << 16, PARAMETER_BYTES = 1 << 12, ALIGNMENT = 256 };
 /* Of one launch: so many the host enqueues while the stream is held for it (measurement.c). With
  * more, how fast it does so may show. */
 enum { MANY_ACTS = 100 };
@@ -325,12 +325,33 @@ bool trace_is_device(struct trace_acts *acts, uint64_t address)
     return find_range(acts, address, &range) != 0 && !range.on_host;
 }
 
+/* Where a structure has a gap of four bytes they may be the upper half of an address that was
+ * there: of the host, or of an allocation. What is below MANY could be a number. */
+static uint64_t plain_word(struct trace_acts *acts, uint64_t word)
+{
+    const uint64_t MANY = 0x4000, half = word >> 32;
+    bool is_read = false;
+    for (int i = 0; half >= MANY && i < acts->range_count; i++)
+        if (acts->ranges[i].begin >> 32 == half) return (uint32_t)word;
+    word = acts->plain(word, &is_read);
+    if (is_read) acts->needs_program = true;
+    return word;
+}
+
 /* What is too long for a question per word is hashed as it is. */
 struct code_hash trace_bytes(struct trace_acts *acts, const void *bytes, size_t size)
 {
     struct code_hash hash = {{size, 0}};
     const unsigned char *at = bytes;
     if (size > FEW_BYTES) return code_hash_of(bytes, size);
+    /* All allocations first: a gap before an address may hold the half of it. */
+    for (size_t i = 0; size <= PARAMETER_BYTES && i + sizeof(uint64_t) <= size;
+         i += sizeof(uint64_t)) {
+        uint64_t word;
+        struct trace_range range;
+        memcpy(&word, at + i, sizeof word);
+        (void)find_range(acts, word, &range);
+    }
     for (; size >= sizeof(uint64_t); at += sizeof(uint64_t), size -= sizeof(uint64_t)) {
         uint64_t word;
         struct place place;
@@ -339,9 +360,7 @@ struct code_hash trace_bytes(struct trace_acts *acts, const void *bytes, size_t 
             if (acts->ranges[place.range - 1].on_host) acts->needs_program = true;
             fold(&hash, &place, sizeof place);
         } else {
-            bool is_read = false;
-            word = acts->plain(word, &is_read);
-            if (is_read) acts->needs_program = true;
+            word = plain_word(acts, word);
             fold(&hash, &word, sizeof word);
         }
     }
