@@ -24,8 +24,10 @@ enum {
     SWAPPED_GRID_MOST = 65535, /* blocks along y or z */
 };
 
+typedef void swapped_kernel(const struct linear_swapped_plan plan);
+
 struct swapped_tile {
-    const void *kernel;
+    swapped_kernel *kernel;
     int rows, columns, depth, threads;
     int stage_bytes, stages; /* of the ring, at most */
     int sums_bytes;          /* that take the place of the ring */
@@ -36,7 +38,7 @@ template <typename T, int ROWS, int GROUPS, bool BY_TMA>
 static constexpr struct swapped_tile tile(void)
 {
     using config = swapped_config<T, ROWS, GROUPS, BY_TMA>;
-    return {(const void *)linear_swapped_kernel<config>,
+    return {linear_swapped_kernel<config>,
             ROWS,
             config::W_ROWS,
             config::DEPTH,
@@ -47,23 +49,19 @@ static constexpr struct swapped_tile tile(void)
             BY_TMA};
 }
 
-template <typename T> struct swapped_tiles {
-    static const struct swapped_tile all[LINEAR_SWAPPED_TILES];
-};
-
-template <typename T> const struct swapped_tile swapped_tiles<T>::all[LINEAR_SWAPPED_TILES] = {
-    tile<T, 16, 1, true>(), tile<T, 32, 1, true>(), tile<T, 48, 1, true>(), tile<T, 96, 1, true>(),
-        tile<T, 128, 1, true>(), tile<T, 16, 2, true>(), tile<T, 64, 2, true>(),
-        tile<T, 112, 2, true>(), tile<T, 192, 2, true>(), tile<T, 224, 2, true>(),
-        tile<T, 256, 2, true>(), tile<T, 176, 3, true>(), tile<T, 192, 3, true>(),
-        tile<T, 8, 1, false>(), tile<T, 16, 1, false>(), tile<T, 32, 1, false>(),
-        tile<T, 48, 1, false>(),
+template <typename T>
+static constexpr struct swapped_tile swapped_tiles[LINEAR_SWAPPED_TILES] = {
+    tile<T, 16, 1, true>(),  tile<T, 32, 1, true>(),  tile<T, 48, 1, true>(),
+    tile<T, 96, 1, true>(),  tile<T, 128, 1, true>(), tile<T, 16, 2, true>(),
+    tile<T, 64, 2, true>(),  tile<T, 112, 2, true>(), tile<T, 192, 2, true>(),
+    tile<T, 224, 2, true>(), tile<T, 256, 2, true>(), tile<T, 176, 3, true>(),
+    tile<T, 192, 3, true>(), tile<T, 8, 1, false>(),  tile<T, 16, 1, false>(),
+    tile<T, 32, 1, false>(), tile<T, 48, 1, false>(),
 };
 
 static const struct swapped_tile *tile_of(int tile, enum gpt_precision precision)
 {
-    return precision == GPT_BF16 ? &swapped_tiles<uint16_t>::all[tile]
-                                 : &swapped_tiles<float>::all[tile];
+    return precision == GPT_BF16 ? &swapped_tiles<uint16_t>[tile] : &swapped_tiles<float>[tile];
 }
 
 /* How outputs get to y. */
@@ -198,7 +196,8 @@ int linear_swapped_make(struct linear_swapped *product, const struct linear_swap
     plan->finish = finish_of(of, how->parts, operands);
     plan->stages = room.stages;
     product->shared_bytes = room.bytes;
-    if (cuda_allow_shared(of->kernel, SWAPPED_ALIGN + SWAPPED_ALONE_BYTES) < 0) return -1;
+    if (cuda_allow_shared((const void *)of->kernel, SWAPPED_ALIGN + SWAPPED_ALONE_BYTES) < 0)
+        return -1;
     return make_maps(plan, of, operands, (int)gpt_bytes(precision));
 }
 
@@ -233,7 +232,8 @@ int linear_swapped_enqueue(const struct linear_swapped *product, cudaStream_t st
     struct cluster_launch launch(1 << plan->log_parts, grid, of->threads,
                                  (size_t)product->shared_bytes, stream);
     if (plan->log_parts == 0) launch.config.numAttrs = 0; /* plain launches start sooner */
-    return assay_cuda(cudaLaunchKernelExC(&launch.config, of->kernel, pointers), "launch");
+    return assay_cuda(cudaLaunchKernelExC(&launch.config, (const void *)of->kernel, pointers),
+                      "launch");
 }
 
 void linear_swapped_name(const struct linear_swapped *product, char *out, size_t size)
