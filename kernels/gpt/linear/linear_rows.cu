@@ -74,8 +74,9 @@ template <int WIDTH> static constexpr __host__ __device__ int rows_unroll(void)
     return WIDTH > 1 ? 2 : 8;
 }
 
-/* Blocks on a multiprocessor: as many as leave a thread the registers for all the chunks that are to
- * be under way. Untold, the compiler takes more than two blocks have, or loads chunk after chunk. */
+/* Blocks on a multiprocessor: as many as leave a thread the registers for all the chunks that are
+ * to be under way. Untold, the compiler takes more than two blocks have, or loads chunk after
+ * chunk. */
 static constexpr __host__ __device__ int rows_together(int rows)
 {
     return rows == 8 ? 2 : rows == 4 ? 3 : 4;
