@@ -55,8 +55,7 @@ template <typename CONFIG>
 static __device__ __forceinline__ struct lwg_corner lfp8_corner_of(const struct lfp8_plan &plan,
                                                                    int index, int rank)
 {
-    struct linear_tile tile =
-        linear_order(index, plan.product.bands, plan.product.columns, plan.product.group);
+    struct linear_tile tile = linear_order_by(&plan.product.order, index);
     return {tile.band * CONFIG::ROWS, (tile.column * CONFIG::CLUSTER + rank) * CONFIG::COLUMNS};
 }
 
@@ -260,7 +259,7 @@ static __global__ void __launch_bounds__(CONFIG::THREADS, 1)
         lfp8_memory + (LWG_ALIGN - hopper_shared(lfp8_memory) % LWG_ALIGN) % LWG_ALIGN;
     const uint32_t ring = hopper_shared(memory);
     const uint32_t full = hopper_shared(barriers), empty = full + 8 * CONFIG::STAGES;
-    lwg_begin<CONFIG>(plan.product, full, empty);
+    lwg_begin<CONFIG>(plan.product, ring, full, empty);
     /* The same in all lanes, as the compiler now knows. */
     const int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WGMMA_THREADS, 0);
     if (group == 0) {

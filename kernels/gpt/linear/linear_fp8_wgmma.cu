@@ -221,7 +221,7 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
     unsigned char *memory = dynamic + (LWG_ALIGN - hopper_shared(dynamic) % LWG_ALIGN) % LWG_ALIGN;
     const uint32_t ring = hopper_shared(memory);
     const uint32_t full = hopper_shared(barriers), empty = full + 8 * config::STAGES;
-    lwg_begin<config>(plan.product, full, empty);
+    lwg_begin<config>(plan.product, ring, full, empty);
     /* The same in all lanes, as the compiler now knows. */
     const int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WGMMA_THREADS, 0);
     if (group == 0) {
@@ -294,9 +294,9 @@ static int prepare_tall(struct product *product, const struct linear_operands *o
     product->threads = tall::THREADS;
     product->shared_bytes = tall::SHARED_BYTES;
     plan->operands = *operands;
-    plan->bands = (int)gpt_blocks(operands->m, tall::ROWS);
-    plan->columns = (int)gpt_blocks(operands->n, tall::COLUMNS * tall::CLUSTER);
-    plan->group = LWG_GROUP;
+    plan->order = linear_order_plan_of((int)gpt_blocks(operands->m, tall::ROWS),
+                                       (int)gpt_blocks(operands->n, tall::COLUMNS * tall::CLUSTER),
+                                       LWG_GROUP);
     if (cluster_fit(product->kernel, tall::CLUSTER, tall::THREADS, tall::SHARED_BYTES,
                     &plan->blocks) < 0)
         return -1;

@@ -44,7 +44,7 @@ static __device__ __forceinline__ void rows_load(rows_chunk<T, WIDTH> &to, const
 
 template <typename T, int WIDTH>
 static __device__ __forceinline__ void rows_load_w(rows_chunk<T, WIDTH> (&to)[ROWS_COLUMNS],
-                                                   const T *const (&w)[ROWS_COLUMNS], int64_t at)
+                                                   const T *const (&w)[ROWS_COLUMNS], int at)
 {
 #pragma unroll
     for (int column = 0; column < ROWS_COLUMNS; column++)
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void rows_load_w(rows_chunk<T, WIDTH> (&to)[RO
 /* Add the products of a chunk of each row of w with those of x. */
 template <typename T, int WIDTH, int ROWS>
 static __device__ __forceinline__ void rows_add(float (&sum)[ROWS][ROWS_COLUMNS],
-                                                const T *const (&x)[ROWS], int64_t at,
+                                                const T *const (&x)[ROWS], int at,
                                                 const rows_chunk<T, WIDTH> (&w)[ROWS_COLUMNS])
 {
 #pragma unroll
@@ -74,9 +74,17 @@ template <int WIDTH> static constexpr __host__ __device__ int rows_unroll(void)
     return WIDTH > 1 ? 2 : 8;
 }
 
+/* Blocks on a multiprocessor: as many as leave a thread the registers for all the chunks that are
+ * to be under way. Untold, the compiler takes more than two blocks have, or loads chunk after
+ * chunk. */
+static constexpr __host__ __device__ int rows_together(int rows)
+{
+    return rows == 8 ? 2 : rows == 4 ? 3 : 4;
+}
+
 /* Rows and columns outside are read as the last one, and not written. */
 template <typename T, int WIDTH, int ROWS>
-static __global__ void __launch_bounds__(ROWS_THREADS)
+static __global__ void __launch_bounds__(ROWS_THREADS, rows_together(ROWS))
     linear_rows_kernel(struct linear_operands operands, int row_blocks, int log_sharers)
 {
     __shared__ float part[ROWS_WARPS][ROWS * ROWS_COLUMNS];
@@ -97,8 +105,9 @@ static __global__ void __launch_bounds__(ROWS_THREADS)
     for (int i = 0; i < ROWS_COLUMNS; i++)
         w[i] = (const T *)operands.w + min((int64_t)column0 + i, operands.n - 1) * k;
     float sum[ROWS][ROWS_COLUMNS] = {};
-    int64_t at = ((warp & (sharers - 1)) * 32 + lane) * WIDTH;
-    for (; at + (unroll - 1) * step < k; at += unroll * step) {
+    const int length = (int)k;
+    int at = ((warp & (sharers - 1)) * 32 + lane) * WIDTH;
+    for (; at + (unroll - 1) * step < length; at += unroll * step) {
         rows_chunk<T, WIDTH> chunk[unroll][ROWS_COLUMNS];
 #pragma unroll
         for (int i = 0; i < unroll; i++)
@@ -107,7 +116,7 @@ static __global__ void __launch_bounds__(ROWS_THREADS)
         for (int i = 0; i < unroll; i++)
             rows_add(sum, x, at + i * step, chunk[i]);
     }
-    for (; at < k; at += step) {
+    for (; at < length; at += step) {
         rows_chunk<T, WIDTH> chunk[ROWS_COLUMNS];
         rows_load_w(chunk, w, at);
         rows_add(sum, x, at, chunk);

@@ -87,21 +87,19 @@ static __device__ __forceinline__ void skinny_set(skinny_piece &p, int i, float 
     p.word[i] = __float_as_uint(number);
 }
 
-/* A lane's piece of a chunk of a row; zeros outside the matrix. */
+/* A lane's piece of a chunk of a row, from its first number on; `left` of the row are there, zeros
+ * stand for the others. */
 template <typename CONFIG, bool OF_W>
-static __device__ __forceinline__ skinny_piece skinny_load(const typename CONFIG::type *row,
-                                                           int chunk, int k, bool inside, int lane)
+static __device__ __forceinline__ skinny_piece skinny_load(const typename CONFIG::type *from,
+                                                           int left)
 {
     skinny_piece p = {{0, 0, 0, 0}};
     if (CONFIG::ALIGNED) {
-        int at = chunk * CONFIG::DEPTH + lane % 4 * CONFIG::WIDTH;
-        if (inside && at < k) p = OF_W ? skinny_load_w(row + at) : skinny_load_x(row + at);
+        if (left > 0) p = OF_W ? skinny_load_w(from) : skinny_load_x(from);
     } else {
 #pragma unroll
-        for (int i = 0; i < CONFIG::WIDTH; i++) {
-            int at = chunk * CONFIG::DEPTH + 4 * i + lane % 4;
-            if (inside && at < k) skinny_set(p, i, __ldg(row + at));
-        }
+        for (int i = 0; i < CONFIG::WIDTH; i++)
+            if (4 * i < left) skinny_set(p, i, __ldg(from + 4 * i));
     }
     return p;
 }
@@ -133,24 +131,28 @@ static __device__ __forceinline__ void skinny_sum(float (&sum)[CONFIG::COLUMNS][
                                                   int lane)
 {
     using T = typename CONFIG::type;
+    constexpr int together = CONFIG::TOGETHER * CONFIG::DEPTH;
     const int64_t k = operands.k;
     const int64_t row = row0 + lane / 4, column = column0 + lane / 4;
-    const T *x = (const T *)operands.x + row * k, *w = (const T *)operands.w + column * k;
-    for (int chunk = begin; chunk < end; chunk += CONFIG::TOGETHER) {
+    const int first = lane % 4 * (CONFIG::ALIGNED ? CONFIG::WIDTH : 1);
+    const int until = min((int)k, end * CONFIG::DEPTH) - first;
+    int at = begin * CONFIG::DEPTH;
+    const T *x = (const T *)operands.x + row * k + first + at;
+    const T *w = (const T *)operands.w + column * k + first + at;
+    for (; at < end * CONFIG::DEPTH; at += together, x += together, w += together) {
         skinny_piece of_w[CONFIG::TOGETHER][CONFIG::COLUMNS][2];
         skinny_piece of_x[CONFIG::TOGETHER][CONFIG::ROWS];
 #pragma unroll
         for (int i = 0; i < CONFIG::TOGETHER; i++) {
+            const int ahead = i * CONFIG::DEPTH, left = until - at - ahead;
 #pragma unroll
             for (int j = 0; j < 2 * CONFIG::COLUMNS; j++)
-                of_w[i][j / 2][j % 2] =
-                    skinny_load<CONFIG, true>(w + 8 * j * k, chunk + i, (int)k,
-                                              chunk + i < end && column + 8 * j < operands.n, lane);
+                of_w[i][j / 2][j % 2] = skinny_load<CONFIG, true>(
+                    w + 8 * j * k + ahead, column + 8 * j < operands.n ? left : 0);
 #pragma unroll
             for (int j = 0; j < CONFIG::ROWS; j++)
-                of_x[i][j] =
-                    skinny_load<CONFIG, false>(x + 8 * j * k, chunk + i, (int)k,
-                                               chunk + i < end && row + 8 * j < operands.m, lane);
+                of_x[i][j] = skinny_load<CONFIG, false>(x + 8 * j * k + ahead,
+                                                        row + 8 * j < operands.m ? left : 0);
         }
 #pragma unroll
         for (int i = 0; i < CONFIG::TOGETHER; i++)

@@ -221,6 +221,11 @@ int linear_swapped_choose(struct linear_swapped *products, int most,
     return count;
 }
 
+bool linear_swapped_cut(const struct linear_swapped *product)
+{
+    return product->plan.wide < product->tile->columns;
+}
+
 int linear_swapped_enqueue(const struct linear_swapped *product, cudaStream_t stream)
 {
     const struct swapped_tile *of = product->tile;

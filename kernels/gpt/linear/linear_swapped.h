@@ -51,6 +51,9 @@ int linear_swapped_make(struct linear_swapped *product, const struct linear_swap
  * there are, or -1. */
 int linear_swapped_choose(struct linear_swapped *products, int most,
                           const struct linear_operands *operands, enum gpt_precision precision);
+
+/* Whether its tiles leave out rows of w. */
+bool linear_swapped_cut(const struct linear_swapped *product);
 int linear_swapped_enqueue(const struct linear_swapped *product, cudaStream_t stream);
 
 /* "32 x 64 swapped, k in 4" */

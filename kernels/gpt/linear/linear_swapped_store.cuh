@@ -101,7 +101,7 @@ static __device__ __forceinline__ void swapped_put(float, unsigned char *panels,
     }
 }
 
-/* A warpgroup: its panels to y, of a tile whose last panel is not whole. */
+/* A warpgroup: its panels to y, where the tile leaves out rows of w of it. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_copy_panels(const struct linear_operands &of,
                                                            unsigned char *panels,
@@ -133,7 +133,7 @@ static __device__ __forceinline__ void swapped_store_panels(const struct linear_
     swapped_put<CONFIG>(typename CONFIG::type(), own, sum, warp * 16, lane);
     hopper_store_fence();
     hopper_turn_wait(1 + group, WGMMA_THREADS);
-    if (plan.wide < CONFIG::W_ROWS) {
+    if (plan.wide < (group + 1) * WGMMA_ROWS) {
         swapped_copy_panels<CONFIG>(plan.operands, own, work, column);
         return;
     }

@@ -93,9 +93,7 @@ struct lwg_plan {
     struct linear_store y;
     struct linear_operands operands;
     enum linear_finish finish;
-    int bands;                       /* tiles of CLUSTER x 128 rows */
-    int columns;                     /* tiles of columns */
-    int group;                       /* bands before the next tile of columns */
+    struct linear_order_plan order;  /* bands: tiles of CLUSTER x 128 rows */
     int x_rows;                      /* of a box of x */
     struct linear_division division; /* along k, in clusters; where it divides, there are `parts` */
     struct linear_parts parts;
@@ -137,7 +135,7 @@ template <typename CONFIG>
 static __device__ __forceinline__ struct lwg_corner lwg_corner_of(const struct lwg_plan &plan,
                                                                   int index, int rank)
 {
-    struct linear_tile tile = linear_order(index, plan.bands, plan.columns, plan.group);
+    struct linear_tile tile = linear_order_by(&plan.order, index);
     return {(tile.band * CONFIG::CLUSTER + rank) * LWG_ROWS, tile.column * CONFIG::COLUMNS};
 }
 
@@ -153,34 +151,48 @@ static __device__ __forceinline__ struct linear_walk lwg_walk_of(const struct lw
     return walk;
 }
 
-/* One thread: fill the ring with the operands of every tile of this block. */
+/* One thread: ask for stage `step` of a tile, to be put at `stage` of the ring. */
+template <typename CONFIG>
+static __device__ __forceinline__ void lwg_fetch(const struct lwg_plan &plan, uint32_t ring,
+                                                 uint32_t full, const struct lwg_corner &tile,
+                                                 int rank, int step, int stage)
+{
+    const int part = min(rank * CONFIG::PART, CONFIG::COLUMNS - CONFIG::PART);
+    const uint32_t bytes = CONFIG::BOXES * (plan.x_rows * WGMMA_ROW_BYTES + CONFIG::PARTS_BYTES);
+    const uint32_t x = ring + stage * CONFIG::STAGE_BYTES, w = x + CONFIG::X_BYTES;
+    const uint32_t arrived = full + 8 * stage;
+    hopper_barrier_expect(arrived, bytes);
+#pragma unroll
+    for (int box = 0; box < CONFIG::BOXES; box++) {
+        const int k = step * CONFIG::DEPTH + box * CONFIG::BOX_DEPTH;
+        hopper_load(x + box * CONFIG::X_BOX_BYTES, &plan.x, k, tile.row, arrived);
+        if (CONFIG::CLUSTER == 1)
+            hopper_load(w + box * CONFIG::W_BOX_BYTES, &plan.w, k, tile.column, arrived);
+        else
+            hopper_load_to(w + part * WGMMA_ROW_BYTES, &plan.w, k, tile.column + part, arrived,
+                           (1 << CONFIG::CLUSTER) - 1);
+    }
+}
+
+/* One thread: fill the ring with the operands of every tile of this block. Where lwg_begin has
+ * asked for the first unit's, go on behind them. */
 template <typename CONFIG>
 static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, uint32_t full,
                                    uint32_t empty)
 {
     const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
-    const int part = min(rank * CONFIG::PART, CONFIG::COLUMNS - CONFIG::PART);
-    const uint32_t bytes = CONFIG::BOXES * (plan.x_rows * WGMMA_ROW_BYTES + CONFIG::PARTS_BYTES);
     struct lwg_cursor at = {0, 1}; /* the first round finds every stage free */
     struct linear_walk walk = lwg_walk_of<CONFIG>(plan);
     struct linear_unit unit;
+    int asked = CONFIG::CLUSTER == 1 ? CONFIG::STAGES : 0;
     while (linear_walk_next(&walk, &unit)) {
         struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, unit.tile, rank);
-        for (int step = unit.begin; step < unit.end; step++) {
-            uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES, w = x + CONFIG::X_BYTES;
-            uint32_t arrived = full + 8 * at.stage;
+        const int first = min(unit.begin + asked, unit.end);
+        if (CONFIG::CLUSTER == 1) lwg_skip<CONFIG>(at, first - unit.begin);
+        asked = 0;
+        for (int step = first; step < unit.end; step++) {
             hopper_barrier_wait(empty + 8 * at.stage, at.parity);
-            hopper_barrier_expect(arrived, bytes);
-#pragma unroll
-            for (int box = 0; box < CONFIG::BOXES; box++) {
-                const int k = step * CONFIG::DEPTH + box * CONFIG::BOX_DEPTH;
-                hopper_load(x + box * CONFIG::X_BOX_BYTES, &plan.x, k, tile.row, arrived);
-                if (CONFIG::CLUSTER == 1)
-                    hopper_load(w + box * CONFIG::W_BOX_BYTES, &plan.w, k, tile.column, arrived);
-                else
-                    hopper_load_to(w + part * WGMMA_ROW_BYTES, &plan.w, k, tile.column + part,
-                                   arrived, (1 << CONFIG::CLUSTER) - 1);
-            }
+            lwg_fetch<CONFIG>(plan, ring, full, tile, rank, step, at.stage);
             lwg_advance<CONFIG>(at);
         }
     }
@@ -336,22 +348,31 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
     if (lane == 0) hopper_store_wait<0>();
 }
 
-/* All threads of a block, before anything else. */
+/* A warp for each stage: one after the other they would delay the first load. Without a cluster,
+ * whose blocks would have to be ready for each other's rows, the warp asks for its stage at once
+ * (linear_swapped.cuh says what that gains).
+ * All threads of a block, before anything else. */
 template <typename CONFIG>
-static __device__ __forceinline__ void lwg_begin(const struct lwg_plan &plan, uint32_t full,
-                                                 uint32_t empty)
+static __device__ __forceinline__ void lwg_begin(const struct lwg_plan &plan, uint32_t ring,
+                                                 uint32_t full, uint32_t empty)
 {
-    if (threadIdx.x == 0) {
+    if (CONFIG::CLUSTER > 1 && threadIdx.x == 0) {
         hopper_prefetch(&plan.x);
         hopper_prefetch(&plan.w);
     }
-    /* A warp for each stage: one after the other they would delay the first load. */
     static_assert(CONFIG::STAGES <= LWG_THREADS / 32, "a warp each");
     const int stage = (int)threadIdx.x / 32;
     if (threadIdx.x % 32 == 0 && stage < CONFIG::STAGES) {
         hopper_barrier_init(full + 8 * stage, 1);
         hopper_barrier_init(empty + 8 * stage, CONFIG::READERS * CONFIG::CLUSTER);
         hopper_barrier_publish();
+        if constexpr (CONFIG::CLUSTER == 1) {
+            struct linear_walk walk = lwg_walk_of<CONFIG>(plan);
+            struct linear_unit unit;
+            if (linear_walk_next(&walk, &unit) && unit.begin + stage < unit.end)
+                lwg_fetch<CONFIG>(plan, ring, full, lwg_corner_of<CONFIG>(plan, unit.tile, 0), 0,
+                                  unit.begin + stage, stage);
+        }
     }
     if (CONFIG::CLUSTER > 1)
         hopper_cluster_sync();
@@ -373,7 +394,7 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
         lwg_memory + (LWG_ALIGN - hopper_shared(lwg_memory) % LWG_ALIGN) % LWG_ALIGN;
     const uint32_t ring = hopper_shared(memory);
     const uint32_t full = hopper_shared(barriers), empty = full + 8 * CONFIG::STAGES;
-    lwg_begin<CONFIG>(plan, full, empty);
+    lwg_begin<CONFIG>(plan, ring, full, empty);
     if (threadIdx.x < WGMMA_THREADS) {
         hopper_registers_give<LWG_PRODUCER_REGISTERS>();
         if (threadIdx.x == 0) lwg_produce<CONFIG>(plan, ring, full, empty);

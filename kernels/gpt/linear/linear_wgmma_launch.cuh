@@ -12,7 +12,8 @@
 template <typename CONFIG>
 static void lwg_divide(struct lwg_plan *plan, int depth, const struct lwg_how *how)
 {
-    const int tiles = plan->bands * plan->columns, fit = (int)plan->blocks / CONFIG::CLUSTER;
+    const int tiles = plan->order.bands * plan->order.columns,
+              fit = (int)plan->blocks / CONFIG::CLUSTER;
     plan->division =
         linear_division_of(CONFIG::TURNS ? LINEAR_WHOLE : how->divide, tiles, depth, fit);
     if (plan->division.split > 0) plan->parts = *how->parts;
@@ -31,10 +32,9 @@ static int lwg_prepare_for(const void *kernel, struct lwg_plan *plan,
     struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, bytes};
     plan->operands = *operands;
     plan->finish = finish;
-    plan->bands = (int)gpt_blocks(operands->m, LWG_ROWS * CONFIG::CLUSTER);
-    plan->columns = (int)gpt_blocks(operands->n, CONFIG::COLUMNS);
+    plan->order = linear_order_plan_of((int)gpt_blocks(operands->m, LWG_ROWS * CONFIG::CLUSTER),
+                                       (int)gpt_blocks(operands->n, CONFIG::COLUMNS), LWG_GROUP);
     plan->x_rows = operands->m < LWG_ROWS ? (int)operands->m : LWG_ROWS;
-    plan->group = LWG_GROUP;
     if (cluster_fit(kernel, CONFIG::CLUSTER, LWG_THREADS, CONFIG::SHARED_BYTES, &plan->blocks) < 0)
         return -1;
     lwg_divide<CONFIG>(plan, (int)gpt_blocks(operands->k, CONFIG::DEPTH), how);
