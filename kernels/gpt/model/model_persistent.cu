@@ -27,24 +27,29 @@ struct choice {
     int cluster;                      /* blocks */
 };
 
-template <typename T, int B, bool TENSOR> static struct choice choice_of(const struct model *model)
+template <typename T, int B, bool TENSOR, int PAIR>
+static struct choice choice_of(const struct model *model)
 {
     int64_t own = 3 * model->size, units = TENSOR ? 0 : B * persistent_units(B) * PERSISTENT_UNIT;
-    return {persistent<T, B, TENSOR>, sizeof(persistent_memory < T, B, TENSOR ? 2 : 1 >),
-            own > units ? own : units, TENSOR ? 2 : 1};
+    return {persistent<T, B, TENSOR, PAIR>, sizeof(persistent_memory<T, B, PAIR>),
+            own > units ? own : units, PAIR};
 }
 
-/* Where an operand may be rounded, several sequences go to the tensor cores. In fp32 two take the
+/* Where an operand may be rounded, sequences go to the tensor cores. In fp32 two take the
  * kernel of four: reading the weights takes as long for both. */
 static struct choice choose(const struct model *model)
 {
     int64_t batch = model->batch;
     bool bf16 = model->precision == GPT_BF16;
-    if (batch == 1)
-        return bf16 ? choice_of<uint16_t, 1, false>(model) : choice_of<float, 1, false>(model);
-    if (bf16) return choice_of<uint16_t, 8, true>(model);
-    if (model->precision == GPT_TF32) return choice_of<float, 8, true>(model);
-    return batch <= 4 ? choice_of<float, 4, false>(model) : choice_of<float, 8, false>(model);
+    if (bf16)
+        return batch == 1 ? choice_of<uint16_t, 1, true, 1>(model)
+                          : choice_of<uint16_t, 8, true, 2>(model);
+    if (model->precision == GPT_TF32)
+        return batch == 1 ? choice_of<float, 1, true, 1>(model)
+                          : choice_of<float, 8, true, 2>(model);
+    return batch == 1   ? choice_of<float, 1, false, 1>(model)
+           : batch <= 4 ? choice_of<float, 4, false, 1>(model)
+                        : choice_of<float, 8, false, 1>(model);
 }
 
 /* ----------------------------------------------------------------- memory -- */

@@ -51,11 +51,11 @@ struct persistent_turns {
     }
 };
 
-/* One block; B: 1, 2, 4 or 8, at least the sequences. TENSOR: by tensor cores, with B = 8. */
-template <typename T, int B, bool TENSOR> struct persistent_block {
-    static const int PAIR = TENSOR ? 2 : 1; /* blocks of a cluster */
+/* One block; B: 1, 2, 4 or 8, at least the sequences. TENSOR: by tensor cores. PAIR: blocks of
+ * a cluster, 1 or 2. */
+template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
     /* Units of a warp at a time, of one group of rows per block of the cluster. */
-    static const int MOST = TENSOR ? 12 : persistent_units(B);
+    static const int MOST = TENSOR ? 24 / PAIR : persistent_units(B);
     const struct persistent_args &args;
     struct persistent_ring<T> ring;
     persistent_rows<T, B> rows;
@@ -143,7 +143,7 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
                                              uint32_t turn, int norm)
     {
         const int AHEAD =
-            TENSOR && sizeof(T) == 4 && UNITS > 4 ? UNITS / 2 : UNITS; /* before the words */
+            PAIR == 2 && sizeof(T) == 4 && UNITS > 4 ? UNITS / 2 : UNITS; /* before the words */
         const int MINE = (UNITS * B + 7) / 8, PIECE = PERSISTENT_PIECE / PAIR / PERSISTENT_UNIT;
         typedef persistent_sums<T, B, GROUPS, TENSOR> sums_type;
         sums_type sums;
@@ -179,10 +179,14 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
                 rows.normalise(x, mine, step.skip + unit, scale(), memory().from[rows.sequence()],
                                measured);
             if constexpr (TENSOR) {
+                typename sums_type::weight by[MINE];
+#pragma unroll
+                for (int i = 0; i < MINE; i++)
+                    by[i] = persistent_operand(T(), x[i]);
 #pragma unroll
                 for (int i = 0; i < UNITS; i++) {
                     if (i >= AHEAD) take(i, w[i]);
-                    if (unit + i < end) sums.add(w[i], x[i]);
+                    if (unit + i < end) sums.add(i, w[i], by[i / rows.APART], lane);
                 }
             } else {
                 const int PITCH = UNITS * PERSISTENT_UNIT;
@@ -202,7 +206,7 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
             }
         }
         if constexpr (TENSOR)
-            sums.put(memory().part[odd][slot_of_warp()], (count + 1) / 2, lane);
+            sums.template put<PAIR>(memory().part[odd][slot_of_warp()], count, args.batch, lane);
         else
             sums.put(memory().part[odd][warp], lane);
         if (norm >= 0) {
@@ -388,15 +392,15 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
     }
 };
 
-template <typename T, int B, bool TENSOR>
+template <typename T, int B, bool TENSOR, int PAIR>
 static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
     persistent(const __grid_constant__ struct persistent_args args)
 {
 #if __CUDA_ARCH__ >= 900
     int lane = (int)(threadIdx.x % 32);
     int warp = __shfl_sync(0xffffffffu, (int)(threadIdx.x / 32), 0); /* known to be the warp's */
-    persistent_block<T, B, TENSOR> block = {args, {args, 0, 0, 0}, {args, lane}, {0, 0}, 0, lane,
-                                            warp};
+    persistent_block<T, B, TENSOR, PAIR> block = {args,   {args, 0, 0, 0}, {args, lane},
+                                                  {0, 0}, 0,               lane,         warp};
     block.run_all();
 #endif
 }

@@ -82,10 +82,12 @@ static __device__ __forceinline__ void persistent_give(const float *at, int rank
                  : "memory");
 }
 
-/* The same on tensor cores, for eight sequences; two groups of rows at a time. */
-template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
-    static const int TILES = (GROUPS + 1) / 2;
-    float sum[TILES][4] = {};
+/* The same on tensor cores, two groups of rows at a time. Their eight columns are the sequences; of
+ * fewer, each has as many columns as there are, and the units by turns. Some chains of sums, since a
+ * product waits for the one before it. */
+template <typename T, int B, int GROUPS> struct persistent_sums<T, B, GROUPS, true> {
+    static const int TILES = (GROUPS + 1) / 2, CHAINS = TILES > 2 ? 1 : 4 / TILES, APART = 8 / B;
+    float sum[TILES][CHAINS][4] = {};
     typedef decltype(persistent_operand(T(), float4())) weight;
 
     static __device__ __forceinline__ weight get(const T *from)
@@ -109,25 +111,47 @@ template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
         mma_step(uint16_t(), c, a, x.x, x.y);
     }
 
-    __device__ __forceinline__ void add(const weight (&w)[GROUPS], const float4 &x)
+    /* `x` is what the lane has of this unit and those that it has with it; which unit, by `i`. */
+    __device__ __forceinline__ void add(int i, const weight (&w)[GROUPS], const weight &x, int lane)
     {
-        const weight by = persistent_operand(T(), x), none = {};
+        const weight none = {}, by = B == 8 || lane / 4 / B == i % APART ? x : none;
 #pragma unroll
-        for (int i = 0; i < TILES; i++)
-            step(sum[i], w[2 * i], 2 * i + 1 < GROUPS ? w[(2 * i + 1) % GROUPS] : none, by);
+        for (int t = 0; t < TILES; t++)
+            step(sum[t][i % CHAINS], w[2 * t], 2 * t + 1 < GROUPS ? w[(2 * t + 1) % GROUPS] : none,
+                 by);
     }
 
-    /* The second block of the cluster has the rows from `half` on. */
-    __device__ __forceinline__ void put(float (*part)[PERSISTENT_PITCH], int half, int lane)
+    /* Of `count` rows. The second block of a pair has the second half of them. */
+    template <int PAIR>
+    __device__ __forceinline__ void put(float (*part)[PERSISTENT_PITCH], int count, int sequences,
+                                        int lane)
     {
+        int half = (count + PAIR - 1) / PAIR;
 #pragma unroll
         for (int r = 0; r < GROUPS; r++) {
             int row = 8 * r + lane / 4, rank = row >= half;
-            if (row >= 2 * half) break;
+            float own[2] = {};
 #pragma unroll
-            for (int j = 0; j < 2; j++)
-                persistent_give(&part[lane % 4 * 2 + j][row - rank * half], rank,
-                                sum[r / 2][r % 2 * 2 + j]);
+            for (int chain = 0; chain < CHAINS; chain++)
+#pragma unroll
+                for (int j = 0; j < 2; j++)
+                    own[j] += sum[r / 2][chain][r % 2 * 2 + j];
+            if (B == 1) own[0] += own[1];
+#pragma unroll
+            for (int step = 1; step < 4; step *= 2)
+#pragma unroll
+                for (int j = 0; j < 2 && j < B && 2 * step >= B; j++)
+                    own[j] += __shfl_xor_sync(0xffffffffu, own[j], step);
+#pragma unroll
+            for (int j = 0; j < 2 && j < B; j++) {
+                int sequence = lane % 4 * 2 + j;
+                if (sequence >= sequences || row >= PAIR * half) continue;
+                float *to = &part[sequence][row - rank * half];
+                if (PAIR == 2)
+                    persistent_give(to, rank, own[j]);
+                else
+                    *to = own[j];
+            }
         }
     }
 };
