@@ -58,7 +58,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
     static const int MOST = TENSOR ? 24 / PAIR : persistent_units(B);
     const struct persistent_args &args;
     struct persistent_ring<T> ring;
-    persistent_rows<T, B> rows;
+    persistent_rows<T, B, persistent_sums<T, B, 1, TENSOR>::APART> rows;
     struct persistent_place at; /* of the next slot */
     int odd;                    /* which half of `part` is next */
     int lane, warp;
@@ -144,7 +144,8 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
     {
         const int AHEAD =
             PAIR == 2 && sizeof(T) == 4 && UNITS > 4 ? UNITS / 2 : UNITS; /* before the words */
-        const int MINE = (UNITS * B + 7) / 8, PIECE = PERSISTENT_PIECE / PAIR / PERSISTENT_UNIT;
+        const int APART = persistent_sums<T, B, GROUPS, TENSOR>::APART;
+        const int MINE = (UNITS + APART - 1) / APART, PIECE = PERSISTENT_PIECE / PAIR / PERSISTENT_UNIT;
         typedef persistent_sums<T, B, GROUPS, TENSOR> sums_type;
         sums_type sums;
         float2 measured = make_float2(0.0f, 0.0f); /* by all lanes of a sequence */
@@ -166,7 +167,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
             auto take = [&](int i, typename sums_type::weight(&w)[GROUPS]) {
 #pragma unroll
                 for (int r = 0; r < GROUPS; r++) {
-                    w[r] = sums_type::get(from[r] + i * PERSISTENT_UNIT);
+                    w[r] = sums_type::get(from[r] + min(i, end - unit - 1) * PERSISTENT_UNIT);
                 }
             };
             typename sums_type::weight w[UNITS][GROUPS];
@@ -179,14 +180,14 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                 rows.normalise(x, mine, step.skip + unit, scale(), memory().from[rows.sequence()],
                                measured);
             if constexpr (TENSOR) {
-                typename sums_type::weight by[MINE];
+                typename sums_type::operand by[MINE];
 #pragma unroll
                 for (int i = 0; i < MINE; i++)
-                    by[i] = persistent_operand(T(), x[i]);
+                    by[i] = sums_type::operand_of(x[i], lane);
 #pragma unroll
                 for (int i = 0; i < UNITS; i++) {
                     if (i >= AHEAD) take(i, w[i]);
-                    if (unit + i < end) sums.add(i, w[i], by[i / rows.APART], lane);
+                    if (unit + i < end) sums.add(i, w, by, lane);
                 }
             } else {
                 const int PITCH = UNITS * PERSISTENT_UNIT;
@@ -194,7 +195,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                 __syncwarp(); /* what was there is read */
 #pragma unroll
                 for (int i = 0; i < MINE; i++) {
-                    int which = lane / 4 / B + i * rows.APART;
+                    int which = rows.turn() + i * APART;
                     if (which < UNITS)
                         *(float4 *)(stage + rows.sequence() * PITCH + which * PERSISTENT_UNIT +
                                     quad) = x[i];
@@ -206,7 +207,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
             }
         }
         if constexpr (TENSOR)
-            sums.template put<PAIR>(memory().part[odd][slot_of_warp()], count, args.batch, lane);
+            sums.put(memory().part[odd][slot_of_warp()], count, lane);
         else
             sums.put(memory().part[odd][warp], lane);
         if (norm >= 0) {

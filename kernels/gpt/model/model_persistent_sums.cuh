@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/gpt/mma.cuh"
 #include "model_persistent_words.cuh"
 
@@ -17,6 +19,7 @@ enum {
 
 /* A lane's weights of a unit and row, and sums with them, on CUDA cores. */
 template <typename T, int B, int GROUPS, bool TENSOR> struct persistent_sums {
+    static const int APART = 8 / B;
     float sum[GROUPS][B] = {};
     typedef float4 weight;
 
@@ -82,17 +85,21 @@ static __device__ __forceinline__ void persistent_give(const float *at, int rank
                  : "memory");
 }
 
-/* The same on tensor cores, two groups of rows at a time. Their eight columns are the sequences; of
- * fewer, each has as many columns as there are, and the units by turns. Some chains of sums, since a
- * product waits for the one before it. */
-template <typename T, int B, int GROUPS> struct persistent_sums<T, B, GROUPS, true> {
-    static const int TILES = (GROUPS + 1) / 2, CHAINS = TILES > 2 ? 1 : 4 / TILES, APART = 8 / B;
-    float sum[TILES][CHAINS][4] = {};
+/* The same on tensor cores, for eight sequences; two groups of rows at a time. */
+template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
+    static const int TILES = (GROUPS + 1) / 2, APART = 1;
+    float sum[TILES][4] = {};
     typedef decltype(persistent_operand(T(), float4())) weight;
+    typedef weight operand;
 
     static __device__ __forceinline__ weight get(const T *from)
     {
         return *(const weight *)from;
+    }
+
+    static __device__ __forceinline__ operand operand_of(const float4 &x, int)
+    {
+        return persistent_operand(T(), x);
     }
 
     static __device__ __forceinline__ void step(float (&c)[4], const uint4 &upper,
@@ -111,47 +118,104 @@ template <typename T, int B, int GROUPS> struct persistent_sums<T, B, GROUPS, tr
         mma_step(uint16_t(), c, a, x.x, x.y);
     }
 
-    /* `x` is what the lane has of this unit and those that it has with it; which unit, by `i`. */
-    __device__ __forceinline__ void add(int i, const weight (&w)[GROUPS], const weight &x, int lane)
+    template <int UNITS>
+    __device__ __forceinline__ void add(int i, const weight (&w)[UNITS][GROUPS],
+                                        const operand (&x)[UNITS], int)
     {
-        const weight none = {}, by = B == 8 || lane / 4 / B == i % APART ? x : none;
+        const weight none = {};
 #pragma unroll
         for (int t = 0; t < TILES; t++)
-            step(sum[t][i % CHAINS], w[2 * t], 2 * t + 1 < GROUPS ? w[(2 * t + 1) % GROUPS] : none,
-                 by);
+            step(sum[t], w[i][2 * t], 2 * t + 1 < GROUPS ? w[i][(2 * t + 1) % GROUPS] : none, x[i]);
     }
 
-    /* Of `count` rows. The second block of a pair has the second half of them. */
-    template <int PAIR>
-    __device__ __forceinline__ void put(float (*part)[PERSISTENT_PITCH], int count, int sequences,
-                                        int lane)
+    /* Of `count` rows; the second block of the cluster has the second half of them. */
+    __device__ __forceinline__ void put(float (*part)[PERSISTENT_PITCH], int count, int lane)
     {
-        int half = (count + PAIR - 1) / PAIR;
+        int half = (count + 1) / 2;
 #pragma unroll
         for (int r = 0; r < GROUPS; r++) {
             int row = 8 * r + lane / 4, rank = row >= half;
-            float own[2] = {};
+            if (row >= 2 * half) break;
 #pragma unroll
-            for (int chain = 0; chain < CHAINS; chain++)
+            for (int j = 0; j < 2; j++)
+                persistent_give(&part[lane % 4 * 2 + j][row - rank * half], rank,
+                                sum[r / 2][r % 2 * 2 + j]);
+        }
+    }
+};
+
+/* For one sequence, what a lane has of a row's unit goes into a product as it is, where its even
+ * parts (k mod 4 < 2 in bf16, k even in tf32) count as row g and the odd ones as row g + 8. Lanes 16
+ * apart wait for the same words, and give the even parts to columns 0 to 3, the odd ones to 4 to 7:
+ * what is in row g of the first four columns and in row g + 8 of the others adds up to the sum. Four
+ * units take turns, each in columns of its own. */
+template <typename T, int GROUPS> struct persistent_sums<T, 1, GROUPS, true> {
+    static const int APART = 4, CHAINS = GROUPS == 1 ? 4 : 2; /* a product waits for the last one */
+    float sum[GROUPS][CHAINS][4] = {};
+    typedef decltype(persistent_operand(T(), float4())) weight;
+    typedef typename std::conditional<sizeof(T) == 4, uint2, uint32_t>::type operand;
+
+    static __device__ __forceinline__ weight get(const T *from)
+    {
+        return *(const weight *)from;
+    }
+
+    static __device__ __forceinline__ operand pick(const uint4 &x, bool odd)
+    {
+        return odd ? make_uint2(x.y, x.w) : make_uint2(x.x, x.z);
+    }
+
+    static __device__ __forceinline__ operand pick(const uint2 &x, bool odd)
+    {
+        return odd ? x.y : x.x;
+    }
+
+    static __device__ __forceinline__ operand operand_of(const float4 &x, int lane)
+    {
+        return pick(persistent_operand(T(), x), lane >= 16);
+    }
+
+    /* Unit i; in bf16 an even one and the next together. */
+    template <int UNITS>
+    __device__ __forceinline__ void add(int i, const uint4 (&w)[UNITS][GROUPS],
+                                        const uint2 (&x)[(UNITS + 3) / 4], int lane)
+    {
+        bool mine = lane / 4 % 4 == i % 4;
+        uint32_t first = mine ? x[i / 4].x : 0, second = mine ? x[i / 4].y : 0;
 #pragma unroll
-                for (int j = 0; j < 2; j++)
-                    own[j] += sum[r / 2][chain][r % 2 * 2 + j];
-            if (B == 1) own[0] += own[1];
+        for (int r = 0; r < GROUPS; r++) {
+            const uint32_t a[4] = {w[i][r].x, w[i][r].y, w[i][r].z, w[i][r].w};
+            mma_step(float(), sum[r][i % CHAINS], a, first, second);
+        }
+    }
+
+    template <int UNITS>
+    __device__ __forceinline__ void add(int i, const uint2 (&w)[UNITS][GROUPS],
+                                        const uint32_t (&x)[(UNITS + 3) / 4], int lane)
+    {
+        if (i % 2 != 0) return;
+        uint32_t first = lane / 4 % 4 == i % 4 ? x[i / 4] : 0;
+        uint32_t second = lane / 4 % 4 == i % 4 + 1 ? x[i / 4] : 0;
 #pragma unroll
-            for (int step = 1; step < 4; step *= 2)
+        for (int r = 0; r < GROUPS; r++) {
+            const uint32_t a[4] = {w[i][r].x, w[i][r].y, w[i + 1][r].x, w[i + 1][r].y};
+            mma_step(uint16_t(), sum[r][i / 2 % CHAINS], a, first, second);
+        }
+    }
+
+    __device__ __forceinline__ void put(float (*part)[PERSISTENT_PITCH], int count, int lane)
+    {
 #pragma unroll
-                for (int j = 0; j < 2 && j < B && 2 * step >= B; j++)
-                    own[j] += __shfl_xor_sync(0xffffffffu, own[j], step);
+        for (int r = 0; r < GROUPS; r++) {
+            float own = 0.0f;
 #pragma unroll
-            for (int j = 0; j < 2 && j < B; j++) {
-                int sequence = lane % 4 * 2 + j;
-                if (sequence >= sequences || row >= PAIR * half) continue;
-                float *to = &part[sequence][row - rank * half];
-                if (PAIR == 2)
-                    persistent_give(to, rank, own[j]);
-                else
-                    *to = own[j];
+            for (int chain = 0; chain < CHAINS; chain++) {
+                const float(&c)[4] = sum[r][chain];
+                own += lane % 4 < 2 ? c[0] + c[1] : c[2] + c[3];
             }
+            own += __shfl_xor_sync(0xffffffffu, own, 1);
+            own += __shfl_xor_sync(0xffffffffu, own, 2);
+            if (lane % 4 == 0 && 8 * r + lane / 4 < count) part[0][8 * r + lane / 4] = own;
         }
     }
 };
