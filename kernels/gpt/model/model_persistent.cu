@@ -35,21 +35,18 @@ static struct choice choice_of(const struct model *model)
             own > units ? own : units, PAIR};
 }
 
-/* Where an operand may be rounded, sequences go to the tensor cores. In fp32 two take the
- * kernel of four: reading the weights takes as long for both. */
+/* Where an operand may be rounded, sequences go to the tensor cores; but one in tf32 takes as long
+ * there, and is exact here. In fp32 two take the kernel of four: reading the weights takes as long
+ * for both. */
 static struct choice choose(const struct model *model)
 {
     int64_t batch = model->batch;
-    bool bf16 = model->precision == GPT_BF16;
-    if (bf16)
+    if (model->precision == GPT_BF16)
         return batch == 1 ? choice_of<uint16_t, 1, true, 1>(model)
                           : choice_of<uint16_t, 8, true, 2>(model);
-    if (model->precision == GPT_TF32)
-        return batch == 1 ? choice_of<float, 1, true, 1>(model)
-                          : choice_of<float, 8, true, 2>(model);
-    return batch == 1   ? choice_of<float, 1, false, 1>(model)
-           : batch <= 4 ? choice_of<float, 4, false, 1>(model)
-                        : choice_of<float, 8, false, 1>(model);
+    if (batch == 1) return choice_of<float, 1, false, 1>(model);
+    if (model->precision == GPT_TF32) return choice_of<float, 8, true, 2>(model);
+    return batch <= 4 ? choice_of<float, 4, false, 1>(model) : choice_of<float, 8, false, 1>(model);
 }
 
 /* ----------------------------------------------------------------- memory -- */

@@ -145,7 +145,9 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         const int AHEAD =
             PAIR == 2 && sizeof(T) == 4 && UNITS > 4 ? UNITS / 2 : UNITS; /* before the words */
         const int APART = persistent_sums<T, B, GROUPS, TENSOR>::APART;
-        const int MINE = (UNITS + APART - 1) / APART, PIECE = PERSISTENT_PIECE / PAIR / PERSISTENT_UNIT;
+        const int MINE = (UNITS + APART - 1) / APART;
+        const int PIECE = PERSISTENT_PIECE / PAIR / PERSISTENT_UNIT;
+        const bool WHOLE = B > 1; /* otherwise a unit behind the last is multiplied, by zeros */
         typedef persistent_sums<T, B, GROUPS, TENSOR> sums_type;
         sums_type sums;
         float2 measured = make_float2(0.0f, 0.0f); /* by all lanes of a sequence */
@@ -166,9 +168,9 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
             }
             auto take = [&](int i, typename sums_type::weight(&w)[GROUPS]) {
 #pragma unroll
-                for (int r = 0; r < GROUPS; r++) {
-                    w[r] = sums_type::get(from[r] + min(i, end - unit - 1) * PERSISTENT_UNIT);
-                }
+                for (int r = 0; r < GROUPS; r++)
+                    w[r] = sums_type::get(from[r] +
+                                          (WHOLE ? i : min(i, end - unit - 1)) * PERSISTENT_UNIT);
             };
             typename sums_type::weight w[UNITS][GROUPS];
 #pragma unroll
@@ -180,14 +182,10 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                 rows.normalise(x, mine, step.skip + unit, scale(), memory().from[rows.sequence()],
                                measured);
             if constexpr (TENSOR) {
-                typename sums_type::operand by[MINE];
-#pragma unroll
-                for (int i = 0; i < MINE; i++)
-                    by[i] = sums_type::operand_of(x[i], lane);
 #pragma unroll
                 for (int i = 0; i < UNITS; i++) {
                     if (i >= AHEAD) take(i, w[i]);
-                    if (unit + i < end) sums.add(i, w, by, lane);
+                    if (unit + i < end) sums.add(i, w, x, lane);
                 }
             } else {
                 const int PITCH = UNITS * PERSISTENT_UNIT;
@@ -400,8 +398,8 @@ static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
 #if __CUDA_ARCH__ >= 900
     int lane = (int)(threadIdx.x % 32);
     int warp = __shfl_sync(0xffffffffu, (int)(threadIdx.x / 32), 0); /* known to be the warp's */
-    persistent_block<T, B, TENSOR, PAIR> block = {args,   {args, 0, 0, 0}, {args, lane},
-                                                  {0, 0}, 0,               lane,         warp};
+    persistent_block<T, B, TENSOR, PAIR> block = {
+        args, {args, 0, 0, 0}, {args, lane}, {0, 0}, 0, lane, warp};
     block.run_all();
 #endif
 }

@@ -8,8 +8,6 @@
  */
 #pragma once
 
-#include <type_traits>
-
 #include "kernels/gpt/mma.cuh"
 #include "model_persistent_words.cuh"
 
@@ -90,16 +88,10 @@ template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
     static const int TILES = (GROUPS + 1) / 2, APART = 1;
     float sum[TILES][4] = {};
     typedef decltype(persistent_operand(T(), float4())) weight;
-    typedef weight operand;
 
     static __device__ __forceinline__ weight get(const T *from)
     {
         return *(const weight *)from;
-    }
-
-    static __device__ __forceinline__ operand operand_of(const float4 &x, int)
-    {
-        return persistent_operand(T(), x);
     }
 
     static __device__ __forceinline__ void step(float (&c)[4], const uint4 &upper,
@@ -120,12 +112,12 @@ template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
 
     template <int UNITS>
     __device__ __forceinline__ void add(int i, const weight (&w)[UNITS][GROUPS],
-                                        const operand (&x)[UNITS], int)
+                                        const float4 (&x)[UNITS], int)
     {
-        const weight none = {};
+        const weight by = persistent_operand(T(), x[i]), none = {};
 #pragma unroll
         for (int t = 0; t < TILES; t++)
-            step(sum[t], w[i][2 * t], 2 * t + 1 < GROUPS ? w[i][(2 * t + 1) % GROUPS] : none, x[i]);
+            step(sum[t], w[i][2 * t], 2 * t + 1 < GROUPS ? w[i][(2 * t + 1) % GROUPS] : none, by);
     }
 
     /* Of `count` rows; the second block of the cluster has the second half of them. */
@@ -144,58 +136,31 @@ template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
     }
 };
 
-/* For one sequence, what a lane has of a row's unit goes into a product as it is, where its even
- * parts (k mod 4 < 2 in bf16, k even in tf32) count as row g and the odd ones as row g + 8. Lanes 16
- * apart wait for the same words, and give the even parts to columns 0 to 3, the odd ones to 4 to 7:
- * what is in row g of the first four columns and in row g + 8 of the others adds up to the sum. Four
- * units take turns, each in columns of its own. */
-template <typename T, int GROUPS> struct persistent_sums<T, 1, GROUPS, true> {
+/* For one sequence in bf16, what a lane has of a row's unit goes into a product as it is: its first
+ * two elements count as of row g and the others as of row g + 8. Lanes 16 apart wait for the same
+ * words, and give the first two to columns 0 to 3, the others to 4 to 7: what is in row g of the
+ * first four columns and in row g + 8 of the others adds up to the sum. Four units take turns, each
+ * in columns of its own. */
+template <int GROUPS> struct persistent_sums<uint16_t, 1, GROUPS, true> {
     static const int APART = 4, CHAINS = GROUPS == 1 ? 4 : 2; /* a product waits for the last one */
     float sum[GROUPS][CHAINS][4] = {};
-    typedef decltype(persistent_operand(T(), float4())) weight;
-    typedef typename std::conditional<sizeof(T) == 4, uint2, uint32_t>::type operand;
+    typedef uint2 weight;
 
-    static __device__ __forceinline__ weight get(const T *from)
+    static __device__ __forceinline__ weight get(const uint16_t *from)
     {
         return *(const weight *)from;
     }
 
-    static __device__ __forceinline__ operand pick(const uint4 &x, bool odd)
-    {
-        return odd ? make_uint2(x.y, x.w) : make_uint2(x.x, x.z);
-    }
-
-    static __device__ __forceinline__ operand pick(const uint2 &x, bool odd)
-    {
-        return odd ? x.y : x.x;
-    }
-
-    static __device__ __forceinline__ operand operand_of(const float4 &x, int lane)
-    {
-        return pick(persistent_operand(T(), x), lane >= 16);
-    }
-
-    /* Unit i; in bf16 an even one and the next together. */
+    /* Of unit i, an even one, and the next. */
     template <int UNITS>
-    __device__ __forceinline__ void add(int i, const uint4 (&w)[UNITS][GROUPS],
-                                        const uint2 (&x)[(UNITS + 3) / 4], int lane)
-    {
-        bool mine = lane / 4 % 4 == i % 4;
-        uint32_t first = mine ? x[i / 4].x : 0, second = mine ? x[i / 4].y : 0;
-#pragma unroll
-        for (int r = 0; r < GROUPS; r++) {
-            const uint32_t a[4] = {w[i][r].x, w[i][r].y, w[i][r].z, w[i][r].w};
-            mma_step(float(), sum[r][i % CHAINS], a, first, second);
-        }
-    }
-
-    template <int UNITS>
-    __device__ __forceinline__ void add(int i, const uint2 (&w)[UNITS][GROUPS],
-                                        const uint32_t (&x)[(UNITS + 3) / 4], int lane)
+    __device__ __forceinline__ void add(int i, const weight (&w)[UNITS][GROUPS],
+                                        const float4 (&x)[(UNITS + 3) / 4], int lane)
     {
         if (i % 2 != 0) return;
-        uint32_t first = lane / 4 % 4 == i % 4 ? x[i / 4] : 0;
-        uint32_t second = lane / 4 % 4 == i % 4 + 1 ? x[i / 4] : 0;
+        const uint2 both = persistent_operand(uint16_t(), x[i / 4]);
+        uint32_t own = lane < 16 ? both.x : both.y;
+        uint32_t first = lane / 4 % 4 == i % 4 ? own : 0;
+        uint32_t second = lane / 4 % 4 == i % 4 + 1 ? own : 0;
 #pragma unroll
         for (int r = 0; r < GROUPS; r++) {
             const uint32_t a[4] = {w[i][r].x, w[i][r].y, w[i + 1][r].x, w[i + 1][r].y};
