@@ -18,6 +18,7 @@
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/device_memory.h"
 #include "model_persistent.cuh"
+#include "model_persistent_fold.cuh"
 
 typedef void persistent_kernel(const struct persistent_args args);
 
@@ -193,12 +194,12 @@ static void args_init(struct model_persistent *persistent, const struct model_ru
 static int allow(const struct model_persistent *persistent)
 {
     unsigned fit = 0;
-    if (cluster_fit(persistent->kernel, persistent->cluster, PERSISTENT_THREADS,
+    if (cluster_fit(persistent->kernel, persistent->cluster, (int)persistent->threads,
                     persistent->shared_bytes, &fit) < 0)
         return -1;
     if (fit >= persistent->blocks) return 0;
     (void)assay_error("needs %u blocks of %d threads and %d bytes at once, the card takes %u",
-                      persistent->blocks, (int)PERSISTENT_THREADS, persistent->shared_bytes, fit);
+                      persistent->blocks, (int)persistent->threads, persistent->shared_bytes, fit);
     return ASSAY_SKIP;
 }
 
@@ -208,6 +209,7 @@ int model_persistent_init(struct model_persistent *persistent, const struct mode
     const struct model *model = &run->model;
     persistent->kernel = (const void *)choose(model).kernel;
     persistent->cluster = choose(model).cluster;
+    persistent->threads = (unsigned)persistent_threads(persistent->cluster);
     persistent->blocks = (unsigned)blocks_of(model);
     args_init(persistent, run);
     int status = allow(persistent);
@@ -224,7 +226,7 @@ int model_persistent_enqueue(const struct model_persistent *persistent, void *st
     attribute[1].val.clusterDim.x = (unsigned)persistent->cluster;
     attribute[1].val.clusterDim.y = attribute[1].val.clusterDim.z = 1;
     config.gridDim = dim3(persistent->blocks);
-    config.blockDim = dim3(PERSISTENT_THREADS);
+    config.blockDim = dim3(persistent->threads);
     config.dynamicSmemBytes = (size_t)persistent->shared_bytes;
     config.stream = (cudaStream_t)stream;
     config.attrs = attribute;

@@ -6,7 +6,8 @@
  * already (model_persistent_ring.cuh); wait for its part of the words of the step before
  * (model_persistent_rows.cuh); multiply; leave its sums in shared memory. After the step's one
  * barrier a warp per sequence adds those of all warps, always in the same order, brings in norm,
- * bias and residual, and hands over the words. Nothing else holds the blocks together.
+ * bias and residual, and hands over the words: for one sequence a warp of its own. Nothing else
+ * holds the blocks together.
  *
  * Several sequences on tensor cores have pairs of blocks, which share their columns and have half
  * of k each, so that each block reads half of the words. Their sums go to the block that finishes
@@ -16,6 +17,12 @@
 
 #include "model_persistent_rows.cuh"
 #include "model_persistent_sums.cuh"
+
+/* Pairs fetch and bring with one warp, others with two. */
+static __host__ __device__ constexpr int persistent_threads(int pair)
+{
+    return pair == 2 ? PERSISTENT_MEET : PERSISTENT_THREADS;
+}
 
 /* Units of a warp at a time on CUDA cores, of one group of rows: as many as fit into registers, and
  * for several sequences into the warp's memory. */
@@ -33,6 +40,13 @@ template <typename T, int B, int PAIR> struct persistent_memory {
     float2 measured[2][PAIR * PERSISTENT_WARPS][B];
     struct persistent_fold brought[2][PERSISTENT_PITCH]; /* into the outputs of a round */
     float from[B];                                       /* of norms */
+};
+
+/* Where a lane's output goes; NULL where it does not go. */
+struct persistent_output {
+    uint32_t *words;
+    float *stream; /* to which it is added first */
+    void *y;       /* or the cache */
 };
 
 /* The turns of a launch. The words of the stream are written once more than there are layers. */
@@ -78,13 +92,13 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         return rank() * PERSISTENT_WARPS + warp;
     }
 
-    /* All warps of the cluster. */
+    /* All warps of the cluster; without a pair, all but the one that fetches. */
     static __device__ __forceinline__ void meet(void)
     {
         if (PAIR == 2)
             hopper_cluster_sync();
         else
-            __syncthreads();
+            hopper_turn_wait(2, PERSISTENT_MEET);
     }
 
     __device__ __forceinline__ T *scale(void) const
@@ -114,14 +128,18 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         if (i < ring.products())
             ring.steps()[i] = persistent_step<T>(args, (enum model_product)i, PAIR);
         if (i <= PERSISTENT_SLOTS) hopper_barrier_init(ring.full(i), 1); /* and `scaled` */
+        if (i == 0) ring.base().read = 0;
         hopper_barrier_publish();
         if (i < args.batch) memory().from[i] = persistent_input<T>(args, i, 0);
         /* What is multiplied by the zeros behind a row has to be a number. */
         if (args.channels % PERSISTENT_UNIT != 0)
-            for (int at = i; at < args.slots * args.slot_bytes / 16; at += PERSISTENT_THREADS)
+            for (int at = i; at < args.slots * args.slot_bytes / 16; at += blockDim.x)
                 ((uint4 *)ring.slot(0))[at] = make_uint4(0, 0, 0, 0);
         hopper_store_fence();
-        meet();
+        if (PAIR == 2)
+            meet();
+        else
+            __syncthreads();
     }
 
     /* After the barrier of a step behind a norm. */
@@ -250,53 +268,70 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         return PAIR == 2 ? (count + 1 - rank()) / 2 : count;
     }
 
-    /* A lane's output of the warp's sequence, from the sums of all warps. */
-    __device__ __forceinline__ float gather(bool normed, bool last) const
+    /* A lane's output of a sequence, from the sums of all warps. */
+    __device__ __forceinline__ float gather(int sequence, struct persistent_fold brought,
+                                            bool normed, bool last) const
     {
-        const struct persistent_fold brought = memory().brought[odd][lane];
         float sum = 0.0f;
 #pragma unroll
         for (int w = 0; w < PAIR * PERSISTENT_WARPS; w++)
-            sum += memory().part[odd][w][warp][lane];
+            sum += memory().part[odd][w][sequence][lane];
         if (!normed) return sum + brought.shift;
         float mean = 0.0f, square = 0.0f;
 #pragma unroll
         for (int w = 0; w < PAIR * PERSISTENT_WARPS; w++) {
-            const float2 own = memory().measured[odd][w][warp];
+            const float2 own = memory().measured[odd][w][sequence];
             mean += own.x, square += own.y;
         }
         mean *= args.per_channel;
         float r =
             rsqrtf(fmaxf(square * args.per_channel - mean * mean, 0.0f) + GPT_LAYERNORM_EPSILON);
-        if (last && lane == 0) memory().from[warp] += mean;
+        if (last && lane == 0) memory().from[sequence] += mean;
         return fmaf(sum - mean * brought.scale, r, brought.shift);
     }
 
-    /* Hand over an output, which is row `row` of this block's (or pair's). */
-    __device__ __forceinline__ void put(const persistent_step<T> &step, int product, int layer,
-                                        uint32_t turn, int row, float y) const
+    /* Where output `row` of this block (or pair) goes. */
+    __device__ __forceinline__ struct persistent_output output(int product, int layer, int sequence,
+                                                               int row) const
     {
-        int c = args.channels, column = step.first + row, at = warp * step.n + column;
-        if (product == MODEL_P_FC) y = gpt_gelu_fast(y);
-        if (product == MODEL_P_PROJ || product == MODEL_P_FC2) {
-            float *stream = this->stream() + warp * args.stream_rows + row;
-            y += *stream;
-            *stream = y;
-        }
-        if (product != MODEL_P_HEAD) word_put(step.to + at, y, turn);
+        int c = args.channels;
+        const persistent_step<T> &step = ring.steps()[product];
+        struct persistent_output out = {};
+        int column = step.first + row, at = sequence * step.n + column;
+        if (product == MODEL_P_PROJ || product == MODEL_P_FC2)
+            out.stream = stream() + sequence * args.stream_rows + row;
+        if (product != MODEL_P_HEAD) out.words = step.to + at;
         if (layer + (product == MODEL_P_FC2 && args.vocabulary == 0) == args.layers)
-            gpt_put((T *)args.y + at, y);
+            out.y = (T *)args.y + at;
         if (product == MODEL_P_QKV && column >= c)
-            gpt_put(cache_of(layer) + ((int64_t)(warp + 1) * args.tokens - 1) * 3 * c + column, y);
+            out.y = cache_of(layer) + ((int64_t)(sequence + 1) * args.tokens - 1) * 3 * c + column;
+        return out;
     }
 
+    /* Hand it over. */
+    static __device__ __forceinline__ void put(const struct persistent_output &out, bool gelu,
+                                               uint32_t turn, float y)
+    {
+        if (gelu) y = gpt_gelu_fast(y);
+        if (out.stream) *out.stream = y += *out.stream;
+        if (out.words) word_put(out.words, y, turn);
+        if (out.y) gpt_put((T *)out.y, y);
+    }
+
+    /* Of what step i makes. */
+    __device__ __forceinline__ uint32_t turn_of(int product, int layer,
+                                                struct persistent_turns turns) const
+    {
+        return product == MODEL_P_FC2 ? turns.of_stream(layer + 1) : turns.of_layer(layer);
+    }
+
+    /* Step i of a warp that multiplies. */
     __device__ __forceinline__ void run(int product, int layer, struct persistent_turns turns)
     {
         const persistent_step<T> &step = ring.steps()[product];
         bool stream = product == MODEL_P_QKV || product == MODEL_P_HEAD;
         int norm = step.fold ? 2 * layer + (product == MODEL_P_FC) : -1;
         uint32_t read = stream ? turns.of_stream(layer) : turns.of_layer(layer);
-        uint32_t turn = product == MODEL_P_FC2 ? turns.of_stream(layer + 1) : turns.of_layer(layer);
         for (int from = 0; from < step.rows; from += step.round) {
             int count = min(step.round, step.rows - from);
             if (count > 2 * PAIR * PERSISTENT_GROUP)
@@ -308,36 +343,49 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
             else
                 multiply<PAIR, MOST / 3>(step, count, read, norm);
             meet();
-            if (warp < args.batch && lane < rows_of(count))
-                put(step, product, layer, turn, from + first_of(count) + lane,
-                    gather(norm >= 0, from + step.round >= step.rows));
+            if (B > 1 && warp < args.batch && lane < rows_of(count))
+                put(output(product, layer, warp, from + first_of(count) + lane),
+                    product == MODEL_P_FC, turn_of(product, layer, turns),
+                    gather(warp, memory().brought[odd][lane], norm >= 0,
+                           from + step.round >= step.rows));
             at = ring.after(at, count * step.pieces);
             odd ^= 1;
         }
     }
 
-    /* What the warp that fetches does: behind each barrier it fills what was read before it, and
-     * brings what is brought into the next outputs. */
-    __device__ __forceinline__ void fetch_all(struct persistent_item item)
+    /* The warp beside those that multiply: it brings what goes into the next outputs, and finishes
+     * those of one sequence, for which it has made all ready when the sums are there. In a pair it
+     * fills, behind each barrier, what was read before it. */
+    __device__ __forceinline__ void bring_all(struct persistent_item item,
+                                              struct persistent_turns turns)
     {
-        ring.find(ring.layer, ring.product, ring.item);
-        ring.ask(at, args.slots, lane);
+        int slots = 0, read = 0;
+        if (PAIR == 2) {
+            ring.find(ring.layer, ring.product, ring.item);
+            ring.ask(at, args.slots, lane);
+        }
         fetch_scale(0);
-        int slots = 0;
         for (int i = 0; i < steps(); i++) {
             int product = product_of(i);
             const persistent_step<T> &step = ring.steps()[product];
             if (product == MODEL_P_QKV) persistent_ask(args, item, cache_of(i / 4), lane);
             for (int from = 0; from < step.rows; from += step.round) {
-                int count = min(step.round, step.rows - from);
+                int count = min(step.round, step.rows - from), row = from + first_of(count) + lane;
                 bool mine = lane < rows_of(count);
                 struct persistent_fold brought = {0.0f, 0.0f};
-                if (mine) brought = this->brought(i, from + first_of(count) + lane);
-                ring.ask(at, slots, lane); /* what was read before the last barrier */
+                struct persistent_output out = {};
+                if (mine) brought = this->brought(i, row);
+                if (mine && B == 1) out = output(product, i / 4, 0, row);
+                if (PAIR == 2)
+                    ring.ask(at, slots, lane); /* what was read before the last barrier */
                 at = ring.after(at, slots);
-                if (mine) memory().brought[odd][lane] = brought;
+                if (mine && B > 1) memory().brought[odd][lane] = brought;
                 meet();
-                slots = count * step.pieces;
+                slots = count * step.pieces, read += slots;
+                if (PAIR == 1 && lane == 0) hopper_put(hopper_shared(&ring.base().read), read);
+                if (mine && B == 1)
+                    put(out, product == MODEL_P_FC, turn_of(product, i / 4, turns),
+                        gather(0, brought, step.fold != NULL, from + step.round >= step.rows));
                 odd ^= 1;
             }
             if (step.fold) fetch_scale(2 * (i / 4) + 1 + (product == MODEL_P_FC));
@@ -375,7 +423,8 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                      : "+r"(item.batch), "+r"(item.head), "+r"(item.piece), "+r"(item.first),
                        "+r"(item.end));
         plan();
-        if (warp == PERSISTENT_WARPS) return fetch_all(item);
+        if (warp == PERSISTENT_WARPS) return bring_all(item, turns);
+        if (warp > PERSISTENT_WARPS) return ring.ask_all(lane);
         begin(turns.of_stream(0));
 #pragma unroll 1 /* one copy of the code, which stays in the instruction cache */
         for (int i = 0; i < steps(); i++) {
@@ -392,7 +441,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
 };
 
 template <typename T, int B, bool TENSOR, int PAIR>
-static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
+static __global__ void __launch_bounds__(persistent_threads(PAIR), 1)
     persistent(const __grid_constant__ struct persistent_args args)
 {
 #if __CUDA_ARCH__ >= 900
@@ -402,32 +451,4 @@ static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
         args, {args, 0, 0, 0}, {args, lane}, {0, 0}, 0, lane, warp};
     block.run_all();
 #endif
-}
-
-/* Behind the norms of a layer, w scale and w shift + bias: a warp per output. */
-template <typename T>
-static __global__ void persistent_fold_all(const struct persistent_args args,
-                                           struct persistent_fold *fold)
-{
-    int lane = (int)threadIdx.x % 32, c = args.channels;
-    int64_t outputs = 7LL * args.layers * c + args.vocabulary;
-    int64_t output = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    if (output >= outputs) return;
-    int64_t layer = output / (7 * c), row = output % (7 * c);
-    bool head = layer >= args.layers, second = !head && row >= 3 * c;
-    if (head) layer = args.layers, row = output - 7LL * args.layers * c;
-    if (second) row -= 3 * c;
-    int product = head ? MODEL_P_HEAD : second ? MODEL_P_FC : MODEL_P_QKV;
-    const T *w = (const T *)args.w[product] + (head ? row : layer * (second ? 4 : 3) * c + row) * c;
-    const T *scale = (const T *)args.scale + (2 * layer + second) * c;
-    const T *bias = (const T *)args.bias + layer * MODEL_BIAS_LAYER * c;
-    const T *shift = bias + (second ? MODEL_BIAS_NORM2 : MODEL_BIAS_NORM1) * c;
-    float scaled = 0.0f, shifted = 0.0f;
-    for (int i = lane; i < c; i += 32) {
-        scaled = fmaf(gpt_float(w[i]), gpt_float(scale[i]), scaled);
-        shifted = fmaf(gpt_float(w[i]), gpt_float(shift[i]), shifted);
-    }
-    scaled = gpt_warp_sum(scaled), shifted = gpt_warp_sum(shifted);
-    if (!head) shifted += gpt_float(bias[(second ? MODEL_BIAS_FC : MODEL_BIAS_QKV) * c + row]);
-    if (lane == 0) fold[output] = {scaled, shifted};
 }

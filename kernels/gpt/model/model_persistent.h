@@ -12,9 +12,10 @@
 
 enum {
     PERSISTENT_ROWS = 8,  /* sequences */
-    PERSISTENT_WARPS = 8, /* that multiply; one more fetches */
+    PERSISTENT_WARPS = 8, /* that multiply; one more brings, and one fetches */
     PERSISTENT_LANES = 32 * PERSISTENT_WARPS,
-    PERSISTENT_THREADS = PERSISTENT_LANES + 32,
+    PERSISTENT_MEET = PERSISTENT_LANES + 32, /* all but the last, which a pair does not have */
+    PERSISTENT_THREADS = PERSISTENT_MEET + 32,
     PERSISTENT_GROUP = 8,  /* rows of a weight side by side in a warp */
     PERSISTENT_GROUPS = 3, /* at most, between two barriers */
     PERSISTENT_UNIT = 16,  /* elements of k that a warp takes at a time */
@@ -60,6 +61,7 @@ struct model_persistent {
     const void *kernel;
     unsigned blocks;
     int cluster; /* blocks of one */
+    unsigned threads;
     int shared_bytes;
 };
 

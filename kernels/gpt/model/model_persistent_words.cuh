@@ -89,7 +89,7 @@ static __device__ __forceinline__ float4 persistent_four(const uint16_t *from)
                        __uint_as_float(two.y << 16), __uint_as_float(two.y & 0xffff0000u));
 }
 
-/* All warps but the one that fetches. */
+/* The warps that multiply. */
 static __device__ __forceinline__ void persistent_sync(void)
 {
     hopper_turn_wait(1, PERSISTENT_LANES);
