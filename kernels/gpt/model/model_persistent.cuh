@@ -15,55 +15,8 @@
  */
 #pragma once
 
+#include "model_persistent_memory.cuh"
 #include "model_persistent_rows.cuh"
-#include "model_persistent_sums.cuh"
-
-/* Pairs fetch and bring with one warp, others with two. */
-static __host__ __device__ constexpr int persistent_threads(int pair)
-{
-    return pair == 2 ? PERSISTENT_MEET : PERSISTENT_THREADS;
-}
-
-/* Units of a warp at a time on CUDA cores, of one group of rows: as many as fit into registers, and
- * for several sequences into the warp's memory. */
-static __host__ __device__ constexpr int persistent_units(int sequences)
-{
-    return sequences <= 2 ? 24 : 48 / sequences;
-}
-
-/* What a block keeps in shared memory before its ring; B as below. Behind the ring are the scale of
- * the next norm, what the attention joins, args.warp_floats for each warp, and the block's part of
- * the stream, [B][args.stream_rows]. */
-template <typename T, int B, int PAIR> struct persistent_memory {
-    persistent_base<T> base;
-    float part[2][PAIR * PERSISTENT_WARPS][B][PERSISTENT_PITCH]; /* of two steps by turns */
-    float2 measured[2][PAIR * PERSISTENT_WARPS][B];
-    struct persistent_fold brought[2][PERSISTENT_PITCH]; /* into the outputs of a round */
-    float from[B];                                       /* of norms */
-};
-
-/* Where a lane's output goes; NULL where it does not go. */
-struct persistent_output {
-    uint32_t *words;
-    float *stream; /* to which it is added first */
-    void *y;       /* or the cache */
-};
-
-/* The turns of a launch. The words of the stream are written once more than there are layers. */
-struct persistent_turns {
-    uint32_t launch, layers;
-
-    __device__ __forceinline__ uint32_t of_layer(int layer) const
-    {
-        return (launch * layers + layer + 1) & 1;
-    }
-
-    /* As the layer finds it. */
-    __device__ __forceinline__ uint32_t of_stream(int layer) const
-    {
-        return (launch * (layers + 1) + layer + 1) & 1;
-    }
-};
 
 /* One block; B: 1, 2, 4 or 8, at least the sequences. TENSOR: by tensor cores. PAIR: blocks of
  * a cluster, 1 or 2. */
@@ -131,8 +84,9 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         if (i == 0) ring.base().read = 0;
         hopper_barrier_publish();
         if (i < args.batch) memory().from[i] = persistent_input<T>(args, i, 0);
-        /* What is multiplied by the zeros behind a row has to be a number. */
-        if (args.channels % PERSISTENT_UNIT != 0)
+        /* What is multiplied by the zeros behind a row, or behind a warp's odd unit where they go
+         * two at a time, has to be a number. */
+        if (args.channels % (B == 1 ? 2 * PERSISTENT_UNIT * PERSISTENT_WARPS : PERSISTENT_UNIT))
             for (int at = i; at < args.slots * args.slot_bytes / 16; at += blockDim.x)
                 ((uint4 *)ring.slot(0))[at] = make_uint4(0, 0, 0, 0);
         hopper_store_fence();
@@ -165,7 +119,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         const int APART = persistent_sums<T, B, GROUPS, TENSOR>::APART;
         const int MINE = (UNITS + APART - 1) / APART;
         const int PIECE = PERSISTENT_PIECE / PAIR / PERSISTENT_UNIT;
-        const bool WHOLE = B > 1; /* otherwise a unit behind the last is multiplied, by zeros */
+        const bool EARLY = B == 1 && UNITS <= 8; /* the norm's scale before the words */
         typedef persistent_sums<T, B, GROUPS, TENSOR> sums_type;
         sums_type sums;
         float2 measured = make_float2(0.0f, 0.0f); /* by all lanes of a sequence */
@@ -187,18 +141,29 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
             auto take = [&](int i, typename sums_type::weight(&w)[GROUPS]) {
 #pragma unroll
                 for (int r = 0; r < GROUPS; r++)
-                    w[r] = sums_type::get(from[r] +
-                                          (WHOLE ? i : min(i, end - unit - 1)) * PERSISTENT_UNIT);
+                    w[r] = sums_type::get(from[r] + i * PERSISTENT_UNIT);
             };
             typename sums_type::weight w[UNITS][GROUPS];
 #pragma unroll
             for (int i = 0; i < AHEAD; i++)
                 take(i, w[i]);
-            float4 x[MINE];
+            auto scale = [&](int i) {
+                return persistent_four(this->scale() + rows.first(step.skip + unit) +
+                                       i * APART * PERSISTENT_UNIT);
+            };
+            float4 x[MINE], early[MINE];
+            float mean = 0.0f;
+            if (EARLY && norm >= 0) {
+                mean = memory().from[0];
+#pragma unroll
+                for (int i = 0; i < MINE; i++)
+                    early[i] = scale(i);
+            }
             int mine = rows.get(step.from, step.k, step.skip + unit, step.skip + end, turn, x);
+            if (!EARLY && norm >= 0) mean = memory().from[rows.sequence()];
             if (norm >= 0)
-                rows.normalise(x, mine, step.skip + unit, scale(), memory().from[rows.sequence()],
-                               measured);
+                rows.normalise(x, mine, mean, measured,
+                               [&](int i) { return EARLY ? early[i] : scale(i); });
             if constexpr (TENSOR) {
 #pragma unroll
                 for (int i = 0; i < UNITS; i++) {
@@ -206,7 +171,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                     if (unit + i < end) sums.add(i, w, x, lane);
                 }
             } else {
-                const int PITCH = UNITS * PERSISTENT_UNIT;
+                const int PITCH = UNITS * PERSISTENT_UNIT, AT_ONCE = B == 1 ? 2 : 1;
                 float *stage = own();
                 __syncwarp(); /* what was there is read */
 #pragma unroll
@@ -218,14 +183,13 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                 }
                 __syncwarp();
 #pragma unroll
-                for (int i = 0; i < UNITS; i++)
-                    if (unit + i < end) sums.add(w[i], stage + i * PERSISTENT_UNIT + quad, PITCH);
+                for (int i = 0; i < UNITS; i += AT_ONCE)
+                    if (unit + i < end)
+#pragma unroll
+                        for (int j = i; j < i + AT_ONCE; j++)
+                            sums.add(w[j], stage + j * PERSISTENT_UNIT + quad, PITCH);
             }
         }
-        if constexpr (TENSOR)
-            sums.put(memory().part[odd][slot_of_warp()], count, lane);
-        else
-            sums.put(memory().part[odd][warp], lane);
         if (norm >= 0) {
             measured = rows.measured_by_all(measured);
             float2 *to = &memory().measured[odd][slot_of_warp()][lane / 4];
@@ -238,6 +202,10 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                 }
             }
         }
+        if constexpr (TENSOR)
+            sums.put(memory().part[odd][slot_of_warp()], count, lane);
+        else
+            sums.put(memory().part[odd][warp], lane);
     }
 
     /* -------------------------------------------------------------- steps -- */
@@ -368,10 +336,12 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         for (int i = 0; i < steps(); i++) {
             int product = product_of(i);
             const persistent_step<T> &step = ring.steps()[product];
+            uint32_t turn = turn_of(product, i / 4, turns);
             if (product == MODEL_P_QKV) persistent_ask(args, item, cache_of(i / 4), lane);
             for (int from = 0; from < step.rows; from += step.round) {
                 int count = min(step.round, step.rows - from), row = from + first_of(count) + lane;
-                bool mine = lane < rows_of(count);
+                bool mine = lane < rows_of(count), last = from + step.round >= step.rows;
+                bool normed = step.fold != NULL;
                 struct persistent_fold brought = {0.0f, 0.0f};
                 struct persistent_output out = {};
                 if (mine) brought = this->brought(i, row);
@@ -380,12 +350,11 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                     ring.ask(at, slots, lane); /* what was read before the last barrier */
                 at = ring.after(at, slots);
                 if (mine && B > 1) memory().brought[odd][lane] = brought;
-                meet();
                 slots = count * step.pieces, read += slots;
-                if (PAIR == 1 && lane == 0) hopper_put(hopper_shared(&ring.base().read), read);
+                meet();
                 if (mine && B == 1)
-                    put(out, product == MODEL_P_FC, turn_of(product, i / 4, turns),
-                        gather(0, brought, step.fold != NULL, from + step.round >= step.rows));
+                    put(out, product == MODEL_P_FC, turn, gather(0, brought, normed, last));
+                if (PAIR == 1 && lane == 0) hopper_put(hopper_shared(&ring.base().read), read);
                 odd ^= 1;
             }
             if (step.fold) fetch_scale(2 * (i / 4) + 1 + (product == MODEL_P_FC));

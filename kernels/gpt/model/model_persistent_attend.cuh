@@ -201,18 +201,23 @@ template <typename T, int L> struct persistent_attention {
         take(0, q);
         for (int from = first; from < end; from += STEP) {
             float score[SOME] = {};
+            int key = from + lane / L;
 #pragma unroll
-            for (int j = 0; j < SOME; j++) {
-                int key = from + lane / L + j * KEYS;
-                if (key == itself) take(1, k[j]), take(2, v[j]);
+            for (int j = 0; j < SOME; j++)
+                if (key + j * KEYS == itself) take(1, k[j]), take(2, v[j]);
 #pragma unroll
-                for (int i = 0; i < OWN; i++)
+            for (int i = 0; i < OWN; i++)
+#pragma unroll
+                for (int j = 0; j < SOME; j++)
                     score[j] = fmaf(q[i], k[j][i], score[j]);
 #pragma unroll
-                for (int step = 1; step < L; step *= 2)
+            for (int step = 1; step < L; step *= 2)
+#pragma unroll
+                for (int j = 0; j < SOME; j++)
                     score[j] += __shfl_xor_sync(0xffffffffu, score[j], step);
-                score[j] = key < end ? score[j] * args.scale_of_scores : -INFINITY;
-            }
+#pragma unroll
+            for (int j = 0; j < SOME; j++)
+                score[j] = key + j * KEYS < end ? score[j] * args.scale_of_scores : -INFINITY;
             if (score[0] != -INFINITY) softmax.add(score, v);
             load_keys(from + STEP + lane / L, k, v);
         }

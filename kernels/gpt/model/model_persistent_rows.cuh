@@ -42,14 +42,19 @@ template <typename T, int B, int APART> struct persistent_rows {
         return lane / 4 / B % APART;
     }
 
-    /* This lane's elements of up to N of its units, from unit `first` of a warp on, which ends
+    /* The first of its elements, of a warp's from unit `unit` on. */
+    __device__ __forceinline__ int first(int unit) const
+    {
+        return PERSISTENT_UNIT * (unit + turn()) + lane % 4 * 4;
+    }
+
+    /* This lane's elements of up to N of its units, from unit `unit` of a warp on, which ends
      * before `end`; zeros behind. Returns how many there are. */
     template <int N>
-    __device__ __forceinline__ int get(const uint32_t *words, int k, int first, int end,
+    __device__ __forceinline__ int get(const uint32_t *words, int k, int unit, int end,
                                        uint32_t turn, float4 (&x)[N]) const
     {
-        int row = sequence(), unit = first + this->turn();
-        int at = PERSISTENT_UNIT * unit + lane % 4 * 4; /* of k */
+        int row = sequence(), at = first(unit); /* of k */
         const int STEP = PERSISTENT_UNIT * APART;
         int whole = min(PERSISTENT_UNIT * end, k);
         int count = row < args.batch ? min(N, (whole - at + STEP - 1) / STEP) : 0;
@@ -62,16 +67,15 @@ template <typename T, int B, int APART> struct persistent_rows {
         return count;
     }
 
-    /* Measure `count` units, and multiply them with the norm's scale. */
-    template <int N>
-    __device__ __forceinline__ void normalise(float4 (&x)[N], int count, int first, const T *scale,
-                                              float from, float2 &measured) const
+    /* Measure `count` units, and multiply unit i with the norm's scale, scale(i). */
+    template <int N, typename SCALE>
+    __device__ __forceinline__ void normalise(float4 (&x)[N], int count, float from,
+                                              float2 &measured, SCALE scale) const
     {
-        scale += PERSISTENT_UNIT * (first + turn()) + lane % 4 * 4;
 #pragma unroll
         for (int i = 0; i < N; i++) {
             if (i >= count) break;
-            const float4 by = persistent_four(scale + i * APART * PERSISTENT_UNIT);
+            const float4 by = scale(i);
             float4 &v = x[i];
             v.x -= from, v.y -= from, v.z -= from, v.w -= from;
             measured.x += v.x + v.y + (v.z + v.w);
