@@ -45,11 +45,17 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         return rank() * PERSISTENT_WARPS + warp;
     }
 
-    /* All warps of the cluster; without a pair, all but the one that fetches. */
+    /* All warps of the cluster meet; without a pair, all but the one that fetches. A pair has time
+     * between the two. */
+    static __device__ __forceinline__ void come(void)
+    {
+        if (PAIR == 2) asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+    }
+
     static __device__ __forceinline__ void meet(void)
     {
         if (PAIR == 2)
-            hopper_cluster_sync();
+            asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
         else
             hopper_turn_wait(2, PERSISTENT_MEET);
     }
@@ -91,7 +97,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                 ((uint4 *)ring.slot(0))[at] = make_uint4(0, 0, 0, 0);
         hopper_store_fence();
         if (PAIR == 2)
-            meet();
+            hopper_cluster_sync();
         else
             __syncthreads();
     }
@@ -215,16 +221,6 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         return (T *)((char *)args.cache + layer * args.cache_bytes);
     }
 
-    /* What is brought into a row of a step's output: fold, or bias alone. */
-    __device__ __forceinline__ struct persistent_fold brought(int i, int row) const
-    {
-        int layer = i / 4;
-        const persistent_step<T> &step = ring.steps()[product_of(i)];
-        int64_t c = args.channels, column = step.first + row;
-        if (step.fold) return step.fold[(layer == args.layers ? 0 : 7 * c * layer) + column];
-        return {0.0f, gpt_float(step.bias[MODEL_BIAS_LAYER * c * layer + column])};
-    }
-
     /* The first row of a round that this block finishes, and how many. */
     static __device__ __forceinline__ int first_of(int count)
     {
@@ -276,23 +272,6 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         return out;
     }
 
-    /* Hand it over. */
-    static __device__ __forceinline__ void put(const struct persistent_output &out, bool gelu,
-                                               uint32_t turn, float y)
-    {
-        if (gelu) y = gpt_gelu_fast(y);
-        if (out.stream) *out.stream = y += *out.stream;
-        if (out.words) word_put(out.words, y, turn);
-        if (out.y) gpt_put((T *)out.y, y);
-    }
-
-    /* Of what step i makes. */
-    __device__ __forceinline__ uint32_t turn_of(int product, int layer,
-                                                struct persistent_turns turns) const
-    {
-        return product == MODEL_P_FC2 ? turns.of_stream(layer + 1) : turns.of_layer(layer);
-    }
-
     /* Step i of a warp that multiplies. */
     __device__ __forceinline__ void run(int product, int layer, struct persistent_turns turns)
     {
@@ -300,6 +279,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         bool stream = product == MODEL_P_QKV || product == MODEL_P_HEAD;
         int norm = step.fold ? 2 * layer + (product == MODEL_P_FC) : -1;
         uint32_t read = stream ? turns.of_stream(layer) : turns.of_layer(layer);
+        uint32_t turn = turns.of_output(product, layer);
         for (int from = 0; from < step.rows; from += step.round) {
             int count = min(step.round, step.rows - from);
             if (count > 2 * PAIR * PERSISTENT_GROUP)
@@ -310,12 +290,15 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                 multiply<PAIR, MOST>(step, count, read, norm);
             else
                 multiply<PAIR, MOST / 3>(step, count, read, norm);
+            come();
+            struct persistent_output out = {};
+            bool mine = B > 1 && warp < args.batch && lane < rows_of(count);
+            if (mine) out = output(product, layer, warp, from + first_of(count) + lane);
             meet();
-            if (B > 1 && warp < args.batch && lane < rows_of(count))
-                put(output(product, layer, warp, from + first_of(count) + lane),
-                    product == MODEL_P_FC, turn_of(product, layer, turns),
-                    gather(warp, memory().brought[odd][lane], norm >= 0,
-                           from + step.round >= step.rows));
+            if (mine)
+                out.put<T>(product == MODEL_P_FC, turn,
+                           gather(warp, memory().brought[odd][lane], norm >= 0,
+                                  from + step.round >= step.rows));
             at = ring.after(at, count * step.pieces);
             odd ^= 1;
         }
@@ -333,10 +316,10 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
             ring.ask(at, args.slots, lane);
         }
         fetch_scale(0);
-        for (int i = 0; i < steps(); i++) {
-            int product = product_of(i);
+        for (int i = 0; i < ring.all_steps(); i++) {
+            int product = ring.product_of(i);
             const persistent_step<T> &step = ring.steps()[product];
-            uint32_t turn = turn_of(product, i / 4, turns);
+            uint32_t turn = turns.of_output(product, i / 4);
             if (product == MODEL_P_QKV) persistent_ask(args, item, cache_of(i / 4), lane);
             for (int from = 0; from < step.rows; from += step.round) {
                 int count = min(step.round, step.rows - from), row = from + first_of(count) + lane;
@@ -344,31 +327,21 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                 bool normed = step.fold != NULL;
                 struct persistent_fold brought = {0.0f, 0.0f};
                 struct persistent_output out = {};
-                if (mine) brought = this->brought(i, row);
+                if (mine) brought = ring.brought(i, row);
                 if (mine && B == 1) out = output(product, i / 4, 0, row);
                 if (PAIR == 2)
                     ring.ask(at, slots, lane); /* what was read before the last barrier */
                 at = ring.after(at, slots);
                 if (mine && B > 1) memory().brought[odd][lane] = brought;
                 slots = count * step.pieces, read += slots;
-                meet();
+                come(), meet();
                 if (mine && B == 1)
-                    put(out, product == MODEL_P_FC, turn, gather(0, brought, normed, last));
+                    out.put<T>(product == MODEL_P_FC, turn, gather(0, brought, normed, last));
                 if (PAIR == 1 && lane == 0) hopper_put(hopper_shared(&ring.base().read), read);
                 odd ^= 1;
             }
             if (step.fold) fetch_scale(2 * (i / 4) + 1 + (product == MODEL_P_FC));
         }
-    }
-
-    __device__ __forceinline__ int steps(void) const
-    {
-        return 4 * args.layers + (args.vocabulary > 0);
-    }
-
-    __device__ __forceinline__ int product_of(int i) const
-    {
-        return i / 4 == args.layers ? (int)MODEL_P_HEAD : i % 4;
     }
 
     /* Hand over what the first layer finds. */
@@ -396,8 +369,8 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         if (warp > PERSISTENT_WARPS) return ring.ask_all(lane);
         begin(turns.of_stream(0));
 #pragma unroll 1 /* one copy of the code, which stays in the instruction cache */
-        for (int i = 0; i < steps(); i++) {
-            int layer = i / 4, product = product_of(i);
+        for (int i = 0; i < ring.all_steps(); i++) {
+            int layer = i / 4, product = ring.product_of(i);
             run(product, layer, turns);
             if (product == MODEL_P_QKV)
                 persistent_attend_all<T>(args, item, cache_of(layer), turns.of_layer(layer), own(),

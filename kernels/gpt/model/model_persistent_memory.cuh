@@ -36,6 +36,16 @@ struct persistent_output {
     uint32_t *words;
     float *stream; /* to which it is added first */
     void *y;       /* or the cache */
+
+    /* Hand it over. */
+    template <typename T>
+    __device__ __forceinline__ void put(bool gelu, uint32_t turn, float value) const
+    {
+        if (gelu) value = gpt_gelu_fast(value);
+        if (stream) *stream = value += *stream;
+        if (words) word_put(words, value, turn);
+        if (y) gpt_put((T *)y, value);
+    }
 };
 
 /* The turns of a launch. The words of the stream are written once more than there are layers. */
@@ -51,5 +61,11 @@ struct persistent_turns {
     __device__ __forceinline__ uint32_t of_stream(int layer) const
     {
         return (launch * (layers + 1) + layer + 1) & 1;
+    }
+
+    /* As a step makes it. */
+    __device__ __forceinline__ uint32_t of_output(int product, int layer) const
+    {
+        return product == MODEL_P_FC2 ? of_stream(layer + 1) : of_layer(layer);
     }
 };

@@ -179,6 +179,26 @@ template <typename T> struct persistent_ring {
         return args.vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
     }
 
+    __device__ __forceinline__ int all_steps(void) const
+    {
+        return 4 * args.layers + (args.vocabulary > 0);
+    }
+
+    __device__ __forceinline__ int product_of(int i) const
+    {
+        return i / 4 == args.layers ? (int)MODEL_P_HEAD : i % 4;
+    }
+
+    /* What is brought into a row of a step's output: fold, or bias alone. */
+    __device__ __forceinline__ struct persistent_fold brought(int i, int row) const
+    {
+        int layer = i / 4;
+        const persistent_step<T> &step = steps()[product_of(i)];
+        int64_t c = args.channels, column = step.first + row;
+        if (step.fold) return step.fold[(layer == args.layers ? 0 : 7 * c * layer) + column];
+        return {0.0f, gpt_float(step.bias[MODEL_BIAS_LAYER * c * layer + column])};
+    }
+
     /* To the step that has item `item`, counted from the first of step `product` of `layer`. */
     __device__ __forceinline__ void find(int &layer, int &product, int &item) const
     {

@@ -3,8 +3,9 @@
  *
  * Lane 4 g + t has elements 4 t to 4 t + 3 of a unit of k, of rows g, g + 8, ... On CUDA cores it
  * multiplies them with those of each sequence, which the warp's lanes pass on through shared
- * memory. For several sequences, where operands may be rounded, the tensor cores multiply; then g
- * is also the sequence whose words the lane waits for, and they stay in registers.
+ * memory. Where operands may be rounded, the tensor cores multiply several sequences, and one in
+ * bf16; words then stay in registers, and of several, g is also the sequence whose words the lane
+ * waits for.
  */
 #pragma once
 
