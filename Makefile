@@ -12,6 +12,7 @@
 #                   from 75 on)
 #   SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer, host code
 #   WERROR=1        warnings are errors
+#   LINEINFO=1      machine code that knows the lines of its sources, for ncu and compute-sanitizer
 #   PYTHON=python3  whose headers `make wheel` compiles with
 #   EXTRA="a.c b.cu"   sources beside those of kernels/: variants and operations from elsewhere
 #   BUILD=folder    where everything built goes (default: build)
@@ -66,7 +67,9 @@ PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition)
 CPPFLAGS_ALL = $(if $(PIC),-DASSAY_NO_OBJECT) -D_GNU_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
 # A trace needs lines and no more; CFLAGS="-O0 -g" is for a debugger. Under the sanitisers less is optimised
 # away before they look.
-CFLAGS ?= $(if $(SANITIZE),-O1,-O2) -g1
+# The rooms of harness/ that no kernel, check or statistic runs in are compiled sooner.
+SLOW_ROOMS = cmd doctor gate export report claims plot trace run show store suite object
+CFLAGS ?= $(if $(SANITIZE)$(filter $(SLOW_ROOMS:%=harness/%/%),$<),-O1,-O2) -g1
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(PICFLAGS) $(SAN) $(CFLAGS)
@@ -117,8 +120,9 @@ NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(PICFLAGS) $(
 # What nvcc includes in every .cu file is read five times, and costs as much as most kernels. The guard of
 # libstdc++'s special functions (Bessel and others) is defined, so they stay out; and without
 # _GNU_SOURCE, which g++ defines, glibc leaves out the five further types of each mathematical function.
-NVCC_LEAN = -D_GLIBCXX_BITS_SPECFUN_H -U_GNU_SOURCE -D_DEFAULT_SOURCE
-NVCCFLAGS_ALL = -std=c++17 $(NVCC_LEAN) -O1 -lineinfo -fmad=true \
+# lean/ has the one function of <utility> that cuda_runtime.h calls.
+NVCC_LEAN = -Iharness/device/cuda/lean -D_GLIBCXX_BITS_SPECFUN_H -U_GNU_SOURCE -D_DEFAULT_SOURCE
+NVCCFLAGS_ALL = -std=c++17 $(NVCC_LEAN) -O1 $(if $(LINEINFO),-lineinfo) -fmad=true \
     -Xfatbin -compress-all $(GENCODE) \
     $(NVCC_WARN) $(NVCCFLAGS)
 endif

@@ -225,7 +225,6 @@ extern const struct words status_words, clock_words, flush_words, kind_words, pl
 #define type_name(type)               words_name(&type_words, (int)(type))
 #define arithmetic_name(arithmetic)   words_name(&arithmetic_words, (int)(arithmetic))
 #define status_parse(word)            words_find(&status_words, word)
-#define clock_parse(word)             words_find(&clock_words, word)
 #define flush_parse(word)             words_find(&flush_words, word)
 #define kind_parse(word)              words_find(&kind_words, word)
 #define place_parse(word)             words_find(&place_words, word)

@@ -14,7 +14,6 @@ enum {
     SIGNED_SUMS = SIGNED_RANK_MAX * (SIGNED_RANK_MAX + 1) + 1, /* doubled ranks */
     BOTH_MAX = 2 * RANK_SUM_MAX,
     PAIRS_MAX = RANK_SUM_MAX * RANK_SUM_MAX,
-    RANK_SUMS = BOTH_MAX * (BOTH_MAX + 1) + 1,
 };
 
 /* The doubled mid-rank of every value among all of them. */

@@ -6,8 +6,7 @@
 #include "measure/steps.h"
 
 enum {
-    MEMORY_LEFT_MIB = 256, /* a setup that leaves less has exhausted the device's memory */
-    MOST_EXTRA_LAUNCHES = 3,
+    MEMORY_LEFT_MIB = 256,      /* a setup that leaves less has exhausted the device's memory */
     SINGLE_STREAM = 0x73696e67, /* of the seed, plus the number of the measurement */
 };
 

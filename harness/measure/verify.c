@@ -190,43 +190,6 @@ static bool is_nearest(enum assay_type type, double expected, double got)
     return assay_load(type, &nearest, 0) == got;
 }
 
-/* Totals over a range of elements. */
-struct tally {
-    int64_t near, wrong, first_wrong;
-    double first_expected, first_got, max_abs, max_rel;
-    double squares; /* of errors, as shares of their bounds */
-};
-
-static void tally_element(struct tally *tally, enum assay_match match, int64_t index,
-                          double expected, double bound, double got)
-{
-    if (match == ASSAY_NEAR) tally->near++;
-    if (match == ASSAY_WRONG && tally->wrong++ == 0) {
-        tally->first_wrong = index;
-        tally->first_expected = expected;
-        tally->first_got = got;
-    }
-    double error = fabs(got - expected);
-    if (!(error <= tally->max_abs) && isfinite(error)) tally->max_abs = error;
-    if (error > 0) tally->squares += error / bound * (error / bound);
-    double relative = error / fabs(expected);
-    if (!(relative <= tally->max_rel) && isfinite(relative)) tally->max_rel = relative;
-}
-
-static void tally_merge(struct tally *into, const struct tally *from)
-{
-    if (from->wrong > 0 && (into->wrong == 0 || from->first_wrong < into->first_wrong)) {
-        into->first_wrong = from->first_wrong;
-        into->first_expected = from->first_expected;
-        into->first_got = from->first_got;
-    }
-    into->near += from->near;
-    into->wrong += from->wrong;
-    into->squares += from->squares;
-    if (from->max_abs > into->max_abs) into->max_abs = from->max_abs;
-    if (from->max_rel > into->max_rel) into->max_rel = from->max_rel;
-}
-
 static void judge_chunk(const struct verifier *verifier, const struct chunk *chunk, const void *got,
                         struct tally *total)
 {
@@ -259,6 +222,7 @@ static void compare_reference(const struct verifier *verifier, const struct chun
     struct tally tally = {0};
     judge_chunk(verifier, chunk, got, &tally);
     found->near += tally.near;
+    tally_values_merge(&found->near_values, &tally.near_values);
     found->wrong += tally.wrong;
     found->rms += tally.squares; /* finish_check divides */
     /* If `match` judges, `expected` need not be the value that is written. */
@@ -327,6 +291,15 @@ int64_t verify_near_limit(int64_t checked, double share)
     return (int64_t)fmax(1.0, expected + 3.0 * sqrt(expected));
 }
 
+/* Whether more elements are a rounding off than chance allows. What `match` judges are codes, of
+ * which there are few. */
+static bool exceeds_near(const struct verifier *verifier, const struct check_result *found)
+{
+    const struct assay_operation *operation = verifier->buffers->shape->operation;
+    int64_t most = verify_near_limit(verifier->checked, operation->tolerance.near_share);
+    return found->near > most && (operation->match || found->near_values.count == TALLY_VALUES);
+}
+
 /* Whether errors are larger together than chance allows; see assay_operation.rms. */
 static bool exceeds_rms(const struct verifier *verifier, struct check_result *found)
 {
@@ -349,9 +322,7 @@ static void finish_check(const struct verifier *verifier, struct check_result *f
         size_t used = strlen(found->reason);
         snprintf(found->reason + used, sizeof found->reason - used, " (%lld of %lld wrong)",
                  (long long)found->wrong, (long long)verifier->checked);
-    } else if (!exceeds_rms(verifier, found) &&
-               found->near >
-                   verify_near_limit(verifier->checked, operation->tolerance.near_share)) {
+    } else if (!exceeds_rms(verifier, found) && exceeds_near(verifier, found)) {
         snprintf(found->reason, sizeof found->reason,
                  "%.3g of the elements differ by a rounding, %.3g are allowed", found->near_share,
                  operation->tolerance.near_share);

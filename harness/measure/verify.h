@@ -10,6 +10,7 @@
 #pragma once
 
 #include "measure/buffers.h"
+#include "measure/tally.h"
 
 /* Elements [begin, end) of one output buffer. */
 struct chunk {
@@ -37,6 +38,7 @@ struct verifier {
 /* The result of a check. `reason` is "" when it passed. */
 struct check_result {
     int64_t near, wrong;
+    struct tally_values near_values;
     double max_abs_error, max_rel_error, near_share;
     double rms; /* of errors, as shares of their bounds */
     char reason[ASSAY_MAX_REASON];

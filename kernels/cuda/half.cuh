@@ -32,6 +32,19 @@ static __device__ __forceinline__ fp16_t fp16_of(float value)
     return half;
 }
 
+static __device__ __forceinline__ float e4m3_float(uint8_t code)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+    uint32_t pair;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"((uint16_t)code));
+    return fp16_float({(uint16_t)pair});
+#else
+    /* As an fp16 its exponent has a bias that is larger by 8. */
+    fp16_t half = {(uint16_t)((code & 0x80) << 8 | (code & 0x7f) << 7)};
+    return (code & 0x7f) == 0x7f ? NAN : 256.0f * fp16_float(half);
+#endif
+}
+
 static __device__ __forceinline__ float bf16_float(uint16_t bits)
 {
     return __uint_as_float((uint32_t)bits << 16);

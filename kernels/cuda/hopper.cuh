@@ -128,6 +128,13 @@ static __device__ __forceinline__ void hopper_cluster_sync(void)
     asm volatile("barrier.cluster.arrive.release;\n barrier.cluster.wait.acquire;" ::: "memory");
 }
 
+/* The same, of threads that need see no writes: what they have read of other blocks, they have
+ * used. Without a memory order no thread waits for its stores to device memory. */
+static __device__ __forceinline__ void hopper_cluster_sync_reads(void)
+{
+    asm volatile("barrier.cluster.arrive.relaxed;\n barrier.cluster.wait;" ::: "memory");
+}
+
 /* Four numbers at this address in the shared memory of block `rank`. */
 static __device__ __forceinline__ float4 hopper_get_from(uint32_t at, uint32_t rank)
 {

@@ -16,7 +16,8 @@ struct sparse_state {
     uint16_t *columns;   /* csr: right, ascending in a row */
     int32_t *starts;     /* csr: where row `left` begins; one more at the end */
     float *values;
-    int32_t entries;
+    int64_t
+        entries; /* of 8 bytes: a gap behind it would be handed to kernels with what was there */
 };
 
 /* The place of `key` in sorted[begin, end), or -1. */
@@ -40,7 +41,7 @@ struct lookup_coo {
 
     __device__ __forceinline__ int operator()(uint32_t left, uint32_t right) const
     {
-        int at = find(table.positions, 0, table.entries, (uint32_t)(left * count + right));
+        int at = find(table.positions, 0, (int)table.entries, (uint32_t)(left * count + right));
         return at < 0 ? 0 : (int)table.values[at];
     }
 };

@@ -40,6 +40,12 @@ static inline bool find_range(uint64_t address, struct trace_range *range)
     return false;
 }
 
+static inline uint64_t plain_word(uint64_t word, bool *is_read)
+{
+    *is_read = false;
+    return word;
+}
+
 static char handles_of_kernels[2]; /* by which they are set, and not launched */
 
 static inline const char *find_name(const void *handle, bool is_kernel)

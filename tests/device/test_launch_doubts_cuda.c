@@ -17,7 +17,7 @@ static struct fingerprint with_call(const char *name, const void *parameters, bo
     rng_seed(&rng, 9);
     draw_program(&program, &rng);
     settle_world(&program, &rng);
-    struct launch_trace *trace = launch_trace_new(find_range, find_name);
+    struct launch_trace *trace = launch_trace_new(find_range, plain_word, find_name);
     struct trace_acts *acts = launch_trace_acts(trace);
     launch_trace_module(trace, cubin[0][0], cubin_size[0][0]);
     fingerprint_begin(&print, &id);
@@ -46,7 +46,7 @@ TEST(many_launches_need_the_program)
         rng_seed(&rng, 9);
         draw_program(&program, &rng);
         settle_world(&program, &rng);
-        struct launch_trace *trace = launch_trace_new(find_range, find_name);
+        struct launch_trace *trace = launch_trace_new(find_range, plain_word, find_name);
         struct trace_acts *acts = launch_trace_acts(trace);
         launch_trace_module(trace, cubin[0][0], cubin_size[0][0]);
         fingerprint_begin(&print, &id);
@@ -86,7 +86,7 @@ TEST(a_kernel_of_no_module_is_in_doubt)
 {
     struct case_id id = {.place = ASSAY_CUDA};
     struct fingerprint print;
-    struct launch_trace *trace = launch_trace_new(find_range, find_name);
+    struct launch_trace *trace = launch_trace_new(find_range, plain_word, find_name);
     struct launch_call launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     fingerprint_begin(&print, &id);
     trace_acts_step(launch_trace_acts(trace), TRACE_SETUP, 0, &print);
@@ -123,7 +123,7 @@ static struct fingerprint with_trials(const struct program candidate[CANDIDATES]
 {
     struct case_id id = {.place = ASSAY_CUDA};
     struct fingerprint print;
-    struct launch_trace *trace = launch_trace_new(find_range, find_name);
+    struct launch_trace *trace = launch_trace_new(find_range, plain_word, find_name);
     struct trace_acts *acts = launch_trace_acts(trace);
     float least_ms = INFINITY;
     launch_trace_module(trace, cubin[0][0], cubin_size[0][0]);
@@ -187,7 +187,7 @@ static struct fingerprint with_memory(bool is_new, bool is_at_the_same_address)
     rng_seed(&rng, 9);
     draw_program(&program, &rng);
     settle_world(&program, &rng);
-    struct launch_trace *trace = launch_trace_new(find_range, find_name);
+    struct launch_trace *trace = launch_trace_new(find_range, plain_word, find_name);
     launch_trace_module(trace, cubin[0][0], cubin_size[0][0]);
     fingerprint_begin(&print, &id);
     trace_acts_step(launch_trace_acts(trace), TRACE_SETUP, 0, &print);
@@ -228,7 +228,7 @@ TEST(a_graph_that_copies_from_the_host_needs_the_program)
     for (int captured = 0; captured < 2; captured++) {
         struct case_id id = {.place = ASSAY_CUDA};
         struct fingerprint print;
-        struct launch_trace *trace = launch_trace_new(find_range, find_name);
+        struct launch_trace *trace = launch_trace_new(find_range, plain_word, find_name);
         fingerprint_begin(&print, &id);
         trace_acts_step(launch_trace_acts(trace), TRACE_SETUP, 0, &print);
         if (captured) call(trace, "cuStreamBeginCapture_v2", &capture, NULL);

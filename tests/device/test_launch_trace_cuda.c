@@ -12,7 +12,7 @@ static struct fingerprint played(const struct program *program, struct rng *rng)
     struct case_id id = {.place = ASSAY_CUDA};
     struct fingerprint print;
     settle_world(program, rng);
-    struct launch_trace *trace = launch_trace_new(find_range, find_name);
+    struct launch_trace *trace = launch_trace_new(find_range, plain_word, find_name);
     assert_non_null(trace);
     for (int i = 0; i < KERNELS; i++)
         launch_trace_module(trace, cubin[i][program->module[i]], cubin_size[i][program->module[i]]);

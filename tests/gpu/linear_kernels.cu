@@ -107,7 +107,7 @@ static const char *supports_skinny(const struct assay_shape *shape)
     return shape->value[LINEAR_WEIGHT] == LINEAR_DIRECT ? NULL : "w as it lies only";
 }
 
-template <int TILE, int PARTS> static int setup_swapped(struct assay_call *call)
+template <int TILE, int NARROW, int PARTS> static int setup_swapped(struct assay_call *call)
 {
     static_assert(TILE < LINEAR_SWAPPED_TILES, "a tile");
     enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
@@ -117,7 +117,8 @@ template <int TILE, int PARTS> static int setup_swapped(struct assay_call *call)
     call->state = product;
     if (!product) return assay_error("out of memory");
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    return linear_swapped_make(product, TILE, PARTS, &operands, precision) ? ASSAY_SKIP : 0;
+    const struct linear_swapped_how how = {TILE, NARROW, PARTS};
+    return linear_swapped_make(product, &how, &operands, precision) ? ASSAY_SKIP : 0;
 }
 
 static int launch_swapped(struct assay_call *call)
@@ -183,9 +184,10 @@ static const char *supports_fp32(const struct assay_shape *shape)
 /* WGMMA's own card. */
 #define HOPPER .min_sm = 90, .max_sm = 90, .arch_specific = true, .supports = supports
 
-#define SWAPPED(NAME, TILE, PARTS)                                                                 \
-    OF_LINEAR(NAME, "one tile of linear_swapped.h", HOPPER, .setup = setup_swapped<TILE, PARTS>,   \
-              .launch = launch_swapped, .teardown = teardown_skinny)
+#define SWAPPED(NAME, TILE, NARROW, PARTS)                                                         \
+    OF_LINEAR(NAME, "one tile of linear_swapped.h", HOPPER,                                        \
+              .setup = setup_swapped<TILE, NARROW, PARTS>, .launch = launch_swapped,               \
+              .teardown = teardown_skinny)
 #define FP32(NAME, TILING, HOW, CLUSTER)                                                           \
     OF_LINEAR(NAME, "one tile of linear_fp32.h", .supports = supports_fp32,                        \
               .setup = setup_fp32<TILING, HOW, CLUSTER>, .launch = launch_fp32,                    \
@@ -237,40 +239,57 @@ SKINNY(ks32_2, 5);
 SKINNY(ks32_4, 6);
 SKINNY(ks32_8, 7);
 
-SWAPPED(kw0_1, 0, 1);
-SWAPPED(kw0_4, 0, 4);
-SWAPPED(kw1_1, 1, 1);
-SWAPPED(kw1_4, 1, 4);
-SWAPPED(kw2_1, 2, 1);
-SWAPPED(kw2_4, 2, 4);
-SWAPPED(kw3_1, 3, 1);
-SWAPPED(kw3_4, 3, 4);
-SWAPPED(kw4_1, 4, 1);
-SWAPPED(kw4_4, 4, 4);
-SWAPPED(kw5_1, 5, 1);
-SWAPPED(kw5_4, 5, 4);
-SWAPPED(kw6_1, 6, 1);
-SWAPPED(kw6_4, 6, 4);
-SWAPPED(kw7_1, 7, 1);
-SWAPPED(kw7_4, 7, 4);
-SWAPPED(kw8_1, 8, 1);
-SWAPPED(kw8_4, 8, 4);
-SWAPPED(kw9_1, 9, 1);
-SWAPPED(kw9_4, 9, 4);
-SWAPPED(kw10_1, 10, 1);
-SWAPPED(kw10_4, 10, 4);
-SWAPPED(kw11_1, 11, 1);
-SWAPPED(kw11_4, 11, 4);
-SWAPPED(kw12_1, 12, 1);
-SWAPPED(kw12_4, 12, 4);
-SWAPPED(kw13_1, 13, 1);
-SWAPPED(kw13_4, 13, 4);
-SWAPPED(kw14_1, 14, 1);
-SWAPPED(kw14_4, 14, 4);
-SWAPPED(kw15_1, 15, 1);
-SWAPPED(kw15_4, 15, 4);
-SWAPPED(kw16_1, 16, 1);
-SWAPPED(kw16_4, 16, 4);
+SWAPPED(kw0_1, 0, 0, 1);
+SWAPPED(kw0_4, 0, 0, 4);
+SWAPPED(kw1_1, 1, 0, 1);
+SWAPPED(kw1_4, 1, 0, 4);
+SWAPPED(kw2_1, 2, 0, 1);
+SWAPPED(kw2_4, 2, 0, 4);
+SWAPPED(kw3_1, 3, 0, 1);
+SWAPPED(kw3_4, 3, 0, 4);
+SWAPPED(kw4_1, 4, 0, 1);
+SWAPPED(kw4_4, 4, 0, 4);
+SWAPPED(kw5_1, 5, 0, 1);
+SWAPPED(kw5_4, 5, 0, 4);
+SWAPPED(kw6_1, 6, 0, 1);
+SWAPPED(kw6_4, 6, 0, 4);
+SWAPPED(kw7_1, 7, 0, 1);
+SWAPPED(kw7_4, 7, 0, 4);
+SWAPPED(kw8_1, 8, 0, 1);
+SWAPPED(kw8_4, 8, 0, 4);
+SWAPPED(kw9_1, 9, 0, 1);
+SWAPPED(kw9_4, 9, 0, 4);
+SWAPPED(kw10_1, 10, 0, 1);
+SWAPPED(kw10_4, 10, 0, 4);
+SWAPPED(kw11_1, 11, 0, 1);
+SWAPPED(kw11_4, 11, 0, 4);
+SWAPPED(kw12_1, 12, 0, 1);
+SWAPPED(kw12_4, 12, 0, 4);
+SWAPPED(kw13_1, 13, 0, 1);
+SWAPPED(kw13_4, 13, 0, 4);
+SWAPPED(kw14_1, 14, 0, 1);
+SWAPPED(kw14_4, 14, 0, 4);
+SWAPPED(kw15_1, 15, 0, 1);
+SWAPPED(kw15_4, 15, 0, 4);
+SWAPPED(kw16_1, 16, 0, 1);
+SWAPPED(kw16_4, 16, 0, 4);
+/* Narrower tiles. */
+SWAPPED(kw0_1_48, 0, 16, 1);
+SWAPPED(kw0_4_48, 0, 16, 4);
+SWAPPED(kw1_1_32, 1, 32, 1);
+SWAPPED(kw2_1_48, 2, 16, 1);
+SWAPPED(kw2_8_16, 2, 48, 8);
+SWAPPED(kw5_1_112, 5, 16, 1);
+SWAPPED(kw5_2_80, 5, 48, 2);
+SWAPPED(kw6_1_80, 6, 48, 1);
+SWAPPED(kw6_4_16, 6, 112, 4);
+SWAPPED(kw3_1_32, 3, 32, 1);
+SWAPPED(kw7_1_80, 7, 48, 1);
+SWAPPED(kw11_1_144, 11, 48, 1);
+SWAPPED(kw11_2_144, 11, 48, 2);
+SWAPPED(kw13_1_48, 13, 16, 1);
+SWAPPED(kw14_1_32, 14, 32, 1);
+SWAPPED(kw16_2_48, 16, 16, 2);
 
 FP32(kf0_divided, 0, LINEAR_EVENLY, 1);
 FP32(kf0_alike, 0, LINEAR_ALIKE, 1);

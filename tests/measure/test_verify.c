@@ -193,6 +193,8 @@ TEST(one_wrong_element_is_found_and_named)
 }
 
 /* 0 to n - 1 as bf16, each within one of it: most are not the nearest. */
+enum { FEW_VALUES = 998 }; /* elements of an output in which four values are expected */
+
 static int halves_buffers(const struct assay_shape *shape,
                           struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
@@ -204,8 +206,9 @@ static int halves_buffers(const struct assay_shape *shape,
 static int halves_reference(const struct assay_shape *shape, const void *const in[], int buffer,
                             int64_t begin, int64_t end, double *expected, double *bound)
 {
+    const double apart = shape->value[0] == FEW_VALUES ? 0 : 1e-9;
     for (int64_t i = begin; i < end; i++) {
-        expected[i - begin] = 100 + 0.1 * (double)(i % 4);
+        expected[i - begin] = 100 + 0.1 * (double)(i % 4) + apart * (double)i;
         bound[i - begin] = 1;
     }
     return 0;
@@ -241,6 +244,13 @@ TEST(an_output_of_16_bits_is_mostly_the_nearest)
     assert_string_equal(ask_halves(999, 0).reason, "");
     assert_true(fabs(ask_halves(999, 0).near_share - 0.25) < 0.01);
     assert_non_null(strstr(ask_halves(999, 60).reason, "differ by a rounding"));
+}
+
+TEST(a_few_values_on_a_tie_may_be_of_many_elements)
+{
+    struct check_result found = ask_halves(FEW_VALUES, 60);
+    assert_string_equal(found.reason, "");
+    assert_true(found.near_share > 0.5);
 }
 
 TEST(many_errors_within_the_bound_of_one_are_found)

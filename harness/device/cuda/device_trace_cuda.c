@@ -7,6 +7,7 @@
 #include "base/library.h"
 #include "device/cuda/cupti.h"
 #include "device/cuda/device_cuda.h"
+#include "device/cuda/host_words.h"
 #include "device/cuda/launch_trace.h"
 
 struct trace_api {
@@ -40,6 +41,16 @@ static bool find_range(uint64_t address, struct trace_range *range)
     return true;
 }
 
+static bool reads_host; /* all of the host's memory: what lies there is not seen */
+
+static uint64_t plain_word(uint64_t word, bool *is_read)
+{
+    bool is_address;
+    uint64_t plain = host_words_plain(word, &is_address);
+    *is_read = is_address && reads_host;
+    return plain;
+}
+
 static const char *find_name(const void *handle, bool is_kernel)
 {
     const char *name = NULL;
@@ -66,7 +77,8 @@ int cuda_trace_open(struct device *device)
     void *library = library_open(names, NULL);
     if (!library || library_bind(library, symbols, sizeof symbols / sizeof *symbols, &driver))
         return -1;
-    device->trace = launch_trace_new(find_range, find_name);
+    reads_host = device->properties.pageableMemoryAccess != 0;
+    device->trace = launch_trace_new(find_range, plain_word, find_name);
     if (!device->trace) return -1;
     cupti_watch(
         &(struct cupti_watcher){.module = see_module, .call = see_call, .context = device->trace});

@@ -15,7 +15,7 @@ struct launch_trace;
 typedef const char *trace_name(const void *handle, bool is_kernel);
 
 /* NULL with assay_error. */
-struct launch_trace *launch_trace_new(trace_lookup *lookup, trace_name *name);
+struct launch_trace *launch_trace_new(trace_lookup *lookup, trace_plain *plain, trace_name *name);
 void launch_trace_free(struct launch_trace *trace);
 
 struct trace_acts *launch_trace_acts(struct launch_trace *trace);

@@ -12,11 +12,11 @@
 #include "base/grow.h"
 #include "device/cuda/launch_trace_parts.h"
 
-struct launch_trace *launch_trace_new(trace_lookup *lookup, trace_name *name)
+struct launch_trace *launch_trace_new(trace_lookup *lookup, trace_plain *plain, trace_name *name)
 {
     struct launch_trace *trace = calloc(1, sizeof *trace);
     if (trace) trace->name = name;
-    if (trace) trace->acts = trace_acts_new(lookup);
+    if (trace) trace->acts = trace_acts_new(lookup, plain);
     if (trace) trace->modules = module_set_new();
     if (trace && trace->acts && trace->modules) return trace;
     launch_trace_free(trace);
@@ -316,6 +316,7 @@ static bool is_harmless(const char *name)
                                          "cuCtxPop",
                                          "cuCtxSetCurrent",
                                          "cuDevicePrimaryCtx",
+                                         "cuDeviceTotalMem",
                                          "cuModuleLoad",
                                          "cuModuleUnload",
                                          "cuLibraryLoad",

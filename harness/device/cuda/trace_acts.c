@@ -29,6 +29,7 @@ struct graph {
 
 struct trace_acts {
     trace_lookup *lookup;
+    trace_plain *plain;
     bool is_open;
     int launch;   /* number of the one that is traced; 0: the setup */
     char **lines; /* of this part */
@@ -53,10 +54,12 @@ struct trace_acts {
     int graph_count;
 };
 
-struct trace_acts *trace_acts_new(trace_lookup *lookup)
+struct trace_acts *trace_acts_new(trace_lookup *lookup, trace_plain *plain)
 {
     struct trace_acts *acts = calloc(1, sizeof *acts);
-    if (acts) acts->lookup = lookup;
+    if (!acts) return NULL;
+    acts->lookup = lookup;
+    acts->plain = plain;
     return acts;
 }
 
@@ -322,8 +325,7 @@ bool trace_is_device(struct trace_acts *acts, uint64_t address)
     return find_range(acts, address, &range) != 0 && !range.on_host;
 }
 
-/* A word that is no address is hashed as it is, and so is all of what is too long for a question
- * per word. */
+/* What is too long for a question per word is hashed as it is. */
 struct code_hash trace_bytes(struct trace_acts *acts, const void *bytes, size_t size)
 {
     struct code_hash hash = {{size, 0}};
@@ -337,6 +339,9 @@ struct code_hash trace_bytes(struct trace_acts *acts, const void *bytes, size_t 
             if (acts->ranges[place.range - 1].on_host) acts->needs_program = true;
             fold(&hash, &place, sizeof place);
         } else {
+            bool is_read = false;
+            word = acts->plain(word, &is_read);
+            if (is_read) acts->needs_program = true;
             fold(&hash, &word, sizeof word);
         }
     }

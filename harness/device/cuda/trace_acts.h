@@ -21,10 +21,14 @@ struct trace_range {
 /* false: it is no address of an allocation. */
 typedef bool trace_lookup(uint64_t address, struct trace_range *range);
 
+/* A word that is no address of an allocation, without what differs from process to process.
+ * `is_read`: it is an address of the host, and the device reads all of the host's memory. */
+typedef uint64_t trace_plain(uint64_t word, bool *is_read);
+
 struct trace_acts;
 
 /* NULL when out of memory. */
-struct trace_acts *trace_acts_new(trace_lookup *lookup);
+struct trace_acts *trace_acts_new(trace_lookup *lookup, trace_plain *plain);
 void trace_acts_free(struct trace_acts *acts);
 
 /* Whether a case is being traced. */

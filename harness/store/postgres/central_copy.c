@@ -12,7 +12,7 @@
 #include "store/postgres/pq.h"
 
 static const char signature[] = "PGCOPY\n\377\r\n"; /* its 0 too */
-enum { HEADER_BYTES = sizeof signature + 8, CHUNK_BYTES = 1 << 18 };
+enum { CHUNK_BYTES = 1 << 18 };
 
 /* ----------------------------------------------------------------- columns -- */
 

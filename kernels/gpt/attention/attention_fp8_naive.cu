@@ -5,18 +5,15 @@
  * Operations: 4 d per pair in fp32, and two exponentials in each lane. Bytes: k and v of a head
  * once per query, from L2.
  */
-#include <cuda_bf16.h>
-#include <cuda_fp8.h>
-
 #include "attention_fp8.h"
 #include "kernels/gpt/gpt.cuh"
 
 enum { WARPS = 4, LANE_NUMBERS = AFP8_MAX_HEAD / 32 };
 
 struct arguments {
-    const __nv_fp8_e4m3 *qkv;
+    const uint8_t *qkv;
     const float *scales;
-    __nv_bfloat16 *y;
+    uint16_t *y;
     int64_t rows; /* queries of all heads */
     int heads, tokens, size;
     float scale;
@@ -30,40 +27,40 @@ static __global__ void __launch_bounds__(32 * WARPS) attention_fp8_naive(const s
     if (row >= of.rows) return;
     const int head = (int)(row % of.heads), token = (int)(row / of.heads % of.tokens);
     const int64_t width = (int64_t)of.heads * of.size, sequence = row / of.heads / of.tokens;
-    const __nv_fp8_e4m3 *first = of.qkv + sequence * of.tokens * 3 * width + head * of.size;
+    const uint8_t *first = of.qkv + sequence * of.tokens * 3 * width + head * of.size;
     const float scale = of.scale * of.scales[head] * of.scales[of.heads + head];
     float q[LANE_NUMBERS] = {}, sum[LANE_NUMBERS] = {}, peak = -INFINITY, total = 0.0f;
 #pragma unroll
     for (int i = 0; i < LANE_NUMBERS; i++)
-        if (32 * i + lane < of.size) q[i] = (float)first[token * 3 * width + 32 * i + lane];
+        if (32 * i + lane < of.size) q[i] = e4m3_float(first[token * 3 * width + 32 * i + lane]);
     for (int key = 0; key < (of.causal ? token + 1 : of.tokens); key++) {
-        const __nv_fp8_e4m3 *k = first + (3 * (int64_t)key + 1) * width, *v = k + width;
+        const uint8_t *k = first + (3 * (int64_t)key + 1) * width, *v = k + width;
         float score = 0.0f;
 #pragma unroll
         for (int i = 0; i < LANE_NUMBERS; i++)
-            if (32 * i + lane < of.size) score = fmaf(q[i], (float)k[32 * i + lane], score);
+            if (32 * i + lane < of.size) score = fmaf(q[i], e4m3_float(k[32 * i + lane]), score);
         score = scale * gpt_warp_sum(score);
         const float most = fmaxf(peak, score), keep = expf(peak - most), p = expf(score - most);
         peak = most;
         total = fmaf(total, keep, p);
 #pragma unroll
         for (int i = 0; i < LANE_NUMBERS; i++)
-            if (32 * i + lane < of.size) sum[i] = fmaf(sum[i], keep, p * (float)v[32 * i + lane]);
+            if (32 * i + lane < of.size)
+                sum[i] = fmaf(sum[i], keep, p * e4m3_float(v[32 * i + lane]));
     }
     const float factor = of.scales[2 * of.heads + head] / total;
 #pragma unroll
     for (int i = 0; i < LANE_NUMBERS; i++)
-        if (32 * i + lane < of.size)
-            of.y[row * of.size + 32 * i + lane] = __float2bfloat16_rn(sum[i] * factor);
+        if (32 * i + lane < of.size) of.y[row * of.size + 32 * i + lane] = bf16_of(sum[i] * factor);
 }
 
 static int launch(struct assay_call *call)
 {
     const int64_t *value = call->shape->value;
     const int64_t rows = value[AFP8_BATCH] * value[AFP8_TOKENS] * value[AFP8_HEADS];
-    const struct arguments arguments = {(const __nv_fp8_e4m3 *)call->buffer[AFP8_QKV],
+    const struct arguments arguments = {(const uint8_t *)call->buffer[AFP8_QKV],
                                         (const float *)call->buffer[AFP8_SCALES],
-                                        (__nv_bfloat16 *)call->buffer[AFP8_Y],
+                                        (uint16_t *)call->buffer[AFP8_Y],
                                         rows,
                                         (int)value[AFP8_HEADS],
                                         (int)value[AFP8_TOKENS],

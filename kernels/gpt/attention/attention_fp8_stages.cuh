@@ -8,16 +8,18 @@
 
 /* All tiles are rows of 128 bytes, swizzled as wgmma and TMA want them: of q, k and v a row is a
  * token's numbers of a head, with zeros behind the head; of turned values it is one number of the
- * head for all keys of the tile. SIZE: numbers per head that are computed. */
-template <int SIZE, int STAGES> struct fp8_layout {
+ * head for all keys of the tile. SIZE: numbers per head that are computed. TURNED: values come
+ * turned round, by a launch before, and have no stages as they lie in qkv. */
+template <int SIZE, int STAGES, bool TURNED> struct fp8_layout {
     typedef uint16_t element; /* of y */
     static const int size = SIZE, keys = 128, groups = 2, stages = STAGES, query_stages = 2;
     static const int threads = GROUP_THREADS * (groups + 1), queries = ROWS * groups;
+    static const bool turned = TURNED;
     static const int turning_warps = 3;
     static const int query_bytes = ROWS * 128, tile_bytes = keys * 128, turned_bytes = SIZE * 128;
     static const int keys_at = query_stages * groups * query_bytes;
     static const int raw_at = keys_at + stages * tile_bytes;
-    static const int values_at = raw_at + stages * tile_bytes;
+    static const int values_at = raw_at + (TURNED ? 0 : stages * tile_bytes);
     static const int barriers_at = values_at + stages * turned_bytes;
     static const bool straddles = false;
     static const int lift = 8;     /* weights up to 2^8: most of them are normal numbers of e4m3 */
@@ -105,7 +107,7 @@ template <typename layout> struct fp8_memory {
             hopper_barrier_init(key_free(stage), 4 * layout::groups);
             hopper_barrier_init(raw_there(stage), 1);
             hopper_barrier_init(raw_free(stage), layout::turning_warps);
-            hopper_barrier_init(value_there(stage), layout::turning_warps);
+            hopper_barrier_init(value_there(stage), layout::turned ? 1 : layout::turning_warps);
             hopper_barrier_init(value_free(stage), 4 * layout::groups);
         }
         hopper_barrier_publish();

@@ -35,6 +35,7 @@ template <typename layout>
 static __device__ __forceinline__ void fp8_produce(const fp8_memory<layout> memory,
                                                    const CUtensorMap &queries,
                                                    const CUtensorMap &tiles,
+                                                   const CUtensorMap &values,
                                                    const struct fp8_attention &args, int *taken)
 {
     const int heads = args.of.heads, works = args.order.works;
@@ -53,6 +54,15 @@ static __device__ __forceinline__ void fp8_produce(const fp8_memory<layout> memo
             key.advance();
         };
         auto fetch_value = [&](int tile) {
+            if (layout::turned) {
+                hopper_barrier_wait(memory.value_free(value.stage), value.phase ^ 1);
+                hopper_barrier_expect(memory.value_there(value.stage), layout::turned_bytes);
+                hopper_load(memory.value(value.stage), &values, tile * layout::keys,
+                            (work.batch * heads + work.head) * layout::size,
+                            memory.value_there(value.stage));
+                value.advance();
+                return;
+            }
             hopper_barrier_wait(memory.raw_free(value.stage), value.phase ^ 1);
             hopper_put(memory.more(value.stage), 1);
             hopper_barrier_expect(memory.raw_there(value.stage), layout::tile_bytes);
@@ -79,6 +89,7 @@ static __device__ __forceinline__ void fp8_produce(const fp8_memory<layout> memo
     hopper_barrier_wait(memory.query_free(query.stage), query.phase ^ 1);
     hopper_put(memory.index(query.stage), index);
     hopper_barrier_arrive(memory.query_there(query.stage));
+    if (layout::turned) return;
     hopper_barrier_wait(memory.raw_free(value.stage), value.phase ^ 1);
     hopper_put(memory.more(value.stage), 0);
     hopper_barrier_arrive(memory.raw_there(value.stage));
@@ -112,15 +123,24 @@ static __device__ __forceinline__ void fp8_turn(uint32_t from, uint32_t to, uint
     }
 }
 
+/* 16 numbers of the head, for all keys of a tile, by a warp. */
+static __device__ __forceinline__ void fp8_turn_chunk(uint32_t raw, uint32_t turned, int chunk,
+                                                      int lane)
+{
+    const int matrix = lane / 8, row = lane % 8;
+    const uint32_t even_first = lane / 16 ? 0x7531 : 0x6420;
+    const int number = 2 * row + (matrix / 2 ^ row / 4);
+    const uint32_t from = raw + lane * 128 + (chunk ^ row) * 16;
+    const uint32_t to = turned + (chunk * 16 + number) * 128 + (matrix % 2 ^ number % 8) * 16;
+    fp8_turn(from, to, even_first);
+    fp8_turn(from + 64 * 128, to ^ 64, even_first);
+}
+
 /* One of the warps that turn values round, until there are no more. */
 template <typename layout>
 static __device__ __forceinline__ void fp8_turn_all(const fp8_memory<layout> memory, int warp,
                                                     int lane)
 {
-    const int matrix = lane / 8, row = lane % 8;
-    const uint32_t even_first = lane / 16 ? 0x7531 : 0x6420;
-    const int number = 2 * row + (matrix / 2 ^ row / 4);
-    const uint32_t to = number * 128 + (matrix % 2 ^ number % 8) * 16;
     const bool speaker = lane == 0;
     for (online_ring<layout::stages> ring = {0, 0};; ring.advance()) {
         hopper_barrier_wait(memory.raw_there(ring.stage), ring.phase);
@@ -128,17 +148,36 @@ static __device__ __forceinline__ void fp8_turn_all(const fp8_memory<layout> mem
         if (!__shfl_sync(0xffffffffu, more, 0)) return;
         hopper_barrier_wait(memory.value_free(ring.stage), ring.phase ^ 1);
 #pragma unroll 1
-        for (int chunk = warp; chunk < layout::size / 16; chunk += layout::turning_warps) {
-            const uint32_t from = memory.raw(ring.stage) + lane * 128 + (chunk ^ row) * 16;
-            const uint32_t there = memory.value(ring.stage) + chunk * 16 * 128 + to;
-            fp8_turn(from, there, even_first);
-            fp8_turn(from + 64 * 128, there ^ 64, even_first);
-        }
+        for (int chunk = warp; chunk < layout::size / 16; chunk += layout::turning_warps)
+            fp8_turn_chunk(memory.raw(ring.stage), memory.value(ring.stage), chunk, lane);
         hopper_store_fence();
         __syncwarp();
         if (speaker) hopper_barrier_arrive(memory.raw_free(ring.stage));
         if (speaker) hopper_barrier_arrive(memory.value_there(ring.stage));
     }
+}
+
+/* A tile of values of one head, turned round to rows of numbers in memory: a block per tile. */
+template <typename layout>
+static __device__ __forceinline__ void fp8_turn_tile(uint32_t raw, const CUtensorMap &tiles,
+                                                     const CUtensorMap &values, int heads)
+{
+    const int tile = (int)blockIdx.x, head = (int)blockIdx.y, batch = (int)blockIdx.z;
+    const uint32_t turned = raw + layout::tile_bytes, there = turned + layout::turned_bytes;
+    if (threadIdx.x == 0) {
+        hopper_barrier_init(there, 1);
+        hopper_barrier_publish();
+        hopper_barrier_expect(there, layout::tile_bytes);
+        hopper_load(raw, &tiles, there, 0, 2 * heads + head, tile * layout::keys, batch);
+    }
+    __syncthreads();
+    hopper_barrier_wait(there, 0);
+    fp8_turn_chunk(raw, turned, (int)threadIdx.x / 32, (int)threadIdx.x % 32);
+    hopper_store_fence();
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    hopper_store(&values, turned, tile * layout::keys, (batch * heads + head) * layout::size);
+    hopper_store_wait<0>();
 }
 
 /* ---------------------------------------------------------------- consumers -- */

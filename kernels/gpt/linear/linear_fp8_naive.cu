@@ -4,9 +4,7 @@
  *
  * Operations: 2 m n k in fp32. Bytes: 2 per multiply-add, mostly from L1 and L2.
  */
-#include <cuda_bf16.h>
-#include <cuda_fp8.h>
-
+#include "kernels/cuda/half.cuh"
 #include "linear_fp8.h"
 
 enum { SIDE = 16 };
@@ -14,9 +12,9 @@ enum { SIDE = 16 };
 static const int64_t MOST = (int64_t)1 << 36; /* multiply-adds */
 
 struct arguments {
-    const __nv_fp8_e4m3 *x, *w;
+    const uint8_t *x, *w;
     const float *x_scales, *w_scales;
-    __nv_bfloat16 *y;
+    uint16_t *y;
     int m, n, k;
     bool by_block;
 };
@@ -26,18 +24,18 @@ static __global__ void __launch_bounds__(SIDE *SIDE) linear_fp8_naive(const stru
     int64_t row = (int64_t)blockIdx.x * SIDE + threadIdx.y;
     int column = blockIdx.y * SIDE + threadIdx.x, groups = (of.k + LFP8_GROUP - 1) / LFP8_GROUP;
     if (row >= of.m || column >= of.n) return;
-    const __nv_fp8_e4m3 *x = of.x + row * of.k, *w = of.w + (int64_t)column * of.k;
+    const uint8_t *x = of.x + row * of.k, *w = of.w + (int64_t)column * of.k;
     float sum = 0.0f;
     for (int group = 0; group < groups; group++) {
         float part = 0.0f;
         int end = min((group + 1) * LFP8_GROUP, of.k);
         for (int l = group * LFP8_GROUP; l < end; l++)
-            part += (float)x[l] * (float)w[l];
+            part += e4m3_float(x[l]) * e4m3_float(w[l]);
         float sx = of.x_scales[of.by_block ? row * groups + group : 0];
         float sw = of.w_scales[of.by_block ? (int64_t)(column / LFP8_GROUP) * groups + group : 0];
         sum += sx * sw * part;
     }
-    of.y[row * of.n + column] = __float2bfloat16_rn(sum);
+    of.y[row * of.n + column] = bf16_of(sum);
 }
 
 /* Shapes that measure the ceiling of FP8 would take it a large part of a second, for nothing. */
@@ -51,11 +49,11 @@ static const char *supports(const struct assay_shape *shape)
 static int launch(struct assay_call *call)
 {
     const int64_t *value = call->shape->value;
-    const struct arguments arguments = {(const __nv_fp8_e4m3 *)call->buffer[LFP8_X],
-                                        (const __nv_fp8_e4m3 *)call->buffer[LFP8_W],
+    const struct arguments arguments = {(const uint8_t *)call->buffer[LFP8_X],
+                                        (const uint8_t *)call->buffer[LFP8_W],
                                         (const float *)call->buffer[LFP8_X_SCALES],
                                         (const float *)call->buffer[LFP8_W_SCALES],
-                                        (__nv_bfloat16 *)call->buffer[LFP8_Y],
+                                        (uint16_t *)call->buffer[LFP8_Y],
                                         (int)value[LFP8_M],
                                         (int)value[LFP8_N],
                                         (int)value[LFP8_K],

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "assay.h"
+#include "kernels/cuda/device_memory.h"
 #include "linear_parts.h"
 
 /* Memory on the device: room for the sums of every writer (a warp), and a word for each that is 0
@@ -15,8 +15,21 @@ struct linear_parts {
 
 /* In setup: memory for so many writers with so many sums per lane, for teardown to
  * cudaFree(parts->sums). 0, -1 or ASSAY_SKIP. */
-int linear_parts_init(struct linear_parts *parts, int64_t writers, int sums,
-                      struct assay_call *call);
+static inline int linear_parts_init(struct linear_parts *parts, int64_t writers, int sums,
+                                    struct assay_call *call)
+{
+    const int64_t sums_bytes = writers * 32 * sums * (int64_t)sizeof(float);
+    const int64_t ready_bytes = writers * (int64_t)sizeof(uint32_t);
+    void *memory;
+    *parts = {NULL, NULL};
+    int status =
+        device_memory(call, &memory, sums_bytes + ready_bytes, "the sums of divided tiles");
+    if (status) return status;
+    parts->sums = (float4 *)memory;
+    parts->ready = (uint32_t *)((char *)memory + sums_bytes);
+    return assay_cuda(cudaMemsetAsync(parts->ready, 0, ready_bytes, (cudaStream_t)call->stream),
+                      "the flags of divided tiles");
+}
 
 enum { LINEAR_PARTS_BATCH = 8 }; /* loads of 16 bytes per lane that are under way at a time */
 

@@ -12,7 +12,8 @@
 #include "linear.cuh"
 
 enum {
-    ROWS_WARPS = 8,
+    ROWS_LOG_WARPS = 3,
+    ROWS_WARPS = 1 << ROWS_LOG_WARPS,
     ROWS_THREADS = 32 * ROWS_WARPS,
     ROWS_COLUMNS = 4,
     ROWS_MOST = 8, /* rows of x at a time */
@@ -76,15 +77,18 @@ template <int WIDTH> static constexpr __host__ __device__ int rows_unroll(void)
 /* Rows and columns outside are read as the last one, and not written. */
 template <typename T, int WIDTH, int ROWS>
 static __global__ void __launch_bounds__(ROWS_THREADS)
-    linear_rows_kernel(struct linear_operands operands, int row_blocks, int sharers)
+    linear_rows_kernel(struct linear_operands operands, int row_blocks, int log_sharers)
 {
     __shared__ float part[ROWS_WARPS][ROWS * ROWS_COLUMNS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int step = sharers * 32 * WIDTH;
+    const int sharers = 1 << log_sharers, step = 32 * WIDTH << log_sharers;
     constexpr int unroll = rows_unroll<WIDTH>();
-    const int64_t k = operands.k, row0 = (int64_t)(blockIdx.x % row_blocks) * ROWS;
-    const int first = (int)blockIdx.x / row_blocks * (ROWS_WARPS / sharers);
-    const int column0 = (first + warp / sharers) * ROWS_COLUMNS;
+    /* Without a division where it can be: it would come before the first load. */
+    const int row = row_blocks > 1 ? (int)blockIdx.x % row_blocks : 0;
+    const int column = row_blocks > 1 ? (int)blockIdx.x / row_blocks : (int)blockIdx.x;
+    const int64_t k = operands.k, row0 = (int64_t)row * ROWS;
+    const int first = column * (ROWS_WARPS >> log_sharers);
+    const int column0 = (first + (warp >> log_sharers)) * ROWS_COLUMNS;
     const T *x[ROWS], *w[ROWS_COLUMNS];
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
@@ -93,7 +97,7 @@ static __global__ void __launch_bounds__(ROWS_THREADS)
     for (int i = 0; i < ROWS_COLUMNS; i++)
         w[i] = (const T *)operands.w + min((int64_t)column0 + i, operands.n - 1) * k;
     float sum[ROWS][ROWS_COLUMNS] = {};
-    int64_t at = (warp % sharers * 32 + lane) * WIDTH;
+    int64_t at = ((warp & (sharers - 1)) * 32 + lane) * WIDTH;
     for (; at + (unroll - 1) * step < k; at += unroll * step) {
         rows_chunk<T, WIDTH> chunk[unroll][ROWS_COLUMNS];
 #pragma unroll
@@ -116,7 +120,7 @@ static __global__ void __launch_bounds__(ROWS_THREADS)
             if (lane == 0) part[warp][row * ROWS_COLUMNS + column] = total;
         }
     __syncthreads();
-    if (warp % sharers != 0 || lane >= ROWS * ROWS_COLUMNS) return;
+    if ((warp & (sharers - 1)) != 0 || lane >= ROWS * ROWS_COLUMNS) return;
     float total = 0;
     for (int i = 0; i < sharers; i++)
         total += part[warp + i][lane];
@@ -124,17 +128,17 @@ static __global__ void __launch_bounds__(ROWS_THREADS)
 }
 
 /* How many warps share rows of w: as many as have work, but not more than keep a multiprocessor
- * busy with blocks of their own. */
-template <int WIDTH> static int rows_sharers(int64_t k, int64_t warps)
+ * busy with blocks of their own. The logarithm. */
+template <int WIDTH> static int rows_log_sharers(int64_t k, int64_t warps)
 {
-    int sharers = ROWS_WARPS;
-    while (sharers > 1) {
-        const int64_t half = sharers / 2, blocks = warps * half / ROWS_WARPS;
+    int log_sharers = ROWS_LOG_WARPS;
+    while (log_sharers > 0) {
+        const int64_t half = 1 << (log_sharers - 1), blocks = warps * half / ROWS_WARPS;
         bool idle = k <= half * 32 * WIDTH, brief = k <= half * 32 * WIDTH * rows_unroll<WIDTH>();
         if (!idle && !(brief && blocks >= assay_card()->multiprocessors)) break;
-        sharers /= 2;
+        log_sharers--;
     }
-    return sharers;
+    return log_sharers;
 }
 
 /* Blocks that share rows of w follow one another, so that L2 has them. */
@@ -143,10 +147,10 @@ static int rows_enqueue_wide(const struct linear_operands *operands, cudaStream_
 {
     const unsigned row_blocks = gpt_blocks(operands->m, ROWS);
     const unsigned warps = gpt_blocks(operands->n, ROWS_COLUMNS);
-    const int sharers = rows_sharers<WIDTH>(operands->k, (int64_t)warps * row_blocks);
+    const int log_sharers = rows_log_sharers<WIDTH>(operands->k, (int64_t)warps * row_blocks);
     linear_rows_kernel<T, WIDTH, ROWS>
-        <<<gpt_blocks(warps, ROWS_WARPS / sharers) * row_blocks, ROWS_THREADS, 0, stream>>>(
-            *operands, (int)row_blocks, sharers);
+        <<<gpt_blocks(warps, ROWS_WARPS >> log_sharers) * row_blocks, ROWS_THREADS, 0, stream>>>(
+            *operands, (int)row_blocks, log_sharers);
     return assay_launched();
 }
 

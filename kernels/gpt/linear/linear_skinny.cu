@@ -37,7 +37,8 @@ template <typename T, int COLUMNS_, int ROWS_, bool ALIGNED_> struct skinny_conf
     using output = T;
     static constexpr int COLUMNS = COLUMNS_, ROWS = ROWS_;
     static constexpr bool ALIGNED = ALIGNED_;
-    static constexpr int WARPS = COLUMNS * ROWS > 8 ? 4 : 8, THREADS = 32 * WARPS;
+    static constexpr int LOG_WARPS = COLUMNS * ROWS > 8 ? 2 : 3, WARPS = 1 << LOG_WARPS;
+    static constexpr int THREADS = 32 * WARPS;
     static constexpr int WIDTH = 16 / sizeof(T), DEPTH = SKINNY_CHUNK_BYTES / sizeof(T);
     /* Chunks that a warp loads at a time. */
     static constexpr int BY_X = SKINNY_LANE_LOADS / ROWS, BY_W = SKINNY_LANE_LOADS / COLUMNS / 2;
@@ -48,9 +49,10 @@ template <typename T, int COLUMNS_, int ROWS_, bool ALIGNED_> struct skinny_conf
     static constexpr int SHARED_BYTES = WARPS * SUMS * (int)sizeof(float);
 };
 
+/* The grid: along x the parts of tiles of columns, along y tiles of rows. */
 struct skinny_args {
+    int chunks, log_parts;
     struct linear_operands operands;
-    int row_blocks, parts;
 };
 
 /* The 16 bytes of a lane, as words. */
@@ -162,14 +164,15 @@ static __global__ void __launch_bounds__(CONFIG::THREADS, 2)
 {
     extern __shared__ __align__(16) float skinny_shared[];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int rank = (int)blockIdx.x % args.parts, block = (int)blockIdx.x / args.parts;
-    const int64_t row0 = (int64_t)(block % args.row_blocks) * (8 * CONFIG::ROWS);
-    const int column0 = block / args.row_blocks * (16 * CONFIG::COLUMNS);
-    const int chunks = ((int)args.operands.k + CONFIG::DEPTH - 1) / CONFIG::DEPTH;
-    const int sharers = args.parts * CONFIG::WARPS, share = rank * CONFIG::WARPS + warp;
+    /* No division: it would be a large part of what comes before the first load. */
+    const int rank = (int)blockIdx.x & ((1 << args.log_parts) - 1);
+    const int64_t row0 = (int64_t)blockIdx.y * (8 * CONFIG::ROWS);
+    const int column0 = ((int)blockIdx.x >> args.log_parts) * (16 * CONFIG::COLUMNS);
+    const int share = rank * CONFIG::WARPS + warp, log_shares = CONFIG::LOG_WARPS + args.log_parts;
+    skinny_expect_bias<typename CONFIG::type>(args.operands, column0, 16 * CONFIG::COLUMNS);
     float sum[CONFIG::COLUMNS][CONFIG::ROWS][4] = {};
-    skinny_sum<CONFIG>(sum, args.operands, row0, column0, chunks * share / sharers,
-                       chunks * (share + 1) / sharers, lane);
+    skinny_sum<CONFIG>(sum, args.operands, row0, column0, args.chunks * share >> log_shares,
+                       args.chunks * (share + 1) >> log_shares, lane);
     float *own = skinny_shared + warp * CONFIG::SUMS;
 #pragma unroll
     for (int column = 0; column < CONFIG::COLUMNS; column++)
@@ -179,7 +182,8 @@ static __global__ void __launch_bounds__(CONFIG::THREADS, 2)
             for (int i = 0; i < 4; i++)
                 own[(8 * row + mma_column(lane, i)) * CONFIG::PITCH + 16 * column +
                     mma_row(lane, i)] = sum[column][row][i];
-    skinny_finish<CONFIG>(args.operands, args.parts, 1.0f, skinny_shared, row0, column0, rank);
+    skinny_finish<CONFIG>(args.operands, 1 << args.log_parts, 1.0f, skinny_shared, row0, column0,
+                          rank);
 }
 
 /* ------------------------------------------------------------------ launch -- */
@@ -229,39 +233,46 @@ static int allow(const struct skinny_kernel *kernel)
 int linear_skinny_init(struct linear_skinny *product, int division,
                        const struct linear_operands *operands, enum gpt_precision precision)
 {
-    const int width = division / 4, parts = 1 << division % 4;
+    const int width = division / 4, log_parts = division % 4, parts = 1 << log_parts;
     const int64_t row_blocks = gpt_blocks(operands->m, SKINNY_ROWS);
     const int64_t rows = gpt_blocks(operands->m, row_blocks);
     const struct skinny_kernel kernel = precision == GPT_BF16
                                             ? kernel_for<uint16_t>(width, rows, operands->k)
                                             : kernel_for<float>(width, rows, operands->k);
     if (!kernel.kernel) return assay_error("rows are not aligned");
-    const int64_t blocks =
-        gpt_blocks(operands->n, kernel.columns) * gpt_blocks(operands->m, 8 * kernel.rows) * parts;
     if (parts > 1 && !assay_card()->arch_specific) return assay_error("no clusters");
     if (parts > 1 && operands->k < (int64_t)kernel.depth * parts * kernel.threads / 64)
         return assay_error("k is too short for %d parts", parts);
+    const int64_t blocks = (int64_t)gpt_blocks(operands->n, kernel.columns) * parts;
     if (blocks > INT32_MAX) return assay_error("too many blocks");
-    *product = {
-        *operands, kernel.kernel,   kernel.threads, kernel.shared_bytes, kernel.columns, parts,
-        0,         (unsigned)blocks};
-    product->row_blocks = (int)gpt_blocks(operands->m, 8 * kernel.rows);
+    *product = {};
+    product->operands = *operands;
+    product->kernel = kernel.kernel;
+    product->threads = kernel.threads;
+    product->shared_bytes = kernel.shared_bytes;
+    product->columns = kernel.columns;
+    product->log_parts = log_parts;
+    product->chunks = (int)gpt_blocks(operands->k, kernel.depth);
+    product->blocks = (unsigned)blocks;
+    product->row_blocks = gpt_blocks(operands->m, 8 * kernel.rows);
     return allow(&kernel);
 }
 
 int linear_skinny_enqueue(const struct linear_skinny *product, cudaStream_t stream)
 {
-    struct skinny_args args = {product->operands, product->row_blocks, product->parts};
+    struct skinny_args args = {product->chunks, product->log_parts, product->operands};
     void *pointers[] = {&args};
-    struct cluster_launch launch(product->parts, dim3(product->blocks), product->threads,
+    struct cluster_launch launch(1 << product->log_parts,
+                                 dim3(product->blocks, product->row_blocks), product->threads,
                                  (size_t)product->shared_bytes, stream);
-    if (product->parts == 1) launch.config.numAttrs = 0;
+    if (product->log_parts == 0) launch.config.numAttrs = 0;
     return assay_cuda(cudaLaunchKernelExC(&launch.config, product->kernel, pointers), "launch");
 }
 
 void linear_skinny_name(const struct linear_skinny *product, char *out, size_t size)
 {
-    (void)snprintf(out, size, "skinny, %d columns, k in %d", product->columns, product->parts);
+    (void)snprintf(out, size, "skinny, %d columns, k in %d", product->columns,
+                   1 << product->log_parts);
 }
 
 /* ----------------------------------------------------------------- variant -- */

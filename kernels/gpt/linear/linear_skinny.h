@@ -17,9 +17,10 @@ struct linear_skinny {
     struct linear_operands operands;
     const void *kernel;
     int threads, shared_bytes;
-    int columns, parts; /* of a block; of k */
-    int row_blocks;
-    unsigned blocks;
+    int columns, log_parts; /* of a block; of k */
+    int chunks;             /* of k */
+    unsigned blocks;        /* parts of tiles of columns */
+    unsigned row_blocks;
 };
 
 /* In setup, for tf32 or bf16. 0; or -1, also where the card cannot divide k so, or k is too short

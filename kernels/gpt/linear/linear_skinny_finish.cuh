@@ -7,6 +7,8 @@
 #include "kernels/cuda/hopper.cuh"
 #include "linear.cuh"
 
+enum { SKINNY_PARTS = 8 }; /* blocks of a cluster, at most */
+
 static __device__ __forceinline__ void skinny_add(float4 &sum, float4 more)
 {
     sum.x += more.x;
@@ -23,6 +25,16 @@ static __device__ __forceinline__ void skinny_put_quad(uint16_t *y, float4 v)
 static __device__ __forceinline__ void skinny_put_quad(float *y, float4 v)
 {
     *(float4 *)y = v;
+}
+
+/* The first threads: have the biases of `columns` columns in L2 when they are needed. */
+template <typename T>
+static __device__ __forceinline__ void skinny_expect_bias(const struct linear_operands &operands,
+                                                          int column0, int columns)
+{
+    const int64_t column = column0 + (int64_t)threadIdx.x;
+    if (operands.bias && (int)threadIdx.x < columns && column < operands.n)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"((const T *)operands.bias + column));
 }
 
 /* Four neighbouring outputs of a row, the first at a multiple of four. */
@@ -43,42 +55,50 @@ static __device__ __forceinline__ void skinny_put(const struct linear_operands &
     linear_write_pair<T>(operands, row, column + 2, make_float2(sum.z, sum.w));
 }
 
-/* The sums of the block's warps, or of the cluster's blocks, times `scale` to y. CONFIG says how
- * they lie in shared memory (skinny_config). */
+/* The sums of the block's warps, or of the cluster's blocks, times `scale` to y: the first
+ * `columns` of each row, a multiple of four. CONFIG says how they lie in shared memory
+ * (skinny_config). */
 template <typename CONFIG>
 static __device__ __forceinline__ void skinny_finish(const struct linear_operands &operands,
                                                      int parts, float scale, float *shared,
-                                                     int64_t row0, int column0, int rank)
+                                                     int64_t row0, int column0, int rank,
+                                                     int columns = 4 * CONFIG::QUADS)
 {
     constexpr int count = 8 * CONFIG::ROWS * CONFIG::QUADS;
     auto place = [&](int i) { return i / CONFIG::QUADS * CONFIG::PITCH + i % CONFIG::QUADS * 4; };
     auto put = [&](int i, float4 sum) {
+        if (i % CONFIG::QUADS * 4 >= columns) return;
         sum = make_float4(sum.x * scale, sum.y * scale, sum.z * scale, sum.w * scale);
         skinny_put<typename CONFIG::output>(operands, row0 + i / CONFIG::QUADS,
                                             column0 + i % CONFIG::QUADS * 4, sum);
     };
     __syncthreads();
-    for (int i = (int)threadIdx.x; i < count; i += CONFIG::THREADS) {
-        float4 sum = *(const float4 *)(shared + place(i));
+    if (CONFIG::WARPS > 1 || parts == 1)
+        for (int i = (int)threadIdx.x; i < count; i += CONFIG::THREADS) {
+            float4 sum = *(const float4 *)(shared + place(i));
 #pragma unroll
-        for (int warp = 1; warp < CONFIG::WARPS; warp++)
-            skinny_add(sum, *(const float4 *)(shared + warp * CONFIG::SUMS + place(i)));
-        if (parts == 1)
-            put(i, sum);
-        else
-            *(float4 *)(shared + place(i)) = sum;
-    }
+            for (int warp = 1; warp < CONFIG::WARPS; warp++)
+                skinny_add(sum, *(const float4 *)(shared + warp * CONFIG::SUMS + place(i)));
+            if (parts == 1)
+                put(i, sum);
+            else
+                *(float4 *)(shared + place(i)) = sum;
+        }
 #ifdef HOPPER_CODE
     if (parts == 1) return;
     hopper_cluster_sync();
     for (int i = rank * CONFIG::THREADS + (int)threadIdx.x; i < count;
          i += parts * CONFIG::THREADS) {
         const uint32_t at = hopper_shared(shared + place(i));
-        float4 sum = hopper_get_from(at, 0);
-        for (int part = 1; part < parts; part++)
-            skinny_add(sum, hopper_get_from(at, (uint32_t)part));
-        put(i, sum);
+        float4 of[SKINNY_PARTS]; /* all under way before the first is added */
+#pragma unroll
+        for (int part = 0; part < SKINNY_PARTS; part++)
+            if (part < parts) of[part] = hopper_get_from(at, (uint32_t)part);
+#pragma unroll
+        for (int part = 1; part < SKINNY_PARTS; part++)
+            if (part < parts) skinny_add(of[0], of[part]);
+        put(i, of[0]);
     }
-    hopper_cluster_sync(); /* no block ends while another may still read from it */
+    hopper_cluster_sync_reads(); /* no block ends while another may still read from it */
 #endif
 }

@@ -12,12 +12,16 @@
 #include "linear_swapped.cuh"
 
 enum {
+    SWAPPED_MOST = 32,               /* offers that are kept */
     SWAPPED_LEAST = 2,               /* stages of a part */
     SWAPPED_WAYS = 4,                /* 1, 2, 4 or 8 parts */
     SWAPPED_PAIR_BYTES = 111 * 1024, /* of stages, of two blocks on a multiprocessor */
     SWAPPED_PROCESSOR_BYTES = 228 * 1024,
     SWAPPED_OTHER_BYTES = 2048,       /* barriers, and what the system keeps */
     SWAPPED_PROCESSOR_THREADS = 1024, /* as their registers allow */
+    SWAPPED_LOWEST = 6,               /* bands of a group */
+    SWAPPED_HIGHEST = 12,
+    SWAPPED_GRID_MOST = 65535, /* blocks along y or z */
 };
 
 struct swapped_tile {
@@ -62,11 +66,29 @@ static const struct swapped_tile *tile_of(int tile, enum gpt_precision precision
                                  : &swapped_tiles<float>::all[tile];
 }
 
-/* Whether k has stages for so many parts. */
-static bool divides(const struct swapped_tile *of, int parts,
-                    const struct linear_operands *operands)
+/* How outputs get to y. */
+static int finish_of(const struct swapped_tile *of, int parts,
+                     const struct linear_operands *operands)
 {
-    return parts == 1 || (int)gpt_blocks(operands->k, of->depth) >= SWAPPED_LEAST * parts;
+    const int64_t bytes = operands->n * (WGMMA_ROW_BYTES / of->depth);
+    if (parts > 1) return LINEAR_SWAPPED_SUMS;
+    if (of->rows <= SWAPPED_DIRECT && bytes % 4 == 0) return LINEAR_SWAPPED_DIRECT;
+    return of->rows > SWAPPED_DIRECT && bytes % 16 == 0 ? LINEAR_SWAPPED_PANELS
+                                                        : LINEAR_SWAPPED_SUMS;
+}
+
+static int wide_of(const struct swapped_tile *of, const struct linear_swapped_how *how)
+{
+    return of->columns - how->narrow;
+}
+
+/* Whether k has stages for the parts, and the grid room for the columns. */
+static bool suits(const struct swapped_tile *of, const struct linear_swapped_how *how,
+                  const struct linear_operands *operands)
+{
+    if (how->parts > 1 && (int)gpt_blocks(operands->k, of->depth) < SWAPPED_LEAST * how->parts)
+        return false;
+    return gpt_blocks(operands->n, wide_of(of, how)) <= SWAPPED_GRID_MOST;
 }
 
 /* A tile's stages in shared memory, and how many blocks then are on a multiprocessor: two where
@@ -75,12 +97,13 @@ struct swapped_room {
     int stages, bytes, together;
 };
 
-static struct swapped_room room_of(const struct swapped_tile *of, int parts,
+static struct swapped_room room_of(const struct swapped_tile *of,
+                                   const struct linear_swapped_how *how,
                                    const struct linear_operands *operands)
 {
-    const int64_t blocks =
-        (int64_t)gpt_blocks(operands->m, of->rows) * gpt_blocks(operands->n, of->columns) * parts;
-    const int needed = (int)gpt_blocks(gpt_blocks(operands->k, of->depth), parts);
+    const int64_t blocks = (int64_t)gpt_blocks(operands->m, of->rows) *
+                           gpt_blocks(operands->n, wide_of(of, how)) * how->parts;
+    const int needed = (int)gpt_blocks(gpt_blocks(operands->k, of->depth), how->parts);
     const int pair = SWAPPED_PAIR_BYTES / of->stage_bytes;
     int stages = blocks > assay_card()->multiprocessors && pair >= 3 ? pair : of->stages;
     if (stages > of->stages) stages = of->stages;
@@ -96,24 +119,25 @@ static struct swapped_room room_of(const struct swapped_tile *of, int parts,
  * its products, the fetching of its rows at 64 bytes per cycle, or what these two read and write of
  * shared memory at 128; and what each round of blocks that fit takes besides. The numbers put the
  * fastest of sixteen shapes, or one within 1 % of it, among the first eight. */
-static double expected_cycles(const struct swapped_tile *of, int parts,
+static double expected_cycles(const struct swapped_tile *of, const struct linear_swapped_how *how,
                               const struct linear_operands *operands)
 {
+    const int parts = how->parts, wide = wide_of(of, how);
     const double bands = gpt_blocks(operands->m, of->rows), rows = ceil(operands->m / bands);
-    const double tiles = bands * gpt_blocks(operands->n, of->columns) * parts;
+    const double tiles = bands * gpt_blocks(operands->n, wide) * parts;
     const double blocks = ceil(tiles / assay_card()->multiprocessors);
-    const double rounds = ceil(blocks / room_of(of, parts, operands).together);
+    const double rounds = ceil(blocks / room_of(of, how, operands).together);
     const double stages = ceil((double)gpt_blocks(operands->k, of->depth) / parts);
-    const double groups = of->columns / WGMMA_ROWS, fetched = rows + of->columns;
+    const double groups = of->columns / WGMMA_ROWS, fetched = rows + wide;
     const double products = 2 * groups * of->rows;
     const double shared = groups * of->rows + of->columns + fetched;
-    const double outputs = rows * of->columns / (parts > 1 ? 12 : 24);
+    const double outputs = rows * wide / (parts > 1 ? 12 : 24);
     return blocks * stages * fmax(fmax(products, shared), 2 * fetched) + rounds * (1500 + outputs) +
            (parts > 1 ? 3500 : 0) + of->rows / 4.0;
 }
 
 struct swapped_offer {
-    int tile, parts;
+    struct linear_swapped_how how;
     double cycles;
 };
 
@@ -130,13 +154,16 @@ static int keep(struct swapped_offer *offers, int count, int most, struct swappe
     return count;
 }
 
-/* How outputs get to y. */
-static int finish_of(const struct swapped_tile *of, int parts,
-                     const struct linear_operands *operands, int bytes)
+/* Bands of a group: so many, or a few less or more, that the last group has few too few. */
+static int height_of(int bands)
 {
-    if (parts > 1) return LINEAR_SWAPPED_SUMS;
-    if (of->rows <= SWAPPED_DIRECT && operands->n * bytes % 4 == 0) return LINEAR_SWAPPED_DIRECT;
-    return operands->n * bytes % 16 == 0 ? LINEAR_SWAPPED_PANELS : LINEAR_SWAPPED_SUMS;
+    int best = bands;
+    if (bands <= SWAPPED_HIGHEST) return bands;
+    for (int height = SWAPPED_LOWEST; height <= SWAPPED_HIGHEST; height++) {
+        const int missing = (int)gpt_blocks(bands, height) * height - bands;
+        if (best == bands || missing <= (int)gpt_blocks(bands, best) * best - bands) best = height;
+    }
+    return gpt_blocks(bands, best) > SWAPPED_GRID_MOST ? bands : best;
 }
 
 static int make_maps(struct linear_swapped_plan *plan, const struct swapped_tile *of,
@@ -146,49 +173,52 @@ static int make_maps(struct linear_swapped_plan *plan, const struct swapped_tile
     const struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, bytes};
     const struct tensor_map_matrix y = {operands->y, operands->m, operands->n, bytes};
     if (of->by_tma && (tensor_map_init(&plan->x, &x, plan->rows) < 0 ||
-                       tensor_map_init(&plan->w, &w, of->columns) < 0))
+                       tensor_map_init(&plan->w, &w, plan->wide) < 0))
         return -1;
     return plan->finish == LINEAR_SWAPPED_PANELS ? tensor_map_init(&plan->y, &y, plan->rows) : 0;
 }
 
-int linear_swapped_make(struct linear_swapped *product, int tile, int parts,
+int linear_swapped_make(struct linear_swapped *product, const struct linear_swapped_how *how,
                         const struct linear_operands *operands, enum gpt_precision precision)
 {
-    const struct swapped_tile *of = tile_of(tile, precision);
-    const int bytes = (int)gpt_bytes(precision);
-    const struct swapped_room room = room_of(of, parts, operands);
+    const struct swapped_tile *of = tile_of(how->tile, precision);
+    const struct swapped_room room = room_of(of, how, operands);
     struct linear_swapped_plan *plan = &product->plan;
-    if (!divides(of, parts, operands)) return assay_error("k is too short for %d parts", parts);
+    if (!suits(of, how, operands)) return assay_error("no tile for this shape");
     memset(product, 0, sizeof *product); /* a gate compares arguments whole, gaps too */
     product->tile = of;
     plan->operands = *operands;
     plan->bands = (int)gpt_blocks(operands->m, of->rows);
+    plan->height = height_of(plan->bands);
     plan->rows = (int)gpt_blocks(operands->m, plan->bands);
-    plan->columns = (int)gpt_blocks(operands->n, of->columns);
-    plan->parts = parts;
-    plan->finish = finish_of(of, parts, operands, bytes);
+    plan->wide = wide_of(of, how);
+    while (1 << plan->log_parts < how->parts)
+        plan->log_parts++;
+    plan->steps = (int)gpt_blocks(operands->k, of->depth);
+    plan->finish = finish_of(of, how->parts, operands);
     plan->stages = room.stages;
     product->shared_bytes = room.bytes;
     if (cuda_allow_shared(of->kernel, SWAPPED_ALIGN + SWAPPED_ALONE_BYTES) < 0) return -1;
-    return make_maps(plan, of, operands, bytes);
+    return make_maps(plan, of, operands, (int)gpt_bytes(precision));
 }
 
 int linear_swapped_choose(struct linear_swapped *products, int most,
                           const struct linear_operands *operands, enum gpt_precision precision)
 {
-    struct swapped_offer offers[LINEAR_SWAPPED_TILES * SWAPPED_WAYS];
+    struct swapped_offer offers[SWAPPED_MOST];
     int count = 0;
+    if (most > SWAPPED_MOST) most = SWAPPED_MOST;
     for (int i = 0; i < LINEAR_SWAPPED_TILES * SWAPPED_WAYS; i++) {
-        struct swapped_offer offer = {i / SWAPPED_WAYS, 1 << i % SWAPPED_WAYS, 0};
-        const struct swapped_tile *of = tile_of(offer.tile, precision);
-        if (!divides(of, offer.parts, operands)) continue;
-        offer.cycles = expected_cycles(of, offer.parts, operands);
-        count = keep(offers, count, most, offer);
+        struct swapped_offer offer = {{i / SWAPPED_WAYS, 0, 1 << i % SWAPPED_WAYS}, 0};
+        const struct swapped_tile *of = tile_of(offer.how.tile, precision);
+        for (; offer.how.narrow < of->columns; offer.how.narrow += LINEAR_SWAPPED_NARROW) {
+            if (!suits(of, &offer.how, operands)) continue;
+            offer.cycles = expected_cycles(of, &offer.how, operands);
+            count = keep(offers, count, most, offer);
+        }
     }
     for (int i = 0; i < count; i++)
-        if (linear_swapped_make(&products[i], offers[i].tile, offers[i].parts, operands,
-                                precision) < 0)
-            return -1;
+        if (linear_swapped_make(&products[i], &offers[i].how, operands, precision) < 0) return -1;
     return count;
 }
 
@@ -197,18 +227,19 @@ int linear_swapped_enqueue(const struct linear_swapped *product, cudaStream_t st
     const struct swapped_tile *of = product->tile;
     const struct linear_swapped_plan *plan = &product->plan;
     void *pointers[] = {(void *)plan};
-    const dim3 grid((unsigned)plan->bands * (unsigned)plan->columns * (unsigned)plan->parts);
-    struct cluster_launch launch(plan->parts, grid, of->threads, (size_t)product->shared_bytes,
-                                 stream);
-    if (plan->parts == 1) launch.config.numAttrs = 0; /* plain launches start sooner */
+    const dim3 grid((unsigned)plan->height << plan->log_parts,
+                    gpt_blocks(plan->operands.n, plan->wide),
+                    gpt_blocks(plan->bands, plan->height));
+    struct cluster_launch launch(1 << plan->log_parts, grid, of->threads,
+                                 (size_t)product->shared_bytes, stream);
+    if (plan->log_parts == 0) launch.config.numAttrs = 0; /* plain launches start sooner */
     return assay_cuda(cudaLaunchKernelExC(&launch.config, of->kernel, pointers), "launch");
 }
 
 void linear_swapped_name(const struct linear_swapped *product, char *out, size_t size)
 {
-    (void)snprintf(out, size, "swapped %d x %d%s, k in %d", product->tile->rows,
-                   product->tile->columns, product->tile->by_tma ? "" : " copied",
-                   product->plan.parts);
+    (void)snprintf(out, size, "swapped %d x %d%s, k in %d", product->tile->rows, product->plan.wide,
+                   product->tile->by_tma ? "" : " copied", 1 << product->plan.log_parts);
 }
 
 /* ----------------------------------------------------------------- variant -- */
@@ -222,8 +253,8 @@ static int setup(struct assay_call *call)
     if (!product) return assay_error("out of memory");
     if (linear_begin(call, NULL, &operands) < 0) return -1;
     if (linear_swapped_choose(product, 1, &operands,
-                              (enum gpt_precision)call->shape->value[LINEAR_PRECISION]) < 0)
-        return -1;
+                              (enum gpt_precision)call->shape->value[LINEAR_PRECISION]) != 1)
+        return assay_error("no tile for this shape");
     linear_swapped_name(product, call->note, sizeof call->note);
     return 0;
 }

@@ -4,12 +4,14 @@
  * may be any multiple of 8. So few rows of x cost little more than the reading of w, and tiles come
  * in sizes of which some number just fills the device.
  *
- * A block has one tile and ends with it. A stage is 128 bytes of k of both operands. By TMA: one
- * thread fetches as many stages as there is room for, before any other thread has begun, and the
- * warpgroups multiply. By the threads themselves: cp.async, 16 bytes at a time, which for a few
+ * A block has one tile and ends with it. A stage is 128 bytes of k of both operands. By TMA: the
+ * warps ask for as many stages as there is room for, one thread for the rest, and the warpgroups
+ * multiply. By the threads themselves: cp.async, 16 bytes at a time, which for a few
  * stages ends sooner, since nothing is fetched first that says where the operands are. Where
- * several blocks fit on a multiprocessor, one fetches while another stores. Rows of x that are not
- * there are not fetched: what stands in their place reaches only outputs that are not stored.
+ * several blocks fit on a multiprocessor, one fetches while another stores. Rows that
+ * are not there are not fetched: what stands in their place reaches only outputs that are not
+ * stored. So a tile may also take fewer rows of w than it has room for, where that fills the
+ * device.
  *
  * Outputs lie across: a lane has neighbouring rows of y. They are turned on the way to shared
  * memory, from where TMA stores them; those of a few rows go to y directly. A cluster of up to 8
@@ -20,13 +22,11 @@
 
 #include "kernels/cuda/wgmma.cuh"
 #include "kernels/gpt/mma.cuh"
-#include "linear_order.h"
 #include "linear_swapped.h"
 #include "linear_swapped_store.cuh"
 
 enum {
     SWAPPED_ALIGN = 1024,
-    SWAPPED_GROUP = 8,
     SWAPPED_COPIED_BYTES = 72 * 1024, /* of stages, three blocks on a multiprocessor */
     SWAPPED_ALONE_BYTES = 216 * 1024, /* one */
     SWAPPED_STEPS = WGMMA_ROW_BYTES / WGMMA_STEP_BYTES,
@@ -71,29 +71,33 @@ static __device__ __forceinline__ void swapped_fetch(const struct linear_swapped
                                                      const swapped_ring &ring, int step, int stage)
 {
     const uint32_t w = ring.stages + stage * CONFIG::STAGE_BYTES, arrived = ring.full + 8 * stage;
-    hopper_barrier_expect(arrived, CONFIG::W_BYTES + plan.rows * WGMMA_ROW_BYTES);
+    hopper_barrier_expect(arrived, (plan.wide + plan.rows) * WGMMA_ROW_BYTES);
     hopper_load(w, &plan.w, step * CONFIG::DEPTH, work.column, arrived);
     hopper_load(w + CONFIG::W_BYTES, &plan.x, step * CONFIG::DEPTH, work.row, arrived);
 }
 
-/* One thread: the barriers, and as many stages as there is room for. */
+/* Each warp: the barriers of its share of the ring, and what is to be put there. To ask for a stage
+ * takes a thread about 130 cycles, so that the warps together have asked for all before one alone
+ * would have for the third; none waits for another's barriers. The number of the warp is the same
+ * in all lanes, as wgmma_tile has it. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_begin(const struct linear_swapped_plan &plan,
                                                      const swapped_work &work,
                                                      const swapped_ring &ring)
 {
-    hopper_prefetch(&plan.w);
-    hopper_prefetch(&plan.x);
-    for (int stage = 0; stage < ring.count; stage++) {
+    const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
+    if (threadIdx.x % 32 != 0) return;
+#pragma unroll 1
+    for (int stage = warp; stage < ring.count; stage += CONFIG::THREADS / 32) {
         hopper_barrier_init(ring.full + 8 * stage, 1);
         hopper_barrier_init(ring.empty + 8 * stage, CONFIG::CONSUMERS / 32);
+        hopper_barrier_publish();
+        if (work.begin + stage < work.end)
+            swapped_fetch<CONFIG>(plan, work, ring, work.begin + stage, stage);
     }
-    hopper_barrier_publish();
-    for (int stage = 0; stage < min(work.end - work.begin, ring.count); stage++)
-        swapped_fetch<CONFIG>(plan, work, ring, work.begin + stage, stage);
 }
 
-/* The same thread: the rest, each when its place is free. */
+/* One thread: the rest, each when its place is free. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_go_on(const struct linear_swapped_plan &plan,
                                                      const swapped_work &work,
@@ -171,7 +175,7 @@ static __device__ __forceinline__ void swapped_copy(const struct linear_operands
     const uint32_t to = stages + (step - work.begin) % CONFIG::COPIED_STAGES * CONFIG::STAGE_BYTES;
     if (step < work.end) {
         swapped_copy<CONFIG, CONFIG::W_ROWS>(to, (const T *)of.w, work.column,
-                                             min(CONFIG::W_ROWS, (int)of.n - work.column), k0, k);
+                                             work.until - work.column, k0, k);
         swapped_copy<CONFIG, CONFIG::X_ROWS>(to + CONFIG::W_BYTES, (const T *)of.x, work.row,
                                              work.rows, k0, k);
     }
@@ -198,11 +202,17 @@ static __device__ __forceinline__ void swapped_sum_copied(float (&sum)[CONFIG::X
     wgmma_pin(sum);
 }
 
-/* Whether outputs go to y directly, which can be gone through at any time. */
-template <typename CONFIG>
-static __device__ __forceinline__ bool swapped_rehearses(const struct linear_swapped_plan &plan)
+/* A block's work, without a division: those would be most of what comes before the first load. */
+static __device__ __forceinline__ swapped_work
+swapped_work_of(const struct linear_swapped_plan &plan, int band, int rank)
 {
-    return CONFIG::DIRECT && plan.finish == LINEAR_SWAPPED_DIRECT;
+    const int column = (int)blockIdx.y * plan.wide, row = band * plan.rows;
+    return {column,
+            min(column + plan.wide, (int)plan.operands.n),
+            row,
+            min(plan.rows, (int)plan.operands.m - row),
+            plan.steps * rank >> plan.log_parts,
+            plan.steps * (rank + 1) >> plan.log_parts};
 }
 
 #endif
@@ -220,48 +230,29 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
         (SWAPPED_ALIGN - hopper_shared(swapped_shared) % SWAPPED_ALIGN) % SWAPPED_ALIGN;
     const swapped_ring ring = {hopper_shared(memory), hopper_shared(barriers),
                                hopper_shared(barriers) + 8 * CONFIG::MOST, plan.stages};
-    const int rank = (int)blockIdx.x % plan.parts;
-    const struct linear_tile at =
-        linear_order((int)blockIdx.x / plan.parts, plan.bands, plan.columns, SWAPPED_GROUP);
-    const int stages = ((int)plan.operands.k + CONFIG::DEPTH - 1) / CONFIG::DEPTH;
-    const int row = at.band * plan.rows;
-    const swapped_work work = {at.column * CONFIG::W_ROWS, row,
-                               min(plan.rows, (int)plan.operands.m - row),
-                               stages * rank / plan.parts, stages * (rank + 1) / plan.parts};
-    const bool fetches = CONFIG::BY_TMA && threadIdx.x == CONFIG::CONSUMERS;
+    const int rank = (int)blockIdx.x & ((1 << plan.log_parts) - 1);
+    const int band = (int)blockIdx.z * plan.height + ((int)blockIdx.x >> plan.log_parts);
+    if (band >= plan.bands) return; /* the last group may have fewer */
+    const swapped_work work = swapped_work_of(plan, band, rank);
+    const int column = work.column + (int)threadIdx.x / 32 * 16, lane = threadIdx.x % 32;
+    swapped_bias<typename CONFIG::type> bias;
+    float sum[CONFIG::X_ROWS / 2];
     if (CONFIG::BY_TMA) {
-        if (fetches) swapped_begin<CONFIG>(plan, work, ring);
+        swapped_begin<CONFIG>(plan, work, ring);
+        bias = swapped_bias_of<typename CONFIG::type>(plan.operands, column, lane);
         __syncthreads();
+        if (threadIdx.x < CONFIG::CONSUMERS)
+            swapped_sum<CONFIG>(sum, work, ring);
+        else if (threadIdx.x == CONFIG::CONSUMERS)
+            swapped_go_on<CONFIG>(plan, work, ring);
+        __syncwarp();
     } else {
         for (int step = work.begin; step < work.begin + CONFIG::COPIED_STAGES - 1; step++)
             swapped_copy<CONFIG>(plan.operands, work, ring.stages, step);
+        bias = swapped_bias_of<typename CONFIG::type>(plan.operands, column, lane);
+        swapped_sum_copied<CONFIG>(sum, plan.operands, work, ring.stages);
     }
-    /* While the first stage is under way the code that stores outputs is fetched too, by going
-     * through it without rows: it would come from device memory when they are ready. */
-#pragma unroll 1
-    for (int rehearsal = swapped_rehearses<CONFIG>(plan); rehearsal >= 0; rehearsal--) {
-        float out[CONFIG::X_ROWS / 2];
-        swapped_work stored = work;
-        if (!rehearsal) {
-            float sum[CONFIG::X_ROWS / 2];
-            if (!CONFIG::BY_TMA)
-                swapped_sum_copied<CONFIG>(sum, plan.operands, work, ring.stages);
-            else if (threadIdx.x < CONFIG::CONSUMERS)
-                swapped_sum<CONFIG>(sum, work, ring);
-            else if (fetches)
-                swapped_go_on<CONFIG>(plan, work, ring);
-            __syncwarp();
-#pragma unroll
-            for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
-                out[i] = sum[i];
-        } else {
-            stored.rows = 0;
-#pragma unroll
-            for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
-                out[i] = 0;
-        }
-        swapped_finish<CONFIG>(plan, memory, out, stored, rank);
-    }
+    swapped_finish<CONFIG>(plan, memory, sum, work, bias, rank);
 #else
     __trap();
 #endif

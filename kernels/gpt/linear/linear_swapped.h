@@ -12,14 +12,19 @@
  * memory first. */
 enum { LINEAR_SWAPPED_DIRECT, LINEAR_SWAPPED_PANELS, LINEAR_SWAPPED_SUMS };
 
+/* The grid: along x the parts of `height` bands, along y the columns of tiles, along z groups of
+ * bands. So tiles that are computed at the same time share operands in L2. */
 struct linear_swapped_plan {
     CUtensorMap x, w, y;
-    struct linear_operands operands;
-    int bands, columns; /* tiles */
-    int rows;           /* of x, of a band */
-    int parts;          /* of k, by the blocks of a cluster */
+    /* All that comes before the first load, 64 bytes together. */
+    int bands, height; /* all, and of a group */
+    int rows;          /* of x, of a band */
+    int wide;          /* rows of w of a tile */
+    int log_parts;     /* of k, by the blocks of a cluster */
+    int steps;         /* stages of k */
+    int stages;        /* of the ring */
     int finish;
-    int stages; /* of the ring */
+    struct linear_operands operands;
 };
 
 /* What a launch needs. */
@@ -29,10 +34,17 @@ struct linear_swapped {
     int shared_bytes;
 };
 
-/* In setup, for tf32 or bf16, k aligned to 16 bytes: a tile, and in how many parts k is divided. 0;
- * or -1, also if k is too short for them. */
-enum { LINEAR_SWAPPED_TILES = 17 };
-int linear_swapped_make(struct linear_swapped *product, int tile, int parts,
+/* A tile, `narrow` of whose rows of w are left out, and in how many parts k is divided. */
+enum { LINEAR_SWAPPED_TILES = 17, LINEAR_SWAPPED_NARROW = 16 };
+struct linear_swapped_how {
+    int tile;
+    int narrow; /* a multiple of LINEAR_SWAPPED_NARROW */
+    int parts;  /* 1, 2, 4 or 8 */
+};
+
+/* In setup, for tf32 or bf16, k aligned to 16 bytes. 0; or -1, also if k is too short for the
+ * parts, n too large, or the tile's outputs leave it no choice of rows. */
+int linear_swapped_make(struct linear_swapped *product, const struct linear_swapped_how *how,
                         const struct linear_operands *operands, enum gpt_precision precision);
 
 /* The same of the `most` products that are expected to be the fastest, in that order. How many

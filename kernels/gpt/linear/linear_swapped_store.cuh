@@ -13,8 +13,9 @@
 
 /* Where a block's work is. */
 struct swapped_work {
-    int column, row, rows; /* of x: the first, and how many */
-    int begin, end;        /* stages of k */
+    int column, until; /* rows of w: the first, and the one behind the last */
+    int row, rows;     /* of x: the first, and how many */
+    int begin, end;    /* stages of k */
 };
 
 /* Two neighbouring outputs of a row of y, and the one with number `row` of the tile. */
@@ -45,7 +46,7 @@ static __device__ __forceinline__ void swapped_store(uint16_t, const struct line
         const swapped_pair pair =
             swapped_turn(uint16_t(), sum[i], sum[i + 1], i / 4 * 8 + mma_column(lane, 0), lane);
         const int at = column + lane / 4 / 2 * 2 + i % 4 * 4;
-        if (pair.row < work.rows && at < of.n)
+        if (pair.row < work.rows && at < work.until)
             *(uint32_t *)((uint16_t *)of.y + (int64_t)(work.row + pair.row) * of.n + at) =
                 pair.word;
     }
@@ -59,7 +60,7 @@ static __device__ __forceinline__ void swapped_store(float, const struct linear_
 #pragma unroll
     for (int i = 0; i < CONFIG::X_ROWS / 2; i++) {
         const int row = i / 4 * 8 + mma_column(lane, i % 4), at = column + mma_row(lane, i % 4);
-        if (row < work.rows && at < of.n)
+        if (row < work.rows && at < work.until)
             ((float *)of.y)[(int64_t)(work.row + row) * of.n + at] = sum[i];
     }
 }
@@ -100,7 +101,25 @@ static __device__ __forceinline__ void swapped_put(float, unsigned char *panels,
     }
 }
 
-/* A warpgroup's outputs to y, by TMA. */
+/* A warpgroup: its panels to y, of a tile whose last panel is not whole. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_copy_panels(const struct linear_operands &of,
+                                                           unsigned char *panels,
+                                                           const swapped_work &work, int column)
+{
+    using T = typename CONFIG::type;
+    const int thread = threadIdx.x % WGMMA_THREADS, chunk = thread % 8;
+    for (int panel = 0; panel < CONFIG::PANELS; panel++) {
+        const int at = column + panel * CONFIG::PANEL + chunk * (16 / (int)sizeof(T));
+        if (at >= work.until) return;
+        for (int row = thread / 8; row < work.rows; row += WGMMA_THREADS / 8)
+            *(uint4 *)((T *)of.y + (int64_t)(work.row + row) * of.n + at) =
+                *(const uint4 *)swapped_place(panels + panel * CONFIG::X_ROWS * WGMMA_ROW_BYTES,
+                                              row, 16 * chunk);
+    }
+}
+
+/* A warpgroup's outputs to y, whole panels by TMA. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_store_panels(const struct linear_swapped_plan &plan,
                                                             unsigned char *memory,
@@ -110,54 +129,62 @@ static __device__ __forceinline__ void swapped_store_panels(const struct linear_
 {
     constexpr int panel_bytes = CONFIG::X_ROWS * WGMMA_ROW_BYTES;
     unsigned char *own = memory + group * CONFIG::PANELS * panel_bytes;
+    const int column = work.column + group * WGMMA_ROWS;
     swapped_put<CONFIG>(typename CONFIG::type(), own, sum, warp * 16, lane);
     hopper_store_fence();
     hopper_turn_wait(1 + group, WGMMA_THREADS);
+    if (plan.wide < CONFIG::W_ROWS) {
+        swapped_copy_panels<CONFIG>(plan.operands, own, work, column);
+        return;
+    }
     if (threadIdx.x % WGMMA_THREADS != 0) return;
     for (int panel = 0; panel < CONFIG::PANELS; panel++) {
-        const int column = work.column + group * WGMMA_ROWS + panel * CONFIG::PANEL;
-        if (column < plan.operands.n)
-            hopper_store(&plan.y, hopper_shared(own + panel * panel_bytes), column, work.row);
+        const int at = column + panel * CONFIG::PANEL;
+        if (at < plan.operands.n)
+            hopper_store(&plan.y, hopper_shared(own + panel * panel_bytes), at, work.row);
     }
     hopper_store_wait<0>();
 }
 
-/* A lane's sums, with the biases of its two columns. */
-template <typename CONFIG>
-static __device__ __forceinline__ void swapped_add_bias(const struct linear_operands &of,
-                                                        float (&sum)[CONFIG::X_ROWS / 2],
-                                                        int column, int lane)
+/* The biases of a lane's two columns, asked for before the sums begin, so that nothing waits for
+ * them. Where the outputs are sums of parts, other threads add them, and find them nearby. */
+template <typename T> struct swapped_bias {
+    T upper, lower;
+};
+
+template <typename T>
+static __device__ __forceinline__ swapped_bias<T> swapped_bias_of(const struct linear_operands &of,
+                                                                  int column, int lane)
 {
-    using T = typename CONFIG::type;
-    if (!of.bias) return;
     const T *bias = (const T *)of.bias;
-    const float upper = gpt_float(__ldg(bias + min(column + mma_row(lane, 0), (int)of.n - 1)));
-    const float lower = gpt_float(__ldg(bias + min(column + mma_row(lane, 2), (int)of.n - 1)));
-#pragma unroll
-    for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
-        sum[i] += i % 4 < 2 ? upper : lower;
+    if (!bias) return {};
+    return {__ldg(bias + min(column + mma_row(lane, 0), (int)of.n - 1)),
+            __ldg(bias + min(column + mma_row(lane, 2), (int)of.n - 1))};
 }
 
 /* All threads of a block whose warpgroups have these sums; others have none. */
 template <typename CONFIG>
-static __device__ __forceinline__ void swapped_finish(const struct linear_swapped_plan &plan,
-                                                      unsigned char *memory,
-                                                      float (&sum)[CONFIG::X_ROWS / 2],
-                                                      const swapped_work &work, int rank)
+static __device__ __forceinline__ void swapped_finish(
+    const struct linear_swapped_plan &plan, unsigned char *memory, float (&sum)[CONFIG::X_ROWS / 2],
+    const swapped_work &work, swapped_bias<typename CONFIG::type> bias, int rank)
 {
     const int group = threadIdx.x / WGMMA_THREADS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const bool consumes = !CONFIG::BY_TMA || group < CONFIG::GROUPS;
     const int column = work.column + 16 * warp;
+    if (plan.operands.bias && plan.finish != LINEAR_SWAPPED_SUMS) {
+        const float upper = gpt_float(bias.upper), lower = gpt_float(bias.lower);
+#pragma unroll
+        for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
+            sum[i] += i % 4 < 2 ? upper : lower;
+    }
     if (CONFIG::DIRECT && plan.finish == LINEAR_SWAPPED_DIRECT) {
         if (!consumes) return;
-        swapped_add_bias<CONFIG>(plan.operands, sum, column, lane);
         swapped_store<CONFIG>(typename CONFIG::type(), plan.operands, sum, work, column, lane);
         return;
     }
     __syncthreads(); /* every warp's products have read the ring */
-    if (plan.finish == LINEAR_SWAPPED_PANELS) {
+    if (!CONFIG::DIRECT && plan.finish == LINEAR_SWAPPED_PANELS) {
         if (!consumes) return;
-        swapped_add_bias<CONFIG>(plan.operands, sum, column, lane);
         swapped_store_panels<CONFIG>(plan, memory, sum, work, group, warp % 4, lane);
         return;
     }
@@ -169,7 +196,8 @@ static __device__ __forceinline__ void swapped_finish(const struct linear_swappe
                    mma_row(lane, i % 4)] = sum[i];
     struct linear_operands operands = plan.operands;
     operands.m = min(operands.m, (int64_t)(work.row + work.rows)); /* others are of the next tile */
-    skinny_finish<CONFIG>(operands, plan.parts, 1.0f, shared, work.row, work.column, rank);
+    skinny_finish<CONFIG>(operands, 1 << plan.log_parts, 1.0f, shared, work.row, work.column, rank,
+                          plan.wide);
 }
 
 #endif

@@ -40,7 +40,7 @@ struct ring_args {
     float *y;
     int64_t ldr, ldy;
     int m, n, k;
-    bool gelu;
+    int gelu; /* no bytes without a value: a gate compares arguments whole */
 };
 
 /* The configuration of a tile: warps down and across, while the remaining warps take slices of k;
@@ -360,6 +360,6 @@ template <class CONFIG, bool NORM> static constexpr struct ring ring_of(const ch
     return ring;
 }
 
-/* In model_ring_fp32.cu. */
+/* In model_ring.cu. */
 extern const struct ring rings[];
 extern const int rings_count;

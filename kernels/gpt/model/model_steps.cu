@@ -208,7 +208,7 @@ struct gemv_args {
     void *y;
     int64_t ldx, ldr, ldy;
     int m, n, k;
-    bool gelu;
+    int gelu; /* no bytes without a value: a gate compares arguments whole */
 };
 
 /* Load x to shared memory as fp32 [m][k], normalised if the step has a norm; one warp per row. */

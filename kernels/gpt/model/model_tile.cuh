@@ -25,7 +25,7 @@ struct tile_args {
     void *y;
     int64_t ldx, ldr, ldy;
     int m, n, k;
-    bool gelu;
+    int gelu; /* no bytes without a value: a gate compares arguments whole */
 };
 
 /* Words of a whole row in shared memory, padding and all. */

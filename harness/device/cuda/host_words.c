@@ -1,0 +1,58 @@
+#include "device/cuda/host_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Libraries, the heap and the stack lie high, and what the driver maps low is not taken for the
+ * host's: there an upper half is a number like 2, which arguments have too. */
+enum { LEAST_HALF = 0x4000, MOST_HALF = 0xffff, MOST_HALVES = 256 };
+
+/* The upper halves of the addresses of this process, from /proc/self/maps. */
+static struct {
+    uint32_t half[MOST_HALVES];
+    int count;
+} known;
+
+static bool is_known(uint32_t half)
+{
+    for (int i = 0; i < known.count; i++)
+        if (known.half[i] == half) return true;
+    return false;
+}
+
+/* Not those that are reserved only, which may be of any size. */
+static void read_known(void)
+{
+    char line[512], mode;
+    uint64_t begin, end;
+    FILE *file = fopen("/proc/self/maps", "r");
+    known.count = 0;
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %c", &begin, &end, &mode) != 3) continue;
+        for (uint64_t half = begin >> 32; mode == 'r' && half <= (end - 1) >> 32; half++)
+            if (known.count < MOST_HALVES && !is_known((uint32_t)half))
+                known.half[known.count++] = (uint32_t)half;
+    }
+    if (file) (void)fclose(file);
+}
+
+/* Asked of the system, because memory comes and goes. */
+static bool is_readable(uint64_t address)
+{
+    char byte;
+    const struct iovec here = {&byte, 1}, there = {(void *)(uintptr_t)address, 1};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1;
+}
+
+uint64_t host_words_plain(uint64_t word, bool *is_address)
+{
+    uint64_t half = word >> 32;
+    *is_address = false;
+    if (half < LEAST_HALF || half > MOST_HALF) return word;
+    if (!is_known((uint32_t)half)) read_known();
+    if (!is_known((uint32_t)half)) return word;
+    *is_address = is_readable(word);
+    return *is_address ? 0 : (uint32_t)word;
+}

@@ -1,0 +1,14 @@
+/*
+ * host_words.h - words among a kernel's arguments that are addresses of this process's own memory.
+ * As a rule no kernel reads them: they are what the stack held where a structure has a gap, and
+ * differ from process to process, since the system places stack, heap and libraries by chance.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The word, with zeros in place of an address of the host, or of the upper half of one where the
+ * gap is of four bytes: another process may have zeros there. `is_address`: the whole of it is one.
+ * For words that are in no allocation of the device. One thread. */
+uint64_t host_words_plain(uint64_t word, bool *is_address);
