@@ -134,9 +134,9 @@ static int memory_init(struct model_persistent *persistent, const struct model *
                        struct assay_call *call)
 {
     struct persistent_args *args = &persistent->args;
-    int64_t row = model->batch * model->channels, pieces = args->pieces;
-    const int64_t count[PERSISTENT_KINDS] = {
-        row, row, 3 * row, 4 * row, row, (pieces - 1) * (row + 2 * model->batch * model->heads)};
+    int64_t row = model->batch * model->channels, part = row + 2 * model->batch * model->heads;
+    const int64_t count[PERSISTENT_KINDS] = {2 * row, 2 * row, 6 * row,
+                                             8 * row, 2 * row, (args->pieces - 1) * part};
     int64_t outputs = 7 * model->layers * model->channels + model->vocabulary, words = 4;
     for (int kind = 0; kind < PERSISTENT_KINDS; kind++)
         words += count[kind];

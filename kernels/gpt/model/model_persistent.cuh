@@ -264,7 +264,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         int column = step.first + row, at = sequence * step.n + column;
         if (product == MODEL_P_PROJ || product == MODEL_P_FC2)
             out.stream = stream() + sequence * args.stream_rows + row;
-        if (product != MODEL_P_HEAD) out.words = step.to + at;
+        if (product != MODEL_P_HEAD) out.words = step.to + word_place(at);
         if (layer + (product == MODEL_P_FC2 && args.vocabulary == 0) == args.layers)
             out.y = (T *)args.y + at;
         if (product == MODEL_P_QKV && column >= c)
@@ -351,7 +351,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         for (int i = threadIdx.x; i < step.rows * args.batch; i += PERSISTENT_LANES) {
             int row = i / step.rows, own = i % step.rows, column = step.first + own;
             float x = persistent_input<T>(args, row, column);
-            word_put(step.to + row * step.n + column, x, turn);
+            word_put(step.to + word_place(row * step.n + column), x, turn);
             stream()[row * args.stream_rows + own] = x;
         }
     }

@@ -5,6 +5,10 @@
  * bit is the word's turn, 1 or 0, the other one each time that the word is written. Who reads a
  * word waits until it has the turn that it expects. No word is written again before all that read
  * it have: what is written next depends on what they made of it.
+ *
+ * Words are in quads, each read at once, and each on 32 bytes, of which the second half is left
+ * free: who reads and writes neighbours shares fewer lines. The pieces of the attention are read
+ * word by word, and are side by side.
  */
 #pragma once
 

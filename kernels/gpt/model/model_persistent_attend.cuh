@@ -176,12 +176,12 @@ template <typename T, int L> struct persistent_attention {
     {
         int size = args.size, c = args.channels;
         const uint32_t *words =
-            args.words[PERSISTENT_QKV] + (int64_t)item.batch * 3 * c + item.head * size;
+            args.words[PERSISTENT_QKV] + 2 * ((int64_t)item.batch * 3 * c + item.head * size);
         bool mine = 4 * lane < size;
-        words += 4 * lane;
+        words += 2 * 4 * lane;
         uint4 out[3];
-        words_wait([=](int i) { return mine && (whole || i == 0) ? words + i * c : NULL; }, turn,
-                   out);
+        words_wait([=](int i) { return mine && (whole || i == 0) ? words + 2 * i * c : NULL; },
+                   turn, out);
         __syncwarp(); /* the item before is read */
 #pragma unroll
         for (int i = 0; i < 3; i++)
@@ -267,9 +267,8 @@ template <typename T, int L> struct persistent_attention {
                 value = fmaf(value, keep, word_number(other[0]) * of);
             }
         }
-        word_put(args.words[PERSISTENT_ATTENDED] + item.batch * args.channels + item.head * size +
-                     i,
-                 __fdividef(value, all), turn);
+        int at = item.batch * args.channels + item.head * size + i;
+        word_put(args.words[PERSISTENT_ATTENDED] + word_place(at), __fdividef(value, all), turn);
     }
 
     /* The words of a piece but the last: sums, peak and total. */

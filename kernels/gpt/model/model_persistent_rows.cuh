@@ -58,9 +58,9 @@ template <typename T, int B, int APART> struct persistent_rows {
         const int STEP = PERSISTENT_UNIT * APART;
         int whole = min(PERSISTENT_UNIT * end, k);
         int count = row < args.batch ? min(N, (whole - at + STEP - 1) / STEP) : 0;
-        const uint32_t *own = words + (int64_t)row * k + at;
+        const uint32_t *own = words + 2 * ((int64_t)row * k + at);
         uint4 out[N] = {};
-        words_wait([=](int i) { return i < count ? own + i * STEP : NULL; }, turn, out);
+        words_wait([=](int i) { return i < count ? own + 2 * i * STEP : NULL; }, turn, out);
 #pragma unroll
         for (int i = 0; i < N; i++)
             x[i] = word_numbers(out[i]);

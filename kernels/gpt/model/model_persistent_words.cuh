@@ -76,6 +76,12 @@ static __device__ __forceinline__ void words_wait(AT at, uint32_t turn, WORDS (&
     }
 }
 
+/* Where word i is (model_persistent.h); the first of a quad is at 2 i. */
+static __device__ __forceinline__ int word_place(int i)
+{
+    return i + (i & ~3);
+}
+
 /* Four neighbouring elements in memory of the type. */
 static __device__ __forceinline__ float4 persistent_four(const float *from)
 {
