@@ -20,6 +20,21 @@
 #include "model_persistent.cuh"
 #include "model_persistent_fold.cuh"
 
+template <typename T, int B, bool TENSOR, int PAIR>
+static __global__ void __launch_bounds__(persistent_threads(PAIR), 1)
+    persistent(const __grid_constant__ struct persistent_args args)
+{
+#if __CUDA_ARCH__ >= 900
+    int lane = (int)threadIdx.x;
+    if (B == 1 && TENSOR) asm volatile("" : "+r"(lane)); /* read from %tid once */
+    lane %= 32;
+    int warp = __shfl_sync(0xffffffffu, (int)(threadIdx.x / 32), 0); /* known to be the warp's */
+    persistent_block<T, B, TENSOR, PAIR> block = {
+        args, {args, 0, 0, 0}, {args, lane}, {0, 0}, 0, lane, warp};
+    block.run_all();
+#endif
+}
+
 typedef void persistent_kernel(const struct persistent_args args);
 
 struct choice {

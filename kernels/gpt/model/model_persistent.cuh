@@ -6,8 +6,8 @@
  * already (model_persistent_ring.cuh); wait for its part of the words of the step before
  * (model_persistent_rows.cuh); multiply; leave its sums in shared memory. After the step's one
  * barrier a warp per sequence adds those of all warps, always in the same order, brings in norm,
- * bias and residual, and hands over the words: for one sequence a warp of its own. Nothing else
- * holds the blocks together.
+ * bias and residual, and hands over the words: for one sequence a warp of its own, which on tensor
+ * cores no other one waits for. Nothing else holds the blocks together.
  *
  * Several sequences on tensor cores have pairs of blocks, which share their columns and have half
  * of k each, so that each block reads half of the words. Their sums go to the block that finishes
@@ -23,6 +23,9 @@
 template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
     /* Units of a warp at a time, of one group of rows per block of the cluster. */
     static const int MOST = TENSOR ? 24 / PAIR : persistent_units(B);
+    /* Warps that multiply pass the barrier. What they leave in shared memory is safe for two steps:
+     * words of two steps on depend on all that this block has made of it. */
+    static const bool PASS = B == 1 && TENSOR;
     const struct persistent_args &args;
     struct persistent_ring<T> ring;
     persistent_rows<T, B, persistent_sums<T, B, 1, TENSOR>::APART> rows;
@@ -46,18 +49,21 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
     }
 
     /* All warps of the cluster meet; without a pair, all but the one that fetches. A pair has time
-     * between the two. */
+     * between the two. Who passes does not wait for the others; it may be a step ahead of them. */
     static __device__ __forceinline__ void come(void)
     {
         if (PAIR == 2) asm volatile("barrier.cluster.arrive.release;" ::: "memory");
     }
 
-    static __device__ __forceinline__ void meet(void)
+    __device__ __forceinline__ void meet(bool pass = false) const
     {
+        int barrier = PASS ? 2 + odd : 2;
         if (PAIR == 2)
             asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+        else if (PASS && pass)
+            hopper_turn_pass(barrier, PERSISTENT_MEET);
         else
-            hopper_turn_wait(2, PERSISTENT_MEET);
+            hopper_turn_wait(barrier, PERSISTENT_MEET);
     }
 
     __device__ __forceinline__ T *scale(void) const
@@ -280,6 +286,8 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         int norm = step.fold ? 2 * layer + (product == MODEL_P_FC) : -1;
         uint32_t read = stream ? turns.of_stream(layer) : turns.of_layer(layer);
         uint32_t turn = turns.of_output(product, layer);
+        /* Each warp waits for words before and after. */
+        bool pass = step.units >= PERSISTENT_WARPS && step.rows <= step.round;
         for (int from = 0; from < step.rows; from += step.round) {
             int count = min(step.round, step.rows - from);
             if (count > 2 * PAIR * PERSISTENT_GROUP)
@@ -294,7 +302,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
             struct persistent_output out = {};
             bool mine = B > 1 && warp < args.batch && lane < rows_of(count);
             if (mine) out = output(product, layer, warp, from + first_of(count) + lane);
-            meet();
+            meet(pass);
             if (mine)
                 out.put<T>(product == MODEL_P_FC, turn,
                            gather(warp, memory().brought[odd][lane], norm >= 0,
@@ -342,6 +350,9 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
             }
             if (step.fold) fetch_scale(2 * (i / 4) + 1 + (product == MODEL_P_FC));
         }
+        /* Block 0 has a column of every product, and cannot be here before all blocks have begun
+         * and read `launches`: each has made a word that its warps have waited for. */
+        if (blockIdx.x == 0 && lane == 0) *args.launches = turns.launch + 1;
     }
 
     /* Hand over what the first layer finds. */
@@ -376,21 +387,5 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                 persistent_attend_all<T>(args, item, cache_of(layer), turns.of_layer(layer), own(),
                                          joined());
         }
-        /* Block 0 has a column of every product, and cannot be here before all blocks have begun
-         * and read `launches`: each has made a word that was waited for. */
-        if (blockIdx.x == 0 && threadIdx.x == 0) *args.launches = launch + 1;
     }
 };
-
-template <typename T, int B, bool TENSOR, int PAIR>
-static __global__ void __launch_bounds__(persistent_threads(PAIR), 1)
-    persistent(const __grid_constant__ struct persistent_args args)
-{
-#if __CUDA_ARCH__ >= 900
-    int lane = (int)(threadIdx.x % 32);
-    int warp = __shfl_sync(0xffffffffu, (int)(threadIdx.x / 32), 0); /* known to be the warp's */
-    persistent_block<T, B, TENSOR, PAIR> block = {
-        args, {args, 0, 0, 0}, {args, lane}, {0, 0}, 0, lane, warp};
-    block.run_all();
-#endif
-}
