@@ -98,7 +98,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         if (i < args.batch) memory().from[i] = persistent_input<T>(args, i, 0);
         /* What is multiplied by the zeros behind a row, or behind a warp's odd unit where they go
          * two at a time, has to be a number. */
-        if (args.channels % (B == 1 ? 2 * PERSISTENT_UNIT * PERSISTENT_WARPS : PERSISTENT_UNIT))
+        if (args.channels % (PASS ? 2 * PERSISTENT_UNIT * PERSISTENT_WARPS : PERSISTENT_UNIT))
             for (int at = i; at < args.slots * args.slot_bytes / 16; at += blockDim.x)
                 ((uint4 *)ring.slot(0))[at] = make_uint4(0, 0, 0, 0);
         hopper_store_fence();
@@ -131,7 +131,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         const int APART = persistent_sums<T, B, GROUPS, TENSOR>::APART;
         const int MINE = (UNITS + APART - 1) / APART;
         const int PIECE = PERSISTENT_PIECE / PAIR / PERSISTENT_UNIT;
-        const bool EARLY = B == 1 && UNITS <= 8; /* the norm's scale before the words */
+        const bool EARLY = PASS && UNITS <= 8; /* the norm's scale before the words */
         typedef persistent_sums<T, B, GROUPS, TENSOR> sums_type;
         sums_type sums;
         float2 measured = make_float2(0.0f, 0.0f); /* by all lanes of a sequence */
@@ -183,7 +183,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                     if (unit + i < end) sums.add(i, w, x, lane);
                 }
             } else {
-                const int PITCH = UNITS * PERSISTENT_UNIT, AT_ONCE = B == 1 ? 2 : 1;
+                const int PITCH = UNITS * PERSISTENT_UNIT;
                 float *stage = own();
                 __syncwarp(); /* what was there is read */
 #pragma unroll
@@ -195,13 +195,11 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                 }
                 __syncwarp();
 #pragma unroll
-                for (int i = 0; i < UNITS; i += AT_ONCE)
-                    if (unit + i < end)
-#pragma unroll
-                        for (int j = i; j < i + AT_ONCE; j++)
-                            sums.add(w[j], stage + j * PERSISTENT_UNIT + quad, PITCH);
+                for (int i = 0; i < UNITS; i++)
+                    if (unit + i < end) sums.add(w[i], stage + i * PERSISTENT_UNIT + quad, PITCH);
             }
         }
+        if constexpr (!TENSOR) sums.put(memory().part[odd][warp], lane);
         if (norm >= 0) {
             measured = rows.measured_by_all(measured);
             float2 *to = &memory().measured[odd][slot_of_warp()][lane / 4];
@@ -214,10 +212,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                 }
             }
         }
-        if constexpr (TENSOR)
-            sums.put(memory().part[odd][slot_of_warp()], count, lane);
-        else
-            sums.put(memory().part[odd][warp], lane);
+        if constexpr (TENSOR) sums.put(memory().part[odd][slot_of_warp()], count, lane);
     }
 
     /* -------------------------------------------------------------- steps -- */
@@ -343,9 +338,11 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                 if (mine && B > 1) memory().brought[odd][lane] = brought;
                 slots = count * step.pieces, read += slots;
                 come(), meet();
+                bool tell = PAIR == 1 && lane == 0; /* in fp32, weights are waited for */
+                if (tell && sizeof(T) == 4) hopper_put(hopper_shared(&ring.base().read), read);
                 if (mine && B == 1)
                     out.put<T>(product == MODEL_P_FC, turn, gather(0, brought, normed, last));
-                if (PAIR == 1 && lane == 0) hopper_put(hopper_shared(&ring.base().read), read);
+                if (tell && sizeof(T) < 4) hopper_put(hopper_shared(&ring.base().read), read);
                 odd ^= 1;
             }
             if (step.fold) fetch_scale(2 * (i / 4) + 1 + (product == MODEL_P_FC));
