@@ -4,12 +4,18 @@
  *
  * Bytes: all weights once, gpt2 340 MB in fp32 and tf32, 170 in bf16: 72 and 36 us at 4.7 TB/s.
  *
- * Measured on an H200 (2026-11-28), gpt2 behind 127 tokens, in us, beside the version of five days
- * before in the same rounds: one sequence in tf32 177 (245), bf16 177 (225), fp32 183 (244); eight
- * in tf32 269 (586). Predicted were 90 to 110 for one in tf32, since a handover alone takes 0.7 to
- * 0.9 us. Without the weights' way through memory (and with wrong results) one takes 127 and eight
- * 203, in a program of their own where they take 184 and 270. By clocks in the kernel, a step is a
- * chain of some 300 instructions per warp, at about six cycles each.
+ * What takes the rest is handing words over, four times a layer and within its attention, and the
+ * chain of instructions around it: words there, norm, products, sums to shared memory, barrier,
+ * sums of all warps, words. So that nothing else stands in it, weights are asked for by a warp of
+ * their own (in a pair, by the one that brings), as far ahead as shared memory holds, and are in
+ * registers before the words are there; a norm is divided between both ends; and one sequence is
+ * finished by a warp that has addresses, bias and fold ready. By type and sequences:
+ *
+ * one, bf16                 tensor cores; warps that multiply do not wait for the finish
+ * one, fp32 and tf32        CUDA cores, the same kernel; here warps that ran ahead took longer
+ * two to eight, tf32, bf16  tensor cores, pairs of blocks, each with half of k; a warp per sequence
+ *                           of those that multiply finishes
+ * two to eight, fp32        CUDA cores, as for four or eight
  *
  * Each launch adds in the same order.
  */
