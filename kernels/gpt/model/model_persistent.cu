@@ -4,12 +4,18 @@
  *
  * Bytes: all weights once, gpt2 340 MB in fp32 and tf32, 170 in bf16: 72 and 36 us at 4.7 TB/s.
  *
- * Measured on an H200 (2026-11-28), gpt2 behind 127 tokens, in us, beside the version of five days
- * before in the same rounds: one sequence in tf32 177 (245), bf16 177 (225), fp32 183 (244); eight
- * in tf32 269 (586). Predicted were 90 to 110 for one in tf32, since a handover alone takes 0.7 to
- * 0.9 us. Without the weights' way through memory (and with wrong results) one takes 127 and eight
- * 203, in a program of their own where they take 184 and 270. By clocks in the kernel, a step is a
- * chain of some 300 instructions per warp, at about six cycles each.
+ * What takes the rest is handing words over, four times a layer and within its attention, and the
+ * chain of instructions around it: words there, norm, products, sums to shared memory, barrier,
+ * sums of all warps, words. So that nothing else stands in it, weights are asked for by a warp of
+ * their own (in a pair, by the one that brings), as far ahead as shared memory holds, and are in
+ * registers before the words are there; a norm is divided between both ends; and one sequence is
+ * finished by a warp that has addresses, bias and fold ready. By type and sequences:
+ *
+ * one, bf16                 tensor cores; warps that multiply do not wait for the finish
+ * one, fp32 and tf32        CUDA cores, the same kernel; here warps that ran ahead took longer
+ * two to eight, tf32, bf16  tensor cores, pairs of blocks, each with half of k; a warp per sequence
+ *                           of those that multiply finishes
+ * two to eight, fp32        CUDA cores, as for four or eight
  *
  * Each launch adds in the same order.
  */
@@ -18,6 +24,22 @@
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/device_memory.h"
 #include "model_persistent.cuh"
+#include "model_persistent_fold.cuh"
+
+template <typename T, int B, bool TENSOR, int PAIR>
+static __global__ void __launch_bounds__(persistent_threads(PAIR), 1)
+    persistent(const __grid_constant__ struct persistent_args args)
+{
+#if __CUDA_ARCH__ >= 900
+    int lane = (int)threadIdx.x;
+    if (B == 1 && TENSOR) asm volatile("" : "+r"(lane)); /* read from %tid once */
+    lane %= 32;
+    int warp = __shfl_sync(0xffffffffu, (int)(threadIdx.x / 32), 0); /* known to be the warp's */
+    persistent_block<T, B, TENSOR, PAIR> block = {
+        args, {args, 0, 0, 0}, {args, lane}, {0, 0}, 0, lane, warp};
+    block.run_all();
+#endif
+}
 
 typedef void persistent_kernel(const struct persistent_args args);
 
@@ -27,24 +49,26 @@ struct choice {
     int cluster;                      /* blocks */
 };
 
-template <typename T, int B, bool TENSOR> static struct choice choice_of(const struct model *model)
+template <typename T, int B, bool TENSOR, int PAIR>
+static struct choice choice_of(const struct model *model)
 {
     int64_t own = 3 * model->size, units = TENSOR ? 0 : B * persistent_units(B) * PERSISTENT_UNIT;
-    return {persistent<T, B, TENSOR>, sizeof(persistent_memory < T, B, TENSOR ? 2 : 1 >),
-            own > units ? own : units, TENSOR ? 2 : 1};
+    return {persistent<T, B, TENSOR, PAIR>, sizeof(persistent_memory<T, B, PAIR>),
+            own > units ? own : units, PAIR};
 }
 
-/* Where an operand may be rounded, several sequences go to the tensor cores. In fp32 two take the
- * kernel of four: reading the weights takes as long for both. */
+/* Where an operand may be rounded, sequences go to the tensor cores; but one in tf32 takes as long
+ * there, and is exact here. In fp32 two take the kernel of four: reading the weights takes as long
+ * for both. */
 static struct choice choose(const struct model *model)
 {
     int64_t batch = model->batch;
-    bool bf16 = model->precision == GPT_BF16;
-    if (batch == 1)
-        return bf16 ? choice_of<uint16_t, 1, false>(model) : choice_of<float, 1, false>(model);
-    if (bf16) return choice_of<uint16_t, 8, true>(model);
-    if (model->precision == GPT_TF32) return choice_of<float, 8, true>(model);
-    return batch <= 4 ? choice_of<float, 4, false>(model) : choice_of<float, 8, false>(model);
+    if (model->precision == GPT_BF16)
+        return batch == 1 ? choice_of<uint16_t, 1, true, 1>(model)
+                          : choice_of<uint16_t, 8, true, 2>(model);
+    if (batch == 1) return choice_of<float, 1, false, 1>(model);
+    if (model->precision == GPT_TF32) return choice_of<float, 8, true, 2>(model);
+    return batch <= 4 ? choice_of<float, 4, false, 1>(model) : choice_of<float, 8, false, 1>(model);
 }
 
 /* ----------------------------------------------------------------- memory -- */
@@ -131,9 +155,9 @@ static int memory_init(struct model_persistent *persistent, const struct model *
                        struct assay_call *call)
 {
     struct persistent_args *args = &persistent->args;
-    int64_t row = model->batch * model->channels, pieces = args->pieces;
-    const int64_t count[PERSISTENT_KINDS] = {
-        row, row, 3 * row, 4 * row, row, (pieces - 1) * (row + 2 * model->batch * model->heads)};
+    int64_t row = model->batch * model->channels, part = row + 2 * model->batch * model->heads;
+    const int64_t count[PERSISTENT_KINDS] = {2 * row, 2 * row, 6 * row,
+                                             8 * row, 2 * row, (args->pieces - 1) * part};
     int64_t outputs = 7 * model->layers * model->channels + model->vocabulary, words = 4;
     for (int kind = 0; kind < PERSISTENT_KINDS; kind++)
         words += count[kind];
@@ -191,12 +215,12 @@ static void args_init(struct model_persistent *persistent, const struct model_ru
 static int allow(const struct model_persistent *persistent)
 {
     unsigned fit = 0;
-    if (cluster_fit(persistent->kernel, persistent->cluster, PERSISTENT_THREADS,
+    if (cluster_fit(persistent->kernel, persistent->cluster, (int)persistent->threads,
                     persistent->shared_bytes, &fit) < 0)
         return -1;
     if (fit >= persistent->blocks) return 0;
     (void)assay_error("needs %u blocks of %d threads and %d bytes at once, the card takes %u",
-                      persistent->blocks, (int)PERSISTENT_THREADS, persistent->shared_bytes, fit);
+                      persistent->blocks, (int)persistent->threads, persistent->shared_bytes, fit);
     return ASSAY_SKIP;
 }
 
@@ -206,6 +230,7 @@ int model_persistent_init(struct model_persistent *persistent, const struct mode
     const struct model *model = &run->model;
     persistent->kernel = (const void *)choose(model).kernel;
     persistent->cluster = choose(model).cluster;
+    persistent->threads = (unsigned)persistent_threads(persistent->cluster);
     persistent->blocks = (unsigned)blocks_of(model);
     args_init(persistent, run);
     int status = allow(persistent);
@@ -222,7 +247,7 @@ int model_persistent_enqueue(const struct model_persistent *persistent, void *st
     attribute[1].val.clusterDim.x = (unsigned)persistent->cluster;
     attribute[1].val.clusterDim.y = attribute[1].val.clusterDim.z = 1;
     config.gridDim = dim3(persistent->blocks);
-    config.blockDim = dim3(PERSISTENT_THREADS);
+    config.blockDim = dim3(persistent->threads);
     config.dynamicSmemBytes = (size_t)persistent->shared_bytes;
     config.stream = (cudaStream_t)stream;
     config.attrs = attribute;

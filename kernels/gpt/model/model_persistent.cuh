@@ -6,7 +6,8 @@
  * already (model_persistent_ring.cuh); wait for its part of the words of the step before
  * (model_persistent_rows.cuh); multiply; leave its sums in shared memory. After the step's one
  * barrier a warp per sequence adds those of all warps, always in the same order, brings in norm,
- * bias and residual, and hands over the words. Nothing else holds the blocks together.
+ * bias and residual, and hands over the words: for one sequence a warp of its own, which on tensor
+ * cores no other one waits for. Nothing else holds the blocks together.
  *
  * Several sequences on tensor cores have pairs of blocks, which share their columns and have half
  * of k each, so that each block reads half of the words. Their sums go to the block that finishes
@@ -14,51 +15,20 @@
  */
 #pragma once
 
+#include "model_persistent_memory.cuh"
 #include "model_persistent_rows.cuh"
-#include "model_persistent_sums.cuh"
 
-/* Units of a warp at a time on CUDA cores, of one group of rows: as many as fit into registers, and
- * for several sequences into the warp's memory. */
-static __host__ __device__ constexpr int persistent_units(int sequences)
-{
-    return sequences <= 2 ? 24 : 48 / sequences;
-}
-
-/* What a block keeps in shared memory before its ring; B as below. Behind the ring are the scale of
- * the next norm, what the attention joins, args.warp_floats for each warp, and the block's part of
- * the stream, [B][args.stream_rows]. */
-template <typename T, int B, int PAIR> struct persistent_memory {
-    persistent_base<T> base;
-    float part[2][PAIR * PERSISTENT_WARPS][B][PERSISTENT_PITCH]; /* of two steps by turns */
-    float2 measured[2][PAIR * PERSISTENT_WARPS][B];
-    struct persistent_fold brought[2][PERSISTENT_PITCH]; /* into the outputs of a round */
-    float from[B];                                       /* of norms */
-};
-
-/* The turns of a launch. The words of the stream are written once more than there are layers. */
-struct persistent_turns {
-    uint32_t launch, layers;
-
-    __device__ __forceinline__ uint32_t of_layer(int layer) const
-    {
-        return (launch * layers + layer + 1) & 1;
-    }
-
-    /* As the layer finds it. */
-    __device__ __forceinline__ uint32_t of_stream(int layer) const
-    {
-        return (launch * (layers + 1) + layer + 1) & 1;
-    }
-};
-
-/* One block; B: 1, 2, 4 or 8, at least the sequences. TENSOR: by tensor cores, with B = 8. */
-template <typename T, int B, bool TENSOR> struct persistent_block {
-    static const int PAIR = TENSOR ? 2 : 1; /* blocks of a cluster */
+/* One block; B: 1, 2, 4 or 8, at least the sequences. TENSOR: by tensor cores. PAIR: blocks of
+ * a cluster, 1 or 2. */
+template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
     /* Units of a warp at a time, of one group of rows per block of the cluster. */
-    static const int MOST = TENSOR ? 12 : persistent_units(B);
+    static const int MOST = TENSOR ? 24 / PAIR : persistent_units(B);
+    /* Warps that multiply pass the barrier. What they leave in shared memory is safe for two steps:
+     * words of two steps on depend on all that this block has made of it. */
+    static const bool PASS = B == 1 && TENSOR;
     const struct persistent_args &args;
     struct persistent_ring<T> ring;
-    persistent_rows<T, B> rows;
+    persistent_rows<T, B, persistent_sums<T, B, 1, TENSOR>::APART> rows;
     struct persistent_place at; /* of the next slot */
     int odd;                    /* which half of `part` is next */
     int lane, warp;
@@ -78,13 +48,22 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
         return rank() * PERSISTENT_WARPS + warp;
     }
 
-    /* All warps of the cluster. */
-    static __device__ __forceinline__ void meet(void)
+    /* All warps of the cluster meet; without a pair, all but the one that fetches. A pair has time
+     * between the two. Who passes does not wait for the others; it may be a step ahead of them. */
+    static __device__ __forceinline__ void come(void)
     {
+        if (PAIR == 2) asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+    }
+
+    __device__ __forceinline__ void meet(bool pass = false) const
+    {
+        int barrier = PASS ? 2 + odd : 2;
         if (PAIR == 2)
-            hopper_cluster_sync();
+            asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+        else if (PASS && pass)
+            hopper_turn_pass(barrier, PERSISTENT_MEET);
         else
-            __syncthreads();
+            hopper_turn_wait(barrier, PERSISTENT_MEET);
     }
 
     __device__ __forceinline__ T *scale(void) const
@@ -114,14 +93,19 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
         if (i < ring.products())
             ring.steps()[i] = persistent_step<T>(args, (enum model_product)i, PAIR);
         if (i <= PERSISTENT_SLOTS) hopper_barrier_init(ring.full(i), 1); /* and `scaled` */
+        if (i == 0) ring.base().read = 0;
         hopper_barrier_publish();
         if (i < args.batch) memory().from[i] = persistent_input<T>(args, i, 0);
-        /* What is multiplied by the zeros behind a row has to be a number. */
-        if (args.channels % PERSISTENT_UNIT != 0)
-            for (int at = i; at < args.slots * args.slot_bytes / 16; at += PERSISTENT_THREADS)
+        /* What is multiplied by the zeros behind a row, or behind a warp's odd unit where they go
+         * two at a time, has to be a number. */
+        if (args.channels % (PASS ? 2 * PERSISTENT_UNIT * PERSISTENT_WARPS : PERSISTENT_UNIT))
+            for (int at = i; at < args.slots * args.slot_bytes / 16; at += blockDim.x)
                 ((uint4 *)ring.slot(0))[at] = make_uint4(0, 0, 0, 0);
         hopper_store_fence();
-        meet();
+        if (PAIR == 2)
+            hopper_cluster_sync();
+        else
+            __syncthreads();
     }
 
     /* After the barrier of a step behind a norm. */
@@ -143,8 +127,11 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
                                              uint32_t turn, int norm)
     {
         const int AHEAD =
-            TENSOR && sizeof(T) == 4 && UNITS > 4 ? UNITS / 2 : UNITS; /* before the words */
-        const int MINE = (UNITS * B + 7) / 8, PIECE = PERSISTENT_PIECE / PAIR / PERSISTENT_UNIT;
+            PAIR == 2 && sizeof(T) == 4 && UNITS > 4 ? UNITS / 2 : UNITS; /* before the words */
+        const int APART = persistent_sums<T, B, GROUPS, TENSOR>::APART;
+        const int MINE = (UNITS + APART - 1) / APART;
+        const int PIECE = PERSISTENT_PIECE / PAIR / PERSISTENT_UNIT;
+        const bool EARLY = PASS && UNITS <= 8; /* the norm's scale before the words */
         typedef persistent_sums<T, B, GROUPS, TENSOR> sums_type;
         sums_type sums;
         float2 measured = make_float2(0.0f, 0.0f); /* by all lanes of a sequence */
@@ -165,24 +152,35 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
             }
             auto take = [&](int i, typename sums_type::weight(&w)[GROUPS]) {
 #pragma unroll
-                for (int r = 0; r < GROUPS; r++) {
+                for (int r = 0; r < GROUPS; r++)
                     w[r] = sums_type::get(from[r] + i * PERSISTENT_UNIT);
-                }
             };
             typename sums_type::weight w[UNITS][GROUPS];
 #pragma unroll
             for (int i = 0; i < AHEAD; i++)
                 take(i, w[i]);
-            float4 x[MINE];
+            auto scale = [&](int i) {
+                return persistent_four(this->scale() + rows.first(step.skip + unit) +
+                                       i * APART * PERSISTENT_UNIT);
+            };
+            float4 x[MINE], early[MINE];
+            float mean = 0.0f;
+            if (EARLY && norm >= 0) {
+                mean = memory().from[0];
+#pragma unroll
+                for (int i = 0; i < MINE; i++)
+                    early[i] = scale(i);
+            }
             int mine = rows.get(step.from, step.k, step.skip + unit, step.skip + end, turn, x);
+            if (!EARLY && norm >= 0) mean = memory().from[rows.sequence()];
             if (norm >= 0)
-                rows.normalise(x, mine, step.skip + unit, scale(), memory().from[rows.sequence()],
-                               measured);
+                rows.normalise(x, mine, mean, measured,
+                               [&](int i) { return EARLY ? early[i] : scale(i); });
             if constexpr (TENSOR) {
 #pragma unroll
                 for (int i = 0; i < UNITS; i++) {
                     if (i >= AHEAD) take(i, w[i]);
-                    if (unit + i < end) sums.add(w[i], x[i]);
+                    if (unit + i < end) sums.add(i, w, x, lane);
                 }
             } else {
                 const int PITCH = UNITS * PERSISTENT_UNIT;
@@ -190,7 +188,7 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
                 __syncwarp(); /* what was there is read */
 #pragma unroll
                 for (int i = 0; i < MINE; i++) {
-                    int which = lane / 4 / B + i * rows.APART;
+                    int which = rows.turn() + i * APART;
                     if (which < UNITS)
                         *(float4 *)(stage + rows.sequence() * PITCH + which * PERSISTENT_UNIT +
                                     quad) = x[i];
@@ -201,10 +199,7 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
                     if (unit + i < end) sums.add(w[i], stage + i * PERSISTENT_UNIT + quad, PITCH);
             }
         }
-        if constexpr (TENSOR)
-            sums.put(memory().part[odd][slot_of_warp()], (count + 1) / 2, lane);
-        else
-            sums.put(memory().part[odd][warp], lane);
+        if constexpr (!TENSOR) sums.put(memory().part[odd][warp], lane);
         if (norm >= 0) {
             measured = rows.measured_by_all(measured);
             float2 *to = &memory().measured[odd][slot_of_warp()][lane / 4];
@@ -217,6 +212,7 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
                 }
             }
         }
+        if constexpr (TENSOR) sums.put(memory().part[odd][slot_of_warp()], count, lane);
     }
 
     /* -------------------------------------------------------------- steps -- */
@@ -224,16 +220,6 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
     __device__ __forceinline__ T *cache_of(int layer) const
     {
         return (T *)((char *)args.cache + layer * args.cache_bytes);
-    }
-
-    /* What is brought into a row of a step's output: fold, or bias alone. */
-    __device__ __forceinline__ struct persistent_fold brought(int i, int row) const
-    {
-        int layer = i / 4;
-        const persistent_step<T> &step = ring.steps()[product_of(i)];
-        int64_t c = args.channels, column = step.first + row;
-        if (step.fold) return step.fold[(layer == args.layers ? 0 : 7 * c * layer) + column];
-        return {0.0f, gpt_float(step.bias[MODEL_BIAS_LAYER * c * layer + column])};
     }
 
     /* The first row of a round that this block finishes, and how many. */
@@ -247,53 +233,56 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
         return PAIR == 2 ? (count + 1 - rank()) / 2 : count;
     }
 
-    /* A lane's output of the warp's sequence, from the sums of all warps. */
-    __device__ __forceinline__ float gather(bool normed, bool last) const
+    /* A lane's output of a sequence, from the sums of all warps. */
+    __device__ __forceinline__ float gather(int sequence, struct persistent_fold brought,
+                                            bool normed, bool last) const
     {
-        const struct persistent_fold brought = memory().brought[odd][lane];
         float sum = 0.0f;
 #pragma unroll
         for (int w = 0; w < PAIR * PERSISTENT_WARPS; w++)
-            sum += memory().part[odd][w][warp][lane];
+            sum += memory().part[odd][w][sequence][lane];
         if (!normed) return sum + brought.shift;
         float mean = 0.0f, square = 0.0f;
 #pragma unroll
         for (int w = 0; w < PAIR * PERSISTENT_WARPS; w++) {
-            const float2 own = memory().measured[odd][w][warp];
+            const float2 own = memory().measured[odd][w][sequence];
             mean += own.x, square += own.y;
         }
         mean *= args.per_channel;
         float r =
             rsqrtf(fmaxf(square * args.per_channel - mean * mean, 0.0f) + GPT_LAYERNORM_EPSILON);
-        if (last && lane == 0) memory().from[warp] += mean;
+        if (last && lane == 0) memory().from[sequence] += mean;
         return fmaf(sum - mean * brought.scale, r, brought.shift);
     }
 
-    /* Hand over an output, which is row `row` of this block's (or pair's). */
-    __device__ __forceinline__ void put(const persistent_step<T> &step, int product, int layer,
-                                        uint32_t turn, int row, float y) const
+    /* Where output `row` of this block (or pair) goes. */
+    __device__ __forceinline__ struct persistent_output output(int product, int layer, int sequence,
+                                                               int row) const
     {
-        int c = args.channels, column = step.first + row, at = warp * step.n + column;
-        if (product == MODEL_P_FC) y = gpt_gelu_fast(y);
-        if (product == MODEL_P_PROJ || product == MODEL_P_FC2) {
-            float *stream = this->stream() + warp * args.stream_rows + row;
-            y += *stream;
-            *stream = y;
-        }
-        if (product != MODEL_P_HEAD) word_put(step.to + at, y, turn);
+        int c = args.channels;
+        const persistent_step<T> &step = ring.steps()[product];
+        struct persistent_output out = {};
+        int column = step.first + row, at = sequence * step.n + column;
+        if (product == MODEL_P_PROJ || product == MODEL_P_FC2)
+            out.stream = stream() + sequence * args.stream_rows + row;
+        if (product != MODEL_P_HEAD) out.words = step.to + word_place(at);
         if (layer + (product == MODEL_P_FC2 && args.vocabulary == 0) == args.layers)
-            gpt_put((T *)args.y + at, y);
+            out.y = (T *)args.y + at;
         if (product == MODEL_P_QKV && column >= c)
-            gpt_put(cache_of(layer) + ((int64_t)(warp + 1) * args.tokens - 1) * 3 * c + column, y);
+            out.y = cache_of(layer) + ((int64_t)(sequence + 1) * args.tokens - 1) * 3 * c + column;
+        return out;
     }
 
+    /* Step i of a warp that multiplies. */
     __device__ __forceinline__ void run(int product, int layer, struct persistent_turns turns)
     {
         const persistent_step<T> &step = ring.steps()[product];
         bool stream = product == MODEL_P_QKV || product == MODEL_P_HEAD;
         int norm = step.fold ? 2 * layer + (product == MODEL_P_FC) : -1;
         uint32_t read = stream ? turns.of_stream(layer) : turns.of_layer(layer);
-        uint32_t turn = product == MODEL_P_FC2 ? turns.of_stream(layer + 1) : turns.of_layer(layer);
+        uint32_t turn = turns.of_output(product, layer);
+        /* Each warp waits for words before and after. */
+        bool pass = step.units >= PERSISTENT_WARPS && step.rows <= step.round;
         for (int from = 0; from < step.rows; from += step.round) {
             int count = min(step.round, step.rows - from);
             if (count > 2 * PAIR * PERSISTENT_GROUP)
@@ -304,51 +293,63 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
                 multiply<PAIR, MOST>(step, count, read, norm);
             else
                 multiply<PAIR, MOST / 3>(step, count, read, norm);
-            meet();
-            if (warp < args.batch && lane < rows_of(count))
-                put(step, product, layer, turn, from + first_of(count) + lane,
-                    gather(norm >= 0, from + step.round >= step.rows));
+            come();
+            struct persistent_output out = {};
+            bool mine = B > 1 && warp < args.batch && lane < rows_of(count);
+            if (mine) out = output(product, layer, warp, from + first_of(count) + lane);
+            meet(pass);
+            if (mine)
+                out.put<T>(product == MODEL_P_FC, turn,
+                           gather(warp, memory().brought[odd][lane], norm >= 0,
+                                  from + step.round >= step.rows));
             at = ring.after(at, count * step.pieces);
             odd ^= 1;
         }
     }
 
-    /* What the warp that fetches does: behind each barrier it fills what was read before it, and
-     * brings what is brought into the next outputs. */
-    __device__ __forceinline__ void fetch_all(struct persistent_item item)
+    /* The warp beside those that multiply: it brings what goes into the next outputs, and finishes
+     * those of one sequence, for which it has made all ready when the sums are there. In a pair it
+     * fills, behind each barrier, what was read before it. */
+    __device__ __forceinline__ void bring_all(struct persistent_item item,
+                                              struct persistent_turns turns)
     {
-        ring.find(ring.layer, ring.product, ring.item);
-        ring.ask(at, args.slots, lane);
+        int slots = 0, read = 0;
+        if (PAIR == 2) {
+            ring.find(ring.layer, ring.product, ring.item);
+            ring.ask(at, args.slots, lane);
+        }
         fetch_scale(0);
-        int slots = 0;
-        for (int i = 0; i < steps(); i++) {
-            int product = product_of(i);
+        for (int i = 0; i < ring.all_steps(); i++) {
+            int product = ring.product_of(i);
             const persistent_step<T> &step = ring.steps()[product];
+            uint32_t turn = turns.of_output(product, i / 4);
             if (product == MODEL_P_QKV) persistent_ask(args, item, cache_of(i / 4), lane);
             for (int from = 0; from < step.rows; from += step.round) {
-                int count = min(step.round, step.rows - from);
-                bool mine = lane < rows_of(count);
+                int count = min(step.round, step.rows - from), row = from + first_of(count) + lane;
+                bool mine = lane < rows_of(count), last = from + step.round >= step.rows;
+                bool normed = step.fold != NULL;
                 struct persistent_fold brought = {0.0f, 0.0f};
-                if (mine) brought = this->brought(i, from + first_of(count) + lane);
-                ring.ask(at, slots, lane); /* what was read before the last barrier */
+                struct persistent_output out = {};
+                if (mine) brought = ring.brought(i, row);
+                if (mine && B == 1) out = output(product, i / 4, 0, row);
+                if (PAIR == 2)
+                    ring.ask(at, slots, lane); /* what was read before the last barrier */
                 at = ring.after(at, slots);
-                if (mine) memory().brought[odd][lane] = brought;
-                meet();
-                slots = count * step.pieces;
+                if (mine && B > 1) memory().brought[odd][lane] = brought;
+                slots = count * step.pieces, read += slots;
+                come(), meet();
+                bool tell = PAIR == 1 && lane == 0; /* in fp32, weights are waited for */
+                if (tell && sizeof(T) == 4) hopper_put(hopper_shared(&ring.base().read), read);
+                if (mine && B == 1)
+                    out.put<T>(product == MODEL_P_FC, turn, gather(0, brought, normed, last));
+                if (tell && sizeof(T) < 4) hopper_put(hopper_shared(&ring.base().read), read);
                 odd ^= 1;
             }
             if (step.fold) fetch_scale(2 * (i / 4) + 1 + (product == MODEL_P_FC));
         }
-    }
-
-    __device__ __forceinline__ int steps(void) const
-    {
-        return 4 * args.layers + (args.vocabulary > 0);
-    }
-
-    __device__ __forceinline__ int product_of(int i) const
-    {
-        return i / 4 == args.layers ? (int)MODEL_P_HEAD : i % 4;
+        /* Block 0 has a column of every product, and cannot be here before all blocks have begun
+         * and read `launches`: each has made a word that its warps have waited for. */
+        if (blockIdx.x == 0 && lane == 0) *args.launches = turns.launch + 1;
     }
 
     /* Hand over what the first layer finds. */
@@ -358,7 +359,7 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
         for (int i = threadIdx.x; i < step.rows * args.batch; i += PERSISTENT_LANES) {
             int row = i / step.rows, own = i % step.rows, column = step.first + own;
             float x = persistent_input<T>(args, row, column);
-            word_put(step.to + row * step.n + column, x, turn);
+            word_put(step.to + word_place(row * step.n + column), x, turn);
             stream()[row * args.stream_rows + own] = x;
         }
     }
@@ -372,59 +373,16 @@ template <typename T, int B, bool TENSOR> struct persistent_block {
                      : "+r"(item.batch), "+r"(item.head), "+r"(item.piece), "+r"(item.first),
                        "+r"(item.end));
         plan();
-        if (warp == PERSISTENT_WARPS) return fetch_all(item);
+        if (warp == PERSISTENT_WARPS) return bring_all(item, turns);
+        if (warp > PERSISTENT_WARPS) return ring.ask_all(lane);
         begin(turns.of_stream(0));
 #pragma unroll 1 /* one copy of the code, which stays in the instruction cache */
-        for (int i = 0; i < steps(); i++) {
-            int layer = i / 4, product = product_of(i);
+        for (int i = 0; i < ring.all_steps(); i++) {
+            int layer = i / 4, product = ring.product_of(i);
             run(product, layer, turns);
             if (product == MODEL_P_QKV)
                 persistent_attend_all<T>(args, item, cache_of(layer), turns.of_layer(layer), own(),
                                          joined());
         }
-        /* Block 0 has a column of every product, and cannot be here before all blocks have begun
-         * and read `launches`: each has made a word that was waited for. */
-        if (blockIdx.x == 0 && threadIdx.x == 0) *args.launches = launch + 1;
     }
 };
-
-template <typename T, int B, bool TENSOR>
-static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
-    persistent(const __grid_constant__ struct persistent_args args)
-{
-#if __CUDA_ARCH__ >= 900
-    int lane = (int)(threadIdx.x % 32);
-    int warp = __shfl_sync(0xffffffffu, (int)(threadIdx.x / 32), 0); /* known to be the warp's */
-    persistent_block<T, B, TENSOR> block = {args, {args, 0, 0, 0}, {args, lane}, {0, 0}, 0, lane,
-                                            warp};
-    block.run_all();
-#endif
-}
-
-/* Behind the norms of a layer, w scale and w shift + bias: a warp per output. */
-template <typename T>
-static __global__ void persistent_fold_all(const struct persistent_args args,
-                                           struct persistent_fold *fold)
-{
-    int lane = (int)threadIdx.x % 32, c = args.channels;
-    int64_t outputs = 7LL * args.layers * c + args.vocabulary;
-    int64_t output = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    if (output >= outputs) return;
-    int64_t layer = output / (7 * c), row = output % (7 * c);
-    bool head = layer >= args.layers, second = !head && row >= 3 * c;
-    if (head) layer = args.layers, row = output - 7LL * args.layers * c;
-    if (second) row -= 3 * c;
-    int product = head ? MODEL_P_HEAD : second ? MODEL_P_FC : MODEL_P_QKV;
-    const T *w = (const T *)args.w[product] + (head ? row : layer * (second ? 4 : 3) * c + row) * c;
-    const T *scale = (const T *)args.scale + (2 * layer + second) * c;
-    const T *bias = (const T *)args.bias + layer * MODEL_BIAS_LAYER * c;
-    const T *shift = bias + (second ? MODEL_BIAS_NORM2 : MODEL_BIAS_NORM1) * c;
-    float scaled = 0.0f, shifted = 0.0f;
-    for (int i = lane; i < c; i += 32) {
-        scaled = fmaf(gpt_float(w[i]), gpt_float(scale[i]), scaled);
-        shifted = fmaf(gpt_float(w[i]), gpt_float(shift[i]), shifted);
-    }
-    scaled = gpt_warp_sum(scaled), shifted = gpt_warp_sum(shifted);
-    if (!head) shifted += gpt_float(bias[(second ? MODEL_BIAS_FC : MODEL_BIAS_QKV) * c + row]);
-    if (lane == 0) fold[output] = {scaled, shifted};
-}

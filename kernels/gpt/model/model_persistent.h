@@ -5,6 +5,10 @@
  * bit is the word's turn, 1 or 0, the other one each time that the word is written. Who reads a
  * word waits until it has the turn that it expects. No word is written again before all that read
  * it have: what is written next depends on what they made of it.
+ *
+ * Words are in quads, each read at once, and each on 32 bytes, of which the second half is left
+ * free: who reads and writes neighbours shares fewer lines. The pieces of the attention are read
+ * word by word, and are side by side.
  */
 #pragma once
 
@@ -12,9 +16,10 @@
 
 enum {
     PERSISTENT_ROWS = 8,  /* sequences */
-    PERSISTENT_WARPS = 8, /* that multiply; one more fetches */
+    PERSISTENT_WARPS = 8, /* that multiply; one more brings, and one fetches */
     PERSISTENT_LANES = 32 * PERSISTENT_WARPS,
-    PERSISTENT_THREADS = PERSISTENT_LANES + 32,
+    PERSISTENT_MEET = PERSISTENT_LANES + 32, /* all but the last, which a pair does not have */
+    PERSISTENT_THREADS = PERSISTENT_MEET + 32,
     PERSISTENT_GROUP = 8,  /* rows of a weight side by side in a warp */
     PERSISTENT_GROUPS = 3, /* at most, between two barriers */
     PERSISTENT_UNIT = 16,  /* elements of k that a warp takes at a time */
@@ -60,6 +65,7 @@ struct model_persistent {
     const void *kernel;
     unsigned blocks;
     int cluster; /* blocks of one */
+    unsigned threads;
     int shared_bytes;
 };
 

@@ -176,12 +176,12 @@ template <typename T, int L> struct persistent_attention {
     {
         int size = args.size, c = args.channels;
         const uint32_t *words =
-            args.words[PERSISTENT_QKV] + (int64_t)item.batch * 3 * c + item.head * size;
+            args.words[PERSISTENT_QKV] + 2 * ((int64_t)item.batch * 3 * c + item.head * size);
         bool mine = 4 * lane < size;
-        words += 4 * lane;
+        words += 2 * 4 * lane;
         uint4 out[3];
-        words_wait([=](int i) { return mine && (whole || i == 0) ? words + i * c : NULL; }, turn,
-                   out);
+        words_wait([=](int i) { return mine && (whole || i == 0) ? words + 2 * i * c : NULL; },
+                   turn, out);
         __syncwarp(); /* the item before is read */
 #pragma unroll
         for (int i = 0; i < 3; i++)
@@ -201,18 +201,23 @@ template <typename T, int L> struct persistent_attention {
         take(0, q);
         for (int from = first; from < end; from += STEP) {
             float score[SOME] = {};
+            int key = from + lane / L;
 #pragma unroll
-            for (int j = 0; j < SOME; j++) {
-                int key = from + lane / L + j * KEYS;
-                if (key == itself) take(1, k[j]), take(2, v[j]);
+            for (int j = 0; j < SOME; j++)
+                if (key + j * KEYS == itself) take(1, k[j]), take(2, v[j]);
 #pragma unroll
-                for (int i = 0; i < OWN; i++)
+            for (int i = 0; i < OWN; i++)
+#pragma unroll
+                for (int j = 0; j < SOME; j++)
                     score[j] = fmaf(q[i], k[j][i], score[j]);
 #pragma unroll
-                for (int step = 1; step < L; step *= 2)
+            for (int step = 1; step < L; step *= 2)
+#pragma unroll
+                for (int j = 0; j < SOME; j++)
                     score[j] += __shfl_xor_sync(0xffffffffu, score[j], step);
-                score[j] = key < end ? score[j] * args.scale_of_scores : -INFINITY;
-            }
+#pragma unroll
+            for (int j = 0; j < SOME; j++)
+                score[j] = key + j * KEYS < end ? score[j] * args.scale_of_scores : -INFINITY;
             if (score[0] != -INFINITY) softmax.add(score, v);
             load_keys(from + STEP + lane / L, k, v);
         }
@@ -262,9 +267,8 @@ template <typename T, int L> struct persistent_attention {
                 value = fmaf(value, keep, word_number(other[0]) * of);
             }
         }
-        word_put(args.words[PERSISTENT_ATTENDED] + item.batch * args.channels + item.head * size +
-                     i,
-                 __fdividef(value, all), turn);
+        int at = item.batch * args.channels + item.head * size + i;
+        word_put(args.words[PERSISTENT_ATTENDED] + word_place(at), __fdividef(value, all), turn);
     }
 
     /* The words of a piece but the last: sums, peak and total. */

@@ -3,15 +3,19 @@
  *
  * A block has the same neighbouring rows of a weight (columns of the product) in every layer. The
  * whole sequence of what it will read is known, and TMA is asked for it, in order, as far ahead as
- * the ring has slots. A slot holds a row, or a piece of k of it. After a barrier behind which all
- * warps have read some slots, they ask for as many more. The scale of the next norm has a place of
- * its own.
+ * the ring has slots. A slot holds a row, or a piece of k of it. Behind a barrier after which all
+ * warps have read some slots, as many more are asked for: by a warp of its own, which no other one
+ * waits for, or in a pair by the warp that brings. The scale of the next norm has a place of its
+ * own.
  */
 #pragma once
 
 #include "model_persistent_words.cuh"
 
-enum { PERSISTENT_SLOTS = 128 }; /* at most */
+enum {
+    PERSISTENT_SLOTS = 128, /* at most */
+    PERSISTENT_FEW = 8 /* slots of fp32 that are asked for at a time, while as many are awaited */
+};
 
 /* A step's product, and the part of it that is this block's. */
 template <typename T> struct persistent_step {
@@ -120,6 +124,7 @@ static __device__ __forceinline__ unsigned char *persistent_shared(void)
 
 /* What it begins with. */
 template <typename T> struct persistent_base {
+    int read;                                /* slots so far, by all warps */
     uint64_t full[PERSISTENT_SLOTS], scaled; /* barriers of the slots, and of the scale */
     __align__(16) unsigned char steps[MODEL_PRODUCTS * sizeof(persistent_step<T>)];
 };
@@ -174,12 +179,49 @@ template <typename T> struct persistent_ring {
         return args.vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
     }
 
+    __device__ __forceinline__ int all_steps(void) const
+    {
+        return 4 * args.layers + (args.vocabulary > 0);
+    }
+
+    __device__ __forceinline__ int product_of(int i) const
+    {
+        return i / 4 == args.layers ? (int)MODEL_P_HEAD : i % 4;
+    }
+
+    /* What is brought into a row of a step's output: fold, or bias alone. */
+    __device__ __forceinline__ struct persistent_fold brought(int i, int row) const
+    {
+        int layer = i / 4;
+        const persistent_step<T> &step = steps()[product_of(i)];
+        int64_t c = args.channels, column = step.first + row;
+        if (step.fold) return step.fold[(layer == args.layers ? 0 : 7 * c * layer) + column];
+        return {0.0f, gpt_float(step.bias[MODEL_BIAS_LAYER * c * layer + column])};
+    }
+
     /* To the step that has item `item`, counted from the first of step `product` of `layer`. */
     __device__ __forceinline__ void find(int &layer, int &product, int &item) const
     {
         for (int items; product < products() && item >= (items = steps()[product].items());) {
             item -= items;
             if (++product == MODEL_P_HEAD && ++layer < args.layers) product = 0;
+        }
+    }
+
+    /* Ask for all, as soon as there is place; a warp of its own. */
+    __device__ __forceinline__ void ask_all(int lane)
+    {
+        const bool FEW = sizeof(T) == 4; /* at a time, not to stand in the way of words */
+        struct persistent_place at = {0, 0}, last = at, older = at;
+        find(layer, product, item);
+        for (int asked = 0, turn = 0; product < products();) {
+            int read = __shfl_sync(0xffffffffu, hopper_get(hopper_shared(&base().read)), 0);
+            int count = min(args.slots - asked + read, FEW ? PERSISTENT_FEW : 32);
+            if (count == 0) continue;
+            if (FEW && turn++ >= 2) wait(older);
+            ask(at, count, lane);
+            older = last, last = after(at, count - 1);
+            at = after(at, count), asked += count;
         }
     }
 

@@ -25,10 +25,9 @@ static __device__ __forceinline__ float persistent_input(const struct persistent
            gpt_float(((const T *)args.wpe)[(int64_t)(args.tokens - 1) * c + i]);
 }
 
-/* A lane has four neighbouring elements of each B-th unit of a sequence; B: 1, 2, 4 or 8, at least
- * the sequences. Lanes 4 g to 4 g + 3 have all of a unit, of sequence g % B. */
-template <typename T, int B> struct persistent_rows {
-    static const int APART = 8 / B; /* units from one of a lane to its next */
+/* A lane has four neighbouring elements of each APART-th unit of a sequence; B: 1, 2, 4 or 8, at
+ * least the sequences. Lanes 4 g to 4 g + 3 have all of a unit, of sequence g % B. */
+template <typename T, int B, int APART> struct persistent_rows {
     const struct persistent_args &args;
     int lane;
 
@@ -37,36 +36,46 @@ template <typename T, int B> struct persistent_rows {
         return lane / 4 % B;
     }
 
-    /* This lane's elements of up to N of its units, from unit `first` of a warp on, which ends
+    /* Of the first of its units. */
+    __device__ __forceinline__ int turn(void) const
+    {
+        return lane / 4 / B % APART;
+    }
+
+    /* The first of its elements, of a warp's from unit `unit` on. */
+    __device__ __forceinline__ int first(int unit) const
+    {
+        return PERSISTENT_UNIT * (unit + turn()) + lane % 4 * 4;
+    }
+
+    /* This lane's elements of up to N of its units, from unit `unit` of a warp on, which ends
      * before `end`; zeros behind. Returns how many there are. */
     template <int N>
-    __device__ __forceinline__ int get(const uint32_t *words, int k, int first, int end,
+    __device__ __forceinline__ int get(const uint32_t *words, int k, int unit, int end,
                                        uint32_t turn, float4 (&x)[N]) const
     {
-        int row = sequence(), unit = first + lane / 4 / B;
-        int at = PERSISTENT_UNIT * unit + lane % 4 * 4; /* of k */
+        int row = sequence(), at = first(unit); /* of k */
         const int STEP = PERSISTENT_UNIT * APART;
         int whole = min(PERSISTENT_UNIT * end, k);
         int count = row < args.batch ? min(N, (whole - at + STEP - 1) / STEP) : 0;
-        const uint32_t *own = words + (int64_t)row * k + at;
+        const uint32_t *own = words + 2 * ((int64_t)row * k + at);
         uint4 out[N] = {};
-        words_wait([=](int i) { return i < count ? own + i * STEP : NULL; }, turn, out);
+        words_wait([=](int i) { return i < count ? own + 2 * i * STEP : NULL; }, turn, out);
 #pragma unroll
         for (int i = 0; i < N; i++)
             x[i] = word_numbers(out[i]);
         return count;
     }
 
-    /* Measure `count` units, and multiply them with the norm's scale. */
-    template <int N>
-    __device__ __forceinline__ void normalise(float4 (&x)[N], int count, int first, const T *scale,
-                                              float from, float2 &measured) const
+    /* Measure `count` units, and multiply unit i with the norm's scale, scale(i). */
+    template <int N, typename SCALE>
+    __device__ __forceinline__ void normalise(float4 (&x)[N], int count, float from,
+                                              float2 &measured, SCALE scale) const
     {
-        scale += PERSISTENT_UNIT * (first + lane / 4 / B) + lane % 4 * 4;
 #pragma unroll
         for (int i = 0; i < N; i++) {
             if (i >= count) break;
-            const float4 by = persistent_four(scale + i * APART * PERSISTENT_UNIT);
+            const float4 by = scale(i);
             float4 &v = x[i];
             v.x -= from, v.y -= from, v.z -= from, v.w -= from;
             measured.x += v.x + v.y + (v.z + v.w);
@@ -79,7 +88,7 @@ template <typename T, int B> struct persistent_rows {
     __device__ __forceinline__ float2 measured_by_all(float2 own) const
     {
 #pragma unroll
-        for (int step = 1; step < 32; step *= 2) {
+        for (int step = 1; step < 4 * B * APART; step *= 2) {
             if (step >= 4 && step < 4 * B) continue;
             own.x += __shfl_xor_sync(0xffffffffu, own.x, step);
             own.y += __shfl_xor_sync(0xffffffffu, own.y, step);

@@ -3,8 +3,9 @@
  *
  * Lane 4 g + t has elements 4 t to 4 t + 3 of a unit of k, of rows g, g + 8, ... On CUDA cores it
  * multiplies them with those of each sequence, which the warp's lanes pass on through shared
- * memory. For several sequences, where operands may be rounded, the tensor cores multiply; then g
- * is also the sequence whose words the lane waits for, and they stay in registers.
+ * memory. Where operands may be rounded, the tensor cores multiply several sequences, and one in
+ * bf16; words then stay in registers, and of several, g is also the sequence whose words the lane
+ * waits for.
  */
 #pragma once
 
@@ -17,6 +18,7 @@ enum {
 
 /* A lane's weights of a unit and row, and sums with them, on CUDA cores. */
 template <typename T, int B, int GROUPS, bool TENSOR> struct persistent_sums {
+    static const int APART = 8 / B;
     float sum[GROUPS][B] = {};
     typedef float4 weight;
 
@@ -84,7 +86,7 @@ static __device__ __forceinline__ void persistent_give(const float *at, int rank
 
 /* The same on tensor cores, for eight sequences; two groups of rows at a time. */
 template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
-    static const int TILES = (GROUPS + 1) / 2;
+    static const int TILES = (GROUPS + 1) / 2, APART = 1;
     float sum[TILES][4] = {};
     typedef decltype(persistent_operand(T(), float4())) weight;
 
@@ -109,17 +111,20 @@ template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
         mma_step(uint16_t(), c, a, x.x, x.y);
     }
 
-    __device__ __forceinline__ void add(const weight (&w)[GROUPS], const float4 &x)
+    template <int UNITS>
+    __device__ __forceinline__ void add(int i, const weight (&w)[UNITS][GROUPS],
+                                        const float4 (&x)[UNITS], int)
     {
-        const weight by = persistent_operand(T(), x), none = {};
+        const weight by = persistent_operand(T(), x[i]), none = {};
 #pragma unroll
-        for (int i = 0; i < TILES; i++)
-            step(sum[i], w[2 * i], 2 * i + 1 < GROUPS ? w[(2 * i + 1) % GROUPS] : none, by);
+        for (int t = 0; t < TILES; t++)
+            step(sum[t], w[i][2 * t], 2 * t + 1 < GROUPS ? w[i][(2 * t + 1) % GROUPS] : none, by);
     }
 
-    /* The second block of the cluster has the rows from `half` on. */
-    __device__ __forceinline__ void put(float (*part)[PERSISTENT_PITCH], int half, int lane)
+    /* Of `count` rows; the second block of the cluster has the second half of them. */
+    __device__ __forceinline__ void put(float (*part)[PERSISTENT_PITCH], int count, int lane)
     {
+        int half = (count + 1) / 2;
 #pragma unroll
         for (int r = 0; r < GROUPS; r++) {
             int row = 8 * r + lane / 4, rank = row >= half;
@@ -128,6 +133,55 @@ template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
             for (int j = 0; j < 2; j++)
                 persistent_give(&part[lane % 4 * 2 + j][row - rank * half], rank,
                                 sum[r / 2][r % 2 * 2 + j]);
+        }
+    }
+};
+
+/* For one sequence in bf16, what a lane has of a row's unit goes into a product as it is: its first
+ * two elements count as of row g and the others as of row g + 8. Lanes 16 apart wait for the same
+ * words, and give the first two to columns 0 to 3, the others to 4 to 7: what is in row g of the
+ * first four columns and in row g + 8 of the others adds up to the sum. Four units take turns, each
+ * in columns of its own. */
+template <int GROUPS> struct persistent_sums<uint16_t, 1, GROUPS, true> {
+    static const int APART = 4, CHAINS = GROUPS == 1 ? 4 : 2; /* a product waits for the last one */
+    float sum[GROUPS][CHAINS][4] = {};
+    typedef uint2 weight;
+
+    static __device__ __forceinline__ weight get(const uint16_t *from)
+    {
+        return *(const weight *)from;
+    }
+
+    /* Of unit i, an even one, and the next. */
+    template <int UNITS>
+    __device__ __forceinline__ void add(int i, const weight (&w)[UNITS][GROUPS],
+                                        const float4 (&x)[(UNITS + 3) / 4], int lane)
+    {
+        if (i % 2 != 0) return;
+        const uint2 both = persistent_operand(uint16_t(), x[i / 4]);
+        uint32_t own = lane < 16 ? both.x : both.y;
+        uint32_t first = lane / 4 % 4 == i % 4 ? own : 0;
+        uint32_t second = lane / 4 % 4 == i % 4 + 1 ? own : 0;
+#pragma unroll
+        for (int r = 0; r < GROUPS; r++) {
+            const uint32_t a[4] = {w[i][r].x, w[i][r].y, w[i + 1][r].x, w[i + 1][r].y};
+            mma_step(uint16_t(), sum[r][i / 2 % CHAINS], a, first, second);
+        }
+    }
+
+    __device__ __forceinline__ void put(float (*part)[PERSISTENT_PITCH], int count, int lane)
+    {
+#pragma unroll
+        for (int r = 0; r < GROUPS; r++) {
+            float own = 0.0f;
+#pragma unroll
+            for (int chain = 0; chain < CHAINS; chain++) {
+                const float(&c)[4] = sum[r][chain];
+                own += lane % 4 < 2 ? c[0] + c[1] : c[2] + c[3];
+            }
+            own += __shfl_xor_sync(0xffffffffu, own, 1);
+            own += __shfl_xor_sync(0xffffffffu, own, 2);
+            if (lane % 4 == 0 && 8 * r + lane / 4 < count) part[0][8 * r + lane / 4] = own;
         }
     }
 };

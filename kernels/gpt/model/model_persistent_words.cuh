@@ -76,6 +76,12 @@ static __device__ __forceinline__ void words_wait(AT at, uint32_t turn, WORDS (&
     }
 }
 
+/* Where word i is (model_persistent.h); the first of a quad is at 2 i. */
+static __device__ __forceinline__ int word_place(int i)
+{
+    return i + (i & ~3);
+}
+
 /* Four neighbouring elements in memory of the type. */
 static __device__ __forceinline__ float4 persistent_four(const float *from)
 {
@@ -89,7 +95,7 @@ static __device__ __forceinline__ float4 persistent_four(const uint16_t *from)
                        __uint_as_float(two.y << 16), __uint_as_float(two.y & 0xffff0000u));
 }
 
-/* All warps but the one that fetches. */
+/* The warps that multiply. */
 static __device__ __forceinline__ void persistent_sync(void)
 {
     hopper_turn_wait(1, PERSISTENT_LANES);
