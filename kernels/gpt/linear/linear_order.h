@@ -29,30 +29,48 @@ LINEAR_ORDER_FUNCTION struct linear_tile linear_order(int index, int bands, int 
     return tile;
 }
 
-/* The same for a kernel, whose divisions by what is known before would be a large part of what
- * comes before its first load: factors to multiply by. */
-enum { LINEAR_ORDER_BITS = 44 };
-struct linear_order_plan {
-    int bands, columns, group;
-    uint64_t of_group; /* its tiles, inverted: times 2 ^ LINEAR_ORDER_BITS, rounded up */
-    uint64_t of_full;  /* the bands of a whole group, inverted */
-    uint64_t of_last;  /* those of the last group */
+/* A number below 2^31 is divided by multiplying with `factor`, which is 2^shift over the divisor,
+ * rounded up, and less than 2^33 (Granlund and Montgomery, "Division by invariant integers using
+ * multiplication", PLDI 1994, section 4). */
+struct linear_inverse {
+    uint64_t factor;
+    int shift, unused; /* no bytes without a value: a gate compares arguments whole */
 };
 
-/* Exact for number * divisor < 2 ^ LINEAR_ORDER_BITS. */
-LINEAR_ORDER_FUNCTION uint64_t linear_order_inverse(int divisor)
+LINEAR_ORDER_FUNCTION struct linear_inverse linear_inverse_of(int divisor)
 {
-    return ((UINT64_C(1) << LINEAR_ORDER_BITS) - 1) / (unsigned)divisor + 1;
+    struct linear_inverse inverse = {0, 32, 0};
+    while ((int64_t)1 << (inverse.shift - 32) < divisor)
+        inverse.shift++;
+    inverse.factor = ((UINT64_C(1) << inverse.shift) - 1) / (unsigned)divisor + 1;
+    return inverse;
 }
+
+LINEAR_ORDER_FUNCTION int linear_divided(int number, struct linear_inverse by)
+{
+    return (int)((unsigned)number * by.factor >> by.shift);
+}
+
+/* The same for a kernel, whose divisions by what is known before would be a large part of what
+ * comes before its first load. */
+struct linear_order_plan {
+    int bands, columns, group, unused;
+    struct linear_inverse of_group; /* of its tiles */
+    struct linear_inverse of_full;  /* of the bands of a whole group */
+    struct linear_inverse of_last;  /* of those of the last group */
+};
 
 LINEAR_ORDER_FUNCTION struct linear_order_plan linear_order_plan_of(int bands, int columns,
                                                                     int group)
 {
     const int last = bands % group ? bands % group : group;
-    struct linear_order_plan plan = {bands, columns, group, 0, 0, 0};
-    plan.of_group = linear_order_inverse(group * columns);
-    plan.of_full = linear_order_inverse(group);
-    plan.of_last = linear_order_inverse(last);
+    struct linear_order_plan plan = {bands,
+                                     columns,
+                                     group,
+                                     0,
+                                     linear_inverse_of(group * columns),
+                                     linear_inverse_of(group),
+                                     linear_inverse_of(last)};
     return plan;
 }
 
@@ -61,11 +79,10 @@ LINEAR_ORDER_FUNCTION struct linear_tile linear_order_by(const struct linear_ord
 {
     struct linear_tile tile = {0, index};
     if (plan->bands == 1) return tile;
-    int group = (int)(index * plan->of_group >> LINEAR_ORDER_BITS), first = group * plan->group;
+    int first = linear_divided(index, plan->of_group) * plan->group;
     int inside = index - first * plan->columns, left = plan->bands - first;
     int height = left < plan->group ? left : plan->group;
-    tile.column =
-        (int)(inside * (left < plan->group ? plan->of_last : plan->of_full) >> LINEAR_ORDER_BITS);
+    tile.column = linear_divided(inside, left < plan->group ? plan->of_last : plan->of_full);
     tile.band = first + inside - tile.column * height;
     return tile;
 }

@@ -82,6 +82,31 @@ TEST(every_tile_is_taken_once)
                 check_order(sizes[i], sizes[j], group);
 }
 
+/* By factors, at all tiles or at two of each `step`. */
+static void check_order_by(int bands, int columns, int group, int step)
+{
+    const struct linear_order_plan plan = linear_order_plan_of(bands, columns, group);
+    for (int index = 0; index < bands * columns; index += index % step ? step - 1 : 1) {
+        struct linear_tile tile = linear_order(index, bands, columns, group);
+        struct linear_tile by = linear_order_by(&plan, index);
+        assert_int_equal(by.band, tile.band);
+        assert_int_equal(by.column, tile.column);
+    }
+}
+
+TEST(factors_give_the_same_order_as_divisions)
+{
+    for (int bands = 1; bands <= 17; bands++)
+        for (int columns = 1; columns <= 33; columns++)
+            for (int group = 1; group <= 9; group++)
+                check_order_by(bands, columns, group, 1);
+    check_order_by(1000, 997, 7, 997);
+    check_order_by(2, (1 << 22) - 3, 2, 1021); /* as many columns as memory has room for */
+    check_order_by(3, (1 << 22) - 3, 2, 1021);
+    check_order_by((1 << 22) - 3, 1, 1, 1021);
+    check_order_by((1 << 22) - 3, 2, 8, 1021);
+}
+
 TEST(the_order_goes_down_a_group_before_the_next_column)
 {
     const int expected[][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 0}, {2, 1}}; /* 3 x 2, by 2 */
