@@ -31,7 +31,8 @@ static void read_known(void)
     known.count = 0;
     while (file && fgets(line, sizeof line, file)) {
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %c", &begin, &end, &mode) != 3) continue;
-        for (uint64_t half = begin >> 32; mode == 'r' && half <= (end - 1) >> 32; half++)
+        uint64_t half = begin >> 32 > LEAST_HALF ? begin >> 32 : LEAST_HALF;
+        for (; mode == 'r' && half <= (end - 1) >> 32; half++)
             if (known.count < MOST_HALVES && !is_known((uint32_t)half))
                 known.half[known.count++] = (uint32_t)half;
     }
