@@ -40,11 +40,16 @@ static void read_known(void)
 }
 
 /* Asked of the system, because memory comes and goes. */
-static bool is_readable(uint64_t address)
+static bool has_byte(uint64_t address)
 {
     char byte;
     const struct iovec here = {&byte, 1}, there = {(void *)(uintptr_t)address, 1};
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1;
+}
+
+bool host_words_readable(uint64_t at, uint64_t bytes)
+{
+    return bytes == 0 || (has_byte(at) && has_byte(at + bytes - 1));
 }
 
 uint64_t host_words_plain(uint64_t word, bool *is_address)
@@ -54,6 +59,6 @@ uint64_t host_words_plain(uint64_t word, bool *is_address)
     if (half < LEAST_HALF || half > MOST_HALF) return word;
     if (!is_known((uint32_t)half)) read_known();
     if (!is_known((uint32_t)half)) return word;
-    *is_address = is_readable(word);
+    *is_address = has_byte(word);
     return *is_address ? 0 : (uint32_t)word;
 }

@@ -12,3 +12,7 @@
  * gap is of four bytes: another process may have zeros there. `is_address`: the whole of it is one.
  * For words that are in no allocation of the device. One thread. */
 uint64_t host_words_plain(uint64_t word, bool *is_address);
+
+/* Whether bytes of this process are there to be read, by their first and last: none are read in
+ * vain. */
+bool host_words_readable(uint64_t at, uint64_t bytes);

@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "base/grow.h"
+#include "device/cuda/host_words.h"
 #include "device/cuda/launch_trace_parts.h"
 
 struct launch_trace *launch_trace_new(trace_lookup *lookup, trace_plain *plain, trace_name *name)
@@ -63,17 +62,6 @@ void launch_trace_module(struct launch_trace *trace, const void *cubin, size_t s
 
 /* ------------------------------------------------------- copies and fills -- */
 
-/* Whether the bytes are there to be read, without reading them in vain: their first and last. */
-static bool is_readable(uint64_t at, size_t bytes)
-{
-    char byte;
-    const struct iovec here = {&byte, 1};
-    const struct iovec ends[] = {{(void *)(uintptr_t)at, 1},
-                                 {(void *)(uintptr_t)(at + bytes - 1), 1}};
-    return bytes == 0 || (process_vm_readv(getpid(), &here, 1, &ends[0], 1, 0) == 1 &&
-                          process_vm_readv(getpid(), &here, 1, &ends[1], 1, 0) == 1);
-}
-
 /* Where a copy comes from: what comes from the host counts by its bytes. And beside it, or the
  * width of a fill: it has a stream. */
 enum source { FROM_HOST, FROM_DEVICE, FROM_EITHER };
@@ -86,7 +74,7 @@ static struct code_hash content_of(struct launch_trace *trace, const struct copy
         source == FROM_HOST || (source == FROM_EITHER && !trace_is_device(trace->acts, call->from));
     if (!reads) return (struct code_hash){{0, 0}};
     trace_acts_read(trace->acts);
-    if (is_readable(call->from, call->bytes))
+    if (host_words_readable(call->from, call->bytes))
         return trace_bytes(trace->acts, (const void *)(uintptr_t)call->from, call->bytes);
     trace_acts_doubt(trace->acts, "it copies from where the trace cannot read");
     return (struct code_hash){{0, 0}};

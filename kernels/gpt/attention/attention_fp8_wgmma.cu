@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(layout::threads, 1)
 #ifdef HOPPER_CODE
     extern __shared__ unsigned char attention_memory[];
     uint32_t start = hopper_shared(attention_memory);
-    fp8_memory<layout> memory = {(start + layout::slack - 1) / layout::slack * layout::slack};
+    fp8_memory<layout> memory = {{(start + layout::slack - 1) / layout::slack * layout::slack}};
     if (threadIdx.x == 0) {
         hopper_prefetch(&queries);
         hopper_prefetch(&tiles);
@@ -101,7 +101,7 @@ template <int SIZE, bool TURNED> static constexpr struct choice choice_of(void)
     return {attention_fp8<layout>, TURNED ? fp8_turn_values<layout> : NULL,
             layout::threads,       layout::queries,
             layout::keys,          layout::size,
-            layout::bytes,         layout::slack + layout::tile_bytes + layout::turned_bytes + 8};
+            layout::bytes,         layout::slack + layout::key_bytes + layout::value_bytes + 8};
 }
 
 /* Keys of a query from which turning values in a launch before is faster: that launch moves 256

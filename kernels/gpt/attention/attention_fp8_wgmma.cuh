@@ -48,7 +48,7 @@ static __device__ __forceinline__ void fp8_produce(const fp8_memory<layout> memo
 
         auto fetch_key = [&](int tile) {
             hopper_barrier_wait(memory.key_free(key.stage), key.phase ^ 1);
-            hopper_barrier_expect(memory.key_there(key.stage), layout::tile_bytes);
+            hopper_barrier_expect(memory.key_there(key.stage), layout::key_bytes);
             hopper_load(memory.key(key.stage), &tiles, memory.key_there(key.stage), 0,
                         heads + work.head, tile * layout::keys, work.batch);
             key.advance();
@@ -56,7 +56,7 @@ static __device__ __forceinline__ void fp8_produce(const fp8_memory<layout> memo
         auto fetch_value = [&](int tile) {
             if (layout::turned) {
                 hopper_barrier_wait(memory.value_free(value.stage), value.phase ^ 1);
-                hopper_barrier_expect(memory.value_there(value.stage), layout::turned_bytes);
+                hopper_barrier_expect(memory.value_there(value.stage), layout::value_bytes);
                 hopper_load(memory.value(value.stage), &values, tile * layout::keys,
                             (work.batch * heads + work.head) * layout::size,
                             memory.value_there(value.stage));
@@ -65,7 +65,7 @@ static __device__ __forceinline__ void fp8_produce(const fp8_memory<layout> memo
             }
             hopper_barrier_wait(memory.raw_free(value.stage), value.phase ^ 1);
             hopper_put(memory.more(value.stage), 1);
-            hopper_barrier_expect(memory.raw_there(value.stage), layout::tile_bytes);
+            hopper_barrier_expect(memory.raw_there(value.stage), layout::key_bytes);
             hopper_load(memory.raw(value.stage), &tiles, memory.raw_there(value.stage), 0,
                         2 * heads + work.head, tile * layout::keys, work.batch);
             value.advance();
@@ -163,11 +163,11 @@ static __device__ __forceinline__ void fp8_turn_tile(uint32_t raw, const CUtenso
                                                      const CUtensorMap &values, int heads)
 {
     const int tile = (int)blockIdx.x, head = (int)blockIdx.y, batch = (int)blockIdx.z;
-    const uint32_t turned = raw + layout::tile_bytes, there = turned + layout::turned_bytes;
+    const uint32_t turned = raw + layout::key_bytes, there = turned + layout::value_bytes;
     if (threadIdx.x == 0) {
         hopper_barrier_init(there, 1);
         hopper_barrier_publish();
-        hopper_barrier_expect(there, layout::tile_bytes);
+        hopper_barrier_expect(there, layout::key_bytes);
         hopper_load(raw, &tiles, there, 0, 2 * heads + head, tile * layout::keys, batch);
     }
     __syncthreads();

@@ -67,17 +67,7 @@ static __global__ void __launch_bounds__(layout::threads, 1)
     if (threadIdx.x == 0) {
         hopper_prefetch(&queries);
         hopper_prefetch(&tiles);
-        for (int stage = 0; stage < layout::query_stages; stage++) {
-            hopper_barrier_init(memory.query_there(stage), 1);
-            hopper_barrier_init(memory.query_free(stage), 4 * layout::groups);
-        }
-        for (int stage = 0; stage < layout::stages; stage++) {
-            hopper_barrier_init(memory.key_there(stage), 1);
-            hopper_barrier_init(memory.key_free(stage), 4 * layout::groups);
-            hopper_barrier_init(memory.value_there(stage), 1);
-            hopper_barrier_init(memory.value_free(stage), 4 * layout::groups);
-        }
-        hopper_barrier_publish();
+        memory.begin();
     }
     __syncthreads();
     int group = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS, 0);

@@ -25,6 +25,7 @@ template <typename ELEMENT, int SIZE, int TILE, int GROUPS, int STAGES> struct o
     static const int threads = GROUP_THREADS * (GROUPS + 1);
     static const int queries = ROWS * GROUPS, query_stages = SIZE > 128 ? 1 : 2;
     static const int query_bytes = ROWS * panels * 128, key_bytes = TILE * panels * 128;
+    static const int value_bytes = key_bytes, value_writers = 1; /* TMA */
     static const int keys_at = query_stages * GROUPS * query_bytes;
     static const int values_at = keys_at + STAGES * key_bytes;
     static const int barriers_at = values_at + STAGES * key_bytes;
@@ -52,7 +53,7 @@ template <typename layout> struct online_memory {
     }
     __device__ uint32_t value(int stage) const
     {
-        return base + layout::values_at + stage * layout::key_bytes;
+        return base + layout::values_at + stage * layout::value_bytes;
     }
     __device__ uint32_t barrier(int index) const
     {
@@ -85,6 +86,21 @@ template <typename layout> struct online_memory {
     __device__ uint32_t value_free(int stage) const
     {
         return barrier(6 + 3 * stages + stage);
+    }
+
+    __device__ void begin(void) const
+    {
+        for (int stage = 0; stage < layout::query_stages; stage++) {
+            hopper_barrier_init(query_there(stage), 1);
+            hopper_barrier_init(query_free(stage), 4 * layout::groups);
+        }
+        for (int stage = 0; stage < stages; stage++) {
+            hopper_barrier_init(key_there(stage), 1);
+            hopper_barrier_init(key_free(stage), 4 * layout::groups);
+            hopper_barrier_init(value_there(stage), layout::value_writers);
+            hopper_barrier_init(value_free(stage), 4 * layout::groups);
+        }
+        hopper_barrier_publish();
     }
 };
 
