@@ -8,7 +8,6 @@
 #include "attention.cuh"
 #include "attention_steps.h"
 #include "kernels/cuda/device_memory.h"
-#include "attention_variants.h"
 
 enum { SIDE = 16, THREADS = 128 };
 
@@ -90,8 +89,3 @@ static const struct assay_variant variant = {
     .teardown = device_memory_free,
 };
 ASSAY_REGISTER_VARIANT(variant);
-
-const struct assay_variant *attention_naive3(void)
-{
-    return &variant;
-}

@@ -27,7 +27,6 @@
 #include "attention_configs.cuh"
 #include "kernels/gpt/mma.cuh"
 #include "kernels/gpt/dependent_launch.cuh"
-#include "attention_variants.h"
 
 /* Chunks from row to row of a tile whose rows have SIZE numbers: the swizzle wants 2, 4 or a
  * multiple of 8. */
@@ -306,11 +305,6 @@ static const struct assay_variant bf16 = {
 };
 ASSAY_REGISTER_VARIANT(bf16);
 
-const struct assay_variant *attention_online_bf16(void)
-{
-    return &bf16;
-}
-
 static const struct assay_variant fp16 = {
     .operation = "attention",
     .name = "online_fp16",
@@ -324,8 +318,3 @@ static const struct assay_variant fp16 = {
     .launch = attention_configs_launch,
 };
 ASSAY_REGISTER_VARIANT(fp16);
-
-const struct assay_variant *attention_online_fp16(void)
-{
-    return &fp16;
-}

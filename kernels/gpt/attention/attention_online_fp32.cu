@@ -4,7 +4,6 @@
  */
 #include "attention_fp32.cuh"
 #include "attention_configs.cuh"
-#include "attention_variants.h"
 
 /* NAME: queries of a block x keys of a tile. BLOCKS: at least so many per multiprocessor. The rest
  * are the arguments of the layout. */
@@ -40,8 +39,3 @@ static const struct assay_variant variant = {
     .launch = attention_configs_launch,
 };
 ASSAY_REGISTER_VARIANT(variant);
-
-const struct assay_variant *attention_online_fp32(void)
-{
-    return &variant;
-}

@@ -30,7 +30,6 @@
 #include <stdlib.h>
 
 #include "attention_tf32_wgmma.cuh"
-#include "attention_variants.h"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/tensor_map.h"
 
@@ -164,8 +163,3 @@ static const struct assay_variant variant = {
     .teardown = teardown,
 };
 ASSAY_REGISTER_VARIANT(variant);
-
-const struct assay_variant *attention_online_tf32_wgmma(void)
-{
-    return &variant;
-}

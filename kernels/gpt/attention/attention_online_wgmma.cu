@@ -49,7 +49,6 @@
 #include "attention_wgmma.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/tensor_map.h"
-#include "attention_variants.h"
 
 /* ------------------------------------------------------------------- kernel -- */
 
@@ -216,8 +215,3 @@ static const struct assay_variant variant = {
     .teardown = teardown,
 };
 ASSAY_REGISTER_VARIANT(variant);
-
-const struct assay_variant *attention_online_wgmma(void)
-{
-    return &variant;
-}

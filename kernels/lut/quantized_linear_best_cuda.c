@@ -1,0 +1,31 @@
+/* quantized_linear_best_cuda.c - the fastest of our kernels for a shape (cuda_best.h). */
+#include "kernels/cuda/cuda_best.h"
+
+static const struct cuda_choice choice = {
+    .operation = "quantized_linear",
+    .kernels = {"encode_imma_staged", "encode_imma", "encode_gemv", "encode_mma", "encode_dp4a"},
+    .fallback = "encode_smem_i8",
+};
+
+static const char *supports(const struct assay_shape *shape)
+{
+    return cuda_best_refuses(&choice, shape);
+}
+
+static int setup(struct assay_call *call)
+{
+    return cuda_best_setup(&choice, call);
+}
+
+static const struct assay_variant variant = {
+    .operation = "quantized_linear",
+    .name = "best",
+    .summary = "the fastest of our kernels, measured in setup",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .supports = supports,
+    .setup = setup,
+    .launch = cuda_best_launch,
+    .teardown = cuda_best_teardown,
+};
+ASSAY_REGISTER_VARIANT(variant);
