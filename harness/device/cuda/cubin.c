@@ -59,6 +59,12 @@ struct code_hash code_hash_of(const void *bytes, size_t size)
     return hash;
 }
 
+void code_hash_add(struct code_hash *hash, const void *bytes, size_t size)
+{
+    struct code_hash both[2] = {*hash, code_hash_of(bytes, size)};
+    *hash = code_hash_of(both, sizeof both);
+}
+
 /* -------------------------------------------------------------- sections -- */
 
 int cubin_open(struct elf_file *elf, const void *bytes, size_t size)

@@ -22,6 +22,8 @@ struct code_hash {
 /* Not cryptographic: it distinguishes builds, it does not sign them. A change within one
  * aligned 8-byte word always changes the hash. */
 struct code_hash code_hash_of(const void *bytes, size_t size);
+/* Of what was hashed before, and these bytes behind it. */
+void code_hash_add(struct code_hash *hash, const void *bytes, size_t size);
 
 /* Open its sections. -1 with assay_error when the bytes are no complete cubin. */
 int cubin_open(struct elf_file *elf, const void *bytes, size_t size);

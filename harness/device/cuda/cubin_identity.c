@@ -50,8 +50,7 @@ struct sum {
 
 static void add(struct sum *sum, const void *bytes, size_t size)
 {
-    struct code_hash both[2] = {sum->hash, code_hash_of(bytes, size)};
-    sum->hash = code_hash_of(both, sizeof both);
+    code_hash_add(&sum->hash, bytes, size);
 }
 
 static int add_name(struct sum *sum, const char *name)

@@ -58,7 +58,7 @@ static uint64_t attributes_hash(struct launch_trace *trace, const struct launch 
 }
 
 /* The form of one buffer for all: sizes and pointers in a list. */
-static struct code_hash extra_hash(struct launch_trace *trace, void **extra)
+static struct trace_handed extra_handed(struct launch_trace *trace, void **extra)
 {
     const void *bytes = NULL;
     size_t size = 0;
@@ -71,25 +71,31 @@ static struct code_hash extra_hash(struct launch_trace *trace, void **extra)
             break;
     }
     if (!bytes) trace_acts_doubt(trace->acts, "it hands over arguments in an unknown form");
-    return trace_bytes(trace->acts, bytes, bytes ? size : 0);
+    return trace_handed(trace->acts, bytes, bytes ? size : 0);
 }
 
-static struct code_hash arguments_hash(struct launch_trace *trace, const struct launch *launch,
+static struct code_hash both(struct code_hash before, struct code_hash next)
+{
+    const struct code_hash pair[2] = {before, next};
+    return code_hash_of(pair, sizeof pair);
+}
+
+static struct trace_handed handed_over(struct launch_trace *trace, const struct launch *launch,
                                        const struct module_kernel *kernel)
 {
-    struct code_hash hash = {{0, 0}};
-    if (launch->extra && !launch->parameters) return extra_hash(trace, launch->extra);
+    struct trace_handed all = {0};
+    if (launch->extra && !launch->parameters) return extra_handed(trace, launch->extra);
     if (kernel->parameters < 0 || kernel->parameters >= KERNEL_MAX_PARAMETERS) {
         trace_acts_doubt(trace->acts, "the parameters of a kernel are not known");
-        return hash;
+        return all;
     }
     for (int i = 0; i < kernel->parameters; i++) {
-        struct code_hash both[2] = {hash};
-        both[1] =
-            trace_bytes(trace->acts, launch->parameters[i], (size_t)kernel->parameter_bytes[i]);
-        hash = code_hash_of(both, sizeof both);
+        struct trace_handed one =
+            trace_handed(trace->acts, launch->parameters[i], (size_t)kernel->parameter_bytes[i]);
+        all = (struct trace_handed){both(all.exact, one.exact), both(all.rough, one.rough),
+                                    all.reads_host || one.reads_host};
     }
-    return hash;
+    return all;
 }
 
 static void see_launch(struct launch_trace *trace, const struct launch *launch, const char *name)
@@ -104,19 +110,19 @@ static void see_launch(struct launch_trace *trace, const struct launch *launch, 
         return;
     }
     cubin_plain_local(name, plain, sizeof plain);
-    struct code_hash arguments = arguments_hash(trace, launch, &kernel);
+    struct trace_handed arguments = handed_over(trace, launch, &kernel);
     uint64_t attributes = attributes_hash(trace, launch, cluster);
     uint64_t settings = trace_settings(acts, launch_trace_key(trace, name)) +
                         3 * trace_settings(acts, launch->stream) + 5 * trace_settings(acts, NULL);
     trace_acts_kernels(acts, 1);
-    trace_act(acts,
-              "kernel %s; grid %u %u %u; block %u %u %u; shared %u; cluster %s; code %016" PRIx64
-              "%016" PRIx64 "; arguments %016" PRIx64 "; attributes %016" PRIx64
-              "; settings %016" PRIx64 "; stream %d",
-              plain, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
-              launch->block[1], launch->block[2], launch->shared_bytes, cluster,
-              kernel.code.word[0], kernel.code.word[1], arguments.word[0], attributes, settings,
-              trace_handle(acts, launch->stream));
+    trace_act_handed(acts, &arguments,
+                     "kernel %s; grid %u %u %u; block %u %u %u; shared %u; cluster %s; code "
+                     "%016" PRIx64 "%016" PRIx64 "; attributes %016" PRIx64 "; settings %016" PRIx64
+                     "; stream %d",
+                     plain, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
+                     launch->block[1], launch->block[2], launch->shared_bytes, cluster,
+                     kernel.code.word[0], kernel.code.word[1], attributes, settings,
+                     trace_handle(acts, launch->stream));
 }
 
 static struct launch launch_of(const struct launch_call *call)

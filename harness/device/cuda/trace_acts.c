@@ -8,11 +8,10 @@
 
 #include "base/grow.h"
 
-enum { MOST_LINES = 1 << 18, FEW_BYTES = 1 << 16, PARAMETER_BYTES = 1 << 12, ALIGNMENT = 256 };
+enum { MOST_LINES = 1 << 18 };
 /* Of one launch: so many the host enqueues while the stream is held for it (measurement.c). With
  * more, how fast it does so may show. */
 enum { MANY_ACTS = 100 };
-static const uint64_t LEAST_ADDRESS = (uint64_t)1 << 32; /* below it a word is a number */
 
 struct setting {
     const void *handle;
@@ -23,13 +22,12 @@ struct setting {
 /* A graph, or an executable one: what was captured into it. */
 struct graph {
     const void *handle;
-    struct code_hash content;
+    struct trace_handed content;
     int kernels;
 };
 
 struct trace_acts {
-    trace_lookup *lookup;
-    trace_plain *plain;
+    struct trace_places places;
     bool is_open;
     int launch;   /* number of the one that is traced; 0: the setup */
     char **lines; /* of this part */
@@ -38,12 +36,9 @@ struct trace_acts {
     int times;               /* that the setup took */
     struct code_hash trials; /* what it did for them */
     int trial_count;
+    bool setup_reads_host;
     bool has_waited, needs_program;
     char doubt[ASSAY_MAX_REASON];
-    const void **handles;
-    int handle_count;
-    struct trace_range *ranges;
-    int range_count;
 
     /* These stay from case to case. */
     struct setting *settings;
@@ -58,8 +53,8 @@ struct trace_acts *trace_acts_new(trace_lookup *lookup, trace_plain *plain)
 {
     struct trace_acts *acts = calloc(1, sizeof *acts);
     if (!acts) return NULL;
-    acts->lookup = lookup;
-    acts->plain = plain;
+    acts->places.lookup = lookup;
+    acts->places.plain = plain;
     return acts;
 }
 
@@ -76,8 +71,7 @@ void trace_acts_free(struct trace_acts *acts)
 {
     if (!acts) return;
     clear_lines(acts);
-    free(acts->handles);
-    free(acts->ranges);
+    trace_places_forget(&acts->places);
     free(acts->settings);
     free(acts->graphs);
     free(acts);
@@ -99,21 +93,8 @@ void trace_acts_doubt(struct trace_acts *acts, const char *format, ...)
     va_end(arguments);
 }
 
-static void fold(struct code_hash *hash, const void *bytes, size_t size)
-{
-    struct code_hash both[2] = {*hash, code_hash_of(bytes, size)};
-    *hash = code_hash_of(both, sizeof both);
-}
-
 /* The steps of a setup that times candidates, which may be thousands, are one fact, behind all
  * others: what it chose, and how that differs, is seen in the launches. */
-static void fold_trials(struct trace_acts *acts)
-{
-    acts->trial_count = acts->count;
-    for (int i = 0; i < acts->count; i++)
-        fold(&acts->trials, acts->lines[i], strlen(acts->lines[i]));
-}
-
 static void tell_trials(const struct trace_acts *acts, struct fingerprint *print)
 {
     if (acts->trial_count > 0)
@@ -125,8 +106,10 @@ static void tell_part(struct trace_acts *acts, int kernels, struct fingerprint *
 {
     char part[32] = "setup";
     if (acts->times > 0) {
-        fold_trials(acts);
+        acts->trial_count = acts->count;
         clear_lines(acts);
+    } else if (acts->launch == 0 && acts->setup_reads_host) {
+        acts->needs_program = true;
     }
     if (acts->launch > 0) snprintf(part, sizeof part, "launch %d", acts->launch);
     for (int i = 0; i < acts->count; i++)
@@ -148,22 +131,13 @@ static void begin_part(struct trace_acts *acts, int launch)
     acts->has_waited = false;
 }
 
-/* Number handles and allocations from the beginning. */
-static void forget_numbers(struct trace_acts *acts)
-{
-    free(acts->handles);
-    free(acts->ranges);
-    acts->handles = NULL;
-    acts->ranges = NULL;
-    acts->handle_count = acts->range_count = 0;
-}
-
 static void begin_case(struct trace_acts *acts)
 {
     begin_part(acts, 0);
-    forget_numbers(acts);
+    trace_places_forget(&acts->places);
     acts->trials = (struct code_hash){{0, 0}};
     acts->trial_count = 0;
+    acts->setup_reads_host = false;
     acts->is_open = true;
     acts->needs_program = false;
     acts->doubt[0] = '\0';
@@ -183,6 +157,8 @@ void trace_acts_step(struct trace_acts *acts, enum trace_step step, int kernels,
     acts->is_open = false;
     print->needs_program |= acts->needs_program;
     if (acts->is_capturing) trace_acts_doubt(acts, "a stream is still captured");
+    if (acts->places.is_incomplete)
+        trace_acts_doubt(acts, "out of memory for its handles and allocations");
     if (acts->doubt[0]) fingerprint_doubt(print, "%s", acts->doubt);
 }
 
@@ -201,25 +177,82 @@ static void keep_line(struct trace_acts *acts, char *text)
     trace_acts_doubt(acts, "it enqueues more than can be kept");
 }
 
-void trace_act(struct trace_acts *acts, const char *format, ...)
+/* The text, with what is handed over behind it. Frees the text. */
+static char *whole_text(char *text, const struct trace_handed *handed)
 {
-    char *text;
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
-    va_end(arguments);
-    if (length < 0) {
+    char *whole = NULL;
+    if (!handed) return text;
+    if (asprintf(&whole, "%s; arguments %016" PRIx64, text, handed->exact.word[0]) < 0)
+        whole = NULL;
+    free(text);
+    return whole;
+}
+
+static void add_to_capture(struct trace_acts *acts, const char *whole, struct code_hash rough,
+                           bool reads_host)
+{
+    struct trace_handed *content = &acts->capture.content;
+    code_hash_add(&content->exact, whole, strlen(whole));
+    code_hash_add(&content->rough, &rough, sizeof rough);
+    content->reads_host |= reads_host;
+}
+
+static void add_to_part(struct trace_acts *acts, char *whole, struct code_hash rough,
+                        bool reads_host)
+{
+    if (acts->launch == 0) {
+        code_hash_add(&acts->trials, &rough, sizeof rough);
+        acts->setup_reads_host |= reads_host;
+    } else {
+        /* Or the host came between two things that it enqueued for one launch. */
+        acts->needs_program |= reads_host || acts->has_waited;
+    }
+    keep_line(acts, whole);
+}
+
+/* NULL: nothing is handed over. Frees the text. */
+static void add(struct trace_acts *acts, char *text, const struct trace_handed *handed)
+{
+    if (!text) {
         trace_acts_doubt(acts, "out of memory for its trace");
         return;
     }
-    if (acts->is_capturing) fold(&acts->capture.content, text, (size_t)length);
-    if (acts->is_capturing || !acts->is_open) {
-        free(text);
+    struct code_hash rough = code_hash_of(text, strlen(text));
+    bool reads_host = handed && handed->reads_host;
+    if (handed) code_hash_add(&rough, &handed->rough, sizeof handed->rough);
+    char *whole = whole_text(text, handed);
+    if (!whole) {
+        trace_acts_doubt(acts, "out of memory for its trace");
         return;
     }
-    /* The host came between two things that it enqueued for one launch. */
-    if (acts->launch > 0 && acts->has_waited) acts->needs_program = true;
-    keep_line(acts, text);
+    if (acts->is_capturing) add_to_capture(acts, whole, rough, reads_host);
+    if (!acts->is_capturing && acts->is_open)
+        add_to_part(acts, whole, rough, reads_host);
+    else
+        free(whole);
+}
+
+static char *text_of(const char *format, va_list arguments)
+{
+    char *text;
+    return vasprintf(&text, format, arguments) < 0 ? NULL : text;
+}
+
+void trace_act(struct trace_acts *acts, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(acts, text_of(format, arguments), NULL);
+    va_end(arguments);
+}
+
+void trace_act_handed(struct trace_acts *acts, const struct trace_handed *handed,
+                      const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(acts, text_of(format, arguments), handed);
+    va_end(arguments);
 }
 
 void trace_acts_kernels(struct trace_acts *acts, int kernels)
@@ -252,120 +285,38 @@ float trace_acts_timed(struct trace_acts *acts)
     return 0;
 }
 
-/* -------------------------------------------------------------- addresses -- */
+/* ----------------------------------------------------------------- places -- */
 
 int trace_handle(struct trace_acts *acts, const void *handle)
 {
-    for (int i = 0; i < acts->handle_count; i++)
-        if (acts->handles[i] == handle) return i + 1;
-    const void **added =
-        grow_add(&acts->handles, &acts->handle_count, sizeof *added, "handles of a trace");
-    if (!added) {
-        trace_acts_doubt(acts, "out of memory for its handles");
-        return 0;
-    }
-    *added = handle;
-    return acts->handle_count;
+    return trace_places_handle(&acts->places, handle);
 }
 
-/* Its number is free, and not given again: whether the next one is made at the same address differs
- * from process to process. */
 void trace_handle_gone(struct trace_acts *acts, const void *handle)
 {
-    for (int i = 0; i < acts->handle_count; i++)
-        if (acts->handles[i] == handle) acts->handles[i] = acts; /* which is none */
-}
-
-/* The number of the range, from 1; 0: the address is in none. */
-static int find_range(struct trace_acts *acts, uint64_t address, struct trace_range *range)
-{
-    if (address < LEAST_ADDRESS || !acts->lookup(address, range)) return 0;
-    for (int i = 0; i < acts->range_count; i++)
-        if (acts->ranges[i].begin == range->begin && acts->ranges[i].bytes == range->bytes &&
-            acts->ranges[i].id == range->id)
-            return i + 1;
-    struct trace_range *added =
-        grow_add(&acts->ranges, &acts->range_count, sizeof *added, "ranges of a trace");
-    if (!added) {
-        trace_acts_doubt(acts, "out of memory for its allocations");
-        return 0;
-    }
-    *added = *range;
-    return acts->range_count;
-}
-
-/* What an address is, in numbers. */
-struct place {
-    uint64_t range, bytes, offset, alignment;
-};
-
-static bool find_place(struct trace_acts *acts, uint64_t address, struct place *place)
-{
-    struct trace_range range;
-    int number = find_range(acts, address, &range);
-    if (number == 0) return false;
-    *place = (struct place){(uint64_t)number, range.bytes, address - range.begin,
-                            range.begin % ALIGNMENT};
-    return true;
+    trace_places_handle_gone(&acts->places, handle);
 }
 
 void trace_address(struct trace_acts *acts, uint64_t address, char out[TRACE_ADDRESS])
 {
-    struct place place;
-    if (find_place(acts, address, &place))
-        snprintf(out, TRACE_ADDRESS, "range %" PRIu64 " of %" PRIu64 " bytes + %" PRIu64 "%s",
-                 place.range, place.bytes, place.offset, place.alignment ? ", not aligned" : "");
-    else
-        snprintf(out, TRACE_ADDRESS, "host");
+    trace_places_address(&acts->places, address, out);
 }
 
 bool trace_is_device(struct trace_acts *acts, uint64_t address)
 {
-    struct trace_range range;
-    return find_range(acts, address, &range) != 0 && !range.on_host;
+    return trace_places_is_device(&acts->places, address);
 }
 
-/* Where a structure has a gap of four bytes they may be the upper half of an address that was
- * there: of the host, or of an allocation. What is below MANY could be a number. */
-static uint64_t plain_word(struct trace_acts *acts, uint64_t word)
+struct trace_handed trace_handed(struct trace_acts *acts, const void *bytes, size_t size)
 {
-    const uint64_t MANY = 0x4000, half = word >> 32;
-    bool is_read = false;
-    for (int i = 0; half >= MANY && i < acts->range_count; i++)
-        if (acts->ranges[i].begin >> 32 == half) return (uint32_t)word;
-    word = acts->plain(word, &is_read);
-    if (is_read) acts->needs_program = true;
-    return word;
+    return trace_places_handed(&acts->places, bytes, size);
 }
 
-/* What is too long for a question per word is hashed as it is. */
 struct code_hash trace_bytes(struct trace_acts *acts, const void *bytes, size_t size)
 {
-    struct code_hash hash = {{size, 0}};
-    const unsigned char *at = bytes;
-    if (size > FEW_BYTES) return code_hash_of(bytes, size);
-    /* All allocations first: a gap before an address may hold the half of it. */
-    for (size_t i = 0; size <= PARAMETER_BYTES && i + sizeof(uint64_t) <= size;
-         i += sizeof(uint64_t)) {
-        uint64_t word;
-        struct trace_range range;
-        memcpy(&word, at + i, sizeof word);
-        (void)find_range(acts, word, &range);
-    }
-    for (; size >= sizeof(uint64_t); at += sizeof(uint64_t), size -= sizeof(uint64_t)) {
-        uint64_t word;
-        struct place place;
-        memcpy(&word, at, sizeof word);
-        if (find_place(acts, word, &place)) {
-            if (acts->ranges[place.range - 1].on_host) acts->needs_program = true;
-            fold(&hash, &place, sizeof place);
-        } else {
-            word = plain_word(acts, word);
-            fold(&hash, &word, sizeof word);
-        }
-    }
-    if (size > 0) fold(&hash, at, size);
-    return hash;
+    struct trace_handed hash = trace_handed(acts, bytes, size);
+    acts->needs_program |= hash.reads_host;
+    return hash.exact;
 }
 
 /* --------------------------------------------------------------- settings -- */
@@ -453,6 +404,6 @@ void trace_graph_launched(struct trace_acts *acts, const void *executable, const
         return;
     }
     trace_acts_kernels(acts, graph->kernels);
-    trace_act(acts, "graph of %d kernels; content %016" PRIx64 "; stream %d", graph->kernels,
-              graph->content.word[0], trace_handle(acts, stream));
+    trace_act_handed(acts, &graph->content, "graph of %d kernels; stream %d", graph->kernels,
+                     trace_handle(acts, stream));
 }

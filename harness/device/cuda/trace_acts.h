@@ -11,19 +11,8 @@
 
 #include "case/fingerprint.h"
 #include "device/cuda/cubin.h"
+#include "device/cuda/trace_places.h"
 #include "device/device.h"
-
-/* The allocation that an address is in. One that is made where another was has another id. */
-struct trace_range {
-    uint64_t begin, bytes, id;
-    bool on_host; /* or managed: the host may write it without a call */
-};
-/* false: it is no address of an allocation. */
-typedef bool trace_lookup(uint64_t address, struct trace_range *range);
-
-/* A word that is no address of an allocation, without what differs from process to process.
- * `is_read`: it is an address of the host, and the device reads all of the host's memory. */
-typedef uint64_t trace_plain(uint64_t word, bool *is_read);
 
 struct trace_acts;
 
@@ -42,6 +31,10 @@ void trace_acts_step(struct trace_acts *acts, enum trace_step step, int kernels,
 /* Something was enqueued, or changed what is enqueued later. */
 void trace_act(struct trace_acts *acts, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The same with what a kernel is handed, "; arguments HASH" behind the text. */
+void trace_act_handed(struct trace_acts *acts, const struct trace_handed *handed,
+                      const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* So many kernels run for it. */
 void trace_acts_kernels(struct trace_acts *acts, int kernels);
 
@@ -61,11 +54,11 @@ void trace_acts_doubt(struct trace_acts *acts, const char *format, ...)
 int trace_handle(struct trace_acts *acts, const void *handle);
 void trace_handle_gone(struct trace_acts *acts, const void *handle);
 
-/* "range 2 of 4096 bytes + 128" of an address; "host" of one that is in no allocation. */
-enum { TRACE_ADDRESS = 96 };
+/* As of trace_places.h. */
 void trace_address(struct trace_acts *acts, uint64_t address, char out[TRACE_ADDRESS]);
 bool trace_is_device(struct trace_acts *acts, uint64_t address);
-/* A hash of bytes in which each aligned word that is an address counts as that. */
+struct trace_handed trace_handed(struct trace_acts *acts, const void *bytes, size_t size);
+/* The exact hash of bytes that the device is given at once. */
 struct code_hash trace_bytes(struct trace_acts *acts, const void *bytes, size_t size);
 
 /* A setting that holds until it is changed: number `id` of a handle (a kernel, a stream), or of the
