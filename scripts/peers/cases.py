@@ -78,7 +78,7 @@ def _attention():
                     return launch
                 yield Case(f"attention/{heads}x{size}_{tokens}", "bf16", "kernels cold",
                            f"scaled_dot_product_attention, {name}", build, "attention",
-                           "online_wgmma", "cudnn",
+                           "best", "cudnn",
                            f"batch={batch} heads={heads} tokens={tokens} head_size={size} type=bf16")
 
 
@@ -93,7 +93,7 @@ def _linear():
                 b = torch.randn(n, device="cuda", dtype=DTYPES[kind])
                 return lambda: F.linear(x, w, b)
             yield Case(f"linear/{m}x{n}x{k}", kind, "kernels cold", "F.linear", build, "linear",
-                       f"{kind}_wgmma", "cublaslt", f"m={m} n={n} k={k} bias=fused type={kind}")
+                       "best", "cublaslt", f"m={m} n={n} k={k} bias=fused type={kind}")
 
 
 def _search():
@@ -124,14 +124,18 @@ def _int8():
 
 def _int4():
     for m in (1, 4, 16, 64):
-        def build(compiled, m=m, n=28672, k=8192, group=128):
+        n, k = 28672, 8192
+
+        def build(compiled, m=m, n=n, k=k, group=128):
             del compiled
             codes = torch.randint(0, 255, (n, k // 2), dtype=torch.uint8, device="cuda")
             packed = torch._convert_weight_to_int4pack(codes, 8)
             scales = torch.ones(k // group, n, 2, device="cuda", dtype=torch.bfloat16)
             x = torch.randn(m, k, device="cuda", dtype=torch.bfloat16)
             return lambda: torch._weight_int4pack_mm(x, packed, group, scales)
-        yield Case(f"int4/{m}x28672x8192", "bf16", "kernels cold", "_weight_int4pack_mm", build)
+        yield Case(f"int4/{m}x28672x8192", "bf16", "kernels cold", "_weight_int4pack_mm", build,
+                   "weight_only_linear", "best", "cublas_bf16",
+                   f"rows={m} k={k} columns={n} code=q4m2")
 
 
 def all_cases():
