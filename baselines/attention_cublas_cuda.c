@@ -162,9 +162,8 @@ static int setup_pointers(struct assay_call *call)
             list[m * lines + line] = address[m];
     }
     attention->lines = lines;
-    status = cuda_error(cudaMemcpy((void *)attention->pointers, (const void *)list, (size_t)bytes,
-                                   cudaMemcpyHostToDevice),
-                        "the lists of matrices");
+    status = device_upload((void *)attention->pointers, (const void *)list, (size_t)bytes,
+                           "the lists of matrices");
     free(list);
     return status;
 }

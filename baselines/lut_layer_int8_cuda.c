@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "kernels/cuda/cublaslt_product.h"
+#include "kernels/cuda/device_memory.h"
 
 /* One standard deviation in int8 steps, so that 4 deviations are 127. */
 static const float STEPS = 127.0f / 4.0f;
@@ -52,9 +53,7 @@ static int round_x(struct layer *layer, struct assay_call *call)
     for (int64_t i = 0; i < entries && status == 0; i++)
         rounded[i / geometry.k * stride + i % geometry.k] = step_of(x[i]);
     if (status == 0) status = cuda_error(cudaMalloc(&layer->x, bytes), "X in int8");
-    if (status == 0)
-        status =
-            cuda_error(cudaMemcpy(layer->x, rounded, bytes, cudaMemcpyHostToDevice), "X in int8");
+    if (status == 0) status = device_upload(layer->x, rounded, bytes, "X in int8");
     call->workspace_bytes += (int64_t)bytes;
     free(rounded);
     free(x);

@@ -19,6 +19,7 @@
 #include "kernels/gpt/cublas_types.h"
 #include "kernels/lut/row_sums.h"
 #include "lut_layer.h"
+#include "kernels/cuda/device_memory.h"
 
 struct layer {
     struct cublas_session session;
@@ -127,9 +128,7 @@ static int round_x(struct layer *layer, struct assay_call *call)
         assay_store(ASSAY_BF16, rounded, i, (double)x[i]);
     size_t bytes = (size_t)count * sizeof *rounded;
     if (status == 0) status = cuda_error(cudaMalloc(&layer->x, bytes), "X in BF16");
-    if (status == 0)
-        status =
-            cuda_error(cudaMemcpy(layer->x, rounded, bytes, cudaMemcpyHostToDevice), "X in BF16");
+    if (status == 0) status = device_upload(layer->x, rounded, bytes, "X in BF16");
     call->workspace_bytes += (int64_t)bytes;
     free(rounded);
     free(x);

@@ -47,6 +47,8 @@ int cuda_trial_open(struct cuda_trial *trial, const struct assay_call *call)
 {
     memset(trial, 0, sizeof *trial);
     trial->stream = call->stream;
+    /* What setups left on other streams, such as a counter that is set to zero. */
+    if (assay_cuda(cudaDeviceSynchronize(), "setting up")) return -1;
     if (assay_cuda(cudaEventCreate(&trial->begin), "event") ||
         assay_cuda(cudaEventCreate(&trial->end), "event"))
         return -1;

@@ -15,6 +15,10 @@ extern "C" {
  * this status. *memory is to be freed with cudaFree, and is NULL unless 0 is returned. */
 int device_memory(struct assay_call *call, void **memory, int64_t bytes, const char *what);
 
+/* Copies to device memory and waits until it is there: cudaMemcpy may return before, and no kernel
+ * on the call's stream waits for it. 0, or -1 with assay_error, which begins with `what`. */
+int device_upload(void *to, const void *from, size_t bytes, const char *what);
+
 /* The teardown of a variant whose call->state is device memory, or NULL. */
 void device_memory_free(struct assay_call *call);
 

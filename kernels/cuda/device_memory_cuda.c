@@ -23,6 +23,12 @@ int device_memory(struct assay_call *call, void **memory, int64_t bytes, const c
     return ASSAY_SKIP;
 }
 
+int device_upload(void *to, const void *from, size_t bytes, const char *what)
+{
+    if (cuda_error(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), what)) return -1;
+    return cuda_error(cudaStreamSynchronize(cudaStreamLegacy), what);
+}
+
 void device_memory_free(struct assay_call *call)
 {
     cudaFree(call->state);

@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/cuda_limits.h"
 #include "lattice_vec.cuh"
+#include "kernels/cuda/device_memory.h"
 
 enum { WALK_THREADS = 1024 };
 
@@ -108,5 +109,5 @@ static inline int walk_upload(struct assay_call *call, const void *table, size_t
 {
     if (assay_cuda(cudaMalloc(device, bytes), "cudaMalloc") < 0) return -1;
     call->workspace_bytes += (int64_t)bytes;
-    return assay_cuda(cudaMemcpy(*device, table, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    return device_upload(*device, table, bytes, "cudaMemcpy");
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "bits.cuh"
+#include "kernels/cuda/device_memory.h"
 
 enum { PACK_THREADS = 256 };
 
@@ -32,15 +33,6 @@ static int allocate(struct assay_call *call, void **out, int64_t bytes, const ch
     return 0;
 }
 
-/* Enqueue: a table of the host's. On another stream a copy from pageable memory may still be under
- * way when it returns. */
-static int copy_table(struct assay_call *call, void *to, const void *from)
-{
-    return assay_cuda(cudaMemcpyAsync(to, from, BIT_TABLE_BYTES, cudaMemcpyHostToDevice,
-                                      (cudaStream_t)call->stream),
-                      "table");
-}
-
 static int pack(struct assay_call *call, const struct lut_geometry *geometry, int buffer,
                 const uint16_t *numbers, struct bit_codes *out)
 {
@@ -67,9 +59,9 @@ int bit_prepare(struct assay_call *call, const struct lut_geometry *geometry, in
     uint16_t *entries = host + BIT_CODES, *counts = host + 2 * BIT_CODES;
     int status = bit_numbers(codebook->left, host, entries, counts);
     if (status == 0) status = allocate(call, &out->table, BIT_TABLE_BYTES, "table");
-    if (status == 0) status = copy_table(call, out->table, entries);
+    if (status == 0) status = device_upload(out->table, entries, BIT_TABLE_BYTES, "table");
     if (status == 0) status = assay_cuda(cudaMalloc((void **)&numbers, BIT_TABLE_BYTES), "numbers");
-    if (status == 0) status = copy_table(call, numbers, host);
+    if (status == 0) status = device_upload(numbers, host, BIT_TABLE_BYTES, "table");
     if (status == 0) status = pack(call, geometry, buffer, numbers, out);
     cudaFree(numbers);
     free(host);

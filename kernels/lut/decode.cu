@@ -1,6 +1,7 @@
 /* decode.cu - see lut_cuda.h. */
 
 #include "lut_cuda.h"
+#include "kernels/cuda/device_memory.h"
 
 enum { THREADS = 256 };
 
@@ -14,12 +15,8 @@ int lut_points_upload(const struct assay_shape *shape, struct lut_points *points
     if (assay_cuda(cudaMalloc((void **)&points->left, 2 * half), "codebook")) return -1;
     points->right = points->left + half;
     points->bytes = 2 * (int64_t)half;
-    if (assay_cuda(cudaMemcpy(points->left, codebook->left, half, cudaMemcpyHostToDevice),
-                   "codebook"))
-        return -1;
-    if (assay_cuda(cudaMemcpy(points->right, codebook->right, half, cudaMemcpyHostToDevice),
-                   "codebook"))
-        return -1;
+    if (device_upload(points->left, codebook->left, half, "codebook")) return -1;
+    if (device_upload(points->right, codebook->right, half, "codebook")) return -1;
     bool is_short = codebook->d == 8 && codebook->q == 4;
     return is_short ? lut_short_points_upload(codebook, points) : 0;
 }

@@ -30,6 +30,7 @@
 #include "gemv.cuh"
 #include "gemv_q4.h"
 #include "kernels/cuda/ampere.cuh"
+#include "kernels/cuda/device_memory.h"
 
 /* SHARED: the table is in shared memory; otherwise look-ups go to L1 and L2. */
 template <int M, bool SHARED> struct q4_code {
@@ -244,9 +245,7 @@ static int upload(const struct codebook *codebook, void **device)
     for (int64_t index = 0; index < GEMV_Q4_CODEWORDS; index++)
         table[index] = gemv_q4_entry(codebook->left + 8 * index);
     int status = assay_cuda(cudaMalloc(device, GEMV_Q4_TABLE_BYTES), "codebook");
-    if (status == 0)
-        status = assay_cuda(cudaMemcpy(*device, table, GEMV_Q4_TABLE_BYTES, cudaMemcpyHostToDevice),
-                            "codebook");
+    if (status == 0) status = device_upload(*device, table, GEMV_Q4_TABLE_BYTES, "codebook");
     free(table);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "kernels/cuda/cuda_limits.h"
 #include "lut_cuda.h"
 #include "short_points.h"
+#include "kernels/cuda/device_memory.h"
 
 enum { THREADS = 1024 };
 
@@ -28,10 +29,7 @@ int lut_short_points_upload(const struct codebook *codebook, struct lut_points *
         table[2 * SHORT_POINTS + index] = (unsigned char)(entry >> 16);
     }
     int status = assay_cuda(cudaMalloc((void **)&points->table, SHORT_POINTS_BYTES), "codebook");
-    if (status == 0)
-        status =
-            assay_cuda(cudaMemcpy(points->table, table, SHORT_POINTS_BYTES, cudaMemcpyHostToDevice),
-                       "codebook");
+    if (status == 0) status = device_upload(points->table, table, SHORT_POINTS_BYTES, "codebook");
     if (status == 0) points->bytes += SHORT_POINTS_BYTES;
     free(table);
     return status;

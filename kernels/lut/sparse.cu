@@ -8,6 +8,7 @@
  * sparse table is the larger one.
  */
 #include "table.cuh"
+#include "kernels/cuda/device_memory.h"
 
 enum { THREADS = 256 };
 
@@ -111,7 +112,7 @@ static int upload(struct assay_call *call, void **device, const void *host, size
 {
     if (assay_cuda(cudaMalloc(device, bytes), "table")) return -1;
     call->workspace_bytes += (int64_t)bytes;
-    return assay_cuda(cudaMemcpy(*device, host, bytes, cudaMemcpyHostToDevice), "table");
+    return device_upload(*device, host, bytes, "table");
 }
 
 static int upload_table(struct assay_call *call, struct sparse_state *state,

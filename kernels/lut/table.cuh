@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lut_cuda.h"
+#include "kernels/cuda/device_memory.h"
 
 /* A launch's operands, by value. */
 struct table_args {
@@ -87,9 +88,7 @@ template <typename Entry> static int table_upload(struct assay_call *call, Entry
             host[i] = (Entry)table[i];
         status = assay_cuda(cudaMalloc((void **)device, entries * sizeof *host), "table");
     }
-    if (status == 0)
-        status = assay_cuda(
-            cudaMemcpy(*device, host, entries * sizeof *host, cudaMemcpyHostToDevice), "table");
+    if (status == 0) status = device_upload(*device, host, entries * sizeof *host, "table");
     call->workspace_bytes += (int64_t)(entries * sizeof *host);
     free(host);
     free(table);

@@ -16,6 +16,7 @@
  * block.
  */
 #include "table.cuh"
+#include "kernels/cuda/device_memory.h"
 
 enum { SIDE = 32, THREADS = SIDE * SIDE, PER_WORD = 16, COMMON = 3, MOST_BYTES = 48 << 10 };
 
@@ -139,8 +140,7 @@ static int setup(struct assay_call *call)
     if (data == NULL) return assay_error("out of host memory for the table");
     compress(ranked, codebook, data);
     int status = assay_cuda(cudaMalloc((void **)&ranked->data, bytes), "table");
-    if (status == 0)
-        status = assay_cuda(cudaMemcpy(ranked->data, data, bytes, cudaMemcpyHostToDevice), "table");
+    if (status == 0) status = device_upload(ranked->data, data, bytes, "table");
     call->workspace_bytes += (int64_t)bytes;
     free(data);
     return status;

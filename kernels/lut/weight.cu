@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/cuda_limits.h"
 #include "weight.cuh"
+#include "kernels/cuda/device_memory.h"
 
 enum { THREADS = 256, MOST_SLICES = 16 /* where fewer are enough */ };
 
@@ -176,16 +177,7 @@ static int pack(struct assay_call *call, const struct lut_geometry *geometry,
     return assay_cuda(cudaStreamSynchronize(stream), "ordering codes");
 }
 
-/* Enqueue: a table of the host's. */
-static int copy_table(struct assay_call *call, void *to, const void *from)
-{
-    return assay_cuda(cudaMemcpyAsync(to, from, WEIGHT_TABLE_BYTES, cudaMemcpyHostToDevice,
-                                      (cudaStream_t)call->stream),
-                      "table");
-}
-
-/* Make the table, and the codes in its numbers. Copies are ordered by the call's stream: on another
- * one a copy from pageable memory may still be under way when it returns. */
+/* Make the table, and the codes in its numbers. */
 static int prepare(struct assay_call *call, const struct lut_geometry *geometry,
                    const struct plan *plan)
 {
@@ -199,10 +191,10 @@ static int prepare(struct assay_call *call, const struct lut_geometry *geometry,
     uint16_t *entries = host + WEIGHT_CODES, *counts = host + 2 * WEIGHT_CODES;
     int status = weight_numbers(codebook->left, host, entries, counts);
     if (status == 0) status = allocate(call, &state->table, WEIGHT_TABLE_BYTES, "table");
-    if (status == 0) status = copy_table(call, state->table, entries);
+    if (status == 0) status = device_upload(state->table, entries, WEIGHT_TABLE_BYTES, "table");
     if (status == 0)
         status = assay_cuda(cudaMalloc((void **)&numbers, WEIGHT_TABLE_BYTES), "numbers");
-    if (status == 0) status = copy_table(call, numbers, host);
+    if (status == 0) status = device_upload(numbers, host, WEIGHT_TABLE_BYTES, "table");
     if (status == 0) status = pack(call, geometry, plan, numbers);
     cudaFree(numbers);
     free(host);

@@ -48,10 +48,7 @@ static int setup(struct assay_call *call)
     const size_t weight_bytes = sizeof(float) * net->weights->count;
     if (vq_search_prepare(SEARCH_FP32)) return -1;
     if (cuda_error(cudaMalloc((void **)&net->storage, weight_bytes), "weights")) return -1;
-    if (cuda_error(
-            cudaMemcpy(net->storage, net->weights->storage, weight_bytes, cudaMemcpyHostToDevice),
-            "weights"))
-        return -1;
+    if (device_upload(net->storage, net->weights->storage, weight_bytes, "weights")) return -1;
     const int64_t bytes = (int64_t)sizeof(float) * MOST * leaves;
     int status = device_memory(call, (void **)&net->layers, LAYERS * bytes, "layers");
     if (status) return status;

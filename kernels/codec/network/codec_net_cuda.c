@@ -10,6 +10,7 @@
 #include "kernels/cuda/cuda_error.h"
 #include "codec_net_fused.h"
 #include "codec_pack.h"
+#include "kernels/cuda/device_memory.h"
 
 struct codec_net {
     void *memory;
@@ -157,8 +158,7 @@ static int net_fill(struct codec_net *net, const struct codec_weights *weights)
     if (status == 0) {
         image.device = net->memory;
         image_net(&image, weights, net);
-        status = cuda_error(cudaMemcpy(net->memory, image.host, bytes, cudaMemcpyHostToDevice),
-                            "the codec's weights");
+        status = device_upload(net->memory, image.host, bytes, "the codec's weights");
     }
     free(image.host);
     return status;
