@@ -22,6 +22,12 @@ struct state {
     int64_t stride;
 };
 
+static const char *supports(const struct assay_shape *shape)
+{
+    const char *why = lut_mlp_unchecked(shape);
+    return why ? why : cublas_supports(shape);
+}
+
 static int obtain(struct assay_call *call, float **out, int64_t count)
 {
     if (cuda_error(cudaMalloc((void **)out, (size_t)count * sizeof **out), "a layer")) return -1;
@@ -117,7 +123,7 @@ static const struct assay_variant variant = {
     .kind = ASSAY_BASELINE,
     .place = ASSAY_CUDA,
     .apart = true,
-    .supports = cublas_supports,
+    .supports = supports,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,

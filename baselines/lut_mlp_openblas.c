@@ -81,6 +81,7 @@ static const struct assay_variant variant = {
     .kind = ASSAY_BASELINE,
     .place = ASSAY_HOST,
     .apart = true,
+    .supports = lut_mlp_unchecked,
     .setup = setup,
     .launch = launch,
     .teardown = teardown,
