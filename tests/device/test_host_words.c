@@ -84,6 +84,16 @@ static void the_upper_half_of_an_allocation_in_a_gap_is_nothing(void **state)
     assert_int_not_equal(hash_of(64, 0), hash_of(64, 3));
 }
 
+static void a_library_leaves_the_first_word_of_a_matrix_unset(void **state)
+{
+    (void)state;
+    static const char magma[] = "_Z20magma_sgemmEx_kernelIfffLb1ELb0ELi6EEviii";
+    assert_int_equal(host_words_unset(magma, 24), 8);
+    assert_int_equal(host_words_unset(magma, 40), 8);
+    assert_int_equal(host_words_unset(magma, 8), 0);
+    assert_int_equal(host_words_unset("_Z6gemm_ni", 24), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +101,7 @@ int main(void)
         cmocka_unit_test(the_lower_half_counts_where_the_whole_is_no_address),
         cmocka_unit_test(numbers_stay_as_they_are),
         cmocka_unit_test(the_upper_half_of_an_allocation_in_a_gap_is_nothing),
+        cmocka_unit_test(a_library_leaves_the_first_word_of_a_matrix_unset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,3 +16,7 @@ uint64_t host_words_plain(uint64_t word, bool *is_address);
 /* Whether bytes of this process are there to be read, by their first and last: none are read in
  * vain. */
 bool host_words_readable(uint64_t at, uint64_t bytes);
+
+/* So many bytes at the beginning of a parameter of so many, of a kernel by its linker's name, are
+ * left unset by its library: what was in memory there before. */
+int host_words_unset(const char *kernel, int bytes);

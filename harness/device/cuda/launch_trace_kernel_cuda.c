@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/cuda/host_words.h"
 #include "device/cuda/launch_trace_parts.h"
 
 struct launch {
@@ -58,7 +59,7 @@ static uint64_t attributes_hash(struct launch_trace *trace, const struct launch 
 }
 
 /* The form of one buffer for all: sizes and pointers in a list. */
-static struct trace_handed extra_handed(struct launch_trace *trace, void **extra)
+static struct code_hash extra_hash(struct launch_trace *trace, void **extra)
 {
     const void *bytes = NULL;
     size_t size = 0;
@@ -71,31 +72,25 @@ static struct trace_handed extra_handed(struct launch_trace *trace, void **extra
             break;
     }
     if (!bytes) trace_acts_doubt(trace->acts, "it hands over arguments in an unknown form");
-    return trace_handed(trace->acts, bytes, bytes ? size : 0);
+    return trace_bytes(trace->acts, bytes, bytes ? size : 0);
 }
 
-static struct code_hash both(struct code_hash before, struct code_hash next)
+static struct code_hash arguments_hash(struct launch_trace *trace, const struct launch *launch,
+                                       const struct module_kernel *kernel, const char *name)
 {
-    const struct code_hash pair[2] = {before, next};
-    return code_hash_of(pair, sizeof pair);
-}
-
-static struct trace_handed handed_over(struct launch_trace *trace, const struct launch *launch,
-                                       const struct module_kernel *kernel)
-{
-    struct trace_handed all = {0};
-    if (launch->extra && !launch->parameters) return extra_handed(trace, launch->extra);
+    struct code_hash hash = {{0, 0}};
+    if (launch->extra && !launch->parameters) return extra_hash(trace, launch->extra);
     if (kernel->parameters < 0 || kernel->parameters >= KERNEL_MAX_PARAMETERS) {
         trace_acts_doubt(trace->acts, "the parameters of a kernel are not known");
-        return all;
+        return hash;
     }
     for (int i = 0; i < kernel->parameters; i++) {
-        struct trace_handed one =
-            trace_handed(trace->acts, launch->parameters[i], (size_t)kernel->parameter_bytes[i]);
-        all = (struct trace_handed){both(all.exact, one.exact), both(all.rough, one.rough),
-                                    all.reads_host || one.reads_host};
+        int unset = host_words_unset(name, kernel->parameter_bytes[i]);
+        struct code_hash one = trace_bytes(trace->acts, (const char *)launch->parameters[i] + unset,
+                                           (size_t)(kernel->parameter_bytes[i] - unset));
+        code_hash_add(&hash, &one, sizeof one);
     }
-    return all;
+    return hash;
 }
 
 static void see_launch(struct launch_trace *trace, const struct launch *launch, const char *name)
@@ -110,19 +105,19 @@ static void see_launch(struct launch_trace *trace, const struct launch *launch, 
         return;
     }
     cubin_plain_local(name, plain, sizeof plain);
-    struct trace_handed arguments = handed_over(trace, launch, &kernel);
+    struct code_hash arguments = arguments_hash(trace, launch, &kernel, name);
     uint64_t attributes = attributes_hash(trace, launch, cluster);
     uint64_t settings = trace_settings(acts, launch_trace_key(trace, name)) +
                         3 * trace_settings(acts, launch->stream) + 5 * trace_settings(acts, NULL);
     trace_acts_kernels(acts, 1);
-    trace_act_handed(acts, &arguments,
-                     "kernel %s; grid %u %u %u; block %u %u %u; shared %u; cluster %s; code "
-                     "%016" PRIx64 "%016" PRIx64 "; attributes %016" PRIx64 "; settings %016" PRIx64
-                     "; stream %d",
-                     plain, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
-                     launch->block[1], launch->block[2], launch->shared_bytes, cluster,
-                     kernel.code.word[0], kernel.code.word[1], attributes, settings,
-                     trace_handle(acts, launch->stream));
+    trace_act(acts,
+              "kernel %s; grid %u %u %u; block %u %u %u; shared %u; cluster %s; code %016" PRIx64
+              "%016" PRIx64 "; arguments %016" PRIx64 "; attributes %016" PRIx64
+              "; settings %016" PRIx64 "; stream %d",
+              plain, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
+              launch->block[1], launch->block[2], launch->shared_bytes, cluster,
+              kernel.code.word[0], kernel.code.word[1], arguments.word[0], attributes, settings,
+              trace_handle(acts, launch->stream));
 }
 
 static struct launch launch_of(const struct launch_call *call)

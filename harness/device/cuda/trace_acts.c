@@ -22,7 +22,7 @@ struct setting {
 /* A graph, or an executable one: what was captured into it. */
 struct graph {
     const void *handle;
-    struct trace_handed content;
+    struct code_hash content;
     int kernels;
 };
 
@@ -36,7 +36,6 @@ struct trace_acts {
     int times;               /* that the setup took */
     struct code_hash trials; /* what it did for them */
     int trial_count;
-    bool setup_reads_host;
     bool has_waited, needs_program;
     char doubt[ASSAY_MAX_REASON];
 
@@ -95,6 +94,13 @@ void trace_acts_doubt(struct trace_acts *acts, const char *format, ...)
 
 /* The steps of a setup that times candidates, which may be thousands, are one fact, behind all
  * others: what it chose, and how that differs, is seen in the launches. */
+static void fold_trials(struct trace_acts *acts)
+{
+    acts->trial_count = acts->count;
+    for (int i = 0; i < acts->count; i++)
+        code_hash_add(&acts->trials, acts->lines[i], strlen(acts->lines[i]));
+}
+
 static void tell_trials(const struct trace_acts *acts, struct fingerprint *print)
 {
     if (acts->trial_count > 0)
@@ -106,10 +112,8 @@ static void tell_part(struct trace_acts *acts, int kernels, struct fingerprint *
 {
     char part[32] = "setup";
     if (acts->times > 0) {
-        acts->trial_count = acts->count;
+        fold_trials(acts);
         clear_lines(acts);
-    } else if (acts->launch == 0 && acts->setup_reads_host) {
-        acts->needs_program = true;
     }
     if (acts->launch > 0) snprintf(part, sizeof part, "launch %d", acts->launch);
     for (int i = 0; i < acts->count; i++)
@@ -137,7 +141,6 @@ static void begin_case(struct trace_acts *acts)
     trace_places_forget(&acts->places);
     acts->trials = (struct code_hash){{0, 0}};
     acts->trial_count = 0;
-    acts->setup_reads_host = false;
     acts->is_open = true;
     acts->needs_program = false;
     acts->doubt[0] = '\0';
@@ -177,82 +180,25 @@ static void keep_line(struct trace_acts *acts, char *text)
     trace_acts_doubt(acts, "it enqueues more than can be kept");
 }
 
-/* The text, with what is handed over behind it. Frees the text. */
-static char *whole_text(char *text, const struct trace_handed *handed)
-{
-    char *whole = NULL;
-    if (!handed) return text;
-    if (asprintf(&whole, "%s; arguments %016" PRIx64, text, handed->exact.word[0]) < 0)
-        whole = NULL;
-    free(text);
-    return whole;
-}
-
-static void add_to_capture(struct trace_acts *acts, const char *whole, struct code_hash rough,
-                           bool reads_host)
-{
-    struct trace_handed *content = &acts->capture.content;
-    code_hash_add(&content->exact, whole, strlen(whole));
-    code_hash_add(&content->rough, &rough, sizeof rough);
-    content->reads_host |= reads_host;
-}
-
-static void add_to_part(struct trace_acts *acts, char *whole, struct code_hash rough,
-                        bool reads_host)
-{
-    if (acts->launch == 0) {
-        code_hash_add(&acts->trials, &rough, sizeof rough);
-        acts->setup_reads_host |= reads_host;
-    } else {
-        /* Or the host came between two things that it enqueued for one launch. */
-        acts->needs_program |= reads_host || acts->has_waited;
-    }
-    keep_line(acts, whole);
-}
-
-/* NULL: nothing is handed over. Frees the text. */
-static void add(struct trace_acts *acts, char *text, const struct trace_handed *handed)
-{
-    if (!text) {
-        trace_acts_doubt(acts, "out of memory for its trace");
-        return;
-    }
-    struct code_hash rough = code_hash_of(text, strlen(text));
-    bool reads_host = handed && handed->reads_host;
-    if (handed) code_hash_add(&rough, &handed->rough, sizeof handed->rough);
-    char *whole = whole_text(text, handed);
-    if (!whole) {
-        trace_acts_doubt(acts, "out of memory for its trace");
-        return;
-    }
-    if (acts->is_capturing) add_to_capture(acts, whole, rough, reads_host);
-    if (!acts->is_capturing && acts->is_open)
-        add_to_part(acts, whole, rough, reads_host);
-    else
-        free(whole);
-}
-
-static char *text_of(const char *format, va_list arguments)
-{
-    char *text;
-    return vasprintf(&text, format, arguments) < 0 ? NULL : text;
-}
-
 void trace_act(struct trace_acts *acts, const char *format, ...)
 {
+    char *text;
     va_list arguments;
     va_start(arguments, format);
-    add(acts, text_of(format, arguments), NULL);
+    int length = vasprintf(&text, format, arguments);
     va_end(arguments);
-}
-
-void trace_act_handed(struct trace_acts *acts, const struct trace_handed *handed,
-                      const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    add(acts, text_of(format, arguments), handed);
-    va_end(arguments);
+    if (length < 0) {
+        trace_acts_doubt(acts, "out of memory for its trace");
+        return;
+    }
+    if (acts->is_capturing) code_hash_add(&acts->capture.content, text, (size_t)length);
+    if (acts->is_capturing || !acts->is_open) {
+        free(text);
+        return;
+    }
+    /* The host came between two things that it enqueued for one launch. */
+    if (acts->launch > 0 && acts->has_waited) acts->needs_program = true;
+    keep_line(acts, text);
 }
 
 void trace_acts_kernels(struct trace_acts *acts, int kernels)
@@ -307,16 +253,9 @@ bool trace_is_device(struct trace_acts *acts, uint64_t address)
     return trace_places_is_device(&acts->places, address);
 }
 
-struct trace_handed trace_handed(struct trace_acts *acts, const void *bytes, size_t size)
-{
-    return trace_places_handed(&acts->places, bytes, size);
-}
-
 struct code_hash trace_bytes(struct trace_acts *acts, const void *bytes, size_t size)
 {
-    struct trace_handed hash = trace_handed(acts, bytes, size);
-    acts->needs_program |= hash.reads_host;
-    return hash.exact;
+    return trace_places_hash(&acts->places, bytes, size, &acts->needs_program);
 }
 
 /* --------------------------------------------------------------- settings -- */
@@ -404,6 +343,6 @@ void trace_graph_launched(struct trace_acts *acts, const void *executable, const
         return;
     }
     trace_acts_kernels(acts, graph->kernels);
-    trace_act_handed(acts, &graph->content, "graph of %d kernels; stream %d", graph->kernels,
-                     trace_handle(acts, stream));
+    trace_act(acts, "graph of %d kernels; content %016" PRIx64 "; stream %d", graph->kernels,
+              graph->content.word[0], trace_handle(acts, stream));
 }

@@ -32,9 +32,6 @@ void trace_acts_step(struct trace_acts *acts, enum trace_step step, int kernels,
 void trace_act(struct trace_acts *acts, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same with what a kernel is handed, "; arguments HASH" behind the text. */
-void trace_act_handed(struct trace_acts *acts, const struct trace_handed *handed,
-                      const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* So many kernels run for it. */
 void trace_acts_kernels(struct trace_acts *acts, int kernels);
 
@@ -57,8 +54,7 @@ void trace_handle_gone(struct trace_acts *acts, const void *handle);
 /* As of trace_places.h. */
 void trace_address(struct trace_acts *acts, uint64_t address, char out[TRACE_ADDRESS]);
 bool trace_is_device(struct trace_acts *acts, uint64_t address);
-struct trace_handed trace_handed(struct trace_acts *acts, const void *bytes, size_t size);
-/* The exact hash of bytes that the device is given at once. */
+/* Of bytes that the device is given, as trace_places_hash. */
 struct code_hash trace_bytes(struct trace_acts *acts, const void *bytes, size_t size);
 
 /* A setting that holds until it is changed: number `id` of a handle (a kernel, a stream), or of the

@@ -9,8 +9,6 @@
 
 enum { FEW_BYTES = 1 << 16, PARAMETER_BYTES = 1 << 12, ALIGNMENT = 256 };
 static const uint64_t LEAST_ADDRESS = (uint64_t)1 << 32; /* below it a word is a number */
-/* From here on, and below twice that, lie libraries, heap, stack and what the driver maps. */
-static const uint64_t SOME_ADDRESS = (uint64_t)1 << 46;
 
 void trace_places_forget(struct trace_places *places)
 {
@@ -99,31 +97,14 @@ static uint64_t plain_word(const struct trace_places *places, uint64_t word, boo
     return word;
 }
 
-static void fold_word(struct trace_places *places, uint64_t word, struct trace_handed *hash)
-{
-    struct place place;
-    uint64_t rough = word >= SOME_ADDRESS && word < 2 * SOME_ADDRESS ? SOME_ADDRESS : word;
-    if (find_place(places, word, &place)) {
-        hash->reads_host |= places->ranges[place.range - 1].on_host;
-        code_hash_add(&hash->exact, &place, sizeof place);
-        rough = SOME_ADDRESS;
-    } else {
-        word = plain_word(places, word, &hash->reads_host);
-        code_hash_add(&hash->exact, &word, sizeof word);
-    }
-    code_hash_add(&hash->rough, &rough, sizeof rough);
-}
-
 /* What is too long for a question per word is hashed as it is. */
-struct trace_handed trace_places_handed(struct trace_places *places, const void *bytes, size_t size)
+struct code_hash trace_places_hash(struct trace_places *places, const void *bytes, size_t size,
+                                   bool *reads_host)
 {
-    struct trace_handed hash = {.exact = {{size, 0}}, .rough = {{size, 0}}};
+    struct code_hash hash = {{size, 0}};
     const unsigned char *at = bytes;
     uint64_t word;
-    if (size > FEW_BYTES) {
-        hash.exact = hash.rough = code_hash_of(bytes, size);
-        return hash;
-    }
+    if (size > FEW_BYTES) return code_hash_of(bytes, size);
     /* All allocations first: a gap before an address may hold the half of it. */
     for (size_t i = 0; size <= PARAMETER_BYTES && i + sizeof word <= size; i += sizeof word) {
         struct trace_range range;
@@ -131,10 +112,16 @@ struct trace_handed trace_places_handed(struct trace_places *places, const void 
         (void)find_range(places, word, &range);
     }
     for (; size >= sizeof word; at += sizeof word, size -= sizeof word) {
+        struct place place;
         memcpy(&word, at, sizeof word);
-        fold_word(places, word, &hash);
+        if (find_place(places, word, &place)) {
+            *reads_host |= places->ranges[place.range - 1].on_host;
+            code_hash_add(&hash, &place, sizeof place);
+        } else {
+            word = plain_word(places, word, reads_host);
+            code_hash_add(&hash, &word, sizeof word);
+        }
     }
-    if (size > 0) code_hash_add(&hash.exact, at, size);
-    if (size > 0) code_hash_add(&hash.rough, at, size);
+    if (size > 0) code_hash_add(&hash, at, size);
     return hash;
 }

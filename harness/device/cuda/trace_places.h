@@ -45,12 +45,7 @@ enum { TRACE_ADDRESS = 96 };
 void trace_places_address(struct trace_places *places, uint64_t address, char out[TRACE_ADDRESS]);
 bool trace_places_is_device(struct trace_places *places, uint64_t address);
 
-/* What a launch hands over. `exact`: each aligned word that is an address counts as its place in an
- * allocation. `rough`, for the trials of a setup: whatever may be an address counts as the same,
- * since what a library leaves unset in a structure is what was in memory there before. */
-struct trace_handed {
-    struct code_hash exact, rough;
-    bool reads_host; /* it has an address of the host, whose memory the device may read */
-};
-struct trace_handed trace_places_handed(struct trace_places *places, const void *bytes,
-                                        size_t size);
+/* A hash of bytes in which each aligned word that is an address counts as its place. *reads_host is
+ * set where it is one of the host, whose memory the device may read. */
+struct code_hash trace_places_hash(struct trace_places *places, const void *bytes, size_t size,
+                                   bool *reads_host);
