@@ -5,8 +5,7 @@ static const struct cuda_choice choice = {
     .operation = "lut_matmul",
     .kernels = {"decode_imma_staged", "decode_imma", "decode_gemv_bits", "decode_gemv",
                 "decode_mma", "decode_dp4a", "table_gemv", "tiled", "smem_i8", "smem_i16",
-                "smem_f32"},
-    .fallback = "global",
+                "smem_f32", "global"},
 };
 
 static const char *supports(const struct assay_shape *shape)
