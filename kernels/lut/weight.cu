@@ -9,7 +9,11 @@
 #include "weight.cuh"
 #include "kernels/cuda/device_memory.h"
 
-enum { THREADS = 256, MOST_SLICES = 16 /* where fewer are enough */ };
+enum {
+    THREADS = 256,
+    MOST_SLICES = 16,                /* where fewer are enough */
+    CACHED_SHARED_BYTES = 63 * 1024, /* half of what L1 and shared memory have on small cards */
+};
 
 static __global__ void __launch_bounds__(THREADS)
     pack_weights(struct lut_geometry geometry, struct lut_codes w,
@@ -53,6 +57,19 @@ static int64_t ceiling(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
+/* Bytes of the table in shared memory. */
+static int64_t table_bytes(const struct weight_kernel *kernel)
+{
+    return kernel->cached ? 0 : WEIGHT_TABLE_BYTES;
+}
+
+/* Shared memory that a block may have: a table in L1 needs what is left. */
+static int64_t most_shared(const struct weight_kernel *kernel)
+{
+    int64_t all = assay_card()->shared_bytes;
+    return kernel->cached ? smaller(all, CACHED_SHARED_BYTES) : all;
+}
+
 /* Bytes of X in shared memory where a slice has so many steps. */
 static int64_t x_bytes(const struct weight_kernel *kernel, const struct lut_geometry *geometry,
                        int64_t steps)
@@ -66,7 +83,7 @@ static int64_t x_bytes(const struct weight_kernel *kernel, const struct lut_geom
 static struct weight_kernel kernel_for(const struct lut_geometry *geometry,
                                        const struct weight_kernel *kernels)
 {
-    int64_t space = assay_card()->shared_bytes - WEIGHT_TABLE_BYTES;
+    int64_t space = most_shared(kernels) - table_bytes(kernels);
     while (8 * kernels->row_tiles < geometry->rows && kernels[1].function &&
            x_bytes(kernels + 1, geometry, 1) <= space)
         kernels++;
@@ -94,7 +111,7 @@ static struct plan plan_with(struct plan plan, const struct lut_geometry *geomet
     int64_t cuts = plan.others * kernel->teams / plan.groups + 2; /* of a group's K, at most */
     if (kernel->x_bytes) cuts = smaller(plan.others, plan.slice_steps);
     plan.parts = (int)(plan.slices * cuts);
-    plan.shared_bytes = WEIGHT_TABLE_BYTES + x_bytes(kernel, geometry, plan.slice_steps);
+    plan.shared_bytes = table_bytes(kernel) + x_bytes(kernel, geometry, plan.slice_steps);
     return plan;
 }
 
@@ -123,7 +140,7 @@ static struct plan plan_of(const struct lut_geometry *geometry, weight_kernels *
     plan.row_blocks = ceiling(geometry->rows, 8 * plan.kernel.row_tiles);
     int64_t least = 1;
     struct plan best = plan_with(plan, geometry, least);
-    while (best.shared_bytes > assay_card()->shared_bytes && least < plan.steps)
+    while (best.shared_bytes > most_shared(&plan.kernel) && least < plan.steps)
         best = plan_with(plan, geometry, ++least);
     for (int64_t slices = least + 1; slices <= smaller(least + MOST_SLICES, plan.steps); slices++) {
         struct plan other = plan_with(plan, geometry, slices);
@@ -149,7 +166,8 @@ const char *weight_unsupported(const struct assay_shape *shape)
 int64_t weight_shared_bytes(const struct assay_shape *shape, weight_kernels *kernels)
 {
     struct lut_geometry geometry = lut_geometry(shape);
-    return WEIGHT_TABLE_BYTES + x_bytes(kernels(geometry.levels), &geometry, 1);
+    const struct weight_kernel *least = kernels(geometry.levels);
+    return table_bytes(least) + x_bytes(least, &geometry, 1);
 }
 
 static int allocate(struct assay_call *call, void **out, int64_t bytes, const char *what)

@@ -4,8 +4,8 @@
  * (weight.cu).
  *
  * A kernel's block x does slice x % slices of K; block y does 8 row_tiles rows of X. The table of
- * codewords is in shared memory, and X behind it. A block's teams (a warp or a warpgroup) take
- * groups of columns.
+ * codewords is in shared memory, and X behind it, or X alone. A block's teams (a warp or a
+ * warpgroup) take groups of columns.
  */
 #pragma once
 
@@ -46,6 +46,8 @@ struct weight_kernel {
     /* Of X in shared memory, or 0: all rows of a slice, and then warps share columns and K evenly.
      * Otherwise blocks do. */
     int x_bytes;
+
+    bool cached; /* the table stays in device memory, and is read through L1 */
 };
 
 /* The kernels of one variant for codes of one level or two, those for few rows first; behind them
@@ -79,21 +81,31 @@ static __device__ __forceinline__ uint32_t weight_add(uint32_t a, uint32_t b)
     return weight_fma(a, 0x3f803f80u, b);
 }
 
-/* The table's entries of the numbers of a lane's piece; `table` is its address in shared memory. */
+/* An entry; `table` is its address in shared memory, or a pointer to device memory. */
+static __device__ __forceinline__ uint32_t weight_entry_of(const struct weight_constants &constants,
+                                                           uint32_t table, uint32_t number)
+{
+    uint32_t entry;
+    asm volatile("ld.shared.u16 %0, [%1];" : "=r"(entry) : "r"(number * constants.two + table));
+    return entry;
+}
+
+static __device__ __forceinline__ uint32_t weight_entry_of(const struct weight_constants &,
+                                                           const uint16_t *table, uint32_t number)
+{
+    return __ldg(table + number);
+}
+
+/* The table's entries of the numbers of a lane's piece. */
+template <typename TABLE>
 static __device__ __forceinline__ void weight_look_up(const struct weight_constants &constants,
-                                                      uint32_t table, uint4 piece,
-                                                      uint32_t entries[4])
+                                                      TABLE table, uint4 piece, uint32_t entries[4])
 {
     const uint32_t words[4] = {piece.x, piece.y, piece.z, piece.w};
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        uint32_t low, high;
-        asm volatile("ld.shared.u16 %0, [%1];"
-                     : "=r"(low)
-                     : "r"((words[i] & 0xffff) * constants.two + table));
-        asm volatile("ld.shared.u16 %0, [%1];"
-                     : "=r"(high)
-                     : "r"((words[i] >> 16) * constants.two + table));
+        uint32_t low = weight_entry_of(constants, table, words[i] & 0xffff);
+        uint32_t high = weight_entry_of(constants, table, words[i] >> 16);
         entries[i] = high * constants.upper + low;
     }
 }

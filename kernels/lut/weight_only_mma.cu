@@ -25,6 +25,12 @@
  *
  * The table's way to shared memory comes first, about 3 us.
  *
+ * `mma_cached` leaves the table in device memory, for cards whose blocks have less than the table
+ * in shared memory (99 KiB on sm_86, sm_89 and sm_120): those have 128 KiB for L1 and shared
+ * memory together, so that L1 holds the half or more of the table that X leaves it, and L2 the
+ * rest. Lookups bind it: L1 takes a cycle for nearly each of the 32 lines that a warp asks for
+ * where shared memory takes 3.5 for all, 55 to 130 us in the example above.
+ *
  * Measured on an H200 (23 November 2026): 35.1 us with one row, 42.4 with 16 and 68.2 with 32 for M
  * = 1; 56.4, 69.5 and 95.7 us for M = 2, whose numbers took 19 instructions then. Warps wait for
  * busy pipes, none of which is busy for more than 67 % of the time. 24 warps with one tile each are
@@ -101,7 +107,8 @@ template <int M, int NT> struct warp_sums {
     }
 
     /* A unit; its pieces of X begin `at` pieces behind those of `rows`, a lane's row per n. */
-    __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table,
+    template <typename TABLE>
+    __device__ __forceinline__ void add(const struct weight_args &args, TABLE table,
                                         const uint4 codes[TILES], const uint4 *const rows[NT],
                                         int at)
     {
@@ -191,8 +198,9 @@ static __device__ __forceinline__ void finish(const struct weight_args &args,
         sums.store(args, first_row, rows, group);
 }
 
-template <int M, int NT>
-static __device__ __forceinline__ void walk(const struct weight_args &args, uint4 *shared)
+/* `x` is shared memory, behind the table if that is not cached. */
+template <int M, int NT, bool CACHED, typename TABLE>
+static __device__ __forceinline__ void walk(const struct weight_args &args, TABLE table, uint4 *x)
 {
     const int slice = blockIdx.x % args.slices, warps = blockDim.x / 32;
     const int of_group = args.slice_units / WEIGHT_AHEAD;
@@ -203,8 +211,6 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
     const int64_t first_row = (int64_t)blockIdx.y * 8 * NT;
     const int rows = (int)min((int64_t)8 * NT, args.rows - first_row);
     const int chunks = args.slice_units * (2 / M);
-    const uint32_t table = (uint32_t)__cvta_generic_to_shared(shared);
-    uint4 *x = shared + WEIGHT_TABLE_BYTES / 16;
     int64_t step = share_begin(share, warp);
     int64_t end = warp < share.warps ? share_begin(share, warp + 1) : step;
     const uint4 *from =
@@ -215,7 +221,7 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
     for (int n = 0; n < NT; n++) /* behind the last row it again; such sums are never written */
         lane_rows[n] = x + min(n * 8 + threadIdx.x % 32 / 4, rows - 1) * weight_x_row(chunks) +
                        weight_x_piece(0, 0, threadIdx.x % 4);
-    weight_load_table(args, shared);
+    if (!CACHED) weight_load_table(args, x - WEIGHT_TABLE_BYTES / 16);
 #pragma unroll
     for (int i = 0; i < WEIGHT_AHEAD * TILES; i++)
         if (step < end) codes[i / TILES][i % TILES] = __ldcs(from + i * 32);
@@ -245,18 +251,23 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
     }
 }
 
-template <int M, int NT, int WARPS>
+template <int M, int NT, int WARPS, bool CACHED>
 static __global__ void __launch_bounds__(32 * WARPS, 1) weight_only_mma(struct weight_args args)
 {
     extern __shared__ uint4 shared[];
-    walk<M, NT>(args, shared);
+    if (CACHED)
+        walk<M, NT, CACHED>(args, (const uint16_t *)args.table, shared);
+    else
+        walk<M, NT, CACHED>(args, (uint32_t)__cvta_generic_to_shared(shared),
+                            shared + WEIGHT_TABLE_BYTES / 16);
 }
 
 /* --------------------------------------------------------------- variant -- */
 
-template <int M, int NT, int WARPS> static constexpr struct weight_kernel kernel_with()
+template <int M, int NT, int WARPS, bool CACHED = false>
+static constexpr struct weight_kernel kernel_with()
 {
-    return {weight_only_mma<M, NT, WARPS>, NT, WARPS, 32, TILES, NULL, 0};
+    return {weight_only_mma<M, NT, WARPS, CACHED>, NT, WARPS, 32, TILES, NULL, 0, CACHED};
 }
 
 /* A block's registers are shared by its warps: more rows, fewer warps. */
@@ -268,19 +279,27 @@ static const struct weight_kernel *kernels(int levels)
     return table[levels - 1];
 }
 
-static int64_t shared_bytes(const struct assay_shape *shape)
+static const struct weight_kernel *cached_kernels(int levels)
 {
-    return weight_shared_bytes(shape, kernels);
+    static const struct weight_kernel table[2][WEIGHT_KERNELS] = {
+        {kernel_with<1, 1, 12, true>(), kernel_with<1, 4, 8, true>()},
+        {kernel_with<2, 1, 12, true>(), kernel_with<2, 4, 8, true>()}};
+    return table[levels - 1];
 }
 
-static int setup(struct assay_call *call)
+template <weight_kernels *KERNELS> static int64_t shared_bytes(const struct assay_shape *shape)
 {
-    return weight_setup(call, kernels);
+    return weight_shared_bytes(shape, KERNELS);
 }
 
-static int launch(struct assay_call *call)
+template <weight_kernels *KERNELS> static int setup(struct assay_call *call)
 {
-    return weight_launch(call, kernels);
+    return weight_setup(call, KERNELS);
+}
+
+template <weight_kernels *KERNELS> static int launch(struct assay_call *call)
+{
+    return weight_launch(call, KERNELS);
 }
 
 static const struct assay_variant mma = {
@@ -291,9 +310,24 @@ static const struct assay_variant mma = {
     .place = ASSAY_CUDA,
     .min_sm = 80,
     .supports = weight_unsupported,
-    .shared_bytes = shared_bytes,
-    .setup = setup,
-    .launch = launch,
+    .shared_bytes = shared_bytes<kernels>,
+    .setup = setup<kernels>,
+    .launch = launch<kernels>,
     .teardown = weight_teardown,
 };
 ASSAY_REGISTER_VARIANT(mma);
+
+static const struct assay_variant mma_cached = {
+    .operation = "weight_only_linear",
+    .name = "mma_cached",
+    .summary = "as mma, with the table of codewords in L1: for little shared memory",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .min_sm = 80,
+    .supports = weight_unsupported,
+    .shared_bytes = shared_bytes<cached_kernels>,
+    .setup = setup<cached_kernels>,
+    .launch = launch<cached_kernels>,
+    .teardown = weight_teardown,
+};
+ASSAY_REGISTER_VARIANT(mma_cached);
