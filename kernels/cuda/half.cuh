@@ -45,6 +45,23 @@ static __device__ __forceinline__ float e4m3_float(uint8_t code)
 #endif
 }
 
+/* The lower two codes of four, as fp16, which has all of their values. */
+static __device__ __forceinline__ uint32_t e4m3_pair(uint32_t codes)
+{
+    uint32_t pair;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"((uint16_t)codes));
+    return pair;
+#else
+    const uint32_t upper = __byte_perm(codes, 0, 0x1404); /* each in the upper byte of its half */
+    const uint32_t size = upper >> 1 & 0x3f803f80u, nan = (size + 0x00800080u) & 0x40004000u;
+    asm("mul.rn.f16x2 %0, %1, %2;" /* by 2^8, the difference of the exponents' biases */
+        : "=r"(pair)
+        : "r"((upper & 0x80008000u) | size), "r"(0x5c005c00u));
+    return pair | nan >> 1; /* 480 with one bit more of the exponent */
+#endif
+}
+
 static __device__ __forceinline__ float bf16_float(uint16_t bits)
 {
     return __uint_as_float((uint32_t)bits << 16);
