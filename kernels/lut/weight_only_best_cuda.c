@@ -3,7 +3,7 @@
 
 static const struct cuda_choice choice = {
     .operation = "weight_only_linear",
-    .kernels = {"mma", "wgmma"},
+    .kernels = {"mma", "wgmma", "mma_cached"},
     .fallback = "naive",
 };
 

@@ -3,7 +3,7 @@
 
 static const struct cuda_choice choice = {
     .operation = "linear_fp8",
-    .kernels = {"wgmma", "few"},
+    .kernels = {"wgmma", "few", "mma"},
     .fallback = "naive",
 };
 
