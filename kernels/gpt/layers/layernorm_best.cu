@@ -7,10 +7,10 @@
  *   up to 768 columns     one warp per row, at most six float4 per lane, eight warps per block: no
  *                         barriers, sums by shuffles. With a residual up to 512, as a warp needs
  *                         too many registers beyond
- *   more columns          one block per row, four float4 per thread, eight above 2048 columns;
- *                         with a residual two up to 3072 columns, eight above 16384. With 4096
- *                         columns that is 128 threads, and many blocks per multiprocessor: while
- *                         some compute sums, the loads of others keep the memory busy
+ *   more columns          one block per row, four float4 per thread (eight above 16384 columns);
+ *                         with a residual two, up to 3072 columns. With 4096 columns that is 256
+ *                         threads, and eight blocks per multiprocessor: while some compute sums,
+ *                         the loads of others keep the memory busy
  *   not a multiple of 4   as layernorm_rows.cu does it, and so above 32768 columns: divided as is
  *                         fastest in setup
  *
@@ -45,6 +45,7 @@ static const struct division alone[] = {
     {512, 0, layernorm_warp_row<false, 4, WARPS>},
     {768, 0, layernorm_warp_row<false, 6, WARPS>},
     {2048, 16, layernorm_block_row<false, 4, 4, THREADS, true>},
+    {16 * THREADS, 16, layernorm_block_row<false, 4, 4, THREADS, false>},
     {32 * THREADS, 32, layernorm_block_row<false, 4, 8, THREADS, false>},
 };
 
@@ -63,7 +64,7 @@ static const struct division *choose(bool adds, int64_t rows, int64_t columns)
     while (columns > division->columns)
         division++;
     const bool few = rows <= (int64_t)FEW_BLOCKS * assay_card()->multiprocessors;
-    if (!adds && few && division->floats == 32 && columns <= 16 * THREADS) division--;
+    if (!adds && few && division->floats == 16 && division->columns > 2048) division--;
     return division;
 }
 
