@@ -21,9 +21,9 @@
  * Every candidate is checked, by other variants or in test_family_gpt_choices_gpu.c; the chosen
  * ones are checked together as this variant's output. The note says what was chosen, in the order
  * qkv, proj, fc, fc2, head: the size of a tile or ring (of a tf32 model `fp32:` before one of
- * fp32), `lt`, `wgmma` or `warp`; then the attention. Of gpt_decode it may say `persistent`: all
- * layers by one launch (model_persistent.cu). docs/kernels-gpt.md explains the notes, and compares
- * the times with what was predicted.
+ * fp32), `lt`, `wgmma` or `warp`; then the attention. Or all layers are by one launch: `persistent`
+ * of gpt_decode (model_persistent.cu), `clusters` of the others (model_clusters.cu).
+ * docs/kernels-gpt.md explains the notes, and compares the times with what was predicted.
  */
 #include <math.h>
 #include <stdio.h>
@@ -33,6 +33,7 @@
 #include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/cuda_graph.h"
 #include "kernels/cuda/device_memory.h"
+#include "model_clusters.h"
 #include "model_cuda.h"
 #include "model_library.h"
 #include "model_persistent.h"
@@ -58,8 +59,9 @@ struct best {
     int attend_choice;
     struct model_ranking rivals[MODEL_PRODUCTS], attend_rivals;
     struct model_library library;
-    bool at_once; /* all layers by one launch */
+    bool at_once; /* all layers by one launch: of these two, the one for the operation */
     struct model_persistent persistent;
+    struct model_clusters *clusters;
 };
 
 /* ---------------------------------------------------------------- choice -- */
@@ -232,7 +234,8 @@ static void note(const struct best *best, struct assay_call *call)
     const struct model *model = &best->run.model;
     size_t used = 0;
     int products = model->vocabulary > 0 ? (int)MODEL_PRODUCTS : (int)MODEL_P_HEAD;
-    (void)snprintf(call->note, sizeof call->note, "%s", best->at_once ? "persistent" : "");
+    const char *at_once = best->context == MODEL_CACHED ? "persistent" : "clusters";
+    (void)snprintf(call->note, sizeof call->note, "%s", best->at_once ? at_once : "");
     if (best->at_once) return;
     for (int p = 0; p < products && used < sizeof call->note; p++) {
         const char *name = choice_name(model->precision, best->choice[p]);
@@ -250,7 +253,9 @@ static void note(const struct best *best, struct assay_call *call)
 static int enqueue(const void *what, void *stream)
 {
     const struct best *best = what;
-    if (best->at_once) return model_persistent_enqueue(&best->persistent, stream);
+    if (best->at_once && best->context == MODEL_CACHED)
+        return model_persistent_enqueue(&best->persistent, stream);
+    if (best->at_once) return model_clusters_enqueue(best->clusters, stream);
     return model_run_enqueue(&best->run, &best->provider, best->context, stream);
 }
 
@@ -294,11 +299,22 @@ static void settle_library(struct best *best, double *least_us)
         memcpy(best->choice, kept, sizeof kept);
 }
 
-/* Last, the whole token by one launch, where that can be done. */
+/* 0, -1, or ASSAY_SKIP where all layers cannot be done by one launch. */
+static int at_once_init(struct best *best)
+{
+    const struct assay_shape *shape = best->call->shape;
+    if (best->context == MODEL_CACHED)
+        return model_persistent_refused(shape)
+                   ? ASSAY_SKIP
+                   : model_persistent_init(&best->persistent, &best->run, best->call);
+    return model_clusters_refused(shape) ? ASSAY_SKIP
+                                         : model_clusters_init(&best->clusters, best->call);
+}
+
+/* Last, the whole model, or the whole token, by one launch. */
 static int settle_at_once(struct best *best, double least_us)
 {
-    if (best->context != MODEL_CACHED || model_persistent_refused(best->call->shape)) return 0;
-    int status = model_persistent_init(&best->persistent, &best->run, best->call);
+    int status = at_once_init(best);
     if (status) return status == ASSAY_SKIP ? 0 : -1;
     best->at_once = true;
     best->at_once = whole_us(best) < least_us;
@@ -372,6 +388,7 @@ static void teardown(struct assay_call *call)
     model_library_release(&best->library);
     model_run_release(&best->run);
     model_persistent_release(&best->persistent);
+    model_clusters_release(best->clusters);
     cudaFree(best->normed);
     free(best);
 }
