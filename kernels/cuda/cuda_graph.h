@@ -28,6 +28,11 @@ void cuda_graph_release(cudaGraphExec_t graph);
  * launches show that it takes far longer than `least_us`. */
 double cuda_graph_time_us(const struct cuda_work *work, void *stream, double least_us);
 
+/* Microseconds of one launch of a graph that has `work` once, behind another such launch, during
+ * which the host enqueues it: for candidates of few kernels and of many, whose times per repetition
+ * in a long graph are not comparable. INFINITY if it fails. */
+double cuda_graph_single_us(const struct cuda_work *work, void *stream);
+
 #ifdef __cplusplus
 }
 #endif
