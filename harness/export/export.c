@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "base/zstd_file.h"
 #include "store/exchange/store_foreign.h"
@@ -41,14 +42,13 @@ const struct exchange_format *exchange_format_named(const char *name,
     }
     for (int i = 0; i < FORMATS; i++) {
         if (strcmp(name, formats[i].name) != 0) continue;
-        assay_error("the format %s is only %s%s", name,
-                    direction == EXCHANGE_OUT ? "read, by assay import"
-                                              : "written, by assay export",
-                    text_hint(hint, "", names, count, ""));
-        return NULL;
+        return assay_error_as(NULL, "the format %s is only %s%s", name,
+                              direction == EXCHANGE_OUT ? "read, by assay import"
+                                                        : "written, by assay export",
+                              text_hint(hint, "", names, count, ""));
     }
-    assay_error("unknown format '%s'%s", name, text_hint(hint, name, names, count, ""));
-    return NULL;
+    return assay_error_as(NULL, "unknown format '%s'%s", name,
+                          text_hint(hint, name, names, count, ""));
 }
 
 static bool ends_in(const char *path, size_t length, const char *ending)

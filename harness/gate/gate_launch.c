@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/exit_code.h"
 #include "base/terminal.h"
 #include "gate/gate_run_state.h"
@@ -84,8 +85,8 @@ static int launch(struct gate_run *run, enum arm arm, int round, const char *fil
     }
     if (timings.run.run.simulated && !run->options->allow_simulated) {
         timings_release(&timings);
-        assay_error("the device is simulated: a gate of it proves nothing (--allow-simulated)");
-        return EXIT_USAGE;
+        return assay_error_as(
+            EXIT_USAGE, "the device is simulated: a gate of it proves nothing (--allow-simulated)");
     }
     int status = check_objects(&run->pool[arm], &timings);
     if (status == 0) status = gate_check_launch(run, arm, &timings);

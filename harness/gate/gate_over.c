@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "gate/gate_over_nodes.h"
@@ -301,15 +302,12 @@ static int compare_nodes(struct over *over, const struct over_options *asked)
 /* GATE_MADE, or an exit code with assay_error. */
 static int check(const struct over *over)
 {
-    if (over->count == 0) {
-        assay_error("there is no gate to go by: %s", over->lost);
-        return EXIT_NOTHING;
-    }
+    if (over->count == 0)
+        return assay_error_as(EXIT_NOTHING, "there is no gate to go by: %s", over->lost);
     for (int i = 0; i < over->count; i++)
-        if (over->members[i].about.simulated && !over->options->allow_simulated) {
-            assay_error("a gate of a simulated device proves nothing (--allow-simulated)");
-            return EXIT_USAGE;
-        }
+        if (over->members[i].about.simulated && !over->options->allow_simulated)
+            return assay_error_as(
+                EXIT_USAGE, "a gate of a simulated device proves nothing (--allow-simulated)");
     return GATE_MADE;
 }
 

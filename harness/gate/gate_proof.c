@@ -102,8 +102,8 @@ static enum launch_end take_pass(struct gate_run *run, enum arm arm, struct fing
     comparison_side_of(&run->sides[arm], &about->run);
     if (add_all_failed(prints, about) != 0) return LAUNCH_FAILED;
     if (!run->sides[arm].simulated || run->options->allow_simulated) return LAUNCH_DONE;
-    assay_error("the device is simulated: a gate of it proves nothing (--allow-simulated)");
-    return LAUNCH_REFUSED;
+    return assay_error_as(
+        LAUNCH_REFUSED, "the device is simulated: a gate of it proves nothing (--allow-simulated)");
 }
 
 static enum launch_end take_passes(struct gate_run *run, struct fingerprints prints[ARM_NULL])
@@ -183,10 +183,7 @@ static int make_plan(struct gate_run *run, struct fingerprints prints[ARM_NULL],
         return go_without(run->plan.count > 0 ? run->plan.cases[0].why : "no case was launched");
     if (run->plan.proven > 0 && run->plan.open + run->plan.audited > 0) {
         run->unproven = malloc(GATE_FILTER);
-        if (!run->unproven) {
-            assay_error("out of memory for a filter");
-            return EXIT_USAGE;
-        }
+        if (!run->unproven) return assay_error_as(EXIT_USAGE, "out of memory for a filter");
         if (!gate_open_filter(run, run->unproven)) {
             proof_plan_release(&run->plan);
             return go_without("what is not proven cannot be named in a filter");

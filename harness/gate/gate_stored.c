@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "base/error.h"
 #include "base/exit_code.h"
 #include "gate/gate_run_state.h"
 #include "judge/history.h"
@@ -53,10 +54,8 @@ int gate_read_baseline(struct store *store, const char *name, struct timings *po
     if (store_find_run_or_job(store, name, id) != 0) return EXIT_NOTHING;
     if (add_run(id, &reader) != 0) return EXIT_USAGE;
     if (lacks_shares(&pool->run, name)) return EXIT_USAGE;
-    if (pool->run.launch_count == 0) {
-        assay_error("the baseline '%s' has no launch", name);
-        return EXIT_NOTHING;
-    }
+    if (pool->run.launch_count == 0)
+        return assay_error_as(EXIT_NOTHING, "the baseline '%s' has no launch", name);
     if (store_each_sibling(store, id, add_run, &reader) != 0) return EXIT_USAGE;
     *sessions = reader.sessions;
     return GATE_MADE;
@@ -80,17 +79,17 @@ static int check_base(const struct gate_run *run)
 {
     const char *filter = run->options->filter;
     int most = most_launches(&run->pool[ARM_BASE], filter);
-    if (most < 0) {
-        assay_error("the baseline '%s' has no case in common with the filter '%s'",
-                    run->options->baseline, filter ? filter : "*");
-        return EXIT_NOTHING;
-    }
+    if (most < 0)
+        return assay_error_as(EXIT_NOTHING,
+                              "the baseline '%s' has no case in common with the filter '%s'",
+                              run->options->baseline, filter ? filter : "*");
     if (most >= GATE_STORED_LAUNCHES) return GATE_MADE;
-    assay_error("no case of the baseline '%s' has a time of more than %d launch%s: a stored gate "
-                "needs %d (assay run SUITE --launches %d, with the build of the baseline)",
-                run->options->baseline, most, most == 1 ? "" : "es", GATE_STORED_LAUNCHES,
-                GATE_STORED_LAUNCHES);
-    return EXIT_NOTHING;
+    return assay_error_as(
+        EXIT_NOTHING,
+        "no case of the baseline '%s' has a time of more than %d launch%s: a stored gate "
+        "needs %d (assay run SUITE --launches %d, with the build of the baseline)",
+        run->options->baseline, most, most == 1 ? "" : "es", GATE_STORED_LAUNCHES,
+        GATE_STORED_LAUNCHES);
 }
 
 /* -------------------------------------------------------------- history -- */

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/process.h"
 #include "case/run_record.h"
 #include "gate/program_launch.h"
@@ -55,8 +56,7 @@ static enum build_end run_script(const char *revision, const char *make, char pa
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing < 0 || pipe2(output, O_CLOEXEC) != 0) {
         if (nothing >= 0) close(nothing);
-        assay_error("cannot build %s: %s", revision, strerror(errno));
-        return BUILD_FAILED;
+        return assay_error_as(BUILD_FAILED, "cannot build %s: %s", revision, strerror(errno));
     }
     const struct process_file files[] = {{nothing, STDIN_FILENO}, {output[1], STDOUT_FILENO}};
     const struct process_start start = {
@@ -103,10 +103,7 @@ static enum build_end of_revision(const char *word, const char *make, char path[
 enum build_end program_of(const char *word, const char *make, char path[PATH_MAX])
 {
     struct stat about;
-    if (!word[0]) {
-        assay_error("'' is no program");
-        return BUILD_FAILED;
-    }
+    if (!word[0]) return assay_error_as(BUILD_FAILED, "'' is no program");
     if (stat(word, &about) != 0 || S_ISDIR(about.st_mode)) return of_revision(word, make, path);
     snprintf(path, PATH_MAX, "%s%s", strchr(word, '/') ? "" : "./", word);
     return BUILD_DONE;

@@ -184,23 +184,19 @@ static enum launch_end judge_end(const struct program_call *call, const struct s
     char words[256];
     last_words(scratch, words, sizeof words);
     const char *colon = words[0] ? ": " : "";
-    if (WIFSIGNALED(status)) {
-        assay_error("%s died: signal %d, %s%s%s", call->program, WTERMSIG(status),
-                    strsignal(WTERMSIG(status)), colon, words);
-        return LAUNCH_DIED;
-    }
+    if (WIFSIGNALED(status))
+        return assay_error_as(LAUNCH_DIED, "%s died: signal %d, %s%s%s", call->program,
+                              WTERMSIG(status), strsignal(WTERMSIG(status)), colon, words);
     int code = WEXITSTATUS(status);
     bool known =
         code == EXIT_FINE || code == EXIT_REGRESSED || code == EXIT_NOTHING || code == EXIT_LOST;
-    if (!known) {
-        assay_error("%s ended with %d%s%s", call->program, code, colon, words);
-        return LAUNCH_REFUSED;
-    }
-    if (access(scratch->database, F_OK) != 0) {
-        assay_error("%s stored nothing: is it an assay? It ended with %d%s%s", call->program, code,
-                    colon, words);
-        return LAUNCH_REFUSED;
-    }
+    if (!known)
+        return assay_error_as(LAUNCH_REFUSED, "%s ended with %d%s%s", call->program, code, colon,
+                              words);
+    if (access(scratch->database, F_OK) != 0)
+        return assay_error_as(LAUNCH_REFUSED,
+                              "%s stored nothing: is it an assay? It ended with %d%s%s",
+                              call->program, code, colon, words);
     return LAUNCH_DONE;
 }
 
@@ -225,8 +221,8 @@ static enum launch_end explain_end(const struct program_call *call, int code, st
     bool clean = view_exit_code(&run) == EXIT_FINE;
     stored_run_release(&run);
     if (!clean) return LAUNCH_DONE;
-    assay_error("%s ended with %d, and what it stored does not say why", call->program, code);
-    return LAUNCH_DIED;
+    return assay_error_as(LAUNCH_DIED, "%s ended with %d, and what it stored does not say why",
+                          call->program, code);
 }
 
 static enum launch_end take_over(const struct program_call *call, const struct scratch *scratch,
@@ -238,9 +234,8 @@ static enum launch_end take_over(const struct program_call *call, const struct s
         size_t path = strlen(scratch->database); /* of no use to anybody */
         snprintf(why, sizeof why, "%s", assay_last_error());
         bool named = strncmp(why, scratch->database, path) == 0;
-        assay_error("%s: what it stored cannot be read: %s%s", call->program,
-                    named ? "its database" : "", named ? why + path : why);
-        return LAUNCH_REFUSED;
+        return assay_error_as(LAUNCH_REFUSED, "%s: what it stored cannot be read: %s%s",
+                              call->program, named ? "its database" : "", named ? why + path : why);
     }
     if (store_take_run(store, scratch->database, id) != 0) return LAUNCH_FAILED;
     enum launch_end end = explain_end(call, code, store, id);
@@ -250,11 +245,11 @@ static enum launch_end take_over(const struct program_call *call, const struct s
     if (timings->count > 0 && launches == 1) return LAUNCH_DONE;
     timings_release(timings);
     if (launches > 1) { /* the rounds behind it would be paired with others */
-        assay_error("%s stored %d launches, where it was asked for one", call->program, launches);
-        return LAUNCH_REFUSED;
+        return assay_error_as(LAUNCH_REFUSED, "%s stored %d launches, where it was asked for one",
+                              call->program, launches);
     }
-    assay_error("%s measured nothing of the suite %s", call->program, call->suite);
-    return LAUNCH_EMPTY;
+    return assay_error_as(LAUNCH_EMPTY, "%s measured nothing of the suite %s", call->program,
+                          call->suite);
 }
 
 /* What is not there yet, or cannot be read now, is looked at the next time. */
@@ -298,14 +293,10 @@ static enum launch_end await(const struct program_call *call, const struct scrat
         *code = EXIT_FINE;
         return LAUNCH_DONE;
     }
-    if (end_of_wait == WAIT_STOPPED) {
-        assay_error("interrupted");
-        return LAUNCH_STOPPED;
-    }
-    if (end_of_wait == WAIT_OVER) {
-        assay_error("%s was still running after %d s (--timeout)", call->program, call->timeout_s);
-        return LAUNCH_DIED;
-    }
+    if (end_of_wait == WAIT_STOPPED) return assay_error_as(LAUNCH_STOPPED, "interrupted");
+    if (end_of_wait == WAIT_OVER)
+        return assay_error_as(LAUNCH_DIED, "%s was still running after %d s (--timeout)",
+                              call->program, call->timeout_s);
     *code = WEXITSTATUS(status);
     return judge_end(call, scratch, status);
 }

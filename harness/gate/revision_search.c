@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "assay.h"
+#include "base/error.h"
 #include "base/process.h"
 #include "base/text.h"
 
@@ -111,10 +112,8 @@ static enum search_end come_to(struct revision_search *search, int status, char 
     const char *const words[] = {"-C", search->tree, "rev-parse", "--verify", "BISECT_HEAD", NULL};
     char next[REVISION_COMMIT];
     if (git_says(words, said, MOST_SAID) != 0 || take_commit(next, said) != 0) return SEARCH_FAILED;
-    if (strcmp(next, search->commit) == 0) {
-        assay_error("git asks for %s again", next);
-        return SEARCH_FAILED;
-    }
+    if (strcmp(next, search->commit) == 0)
+        return assay_error_as(SEARCH_FAILED, "git asks for %s again", next);
     text_copy(search->commit, sizeof search->commit, next);
     return SEARCH_GOES_ON;
 }
@@ -124,10 +123,7 @@ static enum search_end come_to(struct revision_search *search, int status, char 
 static enum search_end step(struct revision_search *search, const char *const *words)
 {
     char *said = malloc(MOST_SAID);
-    if (!said) {
-        assay_error("out of memory for what git says");
-        return SEARCH_FAILED;
-    }
+    if (!said) return assay_error_as(SEARCH_FAILED, "out of memory for what git says");
     int status = git(words, said, MOST_SAID);
     enum search_end end = come_to(search, status, said);
     free(said);
@@ -144,8 +140,7 @@ enum search_end revision_search_begin(struct revision_search *search, const char
     if (snprintf(search->tree, sizeof search->tree, "%s/tree", search->folder.path) >=
         (int)sizeof search->tree) {
         search->tree[0] = '\0';
-        assay_error("%s: the path is too long", search->folder.path);
-        return SEARCH_FAILED;
+        return assay_error_as(SEARCH_FAILED, "%s: the path is too long", search->folder.path);
     }
     const char *const add[] = {"worktree", "add", "--no-checkout", "--detach", "-f", search->tree,
                                last,       NULL};

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "plot/plot_data.h"
 
 /* gnuplot interprets quotes, a leading # as a comment and \n in a label as a line end, and has
@@ -38,10 +39,7 @@ struct plot_room {
 void *plot_alloc(struct plot *plot, int count, size_t size)
 {
     struct plot_room *room = calloc(1, sizeof *room + (size_t)count * size);
-    if (!room) {
-        assay_error("out of memory for a plot");
-        return NULL;
-    }
+    if (!room) return assay_error_as(NULL, "out of memory for a plot");
     room->next = plot->rooms;
     plot->rooms = room;
     return room->memory;
@@ -212,11 +210,11 @@ void plot_extend(struct plot_extent *extent, double x, double y)
 enum plot_outcome plot_nothing(const struct plot *plot, const char *what)
 {
     const struct plot_request *request = plot->request;
-    assay_error("nothing to draw: %s%s%s%s%s%s%s", what, request->operation ? "; operation " : "",
-                request->operation ? request->operation : "", request->cases ? "; case " : "",
-                request->cases ? request->cases : "", request->only ? "; only " : "",
-                request->only ? request->only : "");
-    return PLOT_NOTHING;
+    return assay_error_as(PLOT_NOTHING, "nothing to draw: %s%s%s%s%s%s%s", what,
+                          request->operation ? "; operation " : "",
+                          request->operation ? request->operation : "",
+                          request->cases ? "; case " : "", request->cases ? request->cases : "",
+                          request->only ? "; only " : "", request->only ? request->only : "");
 }
 
 double plot_or(double value, double otherwise)
