@@ -60,25 +60,6 @@ static void written_at(FILE *in, char text[32])
     if (gmtime_r(&about.st_mtime, &utc)) strftime(text, 32, "%Y-%m-%dT%H:%M:%S.000Z", &utc);
 }
 
-int foreign_open(struct foreign *foreign, struct store *store, const char *name, FILE *in)
-{
-    *foreign = (struct foreign){.store = store, .name = name};
-    written_at(in, foreign->started_at);
-    return read_all(foreign, in) == 0 ? check_json(foreign) : -1;
-}
-
-void foreign_release(struct foreign *foreign)
-{
-    for (int i = 0; i < foreign->run_count; i++) {
-        for (int j = 0; j < foreign->runs[i].case_count; j++)
-            samples_release(&foreign->runs[i].cases[j].samples);
-        free(foreign->runs[i].cases);
-    }
-    free(foreign->runs);
-    free(foreign->text);
-    *foreign = (struct foreign){0};
-}
-
 /* ----------------------------------------------------------------- runs -- */
 
 static void launch_init(struct launch_info *launch)
@@ -248,7 +229,7 @@ static int store_run(const struct foreign *foreign, int index, int *rows)
     return store_foreign_cases(foreign, run, rows);
 }
 
-int foreign_store(struct foreign *foreign, int *rows_added)
+static int store_runs(const struct foreign *foreign, int *rows_added)
 {
     int rows = 0, status = store_begin(foreign->store, "import");
     if (status != 0) return -1;
@@ -256,5 +237,33 @@ int foreign_store(struct foreign *foreign, int *rows_added)
         status = store_run(foreign, i, &rows);
     status = store_finish(foreign->store, "import", status);
     if (status == 0) *rows_added = rows;
+    return status;
+}
+
+static void foreign_release(struct foreign *foreign)
+{
+    for (int i = 0; i < foreign->run_count; i++) {
+        for (int j = 0; j < foreign->runs[i].case_count; j++)
+            samples_release(&foreign->runs[i].cases[j].samples);
+        free(foreign->runs[i].cases);
+    }
+    free(foreign->runs);
+    free(foreign->text);
+}
+
+int foreign_import(struct store *store, const char *name, FILE *in, int *rows_added,
+                   int (*check)(struct foreign *foreign), int (*read)(struct foreign *foreign))
+{
+    struct foreign foreign = {.store = store, .name = name};
+    *rows_added = 0;
+    written_at(in, foreign.started_at);
+    int status = read_all(&foreign, in);
+    if (status == 0) status = check_json(&foreign);
+    if (status == 0) status = check(&foreign);
+    if (status == 0) status = read(&foreign);
+    if (status == 0 && foreign.run_count == 0)
+        status = assay_error("%s: there is no result in it", name);
+    if (status == 0) status = store_runs(&foreign, rows_added);
+    foreign_release(&foreign);
     return status;
 }

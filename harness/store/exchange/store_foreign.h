@@ -29,9 +29,10 @@ struct foreign {
     int run_count;
 };
 
-/* Read the input; foreign_release in any case. -1 with assay_error. */
-int foreign_open(struct foreign *foreign, struct store *store, const char *name, FILE *in);
-void foreign_release(struct foreign *foreign);
+/* Read the input, hold it against what `check` says of such files, let `read` make its runs, and
+ * store them all: a case that is there twice fails. Both return 0, or -1 with assay_error. */
+int foreign_import(struct store *store, const char *name, FILE *in, int *rows_added,
+                   int (*check)(struct foreign *foreign), int (*read)(struct foreign *foreign));
 
 /* Empty ones; NULL with assay_error. Adding moves the others. */
 struct foreign_run *foreign_run_add(struct foreign *foreign);
@@ -44,9 +45,6 @@ void foreign_set_bytes(struct case_result *result, double bytes);
 /* STATUS_OK: the case is ok if it has a time, else skipped. Any other status has its reason; a
  * case that is not ok keeps no time. */
 void foreign_set_status(struct case_result *result, enum case_status status, const char *reason);
-
-/* Store all runs; a case that is there twice fails. */
-int foreign_store(struct foreign *foreign, int *rows_added);
 
 /* Copy a name; one that is too long ends in ~ and a hash of all of it. */
 void foreign_name(char *out, size_t size, const char *name);

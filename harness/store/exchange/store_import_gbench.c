@@ -334,27 +334,21 @@ static int check_file(struct foreign *foreign)
                        foreign->name);
 }
 
-static int read_run(struct foreign *foreign, struct gbench *instances)
+static int read_run(struct foreign *foreign)
 {
-    if (gbench_read(instances, foreign) != 0) return -1;
-    if (instances->count == 0) return assay_error("%s: there is no result in it", foreign->name);
-    struct foreign_run *run = foreign_run_add(foreign);
-    if (!run || read_context(foreign, run) != 0) return -1;
-    for (int i = 0; i < instances->count; i++)
-        if (add_case(run, &instances->list[i]) != 0) return -1;
-    return 0;
+    struct gbench instances = {0};
+    int status = gbench_read(&instances, foreign);
+    if (status == 0 && instances.count > 0) {
+        struct foreign_run *run = foreign_run_add(foreign);
+        status = run ? read_context(foreign, run) : -1;
+        for (int i = 0; status == 0 && i < instances.count; i++)
+            status = add_case(run, &instances.list[i]);
+    }
+    gbench_release(&instances);
+    return status;
 }
 
 int store_import_gbench(struct store *store, const char *name, FILE *in, int *rows_added)
 {
-    struct foreign foreign;
-    struct gbench instances = {0};
-    *rows_added = 0;
-    int status = foreign_open(&foreign, store, name, in);
-    if (status == 0) status = check_file(&foreign);
-    if (status == 0) status = read_run(&foreign, &instances);
-    if (status == 0) status = foreign_store(&foreign, rows_added);
-    gbench_release(&instances);
-    foreign_release(&foreign);
-    return status;
+    return foreign_import(store, name, in, rows_added, check_file, read_run);
 }

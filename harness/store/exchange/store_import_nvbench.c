@@ -342,14 +342,5 @@ static int check_file(struct foreign *foreign)
 
 int store_import_nvbench(struct store *store, const char *name, FILE *in, int *rows_added)
 {
-    struct foreign foreign;
-    *rows_added = 0;
-    int status = foreign_open(&foreign, store, name, in);
-    if (status == 0) status = check_file(&foreign);
-    if (status == 0) status = read_runs(&foreign);
-    if (status == 0 && foreign.run_count == 0)
-        status = assay_error("%s: there is no result in it", name);
-    if (status == 0) status = foreign_store(&foreign, rows_added);
-    foreign_release(&foreign);
-    return status;
+    return foreign_import(store, name, in, rows_added, check_file, read_runs);
 }
