@@ -9,24 +9,16 @@
 double claim_figure(const struct claim_finding *finding, const struct case_result *result)
 {
     const struct claim *claim = finding->claim;
-    enum claim_quantity quantity = finding->by_wall ? CLAIM_WALL : claim->quantity;
-    switch (quantity) {
-    case CLAIM_TIME:
-        return result->time_ns;
-    case CLAIM_WALL:
-        return result->wall_ns;
-    case CLAIM_FIRST_CALL:
-        return result->first_call_ns;
-    case CLAIM_BYTES:
-        return view_bytes(&result->work);
-    case CLAIM_WORKSPACE:
-        return result->workspace_bytes < 0 ? NAN : (double)result->workspace_bytes;
-    case CLAIM_LAUNCHES:
-        return result->kernels < 0 ? NAN : result->kernels;
-    case CLAIM_METRIC:
-        return view_metric(result, claim->metric);
-    }
-    return NAN;
+    const double figures[] = {
+        [CLAIM_TIME] = result->time_ns,
+        [CLAIM_WALL] = result->wall_ns,
+        [CLAIM_FIRST_CALL] = result->first_call_ns,
+        [CLAIM_BYTES] = view_bytes(&result->work),
+        [CLAIM_WORKSPACE] = result->workspace_bytes < 0 ? NAN : (double)result->workspace_bytes,
+        [CLAIM_LAUNCHES] = result->kernels < 0 ? NAN : result->kernels,
+        [CLAIM_METRIC] = view_metric(result, claim->metric),
+    };
+    return figures[finding->by_wall ? CLAIM_WALL : claim->quantity];
 }
 
 /* Samples by round, by the clock of the case or the host's. `no_marks` are zeros, at least as

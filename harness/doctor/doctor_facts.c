@@ -167,12 +167,12 @@ static void find_disk(struct doctor_facts *facts, const char *folder)
 /* Not opened for writing, which would create it: the doctor changes nothing. */
 static void find_database(struct doctor_facts *facts, const char *path)
 {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], *error = facts->database_error;
     struct store *store = NULL;
     if (store_is_url(path)) {
         store_shown(path, facts->database);
-        snprintf(facts->database_error, sizeof facts->database_error,
-                 "%.200s is a central store, which nothing is measured into", facts->database);
+        snprintf(error, DOCTOR_TEXT, "%.200s is a central store, which nothing is measured into",
+                 facts->database);
         return;
     }
     snprintf(facts->database, sizeof facts->database, "%s", path);
@@ -181,19 +181,17 @@ static void find_database(struct doctor_facts *facts, const char *path)
     int missing = existing_folder(path, folder);
     bool is_writable = missing >= 0 && access(folder, W_OK) == 0;
     if (path[0] == '\0')
-        snprintf(facts->database_error, sizeof facts->database_error, "its path is empty");
+        snprintf(error, DOCTOR_TEXT, "its path is empty");
     else if (!is_writable)
-        snprintf(facts->database_error, sizeof facts->database_error, "%.200s: %s", folder,
-                 strerror(errno));
+        snprintf(error, DOCTOR_TEXT, "%.200s: %s", folder, strerror(errno));
     else if (missing > 1)
-        snprintf(facts->database_error, sizeof facts->database_error,
-                 "%.200s: its folder would be made, and not those above it", path);
+        snprintf(error, DOCTOR_TEXT, "%.200s: its folder would be made, and not those above it",
+                 path);
     else if (facts->database_exists && access(path, R_OK | W_OK))
-        snprintf(facts->database_error, sizeof facts->database_error, "%.200s: %s", path,
-                 strerror(errno));
+        snprintf(error, DOCTOR_TEXT, "%.200s: %s", path, strerror(errno));
     else if (facts->database_exists && store_open(&store, path, STORE_READ))
-        snprintf(facts->database_error, sizeof facts->database_error, "%s", assay_last_error());
-    if (store) store_close(store);
+        snprintf(error, DOCTOR_TEXT, "%s", assay_last_error());
+    store_close(store);
     if (is_writable) find_disk(facts, folder);
 }
 

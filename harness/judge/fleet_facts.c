@@ -51,15 +51,31 @@ void fleet_count_failures(struct fleet *fleet, const struct fleet_value *values,
 
 /* ----------------------------------------------------------------- facts -- */
 
+double fleet_count(int64_t count)
+{
+    return count < 0 ? NAN : (double)count;
+}
+
+enum fact { FACT_LANES, FACT_GENERATION, FACT_ECC, FACT_POWER };
+
+/* NAN: not known. */
+static double fact_of(const struct fleet_card *card, enum fact fact)
+{
+    const double facts[] = {[FACT_LANES] = fleet_count(card->link_width),
+                            [FACT_GENERATION] = fleet_count(card->link_generation),
+                            [FACT_ECC] = fleet_count(card->ecc),
+                            [FACT_POWER] = card->power_limit_w};
+    return facts[fact];
+}
+
 /* What more than half of a cohort's cards have, as far as it is known of them; NAN: nothing is. */
-static double usual(const struct fleet *fleet, int cohort,
-                    double (*fact)(const struct fleet_card *card))
+static double usual(const struct fleet *fleet, int cohort, enum fact fact)
 {
     int known = 0, held = 0;
     double candidate = NAN;
     /* Boyer and Moore's majority vote (1981), which is checked in a second pass. */
     for (int i = 0; i < fleet->card_count; i++) {
-        double own = fact(&fleet->cards[i]);
+        double own = fact_of(&fleet->cards[i], fact);
         if (fleet->cards[i].cohort != cohort || isnan(own)) continue;
         known++;
         if (held == 0) candidate = own;
@@ -67,33 +83,8 @@ static double usual(const struct fleet *fleet, int cohort,
     }
     int votes = 0;
     for (int i = 0; i < fleet->card_count; i++)
-        votes += fleet->cards[i].cohort == cohort && fact(&fleet->cards[i]) == candidate;
+        votes += fleet->cards[i].cohort == cohort && fact_of(&fleet->cards[i], fact) == candidate;
     return 2 * votes > known ? candidate : NAN;
-}
-
-double fleet_count(int64_t count)
-{
-    return count < 0 ? NAN : (double)count;
-}
-
-static double width_of(const struct fleet_card *card)
-{
-    return fleet_count(card->link_width);
-}
-
-static double generation_of(const struct fleet_card *card)
-{
-    return fleet_count(card->link_generation);
-}
-
-static double ecc_of(const struct fleet_card *card)
-{
-    return fleet_count(card->ecc);
-}
-
-static double power_of(const struct fleet_card *card)
-{
-    return card->power_limit_w;
 }
 
 static void find(struct fleet_card *card, enum fleet_finding finding)
@@ -105,28 +96,22 @@ static void find(struct fleet_card *card, enum fleet_finding finding)
 
 static void say_link(const struct fleet *fleet, struct fleet_card *card)
 {
-    const struct {
-        const char *what;
-        double own, most, usual;
-    } facts[] = {
-        {"lanes", width_of(card), fleet_count(card->link_width_max),
-         usual(fleet, card->cohort, width_of)},
-        {"generation", generation_of(card), fleet_count(card->link_generation_max),
-         usual(fleet, card->cohort, generation_of)},
-    };
-    for (int i = 0; i < 2; i++) {
-        bool below_others = facts[i].own < facts[i].usual, below_own = facts[i].own < facts[i].most;
-        if (!below_others && !below_own) continue;
+    static const char *const what[] = {[FACT_LANES] = "lanes", [FACT_GENERATION] = "generation"};
+    const double most[] = {[FACT_LANES] = fleet_count(card->link_width_max),
+                           [FACT_GENERATION] = fleet_count(card->link_generation_max)};
+    for (enum fact fact = FACT_LANES; fact <= FACT_GENERATION; fact++) {
+        double own = fact_of(card, fact), others = usual(fleet, card->cohort, fact);
+        bool below_others = own < others;
+        if (!below_others && !(own < most[fact])) continue;
         find(card, FLEET_LINK);
-        SAY(card, "PCIe %s %.0f, %s %.0f", facts[i].what, facts[i].own,
-            below_others ? "others have" : "it could have",
-            below_others ? facts[i].usual : facts[i].most);
+        SAY(card, "PCIe %s %.0f, %s %.0f", what[fact], own,
+            below_others ? "others have" : "it could have", below_others ? others : most[fact]);
     }
 }
 
 static void say_ecc(const struct fleet *fleet, struct fleet_card *card)
 {
-    double others = usual(fleet, card->cohort, ecc_of);
+    double others = usual(fleet, card->cohort, FACT_ECC);
     if (card->ecc >= 0 && !isnan(others) && card->ecc != (int32_t)others) {
         find(card, FLEET_ECC);
         SAY(card, "ECC is %s, unlike that of the others", card->ecc ? "on" : "off");
@@ -140,7 +125,7 @@ static void say_ecc(const struct fleet *fleet, struct fleet_card *card)
 
 static void say_power(const struct fleet *fleet, struct fleet_card *card)
 {
-    double others = usual(fleet, card->cohort, power_of);
+    double others = usual(fleet, card->cohort, FACT_POWER);
     if (!(card->power_limit_w < others)) return; /* false for NAN */
     find(card, FLEET_POWER);
     SAY(card, "power limit %.0f W, others have %.0f W", card->power_limit_w, others);

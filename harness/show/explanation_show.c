@@ -21,13 +21,14 @@
 static const struct {
     const char *member; /* in JSON */
     size_t at;          /* in struct account_facts */
+    const char *format; /* of the figure; NULL: of its text in a unit */
 } facts[ACCOUNT_TERMS] = {
-    [TERM_LAUNCHES] = {"launches", offsetof(struct account_facts, launches)},
-    [TERM_GAPS] = {"gaps_ns", offsetof(struct account_facts, gaps_ns)},
-    [TERM_CLOCK] = {"sm_mhz", offsetof(struct account_facts, sm_mhz)},
-    [TERM_BYTES] = {"bytes", offsetof(struct account_facts, bytes)},
-    [TERM_INSTRUCTIONS] = {"instructions", offsetof(struct account_facts, instructions)},
-    [TERM_WAITS] = {"issue_share", offsetof(struct account_facts, issue_share)},
+    [TERM_LAUNCHES] = {"launches", offsetof(struct account_facts, launches), "%.0f"},
+    [TERM_GAPS] = {"gaps_ns", offsetof(struct account_facts, gaps_ns), NULL},
+    [TERM_CLOCK] = {"sm_mhz", offsetof(struct account_facts, sm_mhz), "%.0f MHz"},
+    [TERM_BYTES] = {"bytes", offsetof(struct account_facts, bytes), NULL},
+    [TERM_INSTRUCTIONS] = {"instructions", offsetof(struct account_facts, instructions), "%.4g"},
+    [TERM_WAITS] = {"issue_share", offsetof(struct account_facts, issue_share), NULL},
 };
 
 static double fact(const struct explained_case *one, int side, int term)
@@ -42,34 +43,21 @@ static void fact_text(const struct explained_case *one, int side, int term, char
 {
     double value = fact(one, side, term);
     char text[UNITS_MAX];
-    if (isnan(value)) {
+    if (isnan(value))
         snprintf(out, CELL, "-");
-        return;
-    }
-    switch (term) {
-    case TERM_LAUNCHES:
-        snprintf(out, CELL, "%.0f", value);
-        break;
-    case TERM_GAPS:
-        snprintf(out, CELL, "%s", units_time(text, value));
-        break;
-    case TERM_CLOCK:
-        snprintf(out, CELL, "%.0f MHz", value);
-        break;
-    case TERM_BYTES:
+    else if (facts[term].format)
+        snprintf(out, CELL, facts[term].format, value);
+    else if (term == TERM_GAPS)
+        units_time(out, value);
+    else if (term == TERM_BYTES)
         counter_text(out, CELL, COUNTER_BYTES, value);
-        break;
-    case TERM_INSTRUCTIONS:
-        snprintf(out, CELL, "%.4g", value);
-        break;
-    default:
+    else
         snprintf(out, CELL, "%s issued", units_percent(text, value));
-        break;
-    }
     const struct account_facts *counted = &one->facts[side];
-    if (term == TERM_WAITS && !isnan(counted->bytes) && !isnan(counted->memory_share))
+    if (isnan(value) || term != TERM_WAITS) return;
+    if (!isnan(counted->bytes) && !isnan(counted->memory_share))
         text_add(out, CELL, ", ", "memory %s", units_percent(text, counted->memory_share));
-    if (term == TERM_WAITS && one->wait[side].what[0])
+    if (one->wait[side].what[0])
         text_add(out, CELL, ", ", "%s %.1f cycles", one->wait[side].what, one->wait[side].cycles);
 }
 
