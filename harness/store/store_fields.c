@@ -236,21 +236,28 @@ int table_columns_read(struct table_columns *table, struct store *store, const c
     return query_close(&query);
 }
 
+void insert_open(struct query *query, struct store *store, const char *purpose,
+                 const struct table_columns *columns, const char *conflict)
+{
+    sqlite3_str *names = sqlite3_str_new(NULL), *values = sqlite3_str_new(NULL);
+    for (int i = 0; i < columns->count; i++) {
+        sqlite3_str_appendf(names, "%s%s", i ? ", " : "", columns->column[i].name);
+        sqlite3_str_appendf(values, "%s:%s", i ? ", " : "", columns->column[i].name);
+    }
+    char *of = sqlite3_str_finish(names), *what = sqlite3_str_finish(values);
+    char *sql =
+        sqlite3_mprintf("INSERT INTO %s (%s) VALUES (%s) %s", columns->name, of, what, conflict);
+    query_open(query, store, purpose, sql ? sql : "");
+    sqlite3_free(of);
+    sqlite3_free(what);
+    sqlite3_free(sql);
+}
+
 void row_open(struct query *query, struct store *store, const char *purpose, const char *table,
               const char *conflict)
 {
     struct table_columns columns;
     *query = (struct query){.store = store, .purpose = purpose, .rc = SQLITE_ERROR};
-    if (table_columns_read(&columns, store, table) != 0) return;
-    sqlite3_str *names = sqlite3_str_new(NULL), *values = sqlite3_str_new(NULL);
-    for (int i = 0; i < columns.count; i++) {
-        sqlite3_str_appendf(names, "%s%s", i ? ", " : "", columns.column[i].name);
-        sqlite3_str_appendf(values, "%s:%s", i ? ", " : "", columns.column[i].name);
-    }
-    char *of = sqlite3_str_finish(names), *what = sqlite3_str_finish(values);
-    char *sql = sqlite3_mprintf("INSERT INTO %s (%s) VALUES (%s) %s", table, of, what, conflict);
-    query_open(query, store, purpose, sql ? sql : "");
-    sqlite3_free(of);
-    sqlite3_free(what);
-    sqlite3_free(sql);
+    if (table_columns_read(&columns, store, table) == 0)
+        insert_open(query, store, purpose, &columns, conflict);
 }

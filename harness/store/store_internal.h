@@ -160,8 +160,12 @@ struct table_columns {
 };
 int table_columns_read(struct table_columns *table, struct store *store, const char *name);
 
-/* Open an INSERT whose parameters have the names of the table's columns; what the caller
- * does not bind is NULL. `conflict` is the end of the statement, "" or an ON CONFLICT clause. */
+/* Open an INSERT whose parameters are the columns, by their names and in their order; what the
+ * caller does not bind is NULL. `conflict` is the end of the statement, "" or an ON CONFLICT
+ * clause. */
+void insert_open(struct query *query, struct store *store, const char *purpose,
+                 const struct table_columns *columns, const char *conflict);
+/* The same of all columns that the table has. */
 void row_open(struct query *query, struct store *store, const char *purpose, const char *table,
               const char *conflict);
 void fields_bind(struct query *query, const struct field *fields, const void *base);

@@ -46,7 +46,8 @@ static int table_open(struct importer *importer, const struct exchange *exchange
     struct importer_table *table = &importer->table[exchange - exchange_tables];
     if (table->insert.statement) return 0;
     if (table_columns_read(&table->columns, importer->store, exchange->table) != 0) return -1;
-    row_open(&table->insert, importer->store, "import a row", exchange->table, exchange->conflict);
+    insert_open(&table->insert, importer->store, "import a row", &table->columns,
+                exchange->conflict);
     return table->insert.rc == SQLITE_OK ? 0 : -1;
 }
 

@@ -131,14 +131,26 @@ static int take_row(struct reader *reader, struct query *insert, const struct ta
     return insert->rc == SQLITE_OK ? 0 : -1;
 }
 
+/* The end of a COPY in either direction, after which the connection can be used again. */
+static int copy_end(struct central *central, const char *purpose, int status)
+{
+    struct pg_result *result = pq.next(central->connection);
+    if (status == 0 && pq.result_status(result) != PQ_COMMAND_DONE)
+        status = central_failed(central, result, purpose);
+    else
+        pq.clear(result);
+    while ((result = pq.next(central->connection)))
+        pq.clear(result);
+    return status;
+}
+
 static int take_rows(struct central *central, struct query *insert,
                      const struct table_columns *table, int64_t *added)
 {
-    static const char purpose[] = "read";
     char *message;
     bool is_first = true;
     int status = 0, length;
-    /* To the end also after a failure, or the connection could not be used again. */
+    /* To the end also after a failure. */
     while ((length = pq.copy_get(central->connection, &message, 0)) > 0) {
         struct reader reader = {(unsigned char *)message, (unsigned char *)message + length};
         bool fits = !is_first || take_header(&reader);
@@ -150,31 +162,7 @@ static int take_rows(struct central *central, struct query *insert,
                                        central->shown, table->name);
         pq.free(message);
     }
-    struct pg_result *result = pq.next(central->connection);
-    if (length != -2 && pq.result_status(result) == PQ_COMMAND_DONE)
-        pq.clear(result);
-    else if (status == 0)
-        status = central_failed(central, result, purpose);
-    else
-        pq.clear(result);
-    while ((result = pq.next(central->connection)))
-        pq.clear(result);
-    return status;
-}
-
-static void open_insert(struct query *insert, struct store *store,
-                        const struct table_columns *table, const char *conflict)
-{
-    sqlite3_str *sql = sqlite3_str_new(NULL);
-    char *columns = copy_columns(table);
-    sqlite3_str_appendf(sql, "INSERT INTO %s (%s) VALUES (", table->name, columns ? columns : "");
-    for (int i = 0; i < table->count; i++)
-        sqlite3_str_appendf(sql, "%s?%d", i > 0 ? ", " : "", i + 1);
-    sqlite3_str_appendf(sql, ") %s", conflict);
-    char *text = sqlite3_str_finish(sql);
-    query_open(insert, store, "take rows of a central store", text ? text : "");
-    sqlite3_free(columns);
-    sqlite3_free(text);
+    return copy_end(central, "read", status);
 }
 
 int copy_fetch(struct central *central, struct store *store, const struct table_columns *table,
@@ -189,7 +177,7 @@ int copy_fetch(struct central *central, struct store *store, const struct table_
     sqlite3_free(sql);
     if (!result) return -1;
     pq.clear(result);
-    open_insert(&insert, store, table, conflict);
+    insert_open(&insert, store, "take rows of a central store", table, conflict);
     int status = take_rows(central, &insert, table, added);
     return query_close(&insert) == 0 ? status : -1;
 }
@@ -282,13 +270,7 @@ int copy_send_end(struct copy_out *out, int status)
     if (status == 0) status = put(out, &end, sizeof end);
     if (status == 0) status = flush(out);
     pq.copy_end(out->central->connection, status == 0 ? NULL : "the rows cannot be read");
-    struct pg_result *result = pq.next(out->central->connection);
-    if (status == 0 && pq.result_status(result) != PQ_COMMAND_DONE)
-        status = central_failed(out->central, result, purpose);
-    else
-        pq.clear(result);
-    while ((result = pq.next(out->central->connection)))
-        pq.clear(result);
+    status = copy_end(out->central, purpose, status);
     free(out->bytes);
     out->bytes = NULL;
     return status;
