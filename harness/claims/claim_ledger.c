@@ -10,8 +10,7 @@
 
 /* -------------------------------------------------------------- verdict -- */
 
-/* Of the distance from 1: "7-8x" is said of 6.4 and of 8.7 too; at the least
- * what two decimals hide. */
+/* Of the distance from 1: "7-8x" is said of 6.4 too; at the least what two decimals hide. */
 static const double SLACK = 0.1, LEAST_SLACK = 0.005;
 
 /* Away from 1 at both ends: a range above 1 gets a lower start and a higher end. */
@@ -85,8 +84,7 @@ static const struct view_row *row_of(const struct view *view, const struct claim
     return found;
 }
 
-/* How far a run goes for a claim: 0 nothing, 1 some of its cases, 2 all of them,
- * 3 all of them ok. */
+/* How far a run goes for a claim: 0 nothing, 1 some of its cases, 2 all, 3 all of them ok. */
 static int look(struct claim_finding *finding, const struct view *view)
 {
     int sides = 0, there = 0, ok = 0;
@@ -107,7 +105,6 @@ static bool has_case(const struct claim *claim)
     return claim->side[CLAIM_MORE].line != 0 && !claim->missing[0];
 }
 
-/* The verdict if the figure were known to be this one. */
 static enum claim_verdict judge_at(const struct claim *claim, double figure)
 {
     return claim_judge(claim, (struct interval){figure, figure, figure});

@@ -48,7 +48,6 @@ static int ratio_in_turns(const struct case_result *more, const struct case_resu
     return status;
 }
 
-/* The interval of a case's own median. */
 static int interval_of(const struct claim_finding *finding, const struct case_result *result,
                        bool wall, struct interval *own)
 {

@@ -18,7 +18,6 @@ int devices_probe(const char *spec, bool try_counters, struct device_info *info)
     return 0;
 }
 
-/* cuda:0, cuda:1 ... until one does not open, then the host. */
 static int find_devices(struct device_info infos[MAX_DEVICES])
 {
     int count = 0;

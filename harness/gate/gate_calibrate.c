@@ -17,7 +17,6 @@ struct calibrating {
 
 /* ---------------------------------------------------------------- resume -- */
 
-/* The suite's last calibration becomes this one. */
 static int resume(struct calibrating *calibrating)
 {
     struct gate_run *run = &calibrating->run;
@@ -57,7 +56,6 @@ static double median_time(const struct timing *row, const struct timing *end, in
     return stats_median(time, count);
 }
 
-/* The blocks of all cases over rounds [from, to). */
 static int keep_block(struct calibrating *calibrating, int from, int to)
 {
     struct gate_run *run = &calibrating->run;
@@ -88,8 +86,7 @@ static bool has_time_for_another(const struct calibrating *calibrating)
     return clock_s() - calibrating->start_s + pair_s <= limit_s;
 }
 
-/* Pairs up to `full`, the end of the block. GATE_MADE, also where the limit came before, or the
- * exit code of a failure. */
+/* Pairs up to `full`, or to the limit. GATE_MADE, or the exit code of a failure. */
 static int fill_block(struct calibrating *calibrating, int full)
 {
     struct calibration *made = calibrating->made;

@@ -1,5 +1,4 @@
-/* gate_count.c - a gate by what launches count: one of each program, and more of what differs.
- */
+/* gate_count.c - a gate by what launches count: one of each program, more of what differs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@ struct counting {
     int count;
 };
 
-/* NULL: it was not counted. */
 static struct counted_case *find_case(const struct counting *counting, const struct case_id *id)
 {
     for (int i = 0; i < counting->count; i++)

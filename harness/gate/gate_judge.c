@@ -112,7 +112,6 @@ bool gate_runs_same_kernels(const struct gate_run *run, const struct comparison_
     return (row->tags & TAG_SAME_CODE) && by_kernels && !run->options->speedup;
 }
 
-/* The cases of the comparison with their screens. */
 static int make_cases(struct gate_run *run)
 {
     struct comparison *comparison = run->comparison;

@@ -9,7 +9,6 @@
 
 enum { LEFT_TEXT = 64 };
 
-/* What is launched one after the other. */
 struct stage {
     int to;             /* the last round; 0: it is one launch alone */
     int launches, done; /* of all its rounds */

@@ -11,7 +11,6 @@
 
 static const double ALPHA = 0.05;
 
-/* A case on a node. */
 struct entry {
     const struct comparison_row *row;
     int member;
@@ -53,8 +52,7 @@ static int proven_on(const struct entry *entries, int count)
     return proven;
 }
 
-/* The verdict that one node is enough for: it lost the case there, or proved it; or there are too
- * few with a ratio. */
+/* One node is enough for it: it lost the case, or proved it; or too few have a ratio. */
 static void settle(const struct over *over, struct comparison_row *row, const struct entry *entries,
                    int count)
 {
@@ -142,7 +140,6 @@ static void finish_row(const struct over *over, struct comparison_row *row,
     say_strangers(over, row, one);
 }
 
-/* What is allocated for the cases of all nodes. */
 struct work {
     struct entry *entries;
     struct nodes_case *cases; /* one per row of the comparison */

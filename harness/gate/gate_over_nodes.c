@@ -74,7 +74,6 @@ bool over_has_rounds(const struct member *member)
     return member->run.pool[ARM_CANDIDATE].run.launch_count >= GATE_LEAST_ROUNDS;
 }
 
-/* Whether its gate had nothing to measure: all cases are proven. */
 static bool is_proven(const struct member *member)
 {
     for (int i = 0; i < member->count; i++)
@@ -100,8 +99,7 @@ static struct member *member_of(struct over *over, const struct gate_node *node)
     return grow_add(&over->members, &over->count, sizeof *over->members, "the gates of nodes");
 }
 
-/* The newest counts; of two copies of one gate that which is whole: the other was made meanwhile.
- */
+/* The newest counts; of two copies of one gate that which is whole. */
 static int take_node(const struct gate_node *node, void *context)
 {
     struct over *over = context;
@@ -158,7 +156,6 @@ static bool is_alike(const struct member *one, const struct member *other)
     return true;
 }
 
-/* The node whose programs and suite most others have. */
 static int most_usual(const struct over *over)
 {
     int best = 0, most = 0;

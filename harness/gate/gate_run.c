@@ -9,8 +9,7 @@ int gate_refuse_all(const char *device)
     return assay_error("launches are compared on one GPU, not on --device %s", device);
 }
 
-/* Rounds [from, to): those that are stored are taken from there, the rest is launched. Where all
- * are stored the programs are not asked which filters they know. */
+/* Rounds [from, to): what is stored is taken, the rest is launched. */
 static int measure(struct gate_run *run, int from, int to)
 {
     char wanted[GATE_FILTER];
@@ -51,7 +50,6 @@ static int second_stage(struct gate_run *run, int suspects)
     return gate_judge(run, &suspects, &open) == 0 ? GATE_MADE : EXIT_USAGE;
 }
 
-/* All that is not proven. */
 static int measure_all(struct gate_run *run)
 {
     int suspects, open, code = run->options->twin ? gate_twins(run) : TWINS_NONE;

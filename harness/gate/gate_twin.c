@@ -18,7 +18,6 @@
 
 /* --------------------------------------------------------------- objects -- */
 
-/* The objects of both sides. */
 struct twin_objects {
     char path[ARM_NULL][PATH_MAX]; /* of those that `objects` names */
     const char *base;
@@ -93,8 +92,7 @@ static int read_plan(const struct program_call *call, char **plan)
     return *plan ? 0 : assay_error("the plan of %s cannot be read", call->program);
 }
 
-/* What a build would measure and `plan` has not would be lost unseen. A count stands behind the
- * cases, without a slash. */
+/* What a build would measure and `plan` lacks would be lost unseen. A count has no slash. */
 static int check_plan(const struct gate_run *run, enum arm arm, const char *plan)
 {
     struct program_call call = gate_call(run, arm, 0, run->filter);
@@ -109,8 +107,7 @@ static int check_plan(const struct gate_run *run, enum arm arm, const char *plan
     return status;
 }
 
-/* The twins' suite is this program's: where a build's own has more, the builds have to be launched.
- */
+/* Where a build's own suite has more than this program's, the builds have to be launched. */
 static int check_plans(const struct gate_run *run, const struct twin_objects *objects)
 {
     struct program_call call = gate_call(run, ARM_CANDIDATE, 0, run->filter);
@@ -169,7 +166,6 @@ static bool goes_on(void *about, struct store *so_far, const char *id)
     return !run->out_of_time && !run->final;
 }
 
-/* 0, or -1 with assay_error: it was not done. */
 static int launch(struct gate_run *run, const struct twin_objects *objects, int round,
                   const char *filter, bool may_final, char id[STORE_ID], enum launch_end *end)
 {
@@ -196,7 +192,6 @@ static int launch(struct gate_run *run, const struct twin_objects *objects, int 
     return 0;
 }
 
-/* 0, or -1 with assay_error. */
 static int measure(struct gate_run *run, struct twin_objects *objects, char id[STORE_ID],
                    enum launch_end *end)
 {
@@ -211,8 +206,7 @@ static int measure(struct gate_run *run, struct twin_objects *objects, char id[S
 
 /* Processes in which a change must be seen besides, the same way and beyond the floor. */
 enum { CONFIRMS = 4 };
-/* What is changed by more needs none: copies of the same code were off by 2.9 % at most, in 485
- * pairs on H200s. */
+/* Beyond it none is needed: copies of one code were off by 2.9 % at most (485 pairs, H200). */
 static const double BEYOND_PLACE = 0.05;
 
 static bool may_be_place(const struct comparison_row *row)
@@ -244,8 +238,7 @@ static int count_doubtful(const struct comparison *first)
     return count;
 }
 
-/* What is measured once more: what of `first` is doubtful or, where a filter cannot name all of
- * that, everything. */
+/* What of `first` is doubtful is measured again; everything, where a filter cannot name it. */
 static const char *doubtful(const struct gate_run *run, const struct comparison *first,
                             char filter[GATE_FILTER])
 {
@@ -284,8 +277,7 @@ static int confirm_once(struct gate_run *run, const struct twin_objects *objects
     return 0;
 }
 
-/* Whether changes are those of the code, and not of where its copies lay in that one process. 0, or
- * -1 with assay_error. */
+/* Whether changes are of the code, and not of where its copies lay in that one process. */
 static int confirm(struct gate_run *run, const struct twin_objects *objects, const char *id,
                    enum launch_end *end)
 {

@@ -68,7 +68,6 @@ int gate_read_twins(struct gate_run *run, struct store *store, const char *id)
     return 0;
 }
 
-/* The result of an arm in a case; NULL: none. */
 static const struct case_result *result_of(const struct stored_run *stored,
                                            const struct case_id *id, enum arm arm)
 {
@@ -81,8 +80,7 @@ static const struct case_result *result_of(const struct stored_run *stored,
     return NULL;
 }
 
-/* How many turns there are: sample i is of turn i, and those of the last round were not shuffled.
- */
+/* How many turns: sample i is of turn i, but those of the last round were not shuffled. */
 static int turns_of(const struct case_result *result)
 {
     const struct samples *samples = &result->samples;

@@ -23,13 +23,11 @@
 
 enum { MOST_ARGUMENTS = 32 + 2 * OBJECTS_MOST, WATCH_MS = 500 };
 
-/* A folder for what one launch writes. */
 struct scratch {
     struct temp_folder folder;
     char database[PATH_MAX], log[PATH_MAX], prints[PATH_MAX];
 };
 
-/* What a program is asked for. */
 enum request { ASK_TIMES, ASK_PLAN, ASK_PRINTS };
 
 static int scratch_make(struct scratch *scratch)
@@ -210,8 +208,7 @@ static int find_run(const char *database, const char *label, char id[STORE_ID])
     return found == 1 ? 0 : -1;
 }
 
-/* Whether an exit code other than 0 is about rows that are there to be judged. What else failed
- * is not known, so rows that look clean beside it are no evidence. */
+/* Whether a failing exit code is about rows that are there; else they are no evidence. */
 static enum launch_end explain_end(const struct program_call *call, int code, struct store *store,
                                    const char *id)
 {
@@ -328,7 +325,6 @@ static int read_prints(const struct program_call *call, const struct scratch *sc
     return status;
 }
 
-/* A program in its pass. */
 struct pass {
     struct scratch scratch;
     pid_t pid;
@@ -374,7 +370,6 @@ enum launch_end program_fingerprints(const struct program_call *calls, int count
     return end;
 }
 
-/* The file whole; NULL where it cannot be read. */
 static char *read_plan(const struct scratch *scratch)
 {
     char path[PATH_MAX], *text = NULL;

@@ -16,8 +16,7 @@ enum { MOST_SAID = 1 << 16, MOST_ARGUMENTS = 12 };
 
 /* --------------------------------------------------------------------- git -- */
 
-/* Run git with these words (ended by NULL) and keep what it says, on either stream. Its exit
- * status, or -1 with assay_error. */
+/* Run git with these words and keep what it says, on either stream. Its exit status, or -1. */
 static int git(const char *const *words, char *said, size_t size)
 {
     const char *argv[MOST_ARGUMENTS + 2] = {"git"};

@@ -8,8 +8,7 @@
 #include "judge/compare_parts.h"
 #include "judge/gate_stats.h"
 
-/* The first difference of any launch from the first one of the base; of a run that GPUs divided, it
- * is found for each case (compare_difference). */
+/* The first difference of any launch from the base's first; each case's, where GPUs divide. */
 static void find_difference(struct comparing *comparing)
 {
     const struct stored_run *base = &comparing->base->run, *candidate = &comparing->candidate->run;
@@ -26,7 +25,6 @@ static void find_difference(struct comparing *comparing)
     if (strstr(out, "driver")) comparing->key_tags |= TAG_DRIVER;
 }
 
-/* The same over the launches that have the case. */
 static void find_case_difference(const struct comparing *comparing, const struct side_figures *base,
                                  const struct side_figures *candidate, char out[ASSAY_MAX_REASON])
 {
@@ -131,8 +129,7 @@ static void take_back(struct comparison_row *row)
     comparison_row_doubt(row);
 }
 
-/* Judge one direction by Benjamini-Hochberg. Only the direction with the smaller p-value may be
- * found, so that no case is both slower and faster, whatever the rate. Returns how many tests. */
+/* Judge one direction by Benjamini-Hochberg; no case is both slower and faster. How many tests. */
 static int judge_side(struct comparison *comparison, enum verdict found, double rate,
                       struct hypothesis *family)
 {
@@ -184,7 +181,6 @@ static int check_power(struct comparison *comparison, double rate)
     return 0;
 }
 
-/* Correct the tests of all cases together. */
 static int correct(struct comparison *comparison, double rate)
 {
     if (check_power(comparison, rate) != 0) return -1;

@@ -91,7 +91,6 @@ static double size_of_change(const struct comparison_row *row)
     return isnan(row->ratio.mid) ? 0 : fabs(log(row->ratio.mid));
 }
 
-/* The order of reports: by section, as the enum says. */
 static int by_section(const void *a, const void *b)
 {
     const struct comparison_row *x = a, *y = b;
@@ -142,8 +141,7 @@ static bool is_share(const struct comparison_row *row)
     return row->metric && strcmp(row->metric, "share") == 0;
 }
 
-/* Of the rows of one operation, which are `count` from here; until the end `ratio` holds the sum
- * of logarithms. */
+/* Of the `count` rows of one operation; until the end `ratio` is the sum of logarithms. */
 static void fill_family(struct comparison_family *family, const struct comparison_row *rows,
                         int count)
 {
@@ -182,8 +180,7 @@ static int make_families(struct comparison *comparison)
     return 0;
 }
 
-/* Set names_place of every row, whether its variant ran on host and on CUDA; they are ordered by
- * variant. */
+/* Set names_place: whether a variant ran on host and on CUDA. Rows are ordered by variant. */
 static void mark_places(struct comparison_row *rows, int count)
 {
     for (int begin = 0, end = 0; begin < count;) {
@@ -267,7 +264,6 @@ void comparison_ratio_text(const struct comparison_row *row, char *out, size_t s
                  (int)strcspn(hi, " "), hi);
 }
 
-/* With " host" or " cuda" where that is needed. */
 static void add_place(const struct comparison_row *row, char out[CASE_TEXT])
 {
     if (row->names_place)

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 
-/* What a difference means. */
 enum sense { MORE_IS_WORSE, LESS_IS_WORSE, ONLY_TOLD };
 
 static const struct {
@@ -37,7 +36,6 @@ bool counts_differ(const struct counted_case *one)
     return false;
 }
 
-/* Whether a count is the same in all launches of a side. */
 static bool is_steady(const struct profile_counts *side, int rounds, int count)
 {
     for (int i = 0; i < rounds; i++)
@@ -64,7 +62,6 @@ static void add_change(char reason[ASSAY_MAX_REASON], int count, double base, do
         text_add(reason, ASSAY_MAX_REASON, ", ", "%s %.10g to %.10g", name, base, candidate);
 }
 
-/* What the differences come to. */
 struct outcome {
     bool worse, better, unsteady;
 };

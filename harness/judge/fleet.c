@@ -58,7 +58,6 @@ bool fleet_is_judged(const struct fleet_card *card)
 
 /* ---------------------------------------------------- from times to deviations -- */
 
-/* How far a card is from its cohort in one case. */
 struct away {
     int card, measure;
     double by;
@@ -101,8 +100,7 @@ static double card_median(const struct fleet_value *values, int count, bool of_c
     return stats_median(scratch, kept);
 }
 
-/* What the cards of one cohort have in one case, each card against their median. `sign`: -1 where
- * more is better. */
+/* What the cards of one cohort have in one case, each card against their median. */
 static void hold_against(struct aways *aways, const struct fleet_value *values, int count,
                          bool of_clock, double *scratch)
 {
@@ -156,7 +154,6 @@ static int by_card_and_measure(const void *left, const void *right)
     return (x->by > y->by) - (x->by < y->by);
 }
 
-/* The median over the cases of a card. */
 static void deviate(struct fleet *fleet, struct aways *aways)
 {
     qsort(aways->item, (size_t)aways->count, sizeof *aways->item, by_card_and_measure);
@@ -174,7 +171,6 @@ static void deviate(struct fleet *fleet, struct aways *aways)
 
 /* -------------------------------------------------- from deviations to p-values -- */
 
-/* p-values of one measure in one cohort, by its median and spread. */
 static void test_measure(struct fleet *fleet, int number, int measure, double *scratch)
 {
     struct fleet_cohort *cohort = &fleet->cohorts[number];
@@ -198,14 +194,12 @@ static void test_measure(struct fleet *fleet, int number, int measure, double *s
     cohort->spread = spread;
 }
 
-/* Whether a measure is off by so much that a user would care. In the logarithms of times a fraction
- * is a little less. */
+/* Whether a user would care. In logarithms of times a fraction is a little less. */
 static bool matters(const struct fleet *fleet, const struct fleet_deviation *own)
 {
     return own->away >= log1p(fleet->threshold);
 }
 
-/* Holm's procedure over all cards and these measures. */
 static void test_family(struct fleet *fleet, int from, int to, double alpha,
                         struct hypothesis *family)
 {

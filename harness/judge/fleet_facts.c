@@ -8,7 +8,6 @@
 
 /* -------------------------------------------------------------- failures -- */
 
-/* What a card made of a case in all its launches. */
 enum end { END_FINE, END_WRONG, END_LOST, END_ELSE };
 
 static enum end end_of(const struct fleet_value *values, int count)
@@ -154,8 +153,7 @@ static void say_failures(struct fleet_card *card)
 
 /* -------------------------------------------------------------- measures -- */
 
-/* "2.1 % slower (p = 3e-07)": a time that is longer by a factor, a rate or a clock that is lower.
- */
+/* "2.1 % slower (p = 3e-07)": a longer time, a lower rate or a lower clock. */
 static void say_measure(const struct fleet *fleet, struct fleet_card *card, int measure)
 {
     const struct fleet_deviation *own = &card->measure[measure];

@@ -123,7 +123,6 @@ static struct history_series *series_add(struct history *history, const struct c
     return series;
 }
 
-/* Add the points of one device as a separate series. */
 static int add_device(struct history *split, const struct history *history,
                       const struct history_series *from, int device)
 {
@@ -147,8 +146,7 @@ static void series_release(struct history_series *series)
     free(series->changes);
 }
 
-/* Split the series whose devices alternate. `failed` is not known per device, so the first
- * series gets it. */
+/* Split series whose devices alternate. `failed` is not known per device: the first gets it. */
 static int split_devices(struct history *history)
 {
     struct history split = {0};
@@ -197,7 +195,6 @@ static void add_levels(struct history_series *series, double *scratch)
     }
 }
 
-/* Merge borders and changes into one list, in order. */
 static int merge_changes(struct history_series *series, const unsigned *causes, const int *at,
                          int count)
 {

@@ -101,7 +101,6 @@ static bool is_twice(const struct fingerprints *prints, int at)
            (at + 1 < prints->count && by_case(one, one + 1) == 0);
 }
 
-/* Both lists side by side. */
 static void merge(struct proof_plan *plan, const struct fingerprints *base,
                   const struct fingerprints *candidate)
 {

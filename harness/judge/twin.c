@@ -184,8 +184,7 @@ static void judge_case(struct twin_case *one, double alpha)
         settle(one, VERDICT_PASS, "");
 }
 
-/* By how many deviations of its turns' scatter a null arm is off, squared; and how well it is
- * known. */
+/* A null arm: by how many deviations of its turns' scatter it is off, squared; how well known. */
 struct null_arm {
     double square, weight;
 };

@@ -1,4 +1,3 @@
-/* plot.c - the table of kinds, and drawing one. */
 #include <string.h>
 
 #include "base/text.h"

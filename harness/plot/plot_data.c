@@ -30,7 +30,6 @@ void plot_text(FILE *out, const char *text)
 
 /* ------------------------------------------------------------------- the plot -- */
 
-/* Memory of a plot. */
 struct plot_room {
     struct plot_room *next;
     double memory[]; /* aligned for what queries keep */
@@ -155,7 +154,6 @@ void plot_size_rows(struct plot *plot, int rows)
     plot_setting_number(plot, "right_chars", plot->right_chars);
 }
 
-/* Write a text, and keep in *chars the width of the longest. */
 static void write_text(struct plot *plot, const char *text, int *chars)
 {
     int width = text_width(text);

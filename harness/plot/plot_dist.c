@@ -1,5 +1,4 @@
-/* plot_dist.c - the data of plots/dist.gp: the distributions of the times of one group's
- * cases, as cumulative distributions and as densities. */
+/* plot_dist.c - the data of plots/dist.gp: distributions of one group's times, and densities. */
 #include "base/stats.h"
 #include "judge/timings.h"
 #include "plot/plot_data.h"
@@ -11,8 +10,7 @@ enum {
     ENOUGH_LAUNCHES = 6, /* from this many on, the values are medians of launches, not samples */
 };
 
-/* Variants slower than this multiple of the fastest are left out, so that its curve is wide
- * enough to see. */
+/* Slower variants than this multiple of the fastest are left out, so that its curve is seen. */
 static const double widest = 1.6;
 
 struct curve {
@@ -61,7 +59,6 @@ static double bandwidth(const struct curve *curve, double step_ns)
     return fmax(0.9 * sigma * pow(n, -0.2), least);
 }
 
-/* The curve's values over all launches; -1 with assay_error. */
 static int curve_make(struct plot *plot, struct curve *curve, const struct view_row *row,
                       bool launches)
 {
@@ -109,7 +106,6 @@ static double density(const struct curve *curve, double at, double h)
     return sum / curve->count / h;
 }
 
-/* Each density is scaled to a maximum of one. */
 static void density_write(struct plot *plot, const struct curve *curve, double left, double right,
                           double factor)
 {

@@ -29,7 +29,6 @@ static const char *known_ending(const char *output)
     return NULL;
 }
 
-/* OUTPUT with its ending replaced. */
 static int beside(char out[PATH_MAX], const char *output, const char *ending)
 {
     const char *dot = known_ending(output);
@@ -57,8 +56,7 @@ struct files {
     char picture[PATH_MAX]; /* gnuplot's output, in the folder; "-" the terminal */
 };
 
-/* Name the data and the script: beside the output, or in a new temporary folder, where gnuplot's
- * own files are in any case. */
+/* Data and script lie beside the output or in a temporary folder, as gnuplot's files do. */
 static int files_choose(struct files *files, const struct plot_request *request)
 {
     const char *name = request->output;
@@ -75,8 +73,7 @@ static int files_choose(struct files *files, const struct plot_request *request)
     return beside(files->data, name, ".tsv") || beside(files->script, name, ".gp") ? -1 : 0;
 }
 
-/* Append a script to `out`, with style.gp inserted where it is loaded, so that a kept script
- * works in any folder. */
+/* Append a script, with style.gp where it is loaded: a kept script works in any folder. */
 static int script_append(FILE *out, const char *name)
 {
     char path[PATH_MAX], line[1024];
@@ -121,8 +118,7 @@ static int picture_place(const struct files *files, const char *output)
 
 /* ----------------------------------------------------------------- running -- */
 
-/* Read gnuplot's messages as one line, without warnings; runs of blanks and control characters
- * become one blank. */
+/* gnuplot's messages as one line, without warnings; runs of blanks become one. */
 static void read_said(FILE *from, char *out, size_t size)
 {
     char line[1024];

@@ -14,7 +14,6 @@ struct axis {
     int count;
 };
 
-/* A series and how much happened in it: those with the greatest change come first. */
 struct panel {
     const struct history_series *series;
     double change; /* largest, as a log ratio */
@@ -65,7 +64,6 @@ static void change_label(const struct history *history, const struct history_ser
         snprintf(out, size, "%+.1f %%", 100 * (change->after_ns / change->before_ns - 1));
 }
 
-/* -1 with assay_error. */
 static int axis_make(struct axis *axis, struct plot *plot, const struct history *history,
                      const struct panel *panels, int count)
 {
@@ -112,7 +110,6 @@ static void changes_write(struct plot *plot, const struct axis *axis,
     plot_block_end(plot);
 }
 
-/* The median of the level that a point belongs to. */
 static double level_at(const struct history_series *series, int point)
 {
     double level = NAN;

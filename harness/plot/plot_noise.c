@@ -1,5 +1,4 @@
-/* plot_noise.c - the data of plots/noise.gp: how much unchanged code differed from itself on
- * the run's device, as stored by `assay calibrate` and gates. */
+/* plot_noise.c - the data of plots/noise.gp: how much unchanged code differed on the device. */
 #include "case/case_name.h"
 #include "plot/plot_data.h"
 #include "store/store_gate.h"

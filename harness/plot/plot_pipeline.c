@@ -77,8 +77,7 @@ static double last_end(const struct samples *samples)
     return end;
 }
 
-/* When the batches began, ascending: the beginnings of the earliest of the stages, and in how many
- * streams. Returns how many; -1 with assay_error. */
+/* When batches began (the earliest stage), ascending, and in how many streams. How many, or -1. */
 static int batches_of(struct plot *plot, const struct samples *samples, double **begin,
                       int *streams)
 {
@@ -158,7 +157,6 @@ static void write_sums(struct plot *plot, double factor, const struct batch *bat
     write_box(plot, factor, THE_BATCH, 0, batch->row->result.time_ns, line + 0.1, line + 0.32);
 }
 
-/* The labels of a batch, at its first lane. */
 static void write_labels(struct plot *plot, double factor, const struct batch *batch, int line,
                          bool spans, bool cut)
 {

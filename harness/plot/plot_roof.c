@@ -1,5 +1,4 @@
-/* plot_roof.c - the ceilings of a roofline: which of them the cases are held against, and the
- * labels at their lines. */
+/* plot_roof.c - the ceilings of a roofline: those that cases are held against, and their labels. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,8 +118,7 @@ static bool shares_label(const struct line *above, const struct line *line, doub
     return log10(above->ceiling->rate / line->ceiling->rate) < LABEL_SHARE * decades;
 }
 
-/* "memory 4.35 to 4.70 TB/s", "bf16 800 TFLOP/s": the label of the lines that share the first's,
- * which is the highest of them. */
+/* "memory 4.35 to 4.70 TB/s": of lines that share the label of the first, which is the highest. */
 static void label_of(const struct line *line, int count, double decades, char *out, size_t size)
 {
     char high[UNITS_MAX], low[UNITS_MAX];
@@ -140,7 +138,6 @@ static void label_of(const struct line *line, int count, double decades, char *o
     text_add(out, size, " ", "%s", high);
 }
 
-/* The lines of the run's ceilings in their order; how many. */
 static int lines_of(const struct plot *plot, struct line line[CEILING_MAX])
 {
     const struct ceilings *ceilings = &plot->view.ceilings;

@@ -107,7 +107,6 @@ static void row_add(struct roofline *roof, const struct view_row *row)
     plot_extend(&roof->extent[moves_only(row)], x_of(row), y_of(row));
 }
 
-/* The rows that have a place in the picture; -1 with assay_error. */
 static int choose(struct plot *plot, struct roofline *roof)
 {
     int all = plot->count;

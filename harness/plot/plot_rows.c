@@ -91,7 +91,6 @@ void plot_task_of(const struct case_id *id, char out[RESULT_MAX_SHAPE])
             text_add(out, RESULT_MAX_SHAPE, " ", "%.*s", length, pair);
 }
 
-/* A task of some rows. */
 struct task {
     char pairs[RESULT_MAX_SHAPE];
     int32_t temperature; /* enum assay_temperature */

@@ -38,7 +38,6 @@ static struct bar *bar_of(struct bars *bars, const struct view_row *row)
     return &bars->bar[bars->count++];
 }
 
-/* One bar per row, or per variant if there are too many rows. */
 static void bars_make(struct bars *bars, struct plot *plot)
 {
     bars->together = plot->count > PLOT_MAX_ROWS;

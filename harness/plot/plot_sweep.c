@@ -5,7 +5,6 @@
 #include "plot/sweep.h"
 #include "show/show.h"
 
-/* What --metric calls the quantity of the vertical axis. */
 static const char *const quantity_names[] = {"bytes", "ops", "time"};
 enum { QUANTITIES = sizeof quantity_names / sizeof quantity_names[0] };
 
@@ -25,7 +24,6 @@ static double value(const struct picture *picture, const struct view_row *row, d
     return (picture->quantity == PLOT_OP_RATE ? view_ops(work) : view_bytes(work)) / time_ns * 1e9;
 }
 
-/* The quantity asked for; -1 with assay_error. */
 static int quantity_find(const char *name)
 {
     for (int i = 0; i < QUANTITIES; i++)
@@ -43,7 +41,6 @@ static void quantity_choose(struct picture *picture)
 
 /* ---------------------------------------------------------------- ceilings -- */
 
-/* A ceiling is drawn when it binds a row of the picture. */
 static bool binds(const struct sweep *sweep, const char *ceiling)
 {
     for (int c = 0; c < sweep->count; c++)
@@ -86,15 +83,13 @@ static void memory_line(struct plot *plot, const char *name, double size)
     plot_line(plot, NULL, text, "v\t%.9g", size);
 }
 
-/* Whether the sizes of the device's memories say something about the sweep: its axis is in bytes,
- * and they do not cross the link. */
+/* Whether the axis is in bytes, and they do not cross the link: memories then say something. */
 static bool has_memory_lines(const struct sweep *sweep)
 {
     const struct view_row *row = sweep->curve[0].point[0].row;
     return sweep->by_bytes && !view_work(&row->result).over_link;
 }
 
-/* The sizes of the caches and the memory, for an axis in bytes. */
 static void memory_lines(struct plot *plot, const struct device_info *device)
 {
     char l1[32];
@@ -136,8 +131,7 @@ static void head(struct plot *plot, const struct picture *picture)
                  sweep->by_bytes ? "bytes moved (minimum that the operation reads and writes)"
                                  : text);
     plot_setting_number(plot, "by_bytes", sweep->by_bytes);
-    /* Times span decades. Rates usually do not; if they do, a linear axis would hide the lower
-     * ones. */
+    /* Times span decades; of rates that do, a linear axis would hide the lower ones. */
     plot_setting_number(plot, "logarithmic", picture->quantity == PLOT_TIME || e->top > 3 * e->low);
     plot_setting_number(plot, "low", e->low / picture->scale->factor);
     plot_setting_number(plot, "top", e->top / picture->scale->factor);

@@ -1,5 +1,4 @@
-/* plot_timeline.c - the data of plots/timeline.gp: samples in the order in which they were
- * taken, with the clock, temperature and power of the device. */
+/* plot_timeline.c - the data of plots/timeline.gp: samples in order, and the device's state. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,7 @@
 #include "base/text.h"
 #include "plot/sweep.h"
 
-/* False if there is no such pair, or it is not a size, or 0, which a logarithmic axis does not
- * have. */
+/* False without such a pair, or one that is no size, or 0, which a logarithmic axis lacks. */
 static bool point_make(struct sweep_point *point, const struct view_row *row, int swept)
 {
     const struct case_id *id = &row->result.id;
@@ -59,7 +58,6 @@ static int points_make(struct sweep_point *points, const struct plot *plot)
     return count;
 }
 
-/* Points of one sweep. */
 struct span {
     struct sweep_point *first;
     int rows, sizes;
@@ -116,7 +114,6 @@ static int by_curve_and_size(const void *a, const void *b)
     return x->size < y->size ? -1 : x->size > y->size;
 }
 
-/* Part the points into curves. */
 static void curves_make(struct sweep *sweep, struct sweep_point *points, int count)
 {
     int ops = 0, rows = 0;
@@ -131,8 +128,7 @@ static void curves_make(struct sweep *sweep, struct sweep_point *points, int cou
     sweep->is_ops = 2 * ops > rows;
 }
 
-/* Whether bytes can be the axis: they must grow at least with the square root of the size. The
- * bytes of a layer, for example, hardly grow with its tokens, as most are weights. */
+/* Whether bytes can be the axis: they grow at least with the square root of the size. */
 static bool bytes_tell_sizes(const struct sweep *sweep)
 {
     for (int c = 0; c < sweep->count; c++) {
@@ -155,7 +151,6 @@ static int by_standing(const void *a, const void *b)
     return strcmp(x->variant, y->variant);
 }
 
-/* The shortest time that any of the sweep's variants has in the row's group. */
 static double best_time(const struct sweep *sweep, int group)
 {
     double best = INFINITY;

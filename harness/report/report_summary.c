@@ -21,8 +21,7 @@ static void measured(const struct view *view, char *out)
 
 /* ------------------------------------------------------------- the baselines -- */
 
-/* How often the fastest kernel of a group is faster or slower than the group's baseline; and
- * how it stands to the bound of a group that has no baseline. */
+/* The fastest kernel of each group against its baseline or, where it has none, its bound. */
 struct standing {
     int faster, slower, alike;
     double log_sum;
@@ -66,7 +65,6 @@ static struct standing standing_of(const struct view *view)
     return standing;
 }
 
-/* Without baselines: how close to the ceilings. */
 static void shares(const struct view *view, char *out)
 {
     const struct view_row *best = NULL;
@@ -108,7 +106,6 @@ static void against_baselines(const struct view *view, char *out)
 
 /* ----------------------------------------------------- another run, or claims -- */
 
-/* If no case could be compared, say why. */
 static void against_run(const struct comparison *comparison, char *out)
 {
     char counts[WORDS_LINE];

@@ -8,7 +8,6 @@
 
 enum { LINE = 1024, NAME = 160, COLUMN = 46, CONTEXT = 1 };
 
-/* "120 to 148". */
 static void add_change(char *out, const char *between, const char *what, int base, int candidate)
 {
     text_add(out, LINE, between, "%s %d to %d", what, base, candidate);
@@ -57,7 +56,6 @@ static bool is_alike(const struct code_pair *pair)
     return pair->base && pair->candidate;
 }
 
-/* Whether a pair, or one beside it, differs. */
 static bool is_shown(const struct code_pair *pairs, int count, int at)
 {
     for (int i = at - CONTEXT; i <= at + CONTEXT; i++)

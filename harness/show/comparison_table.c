@@ -34,7 +34,6 @@ static void line(const struct layout *layout, const char *paint, const char *tex
     fprintf(layout->out, "%s%s%s\n", painted ? paint : "", fitted, painted ? "\033[0m" : "");
 }
 
-/* Wrap a sentence; lines after the first are indented. */
 static void sentence(const struct layout *layout, const char *text)
 {
     text_wrap(layout->out, text, 0, INDENT, layout->width ? layout->width : PROSE);
@@ -142,7 +141,6 @@ static void heading(const struct layout *layout, const struct comparison_row *ro
     line(layout, "\033[1m", text);
 }
 
-/* `count` rows of one heading. */
 static void section(const struct layout *layout, const struct comparison_row *rows, int count)
 {
     char text[CELL_LINE];

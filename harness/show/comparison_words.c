@@ -31,7 +31,6 @@ int comparison_save(const struct comparison *comparison, const char *format, con
     return out_file_close(&file, comparison_write(file.stream, comparison, &options));
 }
 
-/* Append a part after ", "; nothing for an empty text. */
 static void part(char out[WORDS_LINE], const char *format, const char *text)
 {
     text_part(out, WORDS_LINE, ", ", format, text);

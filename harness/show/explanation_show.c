@@ -1,5 +1,4 @@
-/* explanation_show.c - an explanation as a table, as Markdown and as one JSON document. The names
- * in JSON are a public contract: format 1 may gain members but never loses or changes one. */
+/* explanation_show.c - an explanation as a table, as Markdown and as one JSON document. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 
 /* ------------------------------------------------------------------- texts -- */
 
-/* The fact behind each term. */
 static const struct {
     const char *member; /* in JSON */
     size_t at;          /* in struct account_facts */
@@ -116,7 +114,6 @@ static const char *doubt_of(const struct explained_case *one)
     return overlap ? "the intervals of the two times overlap: there may be no difference" : "";
 }
 
-/* A line of the account. */
 static const char *const headings[] = {"term", ">time", ">share", "base", "candidate"};
 enum { COLUMNS = sizeof headings / sizeof *headings };
 

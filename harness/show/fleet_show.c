@@ -1,5 +1,4 @@
-/* fleet_show.c - a fleet as a table and as one JSON document. The names in JSON are a public
- * contract: format 1 may gain members but never loses or changes one. */
+/* fleet_show.c - a fleet as a table and as one JSON document. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* history_show.c - a history as text (a sparkline per series, a line per change), as one JSON
- * document and as one HTML file, which draws that. The names in JSON are a public contract: format
- * 1 may gain members but never loses or changes one. */
+ * document and as one HTML file, which draws that. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +26,6 @@ static const struct history_run *run_at(const struct history *history,
     return &history->runs[series->points[point].run];
 }
 
-/* What is written, and how wide a line may be. */
 struct page {
     FILE *out;
     const struct history *history;

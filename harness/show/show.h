@@ -41,7 +41,8 @@ void show_words(struct show_words *words, const struct view *view, const struct 
 /* "1.93x [1.92, 1.94]"; without the interval if it has none, "-" without a ratio. */
 void show_ratio(char *out, size_t size, const struct interval *ratio);
 
-/* Begin the object of a document: this program's version, and format 1. */
+/* Begin the object of a document: this program's version, and format 1. The names in it are a
+ * public contract: the format may gain members but never loses or changes one. */
 void show_json_begin(struct json *json, FILE *out);
 
 /* What the interval of a time over so many launches is; "" where it has none. */

@@ -1,5 +1,4 @@
-/* show_json.c - a run as one JSON document. The names are a public contract: format 1 may
- * gain members but never loses or changes one. */
+/* show_json.c - a run as one JSON document. */
 #include <math.h>
 
 #include "base/field.h"

@@ -1,5 +1,4 @@
-/* show_profile.c - the profiles of a run for a terminal, as Markdown and as one JSON document. The
- * names in JSON are a public contract: format 1 may gain members but never loses or changes one. */
+/* show_profile.c - the profiles of a run for a terminal, as Markdown and as one JSON document. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,8 +49,7 @@ static void traffic_text(char *out, size_t size, const struct profile *profile,
              bytes < 0.98 * least ? " (the caches had or kept the rest)" : "");
 }
 
-/* The three largest stalls, in cycles per instruction: "memory 12.1, fixed latency 3.0"; ""
- * if unknown. */
+/* The three largest stalls, in cycles per instruction: "memory 12.1, fixed latency 3.0". */
 static void stalls_text(char *out, size_t size, const struct profile *profile, const double *values)
 {
     out[0] = '\0';
@@ -364,7 +362,6 @@ static const struct {
 } formats[] = {{"table", write_text}, {"md", write_md}, {"json", write_json}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* Its place in the table; -1 with assay_error. */
 static int format_of(const char *name)
 {
     for (int i = 0; i < FORMATS; i++)

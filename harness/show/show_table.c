@@ -92,7 +92,6 @@ static void head_device(const struct table *table, const struct launch_info *lau
     }
 }
 
-/* First of all, in red. */
 static void head_noise(const struct table *table)
 {
     char text[NOISE_TEXT], *rest = text, *one;
@@ -289,7 +288,6 @@ static const char *row_paint(const struct table *table, const struct view_row *r
     return row->speedup.lo > 1 && !row->is_noisy ? table->paint.green : "";
 }
 
-/* A case without a time: status and reason instead of figures. */
 static void reason(const struct table *table, const struct view_row *row)
 {
     const struct case_result *result = &row->result;
@@ -318,7 +316,6 @@ static void row_line(const struct table *table, const struct view_row *row)
     if (paint[0]) fputs(table->paint.off, table->out);
 }
 
-/* One line per stage of a launch: calls, total, average. */
 static void stage_lines(const struct table *table, const struct view_row *row)
 {
     struct show_stage stage[SHOW_STAGES];
@@ -331,7 +328,6 @@ static void stage_lines(const struct table *table, const struct view_row *row)
     }
 }
 
-/* What is said of a row below it: why its two ratios differ, what it chose, what to try next. */
 static void notes(const struct table *table, const struct view_row *row)
 {
     char text[LINE];

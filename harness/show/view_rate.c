@@ -1,5 +1,4 @@
-/* view_rate.c - the rate of a row, and its fraction of the ceiling that binds it; how many rows are
- * noisy, and what was seen that may have made them so. */
+/* view_rate.c - rates, and fractions of the ceilings that bind; noisy rows and their causes. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 #include "judge/causes.h"
 #include "show/view.h"
 
-/* The ceiling that a case measures, or NULL. */
 static const char *ceiling_measured(const struct case_id *id)
 {
     const struct assay_operation *operation = registry_operation(id->operation);
@@ -94,8 +92,7 @@ void view_row_rate(struct view_row *row)
     row->rate = per_second(amount, row->result.time_ns);
 }
 
-/* A case that measures a ceiling is compared with that one: a copy over the host link is not
- * a slow copy in device memory. */
+/* What measures a ceiling is compared with that one: a copy over the link is not a slow copy. */
 void view_row_ceiling(struct view_row *row, const struct view *view)
 {
     const struct case_result *result = &row->result;

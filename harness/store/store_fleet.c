@@ -11,7 +11,6 @@
 
 static const char what[] = "a fleet";
 
-/* A launch whose cases are read. */
 struct chosen {
     char id[STORE_ID];
     int card;

@@ -15,7 +15,6 @@
 
 static const char purpose[] = "read the history";
 
-/* A launch and what it points to. */
 struct launch_key {
     char id[STORE_ID];
     int run, setting;
@@ -222,8 +221,7 @@ static int read_cases(struct reader *reader, const char *cases)
             store_failed(reader->store, name.rc, purpose);
         }
         if (name.rc != SQLITE_OK) break;
-        /* Before they are read, which makes texts of them: where they are none, the text is less.
-         */
+        /* Before they are read, which makes texts of what is none. */
         bind_names(&next, &name);
         fields_read(&name, case_fields, &id);
         id.kind = -1; /* no part of what a history is of */

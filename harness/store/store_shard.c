@@ -8,8 +8,7 @@
 
 /* ---------------------------------------------------------------- missing -- */
 
-/* A row for each share of each job that has a run here; `complete` is 1 where one of its runs is.
- */
+/* A row for each share of each job; `complete` is 1 where one of its runs is. */
 static const char shares[] =
     "WITH share AS (SELECT *, coalesce(shard_group, '') AS job,"
     " min(started_at) OVER of_job AS first,"
@@ -21,7 +20,6 @@ static const char shares[] =
     " GROUP BY job, suite, label, shard_count, shard_index"
     " ORDER BY first, job, suite, label, shard_count, shard_index";
 
-/* The shares of the job that is being read. */
 struct reading {
     struct shard_job job;
     int next;       /* the first share behind the last complete one */
@@ -102,8 +100,7 @@ int store_each_shard_job(struct store *store,
 
 /* ------------------------------------------------------------------- past -- */
 
-/* The newest launch that measured the group. The case is one variant's, by which the index finds
- * it. */
+/* The newest launch that measured the group, by one variant's case, which the index finds. */
 static const char past_of_group[] =
     "SELECT CAST(round(86400e6 * (julianday(max(measured_at)) - julianday(min(begun_at))))"
     "  AS INTEGER) AS cost_us,"
@@ -121,7 +118,6 @@ static const char past_of_group[] =
 static const char first_of_job[] =
     "SELECT min(started_at) AS first FROM run WHERE shard_group = :key AND :key != ''";
 
-/* The first variant of the group that runs. */
 static int first_variant(const struct group *group)
 {
     for (int i = 0; i < group->variant_count; i++)

@@ -1,5 +1,4 @@
-/* store_verdict.c - what a gate decided, in the database; and the gates that nodes made, for one
- * verdict over them. */
+/* store_verdict.c - what a gate decided, and the gates that nodes made, in the database. */
 #include <string.h>
 
 #include "store/store_gate.h"

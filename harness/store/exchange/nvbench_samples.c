@@ -1,5 +1,4 @@
-/* nvbench_samples.c - the files of samples that NVBench writes with --jsonbin: times in seconds,
- * little-endian float32, no header. */
+/* nvbench_samples.c - what NVBench writes with --jsonbin: seconds, little-endian float32. */
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>

@@ -33,7 +33,6 @@ struct state {
     {                                                                                              \
         tag, name, offsetof(struct state, member)                                                  \
     }
-/* A summary's tag, the name of its datum, and what it is here. */
 static const struct {
     const char *tag, *name;
     size_t offset;
@@ -189,7 +188,6 @@ static struct case_result *add_case(struct foreign_run *run, struct query *query
     return result;
 }
 
-/* The cases of the state that the query is at. */
 static int add_state(const struct foreign *foreign, struct foreign_run *run, struct query *query)
 {
     const char *json =
@@ -255,7 +253,6 @@ static void read_device(struct query *query, struct device_info *device)
     device->ecc = (int32_t)column_count(query, "ecc_state");
 }
 
-/* What the file says of itself, the same for every device. */
 static int read_meta(struct foreign *foreign, struct foreign_run *run)
 {
     struct query query;

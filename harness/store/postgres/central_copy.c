@@ -61,7 +61,6 @@ char *copy_select(struct central *central, const struct table_columns *table, co
 
 /* ---------------------------------------------------------------- fetching -- */
 
-/* What is left of a message. */
 struct reader {
     const unsigned char *at, *end;
 };

@@ -17,7 +17,6 @@
 /* Runs that began at the same moment come in the order of their ids. */
 #define IN_ORDER " ORDER BY started_at, id"
 
-/* The rows of one table that a need has. */
 struct part {
     const char *table;
     const char *rows; /* FROM and after, with the key as :run; NULL ends a list */
