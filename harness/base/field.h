@@ -2,7 +2,7 @@
  * field.h - members of structs by their names. One table says what SQL, JSON and CSV have of a
  * struct, each under the name of the member:
  *
- *   static const struct field band_fields[] = {FIELDS(noise_band, cases, blocks, p50, p95), {0}};
+ *   static FIELD_TABLE(band_fields, FIELDS(noise_band, cases, blocks, p50, p95));
  */
 #pragma once
 
@@ -31,6 +31,9 @@ struct field {
     size_t offset, size;
     const struct words *words; /* of the types with a word, else NULL */
 };
+
+/* Define a table of these rows, and its end. */
+#define FIELD_TABLE(name, ...) const struct field name[] = {__VA_ARGS__, {0}}
 
 /* One row of a table, of any name and type. */
 #define FIELD(name, type, owner, member, words)                                                    \

@@ -5,28 +5,24 @@
 #include "show/comparison_formats.h"
 #include "show/show.h"
 
-static const struct field side_fields[] = {FIELDS(comparison_side, id, suite, label, program,
-                                                  version, commit, diff_hash, objects, device, uuid,
-                                                  driver, started_at, launches, simulated),
-                                           {0}};
+static FIELD_TABLE(side_fields,
+                   FIELDS(comparison_side, id, suite, label, program, version, commit, diff_hash,
+                          objects, device, uuid, driver, started_at, launches, simulated));
 
 void comparison_side_member(struct json *json, const char *key, const struct comparison_side *side)
 {
     json_fields_member(json, key, side_fields, side);
 }
 
-static const struct field ratio_fields[] = {FIELD_AS("ratio", comparison_row, ratio.mid),
-                                            FIELD_AS("ratio_lo", comparison_row, ratio.lo),
-                                            FIELD_AS("ratio_hi", comparison_row, ratio.hi),
-                                            {0}};
-static const struct field row_fields[] = {FIELDS(comparison_row, base_ns, candidate_ns, metric,
-                                                 base_value, candidate_value, p_slower, p_faster,
-                                                 threshold, floor, noise),
-                                          FIELD_AS("resolution", comparison_row, quantum),
-                                          FIELDS(comparison_row, fence, mde, launches, confirmed),
-                                          {0}};
-static const struct field family_fields[] = {FIELDS(comparison_family, operation, ratio, cases),
-                                             {0}};
+static FIELD_TABLE(ratio_fields, FIELD_AS("ratio", comparison_row, ratio.mid),
+                   FIELD_AS("ratio_lo", comparison_row, ratio.lo),
+                   FIELD_AS("ratio_hi", comparison_row, ratio.hi));
+static FIELD_TABLE(row_fields,
+                   FIELDS(comparison_row, base_ns, candidate_ns, metric, base_value,
+                          candidate_value, p_slower, p_faster, threshold, floor, noise),
+                   FIELD_AS("resolution", comparison_row, quantum),
+                   FIELDS(comparison_row, fence, mde, launches, confirmed));
+static FIELD_TABLE(family_fields, FIELDS(comparison_family, operation, ratio, cases));
 
 static void tags_member(struct json *json, unsigned tags)
 {

@@ -99,19 +99,16 @@ int fleet_print(FILE *out, const struct fleet *fleet, bool all, int width)
 
 /* ------------------------------------------------------------------- JSON -- */
 
-static const struct field cohort_fields[] = {
-    FIELDS(fleet_cohort, model, simulated, driver, version, commit, cards, judged, spread),
-    FIELD_AS("detectable", fleet_cohort, least),
-    {0}};
+static FIELD_TABLE(cohort_fields,
+                   FIELDS(fleet_cohort, model, simulated, driver, version, commit, cards, judged,
+                          spread),
+                   FIELD_AS("detectable", fleet_cohort, least));
 
-static const struct field card_fields[] = {
-    FIELD_AS("gpu", fleet_card, uuid),
-    FIELDS(fleet_card, host, cohort, run, started_at, launches, cases),
-    {0}};
-static const struct field health_fields[] = {FIELDS(fleet_card, wrong, lost, power_limit_w, ecc,
-                                                    ecc_uncorrected, link_width, link_width_max,
-                                                    link_generation, link_generation_max),
-                                             {0}};
+static FIELD_TABLE(card_fields, FIELD_AS("gpu", fleet_card, uuid),
+                   FIELDS(fleet_card, host, cohort, run, started_at, launches, cases));
+static FIELD_TABLE(health_fields,
+                   FIELDS(fleet_card, wrong, lost, power_limit_w, ecc, ecc_uncorrected, link_width,
+                          link_width_max, link_generation, link_generation_max));
 
 /* Above 0 is worse, as a fraction: of the time slower, of a clock or a ceiling lower. */
 static double worse(const struct fleet_card *card, int measure)

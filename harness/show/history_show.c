@@ -124,21 +124,16 @@ int history_print(FILE *out, const struct history *history, int columns, bool ut
 
 /* ------------------------------------------------------------------- JSON -- */
 
-static const struct field setting_fields[] = {
-    FIELD_AS("device", device_info, name),
-    FIELDS(device_info, uuid),
-    FIELD_AS("firmware", device_info, vbios),
-    FIELDS(device_info, driver, runtime, power_limit_w, ecc, mig),
-    FIELD("clock", FIELD_SOME_WORD, device_info, clock, &clock_words),
-    FIELD_OF_WORDS(device_info, flush, flush_words),
-    FIELDS(device_info, simulated),
-    {0}};
+static FIELD_TABLE(setting_fields, FIELD_AS("device", device_info, name), FIELDS(device_info, uuid),
+                   FIELD_AS("firmware", device_info, vbios),
+                   FIELDS(device_info, driver, runtime, power_limit_w, ecc, mig),
+                   FIELD("clock", FIELD_SOME_WORD, device_info, clock, &clock_words),
+                   FIELD_OF_WORDS(device_info, flush, flush_words), FIELDS(device_info, simulated));
 
-static const struct field run_fields[] = {
-    FIELD_AS("run", history_run, id), FIELDS(history_run, started_at, label, commit), {0}};
-static const struct field point_fields[] = {FIELDS(history_point, launches, time_ns, lo_ns, hi_ns),
-                                            {0}};
-static const struct field ack_fields[] = {FIELDS(ack, reason, set_at, expires_at), {0}};
+static FIELD_TABLE(run_fields, FIELD_AS("run", history_run, id),
+                   FIELDS(history_run, started_at, label, commit));
+static FIELD_TABLE(point_fields, FIELDS(history_point, launches, time_ns, lo_ns, hi_ns));
+static FIELD_TABLE(ack_fields, FIELDS(ack, reason, set_at, expires_at));
 
 static void point_value(struct json *json, const struct history *history,
                         const struct history_point *point)

@@ -83,13 +83,11 @@ static int write_rows(FILE *out, const struct known *known, int width, bool is_m
     return table_print(&table, out, width);
 }
 
-static const struct field device_fields[] = {
-    FIELDS(noise_device, comparability),
-    FIELD_AS("device", noise_device, name),
-    FIELDS(noise_device, uuid, driver, clock, flush, simulated),
-    {0}};
-static const struct field band_fields[] = {
-    FIELDS(noise_band, least_ns, cases, blocks, pairs, p50, p95, max, floor), {0}};
+static FIELD_TABLE(device_fields, FIELDS(noise_device, comparability),
+                   FIELD_AS("device", noise_device, name),
+                   FIELDS(noise_device, uuid, driver, clock, flush, simulated));
+static FIELD_TABLE(band_fields,
+                   FIELDS(noise_band, least_ns, cases, blocks, pairs, p50, p95, max, floor));
 
 static void device_value(struct json *json, const struct known *known)
 {

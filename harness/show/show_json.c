@@ -30,26 +30,24 @@ void show_json_case(struct json *json, const struct case_id *id)
 
 /* ------------------------------------------------------------- provenance -- */
 
-static const struct field program_fields[] = {
-    FIELDS(program_info, version, commit, diff_hash, compiler, flags, nvcc, nvcc_flags), {0}};
+static FIELD_TABLE(program_fields, FIELDS(program_info, version, commit, diff_hash, compiler, flags,
+                                          nvcc, nvcc_flags));
 
-static const struct field host_fields[] = {
-    FIELDS(host_info, hostname, cpu, kernel, os, container, cores, memory_bytes), {0}};
+static FIELD_TABLE(host_fields,
+                   FIELDS(host_info, hostname, cpu, kernel, os, container, cores, memory_bytes));
 
-static const struct field device_fields[] = {
-    FIELDS(device_info, spec),
-    FIELD_OF_WORDS(device_info, place, place_words),
-    FIELDS(device_info, simulated, name, uuid, vbios, driver, runtime, library, lost,
-           compute_capability, multiprocessors, l1_bytes, cache_bytes, memory_bytes, sm_mhz_max,
-           memory_mhz_max, power_limit_w, ecc, mig),
-    FIELD("clock", FIELD_SOME_WORD, device_info, clock, &clock_words),
-    FIELDS(device_info, event_floor_ns, kernel_floor_ns, clock_step_ns),
-    {0}};
+static FIELD_TABLE(device_fields, FIELDS(device_info, spec),
+                   FIELD_OF_WORDS(device_info, place, place_words),
+                   FIELDS(device_info, simulated, name, uuid, vbios, driver, runtime, library, lost,
+                          compute_capability, multiprocessors, l1_bytes, cache_bytes, memory_bytes,
+                          sm_mhz_max, memory_mhz_max, power_limit_w, ecc, mig),
+                   FIELD("clock", FIELD_SOME_WORD, device_info, clock, &clock_words),
+                   FIELDS(device_info, event_floor_ns, kernel_floor_ns, clock_step_ns));
 
-static const struct field around_fields[] = {
-    FIELDS(surroundings, processors, start_load, end_load, other_share, steal_share), {0}};
+static FIELD_TABLE(around_fields, FIELDS(surroundings, processors, start_load, end_load,
+                                         other_share, steal_share));
 
-static const struct field object_fields[] = {FIELDS(object_info, name, sha256, commit), {0}};
+static FIELD_TABLE(object_fields, FIELDS(object_info, name, sha256, commit));
 
 static void surroundings_member(struct json *json, const struct launch_info *launch)
 {
@@ -169,12 +167,13 @@ const char *show_interval_word(double lo_ns, int launches)
     return stats_is_range(launches) ? "smallest to largest" : "95 % confidence";
 }
 
-static const struct field time_fields[] = {
-    FIELDS(case_result, time_ns, lo_ns, hi_ns, event_ns, wall_ns, first_call_ns), {0}};
-static const struct field ceiling_fields[] = {
-    FIELDS(view_row, ceiling, ceiling_fraction),  FIELD_AS("speedup", view_row, speedup.mid),
-    FIELD_AS("speedup_lo", view_row, speedup.lo), FIELD_AS("speedup_hi", view_row, speedup.hi),
-    FIELD_AS("against", view_row, baseline),      {0}};
+static FIELD_TABLE(time_fields,
+                   FIELDS(case_result, time_ns, lo_ns, hi_ns, event_ns, wall_ns, first_call_ns));
+static FIELD_TABLE(ceiling_fields, FIELDS(view_row, ceiling, ceiling_fraction),
+                   FIELD_AS("speedup", view_row, speedup.mid),
+                   FIELD_AS("speedup_lo", view_row, speedup.lo),
+                   FIELD_AS("speedup_hi", view_row, speedup.hi),
+                   FIELD_AS("against", view_row, baseline));
 
 static void row_object(struct json *json, const struct view *view, const struct view_row *row)
 {

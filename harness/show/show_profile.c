@@ -251,12 +251,11 @@ static void counters_member(struct json *json, const struct profile *profile, co
     json_end(json);
 }
 
-static const struct field kernel_fields[] = {FIELDS(profile_kernel, registers, static_shared_bytes,
-                                                    dynamic_shared_bytes, local_bytes, busy_ns,
-                                                    min_ns, max_ns),
-                                             {0}};
-static const struct field profile_fields[] = {
-    FIELDS(profile, span_ns, busy_ns, idle_ns, activities, left_out, passes, counters_lost), {0}};
+static FIELD_TABLE(kernel_fields,
+                   FIELDS(profile_kernel, registers, static_shared_bytes, dynamic_shared_bytes,
+                          local_bytes, busy_ns, min_ns, max_ns));
+static FIELD_TABLE(profile_fields, FIELDS(profile, span_ns, busy_ns, idle_ns, activities, left_out,
+                                          passes, counters_lost));
 
 static void kernel_value(struct json *json, const struct profile *profile,
                          const struct profile_kernel *kernel)

@@ -11,42 +11,33 @@
 
 #define CLOCK(owner) FIELD("clock", FIELD_SOME_WORD, owner, clock, &clock_words)
 
-const struct field program_fields[] = {
-    FIELDS(program_info, version),
-    FIELD_AS("git_commit", program_info, commit),
-    FIELDS(program_info, diff_hash, compiler, flags, nvcc, nvcc_flags),
-    {0}};
+FIELD_TABLE(program_fields, FIELDS(program_info, version),
+            FIELD_AS("git_commit", program_info, commit),
+            FIELDS(program_info, diff_hash, compiler, flags, nvcc, nvcc_flags));
 
-const struct field host_fields[] = {
-    FIELDS(host_info, hostname, cpu, kernel, os, container, cores, memory_bytes), {0}};
+FIELD_TABLE(host_fields,
+            FIELDS(host_info, hostname, cpu, kernel, os, container, cores, memory_bytes));
 
-const struct field object_fields[] = {
-    FIELDS(object_info, name, sha256), FIELD_AS("git_commit", object_info, commit), {0}};
+FIELD_TABLE(object_fields, FIELDS(object_info, name, sha256),
+            FIELD_AS("git_commit", object_info, commit));
 
-const struct field run_fields[] = {FIELDS(run_info, suite, label, command, simulated), {0}};
+FIELD_TABLE(run_fields, FIELDS(run_info, suite, label, command, simulated));
 
-const struct field shard_fields[] = {FIELD_AS("shard_index", shard, index),
-                                     FIELD_AS("shard_count", shard, count),
-                                     FIELD_AS("shard_group", shard, group),
-                                     FIELD_AS("shard_cut", shard, cut),
-                                     {0}};
+FIELD_TABLE(shard_fields, FIELD_AS("shard_index", shard, index),
+            FIELD_AS("shard_count", shard, count), FIELD_AS("shard_group", shard, group),
+            FIELD_AS("shard_cut", shard, cut));
 
-const struct field device_fields[] = {FIELD_OF_WORDS(device_info, place, place_words),
-                                      FIELDS(device_info, simulated, name, uuid, vbios,
-                                             compute_capability, multiprocessors, l1_bytes,
-                                             cache_bytes, memory_bytes, sm_mhz_max, memory_mhz_max),
-                                      {0}};
+FIELD_TABLE(device_fields, FIELD_OF_WORDS(device_info, place, place_words),
+            FIELDS(device_info, simulated, name, uuid, vbios, compute_capability, multiprocessors,
+                   l1_bytes, cache_bytes, memory_bytes, sm_mhz_max, memory_mhz_max));
 
-const struct field session_fields[] = {
-    FIELDS(device_info, spec, driver, runtime, library),
-    FIELD("lost", FIELD_LINES, device_info, lost, NULL),
-    FIELDS(device_info, power_limit_w, ecc, mig),
-    CLOCK(device_info),
-    FIELD_OF_WORDS(device_info, flush, flush_words),
-    FIELDS(device_info, event_floor_ns, kernel_floor_ns, clock_step_ns),
-    {0}};
+FIELD_TABLE(session_fields, FIELDS(device_info, spec, driver, runtime, library),
+            FIELD("lost", FIELD_LINES, device_info, lost, NULL),
+            FIELDS(device_info, power_limit_w, ecc, mig), CLOCK(device_info),
+            FIELD_OF_WORDS(device_info, flush, flush_words),
+            FIELDS(device_info, event_floor_ns, kernel_floor_ns, clock_step_ns));
 
-const struct field launch_fields[] = {FIELDS(launch_info, number, seed), {0}};
+FIELD_TABLE(launch_fields, FIELDS(launch_info, number, seed));
 
 #define STATE(when, member) FIELD_AS(when #member, device_state, member)
 #define STATES(when)                                                                               \
@@ -54,48 +45,37 @@ const struct field launch_fields[] = {FIELDS(launch_info, number, seed), {0}};
         STATE(when, power_w), STATE(when, energy_mj), STATE(when, clock_reasons),                  \
         STATE(when, other_processes)
 
-const struct field start_fields[] = {STATES("start_"), {0}};
-const struct field end_fields[] = {STATES("end_"), {0}};
+FIELD_TABLE(start_fields, STATES("start_"));
+FIELD_TABLE(end_fields, STATES("end_"));
 
-const struct field health_fields[] = {FIELDS(card_health, link_width, link_width_max,
-                                             link_generation, link_generation_max, ecc_uncorrected),
-                                      {0}};
+FIELD_TABLE(health_fields, FIELDS(card_health, link_width, link_width_max, link_generation,
+                                  link_generation_max, ecc_uncorrected));
 
-const struct field around_fields[] = {
-    FIELDS(surroundings, processors, start_load, end_load, other_share, steal_share), {0}};
+FIELD_TABLE(around_fields,
+            FIELDS(surroundings, processors, start_load, end_load, other_share, steal_share));
 
-const struct field case_fields[] = {FIELDS(case_id, operation, variant),
-                                    FIELD_OF_WORDS(case_id, kind, kind_words),
-                                    FIELD_OF_WORDS(case_id, place, place_words),
-                                    FIELDS(case_id, shape),
-                                    FIELD_OF_WORDS(case_id, temperature, temperature_words),
-                                    {0}};
+FIELD_TABLE(case_fields, FIELDS(case_id, operation, variant),
+            FIELD_OF_WORDS(case_id, kind, kind_words), FIELD_OF_WORDS(case_id, place, place_words),
+            FIELDS(case_id, shape), FIELD_OF_WORDS(case_id, temperature, temperature_words));
 
 #define OPS(name, arithmetic) FIELD_AS(name, case_result, work.ops[arithmetic])
 
-const struct field result_fields[] = {FIELD_OF_WORDS(case_result, status, status_words),
-                                      FIELDS(case_result, reason, note),
-                                      CLOCK(case_result),
-                                      FIELDS(case_result, is_baseline, time_ns, lo_ns, hi_ns,
-                                             busy_ns, event_ns, wall_ns, first_call_ns),
-                                      FIELD_AS("read_bytes", case_result, work.read_bytes),
-                                      FIELD_AS("write_bytes", case_result, work.write_bytes),
-                                      OPS("ops_fp32", ASSAY_FP32),
-                                      OPS("ops_tf32", ASSAY_TF32),
-                                      OPS("ops_bf16", ASSAY_BF16_OPS),
-                                      OPS("ops_fp16", ASSAY_FP16_OPS),
-                                      OPS("ops_int8", ASSAY_INT8_OPS),
-                                      OPS("ops_fp64", ASSAY_FP64),
-                                      OPS("ops_fp8", ARITHMETIC_FP8),
-                                      FIELDS(case_result, workspace_bytes, kernels, energy_mj,
-                                             power_w, sm_mhz, temperature_c, clock_reasons, outputs,
-                                             checked, max_abs_error, max_rel_error, near_share,
-                                             code_hash, registers, shared_bytes, local_bytes),
-                                      {0}};
+FIELD_TABLE(result_fields, FIELD_OF_WORDS(case_result, status, status_words),
+            FIELDS(case_result, reason, note), CLOCK(case_result),
+            FIELDS(case_result, is_baseline, time_ns, lo_ns, hi_ns, busy_ns, event_ns, wall_ns,
+                   first_call_ns),
+            FIELD_AS("read_bytes", case_result, work.read_bytes),
+            FIELD_AS("write_bytes", case_result, work.write_bytes), OPS("ops_fp32", ASSAY_FP32),
+            OPS("ops_tf32", ASSAY_TF32), OPS("ops_bf16", ASSAY_BF16_OPS),
+            OPS("ops_fp16", ASSAY_FP16_OPS), OPS("ops_int8", ASSAY_INT8_OPS),
+            OPS("ops_fp64", ASSAY_FP64), OPS("ops_fp8", ARITHMETIC_FP8),
+            FIELDS(case_result, workspace_bytes, kernels, energy_mj, power_w, sm_mhz, temperature_c,
+                   clock_reasons, outputs, checked, max_abs_error, max_rel_error, near_share,
+                   code_hash, registers, shared_bytes, local_bytes));
 
-const struct field span_fields[] = {FIELDS(stage_span, lane, name, begin_ns, end_ns), {0}};
+FIELD_TABLE(span_fields, FIELDS(stage_span, lane, name, begin_ns, end_ns));
 
-const struct field time_fields[] = {FIELDS(stored_run, started_at, ended_at, status), {0}};
+FIELD_TABLE(time_fields, FIELDS(stored_run, started_at, ended_at, status));
 
 /* ------------------------------------------------------------- binding -- */
 

@@ -45,17 +45,14 @@ static void cohort_key(struct query *query, char key[ID_SIZE])
     id_hash_end(&hash, key);
 }
 
-static const struct field cohort_fields[] = {FIELD_AS("name", fleet_cohort, model),
-                                             FIELDS(fleet_cohort, driver, version, simulated),
-                                             FIELD_AS("git_commit", fleet_cohort, commit),
-                                             {0}};
+static FIELD_TABLE(cohort_fields, FIELD_AS("name", fleet_cohort, model),
+                   FIELDS(fleet_cohort, driver, version, simulated),
+                   FIELD_AS("git_commit", fleet_cohort, commit));
 
-static const struct field card_fields[] = {FIELD_AS("run_id", fleet_card, run),
-                                           FIELD_AS("run_started_at", fleet_card, started_at),
-                                           FIELDS(fleet_card, power_limit_w, ecc, ecc_uncorrected,
-                                                  link_width, link_width_max, link_generation,
-                                                  link_generation_max),
-                                           {0}};
+static FIELD_TABLE(card_fields, FIELD_AS("run_id", fleet_card, run),
+                   FIELD_AS("run_started_at", fleet_card, started_at),
+                   FIELDS(fleet_card, power_limit_w, ecc, ecc_uncorrected, link_width,
+                          link_width_max, link_generation, link_generation_max));
 
 static int find_cohort(struct query *query, struct fleet *fleet)
 {

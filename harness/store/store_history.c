@@ -37,11 +37,9 @@ static const char what[] = "the history";
 
 /* ------------------------------------------------------------ launches -- */
 
-static const struct field run_columns[] = {FIELD_AS("run_id", history_run, id),
-                                           FIELDS(history_run, suite, label),
-                                           FIELD_AS("git_commit", history_run, commit),
-                                           FIELD_AS("run_started", history_run, started_at),
-                                           {0}};
+static FIELD_TABLE(run_columns, FIELD_AS("run_id", history_run, id),
+                   FIELDS(history_run, suite, label), FIELD_AS("git_commit", history_run, commit),
+                   FIELD_AS("run_started", history_run, started_at));
 
 static int add_run(struct history *history, struct query *query)
 {

@@ -34,10 +34,8 @@ static const char lines[] = LINES(STORE_COUNTED(""));
 /* A central store has them counted. */
 static const char central_lines[] = LINES("SELECT * FROM temp.counted");
 
-static const struct field line_fields[] = {FIELDS(run_line, id, suite, label, device, started_at,
-                                                  status, gate, gate_mode, gate_exit, launches,
-                                                  cases, ok, wrong),
-                                           {0}};
+static FIELD_TABLE(line_fields, FIELDS(run_line, id, suite, label, device, started_at, status, gate,
+                                       gate_mode, gate_exit, launches, cases, ok, wrong));
 
 int store_each_run(struct store *store, bool gates_as_one,
                    int (*each)(const struct run_line *line, void *context), void *context)

@@ -30,8 +30,7 @@ int store_drop_baseline(struct store *store, const char *name)
     return assay_error("%s: there is no baseline '%s' (assay baseline list)", store->path, name);
 }
 
-static const struct field line_fields[] = {FIELDS(baseline_line, name, run_id, suite, note, set_at),
-                                           {0}};
+static FIELD_TABLE(line_fields, FIELDS(baseline_line, name, run_id, suite, note, set_at));
 
 int store_each_baseline(struct store *store,
                         int (*each)(const struct baseline_line *line, void *context), void *context)
@@ -79,10 +78,8 @@ int store_each_sibling(struct store *store, const char *run_id,
 
 /* ---------------------------------------------------------- acknowledged -- */
 
-static const struct field ack_fields[] = {FIELDS(ack, pattern, reason),
-                                          FIELD_AS("git_commit", ack, commit),
-                                          FIELDS(ack, up_to, expires_at, set_at),
-                                          {0}};
+static FIELD_TABLE(ack_fields, FIELDS(ack, pattern, reason), FIELD_AS("git_commit", ack, commit),
+                   FIELDS(ack, up_to, expires_at, set_at));
 
 int store_set_ack(struct store *store, const struct ack *ack)
 {

@@ -17,8 +17,7 @@ int store_comparability(struct store *store, const char *launch_id, char key[STO
                : 0;
 }
 
-static const struct field block_fields[] = {
-    FIELDS(noise_block, session, rounds, time_ns, shift, spread), {0}};
+static FIELD_TABLE(block_fields, FIELDS(noise_block, session, rounds, time_ns, shift, spread));
 
 static void block_id(const struct noise_block *block, const char *source, const char *metric,
                      char id[ID_SIZE])
@@ -137,8 +136,8 @@ int store_unfinished_gate(struct store *store, const char *suite, char session[S
 
 /* ----------------------------------------------------- pairs and devices -- */
 
-static const struct field device_list_fields[] = {
-    FIELDS(noise_device, comparability, name, uuid, driver, clock, flush, simulated), {0}};
+static FIELD_TABLE(device_list_fields, FIELDS(noise_device, comparability, name, uuid, driver,
+                                              clock, flush, simulated));
 
 int store_each_noise_device(struct store *store,
                             int (*each)(const struct noise_device *device, void *context),

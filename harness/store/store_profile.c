@@ -5,21 +5,18 @@
 #include "device/profile.h"
 #include "store/store_internal.h"
 
-static const struct field profile_fields[] = {
-    FIELDS(profile, activities, span_ns, busy_ns, idle_ns, left_out, passes, counters_lost), {0}};
+static FIELD_TABLE(profile_fields, FIELDS(profile, activities, span_ns, busy_ns, idle_ns, left_out,
+                                          passes, counters_lost));
 
-static const struct field kernel_fields[] = {
-    FIELD_OF_WORDS(profile_kernel, activity, activity_words),
-    FIELDS(profile_kernel, name, count),
-    FIELD_AS("grid_x", profile_kernel, grid[0]),
-    FIELD_AS("grid_y", profile_kernel, grid[1]),
-    FIELD_AS("grid_z", profile_kernel, grid[2]),
-    FIELD_AS("block_x", profile_kernel, block[0]),
-    FIELD_AS("block_y", profile_kernel, block[1]),
-    FIELD_AS("block_z", profile_kernel, block[2]),
-    FIELDS(profile_kernel, registers, static_shared_bytes, dynamic_shared_bytes, local_bytes,
-           busy_ns, min_ns, max_ns),
-    {0}};
+static FIELD_TABLE(kernel_fields, FIELD_OF_WORDS(profile_kernel, activity, activity_words),
+                   FIELDS(profile_kernel, name, count), FIELD_AS("grid_x", profile_kernel, grid[0]),
+                   FIELD_AS("grid_y", profile_kernel, grid[1]),
+                   FIELD_AS("grid_z", profile_kernel, grid[2]),
+                   FIELD_AS("block_x", profile_kernel, block[0]),
+                   FIELD_AS("block_y", profile_kernel, block[1]),
+                   FIELD_AS("block_z", profile_kernel, block[2]),
+                   FIELDS(profile_kernel, registers, static_shared_bytes, dynamic_shared_bytes,
+                          local_bytes, busy_ns, min_ns, max_ns));
 
 /* -1 with assay_error when there is none. */
 static int find_result(struct store *store, const char *launch_id, const struct case_id *id,

@@ -103,10 +103,9 @@ static int read_metrics(struct store *store, const char *result_id, struct case_
 
 /* --------------------------------------------------------------- cases -- */
 
-static const struct field stored_fields[] = {
-    FIELDS(stored_case, launch_id, group_label, threshold, expect_wrong),
-    FIELD_AS("number", stored_case, launch_number),
-    {0}};
+static FIELD_TABLE(stored_fields,
+                   FIELDS(stored_case, launch_id, group_label, threshold, expect_wrong),
+                   FIELD_AS("number", stored_case, launch_number));
 
 static int read_case(struct query *query, bool with_samples, const struct stored_run *run,
                      struct stored_case *stored)

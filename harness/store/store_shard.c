@@ -58,10 +58,8 @@ static bool same_job(const struct shard_job *a, const struct shard_job *b)
            !strcmp(a->label, b->label);
 }
 
-static const struct field job_fields[] = {FIELD_AS("job", shard_job, group),
-                                          FIELDS(shard_job, suite, label),
-                                          FIELD_AS("shard_count", shard_job, count),
-                                          {0}};
+static FIELD_TABLE(job_fields, FIELD_AS("job", shard_job, group), FIELDS(shard_job, suite, label),
+                   FIELD_AS("shard_count", shard_job, count));
 
 /* Shares come in their order; what another program wrote may have any number. */
 static void take_share(struct reading *reading, struct query *query)

@@ -18,10 +18,8 @@ static void read_input(struct query *query, struct timing *timing)
     snprintf(timing->input, sizeof timing->input, "%.*s", (int)strcspn(word, " ,"), word);
 }
 
-static const struct field timing_fields[] = {FIELDS(timing, reason, threshold, is_baseline, time_ns,
-                                                    lo_ns, hi_ns, sm_mhz, bytes, ops, clock_reasons,
-                                                    code_hash),
-                                             {0}};
+static FIELD_TABLE(timing_fields, FIELDS(timing, reason, threshold, is_baseline, time_ns, lo_ns,
+                                         hi_ns, sm_mhz, bytes, ops, clock_reasons, code_hash));
 
 static void read_timing(struct query *query, struct timing *timing)
 {

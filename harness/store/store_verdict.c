@@ -41,13 +41,12 @@ static int gate_write(struct store *store, const char *id, const char *comparabi
     return query_run(&query);
 }
 
-const struct field verdict_fields[] = {FIELDS(comparison_row, reason),
-                                       FIELD_AS("ratio", comparison_row, ratio.mid),
-                                       FIELD_AS("ratio_lo", comparison_row, ratio.lo),
-                                       FIELD_AS("ratio_hi", comparison_row, ratio.hi),
-                                       FIELDS(comparison_row, threshold, floor, noise),
-                                       FIELD_AS("resolution", comparison_row, quantum),
-                                       {0}};
+FIELD_TABLE(verdict_fields, FIELDS(comparison_row, reason),
+            FIELD_AS("ratio", comparison_row, ratio.mid),
+            FIELD_AS("ratio_lo", comparison_row, ratio.lo),
+            FIELD_AS("ratio_hi", comparison_row, ratio.hi),
+            FIELDS(comparison_row, threshold, floor, noise),
+            FIELD_AS("resolution", comparison_row, quantum));
 
 static void verdict_bind(struct query *query, const char *gate_id, const struct comparison_row *row)
 {
@@ -87,14 +86,11 @@ int store_add_gate(struct store *store, const char *id, const char *comparabilit
 
 /* -------------------------------------------------------- gates of nodes -- */
 
-static const struct field node_fields[] = {FIELDS(gate_node, session),
-                                           FIELD_AS("gate_id", gate_node, gate),
-                                           FIELDS(gate_node, suite),
-                                           FIELD_AS("hostname", gate_node, host),
-                                           FIELDS(gate_node, card, started_at, simulated),
-                                           FIELD_AS("base_build", gate_node, build[0]),
-                                           FIELD_AS("candidate_build", gate_node, build[1]),
-                                           {0}};
+static FIELD_TABLE(node_fields, FIELDS(gate_node, session), FIELD_AS("gate_id", gate_node, gate),
+                   FIELDS(gate_node, suite), FIELD_AS("hostname", gate_node, host),
+                   FIELDS(gate_node, card, started_at, simulated),
+                   FIELD_AS("base_build", gate_node, build[0]),
+                   FIELD_AS("candidate_build", gate_node, build[1]));
 
 /* A gate is known by its first launch from the moment that this was stored, and one that proved all
  * its cases unchanged, without a launch, by its own row. Those of twins and of counters have

@@ -16,15 +16,13 @@ struct metrics {
     char text[ASSAY_MAX_METRICS * (ASSAY_MAX_NAME + NUMBER_SIZE)];
 };
 
-static const struct field metric_fields[] = {FIELD_AS("metrics", metrics, text), {0}};
+static FIELD_TABLE(metric_fields, FIELD_AS("metrics", metrics, text));
 
-static const struct field group_fields[] = {
-    FIELD_OF_WORDS(stored_case, purpose, purpose_words),
-    FIELDS(stored_case, group_label, threshold, expect_wrong),
-    {0}};
+static FIELD_TABLE(group_fields, FIELD_OF_WORDS(stored_case, purpose, purpose_words),
+                   FIELDS(stored_case, group_label, threshold, expect_wrong));
 
-static const struct field run_id_fields[] = {FIELD_AS("run_id", run_info, id), {0}};
-static const struct field launch_id_fields[] = {FIELD_AS("launch_id", launch_info, id), {0}};
+static FIELD_TABLE(run_id_fields, FIELD_AS("run_id", run_info, id));
+static FIELD_TABLE(launch_id_fields, FIELD_AS("launch_id", launch_info, id));
 
 /* Columns that stand together, with what their struct is for one line. */
 struct columns {
