@@ -298,16 +298,6 @@ static enum launch_end await(const struct program_call *call, const struct scrat
     return judge_end(call, scratch, status);
 }
 
-static enum launch_end launch_in(const struct program_call *call, const struct scratch *scratch,
-                                 struct store *store, struct timings *timings)
-{
-    pid_t pid;
-    int code;
-    if (spawn(call, scratch, ASK_TIMES, &pid) != 0) return LAUNCH_REFUSED;
-    enum launch_end end = await(call, scratch, pid, &code);
-    return end == LAUNCH_DONE ? take_over(call, scratch, code, store, timings) : end;
-}
-
 /* Its run stays where it is: nothing of it was measured. */
 static int read_prints(const struct program_call *call, const struct scratch *scratch,
                        struct fingerprints *prints, struct timings *pass)
@@ -325,15 +315,18 @@ static int read_prints(const struct program_call *call, const struct scratch *sc
     return status;
 }
 
+/* A program that was started. */
 struct pass {
     struct scratch scratch;
     pid_t pid;
 };
 
-static enum launch_end pass_begin(struct pass *pass, const struct program_call *call)
+static enum launch_end pass_begin(struct pass *pass, const struct program_call *call,
+                                  enum request request)
 {
+    interrupt_catch();
     if (scratch_make(&pass->scratch) != 0) return LAUNCH_FAILED;
-    if (spawn(call, &pass->scratch, ASK_PRINTS, &pass->pid) == 0) return LAUNCH_DONE;
+    if (spawn(call, &pass->scratch, request, &pass->pid) == 0) return LAUNCH_DONE;
     temp_folder_remove(&pass->scratch.folder);
     return LAUNCH_REFUSED;
 }
@@ -353,9 +346,8 @@ enum launch_end program_fingerprints(const struct program_call *calls, int count
     struct pass passes[PASSES_MOST];
     enum launch_end end = LAUNCH_DONE;
     int begun = 0, read = 0;
-    interrupt_catch();
     for (; begun < count && end == LAUNCH_DONE; begun += end == LAUNCH_DONE)
-        end = pass_begin(&passes[begun], &calls[begun]);
+        end = pass_begin(&passes[begun], &calls[begun], ASK_PRINTS);
     for (int i = 0; i < begun; i++) {
         if (end != LAUNCH_DONE)
             program_stop(passes[i].pid, false);
@@ -387,35 +379,33 @@ static char *read_plan(const struct scratch *scratch)
 
 bool program_plans(const struct program_call *call, char **plan)
 {
-    struct scratch scratch;
-    pid_t pid;
-    int status = 0;
-    bool ended = false;
-    interrupt_catch();
-    if (scratch_make(&scratch) != 0) return false;
-    if (spawn(call, &scratch, ASK_PLAN, &pid) == 0) {
-        ended = program_wait(pid, 1000L * call->timeout_s, &status) == WAIT_ENDED;
-        if (!ended) program_stop(pid, false);
-    }
-    bool fine = ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
-    if (plan) *plan = fine ? read_plan(&scratch) : NULL;
+    struct pass pass;
     char words[256];
-    last_words(&scratch, words, sizeof words);
+    int status = 0;
+    if (plan) *plan = NULL;
+    if (pass_begin(&pass, call, ASK_PLAN) != LAUNCH_DONE) return false;
+    bool ended = program_wait(pass.pid, 1000L * call->timeout_s, &status) == WAIT_ENDED;
+    if (!ended) program_stop(pass.pid, false);
+    bool fine = ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
+    if (plan && fine) *plan = read_plan(&pass.scratch);
+    last_words(&pass.scratch, words, sizeof words);
     if (!fine)
         assay_error("%s does not tell what it would measure%s%s", call->program,
                     words[0] ? ": " : "", words);
-    temp_folder_remove(&scratch.folder);
+    temp_folder_remove(&pass.scratch.folder);
     return fine;
 }
 
 enum launch_end program_launch(const struct program_call *call, struct store *store,
                                struct timings *timings)
 {
-    struct scratch scratch;
+    struct pass pass;
+    int code;
     memset(timings, 0, sizeof *timings);
-    interrupt_catch();
-    if (scratch_make(&scratch) != 0) return LAUNCH_FAILED;
-    enum launch_end end = launch_in(call, &scratch, store, timings);
-    temp_folder_remove(&scratch.folder);
+    enum launch_end end = pass_begin(&pass, call, ASK_TIMES);
+    if (end != LAUNCH_DONE) return end;
+    end = await(call, &pass.scratch, pass.pid, &code);
+    if (end == LAUNCH_DONE) end = take_over(call, &pass.scratch, code, store, timings);
+    temp_folder_remove(&pass.scratch.folder);
     return end;
 }
