@@ -280,13 +280,14 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     comparison->rows = calloc((size_t)base->count + (size_t)candidate->count +
                                   (size_t)base->lost_count + (size_t)candidate->lost_count + 1,
                               sizeof *comparison->rows);
-    comparing.logs[0] = calloc(space, sizeof(double));
-    comparing.logs[1] = calloc(space, sizeof(double));
-    comparing.scratch = calloc(space, sizeof(double));
-    if (!comparison->rows || !comparing.logs[0] || !comparing.logs[1] || !comparing.scratch) {
+    double *numbers = calloc(3 * space, sizeof *numbers);
+    if (!comparison->rows || !numbers) {
         assay_error("out of memory for the comparison");
         goto out;
     }
+    comparing.logs[0] = numbers;
+    comparing.logs[1] = numbers + space;
+    comparing.scratch = numbers + 2 * space;
     comparison_side_of(&comparison->base, &base->run);
     comparison_side_of(&comparison->candidate, &candidate->run);
     find_difference(&comparing);
@@ -301,9 +302,7 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     make_notes(&comparing);
     status = comparison_finish(comparison, options->fail_on);
 out:
-    free(comparing.logs[0]);
-    free(comparing.logs[1]);
-    free(comparing.scratch);
+    free(numbers);
     if (status != 0) comparison_release(comparison);
     return status;
 }
