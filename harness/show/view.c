@@ -23,14 +23,9 @@ static const size_t combined_figures[] = {
 
 enum { COMBINED_FIGURES = sizeof combined_figures / sizeof combined_figures[0] };
 
-static double figure(const struct case_result *result, size_t offset)
+static double *figure(struct case_result *result, size_t offset)
 {
-    return *(const double *)((const char *)result + offset);
-}
-
-static void set_figure(struct case_result *result, size_t offset, double value)
-{
-    *(double *)((char *)result + offset) = value;
+    return (double *)((char *)result + offset);
 }
 
 /* ----------------------------------------------------------------- groups -- */
@@ -117,7 +112,7 @@ static bool members_find(struct members *members, const struct view_group *group
 static struct interval combine(struct members *members, size_t offset)
 {
     for (int i = 0; i < members->count; i++)
-        members->value[i] = figure(&members->item[i]->result, offset);
+        members->value[i] = *(const double *)((const char *)&members->item[i]->result + offset);
     return stats_over_launches(members->value, members->count);
 }
 
@@ -142,7 +137,7 @@ static void row_combine(struct view_row *row, struct members *members)
     if (members->count == 1) return;
 
     for (int i = 0; i < COMBINED_FIGURES; i++)
-        set_figure(&row->result, combined_figures[i], combine(members, combined_figures[i]).mid);
+        *figure(&row->result, combined_figures[i]) = combine(members, combined_figures[i]).mid;
     struct interval time = combine(members, offsetof(struct case_result, time_ns));
     row->result.lo_ns = time.lo;
     row->result.hi_ns = time.hi;
@@ -247,7 +242,7 @@ static int add_row(struct view *view, const struct view_group *group, struct mem
     row->arithmetic = -1;
     if (!status_has_time(row->result.status)) {
         for (int i = 0; i < COMBINED_FIGURES; i++)
-            set_figure(&row->result, combined_figures[i], NAN);
+            *figure(&row->result, combined_figures[i]) = NAN;
         row->result.lo_ns = row->result.hi_ns = NAN;
         return 0;
     }
