@@ -1,7 +1,4 @@
 /* comparison_json.c - a comparison as one JSON document. */
-#include "base/field.h"
-#include "base/json.h"
-#include "judge/comparison.h"
 #include "show/comparison_formats.h"
 #include "show/show.h"
 
@@ -45,17 +42,6 @@ static void row_object(struct json *json, const struct comparison_row *row)
     json_end(json);
 }
 
-static void families_member(struct json *json, const struct comparison *comparison)
-{
-    json_array_member(json, "families");
-    for (int i = 0; i < comparison->family_count; i++) {
-        json_begin_object(json);
-        json_fields(json, family_fields, &comparison->families[i]);
-        json_end(json);
-    }
-    json_end(json);
-}
-
 int comparison_json(FILE *out, const struct comparison *comparison)
 {
     struct json json;
@@ -76,7 +62,8 @@ int comparison_json(FILE *out, const struct comparison *comparison)
     for (int i = 0; i < comparison->count; i++)
         row_object(&json, &comparison->rows[i]);
     json_end(&json);
-    families_member(&json, comparison);
+    show_json_list(&json, "families", family_fields, comparison->families, comparison->family_count,
+                   sizeof *comparison->families);
     json_object_member(&json, "counts");
     for (int i = 0; i < VERDICTS; i++)
         json_int_member(&json, verdict_name(i), comparison->tally.counts[i]);

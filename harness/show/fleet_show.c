@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/field.h"
-#include "base/json.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -162,10 +160,8 @@ int fleet_print_json(FILE *out, const struct fleet *fleet)
     show_json_begin(&json, out);
     json_number_member(&json, "alpha", fleet->alpha);
     json_number_member(&json, "threshold", fleet->threshold);
-    json_array_member(&json, "cohorts");
-    for (int i = 0; i < fleet->cohort_count; i++)
-        json_fields_element(&json, cohort_fields, &fleet->cohorts[i]);
-    json_end(&json);
+    show_json_list(&json, "cohorts", cohort_fields, fleet->cohorts, fleet->cohort_count,
+                   sizeof *fleet->cohorts);
     json_array_member(&json, "cards");
     for (int i = 0; i < fleet->card_count; i++)
         if (fleet->cards[i].is_asked) card_value(&json, fleet, &fleet->cards[i]);

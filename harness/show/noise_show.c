@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/field.h"
 #include "base/grow.h"
-#include "base/json.h"
 #include "base/table.h"
 #include "base/terminal.h"
 #include "base/text.h"
@@ -95,10 +93,8 @@ static void device_value(struct json *json, const struct known *known)
     json_fields(json, device_fields, &known->device);
     json_int_member(json, "blocks", known->blocks);
     json_int_member(json, "sessions", known->sessions);
-    json_array_member(json, "bands");
-    for (int i = 0; i < known->band_count; i++)
-        json_fields_element(json, band_fields, &known->bands[i]);
-    json_end(json);
+    show_json_list(json, "bands", band_fields, known->bands, known->band_count,
+                   sizeof *known->bands);
     json_end(json);
 }
 

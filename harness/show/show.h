@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/field.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "show/view.h"
@@ -47,6 +48,10 @@ void show_json_begin(struct json *json, FILE *out);
 
 /* What the interval of a time over so many launches is; "" where it has none. */
 const char *show_interval_word(double lo_ns, int launches);
+
+/* A member that is an array of `count` structs of `size` bytes, by their fields. */
+void show_json_list(struct json *json, const char *key, const struct field *fields,
+                    const void *list, int count, size_t size);
 
 /* The members that say which case it is. */
 void show_json_case(struct json *json, const struct case_id *id);

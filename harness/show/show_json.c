@@ -1,9 +1,6 @@
 /* show_json.c - a run as one JSON document. */
 #include <math.h>
 
-#include "base/field.h"
-#include "base/json.h"
-#include "base/stats.h"
 #include "case/shape.h"
 #include "show/show.h"
 
@@ -15,6 +12,15 @@ void show_json_begin(struct json *json, FILE *out)
     json_begin_object(json);
     json_known_member(json, "assay", program.version);
     json_int_member(json, "format", 1);
+}
+
+void show_json_list(struct json *json, const char *key, const struct field *fields,
+                    const void *list, int count, size_t size)
+{
+    json_array_member(json, key);
+    for (int i = 0; i < count; i++)
+        json_fields_element(json, fields, (const char *)list + (size_t)i * size);
+    json_end(json);
 }
 
 void show_json_case(struct json *json, const struct case_id *id)
@@ -92,14 +98,6 @@ static void noise_member(struct json *json, const struct view *view)
     json_end(json);
 }
 
-static void objects_member(struct json *json, const struct run_info *run)
-{
-    json_array_member(json, "objects");
-    for (int i = 0; i < run->object_count; i++)
-        json_fields_element(json, object_fields, &run->objects[i]);
-    json_end(json);
-}
-
 static void shard_member(struct json *json, const struct stored_run *run)
 {
     const struct shard *shard = &run->run.shard;
@@ -132,7 +130,8 @@ static void run_member(struct json *json, const struct view *view)
     json_count_member(json, "expected", run->expected_count);
     shard_member(json, run);
     json_fields_member(json, "program", program_fields, &run->program);
-    objects_member(json, &run->run);
+    show_json_list(json, "objects", object_fields, run->run.objects, run->run.object_count,
+                   sizeof *run->run.objects);
     json_fields_member(json, "host", host_fields, &run->host);
     launches_member(json, run);
     noise_member(json, view);
