@@ -10,6 +10,8 @@
 
 enum { MIN_PREFIX = 4, MAX_LISTED = 8, MAX_WORDS = 256 };
 
+#define NEWEST_FIRST STORE_NEWEST_FIRST("started_at") "rowid DESC"
+
 /* How many bytes of `spec` name a database; 0: none. A URL ends at the first colon of its path. */
 static size_t database_length(const char *spec)
 {
@@ -60,9 +62,8 @@ static bool parse_latest(const char *spec, int *back)
 
 static int find_latest(struct store *store, int back, char id[STORE_ID])
 {
-    static const char at_offset[] =
-        "SELECT id FROM run WHERE NOT " STORE_OF_GATE STORE_NEWEST_FIRST(
-            "started_at") "rowid DESC LIMIT 1 OFFSET CAST(:key AS INTEGER)";
+    static const char at_offset[] = "SELECT id FROM run WHERE NOT " STORE_OF_GATE NEWEST_FIRST
+                                    " LIMIT 1 OFFSET CAST(:key AS INTEGER)";
     char offset[16], most[16];
     int64_t runs;
     snprintf(offset, sizeof offset, "%d", back);
@@ -93,11 +94,9 @@ static int find_prefix(struct store *store, const char *spec, char id[STORE_ID])
     struct query query;
     char listed[MAX_LISTED * (STORE_ID + 2)] = "";
     int count = 0;
-    query_ask(
-        &query, store, "look for a run",
-        "SELECT id FROM run WHERE substr(id, 1, length(:key)) = lower(:key)" STORE_NEWEST_FIRST(
-            "started_at") "rowid DESC",
-        spec);
+    query_ask(&query, store, "look for a run",
+              "SELECT id FROM run WHERE substr(id, 1, length(:key)) = lower(:key)" NEWEST_FIRST,
+              spec);
     while (query_step(&query) == 1) {
         column_text(&query, "id", id, STORE_ID);
         if (count++ < MAX_LISTED) text_add(listed, sizeof listed, ", ", "%s", id);
@@ -151,8 +150,7 @@ static int not_found(struct store *store, const char *spec, bool or_job)
 
 int store_find_label(struct store *store, const char *label, char id[STORE_ID])
 {
-    static const char by_label[] = "SELECT id FROM run WHERE label = :key" STORE_NEWEST_FIRST(
-        "started_at") "rowid DESC LIMIT 1";
+    static const char by_label[] = "SELECT id FROM run WHERE label = :key" NEWEST_FIRST " LIMIT 1";
     if (store_need(store, NEED_NAMED, label) != 0) return -1;
     return find_one(store, by_label, label, id);
 }
@@ -160,9 +158,8 @@ int store_find_label(struct store *store, const char *label, char id[STORE_ID])
 /* 1: found, 0: not, -1: reported. */
 static int find_job(struct store *store, const char *job, char id[STORE_ID])
 {
-    static const char by_job[] =
-        "SELECT id FROM run WHERE shard_group = :key AND :key != ''"
-        " AND status = 'complete'" STORE_NEWEST_FIRST("started_at") "rowid DESC LIMIT 1";
+    static const char by_job[] = "SELECT id FROM run WHERE shard_group = :key AND :key != ''"
+                                 " AND status = 'complete'" NEWEST_FIRST " LIMIT 1";
     if (store_need(store, NEED_SHARES, "") != 0) return -1;
     int found = find_one(store, by_job, job, id);
     if (found == 1) snprintf(store->job_run, sizeof store->job_run, "%s", id);
@@ -196,8 +193,7 @@ int store_find_run_or_job(struct store *store, const char *spec, char id[STORE_I
 
 int store_find_newest(struct store *store, char id[STORE_ID])
 {
-    static const char newest[] =
-        "SELECT id FROM run" STORE_NEWEST_FIRST("started_at") "rowid DESC LIMIT 1";
+    static const char newest[] = "SELECT id FROM run" NEWEST_FIRST " LIMIT 1";
     if (store_need(store, NEED_NEWEST, "1") != 0) return -1;
     int found = find_one(store, newest, NULL, id);
     if (found != 0) return found == 1 ? 0 : -1;
@@ -207,8 +203,7 @@ int store_find_newest(struct store *store, char id[STORE_ID])
 int store_find_unfinished(struct store *store, const char *suite, char id[STORE_ID])
 {
     static const char by_suite[] =
-        "SELECT id FROM run WHERE suite = :key AND status != 'complete'" STORE_NEWEST_FIRST(
-            "started_at") "rowid DESC LIMIT 1";
+        "SELECT id FROM run WHERE suite = :key AND status != 'complete'" NEWEST_FIRST " LIMIT 1";
     int found = find_one(store, by_suite, suite, id);
     if (found == 0)
         return assay_error("%s: no run of '%s' is unfinished: there is nothing to resume",

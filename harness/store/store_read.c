@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "store/store_internal.h"
 
 static const char what[] = "a stored run";
@@ -170,19 +169,13 @@ static int read_launches(struct store *store, const char *run_id, struct stored_
 {
     struct query query;
     char sql[sizeof select_launch + sizeof OF_JOB + sizeof BY_SHARE + 32];
-    int status = 0;
     snprintf(sql, sizeof sql, "%s%s ORDER BY %slaunch.number", select_launch,
              is_job(store, run_id) ? OF_JOB : OF_RUN, is_job(store, run_id) ? BY_SHARE : "");
     query_ask(&query, store, "read the launches of a run", sql, run_id);
-    while (status == 0 && query_step(&query) == 1) {
-        struct launch_info *launch =
-            grow_add(&run->launches, &run->launch_count, sizeof *launch, what);
-        if (launch)
-            read_launch(&query, launch);
-        else
-            status = -1;
-    }
-    return query_close(&query) == 0 ? status : -1;
+    for (struct launch_info *launch;
+         (launch = query_add(&query, &run->launches, &run->launch_count, sizeof *launch, what));)
+        read_launch(&query, launch);
+    return query_close(&query);
 }
 
 /* Incomplete: a case of the plan that was not to be skipped has no result. */

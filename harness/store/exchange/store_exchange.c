@@ -100,20 +100,14 @@ static void append_float(sqlite3_str *out, float value)
 static void append_element(sqlite3_str *out, enum element element, const unsigned char *at)
 {
     float f32;
-    uint16_t u16;
-    switch (element) {
-    case ELEMENT_F32:
+    uint16_t whole = *at;
+    if (element == ELEMENT_F32) {
         memcpy(&f32, at, sizeof f32);
         append_float(out, f32);
-        break;
-    case ELEMENT_U16:
-        memcpy(&u16, at, sizeof u16);
-        sqlite3_str_appendf(out, "%d", u16);
-        break;
-    case ELEMENT_U8:
-        sqlite3_str_appendf(out, "%d", *at);
-        break;
+        return;
     }
+    if (element == ELEMENT_U16) memcpy(&whole, at, sizeof whole);
+    sqlite3_str_appendf(out, "%d", whole);
 }
 
 /* One number or null at *at, which moves past it; false when it is not one. */

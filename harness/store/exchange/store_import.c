@@ -31,14 +31,6 @@ struct importer {
     int rows;
 };
 
-/* "FILE:LINE: " before the error that is recorded already. */
-static int at_line(struct importer *importer)
-{
-    char why[1024];
-    snprintf(why, sizeof why, "%s", assay_last_error());
-    return assay_error("%s:%ld: %s", importer->name, importer->line, why);
-}
-
 /* -------------------------------------------------------------- tables -- */
 
 static int table_open(struct importer *importer, const struct exchange *exchange)
@@ -236,7 +228,8 @@ static int import_lines(struct importer *importer, FILE *in)
             status = assay_error("there is a NUL byte in the line");
         else if (length > 0)
             status = import_line(importer, line);
-        if (status != 0) at_line(importer);
+        if (status != 0)
+            assay_error("%s:%ld: %s", importer->name, importer->line, assay_last_error());
     }
     free(line);
     if (status == 0 && ferror(in)) status = assay_error("%s: cannot be read", importer->name);

@@ -151,10 +151,9 @@ static int gbench_read(struct gbench *gbench, struct foreign *foreign)
               foreign->text);
     while (status == 0 && query_step(&query) == 1) {
         long long key = (long long)column_integer(&query, "key");
-        char why[1024];
-        if (add_entry(gbench, &query) == 0) continue;
-        snprintf(why, sizeof why, "%s", assay_last_error());
-        status = assay_error("%s: benchmarks[%lld]: %s", foreign->name, key, why);
+        if (add_entry(gbench, &query) != 0)
+            status =
+                assay_error("%s: benchmarks[%lld]: %s", foreign->name, key, assay_last_error());
     }
     return query_close(&query) == 0 ? status : -1;
 }

@@ -17,43 +17,40 @@
 /* Runs that began at the same moment come in the order of their ids. */
 #define IN_ORDER " ORDER BY started_at, id"
 
+/* Of run its head: without the text of the suite. A list ends with {0}. */
 struct part {
     const char *table;
-    const char *rows; /* FROM and after, with the key as :run; NULL ends a list */
-    bool is_head;     /* of run: without the text of its suite */
+    const char *rows; /* FROM and after, with the key as :run */
 };
 
 /* Candidates for the newest; store_find.c chooses among them. :run is how many. */
 #define NEWEST(which)                                                                              \
     "(SELECT id FROM run WHERE " which " ORDER BY started_at DESC LIMIT CAST(:run AS integer))"
 static const struct part newest[] = {
-    {"run", "WHERE id = ANY (ARRAY" NEWEST("started_at <= " NOW " AND NOT " OF_GATE) ") " IN_ORDER,
-     true},
-    {"run", "WHERE id = ANY (ARRAY" NEWEST("started_at > " NOW " AND NOT " OF_GATE) ")" IN_ORDER,
-     true},
-    {"run", "WHERE id = ANY (ARRAY" NEWEST("started_at <= " NOW) ")" IN_ORDER, true},
-    {"run", "WHERE id = ANY (ARRAY" NEWEST("started_at > " NOW) ")" IN_ORDER, true},
+    {"run", "WHERE id = ANY (ARRAY" NEWEST("started_at <= " NOW " AND NOT " OF_GATE) ") " IN_ORDER},
+    {"run", "WHERE id = ANY (ARRAY" NEWEST("started_at > " NOW " AND NOT " OF_GATE) ")" IN_ORDER},
+    {"run", "WHERE id = ANY (ARRAY" NEWEST("started_at <= " NOW) ")" IN_ORDER},
+    {"run", "WHERE id = ANY (ARRAY" NEWEST("started_at > " NOW) ")" IN_ORDER},
     {0},
 };
 
 static const struct part named[] = {
-    {"run", "WHERE label = :run" IN_ORDER, true},
+    {"run", "WHERE label = :run" IN_ORDER},
     {"run",
-     "JOIN (SELECT lower(:run) AS text) AS prefix ON id >= text AND id < text || 'g'" IN_ORDER,
-     true},
+     "JOIN (SELECT lower(:run) AS text) AS prefix ON id >= text AND id < text || 'g'" IN_ORDER},
     {0},
 };
 
 static const struct part heads[] = {
-    {"run", IN_ORDER, true}, {"environment", "", false},
-    {"device", "", false},   {"launch", "ORDER BY run_id, number", false},
-    {"gate", "", false},     {0},
+    {"run", IN_ORDER}, {"environment", ""},
+    {"device", ""},    {"launch", "ORDER BY run_id, number"},
+    {"gate", ""},      {0},
 };
 
-static const struct part launch[] = {{"launch", "WHERE id = :run", false}, {0}};
+static const struct part launch[] = {{"launch", "WHERE id = :run"}, {0}};
 static const struct part shares[] = {
-    {"run", "WHERE shard_count > 1 AND (:run = '' OR shard_group = :run)" IN_ORDER, true}, {0}};
-static const struct part counts[] = {{"counted", "", false}, {0}};
+    {"run", "WHERE shard_count > 1 AND (:run = '' OR shard_group = :run)" IN_ORDER}, {0}};
+static const struct part counts[] = {{"counted", ""}, {0}};
 
 /* The first letters of an operation are what its index can find. */
 static const struct part cases[] = {
@@ -62,29 +59,25 @@ static const struct part cases[] = {
      " AND operation <= split_part(:run, '/', 1) || chr(1114111) AND purpose = 'case' AND "
      "launch_id IN (SELECT launch.id FROM launch"
      " JOIN run ON run.id = launch.run_id WHERE NOT " OF_GATE ")"
-     " AND starts_with(operation || '/' || variant, :run)",
-     false},
+     " AND starts_with(operation || '/' || variant, :run)"},
     {0},
 };
 
 #define OF_LAUNCHES "WHERE launch_id = ANY (ARRAY(SELECT json_array_elements_text(:run)))"
-static const struct part objects[] = {{"object", "", false}, {0}};
-static const struct part launches[] = {
-    {"expected", OF_LAUNCHES, false}, {"result", OF_LAUNCHES, false}, {0}};
+static const struct part objects[] = {{"object", ""}, {0}};
+static const struct part launches[] = {{"expected", OF_LAUNCHES}, {"result", OF_LAUNCHES}, {0}};
 
-static const struct part noise[] = {{"noise", "WHERE comparability = :run", false}, {0}};
-static const struct part all_noise[] = {{"noise", "", false}, {0}};
+static const struct part noise[] = {{"noise", "WHERE comparability = :run"}, {0}};
+static const struct part all_noise[] = {{"noise", ""}, {0}};
 
 static const struct part pairs[] = {
-    {"noise", "WHERE source = 'code'", false},
-    {"result",
-     "WHERE launch_id IN (SELECT launch.id FROM launch JOIN run ON run.id = launch.run_id"
-     " WHERE comparability = :run AND label LIKE 'gate %')",
-     false},
+    {"noise", "WHERE source = 'code'"},
+    {"result", "WHERE launch_id IN (SELECT launch.id FROM launch JOIN run ON run.id = launch.run_id"
+               " WHERE comparability = :run AND label LIKE 'gate %')"},
     {0},
 };
 
-static const struct part verdicts[] = {{"verdict", "WHERE gate_id = :run", false}, {0}};
+static const struct part verdicts[] = {{"verdict", "WHERE gate_id = :run"}, {0}};
 
 /* ---------------------------------------------------------------- fetching -- */
 
@@ -152,7 +145,7 @@ static int fetch_parts(struct store *store, const struct part *part, const char 
 {
     int status = 0;
     for (; status == 0 && part->table; part++)
-        status = fetch(store, part->table, part->rows, part->is_head, key);
+        status = fetch(store, part->table, part->rows, strcmp(part->table, "run") == 0, key);
     return status;
 }
 

@@ -273,38 +273,28 @@ static int push_missing(struct pusher *pusher, struct pg_result *there, const ch
     return status;
 }
 
-/* '{"id","id"}' of all runs here. */
-static char *all_ids(struct store *store)
-{
-    struct query query;
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    query_open(&query, store, "look for runs to push",
-               "SELECT replace(replace(id, '\\', '\\\\'), '\"', '\\\"') AS id FROM run");
-    while (query_step(&query) == 1) {
-        char id[4 * STORE_ID];
-        column_text(&query, "id", id, sizeof id);
-        sqlite3_str_appendf(text, "%s\"%s\"", sqlite3_str_length(text) ? "," : "{", id);
-    }
-    sqlite3_str_appendall(text, sqlite3_str_length(text) ? "}" : "{}");
-    char *ids = sqlite3_str_finish(text);
-    if (query_close(&query) == 0) return ids;
-    sqlite3_free(ids);
-    return NULL;
-}
-
+/* Of all runs here. */
 static struct pg_result *ask_states(struct pusher *pusher)
 {
-    char *ids = all_ids(pusher->store);
-    if (!ids) return NULL;
+    struct pg_result *there = NULL;
+    struct query query;
+    query_open(&query, pusher->store, "look for runs to push",
+               "SELECT json_group_array(id) AS ids FROM run");
+    query_step(&query);
+    char *ids = column_copy(&query, "ids");
     const char *values[] = {ids};
-    struct pg_result *there =
-        pq.exec_params(pusher->central->connection,
-                       "SELECT run_id, state FROM pushed WHERE run_id = ANY ($1) ORDER BY run_id",
-                       1, NULL, values, NULL, NULL, 0);
-    sqlite3_free(ids);
-    if (pq.result_status(there) == PQ_ROWS) return there;
-    central_failed(pusher->central, there, "look for runs");
-    return NULL;
+    if (query_close(&query) == 0) {
+        there = pq.exec_params(pusher->central->connection,
+                               "SELECT run_id, state FROM pushed WHERE run_id = ANY (ARRAY("
+                               "SELECT json_array_elements_text($1))) ORDER BY run_id",
+                               1, NULL, values, NULL, NULL, 0);
+        if (pq.result_status(there) != PQ_ROWS) {
+            central_failed(pusher->central, there, "look for runs");
+            there = NULL;
+        }
+    }
+    free(ids);
+    return there;
 }
 
 static bool has_others(struct store *store)
