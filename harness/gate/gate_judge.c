@@ -74,7 +74,6 @@ static void fill_p(struct comparison_row *row, const struct gate_case *one)
 
 static void fill_row(struct comparison_row *row, const struct gate_case *one, bool confirmed)
 {
-    row->verdict = one->verdict;
     row->floor = one->floor;
     row->mde = one->mde;
     row->launches = one->rounds;
@@ -82,12 +81,7 @@ static void fill_row(struct comparison_row *row, const struct gate_case *one, bo
     fill_p(row, one);
     row->ratio = (struct interval){exp(one->change.mid), exp(one->change.lo), exp(one->change.hi)};
     row->tags &= ~(unsigned)TAG_FASTER;
-    snprintf(row->reason, sizeof row->reason, "%s", one->reason);
-    bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED;
-    if (changed && (row->tags & TAG_CLOCK)) {
-        row->verdict = VERDICT_UNSTABLE;
-        snprintf(row->reason, sizeof row->reason, "the clock differed, the cycles did not");
-    }
+    row_decide(row, one->verdict, "%s", one->reason);
     comparison_row_doubt(row);
 }
 

@@ -45,9 +45,8 @@ static int proven_on(const struct entry *entries, int count)
 {
     int proven = 0;
     for (int i = 0; i < count; i++) {
-        enum verdict verdict = entries[i].row->verdict;
-        if (verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED) return 0;
-        proven += verdict == VERDICT_UNCHANGED;
+        if (verdict_is_change(entries[i].row->verdict)) return 0;
+        proven += entries[i].row->verdict == VERDICT_UNCHANGED;
     }
     return proven;
 }
@@ -71,9 +70,8 @@ static void settle(const struct over *over, struct comparison_row *row, const st
     }
     bool has_ratio = !isnan(worst->row->ratio.mid);
     over_name(&over->members[worst->member].about, name);
-    row->verdict = has_ratio ? VERDICT_INCOMPARABLE : worst->row->verdict;
-    snprintf(row->reason, sizeof row->reason, "%.100s: %.140s", name,
-             has_ratio ? "of no other node there are rounds" : worst->row->reason);
+    row_decide(row, has_ratio ? VERDICT_INCOMPARABLE : worst->row->verdict, "%.100s: %.140s", name,
+               has_ratio ? "of no other node there are rounds" : worst->row->reason);
 }
 
 static void fill_row(const struct over *over, struct comparison_row *row,
@@ -131,12 +129,11 @@ static void finish_row(const struct over *over, struct comparison_row *row,
 {
     row->launches = one->count;
     row->evidence = EVIDENCE_LAUNCHES;
-    row->verdict = one->verdict;
     row->ratio = (struct interval){exp(one->change.mid), exp(one->change.lo), exp(one->change.hi)};
     row->p_slower = one->p_slower;
     row->p_faster = one->p_faster;
     row->mde = one->mde;
-    snprintf(row->reason, sizeof row->reason, "%s", one->reason);
+    row_decide(row, one->verdict, "%s", one->reason);
     say_strangers(over, row, one);
 }
 

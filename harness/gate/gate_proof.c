@@ -225,7 +225,7 @@ static void settle_audited(struct gate_run *run, struct comparison_row *row)
 {
     char name[CASE_TEXT], change[64];
     row->tags |= TAG_AUDIT;
-    if (row->verdict != VERDICT_REGRESSED && row->verdict != VERDICT_IMPROVED) {
+    if (!verdict_is_change(row->verdict)) {
         if (gate_is_judged(row)) row->verdict = VERDICT_UNCHANGED;
         return;
     }
@@ -235,7 +235,7 @@ static void settle_audited(struct gate_run *run, struct comparison_row *row)
                     "THE PROOF IS CONTRADICTED: %.200s does the same in both programs by all that "
                     "is known of them, and measures %s (--no-proof measures all cases)",
                     name, change);
-    snprintf(row->reason, sizeof row->reason, "proven unchanged, and measured otherwise");
+    row_decide(row, row->verdict, "proven unchanged, and measured otherwise");
 }
 
 /* Of a gate that launched nothing the sides are those that the proof found. */

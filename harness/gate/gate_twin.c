@@ -211,8 +211,7 @@ static const double BEYOND_PLACE = 0.05;
 
 static bool may_be_place(const struct comparison_row *row)
 {
-    bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED;
-    return changed && fabs(log(row->ratio.mid)) < BEYOND_PLACE;
+    return verdict_is_change(row->verdict) && fabs(log(row->ratio.mid)) < BEYOND_PLACE;
 }
 
 static const struct comparison_row *row_of(const struct comparison *comparison,
@@ -249,12 +248,6 @@ static const char *doubtful(const struct gate_run *run, const struct comparison 
     return filter;
 }
 
-static void doubt(struct comparison_row *row, enum verdict verdict, const char *reason)
-{
-    row->verdict = verdict;
-    snprintf(row->reason, sizeof row->reason, "%s", reason);
-}
-
 /* One more process. What it does not show is UNSTABLE in `first`. 0, or -1 with assay_error. */
 static int confirm_once(struct gate_run *run, const struct twin_objects *objects,
                         struct comparison *first, int round, enum launch_end *end)
@@ -271,8 +264,8 @@ static int confirm_once(struct gate_run *run, const struct twin_objects *objects
         const struct comparison_row *again = row_of(run->comparison, &row->id);
         if (!may_be_place(row) || repeats(row, again)) continue;
         if (run->out_of_time && !(again && again->ratio.mid > 0)) continue; /* not measured */
-        doubt(row, VERDICT_UNSTABLE,
-              "not shown again by another process, where the copies lie elsewhere");
+        row_decide(row, VERDICT_UNSTABLE,
+                   "not shown again by another process, where the copies lie elsewhere");
     }
     return 0;
 }
@@ -293,8 +286,8 @@ static int confirm(struct gate_run *run, const struct twin_objects *objects, con
     *run->comparison = first;
     for (int i = 0; run->out_of_time && i < first.count; i++)
         if (may_be_place(&first.rows[i]))
-            doubt(&first.rows[i], VERDICT_INCONCLUSIVE,
-                  "the gate ended before other processes showed it, too");
+            row_decide(&first.rows[i], VERDICT_INCONCLUSIVE,
+                       "the gate ended before other processes showed it, too");
     return status != 0 ? status : gate_read_twins(run, run->store, id);
 }
 

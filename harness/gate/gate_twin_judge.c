@@ -132,7 +132,6 @@ static void fill_case(const struct gate_run *run, struct twin_case *one, struct 
 
 static void fill_row(struct comparison_row *row, const struct twin_case *one)
 {
-    row->verdict = one->verdict;
     row->evidence = EVIDENCE_TURNS;
     row->threshold = one->threshold;
     row->quantum = one->quantum;
@@ -146,7 +145,7 @@ static void fill_row(struct comparison_row *row, const struct twin_case *one)
     /* The clock, a slow-down and what made times noisy are both sides' alike. */
     row->tags &= ~(unsigned)(TAG_FASTER | TAG_CLOCK | TAG_BIMODAL | TAG_SAME_CODE);
     row->noisy[0] = '\0';
-    snprintf(row->reason, sizeof row->reason, "%s", one->reason);
+    row_decide(row, one->verdict, "%s", one->reason);
 }
 
 /* A setup that searches may choose otherwise for each copy of the same code. */
@@ -154,11 +153,9 @@ static void doubt_choice(struct comparison_row *row, const struct stored_run *st
 {
     const struct case_result *base = result_of(stored, &row->id, ARM_BASE);
     const struct case_result *candidate = result_of(stored, &row->id, ARM_CANDIDATE);
-    bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED;
-    if (!changed || strcmp(base->note, candidate->note) == 0) return;
-    row->verdict = VERDICT_UNSTABLE;
-    snprintf(row->reason, sizeof row->reason, "its setup chose '%s' for the base and '%s' now",
-             base->note, candidate->note);
+    if (!verdict_is_change(row->verdict) || strcmp(base->note, candidate->note) == 0) return;
+    row_decide(row, VERDICT_UNSTABLE, "its setup chose '%s' for the base and '%s' now", base->note,
+               candidate->note);
 }
 
 /* What a side lacks because the launch was not made to its end. It counts among the cases of the
@@ -185,8 +182,8 @@ static int judge(struct gate_run *run, struct stored_run *stored, bool whole, do
     for (int i = 0; status == 0 && i < comparison->count; i++) {
         if (!is_unmeasured(run, &comparison->rows[i], whole)) continue;
         cases[count + unmeasured++] = (struct twin_case){.turns = 0};
-        comparison->rows[i].verdict = VERDICT_INCONCLUSIVE;
-        strcpy(comparison->rows[i].reason, "the gate ended before it was measured");
+        row_decide(&comparison->rows[i], VERDICT_INCONCLUSIVE,
+                   "the gate ended before it was measured");
     }
     if (status == 0) *layout = twin_judge(cases, count + unmeasured);
     for (int i = 0; status == 0 && i < count; i++) {

@@ -123,9 +123,8 @@ static bool is_tested(const struct comparison_row *row)
 /* The case changed by its own test, but not after the correction. */
 static void take_back(struct comparison_row *row)
 {
-    row->verdict = VERDICT_INCONCLUSIVE;
-    snprintf(row->reason, sizeof row->reason,
-             "changed by itself, but not at the false discovery rate of all cases");
+    row_decide(row, VERDICT_INCONCLUSIVE,
+               "changed by itself, but not at the false discovery rate of all cases");
     comparison_row_doubt(row);
 }
 

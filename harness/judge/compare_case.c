@@ -148,19 +148,10 @@ static void find_noise(struct comparison_row *row, const struct timings *timings
 
 /* -------------------------------------------------------------- verdict -- */
 
-static enum verdict set(struct comparison_row *row, enum verdict verdict, const char *before,
-                        const char *reason)
-{
-    snprintf(row->reason, sizeof row->reason, "%s%s", before, reason);
-    return verdict;
-}
-
 static enum verdict of_failure(struct comparison_row *row, const struct timing *failed)
 {
-    char before[32];
-    snprintf(before, sizeof before, "%s%s", status_name((enum case_status)failed->status),
-             failed->reason[0] ? ": " : "");
-    return set(row, VERDICT_ERROR, before, failed->reason);
+    return row_decide(row, VERDICT_ERROR, "%s%s%s", status_name((enum case_status)failed->status),
+                      failed->reason[0] ? ": " : "", failed->reason);
 }
 
 /* A case that is missing in some launches has times only from those that went well, which
@@ -173,14 +164,14 @@ static enum verdict of_lost(struct comparison_row *row, const struct comparing *
     int lost = presence == PRESENT_IN_ALL     ? launches - candidate->count
                : presence == PRESENT_IN_PAIRS ? absent_rounds(candidate, comparing->candidate, base)
                                               : 0;
-    char count[64];
     if (presence == PRESENT_IN_PAIRS) launches = candidate->count + lost;
-    snprintf(count, sizeof count, "%d of %d launches", lost, launches);
-    if (lost > 0) return set(row, VERDICT_MISSING, "the candidate does not have it in ", count);
+    if (lost > 0)
+        return row_decide(row, VERDICT_MISSING,
+                          "the candidate does not have it in %d of %d launches", lost, launches);
     lost = presence == PRESENT_IN_PAIRS ? lost_rounds(base, candidate) : 0;
-    snprintf(count, sizeof count, "%d of %d launches", lost, candidate->count);
-    if (lost > 0) return set(row, VERDICT_INCOMPARABLE, "the base does not have it in ", count);
-    return VERDICTS;
+    if (lost == 0) return VERDICTS;
+    return row_decide(row, VERDICT_INCOMPARABLE, "the base does not have it in %d of %d launches",
+                      lost, candidate->count);
 }
 
 /* Unknown work on both sides, as in some imported files, is equal. */
@@ -199,12 +190,11 @@ static enum verdict of_redefined(struct comparison_row *row, const struct side_f
         bool same_work = is_same(b->bytes, c->bytes) && is_same(b->ops, c->ops);
         if (same_work && strcmp(b->input, c->input) == 0) continue;
         row->tags |= TAG_REDEFINED;
-        if (same_work) return set(row, VERDICT_INCOMPARABLE, "", "its input is another file");
-        snprintf(row->reason, sizeof row->reason,
-                 "the definition of its work differs (%.15g bytes, %.15g operations; now %.15g, "
-                 "%.15g)",
-                 b->bytes, b->ops, c->bytes, c->ops);
-        return VERDICT_INCOMPARABLE;
+        if (same_work) return row_decide(row, VERDICT_INCOMPARABLE, "its input is another file");
+        return row_decide(row, VERDICT_INCOMPARABLE,
+                          "the definition of its work differs (%.15g bytes, %.15g "
+                          "operations; now %.15g, %.15g)",
+                          b->bytes, b->ops, c->bytes, c->ops);
     }
     return VERDICTS;
 }
@@ -218,36 +208,35 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
     enum verdict verdict;
     if (failed) return of_failure(row, failed);
     if (is_skipped(candidate))
-        return set(row, VERDICT_MISSING, candidate->count ? "skipped: " : "",
-                   candidate->count ? first_with(candidate, STATUS_SKIPPED)->reason
-                                    : "the candidate does not have it");
+        return row_decide(row, VERDICT_MISSING, "%s%s", candidate->count ? "skipped: " : "",
+                          candidate->count ? first_with(candidate, STATUS_SKIPPED)->reason
+                                           : "the candidate does not have it");
     if (is_skipped(base))
-        return set(row, VERDICT_NEW, "",
-                   base->count ? "the base skipped it" : "the base does not have it");
+        return row_decide(row, VERDICT_NEW, "%s",
+                          base->count ? "the base skipped it" : "the base does not have it");
     if ((failed = failure(base)))
-        return set(row, VERDICT_INCOMPARABLE,
-                   "the base has no time: ", status_name((enum case_status)failed->status));
+        return row_decide(row, VERDICT_INCOMPARABLE, "the base has no time: %s",
+                          status_name((enum case_status)failed->status));
     if ((verdict = of_lost(row, comparing, base, candidate)) != VERDICTS) return verdict;
     if ((verdict = of_redefined(row, base, candidate)) != VERDICTS) return verdict;
     if (mostly_unstable(base) || mostly_unstable(candidate)) {
         bool is_base = mostly_unstable(base);
-        return set(row, VERDICT_UNSTABLE, is_base ? "the base: " : "the candidate: ",
-                   first_with(is_base ? base : candidate, STATUS_UNSTABLE)->reason);
+        return row_decide(row, VERDICT_UNSTABLE, "%s%s", is_base ? "the base: " : "the candidate: ",
+                          first_with(is_base ? base : candidate, STATUS_UNSTABLE)->reason);
     }
     if (difference[0] && !comparing->options->across) {
         row->tags |= comparing->key_tags;
-        return set(row, VERDICT_INCOMPARABLE, "", difference);
+        return row_decide(row, VERDICT_INCOMPARABLE, "%s", difference);
     }
     if (base->valid == 0 || candidate->valid == 0)
-        return set(row, VERDICT_INCOMPARABLE, "",
-                   comparing->by_limits          ? "no baseline of its group, and no ceiling"
-                   : comparing->options->speedup ? "no baseline of its group"
-                                                 : COMPARE_NO_TIME);
+        return row_decide(row, VERDICT_INCOMPARABLE, "%s",
+                          comparing->by_limits          ? "no baseline of its group, and no ceiling"
+                          : comparing->options->speedup ? "no baseline of its group"
+                                                        : COMPARE_NO_TIME);
     int least = comparing->options->least_launches;
     if (row->launches >= least) return VERDICTS;
-    snprintf(row->reason, sizeof row->reason, "%d launch%s, and this needs %d on each side",
-             row->launches, row->launches == 1 ? "" : "es", least);
-    return VERDICT_INCOMPARABLE;
+    return row_decide(row, VERDICT_INCOMPARABLE, "%d launch%s, and this needs %d on each side",
+                      row->launches, row->launches == 1 ? "" : "es", least);
 }
 
 /* ----------------------------------------------------------------- tags -- */
@@ -352,7 +341,7 @@ static double threshold_of(struct comparing *comparing, const struct side_figure
 void compare_lost_case(struct comparing *comparing, const struct case_id *id)
 {
     struct comparison_row *row = comparison_add_row(comparing->comparison, id);
-    row->verdict = set(row, VERDICT_MISSING, "", "the suite has it, and neither side measured it");
+    row_decide(row, VERDICT_MISSING, "the suite has it, and neither side measured it");
 }
 
 int compare_case(struct comparing *comparing, struct side_figures *base,
@@ -397,9 +386,6 @@ int compare_case(struct comparing *comparing, struct side_figures *base,
     row->verdict = compare_judge(row, comparing, base, candidate, change);
     row->mde = compare_detectable(row, comparing, base, candidate);
     set_tags(row, comparing, base, candidate);
-    bool changed = row->verdict == VERDICT_REGRESSED || row->verdict == VERDICT_IMPROVED;
-    if (changed && (row->tags & TAG_CLOCK))
-        row->verdict = set(row, VERDICT_UNSTABLE, "", "the clock differed, the cycles did not");
     find_noise(row, comparing->base, base);
     find_noise(row, comparing->candidate, candidate);
     comparison_row_doubt(row);

@@ -64,12 +64,6 @@ double compare_detectable(const struct comparison_row *row, const struct compari
 
 /* -------------------------------------------------------------- verdict -- */
 
-static enum verdict set(struct comparison_row *row, enum verdict verdict, const char *reason)
-{
-    snprintf(row->reason, sizeof row->reason, "%s", reason);
-    return verdict;
-}
-
 static double p_of(const struct side_figures *base, const struct side_figures *candidate,
                    double shift, enum side side)
 {
@@ -105,13 +99,6 @@ static struct findings test_case(struct comparison_row *row, const struct side_f
     };
 }
 
-static enum verdict of_fence(struct comparison_row *row)
-{
-    snprintf(row->reason, sizeof row->reason, "runs of this case differ by up to %.3g %% anyway",
-             100 * row->fence);
-    return VERDICT_INCONCLUSIVE;
-}
-
 enum verdict compare_judge(struct comparison_row *row, const struct comparing *comparing,
                            const struct side_figures *base, const struct side_figures *candidate,
                            struct interval change)
@@ -122,18 +109,23 @@ enum verdict compare_judge(struct comparison_row *row, const struct comparing *c
     struct findings found = test_case(row, base, candidate, change);
     if ((found.slower || found.faster) && (weak || unfenced || options->at_most_suspect)) {
         if (found.faster) row->tags |= TAG_FASTER;
-        return set(row, VERDICT_SUSPECT,
-                   weak ? "too few launches to prove it" : "confirm it with launches side by side");
+        return row_decide(row, VERDICT_SUSPECT, "%s",
+                          weak ? "too few launches to prove it"
+                               : "confirm it with launches side by side");
     }
     if (found.slower) return VERDICT_REGRESSED;
     if (found.faster) return VERDICT_IMPROVED;
-    if (found.fenced) return of_fence(row);
+    if (found.fenced)
+        return row_decide(row, VERDICT_INCONCLUSIVE,
+                          "runs of this case differ by up to %.3g %% anyway", 100 * row->fence);
     if (row->noise > NOISE_MOST_THRESHOLDS * row->threshold)
-        return set(row, VERDICT_UNSTABLE,
-                   "unchanged code varies by more than 2.5 times the threshold here");
+        return row_decide(row, VERDICT_UNSTABLE,
+                          "unchanged code varies by more than 2.5 times the threshold here");
     if (found.not_slower && row->quantum > row->threshold)
-        return set(row, VERDICT_INCONCLUSIVE, "the clock's steps are coarser than the threshold");
+        return row_decide(row, VERDICT_INCONCLUSIVE,
+                          "the clock's steps are coarser than the threshold");
     if (found.not_slower) return VERDICT_PASS;
-    return set(row, VERDICT_INCONCLUSIVE,
-               weak ? "too few launches to prove anything" : "the interval straddles the floor");
+    return row_decide(row, VERDICT_INCONCLUSIVE, "%s",
+                      weak ? "too few launches to prove anything"
+                           : "the interval straddles the floor");
 }

@@ -15,12 +15,22 @@ const char *evidence_name(enum evidence evidence)
     return names[evidence];
 }
 
+enum verdict row_decide(struct comparison_row *row, enum verdict verdict, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(row->reason, sizeof row->reason, format, arguments);
+    va_end(arguments);
+    return row->verdict = verdict;
+}
+
 void comparison_row_doubt(struct comparison_row *row)
 {
-    if (!row->noisy[0] || (row->verdict != VERDICT_PASS && row->verdict != VERDICT_INCONCLUSIVE))
-        return;
-    row->verdict = VERDICT_UNSTABLE;
-    snprintf(row->reason, sizeof row->reason, "noisy: %s", row->noisy);
+    bool found_none = row->verdict == VERDICT_PASS || row->verdict == VERDICT_INCONCLUSIVE;
+    if (verdict_is_change(row->verdict) && (row->tags & TAG_CLOCK))
+        row_decide(row, VERDICT_UNSTABLE, "the clock differed, the cycles did not");
+    else if (found_none && row->noisy[0])
+        row_decide(row, VERDICT_UNSTABLE, "noisy: %s", row->noisy);
 }
 
 struct comparison_row *comparison_add_row(struct comparison *comparison, const struct case_id *id)

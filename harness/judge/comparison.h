@@ -49,7 +49,12 @@ struct comparison_row {
     char noisy[CAUSE_TEXT];
 };
 
-/* Noisy times prove a change at most: any other verdict of a test becomes UNSTABLE. */
+/* Set its verdict, and why. Returns the verdict. */
+enum verdict row_decide(struct comparison_row *row, enum verdict verdict, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What a test found becomes UNSTABLE: a change, where the clock explains it; all else, where times
+ * are noisy, which prove a change at most. */
 void comparison_row_doubt(struct comparison_row *row);
 
 /* Where a report has a row, from the top. */

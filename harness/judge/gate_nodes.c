@@ -88,8 +88,8 @@ static void find_changes(struct nodes_case *cases, int count, double alpha, bool
 /* Whether a node's own gate found what the fleet did not, or the other way round. */
 static bool contradicts(enum verdict own, enum verdict all)
 {
-    bool changed = own == VERDICT_REGRESSED || own == VERDICT_IMPROVED;
-    bool all_changed = all == VERDICT_REGRESSED || all == VERDICT_IMPROVED;
+    bool changed = verdict_is_change(own);
+    bool all_changed = verdict_is_change(all);
     bool same = own == VERDICT_PASS || own == VERDICT_UNCHANGED;
     return (changed && own != all) || (all_changed && same);
 }

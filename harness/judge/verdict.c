@@ -54,10 +54,15 @@ static const enum verdict compared[] = {VERDICT_REGRESSED,    VERDICT_SUSPECT,  
                                         VERDICT_INCONCLUSIVE, VERDICT_IMPROVED, VERDICT_PASS,
                                         VERDICT_UNCHANGED};
 
+bool verdict_is_change(enum verdict verdict)
+{
+    return verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED;
+}
+
 bool verdict_is_judged(enum verdict verdict)
 {
-    return verdict == VERDICT_PASS || verdict == VERDICT_UNCHANGED || verdict == VERDICT_IMPROVED ||
-           verdict == VERDICT_REGRESSED || verdict == VERDICT_SUSPECT;
+    return verdict_is_change(verdict) || verdict == VERDICT_PASS || verdict == VERDICT_UNCHANGED ||
+           verdict == VERDICT_SUSPECT;
 }
 
 bool verdict_nothing_compared(const struct verdict_tally *tally)

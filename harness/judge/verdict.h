@@ -45,6 +45,9 @@ const char *tag_name(int bit);       /* name of tag 1 << bit, bit < TAGS */
 /* "CLOCK BIMODAL"; "" for none. */
 void tags_text(unsigned tags, char *out, int size);
 
+/* Whether a change is shown: slower, or faster. */
+bool verdict_is_change(enum verdict verdict);
+
 /* Whether the verdict says what became of the case, rather than why that is not known. */
 bool verdict_is_judged(enum verdict verdict);
 
