@@ -68,24 +68,12 @@ struct aways {
     int count;
 };
 
-static int by_cohort_and_card(const struct fleet *fleet, const struct fleet_value *x,
-                              const struct fleet_value *y)
+static int by_cohort_and_card(const void *left, const void *right, void *about)
 {
+    const struct fleet_value *x = left, *y = right;
+    const struct fleet *fleet = about;
     int a = fleet->cards[x->card].cohort, b = fleet->cards[y->card].cohort;
     return a != b ? (a > b) - (a < b) : (x->card > y->card) - (x->card < y->card);
-}
-
-/* The values of a case are few: a card has one per launch. */
-static void sort_case(const struct fleet *fleet, struct fleet_value *values, int count)
-{
-    for (int gap = count / 2; gap > 0; gap /= 2)
-        for (int i = gap; i < count; i++) {
-            struct fleet_value moved = values[i];
-            int at = i;
-            for (; at >= gap && by_cohort_and_card(fleet, &moved, &values[at - gap]) < 0; at -= gap)
-                values[at] = values[at - gap];
-            values[at] = moved;
-        }
 }
 
 /* The median over a card's launches, as a logarithm. */
@@ -128,7 +116,7 @@ static void hold_against(struct aways *aways, const struct fleet_value *values, 
 static void add_case(struct fleet *fleet, struct aways *aways, struct fleet_value *values,
                      int count, double *scratch)
 {
-    sort_case(fleet, values, count);
+    qsort_r(values, (size_t)count, sizeof *values, by_cohort_and_card, fleet);
     for (int i = 0, next; i < count; i = next) {
         int cohort = fleet->cards[values[i].card].cohort;
         for (next = i; next < count && fleet->cards[values[next].card].cohort == cohort;)
