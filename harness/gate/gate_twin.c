@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/exit_code.h"
 #include "base/text.h"
 #include "gate/gate_run_state.h"
 #include "object/object_file.h"

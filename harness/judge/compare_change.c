@@ -1,6 +1,5 @@
 /* compare_change.c - by how much one case changed, and whether that is shown. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "judge/compare_parts.h"

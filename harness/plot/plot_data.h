@@ -11,7 +11,6 @@
 #include <math.h>
 
 #include "base/text.h"
-#include "base/units.h"
 #include "plot/plot.h"
 #include "plot/plot_rows.h"
 

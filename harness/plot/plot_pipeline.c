@@ -1,7 +1,6 @@
 /* plot_pipeline.c - the data of plots/pipeline.gp. For cases with spans: when the stages of
  * some batches ran, one line per stream. For others: the sums of the stages laid end
  * to end, with the time of a launch below them. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/stats.h"

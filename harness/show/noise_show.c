@@ -12,8 +12,6 @@
 #include "judge/noise.h"
 #include "store/store_gate.h"
 
-enum { FORMAT = 1 };
-
 static const char *const legend =
     "p50, p95 and max: by how much the two launches of a pair differ. floor: what ten rounds of a "
     "gate must exceed in a case that has not yet twenty blocks of three sessions of its own.";
@@ -103,7 +101,7 @@ static int write_json(FILE *out, const struct known *known, int count)
     struct json json;
     json_begin(&json, out, 2);
     json_begin_object(&json);
-    json_int_member(&json, "format", FORMAT);
+    json_int_member(&json, "format", 1);
     json_array_member(&json, "devices");
     for (int i = 0; i < count; i++)
         device_value(&json, &known[i]);
