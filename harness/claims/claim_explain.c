@@ -1,9 +1,8 @@
 /* claim_explain.c - why a claim got its verdict, in one line of measured facts. */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "claims/claim_ledger.h"
 #include "show/show.h"
@@ -12,19 +11,7 @@
 static const double WORTH_SAYING = 0.05;
 
 /* A clause; clauses are parted by "; ". */
-__attribute__((format(printf, 2, 3))) static void say(struct claim_finding *finding,
-                                                      const char *format, ...)
-{
-    size_t used = strlen(finding->why);
-    va_list arguments;
-    if (used && used + 3 < sizeof finding->why) {
-        strcpy(finding->why + used, "; ");
-        used += 2;
-    }
-    va_start(arguments, format);
-    vsnprintf(finding->why + used, sizeof finding->why - used, format, arguments);
-    va_end(arguments);
-}
+#define say(finding, ...) text_add((finding)->why, sizeof(finding)->why, "; ", __VA_ARGS__)
 
 /* ------------------------------------------------------------ not measured -- */
 

@@ -234,9 +234,8 @@ static int write_json(FILE *out, const struct claim_ledger *ledger)
         finding_element(&json, &ledger->item[i]);
     json_end(&json);
     json_object_member(&json, "counts");
-    for (int v = 0; v < CLAIM_VERDICTS; v++) {
+    for (int v = 0; v < CLAIM_VERDICTS; v++)
         json_int_member(&json, claim_verdict_name(v), ledger->verdicts[v]);
-    }
     return json_finish(&json);
 }
 
