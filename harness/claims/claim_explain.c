@@ -13,8 +13,6 @@ static const double WORTH_SAYING = 0.05;
 /* A clause; clauses are parted by "; ". */
 #define say(finding, ...) text_add((finding)->why, sizeof(finding)->why, "; ", __VA_ARGS__)
 
-/* ------------------------------------------------------------ not measured -- */
-
 static void say_absent(struct claim_finding *finding)
 {
     const struct claim *claim = finding->claim;
@@ -35,8 +33,6 @@ static void say_absent(struct claim_finding *finding)
     }
     if (finding->row[CLAIM_MORE] && !finding->why[0]) say(finding, "the run has no such figure");
 }
-
-/* ----------------------------------------------------------------- verdict -- */
 
 /* "less than claimed, by a factor of 16": of the effect. */
 static void say_factor(struct claim_finding *finding)
@@ -72,8 +68,6 @@ static void say_size(struct claim_finding *finding)
     else
         say(finding, x->mid < none ? "the other way round" : "not the claimed size");
 }
-
-/* ------------------------------------------------------------------- facts -- */
 
 /* Where a side waits for the device inside its launch, only the host's clock can time it. */
 static void say_clock(struct claim_finding *finding)

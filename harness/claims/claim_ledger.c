@@ -8,8 +8,6 @@
 #include "suite/plan.h"
 #include "suite/suite_file.h"
 
-/* -------------------------------------------------------------- verdict -- */
-
 /* Of the distance from 1: "7-8x" is said of 6.4 too; at the least what two decimals hide. */
 static const double SLACK = 0.1, LEAST_SLACK = 0.005;
 
@@ -60,8 +58,6 @@ enum claim_verdict claim_judge(const struct claim *claim, struct interval measur
         return judge(claim, (1 - SLACK) * claim->least, (1 + SLACK) * claim->most, measured);
     return is_inside(measured.mid, claim->least, claim->most) ? CLAIM_HOLDS : CLAIM_FAILS;
 }
-
-/* --------------------------------------------------------------- ledger -- */
 
 /* The row of a claim's case: one that is ok before one that is not. */
 static const struct view_row *row_of(const struct view *view, const struct claim_case *side)

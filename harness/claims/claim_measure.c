@@ -79,8 +79,6 @@ static int ratio_apart(const struct claim_finding *finding, const struct case_re
     return 0;
 }
 
-/* ---------------------------------------------------------------- launch -- */
-
 static bool is_time(const struct claim_finding *finding)
 {
     return finding->claim->quantity == CLAIM_TIME || finding->claim->quantity == CLAIM_WALL;

@@ -69,8 +69,6 @@ static void judge_governor(const struct doctor_facts *facts, struct doctor_findi
                   "compare over several launches (--launches), or measure on bare metal");
 }
 
-/* ----------------------------------------------------------- the program -- */
-
 static void judge_database(const struct doctor_facts *facts, struct doctor_finding *finding)
 {
     if (facts->database_error[0]) {

@@ -50,8 +50,6 @@ struct metric_help {
     const char *name, *help;
 };
 
-/* ----------------------------------------------------------------- a run -- */
-
 enum { METRICS = 7 };
 
 static const struct metric_help metrics[METRICS] = {
@@ -116,8 +114,6 @@ void export_prometheus(FILE *out, const struct view *view)
     for (int metric = 0; metric < METRICS; metric++)
         write_metric(out, view, metric);
 }
-
-/* --------------------------------------------------------------- a fleet -- */
 
 /* Of a card; `further` may have no name. */
 static void write_card(FILE *out, const char *name, const struct fleet *fleet,

@@ -15,8 +15,6 @@ struct calibrating {
     double start_s;
 };
 
-/* ---------------------------------------------------------------- resume -- */
-
 static int resume(struct calibrating *calibrating)
 {
     struct gate_run *run = &calibrating->run;
@@ -41,8 +39,6 @@ static int check_device(struct gate_run *run)
     const struct timings *base = &run->pool[ARM_BASE];
     return gate_check_device(run, base->run.launches[base->run.launch_count - 1].id);
 }
-
-/* ---------------------------------------------------------------- blocks -- */
 
 /* Over the launches [from, to) of a case whose rows begin there. */
 static double median_time(const struct timing *row, const struct timing *end, int from, int to)

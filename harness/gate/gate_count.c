@@ -31,8 +31,6 @@ static struct counted_case *case_of(struct counting *counting, const struct case
     return added;
 }
 
-/* ---------------------------------------------------------------- launches -- */
-
 static int take_profiles(struct counting *counting, enum arm arm, const struct stored_run *stored,
                          struct profile **profiles)
 {
@@ -93,8 +91,6 @@ static const char *differing_filter(const struct counting *counting, char filter
     if (differ == 0) return NULL;
     return named ? filter : counting->run->filter ? counting->run->filter : "*";
 }
-
-/* ----------------------------------------------------------------- verdicts -- */
 
 /* Rows that failed, are new or missing, or are not comparable for more than the times that were not
  * taken (other work, another device), were settled by comparing. */

@@ -8,8 +8,6 @@
 #include "show/comparison_formats.h"
 #include "store/store_gate.h"
 
-/* ---------------------------------------------------------------- noise -- */
-
 int gate_read_noise(struct gate_run *run)
 {
     const char *id = run->pool[ARM_BASE].run.launches[0].id;
@@ -60,8 +58,6 @@ int gate_keep_noise(const struct gate_run *run)
     }
     return 0;
 }
-
-/* ------------------------------------------------------------- verdicts -- */
 
 /* A base that hardly works must not look like one that passed. */
 static void note_coverage(struct comparison *comparison)

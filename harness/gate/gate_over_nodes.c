@@ -36,8 +36,6 @@ static void release(struct member *member)
     *member = (struct member){0};
 }
 
-/* ---------------------------------------------------------------- reading -- */
-
 /* Both launches of a round. 1: they are there, 0: not, -1 with assay_error. */
 static int read_round(struct member *member, struct store *store, int round)
 {
@@ -128,8 +126,6 @@ int over_read(struct over *over, const char *path)
         lose(over, store_shown(path, shown), "no gate of two programs is in it");
     return status;
 }
-
-/* -------------------------------------------------------- who is compared -- */
 
 static void drop(struct over *over, int at, const char *why)
 {

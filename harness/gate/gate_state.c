@@ -48,8 +48,6 @@ void gate_end(struct gate_run *run)
     free(run->cases);
 }
 
-/* ------------------------------------------------------------- launches -- */
-
 /* The arms of a round share their inputs and their order; the null arm has others, as
  * another launch of the base would. Of a simulated device the seed is the luck of
  * the launch as well, which no two of them share. */

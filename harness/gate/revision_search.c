@@ -13,8 +13,6 @@
 
 enum { MOST_SAID = 1 << 16, MOST_ARGUMENTS = 12 };
 
-/* --------------------------------------------------------------------- git -- */
-
 /* Run git with these words and keep what it says, on either stream. Its exit status, or -1. */
 static int git(const char *const *words, char *said, size_t size)
 {
@@ -71,8 +69,6 @@ bool revision_is_dirty(void)
     return git(words, said, sizeof said) == 0 && said[0];
 }
 
-/* ------------------------------------------------------------------- steps -- */
-
 /* The hash that a text begins with. -1 with assay_error. */
 static int take_commit(char commit[REVISION_COMMIT], const char *from)
 {
@@ -115,8 +111,6 @@ static enum search_end come_to(struct revision_search *search, int status, char 
     text_copy(search->commit, sizeof search->commit, next);
     return SEARCH_GOES_ON;
 }
-
-/* -------------------------------------------------------------------- whole -- */
 
 static enum search_end step(struct revision_search *search, const char *const *words)
 {

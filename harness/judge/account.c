@@ -9,8 +9,6 @@ const char *account_term_name(int term)
     return names[term];
 }
 
-/* ---------------------------------------------------------------- launches -- */
-
 /* One for both sides: that of an empty kernel is of the device, not of the code. */
 static double start_of(const struct account_facts *base, const struct account_facts *candidate)
 {
@@ -43,8 +41,6 @@ static double known(double value)
 {
     return isnan(value) ? 0 : value;
 }
-
-/* -------------------------------------------------------------------- work -- */
 
 static double logarithmic_mean(double a, double b)
 {
@@ -90,8 +86,6 @@ static void divide_work(struct account *account, const struct account_facts *bas
         term_ns[TERM_INSTRUCTIONS] = mean_ns * weighed(1 - part, instructions);
     term_ns[TERM_WAITS] = -mean_ns * (weighed(1 - part, issued) + weighed(part, moved));
 }
-
-/* ------------------------------------------------------------------- whole -- */
 
 struct account account_make(const struct account_facts *base, const struct account_facts *candidate)
 {

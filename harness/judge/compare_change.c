@@ -7,8 +7,6 @@
 
 static const double CONFIDENCE = 0.95;
 
-/* ------------------------------------------------------------- interval -- */
-
 /* With one launch on each side: from the intervals of the two medians, at their far ends. */
 static struct interval sample_interval(const struct comparing *comparing,
                                        const struct side_figures *base,
@@ -60,8 +58,6 @@ double compare_detectable(const struct comparison_row *row, const struct compari
     }
     return detectable_effect(row->floor, variance, COMPARE_ALPHA);
 }
-
-/* -------------------------------------------------------------- verdict -- */
 
 static double p_of(const struct side_figures *base, const struct side_figures *candidate,
                    double shift, enum side side)

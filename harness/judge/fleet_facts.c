@@ -6,8 +6,6 @@
 #include "base/units.h"
 #include "device/nvml.h"
 
-/* -------------------------------------------------------------- failures -- */
-
 enum end { END_FINE, END_WRONG, END_LOST, END_ELSE };
 
 static enum end end_of(const struct fleet_value *values, int count)
@@ -47,8 +45,6 @@ void fleet_count_failures(struct fleet *fleet, const struct fleet_value *values,
         fleet->cards[values[i].card].lost += end == END_LOST;
     }
 }
-
-/* ----------------------------------------------------------------- facts -- */
 
 double fleet_count(int64_t count)
 {
@@ -150,8 +146,6 @@ static void say_failures(struct fleet_card *card)
         SAY(card, "%d case%s lost, which others have", card->lost, card->lost == 1 ? "" : "s");
     }
 }
-
-/* -------------------------------------------------------------- measures -- */
 
 /* "2.1 % slower (p = 3e-07)": a longer time, a lower rate or a lower clock. */
 static void say_measure(const struct fleet *fleet, struct fleet_card *card, int measure)

@@ -137,8 +137,6 @@ double noise_floor(const struct noise *noise, const struct case_id *id, double t
     return 3 * noise->pooled[noise_decade(first ? first->time_ns : time_ns)] / sqrt(rounds);
 }
 
-/* ---------------------------------------------------------------- bands -- */
-
 struct noise_pair noise_pair_of(double one_ns, double other_ns)
 {
     double larger = fmax(one_ns, other_ns), smaller = fmin(one_ns, other_ns);

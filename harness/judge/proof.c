@@ -6,8 +6,6 @@
 #include "base/rng.h"
 #include "judge/timings.h"
 
-/* ------------------------------------------------------------- one case -- */
-
 /* The items of a fact, one after another; "" behind the last. */
 static void next_item(const char **rest, char out[FINGERPRINT_FACT])
 {
@@ -75,8 +73,6 @@ bool proof_holds(const struct fingerprint *base, const struct fingerprint *candi
         host_differs(base, candidate, why);
     return why[0] == '\0';
 }
-
-/* ------------------------------------------------------------ all cases -- */
 
 static int by_case(const void *a, const void *b)
 {

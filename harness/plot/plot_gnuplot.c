@@ -11,8 +11,6 @@
 #include "base/temp_folder.h"
 #include "plot/plot_gnuplot.h"
 
-/* ------------------------------------------------------------------ output -- */
-
 static bool is_terminal(const char *output)
 {
     return strcmp(output, "-") == 0;
@@ -46,8 +44,6 @@ int gnuplot_output_check(const char *output)
     out_file_close(&file, -1);
     return 0;
 }
-
-/* ------------------------------------------------------------------- files -- */
 
 struct files {
     struct temp_folder folder; /* of this process alone */
@@ -114,8 +110,6 @@ static int picture_place(const struct files *files, const char *output)
     if (out_file_replace(&file, output)) return -1;
     return out_file_close(&file, out_file_append(&file, files->picture));
 }
-
-/* ----------------------------------------------------------------- running -- */
 
 /* gnuplot's messages as one line, without warnings; runs of blanks become one. */
 static void read_said(FILE *from, char *out, size_t size)

@@ -52,8 +52,6 @@ static int panels_choose(struct panel *panels, const struct plot *plot,
     return count;
 }
 
-/* ------------------------------------------------------------------- writing -- */
-
 /* "+10.0 %" of a change; "driver 570 -> 580" of a border. */
 static void change_label(const struct history *history, const struct history_series *series,
                          const struct history_change *change, char *out, size_t size)

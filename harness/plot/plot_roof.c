@@ -8,8 +8,6 @@
 /* Lines closer than this, in decades of the axis, share a label: the height of a text. */
 static const double LABEL_SHARE = 0.045;
 
-/* ----------------------------------------------------------------- finding -- */
-
 struct finder {
     struct plot *plot;
     const char *device;
@@ -56,8 +54,6 @@ int roof_find(struct plot *plot)
     plot_note(plot, "; ", "ceilings of run %.8s, %.10s", finder.id, finder.started_at);
     return 0;
 }
-
-/* ----------------------------------------------------------------- drawing -- */
 
 /* A line: of operations (h), of bytes (d), or of bytes in the second panel alone (m). */
 struct line {

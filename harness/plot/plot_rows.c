@@ -51,8 +51,6 @@ int plot_keep_group(const struct view_row **row, int count, double widest)
     return best_end - best;
 }
 
-/* ------------------------------------------------------------------- tasks -- */
-
 const char *plot_pair(const char *shape, int index, int *length)
 {
     for (shape += strspn(shape, " "); index > 0 && *shape; index--) {
@@ -128,8 +126,6 @@ int plot_keep_task(const struct view_row **row, int count)
     free(list);
     return kept;
 }
-
-/* ------------------------------------------------------------------- names -- */
 
 /* Whether one of the pairs of a shape that are in `mask` is this one. */
 static bool has_pair(const char *shape, unsigned mask, const char *pair, int length)

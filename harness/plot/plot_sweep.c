@@ -15,8 +15,6 @@ struct picture {
     struct plot_extent extent;
 };
 
-/* ---------------------------------------------------------------- quantities -- */
-
 static double value(const struct picture *picture, const struct view_row *row, double time_ns)
 {
     const struct case_work *work = &row->result.work;
@@ -38,8 +36,6 @@ static void quantity_choose(struct picture *picture)
     picture->quantity = picture->sweep.is_ops ? PLOT_OP_RATE : PLOT_BYTE_RATE;
     if (!(value(picture, row, row->result.time_ns) > 0)) picture->quantity = PLOT_TIME;
 }
-
-/* ---------------------------------------------------------------- ceilings -- */
 
 static bool binds(const struct sweep *sweep, const char *ceiling)
 {
@@ -72,8 +68,6 @@ static void extent(struct picture *picture, const struct ceilings *ceilings)
         if (is_drawn(picture, &ceilings->item[i]))
             picture->extent.top = fmax(picture->extent.top, ceilings->item[i].rate);
 }
-
-/* ------------------------------------------------------------------- lines -- */
 
 static void memory_line(struct plot *plot, const char *name, double size)
 {
@@ -112,8 +106,6 @@ static void ceiling_lines(struct plot *plot, const struct picture *picture)
         plot_line(plot, NULL, text, "h\t%.9g", c->rate / picture->scale->factor);
     }
 }
-
-/* ------------------------------------------------------------------ blocks -- */
 
 static void head(struct plot *plot, const struct picture *picture)
 {

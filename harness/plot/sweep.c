@@ -94,8 +94,6 @@ static struct span choose(struct sweep_point *points, int count)
     return best;
 }
 
-/* ----------------------------------------------------------------- curves -- */
-
 /* The number of a row's curve; SWEEP_MAX_CURVES: there are too many. */
 static int curve_for(struct sweep *sweep, const struct view_row *row)
 {

@@ -6,8 +6,6 @@
 #include "show/comparison_formats.h"
 #include "show/show.h"
 
-/* ---------------------------------------------------------- what was measured -- */
-
 static void measured(const struct view *view, char *out)
 {
     const struct stored_run *run = view->run;
@@ -18,8 +16,6 @@ static void measured(const struct view *view, char *out)
              run->run.simulated ? " (simulated)" : "", run->launch_count,
              run->launch_count == 1 ? "" : "es", counts[0] ? counts : "no case was measured");
 }
-
-/* ------------------------------------------------------------- the baselines -- */
 
 /* The fastest kernel of each group against its baseline or, where it has none, its bound. */
 struct standing {
@@ -103,8 +99,6 @@ static void against_baselines(const struct view *view, char *out)
                  standing.bounds, standing.bounds == 1 ? "" : "s",
                  exp(standing.bound_log_sum / standing.bounds));
 }
-
-/* ----------------------------------------------------- another run, or claims -- */
 
 static void against_run(const struct comparison *comparison, char *out)
 {

@@ -24,8 +24,6 @@ static void fold_end(FILE *out)
     fputs("\n</details>\n", out);
 }
 
-/* ------------------------------------------------------------ one screen -- */
-
 static void head(FILE *out, const struct comparison *comparison)
 {
     char text[WORDS_LINE];
@@ -66,8 +64,6 @@ static void changes(FILE *out, const struct comparison *comparison)
     else if (count == 0)
         fputs("\nNo case is shown to have changed.\n", out);
 }
-
-/* ------------------------------------------------------------- the folds -- */
 
 /* Nothing is to be told of these but how many they are. */
 static bool is_fine(const struct comparison_row *row)

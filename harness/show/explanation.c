@@ -11,8 +11,6 @@
 #include "show/comparison_formats.h"
 #include "show/view.h"
 
-/* ------------------------------------------------------------------- facts -- */
-
 /* The case's profile in any launch: what is counted is the same in all of them. NULL: none. */
 static const struct profile *profile_of(const struct stored_run *run,
                                         struct profile *const *profiles, const struct case_id *id)
@@ -82,8 +80,6 @@ static bool has_kernel(const struct profile *profile)
         if (profile->kernels[i].activity == CUPTI_KERNEL) return true;
     return false;
 }
-
-/* ------------------------------------------------------------------- cases -- */
 
 static void explain(struct explained_case *one, const struct view_row *const row[2],
                     const struct stored_run *const run[2], struct profile *const *const profiles[2])

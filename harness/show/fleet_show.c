@@ -11,8 +11,6 @@
 
 enum { COMMIT = 8 };
 
-/* ------------------------------------------------------------------ table -- */
-
 static void heading(FILE *out, const struct fleet_cohort *cohort, int width)
 {
     char spread[UNITS_MAX], least[UNITS_MAX], line[1024];
@@ -94,8 +92,6 @@ int fleet_print(FILE *out, const struct fleet *fleet, bool all, int width)
     summary(out, fleet, width);
     return ferror(out) ? assay_error("cannot write the fleet: %s", strerror(errno)) : 0;
 }
-
-/* ------------------------------------------------------------------- JSON -- */
 
 static FIELD_TABLE(cohort_fields,
                    FIELDS(fleet_cohort, model, simulated, driver, version, commit, cards, judged,

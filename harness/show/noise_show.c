@@ -23,8 +23,6 @@ struct known {
     int band_count;
 };
 
-/* ---------------------------------------------------------------- formats -- */
-
 /* A floor is of one card, and a name is of many: the beginning of its uuid ("GPU-d65d7fc4"). */
 enum { UUID_SHOWN = 12 };
 
@@ -130,8 +128,6 @@ static int write_known(FILE *out, const struct known *known, int count, const ch
     if (strcmp(format, "table") == 0) return write_text(out, known, count, width, false);
     return assay_error("noise is not shown as '%s'", format);
 }
-
-/* ---------------------------------------------------------------- reading -- */
 
 struct known_list {
     struct known *item;

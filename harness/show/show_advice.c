@@ -31,8 +31,6 @@ bool show_contradiction(char *out, size_t size, const struct view_row *row)
     return true;
 }
 
-/* ----------------------------------------------------------------- advice -- */
-
 /* What to try, by the first word of a verdict of a profile (device/profile_rules.h). */
 static const struct {
     const char *word, *next;
@@ -145,8 +143,6 @@ bool show_advice(char *out, size_t size, const struct view *view, const struct v
     if (!profile || !by_profile(out, size, profile)) by_ceiling(out, size, view, row);
     return true;
 }
-
-/* -------------------------------------------------------------------- ncu -- */
 
 /* Every launch of a check is profiled once; nothing is timed beside it. The ranges of NVTX, which
  * are named after variants, leave out what fills and checks buffers. A pattern may be broken at its

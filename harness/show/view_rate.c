@@ -116,8 +116,6 @@ void view_row_ceiling(struct view_row *row, const struct view *view)
     }
 }
 
-/* ----------------------------------------------------------------- noise -- */
-
 void view_noise(const struct view *view, struct view_noise *noise)
 {
     struct clock_seen clock = {.least_mhz = INFINITY};

@@ -119,8 +119,6 @@ int store_merge(struct store *store, const char *path, struct merge_outcome *out
     return status;
 }
 
-/* ------------------------------------------------------------------ one run -- */
-
 /* What runs share is known by its content, so of two with one id one is forged. */
 static int check_shared(struct store *from, const struct exchange *table, const char *run_id)
 {

@@ -76,8 +76,6 @@ int store_each_sibling(struct store *store, const char *run_id,
     return status;
 }
 
-/* ---------------------------------------------------------- acknowledged -- */
-
 static FIELD_TABLE(ack_fields, FIELDS(ack, pattern, reason), FIELD_AS("git_commit", ack, commit),
                    FIELDS(ack, up_to, expires_at, set_at));
 

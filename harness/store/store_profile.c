@@ -28,8 +28,6 @@ static int find_result(struct store *store, const char *launch_id, const struct 
                        id->variant);
 }
 
-/* ---------------------------------------------------------------- writing -- */
-
 static int kernel_write(struct store *store, const char *result_id, int ordinal,
                         const struct profile_kernel *kernel)
 {
@@ -84,8 +82,6 @@ int store_profile(struct store *store, const char *launch_id, const struct case_
     if (store_begin(store, purpose) != 0) return -1;
     return store_finish(store, purpose, profile_write(store, result_id, profile));
 }
-
-/* ---------------------------------------------------------------- reading -- */
 
 static int read_kernels(struct store *store, const char *result_id, struct profile *profile)
 {

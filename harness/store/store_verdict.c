@@ -84,8 +84,6 @@ int store_add_gate(struct store *store, const char *id, const char *comparabilit
     return store_finish(store, purpose, status);
 }
 
-/* -------------------------------------------------------- gates of nodes -- */
-
 static FIELD_TABLE(node_fields, FIELDS(gate_node, session), FIELD_AS("gate_id", gate_node, gate),
                    FIELDS(gate_node, suite), FIELD_AS("hostname", gate_node, host),
                    FIELDS(gate_node, card, started_at, simulated),

@@ -28,8 +28,6 @@ int store_begin_run(struct store *store, struct run_info *run, const struct prog
     return store_finish(store, purpose, run_write(store, &row));
 }
 
-/* -------------------------------------------------------------- launch -- */
-
 static void expected_bind(struct query *query, const struct group *group, int variant)
 {
     struct case_id id;
@@ -131,8 +129,6 @@ int store_end_run(struct store *store, const char *run_id, const char *status)
     if (sqlite3_changes(store->db) == 1) return 0;
     return assay_error("%s: cannot %s: there is no run %s", store->path, purpose, run_id);
 }
-
-/* ---------------------------------------------------------------- case -- */
 
 static bool expects_wrong(const struct group *group, const char *variant)
 {

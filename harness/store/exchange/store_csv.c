@@ -9,8 +9,6 @@
 #include "case/case_name.h"
 #include "store/store_internal.h"
 
-/* ------------------------------------------------------------- columns -- */
-
 /* "mse=0.1 max=2", a column that no table has. */
 struct metrics {
     char text[ASSAY_MAX_METRICS * (ASSAY_MAX_NAME + NUMBER_SIZE)];
@@ -56,8 +54,6 @@ static void columns_of(const struct stored_run *run, const struct stored_case *s
     memcpy(columns, all, sizeof all);
 }
 
-/* -------------------------------------------------------------- values -- */
-
 /* In `text`, or where it stands; "" for what was not measured. */
 static const char *value_text(const struct field *field, const void *at, char text[NUMBER_SIZE])
 {
@@ -101,8 +97,6 @@ static void metrics_text(const struct case_result *result, struct metrics *metri
         text_add(metrics->text, sizeof metrics->text, " ", "%s=%s", metric->name, value);
     }
 }
-
-/* --------------------------------------------------------------- lines -- */
 
 static void write_line(FILE *out, const struct columns columns[COLUMNS], bool is_header)
 {

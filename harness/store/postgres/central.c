@@ -28,8 +28,6 @@ const char *store_shown(const char *path, char out[STORE_SHOWN])
     return out;
 }
 
-/* ---------------------------------------------------------------- failures -- */
-
 /* What the server means by a code, for who reads it; NULL: its message says enough. */
 static const char *advice(const char *code)
 {
@@ -93,8 +91,6 @@ int central_integer(struct central *central, const char *purpose, const char *sq
     pq.clear(result);
     return 0;
 }
-
-/* ---------------------------------------------------------------- opening -- */
 
 static void ignore_notice(void *context, const char *text)
 {

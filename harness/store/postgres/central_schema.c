@@ -31,8 +31,6 @@ static const char own_tables[] = "CREATE TABLE IF NOT EXISTS schema_version (\n"
                                  "    PRIMARY KEY (run_id, is_ceiling)\n"
                                  ");\n";
 
-/* ----------------------------------------------------------------- tables -- */
-
 static const char *type_of(const char *type)
 {
     return *type == 'T'   ? "text COLLATE \"C\""
