@@ -51,7 +51,10 @@ const char *compare_difference(struct comparing *comparing, const struct side_fi
     return out;
 }
 
-bool compare_other_models(const struct timings *base, const struct timings *candidate)
+/* Whether launches of two models of device are among these. Their times say nothing of the code, so
+ * `across` judges a case by its ratio to the group's baseline in the same launch, and where there
+ * is none, as of the baselines themselves, by its share of the ceiling (timing.ceiling_ns). */
+static bool has_other_models(const struct timings *base, const struct timings *candidate)
 {
     const struct timings *const sides[] = {base, candidate};
     const char *model = NULL;
@@ -290,7 +293,7 @@ int compare_runs(struct comparison *comparison, const struct timings *base,
     comparison_side_of(&comparison->base, &base->run);
     comparison_side_of(&comparison->candidate, &candidate->run);
     find_difference(&comparing);
-    comparing.by_limits = options->across && compare_other_models(base, candidate);
+    comparing.by_limits = options->across && has_other_models(base, candidate);
     if (comparing.by_limits) comparison->metric = "limits";
     if (compare_cases(&comparing) != 0) goto out;
     if (options->presence != PRESENT_SOMEWHERE) {

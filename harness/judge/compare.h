@@ -29,7 +29,7 @@ struct compare_options {
     const char *filter;        /* these cases only (case/case_name.h); NULL: all */
     bool speedup;              /* compare ratios to the baseline of the same launch */
     bool across;               /* compare even if the comparability differs; of two models by what
-                                  both have a measure for (compare_other_models) */
+                                  both have a measure for (compare.c) */
     double threshold;          /* smallest change that counts, a fraction; 0: the suite's */
     int clock_launches;        /* launches that decide whether a case's clock is steady; 0: all */
     double fdr;                /* Benjamini-Hochberg at this rate; 0: test each case by itself */
@@ -67,11 +67,6 @@ struct compare_options {
  * -1 with assay_error, also when out of memory. comparison_release frees. */
 int compare_runs(struct comparison *comparison, const struct timings *base,
                  const struct timings *candidate, const struct compare_options *options);
-
-/* Whether launches of two models of device are among these. Their times say nothing of the code, so
- * `across` judges a case by its ratio to the group's baseline in the same launch, and where there
- * is none, as of the baselines themselves, by its share of the ceiling (timing.ceiling_ns). */
-bool compare_other_models(const struct timings *base, const struct timings *candidate);
 
 /* Describe where the comparability of two launches differs: "driver 580.1 and 590.2"; "" if
  * nowhere. The parts are those of comparability.h. */

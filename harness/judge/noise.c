@@ -31,7 +31,8 @@ static int block_order(const void *a, const void *b)
     return order ? order : number_order(x->time_ns, y->time_ns);
 }
 
-int noise_decade(double time_ns)
+/* The decade of a time: its power of ten in ns. */
+static int decade_of(double time_ns)
 {
     if (!(time_ns >= 1)) return 0;
     int power = (int)floor(log10(time_ns));
@@ -44,13 +45,13 @@ static void sort_by_decade(const struct noise *noise, double *values, int begin[
     int at[NOISE_DECADES];
     memset(begin, 0, (NOISE_DECADES + 1) * sizeof *begin);
     for (int i = 0; i < noise->count; i++)
-        begin[noise_decade(noise->blocks[i].time_ns) + 1]++;
+        begin[decade_of(noise->blocks[i].time_ns) + 1]++;
     for (int d = 0; d < NOISE_DECADES; d++) {
         at[d] = begin[d];
         begin[d + 1] += begin[d];
     }
     for (int i = 0; i < noise->count; i++)
-        values[at[noise_decade(noise->blocks[i].time_ns)]++] = noise->blocks[i].spread;
+        values[at[decade_of(noise->blocks[i].time_ns)]++] = noise->blocks[i].spread;
 }
 
 int noise_prepare(struct noise *noise)
@@ -134,7 +135,7 @@ double noise_floor(const struct noise *noise, const struct case_id *id, double t
     double own = own_floor(noise, first, rounds);
     if (!isnan(own)) return own;
     /* A case near a power of ten uses the decade of its own blocks. */
-    return 3 * noise->pooled[noise_decade(first ? first->time_ns : time_ns)] / sqrt(rounds);
+    return 3 * noise->pooled[decade_of(first ? first->time_ns : time_ns)] / sqrt(rounds);
 }
 
 struct noise_pair noise_pair_of(double one_ns, double other_ns)
@@ -146,7 +147,7 @@ struct noise_pair noise_pair_of(double one_ns, double other_ns)
 static int by_decade_and_change(const void *a, const void *b)
 {
     const struct noise_pair *x = a, *y = b;
-    int order = noise_decade(x->time_ns) - noise_decade(y->time_ns);
+    int order = decade_of(x->time_ns) - decade_of(y->time_ns);
     return order ? order : (x->change > y->change) - (x->change < y->change);
 }
 
@@ -162,7 +163,7 @@ static void add_blocks(struct noise_band *band, const struct noise *noise, int d
     const struct noise_block *last = NULL;
     for (int i = 0; i < noise->count; i++) {
         const struct noise_block *block = &noise->blocks[i];
-        if (noise_decade(block->time_ns) != decade) continue;
+        if (decade_of(block->time_ns) != decade) continue;
         band->blocks++;
         band->cases += !last || case_id_order(&last->id, &block->id) != 0;
         last = block;
@@ -177,8 +178,7 @@ int noise_bands_make(struct noise_band bands[NOISE_DECADES], const struct noise 
     if (count) qsort(pairs, (size_t)count, sizeof *pairs, by_decade_and_change);
     for (int decade = 0; decade < NOISE_DECADES; decade++) {
         struct noise_band band = {.least_ns = pow(10, decade), .p50 = NAN, .p95 = NAN, .max = NAN};
-        while (from + band.pairs < count &&
-               noise_decade(pairs[from + band.pairs].time_ns) == decade)
+        while (from + band.pairs < count && decade_of(pairs[from + band.pairs].time_ns) == decade)
             band.pairs++;
         if (band.pairs > 0) {
             band.p50 = quantile(pairs + from, band.pairs, 0.5);

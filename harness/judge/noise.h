@@ -30,9 +30,6 @@ struct noise {
  * UNSTABLE, unless it changed by more than even that floor. */
 #define NOISE_MOST_THRESHOLDS 2.5
 
-/* The decade of a time: its power of ten in ns. */
-int noise_decade(double time_ns);
-
 /* Sort and pool. -1 with assay_error when out of memory. */
 int noise_prepare(struct noise *noise);
 void noise_release(struct noise *noise);
