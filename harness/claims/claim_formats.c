@@ -189,15 +189,14 @@ static void case_member(struct json *json, const char *key, const struct claim_c
     json_end(json);
 }
 
+static FIELD_TABLE(claim_fields, FIELDS(claim, id, document, says, conditions));
+
 static void finding_element(struct json *json, const struct claim_finding *finding)
 {
     const struct claim *claim = finding->claim;
     bool is_metric = claim->quantity == CLAIM_METRIC;
     json_begin_object(json);
-    json_known_member(json, "id", claim->id);
-    json_known_member(json, "document", claim->document);
-    json_known_member(json, "says", claim->says);
-    json_known_member(json, "conditions", claim->conditions);
+    json_fields(json, claim_fields, claim);
     json_known_member(json, "quantity",
                       is_metric ? claim->metric : claim_quantity_name(claim->quantity));
     json_number_member(json, "claimed_least", claim->least);

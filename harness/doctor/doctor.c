@@ -1,7 +1,10 @@
 #include <stdarg.h>
 
 #include "base/exit_code.h"
+#include "base/text.h"
 #include "doctor/doctor.h"
+
+WORDS(doctor_state, "ok", "limited", "missing");
 
 void doctor_find(struct doctor_finding *finding, enum doctor_state state, const char *format, ...)
 {
@@ -71,13 +74,6 @@ int doctor_judge(const struct doctor_facts *facts,
             count++;
         }
     return count;
-}
-
-const char *doctor_state_name(enum doctor_state state)
-{
-    static const char *const names[] = {
-        [DOCTOR_OK] = "ok", [DOCTOR_LIMITED] = "limited", [DOCTOR_MISSING] = "missing"};
-    return names[state];
 }
 
 int doctor_exit(const struct doctor_facts *facts)

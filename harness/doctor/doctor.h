@@ -116,8 +116,7 @@ void doctor_find(struct doctor_finding *finding, enum doctor_state state, const 
 void doctor_advise(struct doctor_finding *finding, const char *means, const char *remedy, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "ok", "limited", "missing": the words of the table and of JSON. */
-const char *doctor_state_name(enum doctor_state state);
+extern const struct words doctor_state_words; /* of the table and of JSON */
 
 /* EXIT_FINE when a device can be measured, otherwise EXIT_NOTHING. */
 int doctor_exit(const struct doctor_facts *facts);

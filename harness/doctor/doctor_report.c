@@ -1,4 +1,5 @@
 /* doctor_report.c - writes the findings as a table and as JSON. */
+#include "base/field.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "doctor/doctor.h"
@@ -14,7 +15,8 @@ static void print_advice(FILE *out, const char *label, const char *text, int wid
 
 static void print_finding(FILE *out, const struct doctor_finding *finding, int width)
 {
-    fprintf(out, "%-9s%-*s", doctor_state_name(finding->state), TEXT_COLUMN - 9, finding->name);
+    fprintf(out, "%-9s%-*s", words_name(&doctor_state_words, finding->state), TEXT_COLUMN - 9,
+            finding->name);
     text_wrap(out, finding->found, TEXT_COLUMN, TEXT_COLUMN, width);
     print_advice(out, "means:", finding->means, width);
     print_advice(out, "do:", finding->remedy, width);
@@ -44,16 +46,9 @@ static void write_device(struct json *json, const char *spec, const struct docto
     json_end(json);
 }
 
-static void write_finding(struct json *json, const struct doctor_finding *finding)
-{
-    json_begin_object(json);
-    json_known_member(json, "name", finding->name);
-    json_known_member(json, "state", doctor_state_name(finding->state));
-    json_known_member(json, "found", finding->found);
-    json_known_member(json, "means", finding->means);
-    json_known_member(json, "remedy", finding->remedy);
-    json_end(json);
-}
+static FIELD_TABLE(finding_fields, FIELDS(doctor_finding, name),
+                   FIELD_OF_WORDS(doctor_finding, state, doctor_state_words),
+                   FIELDS(doctor_finding, found, means, remedy));
 
 int doctor_write_json(FILE *out, const struct doctor_facts *facts,
                       const struct doctor_finding *findings, int count)
@@ -69,7 +64,7 @@ int doctor_write_json(FILE *out, const struct doctor_facts *facts,
     json_end(&json);
     json_array_member(&json, "checks");
     for (int i = 0; i < count; i++)
-        write_finding(&json, &findings[i]);
+        json_fields_element(&json, finding_fields, &findings[i]);
     json_end(&json);
     json_int_member(&json, "exit", doctor_exit(facts));
     return json_finish(&json);

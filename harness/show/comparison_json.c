@@ -42,14 +42,14 @@ static void row_object(struct json *json, const struct comparison_row *row)
     json_end(json);
 }
 
+static FIELD_TABLE(asked_fields, FIELDS(comparison, mode, metric, threshold, fdr));
+static FIELD_TABLE(tally_fields, FIELDS(verdict_tally, judged, cases, least_judged));
+
 int comparison_json(FILE *out, const struct comparison *comparison)
 {
     struct json json;
     show_json_begin(&json, out);
-    json_known_member(&json, "mode", comparison->mode);
-    json_known_member(&json, "metric", comparison->metric);
-    json_number_member(&json, "threshold", comparison->threshold);
-    json_number_member(&json, "fdr", comparison->fdr);
+    json_fields(&json, asked_fields, comparison);
     comparison_side_member(&json, "base", &comparison->base);
     comparison_side_member(&json, "candidate", &comparison->candidate);
     json_array_member(&json, "notes");
@@ -68,9 +68,7 @@ int comparison_json(FILE *out, const struct comparison *comparison)
     for (int i = 0; i < VERDICTS; i++)
         json_int_member(&json, verdict_name(i), comparison->tally.counts[i]);
     json_end(&json);
-    json_int_member(&json, "judged", comparison->tally.judged);
-    json_int_member(&json, "cases", comparison->tally.cases);
-    json_number_member(&json, "least_judged", comparison->tally.least_judged);
+    json_fields(&json, tally_fields, &comparison->tally);
     json_int_member(&json, "exit", comparison->exit);
     return json_finish(&json);
 }

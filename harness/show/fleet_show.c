@@ -149,6 +149,8 @@ static void card_value(struct json *json, const struct fleet *fleet, const struc
     json_end(json);
 }
 
+static FIELD_TABLE(tally_fields, FIELDS(fleet_tally, cards, judged, found));
+
 int fleet_print_json(FILE *out, const struct fleet *fleet)
 {
     struct fleet_tally tally = fleet_tally(fleet);
@@ -162,11 +164,7 @@ int fleet_print_json(FILE *out, const struct fleet *fleet)
     for (int i = 0; i < fleet->card_count; i++)
         if (fleet->cards[i].is_asked) card_value(&json, fleet, &fleet->cards[i]);
     json_end(&json);
-    json_object_member(&json, "counts");
-    json_int_member(&json, "cards", tally.cards);
-    json_int_member(&json, "judged", tally.judged);
-    json_int_member(&json, "found", tally.found);
-    json_end(&json);
+    json_fields_member(&json, "counts", tally_fields, &tally);
     json_int_member(&json, "exit", tally.exit);
     return json_finish(&json);
 }
