@@ -18,7 +18,7 @@ static void begin(FILE *out, const struct stored_run *run)
              run->launch_count ? run->launches[0].device.name : "no device",
              run->started_at[0] ? run->started_at : "no date",
              run->run.simulated ? " (simulated)" : "");
-    page_begin(out, "assay: ", title);
+    page_begin(out, title);
 }
 
 static void summary(FILE *out, const struct report *report)
@@ -145,9 +145,9 @@ static void claim_line(FILE *out, const struct view *view, const struct claim_fi
     xml_print(out, "<tr><th scope=\"row\">%s</th><td>%s: %s</td>", claim->id, claim->document,
               claim->says);
     claim_claimed_text(claim, text, sizeof text);
-    page_figure(out, "n", text, claim->least);
+    page_figure(out, text, claim->least);
     claim_measured_text(finding, text, sizeof text);
-    page_figure(out, "n", text, finding->measured.mid);
+    page_figure(out, text, finding->measured.mid);
     xml_print(out, "<td class=\"%s\">%s</td><td class=\"w\">%s", classes[finding->verdict],
               claim_verdict_name(finding->verdict), finding->why);
     for (int i = 0; i < CLAIM_SIDES; i++)

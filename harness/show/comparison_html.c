@@ -30,7 +30,7 @@ int comparison_html(FILE *out, const struct comparison *comparison)
 {
     char counts[WORDS_LINE];
     counts_text(comparison, counts);
-    page_begin(out, "assay: ", counts);
+    page_begin(out, counts);
     if (comparison_html_part(out, comparison)) return -1;
     fputs("<h2>Geometric means</h2>\n", out);
     page_table(out, "Geometric means", "Of the changes of each operation",
@@ -40,7 +40,7 @@ int comparison_html(FILE *out, const struct comparison *comparison)
         char change[UNITS_MAX];
         comparison_change_text(family->ratio, change);
         xml_print(out, "<tr><th scope=\"row\">%s</th>", family->operation);
-        page_figure(out, "n", change, family->ratio);
+        page_figure(out, change, family->ratio);
         xml_print(out, "<td class=\"n\" data-v=\"%d\">%d</td></tr>\n", family->cases,
                   family->cases);
     }

@@ -245,7 +245,7 @@ int history_html(FILE *out, const struct history *history, const char *cases)
 {
     char title[CASE_TEXT];
     snprintf(title, sizeof title, "%s over runs", cases);
-    page_begin(out, "assay: ", title);
+    page_begin(out, title);
     summary(out, history);
     page_place(out, "trend", true, "assay history");
     if (page_document(out, "history", document, history)) return -1;

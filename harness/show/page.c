@@ -7,7 +7,7 @@
 #include "page.inc"
 #include "show/page.h"
 
-void page_begin(FILE *out, const char *before, const char *title)
+void page_begin(FILE *out, const char *title)
 {
     fprintf(out,
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -18,7 +18,7 @@ void page_begin(FILE *out, const char *before, const char *title)
             "<meta name=\"referrer\" content=\"no-referrer\">\n"
             "<link rel=\"icon\" href=\"data:,\">\n",
             page_style_hash, page_script_hash, page_library_hash);
-    xml_print(out, "<title>%s%s</title>\n", before, title);
+    xml_print(out, "<title>assay: %s</title>\n", title);
     fprintf(out, "<style>%s</style>\n</head>\n<body>\n", page_style);
     xml_print(out, "<header><h1>%s</h1></header>\n", title);
 }
@@ -100,9 +100,9 @@ void page_table_end(FILE *out)
     fputs("</tbody></table></div>\n", out);
 }
 
-void page_figure(FILE *out, const char *class, const char *text, double value)
+void page_figure(FILE *out, const char *text, double value)
 {
     char key[32] = "";
     if (!isnan(value)) snprintf(key, sizeof key, "%.6g", value);
-    xml_print(out, "<td class=\"%s\" data-v=\"%s\">%s</td>", class, key, text);
+    xml_print(out, "<td class=\"n\" data-v=\"%s\">%s</td>", key, text);
 }

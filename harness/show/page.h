@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* From the doctype to the heading, which is `title`; that of the window has `before` it. */
-void page_begin(FILE *out, const char *before, const char *title);
+/* From the doctype to the heading, which is `title`. */
+void page_begin(FILE *out, const char *title);
 
 /* Where the scripts put what they make of a document: charts, unless they are not wanted, and
  * tables. Says so where there can be none. `command` prints the same. */
@@ -30,4 +30,4 @@ void page_table(FILE *out, const char *name, const char *caption, const char *co
 void page_table_end(FILE *out);
 
 /* A cell with the number that it is sorted by; NAN: none. */
-void page_figure(FILE *out, const char *class, const char *text, double value);
+void page_figure(FILE *out, const char *text, double value);

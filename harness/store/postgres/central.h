@@ -39,9 +39,9 @@ int central_integer(struct central *central, const char *purpose, const char *sq
 char *copy_columns(const struct table_columns *table);
 
 /* Rows of the server into the table of `store`: `select` gives the columns in order. `conflict`
- * ends the INSERT. *added, unless NULL, grows by the rows that are new. */
+ * ends the INSERT. */
 int copy_fetch(struct central *central, struct store *store, const struct table_columns *table,
-               const char *select, const char *conflict, int64_t *added);
+               const char *select, const char *conflict);
 
 /* Rows into the server's table `target`: begin, then any number of queries whose columns are those
  * of the table (closed here), then end, also after a failure. */

@@ -113,8 +113,7 @@ static bool bind_field(struct reader *reader, sqlite3_stmt *insert, int paramete
 }
 
 /* The row of a message, which may have none. 0 or -1. */
-static int take_row(struct reader *reader, struct query *insert, const struct table_columns *table,
-                    int64_t *added)
+static int take_row(struct reader *reader, struct query *insert, const struct table_columns *table)
 {
     uint16_t word;
     if (reader->at == reader->end) return 0;
@@ -124,10 +123,7 @@ static int take_row(struct reader *reader, struct query *insert, const struct ta
     if (fields != table->count) return -1;
     for (int i = 0; i < fields; i++)
         if (!bind_field(reader, insert->statement, i + 1, table->column[i].type)) return -1;
-    if (query_step(insert) != 0) return -1;
-    if (added) *added += sqlite3_changes(insert->store->db);
-    query_reset(insert);
-    return insert->rc == SQLITE_OK ? 0 : -1;
+    return query_insert(insert);
 }
 
 /* The end of a COPY in either direction, after which the connection can be used again. */
@@ -144,7 +140,7 @@ static int copy_end(struct central *central, const char *purpose, int status)
 }
 
 static int take_rows(struct central *central, struct query *insert,
-                     const struct table_columns *table, int64_t *added)
+                     const struct table_columns *table)
 {
     char *message;
     bool is_first = true;
@@ -154,7 +150,7 @@ static int take_rows(struct central *central, struct query *insert,
         struct reader reader = {(unsigned char *)message, (unsigned char *)message + length};
         bool fits = !is_first || take_header(&reader);
         is_first = false;
-        if (status == 0 && (!fits || take_row(&reader, insert, table, added) != 0))
+        if (status == 0 && (!fits || take_row(&reader, insert, table) != 0))
             status = insert->rc != SQLITE_OK
                          ? -1
                          : assay_error("%s: cannot read %s: not the rows that were asked for",
@@ -165,7 +161,7 @@ static int take_rows(struct central *central, struct query *insert,
 }
 
 int copy_fetch(struct central *central, struct store *store, const struct table_columns *table,
-               const char *select, const char *conflict, int64_t *added)
+               const char *select, const char *conflict)
 {
     struct query insert;
     char purpose[64];
@@ -177,7 +173,7 @@ int copy_fetch(struct central *central, struct store *store, const struct table_
     if (!result) return -1;
     pq.clear(result);
     insert_open(&insert, store, "take rows of a central store", table, conflict);
-    int status = take_rows(central, &insert, table, added);
+    int status = take_rows(central, &insert, table);
     return query_close(&insert) == 0 ? status : -1;
 }
 

@@ -136,7 +136,7 @@ static int fetch(struct store *store, const char *name, const char *rows, bool i
     if (strcmp(name, counted.name) != 0 && table_columns_read(&table, store, name) != 0) return -1;
     char *select = copy_select(store->central, &table, is_head ? "suite_text" : NULL, rows, key);
     if (!select) return -1;
-    int status = copy_fetch(store->central, store, &table, select, conflict_of(name), NULL);
+    int status = copy_fetch(store->central, store, &table, select, conflict_of(name));
     sqlite3_free(select);
     return status;
 }

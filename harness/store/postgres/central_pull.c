@@ -37,7 +37,7 @@ static int pull_table(struct puller *puller, const struct exchange *exchange, co
     if (!select) return -1;
     staged = table;
     staged.name = target;
-    int status = copy_fetch(puller->remote->central, puller->store, &staged, select, "", NULL);
+    int status = copy_fetch(puller->remote->central, puller->store, &staged, select, "");
     sqlite3_free(select);
     if (status == 0) status = merge_table(puller->store, exchange, target, &puller->outcome->rows);
     return status == 0 ? store_exec(puller->store, purpose, empty) : -1;
