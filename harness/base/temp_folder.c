@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,6 +80,32 @@ int temp_folder_make(struct temp_folder *folder, const char *kind)
     folder->lock = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder->lock >= 0) flock(folder->lock, LOCK_EX | LOCK_NB);
     return 0;
+}
+
+int temp_folder_write(const char *path, const void *bytes, size_t size)
+{
+    FILE *out = fopen(path, "wxe");
+    bool is_written = out && fwrite(bytes, 1, size, out) == size;
+    if (out && fclose(out) != 0) is_written = false;
+    return is_written ? 0 : assay_error("%s: cannot be written: %s", path, strerror(errno));
+}
+
+int temp_folder_copy(const char *path, const char *from)
+{
+    ssize_t sent = 1;
+    int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (in < 0) return assay_error("%s: cannot be read: %s", from, strerror(errno));
+    int out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    while (out >= 0 && sent > 0)
+        sent = sendfile(out, in, NULL, 1 << 30);
+    bool is_copied = out >= 0 && sent == 0;
+    int why = errno;
+    if (out >= 0 && close(out) != 0 && is_copied) {
+        is_copied = false;
+        why = errno;
+    }
+    close(in);
+    return is_copied ? 0 : assay_error("%s: cannot be copied: %s", from, strerror(why));
 }
 
 void temp_folder_remove(struct temp_folder *folder)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <limits.h>
+#include <stddef.h>
 
 struct temp_folder {
     char path[PATH_MAX]; /* "" none */
@@ -13,6 +14,11 @@ struct temp_folder {
 
 /* In $TMPDIR, or /tmp; `kind` is a part of its name ("launch"). -1 with assay_error. */
 int temp_folder_make(struct temp_folder *folder, const char *kind);
+
+/* A new file in it, `path`, with these bytes; or, to be run or loaded, a copy of the file `from`. -1
+ * with assay_error. */
+int temp_folder_write(const char *path, const void *bytes, size_t size);
+int temp_folder_copy(const char *path, const char *from);
 
 /* Remove it with the files in it, of which none is a folder. */
 void temp_folder_remove(struct temp_folder *folder);

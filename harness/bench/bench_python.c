@@ -1,6 +1,5 @@
 /* bench_python.c - `expect = FILE.py`: its function `reference` in a Python of its own. Inputs and
  * answer travel as files in a temporary folder; what Python says last is the error. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,10 +61,7 @@ static int write_file(const struct temp_folder *folder, const char *name, const 
 {
     char path[PATH_MAX + 64];
     file_path(folder, name, path);
-    FILE *out = fopen(path, "wb");
-    bool written = out && fwrite(bytes, 1, size, out) == size;
-    if (out && fclose(out) != 0) written = false;
-    return written ? 0 : assay_error("%s: cannot be written: %s", path, strerror(errno));
+    return temp_folder_write(path, bytes, size);
 }
 
 static int write_input(const struct temp_folder *folder, const char *name,

@@ -1,5 +1,4 @@
 /* cmd_watch.c - `assay watch`: on each save, build and compare with the program as it was. */
-#include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/exit_code.h"
-#include "base/out_file.h"
 #include "base/process.h"
 #include "base/temp_folder.h"
 #include "base/text.h"
@@ -108,16 +106,6 @@ static int await_change(const char *below, struct sources *last)
 
 /* ------------------------------------------------------------- the programs -- */
 
-static int copy_program(const char *from, const char *to)
-{
-    struct out_file file;
-    if (out_file_replace(&file, to) != 0) return -1;
-    int status = out_file_append(&file, from);
-    if (status == 0 && fchmod(fileno(file.stream), 0700) != 0)
-        status = assay_error("%s cannot be copied: %s", from, strerror(errno));
-    return out_file_close(&file, status);
-}
-
 /* 1: it was built, 0: it does not build, which make has said; -1: a signal came. */
 static int build(const char *make)
 {
@@ -192,11 +180,11 @@ static int keep_base(struct arguments *arguments, const char *folder, char base[
 {
     struct gate_options *gate = &arguments->gating.gate;
     snprintf(base, PATH_MAX, "%s/assay", folder);
-    if (copy_program(arguments->program, base) != 0) return -1;
+    if (temp_folder_copy(base, arguments->program) != 0) return -1;
     for (int i = 0; i < arguments->given.object_count; i++) {
         const char *object = arguments->given.object[i];
         snprintf(arguments->copy[i], PATH_MAX, "%s/%s", folder, text_file_name(object));
-        if (copy_program(object, arguments->copy[i]) != 0) return -1;
+        if (temp_folder_copy(arguments->copy[i], object) != 0) return -1;
         arguments->copies[i] = arguments->copy[i];
     }
     gate->base = base;

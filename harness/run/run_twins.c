@@ -1,36 +1,9 @@
 /* run_twins.c - the other build whose variants a run measures beside those of the same names. */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/sendfile.h>
-#include <unistd.h>
 
 #include "judge/twin.h"
 #include "run/runner_state.h"
-
-static int copy_open(int from, int to)
-{
-    ssize_t sent = 1;
-    while (sent > 0)
-        sent = sendfile(to, from, NULL, 1 << 30);
-    return sent < 0 ? -1 : 0;
-}
-
-static int copy_file(const char *from, const char *to)
-{
-    int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (in < 0) return assay_error("%s: cannot be read: %s", from, strerror(errno));
-    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-    int status = out < 0 || copy_open(in, out) < 0
-                     ? assay_error("%s: cannot be copied: %s", from, strerror(errno))
-                     : 0;
-    if (out >= 0 && close(out) != 0 && status == 0)
-        status = assay_error("%s: cannot be copied: %s", from, strerror(errno));
-    close(in);
-    return status;
-}
 
 int run_twins_load(struct runner *runner)
 {
@@ -41,7 +14,7 @@ int run_twins_load(struct runner *runner)
     if (temp_folder_make(&runner->twins, "twins") != 0) return -1;
     for (int twin = 0; twin < TWINS; twin++) {
         snprintf(path[twin], sizeof path[twin], "%s/%s", runner->twins.path, names[twin]);
-        if (copy_file(from, path[twin]) != 0) return -1;
+        if (temp_folder_copy(path[twin], from) != 0) return -1;
         copy[twin] = path[twin];
     }
     return objects_load_twins(from, copy);

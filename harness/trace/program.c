@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/process.h"
+#include "base/temp_folder.h"
 #include "case/surroundings.h"
 #include "device/nvml.h"
 #include "run/interrupt.h"
@@ -20,15 +21,6 @@ enum { TICK_MS = 20 };
 static const double LOOK_S = 1;          /* between looks at the device */
 static const double OWN_INTERRUPT_S = 1; /* a terminal's Ctrl-C has reached the program itself */
 static const double PATIENCE_S = 10;     /* with a program that was asked to end */
-
-int program_environment(const char *library, const char *folder)
-{
-    if (setenv("CUDA_INJECTION64_PATH", library, 1) == 0 &&
-        setenv("NVTX_INJECTION64_PATH", library, 1) == 0 &&
-        setenv("ASSAY_TIME_FOLDER", folder, 1) == 0)
-        return 0;
-    return assay_error("cannot set the program's environment: %s", strerror(errno));
-}
 
 /* --------------------------------------------------------------- library -- */
 
@@ -52,27 +44,28 @@ int injected_check(void)
     return assay_error("this program was built without CUDA's CUPTI: it cannot record kernels");
 }
 
-static int write_all(const char *path)
-{
-    FILE *out = fopen(path, "wxe");
-    bool is_written = out && fwrite(library, 1, sizeof library - 1, out) == sizeof library - 1;
-    if (out && fclose(out) != 0) is_written = false;
-    return is_written ? 0 : assay_error("%s: cannot be written: %s", path, strerror(errno));
-}
-
-int injected_place(const char *folder, char *path, size_t size)
+/* The library's file: that which was chosen, else one in the folder. */
+static int place(const char *folder, char path[PATH_MAX])
 {
     struct statvfs about;
-    if (chosen()) {
-        snprintf(path, size, "%s", chosen());
-        return 0;
-    }
+    snprintf(path, PATH_MAX, chosen() ? "%s" : "%s/libassay_time.so", chosen() ? chosen() : folder);
+    if (chosen()) return 0;
     if (statvfs(folder, &about) == 0 && about.f_flag & ST_NOEXEC)
         return assay_error("%s: programs may not be loaded from there (mounted noexec): "
                            "set TMPDIR to a folder from which they may",
                            folder);
-    snprintf(path, size, "%s/libassay_time.so", folder);
-    return write_all(path);
+    return temp_folder_write(path, library, sizeof library - 1);
+}
+
+int program_inject(const char *folder)
+{
+    char path[PATH_MAX];
+    if (place(folder, path) != 0) return -1;
+    if (setenv("CUDA_INJECTION64_PATH", path, 1) == 0 &&
+        setenv("NVTX_INJECTION64_PATH", path, 1) == 0 &&
+        setenv("ASSAY_TIME_FOLDER", folder, 1) == 0)
+        return 0;
+    return assay_error("cannot set the program's environment: %s", strerror(errno));
 }
 
 /* ---------------------------------------------------------------- device -- */

@@ -27,13 +27,9 @@ struct program_run {
 /* Whether there is one. -1 with assay_error: built without CUDA or without CUPTI. */
 int injected_check(void);
 
-/* Write it into the folder, or where ASSAY_TIME_LIBRARY names a file take that one: its path. -1
- * with assay_error. */
-int injected_place(const char *folder, char *path, size_t size);
-
-/* The environment of the programs that follow: this library, records in `folder`. 0, or -1 with
- * assay_error. */
-int program_environment(const char *library, const char *folder);
+/* Have the programs that follow load it and record in `folder`, into which it is written unless
+ * ASSAY_TIME_LIBRARY names a file to take in its place. 0, or -1 with assay_error. */
+int program_inject(const char *folder);
 
 /* Run it to its end. A signal that asks this process to end is handed on to it, and after a while
  * it is killed. 0, or -1 with assay_error where it did not start. Signals are those of

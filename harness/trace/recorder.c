@@ -213,12 +213,9 @@ out:
 static enum recorder_end record_launch(struct recorder *recorder, int number)
 {
     struct temp_folder folder;
-    char library[PATH_MAX];
     enum recorder_end end = RECORDER_FAILED;
     if (temp_folder_make(&folder, "time") != 0) return end;
-    if (injected_place(folder.path, library, sizeof library) == 0 &&
-        program_environment(library, folder.path) == 0)
-        end = record(recorder, folder.path, number);
+    if (program_inject(folder.path) == 0) end = record(recorder, folder.path, number);
     temp_folder_remove(&folder);
     return end;
 }
