@@ -183,12 +183,3 @@ int files_take(struct given *given, const char *db,
 /* The path of this very program, which a wheel for Python has not always. 0, or -1 with
  * assay_error. */
 int program_itself(char *path, size_t size);
-
-/* The ids of the runs that are named behind the URL of a push or pull; free *ids. 0, or -1 with
- * assay_error. */
-int central_find(struct store *store, const struct given *given, char (**ids)[STORE_ID]);
-
-/* Say what a push or pull came to, which ended with `status`: an exit code, or -1 with assay_error.
- */
-struct central_outcome;
-int central_say(const struct given *given, const struct central_outcome *outcome, int status);
