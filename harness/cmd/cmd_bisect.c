@@ -120,15 +120,15 @@ static void tell_account(FILE *out, const struct arguments *arguments, const cha
     struct explanation explanation;
     int code = EXIT_FINE;
     for (int i = 0; i < 2 && code == EXIT_FINE; i++) {
-        const struct explain_request request = {.suite = gate->suite,
-                                                .device = devices[i],
-                                                .cases = gate->filter,
-                                                .objects = arguments->given.object,
-                                                .allow_load = arguments->given.allow_load,
-                                                .seed = gate->seed,
-                                                .timeout_s = gate->timeout_s,
-                                                .counted_only = true};
-        code = explain_side_measure(&sides[i], programs[i], &request, arguments->gating.db);
+        const struct program_call call = {.program = programs[i],
+                                          .suite = gate->suite,
+                                          .device = devices[i],
+                                          .filter = gate->filter,
+                                          .objects = arguments->given.object,
+                                          .allow_load = arguments->given.allow_load,
+                                          .seed = gate->seed,
+                                          .timeout_s = gate->timeout_s};
+        code = explain_side_measure(&sides[i], &call, true, arguments->gating.db);
     }
     if (code == EXIT_FINE) {
         const struct stored_run *const runs[] = {&sides[0].run, &sides[1].run};

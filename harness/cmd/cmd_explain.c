@@ -40,15 +40,16 @@ static int measure(const struct arguments *arguments, const char *word, struct e
     char path[PATH_MAX];
     enum build_end end = gate_command_side(&arguments->given, word, arguments->make, objects, path);
     if (end != BUILD_DONE) return end == BUILD_STOPPED ? EXIT_INTERRUPTED : EXIT_USAGE;
-    const struct explain_request request = {.suite = arguments->suite,
-                                            .device = arguments->device,
-                                            .cases = arguments->given.word[2],
-                                            .objects = objects,
-                                            .allow_load = arguments->given.allow_load,
-                                            .seed = arguments->seed,
-                                            .timeout_s = arguments->timeout_s};
+    const struct program_call call = {.program = path,
+                                      .suite = arguments->suite,
+                                      .device = arguments->device,
+                                      .filter = arguments->given.word[2],
+                                      .objects = objects,
+                                      .allow_load = arguments->given.allow_load,
+                                      .seed = arguments->seed,
+                                      .timeout_s = arguments->timeout_s};
     fprintf(stderr, "assay: measuring %s\n", word);
-    return explain_side_measure(side, path, &request, arguments->db);
+    return explain_side_measure(side, &call, false, arguments->db);
 }
 
 /* A stored run, else a program. */

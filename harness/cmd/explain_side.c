@@ -4,7 +4,6 @@
 
 #include "base/exit_code.h"
 #include "cmd/run_choice.h"
-#include "gate/program_launch.h"
 #include "show/explanation.h"
 #include "store/store_id.h"
 
@@ -31,29 +30,22 @@ static int exit_of(enum launch_end end)
                                  : EXIT_USAGE;
 }
 
-int explain_side_measure(struct explain_side *side, const char *program,
-                         const struct explain_request *request, const char *db)
+int explain_side_measure(struct explain_side *side, const struct program_call *program,
+                         bool counted_only, const char *db)
 {
+    struct program_call call = *program;
     char label[STORE_ID + 16], id[STORE_ID];
     struct timings timings;
     struct store *store;
     if (id_random(id) != 0) return EXIT_USAGE;
     snprintf(label, sizeof label, "explain %.8s", id);
-    struct program_call call = {.program = program,
-                                .suite = request->suite,
-                                .device = request->device,
-                                .filter = request->cases,
-                                .label = label,
-                                .objects = request->objects,
-                                .allow_load = request->allow_load,
-                                .seed = request->seed,
-                                .timeout_s = request->timeout_s,
-                                .counters = EXPLANATION_COUNTERS,
-                                .times_too = true};
+    call.label = label;
+    call.counters = EXPLANATION_COUNTERS;
+    call.times_too = true;
     if (store_open(&store, db, STORE_WRITE) != 0) return EXIT_USAGE;
     enum launch_end end = program_launch(&call, store, &timings);
     bool again = end == LAUNCH_REFUSED || end == LAUNCH_DIED || end == LAUNCH_EMPTY;
-    if (again && !request->counted_only) {
+    if (again && !counted_only) {
         call.counters = NULL;
         end = program_launch(&call, store, &timings);
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "case/run_record.h"
+#include "gate/program_launch.h"
 
 struct profile;
 
@@ -14,20 +15,11 @@ struct explain_side {
     bool is_read;
 };
 
-/* What a program is asked for. */
-struct explain_request {
-    const char *suite, *device, *cases; /* names; a pattern of cases, NULL: all */
-    const char *const *objects;         /* to load, ended by NULL; NULL: none */
-    bool allow_load;
-    uint64_t seed;
-    int timeout_s;
-    bool counted_only; /* a device that counts nothing is not measured */
-};
-
 /* A run of the database `db`. 0, or -1 with assay_error. */
 int explain_side_read(struct explain_side *side, const char *spec, const char *db);
-/* One launch of a program, kept in `db`: times and counters, or times alone where the device counts
- * nothing. EXIT_FINE, or the exit code after assay_error. */
-int explain_side_measure(struct explain_side *side, const char *program,
-                         const struct explain_request *request, const char *db);
+/* One launch of the call's program, which says neither label nor counters, kept in `db`: times and
+ * counters; where the device counts nothing, and `counted_only` is not set, times alone. EXIT_FINE,
+ * or the exit code after assay_error. */
+int explain_side_measure(struct explain_side *side, const struct program_call *program,
+                         bool counted_only, const char *db);
 void explain_side_release(struct explain_side *side);
