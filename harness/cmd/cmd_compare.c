@@ -10,9 +10,9 @@
 
 struct arguments {
     struct given given;
-    const char *db, *output, *format, *metric, *fail_on;
+    struct gate_command gating; /* of --measure; the report's options are both reports' */
     struct compare_options compare;
-    bool all, measure;
+    bool measure;
     const char *make;
 };
 
@@ -20,31 +20,25 @@ static int check(void *given)
 {
     struct arguments *arguments = given;
     struct compare_options *compare = &arguments->compare;
-    compare->speedup = strcmp(arguments->metric, "speedup") == 0;
+    compare->speedup = strcmp(arguments->gating.metric, "speedup") == 0;
     if (compare->fdr >= COMPARE_MOST_FDR)
         return assay_error("--fdr %g: of what is called changed that share would be false; "
                            "below %.0f is wanted, and 5 is usual",
                            100 * compare->fdr, 100 * COMPARE_MOST_FDR);
-    return arguments->fail_on ? verdict_set_parse(arguments->fail_on, &compare->fail_on) : 0;
+    const char *fail_on = arguments->gating.fail_on;
+    return fail_on ? verdict_set_parse(fail_on, &compare->fail_on) : 0;
 }
 
 /* Measure what is open, as assay ab does, and report that instead. */
 static int measure(const struct arguments *arguments, const struct ab_offer *offer)
 {
-    const struct compare_options *compare = &arguments->compare;
-    struct gate_command gating = {GATE_COMMAND_DEFAULTS,
-                                  .gate.suite = offer->suite,
-                                  .gate.filter = offer->filter[0] ? offer->filter : NULL,
-                                  .gate.allow_simulated = offer->simulated,
-                                  .gate.base_device = offer->own_device[0],
-                                  .gate.candidate_device = offer->own_device[1]};
-    gating.db = arguments->db;
-    gating.format = arguments->format;
-    gating.output = arguments->output;
-    gating.metric = arguments->metric;
-    gating.fail_on = arguments->fail_on;
-    gating.all = arguments->all;
-    if (compare->threshold > 0) gating.gate.threshold = compare->threshold;
+    struct gate_command gating = arguments->gating;
+    gating.gate.suite = offer->suite;
+    gating.gate.filter = offer->filter[0] ? offer->filter : NULL;
+    gating.gate.allow_simulated = offer->simulated;
+    gating.gate.base_device = offer->own_device[0];
+    gating.gate.candidate_device = offer->own_device[1];
+    if (arguments->compare.threshold > 0) gating.gate.threshold = arguments->compare.threshold;
     if (offer->lacks[0]) return assay_error("--measure cannot: %s", offer->lacks);
     if (gate_command_check(&gating, &arguments->given) != 0) return -1;
     const char *const word[] = {offer->side[0], offer->side[1]};
@@ -53,8 +47,8 @@ static int measure(const struct arguments *arguments, const struct ab_offer *off
 
 static int report(const struct arguments *arguments, const struct comparison *comparison)
 {
-    if (comparison_save(comparison, arguments->format, arguments->output, arguments->all) != 0)
-        return -1;
+    const struct gate_command *to = &arguments->gating;
+    if (comparison_save(comparison, to->format, to->output, to->all) != 0) return -1;
     if (comparison->exit == EXIT_NOTHING) {
         char why[WORDS_LINE];
         nothing_text(comparison, why);
@@ -81,7 +75,7 @@ static int answer(const struct arguments *arguments, struct comparison *comparis
     if (!is_one_model && arguments->measure)
         return assay_error("--measure cannot: the runs are of two models of device");
     if (!is_one_model) return report(arguments, comparison);
-    ab_offer_make(&offer, comparison, &arguments->compare, arguments->db);
+    ab_offer_make(&offer, comparison, &arguments->compare, arguments->gating.db);
     return arguments->measure && offer.open > 0 ? measure(arguments, &offer)
                                                 : report(arguments, comparison);
 }
@@ -91,7 +85,8 @@ static int run(void *given)
     const struct arguments *arguments = given;
     char *const *runs = arguments->given.word;
     struct comparison comparison;
-    if (run_choice_compare(&comparison, runs[0], runs[1], arguments->db, &arguments->compare) != 0)
+    if (run_choice_compare(&comparison, runs[0], runs[1], arguments->gating.db,
+                           &arguments->compare) != 0)
         return -1;
     int code = answer(arguments, &comparison);
     comparison_release(&comparison);
@@ -99,7 +94,7 @@ static int run(void *given)
 }
 
 static const struct command_option options[] = {
-    {"metric", VALUE_CHOICE, "NAME", AT(metric),
+    {"metric", VALUE_CHOICE, "NAME", AT(gating.metric),
      .help = "time (default), or speedup: the ratio to the baseline of the same launch, which "
              "cancels clock and temperature",
      .choices = "time speedup"},
@@ -115,17 +110,17 @@ static const struct command_option options[] = {
      .help = "compare also where device, firmware, driver, power limit, ECC, MIG, clock or flush "
              "differ; of two models by ratios to the baseline of the same launch and by shares of "
              "the ceilings"},
-    {"fail-on", VALUE_TEXT, "LIST", AT(fail_on),
+    {"fail-on", VALUE_TEXT, "LIST", AT(gating.fail_on),
      .help = "verdicts that end with 3: SUSPECT,UNSTABLE, or any",
      .choices = "any SUSPECT UNSTABLE"},
-    {"all", VALUE_FLAG, .at = AT(all), .help = "list the unchanged cases on a terminal too"},
+    {"all", VALUE_FLAG, .at = AT(gating.all), .help = "list the unchanged cases on a terminal too"},
     {"measure", VALUE_FLAG, .at = AT(measure),
      .help = "where launches are too few for a verdict, measure what they leave open as assay ab "
              "does, and report that"},
     {"make", VALUE_TEXT, "COMMAND", AT(make), .help = MAKE_HELP, .with = "measure"},
-    OPTION_FORMAT("table md json html"),
-    OPTION_OUTPUT("write there"),
-    OPTION_DB,
+    {"format", VALUE_CHOICE, "NAME", AT(gating.format), .choices = "table md json html"},
+    {"output", VALUE_FILE, "FILE", AT(gating.output), .help = "write there", .letter = 'o'},
+    {"db", VALUE_DATABASE, "FILE", AT(gating.db), .help = OPTION_DB_HELP},
     {0},
 };
 
@@ -152,7 +147,7 @@ const struct command cmd_compare = {
     .exit = "0 fine, 1 a case REGRESSED, 2 usage, 3 by --fail-on, 4 nothing comparable, 5 a case "
             "of the candidate failed or is missing, or shares of a job whose share is compared.",
     .size = sizeof(struct arguments),
-    .defaults = &(const struct arguments){.format = "table", .metric = "time"},
+    .defaults = &(const struct arguments){.gating = {GATE_COMMAND_DEFAULTS}},
     .check = check,
     .run = run,
 };
