@@ -30,7 +30,6 @@ static const struct {
     {"i64", 8, ASSAY_I64, false, -0x1p63, 0x1p63},
     {"u64", 8, -1, false, 0, 0x1p64},
 };
-enum { TYPES = sizeof types / sizeof *types };
 
 /* ----------------------------------------------------------------- words -- */
 
@@ -45,21 +44,11 @@ static char *next_word(char **rest)
     return word;
 }
 
-static int type_of(const char *word)
-{
-    for (int i = 0; i < TYPES; i++)
-        if (!strcmp(types[i].name, word)) return i;
-    return -1;
-}
-
 static int refuse_type(const char *word)
 {
-    const char *names[TYPES];
     char hint[TEXT_HINT];
-    for (int i = 0; i < TYPES; i++)
-        names[i] = types[i].name;
     return assay_error("no type is called '%s'%s", word,
-                       text_hint(hint, word, names, TYPES, "there are "));
+                       rows_hint(hint, word, ROWS(types), "there are "));
 }
 
 /* ------------------------------------------------------------------ fills -- */
@@ -120,10 +109,8 @@ static int refuse_range(int type)
 static int read_fill(struct argument *argument, int type, const char *word, char **rest)
 {
     double number[2];
-    int count = 0, f = 0;
-    while (f < FILLS && strcmp(fills[f].name, word))
-        f++;
-    if (f == FILLS) return refuse_fill(word);
+    int count = 0, f = rows_find(ROWS(fills), word);
+    if (f < 0) return refuse_fill(word);
     for (const char *next = *rest + strspn(*rest, " \t");
          count < fills[f].most && (isdigit((unsigned char)*next) || strchr("-.", *next)) && *next;
          next = *rest + strspn(*rest, " \t"))
@@ -169,7 +156,7 @@ static int read_buffer(struct argument *argument, char *text)
     if (!open || !close || close < open)
         return assay_error("'%s': a buffer is TYPE[COUNT], as f32[n]", text);
     *open = *close = '\0';
-    int type = type_of(text);
+    int type = rows_find(ROWS(types), text);
     if (type < 0) return refuse_type(text);
     if (types[type].element < 0)
         return assay_error("a buffer cannot be of %s; %s has as many bytes", text,
@@ -200,7 +187,7 @@ int argument_parse(struct argument *argument, const char *text)
         return *rest ? assay_error("'%s' is too much behind null", rest) : 0;
     }
     argument->kind = ARGUMENT_NUMBER;
-    argument->type = type_of(word);
+    argument->type = rows_find(ROWS(types), word);
     if (argument->type < 0 && strchr(word, '['))
         return assay_error("'%s': a buffer begins with in, out or scratch", text);
     if (argument->type < 0) return refuse_type(word);

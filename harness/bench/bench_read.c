@@ -53,9 +53,9 @@ static int refuse_key(const char *section, const struct suite_key *key, bool is_
 static int take_kernel_key(struct bench_kernel *kernel, const struct suite_key *key,
                            const char *beside)
 {
-    for (int i = 0; i < KERNEL_KEYS; i++) {
+    int i = rows_find(ROWS(kernel_keys), key->name);
+    if (i >= 0) {
         char *at = (char *)kernel + kernel_keys[i].at;
-        if (strcmp(kernel_keys[i].name, key->name)) continue;
         bool is_path = kernel_keys[i].at == offsetof(struct bench_kernel, file);
         if (is_path) return bench_path(key->value, beside, at) ? -1 : 1;
         text_copy(at, kernel_keys[i].size, key->value);

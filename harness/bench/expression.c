@@ -144,16 +144,9 @@ static const struct function {
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-static const struct function *function_of(const char *name)
-{
-    for (int i = 0; i < FUNCTIONS; i++)
-        if (!strcmp(functions[i].name, name)) return &functions[i];
-    return NULL;
-}
-
 bool expression_is_function(const char *name)
 {
-    return function_of(name) != NULL;
+    return rows_find(ROWS(functions), name) >= 0;
 }
 
 /* --------------------------------------------------------------- reading -- */
@@ -258,8 +251,8 @@ static int read_name(struct reading *reading, struct value *out)
     memcpy(name, reading->at, length);
     name[length] = '\0';
     reading->at += length;
-    const struct function *function = function_of(name);
-    if (function) return read_call(reading, function, out);
+    int function = rows_find(ROWS(functions), name);
+    if (function >= 0) return read_call(reading, &functions[function], out);
     int size = size_count(reading) ? shape_dim(reading->shape->operation, name) : -1;
     if (size >= 0) return set_fraction(out, reading->shape->value[size], 1);
     return refuse_name(reading, name);

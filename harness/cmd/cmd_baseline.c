@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/exit_code.h"
+#include "base/text.h"
 #include "cmd/options.h"
 #include "store/store_gate.h"
 
@@ -53,9 +54,8 @@ static const struct action {
 
 static const struct action *find_action(const struct given *given)
 {
-    for (size_t i = 0; i < sizeof actions / sizeof actions[0] && given->count > 0; i++)
-        if (strcmp(actions[i].name, given->word[0]) == 0) return &actions[i];
-    return NULL;
+    int i = given->count > 0 ? rows_find(ROWS(actions), given->word[0]) : -1;
+    return i < 0 ? NULL : &actions[i];
 }
 
 static int check(void *given)

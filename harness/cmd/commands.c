@@ -32,15 +32,14 @@ const struct command *const commands[] = {
 const struct command *command_find(const char *name, bool hidden_too)
 {
     const char *names[64];
+    char hint[TEXT_HINT];
     int count = 0;
     for (const struct command *const *command = commands; *command; command++) {
         if (!(*command)->summary && !hidden_too) continue;
         if (strcmp((*command)->name, name) == 0) return *command;
         if ((*command)->summary) names[count++] = (*command)->name;
     }
-    const char *near = text_nearest(name, names, count);
-    assay_error("there is no command '%s'%s%s%s", name, near ? "; did you mean '" : "",
-                near ? near : "", near ? "'?" : "");
+    assay_error("there is no command '%s'%s", name, text_hint(hint, name, names, count, NULL));
     return NULL;
 }
 

@@ -47,16 +47,9 @@ const char *code_kind_name(int kind)
     return kind >= 0 && kind < KINDS ? kinds[kind].name : "";
 }
 
-static int kind_of_name(const char *name)
-{
-    for (int i = 0; i < KINDS; i++)
-        if (strcmp(kinds[i].name, name) == 0) return i;
-    return -1;
-}
-
 static int kind_of_gpu(const char *text)
 {
-    int kind = kind_of_name("integer and logic");
+    int kind = rows_find(ROWS(kinds), "integer and logic");
     size_t longest = 0, length;
     if (*text == '@') text += strcspn(text, " ") + 1;
     for (int i = 0; i < KINDS; i++)
@@ -99,7 +92,7 @@ static int kind_of_host(const char *text)
         kind = "floating point";
     else if (begins(word, "mov") || begins(word, "push") || begins(word, "pop"))
         kind = "moves";
-    return kind_of_name(kind);
+    return rows_find(ROWS(kinds), kind);
 }
 
 /* -------------------------------------------------------------------- keys -- */

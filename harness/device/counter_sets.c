@@ -65,9 +65,8 @@ const char counter_set_names[] = "default, memory, compute, stalls, work, all, n
 
 struct counter_label counter_label(const char *metric)
 {
-    for (int i = 0; i < KNOWN; i++)
-        if (strcmp(table[i].label.metric, metric) == 0) return table[i].label;
-    return (struct counter_label){metric, metric, COUNTER_PLAIN};
+    int known = rows_find(ROWS(table), metric);
+    return known < 0 ? (struct counter_label){metric, metric, COUNTER_PLAIN} : table[known].label;
 }
 
 const char *counter_unit_name(enum counter_unit unit)
@@ -146,21 +145,16 @@ static int choose_set(struct chosen *chosen, int members)
 /* A metric consists of a unit, two underscores, a name and a rollup: "dram__bytes_read.sum". */
 static int choose_word(struct chosen *chosen, const char *word)
 {
-    const char *names[sizeof sets / sizeof *sets];
-    int count = (int)(sizeof sets / sizeof *sets);
-    for (int i = 0; i < count; i++) {
-        names[i] = sets[i].name;
-        if (strcmp(word, sets[i].name) == 0) return choose_set(chosen, sets[i].sets);
-    }
+    int set = rows_find(ROWS(sets), word);
+    if (set >= 0) return choose_set(chosen, sets[set].sets);
     const char *mark = strstr(word, "__");
     if (mark && strchr(mark, '.')) return choose(chosen, word);
     if (mark)
         return assay_error("the counter '%s' lacks its rollup, as in %s.sum or %s.avg", word, word,
                            word);
-    const char *near = text_nearest(word, names, count);
-    return assay_error("'%s' is no set of counters (%s)%s%s%s and no metric's name", word,
-                       counter_set_names, near ? "; did you mean '" : "", near ? near : "",
-                       near ? "'?" : "");
+    char hint[TEXT_HINT];
+    return assay_error("'%s' is no set of counters (%s) and no metric's name%s", word,
+                       counter_set_names, rows_hint(hint, word, ROWS(sets), NULL));
 }
 
 int counter_list(const char *list, char out[PROFILE_MAX_COUNTERS][PROFILE_MAX_METRIC])

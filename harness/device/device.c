@@ -61,12 +61,11 @@ enum device_choice device_choice(const char *spec)
 static int unknown_device(const char *spec)
 {
     static const char *const names[] = {"auto", "cuda", "host", "sim"};
-    char name[ASSAY_MAX_NAME];
+    char name[ASSAY_MAX_NAME], hint[TEXT_HINT];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
-    const char *near = text_nearest(name, names, sizeof names / sizeof *names);
-    if (near) return assay_error("there is no device '%s'; did you mean '%s'?", spec, near);
-    return assay_error("there is no device '%s' (auto, cuda:N, cuda:all, host, sim:KEY=VALUE,...)",
-                       spec);
+    rows_hint(hint, name, ROWS(names), NULL);
+    return assay_error("there is no device '%s'%s", spec,
+                       hint[0] ? hint : " (auto, cuda:N, cuda:all, host, sim:KEY=VALUE,...)");
 }
 
 /* Open the first device that can be opened; if none can, the error is that of the last. */

@@ -1,6 +1,5 @@
 /* size_class.c - sizes that follow the device's cache. */
-#include <string.h>
-
+#include "base/text.h"
 #include "base/units.h"
 #include "case/shape.h"
 #include "suite/size_class.h"
@@ -67,13 +66,6 @@ static int64_t round_inwards(struct search *search, int64_t value, int64_t min, 
     return rounded;
 }
 
-static int class_index(const char *name)
-{
-    for (int i = 0; i < SIZE_CLASSES; i++)
-        if (!strcmp(size_class_names[i], name)) return i;
-    return -1;
-}
-
 static int no_value(const struct search *search, const char *class_name)
 {
     const struct assay_operation *operation = search->shape.operation;
@@ -87,7 +79,7 @@ static int no_value(const struct search *search, const char *class_name)
 int size_class_solve(const struct assay_shape *shape, int dim, const char *class_name, double times,
                      const struct device_info *device, int64_t *value)
 {
-    int class = class_index(class_name);
+    int class = rows_find(ROWS(size_class_names), class_name);
     if (class < 0) return assay_error("no size class is called '%s'", class_name);
     if (device->cache_bytes <= 0)
         return assay_error("size class %s: the size of the device's cache is not known",

@@ -27,9 +27,8 @@ const struct suite_setting suite_settings[SUITE_SETTINGS] = {
 
 static const struct suite_setting *setting_named(const char *name)
 {
-    for (int i = 0; i < SUITE_SETTINGS; i++)
-        if (!strcmp(suite_settings[i].name, name)) return &suite_settings[i];
-    return NULL;
+    int i = rows_find(ROWS(suite_settings), name);
+    return i < 0 ? NULL : &suite_settings[i];
 }
 
 int suite_setting_read(const struct suite_setting *setting, const char *text, double *value)
@@ -192,10 +191,9 @@ static int check_key(const struct assay_operation *operation, const struct suite
     const struct suite_setting *setting = setting_named(key->name);
     double value;
     if (setting) return suite_setting_read(setting, key->value, &value);
-    for (size_t i = 0; i < sizeof group_rules / sizeof *group_rules; i++)
-        if (!strcmp(group_rules[i].name, key->name))
-            return group_rules[i].check ? group_rules[i].check(operation, key) : 0;
-    return check_dim(operation, key, classes);
+    int rule = rows_find(ROWS(group_rules), key->name);
+    if (rule < 0) return check_dim(operation, key, classes);
+    return group_rules[rule].check ? group_rules[rule].check(operation, key) : 0;
 }
 
 int suite_check_group(const struct suite_group *group)
@@ -229,10 +227,7 @@ int suite_check_head(const struct suite_group *head)
         double value;
         if (setting && suite_setting_read(setting, key->value, &value))
             return suite_error_here(head->file, key->line);
-        int text = 0;
-        while (text < TEXTS && strcmp(key->name, texts[text]) != 0)
-            text++;
-        if (setting || text < TEXTS) continue;
+        if (setting || rows_find(ROWS(texts), key->name) >= 0) continue;
         char hint[TEXT_HINT];
         return suite_error(head->file, key->line, "[suite] has no key '%s'%s", key->name,
                            text_hint(hint, key->name, known, KNOWN, "there are "));

@@ -147,27 +147,12 @@ static const struct sim_key keys[] = {
     {"wrong", take_rule, 0, 0, 0, SIM_WRONG, GLOB},
     {"missing", take_rule, 0, 0, 0, SIM_MISSING, GLOB},
 };
-enum { KEYS = sizeof keys / sizeof *keys };
 
 static int unknown_key(const char *name)
 {
-    const char *names[KEYS];
-    char all[ASSAY_MAX_REASON] = "";
-    for (int i = 0; i < KEYS; i++) {
-        names[i] = keys[i].name;
-        text_add(all, sizeof all, ", ", "%s", names[i]);
-    }
-    const char *near = text_nearest(name, names, KEYS);
-    if (near)
-        return assay_error("device 'sim': there is no key '%s'; did you mean '%s'?", name, near);
-    return assay_error("device 'sim': there is no key '%s' (%s)", name, all);
-}
-
-static int find_key(const char *name)
-{
-    for (int i = 0; i < KEYS; i++)
-        if (strcmp(keys[i].name, name) == 0) return i;
-    return -1;
+    char hint[TEXT_HINT];
+    return assay_error("device 'sim': there is no key '%s'%s", name,
+                       rows_hint(hint, name, ROWS(keys), ""));
 }
 
 /* Take one "KEY=VALUE"; `seen` has a bit for every key that occurred before. */
@@ -177,7 +162,7 @@ static int take_item(struct sim_spec *spec, char *item, unsigned *seen)
     if (*item == '\0')
         return assay_error("device 'sim': KEY=VALUE is missing, as in sim:seed=1,launch=0.5");
     if (equals) *equals = '\0';
-    int at = find_key(item);
+    int at = rows_find(ROWS(keys), item);
     if (at < 0) return unknown_key(item);
     const struct sim_key *key = &keys[at];
     if (equals == NULL || equals[1] == '\0') return refuse(key, "");
