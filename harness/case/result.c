@@ -46,6 +46,13 @@ void result_init(struct case_result *result)
     result->registers = result->shared_bytes = result->local_bytes = -1;
 }
 
+void result_add_metric(struct case_result *result, const char *name, double value)
+{
+    struct metric *metric = &result->metrics[result->metric_count++];
+    text_copy(metric->name, sizeof metric->name, name);
+    metric->value = value;
+}
+
 void device_state_init(struct device_state *state)
 {
     *state = (struct device_state){NAN, NAN, NAN, NAN, NAN, 0, -1, "", {-1, -1, -1, -1, -1}};

@@ -185,6 +185,8 @@ struct device_info {
  * until it is set, so that an unfinished result never passes for a good one. */
 void result_init(struct case_result *result);
 void samples_release(struct samples *samples);
+/* There is room for ASSAY_MAX_METRICS. */
+void result_add_metric(struct case_result *result, const char *name, double value);
 void device_state_init(struct device_state *state); /* nothing known */
 void device_info_init(struct device_info *info);    /* the same: figures NAN, -1 or 0, texts "" */
 

@@ -88,6 +88,17 @@ void shape_text(const struct assay_shape *shape, char *out, size_t size)
     }
 }
 
+void case_id_of(struct case_id *id, const struct assay_variant *variant,
+                const struct assay_shape *shape, enum assay_temperature temperature)
+{
+    *id = (struct case_id){.kind = (int32_t)variant->kind,
+                           .place = (int32_t)variant->place,
+                           .temperature = (int32_t)temperature};
+    text_copy(id->operation, sizeof id->operation, variant->operation);
+    text_copy(id->variant, sizeof id->variant, variant->name);
+    shape_text(shape, id->shape, sizeof id->shape);
+}
+
 static int parse_value(const struct assay_dim *dim, const char *text, int64_t *value)
 {
     if (dim->choices) {

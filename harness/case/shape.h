@@ -27,6 +27,11 @@ bool shape_equal(const struct assay_shape *a, const struct assay_shape *b);
 /* "n=5000000 input=fp32": every dim in order. */
 void shape_text(const struct assay_shape *shape, char *out, size_t size);
 
+/* What identifies the case of a variant at a shape. */
+struct case_id;
+void case_id_of(struct case_id *id, const struct assay_variant *variant,
+                const struct assay_shape *shape, enum assay_temperature temperature);
+
 /* The text of a shape as a JSON object: sizes are numbers, other values strings. */
 void json_shape(struct json *json, const char *text);
 

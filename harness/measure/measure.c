@@ -18,19 +18,6 @@ enum { ROUND_STREAM = 0x726f756e64, RENEWAL_STREAM = 0x72656e65 };
 
 /* ------------------------------------------------------------- beginning -- */
 
-static void describe_case(const struct measure_request *request,
-                          const struct assay_variant *variant, struct case_result *result)
-{
-    struct case_id *id = &result->id;
-    snprintf(id->operation, sizeof id->operation, "%s", variant->operation);
-    snprintf(id->variant, sizeof id->variant, "%s", variant->name);
-    shape_text(&request->shape, id->shape, sizeof id->shape);
-    id->kind = (int32_t)variant->kind;
-    id->place = (int32_t)variant->place;
-    id->temperature = (int32_t)request->temperature;
-    result->work = twins_work(variant, &request->shape);
-}
-
 static int context_init(struct measure_context *context, const struct device_ops *ops,
                         struct device *device, struct board *board,
                         const struct measure_request *request)
@@ -286,8 +273,10 @@ int measure_group(const struct device_ops *ops, struct device *device, struct bo
     memset(outcome, 0, sizeof *outcome);
     outcome->culprit = -1;
     if (measurements == NULL) return assay_error("out of host memory for a group");
-    for (int i = 0; i < request->count; i++)
-        describe_case(request, request->variant[i], &results[i]);
+    for (int i = 0; i < request->count; i++) {
+        case_id_of(&results[i].id, request->variant[i], &request->shape, request->temperature);
+        results[i].work = twins_work(request->variant[i], &request->shape);
+    }
 
     char heading[RESULT_MAX_SHAPE];
     shape_text(&request->shape, heading, sizeof heading);

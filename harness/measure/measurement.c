@@ -31,11 +31,8 @@ static int take_figures(struct measurement *measurement, struct measure_context 
     step_announce(context, measurement, STEP_SAMPLE);
     int count = variant->figures(&measurement->call, figure, space);
     if (count < 0 || context->ops->synchronize(context->device) < 0) return -1;
-    for (int i = 0; i < count && i < space; i++) {
-        struct metric *metric = &result->metrics[result->metric_count++];
-        snprintf(metric->name, sizeof metric->name, "%s", figure[i].name);
-        metric->value = figure[i].value;
-    }
+    for (int i = 0; i < count && i < space; i++)
+        result_add_metric(result, figure[i].name, figure[i].value);
     return 0;
 }
 

@@ -375,11 +375,9 @@ int verifier_quality(const struct verifier *verifier, struct case_result *result
     }
     struct assay_metric metrics[ASSAY_MAX_METRICS];
     int count = status == 0 ? operation->quality(buffers->shape, host, metrics) : 0;
-    for (int i = 0; i < count && i < ASSAY_MAX_METRICS; i++) {
-        snprintf(result->metrics[i].name, sizeof result->metrics[i].name, "%s", metrics[i].name);
-        result->metrics[i].value = metrics[i].value;
-    }
-    result->metric_count = count > ASSAY_MAX_METRICS ? ASSAY_MAX_METRICS : count;
+    result->metric_count = 0;
+    for (int i = 0; i < count && i < ASSAY_MAX_METRICS; i++)
+        result_add_metric(result, metrics[i].name, metrics[i].value);
     for (int b = 0; b < buffers->count; b++)
         if (buffers->spec[b].role == ASSAY_OUT) free((void *)host[b]);
     return status;

@@ -30,12 +30,7 @@ static void apply_settings(struct plan *plan, const struct plan_options *options
 
 void group_case_id(const struct group *group, int variant, struct case_id *id)
 {
-    *id = (struct case_id){.kind = (int32_t)group->variant[variant]->kind,
-                           .place = (int32_t)group->variant[variant]->place,
-                           .temperature = (int32_t)group->temperature};
-    snprintf(id->operation, sizeof id->operation, "%s", group->shape.operation->name);
-    snprintf(id->variant, sizeof id->variant, "%s", group->variant[variant]->name);
-    shape_text(&group->shape, id->shape, sizeof id->shape);
+    case_id_of(id, group->variant[variant], &group->shape, group->temperature);
 }
 
 /* Number `from` becomes number `to`, at or before it. */

@@ -167,13 +167,6 @@ static int take_samples(struct case_result *result, const struct traced_kernel *
     return 0;
 }
 
-static void add_metric(struct case_result *result, const char *name, double value)
-{
-    struct metric *metric = &result->metrics[result->metric_count++];
-    snprintf(metric->name, sizeof metric->name, "%s", name);
-    metric->value = value;
-}
-
 static int make_case(struct trace_case *out, const struct traced_kernel *kernel,
                      const char *program, uint64_t clock_reasons)
 {
@@ -191,8 +184,8 @@ static int make_case(struct trace_case *out, const struct traced_kernel *kernel,
     result->local_bytes = kernel->is.local_bytes;
     if (!kernel->is_varied)
         result->shared_bytes = kernel->is.static_shared_bytes + kernel->is.dynamic_shared_bytes;
-    add_metric(result, TRACE_COUNT, (double)kernel->count);
-    add_metric(result, TRACE_TOTAL_NS, (double)kernel->total_ns);
+    result_add_metric(result, TRACE_COUNT, (double)kernel->count);
+    result_add_metric(result, TRACE_TOTAL_NS, (double)kernel->total_ns);
     result->status = STATUS_UNCHECKED;
     if (kernel->duration_count > 0) return take_samples(result, kernel);
     result->status = STATUS_SKIPPED;

@@ -193,15 +193,13 @@ static int sim_stage(struct device *device, struct measure_request *request)
     const struct sim_spec *spec = &device->spec;
     struct sim_launch launch = sim_launch_begin(spec, request->launch_seed, request->launch);
     struct case_work work = case_work_of(&request->shape);
-    struct case_id id = {.temperature = (int32_t)request->temperature};
-    shape_text(&request->shape, id.shape, sizeof id.shape);
+    struct case_id id;
 
     device->start_s = launch.start_s;
     for (int i = 0; i < request->count; i++) {
         const struct assay_variant *variant = request->variant[i];
         struct role *role = &device->role[i];
-        snprintf(id.operation, sizeof id.operation, "%s", variant->operation);
-        snprintf(id.variant, sizeof id.variant, "%s", variant->name);
+        case_id_of(&id, variant, &request->shape, request->temperature);
         *role = (struct role){.variant = stub_variant(variant, launch_fate(spec, &id)),
                               .timing = sim_case_begin(spec, &launch, &id, &work),
                               .fixed_ns = sim_fixed_ns(&id, &work)};
