@@ -9,7 +9,7 @@
 #include "case/case_name.h"
 #include "case/registry.h"
 #include "case/shape.h"
-#include "suite/claim_case.h"
+#include "suite/claim.h"
 #include "suite/suite_file.h"
 #include "suite/suite_find.h"
 

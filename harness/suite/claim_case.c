@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "case/registry.h"
 #include "case/shape.h"
-#include "suite/claim_case.h"
+#include "suite/claim.h"
 #include "suite/plan.h"
 #include "suite/suite_check.h"
 #include "suite/suite_file.h"
@@ -15,10 +15,9 @@
 
 static int add_key(struct suite_group *group, int line, const char *name, const char *value)
 {
-    if (group->key_count == SUITE_MAX_KEYS) return assay_error("too many dims");
     if (suite_key_find(group, name)) return assay_error("'%s' is there twice", name);
-    struct suite_key *key = &group->keys[group->key_count++];
-    key->line = line;
+    struct suite_key *key = suite_key_add(group, line);
+    if (!key) return -1;
     if (text_copy(key->name, sizeof key->name, name) ||
         text_copy(key->value, sizeof key->value, value))
         return assay_error("'%s=%s' is too long", name, value);

@@ -39,10 +39,9 @@ static int add_defaults(struct suite_group *group, const struct suite_group *hea
     for (int i = 0; i < SUITE_SETTINGS; i++) {
         const struct suite_key *key = suite_key_find(head, suite_settings[i].name);
         if (!key || suite_key_find(group, key->name)) continue;
-        if (group->key_count == SUITE_MAX_KEYS)
-            return suite_error(group->file, group->line, "a section has at most %d keys",
-                               SUITE_MAX_KEYS);
-        group->keys[group->key_count++] = *key;
+        struct suite_key *added = suite_key_add(group, key->line);
+        if (!added) return suite_error_here(group->file, group->line);
+        *added = *key;
     }
     return 0;
 }
@@ -81,10 +80,8 @@ static int add_bench(struct suite *suite, const struct suite_group *section,
         const struct suite_key *key = &section->keys[i];
         bool is_size = !strncmp(key->name, size, sizeof size - 1);
         if (!is_size && !registry_is_group_key(key->name)) continue;
-        if (group.key_count == SUITE_MAX_KEYS)
-            return suite_error(section->file, key->line, "a section has at most %d keys",
-                               SUITE_MAX_KEYS);
-        struct suite_key *added = &group.keys[group.key_count++];
+        struct suite_key *added = suite_key_add(&group, key->line);
+        if (!added) return suite_error_here(section->file, key->line);
         *added = *key;
         if (is_size) text_copy(added->name, ASSAY_MAX_NAME, key->name + sizeof size - 1);
     }

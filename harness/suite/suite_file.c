@@ -36,6 +36,17 @@ const struct suite_key *suite_key_find(const struct suite_group *section, const 
     return NULL;
 }
 
+struct suite_key *suite_key_add(struct suite_group *section, int line)
+{
+    if (section->key_count == SUITE_MAX_KEYS) {
+        assay_error("a section has at most %d keys", SUITE_MAX_KEYS);
+        return NULL;
+    }
+    struct suite_key *key = &section->keys[section->key_count++];
+    key->line = line;
+    return key;
+}
+
 struct suite_group *suite_group_add(struct suite_group **list, int *count,
                                     const struct suite_group *group)
 {
@@ -177,10 +188,8 @@ static int add_key(struct reading *reading, const char *name, const char *value)
     if (!text_is_printable(value)) return fail(reading, UNPRINTABLE, value);
     const struct suite_key *same = suite_key_find(section, name);
     if (same) return fail(reading, "the key '%s' is there already, at line %d", name, same->line);
-    if (section->key_count == SUITE_MAX_KEYS)
-        return fail(reading, "a section has at most %d keys", SUITE_MAX_KEYS);
-    struct suite_key *key = &section->keys[section->key_count++];
-    key->line = reading->line;
+    struct suite_key *key = suite_key_add(section, reading->line);
+    if (!key) return fail(reading, "%s", assay_last_error());
     if (text_copy(key->name, sizeof key->name, name))
         return fail(reading, "the key is longer than %d characters", ASSAY_MAX_NAME - 1);
     if (text_copy(key->value, sizeof key->value, value))

@@ -29,6 +29,9 @@ void suite_file_release(struct suite_file *file);
 /* The key of this name, or NULL. */
 const struct suite_key *suite_key_find(const struct suite_group *section, const char *name);
 
+/* Append a key without a text. NULL with assay_error: there are as many as may be. */
+struct suite_key *suite_key_add(struct suite_group *section, int line);
+
 /* Append a copy of a section, with the keys that it has: there is space for many, which would take
  * a large suite tens of megabytes. Returns it; NULL with assay_error. */
 struct suite_group *suite_group_add(struct suite_group **list, int *count,
