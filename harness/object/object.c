@@ -30,8 +30,7 @@ struct load {
 static int load(void *argument)
 {
     struct load *now = argument;
-    if (now->twin < 0) return object_file_load(now->path, now->name, &now->commit);
-    return object_file_load_twin(now->path, now->name, (enum twin)now->twin, &now->commit);
+    return object_file_load(now->path, now->name, now->twin, &now->commit);
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)

@@ -142,25 +142,17 @@ static const struct assay_object *open_object(const char *path, const char *name
     return object;
 }
 
-int object_file_load(const char *path, const char *name, const char **commit)
+int object_file_load(const char *path, const char *name, int twin, const char **commit)
 {
     char family[SHA256_TEXT];
     *commit = NULL;
+    if (is_described(path) && twin >= 0)
+        return assay_error("%s describes kernels: only shared objects can be twins", name);
     if (is_described(path)) return described.load(path, name);
     const struct assay_object *object = open_object(path, name);
     if (!object) return -1;
-    if (object_family(path, family) == 0) registry_forget_own();
-    if (registry_add(object, name)) return -1;
-    *commit = object->commit;
-    return 0;
-}
-
-int object_file_load_twin(const char *path, const char *name, enum twin twin, const char **commit)
-{
-    if (is_described(path))
-        return assay_error("%s describes kernels: only shared objects can be twins", name);
-    const struct assay_object *object = open_object(path, name);
-    if (!object || twins_add(object, twin, name)) return -1;
+    if (twin < 0 && object_family(path, family) == 0) registry_forget_own();
+    if (twin < 0 ? registry_add(object, name) : twins_add(object, (enum twin)twin, name)) return -1;
     *commit = object->commit;
     return 0;
 }
