@@ -217,13 +217,15 @@ static int serve_one(struct worker *worker, enum wire_type type, void *data, siz
     }
 }
 
-/* Serve until told to quit; returns the exit status of the process. */
-static int serve(int socket, int board, const char *const *objects, int object_count)
+int cmd_worker(int argc, char **argv)
 {
-    struct worker worker = {.socket = socket, .objects = objects, .object_count = object_count};
+    struct worker worker = {.socket = WORKER_SOCKET,
+                            .objects = (const char *const *)argv + 1,
+                            .object_count = argc - 1,
+                            .most_threads = omp_get_max_threads()};
     settle_process();
-    worker.most_threads = omp_get_max_threads();
-    worker.board = mmap(NULL, sizeof *worker.board, PROT_READ | PROT_WRITE, MAP_SHARED, board, 0);
+    worker.board =
+        mmap(NULL, sizeof *worker.board, PROT_READ | PROT_WRITE, MAP_SHARED, WORKER_BOARD, 0);
     if (worker.board == MAP_FAILED) return EXIT_USAGE;
 
     int go_on = 1;
@@ -232,7 +234,7 @@ static int serve(int socket, int board, const char *const *objects, int object_c
         enum wire_type type;
         void *data;
         size_t bytes;
-        if (wire_receive(socket, &type, &data, &bytes) < 0) break; /* the parent is gone */
+        if (wire_receive(WORKER_SOCKET, &type, &data, &bytes) < 0) break; /* the parent is gone */
         go_on = serve_one(&worker, type, data, bytes);
         free(data);
     }
@@ -240,9 +242,4 @@ static int serve(int socket, int board, const char *const *objects, int object_c
     /* A broken device is not closed, because that could hang. */
     if (go_on >= 0 && worker.device) worker.ops->close(worker.device);
     return go_on == 0 ? EXIT_FINE : EXIT_LOST;
-}
-
-int cmd_worker(int argc, char **argv)
-{
-    return serve(WORKER_SOCKET, WORKER_BOARD, (const char *const *)argv + 1, argc - 1);
 }

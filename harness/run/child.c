@@ -98,11 +98,6 @@ enum child_wait child_wait(struct child *child, int ms)
     return got;
 }
 
-void child_take(struct child *child, enum wire_type *type, void **data, size_t *bytes)
-{
-    wire_inbox_take(&child->inbox, type, data, bytes);
-}
-
 /* Ask a question whose answer is the state of its device. */
 static int ask(struct child *child, enum wire_type question, struct device_state *state)
 {
@@ -111,7 +106,7 @@ static int ask(struct child *child, enum wire_type question, struct device_state
     size_t bytes;
     if (child->pid <= 0 || wire_send(child->socket, question, NULL, 0) != 0) return -1;
     if (child_wait(child, QUIT_MS) != CHILD_MESSAGE) return -1;
-    child_take(child, &type, &data, &bytes);
+    wire_inbox_take(&child->inbox, &type, &data, &bytes);
     bool answered = type == WIRE_STATE && bytes == sizeof *state;
     if (answered && state) memcpy(state, data, bytes);
     free(data);
@@ -173,7 +168,7 @@ static int read_answer(struct child *child)
             return assay_error("the worker did not open its device within %d s", OPEN_MS / 1000);
         if (got == CHILD_GARBLED) return assay_error("bad answer");
         if (got == CHILD_GONE) return died_opening(child);
-        child_take(child, &type, &data, &bytes);
+        wire_inbox_take(&child->inbox, &type, &data, &bytes);
         bool ready = type == WIRE_READY && bytes == sizeof child->device;
         bool state = type == WIRE_STATE && bytes == sizeof child->state;
         if (ready) memcpy(&child->device, data, bytes);

@@ -25,7 +25,7 @@ int child_start(struct child *child, const struct device_options *options);
 
 /* How waiting for a message ended. */
 enum child_wait {
-    CHILD_MESSAGE, /* a whole one: child_take */
+    CHILD_MESSAGE, /* a whole one: wire_inbox_take */
     CHILD_TICK,    /* none yet, or a part of one */
     CHILD_GONE,    /* the process died; child_reap says how */
     CHILD_GARBLED, /* what it sent is no message */
@@ -35,9 +35,6 @@ enum child_wait {
 /* Wait up to `ms` for a message. A process may send a part of one and then nothing: what has
  * arrived is kept, and neither the time nor a signal is missed. */
 enum child_wait child_wait(struct child *child, int ms);
-
-/* Take the message that child_wait told; free(*data). */
-void child_take(struct child *child, enum wire_type *type, void **data, size_t *bytes);
 
 /* How its device is now. Only between groups. -1: it does not answer. */
 int child_look(struct child *child, struct device_state *state);

@@ -3,16 +3,10 @@
 #include "case/shape.h"
 #include "run/floor.h"
 
-/* The name of the ceiling that the cases of a group measure; NULL: none. */
-static const char *measures(const struct group *group)
-{
-    return shape_ceiling(&group->shape, group->temperature);
-}
-
 void floor_learn(struct ceilings *ceilings, const struct group *group,
                  const struct case_result *result)
 {
-    const char *name = measures(group);
+    const char *name = shape_ceiling(&group->shape, group->temperature);
     if (name) ceilings_learn(ceilings, name, result, NOISY_SPREAD);
 }
 
@@ -20,7 +14,7 @@ void floor_judge(const struct ceilings *ceilings, const struct device_info *devi
                  const struct group *group, struct case_result *result)
 {
     char name[ASSAY_MAX_NAME];
-    if (measures(group) != NULL) return;
+    if (shape_ceiling(&group->shape, group->temperature)) return;
     if (device->place != ASSAY_CUDA || device->simulated || !status_has_time(result->status))
         return;
     double least_ns =

@@ -200,11 +200,6 @@ static enum runner_end end_run(struct runner *runner, enum attempt_end end)
     return end == ATTEMPT_STOPPED ? RUNNER_INTERRUPTED : RUNNER_COMPLETE;
 }
 
-static void say_losses(const struct device_info *device)
-{
-    if (device->lost[0]) fprintf(stderr, "assay: not measured here: %s\n", device->lost);
-}
-
 static int check_profilable(const struct device_info *device)
 {
     if (device->simulates_counters) return 0;
@@ -280,7 +275,8 @@ static enum runner_end run(struct runner *runner)
         run_plan_print(&runner->plan);
         return RUNNER_COMPLETE;
     }
-    say_losses(&runner->child.device);
+    const char *lost = runner->child.device.lost;
+    if (lost[0]) fprintf(stderr, "assay: not measured here: %s\n", lost);
     if (runner->options->wait_quiet_s > 0 && quiet_wait(runner) != 0) return RUNNER_INTERRUPTED;
     if (begin_prints(runner) < 0 || begin_run(runner, &first) < 0) {
         runner->run.id[0] = '\0';

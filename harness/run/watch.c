@@ -140,7 +140,7 @@ static enum attempt_end read_message(struct runner *runner, struct attempt *atte
     enum wire_type type;
     void *data;
     size_t bytes;
-    child_take(&runner->child, &type, &data, &bytes);
+    wire_inbox_take(&runner->child.inbox, &type, &data, &bytes);
     enum attempt_end end = take_message(runner, attempt, type, data, bytes, culprit);
     free(data);
     return end;
