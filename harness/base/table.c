@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "assay.h"
+#include "base/grow.h"
 #include "base/markup.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -14,15 +15,10 @@ enum { LEAST_WIDTH = 16, BELOW_INDENT = 4 };
 /* Takes over `text`; NULL is a failed allocation. */
 static void add_cell(struct table *table, char *text)
 {
-    size_t count = (size_t)table->cell_count + 1;
-    char **cell = text ? realloc(table->cell, count * sizeof *cell) : NULL;
-    if (!cell) {
-        free(text);
-        table->failed = true;
+    if (text && grow_keep(&table->cell, &table->cell_count, &text, sizeof text, "a table") == 0)
         return;
-    }
-    table->cell = cell;
-    table->cell[table->cell_count++] = text;
+    free(text);
+    table->failed = true;
 }
 
 void table_init(struct table *table, const char *const *headings, int columns)
