@@ -9,6 +9,7 @@
 #include "device/cuda/device_cuda.h"
 #include "device/cuda/host_words.h"
 #include "device/cuda/launch_trace.h"
+#include "device/profile.h"
 
 struct trace_api {
     CUresult (*attributes)(unsigned count, CUpointer_attribute *attributes, void **data,
@@ -98,9 +99,7 @@ static int count_kernels(int *kernels)
     int count, lost;
     *kernels = 0;
     if (cupti_collect(&records, &count, &lost) < 0) return -1;
-    for (int i = 0; i < count; i++)
-        *kernels += records[i].kind == CUPTI_KERNEL;
-    if (lost > 0) *kernels = -1;
+    *kernels = lost > 0 ? -1 : profile_count_kernels(records, count);
     return 0;
 }
 

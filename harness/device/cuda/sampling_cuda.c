@@ -179,17 +179,21 @@ static int unstretch(struct device *device, const struct block *block, struct bl
     return 0;
 }
 
+/* Of several variants in turns `code` is nobody's: what is to be known of their code was learned in
+ * blocks of each. */
 static int sample_device_clock(struct device *device, const struct block *block,
                                struct block_sample *out, struct code_seen *code)
 {
-    double event_ns[MAX_BLOCK];
-    if (warm(device, block) < 0) return -1;
-    if (cuda_synchronize(device) < 0 || cuda_record(device, true) < 0) return -1;
-    if (run_block(device, block, event_ns) < 0) return -1;
+    double event_ns[MAX_BLOCK], overhead_ns = device->event_floor_ns - device->kernel_floor_ns;
+    bool by_records = device->cupti && !block->by_pairs;
+    double less_ns = device->cupti && block->by_pairs ? overhead_ns : 0;
+    if (warm(device, block) < 0 || cuda_synchronize(device) < 0) return -1;
+    if (cuda_record(device, by_records) < 0 || run_block(device, block, event_ns) < 0) return -1;
     for (int i = 0; i < block->count; i++)
-        out[i] = (struct block_sample){.time_ns = event_ns[i], .busy_ns = NAN};
-    if (device->cupti && deal_records(block->count, out, code) < 0) return -1;
-    if (code->kernels > 1 && unstretch(device, block, out, event_ns, code) < 0) return -1;
+        out[i] = (struct block_sample){.time_ns = event_ns[i] - less_ns, .busy_ns = NAN};
+    if (by_records && deal_records(block->count, out, code) < 0) return -1;
+    if (!block->turn && code->kernels > 1 && unstretch(device, block, out, event_ns, code) < 0)
+        return -1;
     for (int i = 0; i < block->count; i++)
         out[i].event_ns = event_ns[i];
     return 0;
@@ -220,24 +224,6 @@ static int sample_wall_clock(struct device *device, const struct block *block,
     return 0;
 }
 
-/* Several variants in turns, by the device's clock: what is to be known of their code was learned
- * in blocks of each. */
-static int sample_turns(struct device *device, const struct block *block, struct block_sample *out)
-{
-    double event_ns[MAX_BLOCK], overhead_ns = device->event_floor_ns - device->kernel_floor_ns;
-    struct code_seen unused;
-    bool by_records = device->cupti && !block->by_pairs;
-    if (warm(device, block) < 0 || cuda_synchronize(device) < 0) return -1;
-    if (cuda_record(device, by_records) < 0 || run_block(device, block, event_ns) < 0) return -1;
-    double less_ns = device->cupti && block->by_pairs ? overhead_ns : 0;
-    for (int i = 0; i < block->count; i++)
-        out[i] = (struct block_sample){.time_ns = event_ns[i] - less_ns, .busy_ns = NAN};
-    if (by_records && deal_records(block->count, out, &unused) < 0) return -1;
-    for (int i = 0; i < block->count; i++)
-        out[i].event_ns = event_ns[i];
-    return 0;
-}
-
 int cuda_sample(struct device *device, const struct block *block, struct block_sample *out,
                 struct block_totals *totals, struct code_seen *code)
 {
@@ -251,7 +237,8 @@ int cuda_sample(struct device *device, const struct block *block, struct block_s
         status = sample_wall_clock(device, block, out, code);
         if (!block->turn) totals->wall_ns = out[block->count - 1].time_ns;
     } else if (block->turn) {
-        status = sample_turns(device, block, out);
+        struct code_seen unused;
+        status = sample_device_clock(device, block, out, &unused);
     } else {
         status = sample_device_clock(device, block, out, code);
         if (status == 0) status = cuda_record(device, false);
