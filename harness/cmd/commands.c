@@ -62,13 +62,6 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
-static void keep_line(char line[LINE_MOST], int argc, char **argv)
-{
-    size_t used = (size_t)snprintf(line, LINE_MOST, "assay");
-    for (int i = 0; i < argc && used < LINE_MOST; i++)
-        used += (size_t)snprintf(line + used, LINE_MOST - used, " %s", argv[i]);
-}
-
 /* What a command has of objects: the user's folder, and what was asked for. */
 static int load_objects(const struct given *given)
 {
@@ -80,7 +73,7 @@ static int load_objects(const struct given *given)
 
 int command_run(const struct command *command, int argc, char **argv)
 {
-    char line[LINE_MOST];
+    char line[LINE_MOST] = "assay";
     if (command->raw) return command->raw(argc, argv);
     struct given *arguments = calloc(1, command->size);
     if (!arguments) {
@@ -88,7 +81,8 @@ int command_run(const struct command *command, int argc, char **argv)
         return report(command, false);
     }
     if (command->defaults) memcpy(arguments, command->defaults, command->size);
-    keep_line(line, argc, argv);
+    for (int i = 0; i < argc; i++)
+        text_add(line, sizeof line, " ", "%s", argv[i]);
     arguments->line = line;
 
     int code = EXIT_FINE;

@@ -24,12 +24,9 @@ bool choices_next(const char **choices, char out[ASSAY_MAX_NAME])
 void choices_text(char out[CHOICES_MOST], const char *choices)
 {
     char name[ASSAY_MAX_NAME];
-    size_t used = 0;
     out[0] = '\0';
-    while (choices_next(&choices, name) && used < CHOICES_MOST) {
-        const char *between = used == 0 ? "" : *choices ? ", " : " or ";
-        used += (size_t)snprintf(out + used, CHOICES_MOST - used, "%s%s", between, name);
-    }
+    while (choices_next(&choices, name))
+        text_add(out, CHOICES_MOST, *choices ? ", " : " or ", "%s", name);
 }
 
 int choice_check(const char *what, const char *text, const char *choices)

@@ -69,9 +69,7 @@ static void add_note(struct measurement *measurement)
 {
     char *note = measurement->result->note;
     if (strcmp(note, measurement->call.note) == 0) return;
-    size_t used = strlen(note);
-    snprintf(note + used, sizeof measurement->result->note - used, "%s%s", used ? ", then " : "",
-             measurement->call.note);
+    text_add(note, sizeof measurement->result->note, ", then ", "%s", measurement->call.note);
 }
 
 static int set_up_again(struct measurement *measurement, struct measure_context *context)

@@ -319,8 +319,7 @@ static void finish_check(const struct verifier *verifier, struct check_result *f
     found->near_share = (double)found->near / (double)verifier->checked;
     found->rms = sqrt(found->rms / (double)verifier->checked);
     if (found->wrong > 0) {
-        size_t used = strlen(found->reason);
-        snprintf(found->reason + used, sizeof found->reason - used, " (%lld of %lld wrong)",
+        text_add(found->reason, sizeof found->reason, " ", "(%lld of %lld wrong)",
                  (long long)found->wrong, (long long)verifier->checked);
     } else if (!exceeds_rms(verifier, found) && exceeds_near(verifier, found)) {
         snprintf(found->reason, sizeof found->reason,

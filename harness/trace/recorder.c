@@ -50,11 +50,9 @@ static void describe_run(struct recorder *recorder)
     snprintf(name, sizeof name, "time:%s", program_name(recorder));
     foreign_name(run->suite, sizeof run->suite, name);
     snprintf(run->label, sizeof run->label, "%s", options->label ? options->label : "");
-    size_t used =
-        (size_t)snprintf(run->command, sizeof run->command, "assay time -- %s", recorder->path);
-    for (int i = 1; options->argv[i] && options->keep_command && used < sizeof run->command; i++)
-        used += (size_t)snprintf(run->command + used, sizeof run->command - used, " %s",
-                                 options->argv[i]);
+    snprintf(run->command, sizeof run->command, "assay time -- %s", recorder->path);
+    for (int i = 1; options->argv[i] && options->keep_command; i++)
+        text_add(run->command, sizeof run->command, " ", "%s", options->argv[i]);
     snprintf(recorder->suite_text, sizeof recorder->suite_text,
              "; assay time: the kernels that a program ran\n"
              "program = %s\n"

@@ -23,9 +23,7 @@ enum { MAX_HARD = 256 };
  * heading of a run show it. */
 static void lose(struct device *device, const char *what)
 {
-    size_t used = strlen(device->lost);
-    snprintf(device->lost + used, sizeof device->lost - used, "%s%s: %s", used ? "\n" : "", what,
-             assay_last_error());
+    text_add(device->lost, sizeof device->lost, "\n", "%s: %s", what, assay_last_error());
 }
 
 /* --------------------------------------------------------------- opening -- */
