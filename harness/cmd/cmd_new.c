@@ -54,15 +54,13 @@ enum { FILES = sizeof files / sizeof *files };
 /* ------------------------------------------------------------ the words -- */
 
 enum { WORD_SIZE = 4096 };
-struct word {
-    const char *word; /* without its @ */
-    char text[WORD_SIZE];
-};
 enum { NAME, OPERATION, SOURCES, LANGUAGES, SHAPE, BUFFERS, PROGRAM, INCLUDE, WORDS };
+static const char *const word_names[WORDS] = {"NAME",  "OPERATION", "SOURCES", "LANGUAGES",
+                                              "SHAPE", "BUFFERS",   "PROGRAM", "INCLUDE"};
 
 struct plan {
     unsigned kind, language;
-    struct word words[WORDS];
+    char words[WORDS][WORD_SIZE];
 };
 
 /* `text` with the words replaced. */
@@ -72,23 +70,27 @@ static void put(FILE *out, const struct plan *plan, const char *text)
         int i = 0;
         size_t length = 0;
         for (; i < WORDS && *text == '@'; i++) {
-            length = strlen(plan->words[i].word);
-            if (!strncmp(text + 1, plan->words[i].word, length) && text[length + 1] == '@') break;
+            length = strlen(word_names[i]);
+            if (!strncmp(text + 1, word_names[i], length) && text[length + 1] == '@') break;
         }
         bool found = *text == '@' && i < WORDS;
         if (found)
-            fputs(plan->words[i].text, out);
+            fputs(plan->words[i], out);
         else
             fputc(*text, out);
         text += found ? length + 2 : 1;
     }
 }
 
-/* The name of a file with the words replaced. */
-static void name_of(const struct plan *plan, const char *name, char out[PATH_MAX])
+enum { PATH_SIZE = 2 * PATH_MAX };
+
+/* A file of the folder, its name with the words replaced; without a folder that name alone. */
+static void path_of(const struct plan *plan, const char *folder, int file, char out[PATH_SIZE])
 {
+    const char *name = files[file].name;
     bool begins = strncmp(name, "@NAME@", 6) == 0;
-    snprintf(out, PATH_MAX, "%s%s", begins ? plan->words[NAME].text : "", name + 6 * begins);
+    snprintf(out, PATH_SIZE, "%s%s%s%s", folder, *folder ? "/" : "",
+             begins ? plan->words[NAME] : "", name + 6 * begins);
 }
 
 static bool is_wanted(const struct plan *plan, int file)
@@ -102,12 +104,12 @@ static void list_sources(struct plan *plan)
         const char *ending, *language;
     } known[] = {{".c", "C"}, {".cpp", "CXX"}, {".cu", "CUDA"}};
     for (int i = 0; i < FILES; i++) {
-        char name[PATH_MAX];
-        name_of(plan, files[i].name, name);
+        char name[PATH_SIZE];
+        path_of(plan, "", i, name);
         for (size_t j = 0; j < sizeof known / sizeof *known && is_wanted(plan, i); j++) {
-            char *all = plan->words[LANGUAGES].text;
+            char *all = plan->words[LANGUAGES];
             if (!text_ends(name, known[j].ending)) continue;
-            text_add(plan->words[SOURCES].text, WORD_SIZE, " ", "%s", name);
+            text_add(plan->words[SOURCES], WORD_SIZE, " ", "%s", name);
             if (!strstr(all, known[j].language))
                 text_add(all, WORD_SIZE, " ", "%s", known[j].language);
         }
@@ -177,14 +179,14 @@ static void write_buffers(const struct assay_shape *shape, char out[WORD_SIZE])
 static int describe_operation(void *argument)
 {
     struct plan *plan = argument;
-    const char *name = plan->words[OPERATION].text;
+    const char *name = plan->words[OPERATION];
     const struct assay_operation *operation = registry_operation(name);
     if (!operation) return assay_error("no operation is called '%s' (assay list operations)", name);
     if (!operation->reference)
         return assay_error("%s has no reference to begin with: it computes nothing", name);
     struct assay_shape shape = small_shape(operation);
-    write_shape(&shape, plan->words[SHAPE].text);
-    write_buffers(&shape, plan->words[BUFFERS].text);
+    write_shape(&shape, plan->words[SHAPE]);
+    write_buffers(&shape, plan->words[BUFFERS]);
     return 0;
 }
 
@@ -204,38 +206,25 @@ static int find_include(char out[WORD_SIZE])
 
 static int plan_make(struct plan *plan, const struct arguments *arguments, const char *name)
 {
-    static const char *const words[WORDS] = {"NAME",  "OPERATION", "SOURCES", "LANGUAGES",
-                                             "SHAPE", "BUFFERS",   "PROGRAM", "INCLUDE"};
     const char *operation = arguments->operation ? arguments->operation : name;
-    for (int i = 0; i < WORDS; i++)
-        plan->words[i].word = words[i];
     plan->kind = arguments->operation ? VARIANT : SCRATCH;
     plan->language = strcmp(arguments->language, "c") == 0     ? OF_C
                      : strcmp(arguments->language, "cpp") == 0 ? OF_CPP
                                                                : OF_CUDA;
-    if (text_copy(plan->words[NAME].text, ASSAY_MAX_NAME, name) ||
-        text_copy(plan->words[OPERATION].text, ASSAY_MAX_NAME, operation))
+    if (text_copy(plan->words[NAME], ASSAY_MAX_NAME, name) ||
+        text_copy(plan->words[OPERATION], ASSAY_MAX_NAME, operation))
         return assay_error("a name has at most %d characters", ASSAY_MAX_NAME - 1);
     list_sources(plan);
-    if (find_include(plan->words[INCLUDE].text)) return -1;
+    if (find_include(plan->words[INCLUDE])) return -1;
     /* A module of Python has no file: the folder then calls the command. */
-    if (program_itself(plan->words[PROGRAM].text, WORD_SIZE) != 0)
-        text_copy(plan->words[PROGRAM].text, WORD_SIZE, "assay");
+    if (program_itself(plan->words[PROGRAM], WORD_SIZE) != 0)
+        text_copy(plan->words[PROGRAM], WORD_SIZE, "assay");
     if (plan->kind == VARIANT)
         return objects_try("when it described its operation", describe_operation, plan);
     if (!registry_operation(operation)) return 0;
     return assay_error("there is an operation %s: another name, or --operation %s for a variant of "
                        "it",
                        operation, operation);
-}
-
-enum { PATH_SIZE = 2 * PATH_MAX };
-
-static void path_of(const struct plan *plan, const char *folder, int file, char out[PATH_SIZE])
-{
-    char name[PATH_MAX];
-    name_of(plan, files[file].name, name);
-    snprintf(out, PATH_SIZE, "%s/%s", folder, name);
 }
 
 static int write_file(const struct plan *plan, const char *folder, int file)
@@ -291,8 +280,8 @@ static int run(void *given)
     if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
         return assay_error("'%s': a name is made of a-z, 0-9 and _", name);
     if (plan_make(&plan, arguments, name) || write_folder(&plan, folder)) return -1;
-    printf("%s: %s and the suite %s.ini\nnext: make -C %s run\n", folder, plan.words[SOURCES].text,
-           name, folder);
+    printf("%s: %s and the suite %s.ini\nnext: make -C %s run\n", folder, plan.words[SOURCES], name,
+           folder);
     return EXIT_FINE;
 }
 
