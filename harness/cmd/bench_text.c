@@ -27,30 +27,19 @@ static int write_key(FILE *out, const char *key, const char *value)
     return 0;
 }
 
-/* "n=1Mi" */
-static int write_sizes(FILE *out, const struct each *sizes)
+/* "n=1Mi" of a size; of an argument "in f32[n]", or with a name, "x=in f32[n]". */
+static int write_each(FILE *out, const char *what, const struct each *each)
 {
-    for (int i = 0; i < sizes->count; i++) {
-        const char *text = sizes->text[i], *equals = strchr(text, '=');
+    bool is_size = strcmp(what, "size") == 0;
+    for (int i = 0; i < each->count; i++) {
+        const char *text = each->text[i], *equals = strchr(text, '=');
         char key[ASSAY_MAX_NAME + 8];
-        if (!equals || equals == text)
+        if (is_size && (!equals || equals == text))
             return assay_error("--size %s: it is NAME=VALUE, as n=1Mi", text);
-        snprintf(key, sizeof key, "size %.*s", (int)(equals - text), text);
-        if (write_key(out, key, equals + 1)) return -1;
-    }
-    return 0;
-}
-
-/* "in f32[n]", or with a name, "x=in f32[n]". */
-static int write_arguments(FILE *out, const struct each *arguments)
-{
-    for (int i = 0; i < arguments->count; i++) {
-        const char *text = arguments->text[i], *equals = strchr(text, '=');
-        char key[ASSAY_MAX_NAME + 8];
         if (equals)
-            snprintf(key, sizeof key, "arg %.*s", (int)(equals - text), text);
+            snprintf(key, sizeof key, "%s %.*s", what, (int)(equals - text), text);
         else
-            snprintf(key, sizeof key, "arg a%d", i);
+            snprintf(key, sizeof key, "%s a%d", what, i);
         if (write_key(out, key, equals ? equals + 1 : text)) return -1;
     }
     return 0;
@@ -94,6 +83,7 @@ int bench_text_write(FILE *out, const struct bench_text *text)
     if (write_path(out, "file", text->file, "")) return -1;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (write_key(out, keys[i][0], keys[i][1])) return -1;
-    if (write_sizes(out, &text->sizes) || write_arguments(out, &text->arguments)) return -1;
+    if (write_each(out, "size", &text->sizes) || write_each(out, "arg", &text->arguments))
+        return -1;
     return write_expect(out, text->expect);
 }
