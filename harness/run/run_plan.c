@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "case/case_name.h"
 #include "run/runner_state.h"
@@ -16,16 +17,13 @@
 /* If two suites have the same group, its variants are measured once, together. */
 static int append_plan(struct plan *plan, const struct plan *more)
 {
-    size_t bytes = (size_t)(plan->count + more->count + 1) * sizeof *plan->groups;
-    struct group *groups = realloc(plan->groups, bytes);
-    if (groups == NULL) return assay_error("out of memory for the plan");
-    plan->groups = groups;
     for (int i = 0; i < more->count; i++) {
-        struct group *same = plan_find(plan, &more->groups[i].shape, more->groups[i].temperature);
-        if (same == NULL)
-            plan->groups[plan->count++] = more->groups[i];
-        else if (plan_merge(same, &more->groups[i]) < 0)
-            return -1;
+        const struct group *group = &more->groups[i];
+        struct group *same = plan_find(plan, &group->shape, group->temperature);
+        int failed = same
+                         ? plan_merge(same, group)
+                         : grow_keep(&plan->groups, &plan->count, group, sizeof *group, "the plan");
+        if (failed) return -1;
     }
     return 0;
 }

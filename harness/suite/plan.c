@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/text.h"
 #include "case/case_name.h"
 #include "case/ceiling.h"
@@ -187,19 +188,16 @@ static int add_ceilings(struct plan *plan, const struct suite *ceilings,
     struct wanted wanted = wanted_ceilings(plan, device);
     int failed = plan_expand(&found, ceilings, device);
     if (!failed) keep_wanted(&found, plan, &wanted);
-    if (!failed && found.count) {
-        size_t count = (size_t)found.count + (size_t)plan->count;
-        struct group *groups = realloc(found.groups, count * sizeof *groups);
-        if (groups) {
-            memcpy(groups + found.count, plan->groups, (size_t)plan->count * sizeof *groups);
-            free(plan->groups);
-            plan->groups = groups;
-            plan->count = (int)count;
-            return 0;
-        }
-        failed = assay_error("out of memory");
+    for (int i = 0; i < plan->count && !failed; i++)
+        failed = grow_keep(&found.groups, &found.count, &plan->groups[i], sizeof *plan->groups,
+                           "the groups of the plan");
+    if (!failed) {
+        free(plan->groups);
+        plan->groups = found.groups;
+        plan->count = found.count;
+    } else {
+        plan_release(&found);
     }
-    plan_release(&found);
     return failed;
 }
 
