@@ -30,25 +30,14 @@ void md_code(FILE *out, const char *text)
     fputc('`', out);
 }
 
+/* Of an ASCII character; NULL: it stands for itself. */
 static const char *xml_entity(char c)
 {
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    case '\n':
-    case '\t':
-        return " ";
-    default:
-        return (unsigned char)c < ' ' || c == 0x7f ? "?" : NULL;
-    }
+    static const char *const entities[0x80] = {
+        ['&'] = "&amp;",  ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;",
+        ['\''] = "&#39;", ['\n'] = " ",   ['\t'] = " ",   [0x7f] = "?"};
+    const char *entity = entities[(unsigned char)c];
+    return entity ? entity : c < ' ' ? "?" : NULL;
 }
 
 static void write_xml(FILE *out, const char *text)

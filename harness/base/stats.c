@@ -17,17 +17,12 @@ void stats_sort(double *values, int count)
     qsort(values, (size_t)count, sizeof *values, ascending);
 }
 
-static double median_of_sorted(const double *sorted, int count)
-{
-    int half = count / 2;
-    return count % 2 ? sorted[half] : 0.5 * (sorted[half - 1] + sorted[half]);
-}
-
 double stats_median(double *values, int count)
 {
     if (count <= 0) return NAN;
+    int half = count / 2;
     stats_sort(values, count);
-    return median_of_sorted(values, count);
+    return count % 2 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
 double stats_quantile_sorted(const double *sorted, int count, double q)
