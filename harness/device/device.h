@@ -137,7 +137,8 @@ struct device_ops {
 
     void *(*stream)(struct device *device);    /* NULL: variants get no stream */
     int (*synchronize)(struct device *device); /* reports errors of earlier launches */
-    int (*warm_up)(struct device *device);     /* until its clock rate is steady, or a time limit */
+    /* Until its clock rate is steady, or a time limit. NULL: it has none. */
+    int (*warm_up)(struct device *device);
     /* Take block->count samples, then one launch by the host clock for the totals. */
     int (*sample)(struct device *device, const struct block *block, struct block_sample *out,
                   struct block_totals *totals, struct code_seen *code);

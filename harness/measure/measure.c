@@ -213,7 +213,7 @@ static int time_all(struct measure_context *context, struct measurement *measure
     int last = 0;
     board_announce(context->board, -1, STEP_PREPARE);
     *culprit = -1;
-    if (context->ops->warm_up(context->device) < 0) return -1;
+    if (context->ops->warm_up && context->ops->warm_up(context->device) < 0) return -1;
     int status = context->request->twins.floor > 0
                      ? turns_run(context, measurements, culprit, &last)
                      : run_rounds(context, measurements, culprit, &last);

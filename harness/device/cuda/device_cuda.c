@@ -283,9 +283,7 @@ static int cuda_fill(struct device *device, void *memory, enum assay_type type, 
 
 static int cuda_checksum(struct device *device, const void *memory, size_t bytes, uint64_t *sum)
 {
-    if (cuda_check(cudaMemsetAsync(device->sum, 0, sizeof *device->sum, device->stream),
-                   "setting memory") < 0)
-        return -1;
+    if (cuda_set(device, device->sum, 0, sizeof *device->sum) < 0) return -1;
     if (kernel_checksum(device->stream, memory, bytes, device->sum) < 0) return -1;
     return cuda_to_host(device, sum, device->sum, sizeof *sum);
 }
@@ -294,8 +292,7 @@ static int cuda_checksum(struct device *device, const void *memory, size_t bytes
 
 static int cuda_poison(struct device *device, void *memory, size_t bytes, uint64_t seed)
 {
-    if (kernel_poison(device->stream, memory, bytes, seed) < 0) return -1;
-    return cuda_synchronize(device);
+    return kernel_poison(device->stream, memory, bytes, seed) < 0 ? -1 : cuda_synchronize(device);
 }
 
 static int cuda_unwritten(struct device *device, const void *memory, enum assay_type type,
@@ -303,10 +300,7 @@ static int cuda_unwritten(struct device *device, const void *memory, enum assay_
 {
     size_t size = assay_type_bytes(type);
     *left = (struct unwritten){0, 0, INT64_MAX};
-    if (cuda_check(cudaMemcpyAsync(device->found, left, sizeof *left, cudaMemcpyHostToDevice,
-                                   device->stream),
-                   "copying") < 0)
-        return -1;
+    if (cuda_from_host(device, device->found, left, sizeof *left) < 0) return -1;
     if (kernel_unwritten(device->stream, memory, (size_t)count * size, (int)size, seed,
                          device->found) < 0)
         return -1;

@@ -224,12 +224,6 @@ static int sim_synchronize(struct device *device)
     return 0;
 }
 
-static int sim_warm_up(struct device *device)
-{
-    (void)device;
-    return 0;
-}
-
 /* Runs the stub once, because the check after the last block needs its outputs. */
 static int sim_sample(struct device *device, const struct block *block, struct block_sample *out,
                       struct block_totals *totals, struct code_seen *code)
@@ -310,7 +304,6 @@ const struct device_ops device_sim = {
     .stage = sim_stage,
     .now_s = sim_now_s,
     .synchronize = sim_synchronize,
-    .warm_up = sim_warm_up,
     .sample = sim_sample,
     .state = sim_state,
     .profile = sim_profile,

@@ -14,7 +14,7 @@ static const double DEFAULT_NOISE_PCT = 1;
 struct sim_key {
     const char *name;
     int (*take)(struct sim_spec *spec, const struct sim_key *key, char *value);
-    size_t offset;      /* of the double in struct sim_spec, for take_number */
+    size_t offset;      /* of the number in struct sim_spec, for take_number and take_int */
     double min, max;    /* of the number, or of the one after the colon */
     enum sim_fate fate; /* for take_rule; such a key may be given again */
     const char *wants;  /* what the value must be, for messages */
@@ -49,22 +49,15 @@ static int take_seed(struct sim_spec *spec, const struct sim_key *key, char *val
     return 0;
 }
 
-static int take_gpus(struct sim_spec *spec, const struct sim_key *key, char *value)
-{
-    double number;
-    if (!parse_number(value, key->min, key->max, &number) || number != (int)number)
-        return refuse(key, value);
-    spec->gpus = (int)number;
-    return 0;
-}
-
-static int take_gpu(struct sim_spec *spec, const struct sim_key *key, char *value)
+/* An int; one that may be -1 is so of "all". */
+static int take_int(struct sim_spec *spec, const struct sim_key *key, char *value)
 {
     double number = -1;
-    if (strcmp(value, "all") != 0 &&
-        (!parse_number(value, key->min, key->max, &number) || number != (int)number))
+    bool is_all = key->min < 0 && strcmp(value, "all") == 0;
+    if (!is_all &&
+        (!parse_number(value, fmax(key->min, 0), key->max, &number) || number != (int)number))
         return refuse(key, value);
-    spec->gpu = (int)number;
+    *(int *)((char *)spec + key->offset) = (int)number;
     return 0;
 }
 
@@ -135,8 +128,8 @@ static const struct sim_key keys[] = {
     {"places", take_share, AT(place_share), -90, 1000, 0, SHARE_PCT},
     {"throttle", take_number, AT(throttle_share), 0, 1, 0, SHARE ", as in 0.1"},
     {"step", take_number, AT(step_ns), 0, 1e6, 0, "ns from 0 to 1e6, as in 32"},
-    {"gpus", take_gpus, 0, 1, SIM_MAX_GPUS, 0, "how many there are, from 1 to 64"},
-    {"gpu", take_gpu, 0, 0, SIM_MAX_GPUS - 1, 0, "the number of one of them from 0, or all"},
+    {"gpus", take_int, AT(gpus), 1, SIM_MAX_GPUS, 0, "how many there are, from 1 to 64"},
+    {"gpu", take_int, AT(gpu), -1, SIM_MAX_GPUS - 1, 0, "the number of one of them from 0, or all"},
     {"slow", take_rule, 0, -90, 10000, SIM_SLOW,
      "GLOB:PCT with per cent from -90 to 10000, as in int8_quantize/*:10"},
     {"bias", take_rule, 0, -90, 10000, SIM_BIAS,
