@@ -18,6 +18,12 @@ bool text_ends(const char *text, const char *ending)
     return length > tail && strcmp(text + length - tail, ending) == 0;
 }
 
+const char *text_begins(const char *text, const char *beginning)
+{
+    size_t length = strlen(beginning);
+    return strncmp(text, beginning, length) == 0 ? text + length : NULL;
+}
+
 const char *text_file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

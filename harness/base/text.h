@@ -15,6 +15,9 @@ bool text_glob(const char *pattern, const char *text);
 /* Whether `text` is longer than `ending` and ends in it. */
 bool text_ends(const char *text, const char *ending);
 
+/* What stands behind `beginning` in `text`; NULL where it does not begin so. */
+const char *text_begins(const char *text, const char *beginning);
+
 /* The part of a path behind its last slash, which begins where its folder ends. */
 const char *text_file_name(const char *path);
 

@@ -29,11 +29,6 @@ enum { KERNEL_KEYS = sizeof kernel_keys / sizeof *kernel_keys };
 static const char *const bench_keys[] = {"summary", "bytes", "flops", "expect", "tolerance"};
 enum { BENCH_KEYS = sizeof bench_keys / sizeof *bench_keys };
 
-static bool is_named(const char *key, const char *prefix)
-{
-    return !strncmp(key, prefix, strlen(prefix));
-}
-
 static int refuse_key(const char *section, const struct suite_key *key, bool is_bench)
 {
     const char *known[KERNEL_KEYS + BENCH_KEYS + 3];
@@ -116,8 +111,8 @@ static int take_tolerance(struct bench *bench, const char *text)
 static int take_key(struct bench *bench, struct bench_kernel *common, const struct suite_key *key,
                     char expect[BENCH_TEXT])
 {
-    if (is_named(key->name, "size ")) return add_size(bench, key);
-    if (is_named(key->name, "arg ")) return add_argument(bench, key);
+    if (text_begins(key->name, "size ")) return add_size(bench, key);
+    if (text_begins(key->name, "arg ")) return add_argument(bench, key);
     int taken = take_kernel_key(common, key, bench->path);
     if (taken) return taken < 0 ? -1 : 0;
     if (!strcmp(key->name, "tolerance")) return take_tolerance(bench, key->value);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/system_file.h"
+#include "base/text.h"
 #include "case/run_record.h"
 
 /* The text after `key` and its separators on the first line that starts with `key`,
@@ -19,8 +20,8 @@ static void value_of(const char *text, const char *key, char *out, size_t size)
     out[0] = '\0';
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
-        if (strncmp(line, key, strlen(key)) != 0) continue;
-        const char *value = line + strlen(key);
+        const char *value = text_begins(line, key);
+        if (!value) continue;
         value += strspn(value, " \t:=\"");
         size_t length = strcspn(value, "\n\"");
         snprintf(out, size, "%.*s", (int)length, value);

@@ -5,6 +5,7 @@
 
 #include "assay.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "device/code_listing.h"
 
 /* Cells of the table by which two functions are aligned: 2 bytes each. */
@@ -123,8 +124,7 @@ static int by_size(const void *a, const void *b)
 
 static const char *callee(const struct code_line *line)
 {
-    static const char call[] = "call ";
-    return strncmp(line->text, call, strlen(call)) == 0 ? line->text + strlen(call) : NULL;
+    return text_begins(line->text, "call ");
 }
 
 static bool calls(const struct code_function *function, const char *name)

@@ -62,11 +62,6 @@ static int kind_of_gpu(const char *text)
     return kind;
 }
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* Written for x86: on another processor all but calls and jumps is arithmetic. */
 static int kind_of_host(const char *text)
 {
@@ -75,22 +70,22 @@ static int kind_of_host(const char *text)
     snprintf(word, sizeof word, "%.*s", (int)length, text);
     bool wide = strstr(text, "%xmm") || strstr(text, "%ymm") || strstr(text, "%zmm");
     const char *kind = "arithmetic";
-    if (begins(word, "call") || strcmp(word, "bl") == 0)
+    if (text_begins(word, "call") || strcmp(word, "bl") == 0)
         kind = "calls";
-    else if (word[0] == 'j' || begins(word, "ret"))
+    else if (word[0] == 'j' || text_begins(word, "ret"))
         kind = "jumps";
-    else if (begins(word, "lock") || begins(word, "xchg"))
+    else if (text_begins(word, "lock") || text_begins(word, "xchg"))
         kind = "atomics";
-    else if (begins(word, "rep"))
+    else if (text_begins(word, "rep"))
         kind = "string";
     else if (strstr(word, "div") || strstr(word, "sqrt"))
         kind = "divisions";
     else if (wide && (strstr(text, "%ymm") || strstr(text, "%zmm") || text_ends(word, "ps") ||
-                      text_ends(word, "pd") || word[0] == 'p' || begins(word, "vp")))
+                      text_ends(word, "pd") || word[0] == 'p' || text_begins(word, "vp")))
         kind = "packed";
     else if (wide || word[0] == 'f')
         kind = "floating point";
-    else if (begins(word, "mov") || begins(word, "push") || begins(word, "pop"))
+    else if (text_begins(word, "mov") || text_begins(word, "push") || text_begins(word, "pop"))
         kind = "moves";
     return rows_find(ROWS(kinds), kind);
 }
@@ -105,11 +100,12 @@ static void add_key(char *key, const char *text)
         bool starts = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
         size_t letters = strspn(at, "RUPB"), digits = 0;
         if (starts && letters > 0) digits = strspn(at + letters, "0123456789");
-        if (begins(at, ".reuse")) {
+        if (text_begins(at, ".reuse")) {
             at += 6;
         } else if (*at == '%') {
             size_t name = 1 + strspn(at + 1, "abcdefghijklmnopqrstuvwxyz");
-            bool wide = begins(at, "%xmm") || begins(at, "%ymm") || begins(at, "%zmm");
+            bool wide =
+                text_begins(at, "%xmm") || text_begins(at, "%ymm") || text_begins(at, "%zmm");
             memcpy(key, at, wide ? name : 1);
             key += wide ? name : 1;
             at += name + strspn(at + name, "0123456789bwd");
@@ -163,7 +159,7 @@ static void forget_addresses(char *text)
     char *open = strrchr(text, '<'), *blank = strchr(text, ' ');
     if (!open || !blank || open < blank) return;
     char *close = strchr(open, '>');
-    bool is_call = begins(text, "call");
+    bool is_call = text_begins(text, "call");
     if (!close) return;
     *close = '\0';
     if (is_call && !strpbrk(open, "+"))
@@ -174,8 +170,8 @@ static void forget_addresses(char *text)
 
 static bool is_padding(const char *text)
 {
-    return begins(text, "nop") || begins(text, "NOP") || begins(text, "data16") ||
-           begins(text, "cs nop") || strcmp(text, "xchg %ax,%ax") == 0;
+    return text_begins(text, "nop") || text_begins(text, "NOP") || text_begins(text, "data16") ||
+           text_begins(text, "cs nop") || strcmp(text, "xchg %ax,%ax") == 0;
 }
 
 /* ------------------------------------------------------------------- lines -- */
@@ -280,15 +276,16 @@ static int begin_function(struct code_listing *listing, struct reading *reading,
 
 static int take_line(struct code_listing *listing, struct reading *reading, char *line)
 {
-    static const char code_for[] = "\tcode for sm_", of_gpu_is[] = "Function : ";
+    static const char of_gpu_is[] = "Function : ";
+    const char *arch = text_begins(line, "\tcode for sm_");
     char *at;
-    if (begins(line, code_for)) {
-        reading->arch = atoi(line + strlen(code_for));
+    if (arch) {
+        reading->arch = atoi(arch);
         return 0;
     }
     if ((at = strstr(line, of_gpu_is)) != NULL)
         return begin_function(listing, reading, at + strlen(of_gpu_is), reading->arch);
-    if (begins(line, " Function ") && text_ends(line, ":")) {
+    if (text_begins(line, " Function ") && text_ends(line, ":")) {
         line[strlen(line) - 1] = '\0';
         reading->resource = line + strlen(" Function ");
         return 0;

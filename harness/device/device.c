@@ -16,8 +16,8 @@ enum { DEVICES = sizeof devices / sizeof *devices };
 /* Whether a spec such as "cuda:1" names the device "cuda". */
 static bool spec_names(const char *spec, const char *name)
 {
-    size_t length = strlen(name);
-    return strncmp(spec, name, length) == 0 && (spec[length] == '\0' || spec[length] == ':');
+    const char *behind = text_begins(spec, name);
+    return behind && (*behind == '\0' || *behind == ':');
 }
 
 double device_wall_s(struct device *device)
@@ -49,11 +49,10 @@ enum device_choice device_choice(const char *spec)
     const char *colon = strchr(spec, ':');
     if (!is_sim && !spec_names(spec, "cuda")) return DEVICE_ANY;
     for (const char *at = colon; at; at = strchr(at + 1, ',')) {
-        const char *item = at + 1;
-        if (is_sim && strncmp(item, "gpu=", 4) != 0) continue;
-        item += is_sim ? 4 : 0;
-        bool is_all = strncmp(item, "all", 3) == 0 && (item[3] == ',' || item[3] == '\0');
-        return is_all ? DEVICE_ALL : DEVICE_ONE;
+        const char *gpu = is_sim ? text_begins(at + 1, "gpu=") : at + 1;
+        if (!gpu) continue;
+        const char *behind = text_begins(gpu, "all");
+        return behind && (*behind == ',' || *behind == '\0') ? DEVICE_ALL : DEVICE_ONE;
     }
     return DEVICE_ANY;
 }

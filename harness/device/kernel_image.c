@@ -59,6 +59,13 @@ char *kernel_plain_name(const char *name)
     return strndup(found, length);
 }
 
+struct kernel_entry *kernel_image_named(const struct kernel_image *image, const char *name)
+{
+    for (int i = 0; i < image->count; i++)
+        if (!strcmp(image->kernels[i].name, name)) return &image->kernels[i];
+    return NULL;
+}
+
 struct kernel_entry *kernel_image_add(struct kernel_image *image, const char *name, size_t length)
 {
     if (image->count == MAX_KERNELS) {
@@ -93,9 +100,8 @@ const struct kernel_entry *kernel_image_find(const struct kernel_image *image, c
 {
     const struct kernel_entry *found = NULL;
     if (image->instance && strchr(name, '<')) name = image->instance;
-    for (int i = 0; i < image->count; i++)
-        if (!strcmp(image->kernels[i].name, name)) return &image->kernels[i];
-    for (int i = 0; i < image->count; i++) {
+    const struct kernel_entry *named = kernel_image_named(image, name);
+    for (int i = 0; !named && i < image->count; i++) {
         if (strcmp(image->kernels[i].plain, name)) continue;
         if (found) {
             assay_error("it has more than one kernel '%s': %.200s and %.200s (the whole name says "
@@ -105,7 +111,7 @@ const struct kernel_entry *kernel_image_find(const struct kernel_image *image, c
         }
         found = &image->kernels[i];
     }
-    return found ? found : refuse_kernel(image, name);
+    return named ? named : found ? found : refuse_kernel(image, name);
 }
 
 /* ----------------------------------------------------------------- files -- */

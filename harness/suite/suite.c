@@ -70,7 +70,6 @@ static int add_claim(struct suite *suite, const struct suite_group *section,
 static int add_bench(struct suite *suite, const struct suite_group *section,
                      const struct suite_group *head)
 {
-    static const char size[] = "size ";
     struct suite_group group = *section;
     group.key_count = 1;
     text_copy(group.keys[0].name, ASSAY_MAX_NAME, "operation");
@@ -78,12 +77,12 @@ static int add_bench(struct suite *suite, const struct suite_group *section,
     group.keys[0].line = section->line;
     for (int i = 0; i < section->key_count; i++) {
         const struct suite_key *key = &section->keys[i];
-        bool is_size = !strncmp(key->name, size, sizeof size - 1);
-        if (!is_size && !registry_is_group_key(key->name)) continue;
+        const char *size = text_begins(key->name, "size ");
+        if (!size && !registry_is_group_key(key->name)) continue;
         struct suite_key *added = suite_key_add(&group, key->line);
         if (!added) return suite_error_here(section->file, key->line);
         *added = *key;
-        if (is_size) text_copy(added->name, ASSAY_MAX_NAME, key->name + sizeof size - 1);
+        if (size) text_copy(added->name, ASSAY_MAX_NAME, size);
     }
     return add_group(suite, &group, head);
 }

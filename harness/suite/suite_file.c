@@ -152,9 +152,8 @@ static int begin_section(struct reading *reading, const char *line)
     if (!text_is_printable(name)) return fail(reading, UNPRINTABLE, name);
     if (!strcmp(name, "suite")) return begin_head(reading);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        size_t length = strlen(kinds[i].word);
-        const char *rest = name + length;
-        if (!strncmp(name, kinds[i].word, length) && (!*rest || isspace((unsigned char)*rest)))
+        const char *rest = text_begins(name, kinds[i].word);
+        if (rest && (!*rest || isspace((unsigned char)*rest)))
             return begin_labelled(reading, &kinds[i], rest + strspn(rest, " \t"));
     }
     return fail(
@@ -243,8 +242,8 @@ static char *next_line(char *out, int size, void *context)
 static int read_sections(struct suite_file *file)
 {
     struct reading reading = {.file = file, .at = file->text};
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
-    if (!strncmp(reading.at, byte_order_mark, 3)) reading.at += 3;
+    const char *behind_mark = text_begins(reading.at, "\xef\xbb\xbf"); /* of the order of bytes */
+    if (behind_mark) reading.at = behind_mark;
     int bad_line = ini_parse_stream(next_line, &reading, take_key, &reading);
     if (bad_line < 0) return assay_error("%s: out of memory", file->path);
     if (bad_line > 0 && (!reading.failed_line || bad_line < reading.failed_line))

@@ -9,6 +9,15 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
+TEST(a_text_begins_with_what_it_begins_with)
+{
+    const char *text = "sm_90";
+    assert_true(text_begins(text, "sm_") == text + 3);
+    assert_true(text_begins(text, text) == text + 5);
+    assert_true(text_begins(text, "") == text);
+    assert_true(!text_begins(text, "sm_90a") && !text_begins(text, "compute_"));
+}
+
 TEST(what_a_terminal_would_obey_is_shown_as_an_escape)
 {
     static const char *const texts[][2] = {

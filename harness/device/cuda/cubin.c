@@ -2,6 +2,7 @@
 
 #include "assay.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "device/cuda/cubin.h"
 
 #ifndef EM_CUDA
@@ -87,17 +88,15 @@ int cubin_each_function(const void *bytes, size_t size,
                         void (*each)(const char *name, struct code_hash hash, void *context),
                         void *context)
 {
-    static const char prefix[] = ".text.";
     struct elf_file sections;
     if (cubin_open(&sections, bytes, size)) return -1;
     int found = 0;
     for (uint64_t i = 1; i < sections.count; i++) {
         struct elf_section section;
         if (elf_section_read(&sections, i, &section)) return -1;
-        if (section.header.sh_type != SHT_PROGBITS ||
-            strncmp(section.name, prefix, sizeof prefix - 1))
-            continue;
-        each(section.name + sizeof prefix - 1, code_hash_of(section.bytes, section.size), context);
+        const char *name = text_begins(section.name, ".text.");
+        if (section.header.sh_type != SHT_PROGBITS || !name) continue;
+        each(name, code_hash_of(section.bytes, section.size), context);
         found++;
     }
     return found;

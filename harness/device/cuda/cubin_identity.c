@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "assay.h"
+#include "base/text.h"
 
 /* ----------------------------------------------------------------- names -- */
 
@@ -16,11 +17,11 @@ static size_t local_mark(const char *name)
 {
     static const char *const marks[] = {"_GLOBAL__N__", "_INTERNAL_", "__nv_static_"};
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        size_t length = strlen(marks[i]), digits = 0;
-        if (strncmp(name, marks[i], length) != 0) continue;
-        while (digits < DIGITS && isxdigit((unsigned char)name[length + digits]))
-            digits++;
-        if (digits == DIGITS && name[length + DIGITS] == '_') return length;
+        const char *digits = text_begins(name, marks[i]);
+        int count = 0;
+        while (digits && count < DIGITS && isxdigit((unsigned char)digits[count]))
+            count++;
+        if (count == DIGITS && digits[DIGITS] == '_') return strlen(marks[i]);
     }
     return 0;
 }
@@ -70,7 +71,7 @@ static bool is_left_out(const char *name)
                                            ".rela.nv_debug", ".rel.debug", ".rel.nv_debug",
                                            ".note",          ".strtab",    ".shstrtab"};
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) return true;
+        if (text_begins(name, prefixes[i])) return true;
     return false;
 }
 

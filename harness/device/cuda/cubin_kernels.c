@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "assay.h"
+#include "base/text.h"
 #include "device/cuda/cubin.h"
 
 /* Forms of an attribute: with a value of 16 bits, or with so many bytes behind it. */
@@ -87,27 +88,14 @@ static void take_registers(struct kernel_entry *kernel, uint32_t symbol,
             kernel->registers = (int)word_at(attribute.bytes + 4);
 }
 
-static const char *behind(const char *text, const char *prefix)
-{
-    size_t length = strlen(prefix);
-    return strncmp(text, prefix, length) ? NULL : text + length;
-}
-
-static struct kernel_entry *kernel_of(const struct kernel_image *image, const char *name)
-{
-    for (int i = 0; i < image->count; i++)
-        if (!strcmp(image->kernels[i].name, name)) return &image->kernels[i];
-    return NULL;
-}
-
 /* Device functions that were not inlined have code, and no section of attributes of a kernel. */
 static int add_kernels(struct kernel_image *image, const struct elf_file *sections)
 {
     struct elf_section section;
     for (uint64_t i = 1; i < sections->count; i++) {
         if (elf_section_read(sections, i, &section)) return -1;
-        const char *name = behind(section.name, ".nv.info.");
-        if (!name || kernel_of(image, name)) continue;
+        const char *name = text_begins(section.name, ".nv.info.");
+        if (!name || kernel_image_named(image, name)) continue;
         struct kernel_entry *kernel = kernel_image_add(image, name, strlen(name));
         if (!kernel) return -1;
         cubin_read_kernel(kernel, &section);
@@ -122,8 +110,8 @@ static int add_registers(struct kernel_image *image, const struct elf_file *sect
     for (uint64_t i = 1; i < sections->count; i++) {
         if (elf_section_read(sections, i, &section)) return -1;
         const char *name =
-            section.header.sh_type == SHT_PROGBITS ? behind(section.name, ".text.") : NULL;
-        struct kernel_entry *kernel = name ? kernel_of(image, name) : NULL;
+            section.header.sh_type == SHT_PROGBITS ? text_begins(section.name, ".text.") : NULL;
+        struct kernel_entry *kernel = name ? kernel_image_named(image, name) : NULL;
         if (kernel) take_registers(kernel, section.header.sh_info & 0xffffff, &all);
     }
     return 0;

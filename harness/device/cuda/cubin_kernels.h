@@ -19,5 +19,8 @@ int ptx_read_kernels(struct kernel_image *image);
 struct elf_section;
 void cubin_read_kernel(struct kernel_entry *kernel, const struct elf_section *section);
 
+/* The kernel of this linker's name; NULL: none. */
+struct kernel_entry *kernel_image_named(const struct kernel_image *image, const char *name);
+
 /* Append a kernel of this name, of which nothing else is known. NULL with assay_error. */
 struct kernel_entry *kernel_image_add(struct kernel_image *image, const char *name, size_t length);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text.h"
 #include "device/cuda/cubin_kernels.h"
 #include "device/cuda/cubin.h"
 
@@ -75,14 +76,12 @@ int module_set_add(struct module_set *set, const void *cubin, size_t size)
 /* The section of a kernel's attributes; false: the module has no such kernel. */
 static bool find_info(const struct module *module, const char *name, struct elf_section *section)
 {
-    static const char prefix[] = ".nv.info.";
     struct elf_file sections;
     if (cubin_open(&sections, module->bytes, module->size) != 0) return false;
     for (uint64_t i = 1; i < sections.count; i++) {
         if (elf_section_read(&sections, i, section) != 0) return false;
-        if (strncmp(section->name, prefix, sizeof prefix - 1) == 0 &&
-            strcmp(section->name + sizeof prefix - 1, name) == 0)
-            return true;
+        const char *kernel = text_begins(section->name, ".nv.info.");
+        if (kernel && strcmp(kernel, name) == 0) return true;
     }
     return false;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "assay.h"
+#include "base/text.h"
 #include "device/cuda/cubin_kernels.h"
 
 enum { MOST_BYTES = 32764 }; /* of the parameters of a kernel */
@@ -85,8 +86,8 @@ static const char *read_parameters(const char *at, struct kernel_entry *kernel)
 
 static bool is_word(const char *at, const char *word)
 {
-    size_t length = strlen(word);
-    return !strncmp(at, word, length) && !is_of_name(at[length]);
+    const char *behind = text_begins(at, word);
+    return behind && !is_of_name(*behind);
 }
 
 int ptx_read_kernels(struct kernel_image *image)
@@ -95,8 +96,8 @@ int ptx_read_kernels(struct kernel_image *image)
     if (strlen(at) != image->size) return assay_error("PTX: it is no text");
     for (at = skip_blanks(at); *at; at = skip_blanks(at)) {
         if (is_word(at, ".target")) {
-            const char *name = skip_blanks(at + 7);
-            if (!strncmp(name, "sm_", 3)) image->sm = atoi(name + 3);
+            const char *sm = text_begins(skip_blanks(at + 7), "sm_");
+            if (sm) image->sm = atoi(sm);
         }
         if (is_word(at, ".entry")) {
             const char *name = skip_blanks(at + 6);
