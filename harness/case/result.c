@@ -107,8 +107,11 @@ const struct launch_info *stored_run_launch(const struct stored_run *run, const 
 
 void stored_run_release(struct stored_run *run)
 {
-    for (int i = 0; i < run->case_count; i++)
+    for (int i = 0; i < run->case_count; i++) {
         samples_release(&run->cases[i].result.samples);
+        if (run->profiles) free(run->profiles[i]);
+    }
+    free(run->profiles);
     free(run->cases);
     free(run->launches);
     free(run->suite_text);

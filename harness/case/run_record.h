@@ -119,7 +119,10 @@ struct stored_run {
                  */
     int case_count;
     struct stored_case *cases; /* in the order measured */
-    int expected_count;        /* cases that the plans of its launches contained */
+    struct profile *
+        *profiles;      /* NULL where a case has none; NULL: store_read_profiles was not asked
+                         */
+    int expected_count; /* cases that the plans of its launches contained */
 };
 
 /* The launch of a case; of a run that was read there is one for each. NULL: there is none. */

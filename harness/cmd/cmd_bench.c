@@ -89,7 +89,7 @@ static int print_run(const struct given *given, const char *run_id)
     const struct show_options show = {
         .format = arguments->format, .colour = terminal_colour(), .width = terminal_columns()};
     struct stored_run run;
-    if (run_choice_read(&run, NULL, run_id, arguments->runner.database)) return -1;
+    if (run_choice_read(&run, false, run_id, arguments->runner.database)) return -1;
     int code = show_run(stdout, &run, &show) ? -1 : view_exit_code(&run);
     if (code >= 0 && strcmp(show.format, "table") == 0)
         run_choice_say_next(&run, NULL, arguments->runner.database, false);

@@ -116,7 +116,7 @@ static void tell_account(FILE *out, const struct arguments *arguments, const cha
     const struct gate_options *gate = &arguments->gating.gate;
     const char *const programs[] = {gate->base, program};
     const char *const devices[] = {gate->base_device, gate->candidate_device};
-    struct explain_side sides[2] = {{.is_read = false}};
+    struct stored_run sides[2] = {0};
     struct explanation explanation;
     int code = EXIT_FINE;
     for (int i = 0; i < 2 && code == EXIT_FINE; i++) {
@@ -131,9 +131,7 @@ static void tell_account(FILE *out, const struct arguments *arguments, const cha
         code = explain_side_measure(&sides[i], &call, true, arguments->gating.db);
     }
     if (code == EXIT_FINE) {
-        const struct stored_run *const runs[] = {&sides[0].run, &sides[1].run};
-        struct profile *const *const profiles[] = {sides[0].profiles, sides[1].profiles};
-        if (explanation_make(&explanation, runs, profiles, gate->filter) == 0 &&
+        if (explanation_make(&explanation, sides, gate->filter) == 0 &&
             explanation_says(&explanation)) {
             fputs("\nwhat the difference is made of (assay explain):\n", out);
             (void)explanation_write(out, &explanation, "table");
@@ -141,7 +139,7 @@ static void tell_account(FILE *out, const struct arguments *arguments, const cha
         explanation_release(&explanation);
     }
     for (int i = 0; i < 2; i++)
-        explain_side_release(&sides[i]);
+        stored_run_release(&sides[i]);
 }
 
 /* What the commit did: it against its parent, or where that does not build against the good one. */

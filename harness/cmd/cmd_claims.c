@@ -29,7 +29,7 @@ static int add_run(struct run_set *set, const char *spec, const char *db)
 {
     struct stored_run *run = &set->run[set->count];
     if (set->count == RUN_SET_MAX) return assay_error("more than %d runs", RUN_SET_MAX);
-    if (run_choice_read(run, NULL, spec, db)) return -1;
+    if (run_choice_read(run, false, spec, db)) return -1;
     if (view_make(&set->view[set->count], run)) {
         stored_run_release(run);
         return -1;

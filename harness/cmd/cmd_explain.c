@@ -9,6 +9,7 @@
 #include "base/out_file.h"
 #include "cmd/explain_side.h"
 #include "cmd/gate_command.h"
+#include "cmd/run_choice.h"
 #include "show/explanation.h"
 
 struct arguments {
@@ -34,7 +35,7 @@ static bool is_file(const char *word)
 }
 
 /* A program, object or revision. EXIT_FINE, or the exit code after assay_error. */
-static int measure(const struct arguments *arguments, const char *word, struct explain_side *side)
+static int measure(const struct arguments *arguments, const char *word, struct stored_run *side)
 {
     const char *objects[OBJECTS_MOST + 2];
     char path[PATH_MAX];
@@ -53,11 +54,11 @@ static int measure(const struct arguments *arguments, const char *word, struct e
 }
 
 /* A stored run, else a program. */
-static int find_side(const struct arguments *arguments, const char *word, struct explain_side *side)
+static int find_side(const struct arguments *arguments, const char *word, struct stored_run *side)
 {
     char no_run[ASSAY_MAX_REASON], no_program[ASSAY_MAX_REASON];
     if (is_file(word)) return measure(arguments, word, side);
-    if (explain_side_read(side, word, arguments->db) == 0) return EXIT_FINE;
+    if (run_choice_read(side, true, word, arguments->db) == 0) return EXIT_FINE;
     snprintf(no_run, sizeof no_run, "%s", assay_last_error());
     int code = measure(arguments, word, side);
     if (code != EXIT_USAGE) return code;
@@ -82,7 +83,7 @@ static int print(const struct arguments *arguments, const struct explanation *ex
 static int run(void *given)
 {
     const struct arguments *arguments = given;
-    struct explain_side sides[2] = {{.is_read = false}};
+    struct stored_run sides[2] = {0};
     struct explanation explanation;
     int code = out_file_try(arguments->output) == 0 ? EXIT_FINE : -1;
     for (int i = 0; i < 2 && code == EXIT_FINE; i++) {
@@ -90,14 +91,12 @@ static int run(void *given)
         if (code != EXIT_FINE) fprintf(stderr, "assay explain: %s\n", assay_last_error());
     }
     if (code == EXIT_FINE) {
-        const struct stored_run *const runs[] = {&sides[0].run, &sides[1].run};
-        struct profile *const *const profiles[] = {sides[0].profiles, sides[1].profiles};
-        code = explanation_make(&explanation, runs, profiles, arguments->given.word[2]);
+        code = explanation_make(&explanation, sides, arguments->given.word[2]);
         if (code == 0) code = print(arguments, &explanation);
         explanation_release(&explanation);
     }
     for (int i = 0; i < 2; i++)
-        explain_side_release(&sides[i]);
+        stored_run_release(&sides[i]);
     return code;
 }
 

@@ -68,7 +68,7 @@ static int read_run(struct stored_run *run, const struct arguments *arguments)
         if (store_find_newest(arguments->plot.store, id)) return -1;
         name = id;
     }
-    return run_choice_read(run, NULL, name, arguments->db);
+    return run_choice_read(run, false, name, arguments->db);
 }
 
 /* Read what the kind needs and draw it. */
@@ -90,7 +90,7 @@ static enum plot_outcome draw(struct arguments *arguments)
             goto out;
         plot->comparison = &comparison;
     } else if (arguments->against) {
-        if (run_choice_read(&against, NULL, arguments->against, arguments->db)) goto out;
+        if (run_choice_read(&against, false, arguments->against, arguments->db)) goto out;
         plot->against = &against;
     }
     plot->columns = terminal_width(stdout, 100); /* a drawing needs an end */

@@ -32,15 +32,13 @@ static int print_profile(const struct given *given, const char *run_id)
 {
     const struct arguments *arguments = (const void *)given;
     struct stored_run run;
-    struct profile **profiles;
-    if (run_choice_read(&run, &profiles, run_id, arguments->runner.database)) return -1;
-    int shown = show_profile_count(&run, profiles), ok = 0;
+    if (run_choice_read(&run, true, run_id, arguments->runner.database)) return -1;
+    int shown = show_profile_count(&run, run.profiles), ok = 0;
     for (int i = 0; i < run.case_count; i++)
         ok += status_has_time(run.cases[i].result.status);
-    int status = show_profiles(stdout, &run, profiles, arguments->format, terminal_columns());
+    int status = show_profiles(stdout, &run, run.profiles, arguments->format, terminal_columns());
     int code = view_exit_code(&run);
     if (code == EXIT_FINE && shown == 0) code = EXIT_NOTHING;
-    store_profiles_release(&run, profiles);
     stored_run_release(&run);
     fflush(stdout); /* in the order said, where both are one terminal */
     if (shown < ok)

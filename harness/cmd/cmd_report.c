@@ -44,8 +44,7 @@ static void settle(const struct arguments *arguments, struct report *report, str
         report->ledger = ledger;
 }
 
-static int report_run(const struct arguments *arguments, const struct stored_run *run,
-                      struct profile *const *profiles)
+static int report_run(const struct arguments *arguments, const struct stored_run *run)
 {
     struct view view;
     struct comparison comparison = {0};
@@ -54,7 +53,8 @@ static int report_run(const struct arguments *arguments, const struct stored_run
     struct claim_ledger ledger = {0};
     const struct view_selection selection = {.filter = arguments->filter};
     const struct compare_options compare = {.filter = arguments->filter};
-    struct report report = {.view = &view, .profiles = profiles, .no_charts = arguments->no_plots};
+    struct report report = {
+        .view = &view, .profiles = run->profiles, .no_charts = arguments->no_plots};
     int status = -1;
     if (view_make(&view, run)) return -1;
     if (view_select(&view, &selection) == 0 && arguments->filter) {
@@ -82,10 +82,8 @@ static int run(void *given)
 {
     const struct arguments *arguments = given;
     struct stored_run stored;
-    struct profile **profiles;
-    if (run_choice_read(&stored, &profiles, arguments->given.word[0], arguments->db)) return -1;
-    int status = report_run(arguments, &stored, profiles);
-    store_profiles_release(&stored, profiles);
+    if (run_choice_read(&stored, true, arguments->given.word[0], arguments->db)) return -1;
+    int status = report_run(arguments, &stored);
     stored_run_release(&stored);
     return status;
 }

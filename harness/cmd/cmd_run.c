@@ -137,7 +137,7 @@ static int print_run(const struct given *given, const char *run_id)
         .format = arguments->format, .colour = terminal_colour(), .width = terminal_columns()};
     struct view view;
     int code = -1;
-    if (run_choice_read(&run, NULL, run_id, arguments->runner.database)) return -1;
+    if (run_choice_read(&run, false, run_id, arguments->runner.database)) return -1;
     if (view_make_noisy_above(&view, &run, arguments->most_spread) == 0) {
         if (show_view(stdout, &view, &show) == 0) code = view_exit_code(&run);
         if (code == EXIT_NOTHING && say_empty(&run)) code = EXIT_FINE;

@@ -29,17 +29,15 @@ static int check(void *given)
 static int show_the_profiles(const char *spec, const struct arguments *arguments)
 {
     struct stored_run run;
-    struct profile **profiles;
     int code = EXIT_FINE;
-    if (run_choice_read(&run, &profiles, spec, arguments->db)) return -1;
-    if (show_profile_count(&run, profiles) == 0) {
+    if (run_choice_read(&run, true, spec, arguments->db)) return -1;
+    if (show_profile_count(&run, run.profiles) == 0) {
         fprintf(stderr, "assay show: run %.8s has no profile; assay profile SUITE makes one\n",
                 run.run.id);
         code = EXIT_NOTHING;
-    } else if (show_profiles(stdout, &run, profiles, arguments->format, terminal_columns())) {
+    } else if (show_profiles(stdout, &run, run.profiles, arguments->format, terminal_columns())) {
         code = -1;
     }
-    store_profiles_release(&run, profiles);
     stored_run_release(&run);
     return code;
 }
@@ -55,11 +53,9 @@ static int run(void *given)
                                 .wide = arguments->wide,
                                 .selection = arguments->selection};
     struct stored_run stored;
-    struct profile **profiles = NULL;
     if (arguments->profile) return show_the_profiles(spec, arguments);
-    if (run_choice_read(&stored, show.selection.best ? &profiles : NULL, spec, arguments->db))
-        return -1;
-    show.profiles = profiles;
+    if (run_choice_read(&stored, show.selection.best, spec, arguments->db)) return -1;
+    show.profiles = stored.profiles;
     struct view view;
     int code = -1;
     if (view_make_noisy_above(&view, &stored, arguments->most_spread) == 0) {
@@ -71,7 +67,6 @@ static int run(void *given)
             run_choice_say_next(&stored, spec, arguments->db, show.selection.best);
         view_release(&view);
     }
-    if (profiles) store_profiles_release(&stored, profiles);
     stored_run_release(&stored);
     return code;
 }

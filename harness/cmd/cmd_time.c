@@ -44,15 +44,13 @@ static int check(void *given)
 static int print(const struct arguments *arguments, const char *run_id)
 {
     struct stored_run run;
-    struct profile **profiles;
-    if (run_choice_read(&run, &profiles, run_id, arguments->recorder.database)) return -1;
+    if (run_choice_read(&run, true, run_id, arguments->recorder.database)) return -1;
     for (int i = 0; i < run.launch_count; i++)
         if (run.launches[i].device.lost[0])
             fprintf(stderr, "assay time: not recorded in launch %d: %s\n", run.launches[i].number,
                     run.launches[i].device.lost);
-    int status = trace_table_print(stderr, &run, profiles, strcmp(arguments->by, "range") == 0,
+    int status = trace_table_print(stderr, &run, run.profiles, strcmp(arguments->by, "range") == 0,
                                    terminal_width(stderr, TERMINAL_ENDLESS));
-    store_profiles_release(&run, profiles);
     stored_run_release(&run);
     return status;
 }

@@ -7,21 +7,6 @@
 #include "show/explanation.h"
 #include "store/store_id.h"
 
-int explain_side_read(struct explain_side *side, const char *spec, const char *db)
-{
-    int status = run_choice_read(&side->run, &side->profiles, spec, db);
-    side->is_read = status == 0;
-    return status;
-}
-
-void explain_side_release(struct explain_side *side)
-{
-    if (!side->is_read) return;
-    store_profiles_release(&side->run, side->profiles);
-    stored_run_release(&side->run);
-    side->is_read = false;
-}
-
 static int exit_of(enum launch_end end)
 {
     return end == LAUNCH_STOPPED ? EXIT_INTERRUPTED
@@ -30,7 +15,7 @@ static int exit_of(enum launch_end end)
                                  : EXIT_USAGE;
 }
 
-int explain_side_measure(struct explain_side *side, const struct program_call *program,
+int explain_side_measure(struct stored_run *side, const struct program_call *program,
                          bool counted_only, const char *db)
 {
     struct program_call call = *program;
@@ -55,5 +40,5 @@ int explain_side_measure(struct explain_side *side, const struct program_call *p
     }
     store_close(store);
     if (end != LAUNCH_DONE) return exit_of(end);
-    return explain_side_read(side, id, db) == 0 ? EXIT_FINE : EXIT_USAGE;
+    return run_choice_read(side, true, id, db) == 0 ? EXIT_FINE : EXIT_USAGE;
 }

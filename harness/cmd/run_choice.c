@@ -25,19 +25,16 @@ static int find(struct store **store, const char *spec, const char *db, char pat
     return -1;
 }
 
-int run_choice_read(struct stored_run *run, struct profile ***profiles, const char *spec,
-                    const char *db)
+int run_choice_read(struct stored_run *run, bool with_profiles, const char *spec, const char *db)
 {
     char id[STORE_ID], path[PATH_MAX];
     struct store *store;
     if (find(&store, spec, db, path, id)) return -1;
     int failed = store_read_run(store, id, true, run);
-    if (!failed && profiles && store_read_profiles(store, run, profiles)) {
-        stored_run_release(run);
-        failed = -1;
-    }
+    if (!failed && with_profiles) failed = store_read_profiles(store, run);
     bool lacks;
     if (!failed && run->shares > 0) failed = shares_say(store, NULL, run->run.shard.group, &lacks);
+    if (failed) stored_run_release(run);
     store_close(store);
     return failed;
 }

@@ -15,13 +15,9 @@
 #include "judge/compare.h"
 #include "show/view.h"
 
-struct profile;
-
-/* Read a run with its samples, and the profiles of its cases (store_read_profiles; NULL: not
- * wanted), which store_profiles_release before the run. stored_run_release frees; -1 with
- * assay_error. */
-int run_choice_read(struct stored_run *run, struct profile ***profiles, const char *spec,
-                    const char *db);
+/* Read a run with its samples, and with the profiles of its cases where they are wanted.
+ * stored_run_release frees; -1 with assay_error, and nothing is to be freed. */
+int run_choice_read(struct stored_run *run, bool with_profiles, const char *spec, const char *db);
 
 /* Say that a filter matches no case of the run with this id: EXIT_NOTHING. */
 int run_choice_no_case(const struct given *given, const char *id, const char *filter);

@@ -31,16 +31,16 @@ static struct counted_case *case_of(struct counting *counting, const struct case
     return added;
 }
 
-static int take_profiles(struct counting *counting, enum arm arm, const struct stored_run *stored,
-                         struct profile **profiles)
+static int take_profiles(struct counting *counting, enum arm arm, const struct stored_run *stored)
 {
     for (int i = 0; i < stored->case_count; i++) {
-        if (!profiles[i] || !status_has_time(stored->cases[i].result.status)) continue;
+        if (!stored->profiles[i] || !status_has_time(stored->cases[i].result.status)) continue;
         struct counted_case *one = case_of(counting, &stored->cases[i].result.id);
         if (!one) return -1;
         struct profile_counts *counts = arm == ARM_BASE ? one->base : one->candidate;
         if (one->rounds[arm] < COUNTS_ROUNDS)
-            profile_count(profiles[i], &stored->launches[0].device, &counts[one->rounds[arm]++]);
+            profile_count(stored->profiles[i], &stored->launches[0].device,
+                          &counts[one->rounds[arm]++]);
     }
     return 0;
 }
@@ -51,14 +51,10 @@ static int read_counts(struct counting *counting, enum arm arm)
     struct gate_run *run = counting->run;
     const struct stored_run *pool = &run->pool[arm].run;
     struct stored_run stored;
-    struct profile **profiles;
     const char *id = pool->launches[pool->launch_count - 1].run_id;
     if (store_read_run(run->store, id, false, &stored) != 0) return -1;
-    int status = store_read_profiles(run->store, &stored, &profiles);
-    if (status == 0) {
-        status = take_profiles(counting, arm, &stored, profiles);
-        store_profiles_release(&stored, profiles);
-    }
+    int status = store_read_profiles(run->store, &stored);
+    if (status == 0) status = take_profiles(counting, arm, &stored);
     stored_run_release(&stored);
     return status;
 }

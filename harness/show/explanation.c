@@ -12,11 +12,11 @@
 #include "show/view.h"
 
 /* The case's profile in any launch: what is counted is the same in all of them. NULL: none. */
-static const struct profile *profile_of(const struct stored_run *run,
-                                        struct profile *const *profiles, const struct case_id *id)
+static const struct profile *profile_of(const struct stored_run *run, const struct case_id *id)
 {
     for (int i = 0; i < run->case_count; i++)
-        if (profiles[i] && case_id_order(&run->cases[i].result.id, id) == 0) return profiles[i];
+        if (run->profiles[i] && case_id_order(&run->cases[i].result.id, id) == 0)
+            return run->profiles[i];
     return NULL;
 }
 
@@ -82,13 +82,13 @@ static bool has_kernel(const struct profile *profile)
 }
 
 static void explain(struct explained_case *one, const struct view_row *const row[2],
-                    const struct stored_run *const run[2], struct profile *const *const profiles[2])
+                    const struct stored_run run[2])
 {
     one->id = row[0]->result.id;
     one->uncountable = true;
     for (int i = 0; i < 2; i++) {
-        const struct profile *profile = profile_of(run[i], profiles[i], &one->id);
-        one->facts[i] = facts_of(row[i], run[i], profile);
+        const struct profile *profile = profile_of(&run[i], &one->id);
+        one->facts[i] = facts_of(row[i], &run[i], profile);
         one->lo_ns[i] = row[i]->result.lo_ns;
         one->hi_ns[i] = row[i]->result.hi_ns;
         one->wait[i] = wait_of(profile);
@@ -103,15 +103,13 @@ static bool is_explained(const struct view_row *row)
 }
 
 static void add_cases(struct explanation *explanation, const struct view views[2],
-                      const struct stored_run *const run[2],
-                      struct profile *const *const profiles[2], const char *pattern)
+                      const struct stored_run run[2], const char *pattern)
 {
     for (int i = 0; i < views[0].count; i++) {
         const struct view_row *row[] = {&views[0].rows[i], NULL};
         if (!is_explained(row[0]) || !case_matches(pattern, &row[0]->result.id)) continue;
         row[1] = view_row_of(&views[1], &row[0]->result.id);
-        if (is_explained(row[1]))
-            explain(&explanation->cases[explanation->count++], row, run, profiles);
+        if (is_explained(row[1])) explain(&explanation->cases[explanation->count++], row, run);
     }
 }
 
@@ -125,17 +123,17 @@ static bool lacks_counters(const struct explained_case *one)
 }
 
 /* Each side by its own objects: by name where they are named alike. */
-static void add_objects(struct explanation *explanation, const struct stored_run *const run[2])
+static void add_objects(struct explanation *explanation, const struct stored_run run[2])
 {
-    for (int i = 0; i < run[1]->run.object_count; i++) {
-        const char *name = run[1]->run.objects[i].name;
-        bool alike = i < run[0]->run.object_count && strcmp(run[0]->run.objects[i].name, name) == 0;
+    for (int i = 0; i < run[1].run.object_count; i++) {
+        const char *name = run[1].run.objects[i].name;
+        bool alike = i < run[0].run.object_count && strcmp(run[0].run.objects[i].name, name) == 0;
         text_add(explanation->next, sizeof explanation->next, " ", "--load %s",
                  alike ? name : "FILE.so");
     }
 }
 
-static void offer_counters(struct explanation *explanation, const struct stored_run *const run[2])
+static void offer_counters(struct explanation *explanation, const struct stored_run run[2])
 {
     char name[CASE_TEXT], suite[SUITE_WORD];
     const struct comparison_side *side = &explanation->side[1];
@@ -151,26 +149,26 @@ static void offer_counters(struct explanation *explanation, const struct stored_
     }
 }
 
-int explanation_make(struct explanation *explanation, const struct stored_run *const run[2],
-                     struct profile *const *const profiles[2], const char *pattern)
+int explanation_make(struct explanation *explanation, const struct stored_run run[2],
+                     const char *pattern)
 {
     struct view views[2];
     *explanation = (struct explanation){0};
-    if (view_make(&views[0], run[0]) != 0) return -1;
-    if (view_make(&views[1], run[1]) != 0) {
+    if (view_make(&views[0], &run[0]) != 0) return -1;
+    if (view_make(&views[1], &run[1]) != 0) {
         view_release(&views[0]);
         return -1;
     }
     explanation->cases = calloc((size_t)views[0].count + 1, sizeof *explanation->cases);
-    if (explanation->cases) add_cases(explanation, views, run, profiles, pattern);
+    if (explanation->cases) add_cases(explanation, views, run, pattern);
     for (int i = 0; i < 2; i++) {
-        comparison_side_of(&explanation->side[i], run[i]);
+        comparison_side_of(&explanation->side[i], &run[i]);
         view_release(&views[i]);
     }
     offer_counters(explanation, run);
-    if (run[0]->launch_count > 0 && run[1]->launch_count > 0)
-        comparability_difference(&run[0]->launches[0], &run[1]->launches[0],
-                                 explanation->difference, sizeof explanation->difference);
+    if (run[0].launch_count > 0 && run[1].launch_count > 0)
+        comparability_difference(&run[0].launches[0], &run[1].launches[0], explanation->difference,
+                                 sizeof explanation->difference);
     return explanation->cases ? 0 : assay_error("out of memory for an explanation");
 }
 

@@ -10,8 +10,6 @@
 #include "judge/account.h"
 #include "judge/comparison.h"
 
-struct profile;
-
 /* The sets of counters that the terms take. */
 #define EXPLANATION_COUNTERS "default,work"
 
@@ -39,11 +37,10 @@ struct explanation {
     char next[1024];
 };
 
-/* Explains the cases that the pattern names (case_matches) and that both runs have a time of;
- * profiles as store_read_profiles has them. 0, or -1 with assay_error; explanation_release frees.
- */
-int explanation_make(struct explanation *explanation, const struct stored_run *const run[2],
-                     struct profile *const *const profiles[2], const char *pattern);
+/* Explains the cases that the pattern names (case_matches) and that both runs, which have their
+ * profiles, have a time of. 0, or -1 with assay_error; explanation_release frees. */
+int explanation_make(struct explanation *explanation, const struct stored_run run[2],
+                     const char *pattern);
 void explanation_release(struct explanation *explanation);
 
 /* Whether a term of any case is known. */

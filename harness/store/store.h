@@ -89,11 +89,8 @@ int store_check_plan(struct store *store, const char *run_id, int launch, const 
 int store_read_profile(struct store *store, const char *launch_id, const struct case_id *id,
                        struct profile *profile, bool *found);
 
-/* All profiles of a run that was read, one a case, in its order; NULL where a case
- * has none. store_profiles_release frees. */
-int store_read_profiles(struct store *store, const struct stored_run *run,
-                        struct profile ***profiles);
-void store_profiles_release(const struct stored_run *run, struct profile **profiles);
+/* run->profiles of a run that was read, which has them as its own, whatever happens. */
+int store_read_profiles(struct store *store, struct stored_run *run);
 
 int store_read_run(struct store *store, const char *run_id, bool with_samples,
                    struct stored_run *run);

@@ -141,32 +141,20 @@ int store_read_profile(struct store *store, const char *launch_id, const struct 
                                                                                                : 0;
 }
 
-int store_read_profiles(struct store *store, const struct stored_run *run,
-                        struct profile ***profiles)
+int store_read_profiles(struct store *store, struct stored_run *run)
 {
     struct profile *profile = malloc(sizeof *profile);
-    struct profile **list = calloc((size_t)run->case_count + 1, sizeof *list);
-    int status = profile && list ? 0 : assay_error("out of memory for profiles");
+    run->profiles = calloc((size_t)run->case_count + 1, sizeof *run->profiles);
+    int status = profile && run->profiles ? 0 : assay_error("out of memory for profiles");
     for (int i = 0; i < run->case_count && status == 0; i++) {
         const struct stored_case *stored = &run->cases[i];
         bool found = false;
         status = store_read_profile(store, stored->launch_id, &stored->result.id, profile, &found);
         if (status != 0 || !found) continue;
-        list[i] = profile;
+        run->profiles[i] = profile;
         profile = malloc(sizeof *profile);
         if (profile == NULL) status = assay_error("out of memory for profiles");
     }
     free(profile);
-    if (status == 0)
-        *profiles = list;
-    else if (list)
-        store_profiles_release(run, list);
     return status;
-}
-
-void store_profiles_release(const struct stored_run *run, struct profile **profiles)
-{
-    for (int i = 0; i < run->case_count; i++)
-        free(profiles[i]);
-    free(profiles);
 }

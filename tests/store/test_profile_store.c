@@ -108,16 +108,14 @@ OPEN_STORE_TEST(a_case_that_is_not_stored_has_no_profile)
 static char *shown(struct store *store, const char *run_id, const char *format)
 {
     struct stored_run run;
-    struct profile **profiles;
     char *text = NULL;
     size_t size;
     FINE(store_read_run(store, run_id, true, &run));
-    FINE(store_read_profiles(store, &run, &profiles));
-    assert_int_equal(show_profile_count(&run, profiles), 1);
+    FINE(store_read_profiles(store, &run));
+    assert_int_equal(show_profile_count(&run, run.profiles), 1);
     FILE *out = open_memstream(&text, &size);
-    FINE(show_profiles(out, &run, profiles, format, 80));
+    FINE(show_profiles(out, &run, run.profiles, format, 80));
     fclose(out);
-    store_profiles_release(&run, profiles);
     stored_run_release(&run);
     return text;
 }
