@@ -38,8 +38,7 @@ const struct kernel_entry *bench_entry(const struct bench *bench, const struct b
 {
     const struct kernel_entry *entry = kernel_image_find(image, kernel->kernel);
     if (entry && bench_check_parameters(bench, entry, kernel->nulls) == 0) return entry;
-    assay_error("%s: %s", kernel->file, assay_last_error());
-    return NULL;
+    return assay_error_as(NULL, "%s: %s", kernel->file, assay_last_error());
 }
 
 static int hash_file(const char *path, char sha256[SHA256_TEXT])

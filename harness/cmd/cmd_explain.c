@@ -63,8 +63,7 @@ static int find_side(const struct arguments *arguments, const char *word, struct
     int code = measure(arguments, word, side);
     if (code != EXIT_USAGE) return code;
     snprintf(no_program, sizeof no_program, "%s", assay_last_error());
-    assay_error("%s; %s", no_run, no_program);
-    return code;
+    return assay_error_as(code, "%s; %s", no_run, no_program);
 }
 
 static int print(const struct arguments *arguments, const struct explanation *explanation)

@@ -39,8 +39,8 @@ const struct command *command_find(const char *name, bool hidden_too)
         if (strcmp((*command)->name, name) == 0) return *command;
         if ((*command)->summary) names[count++] = (*command)->name;
     }
-    assay_error("there is no command '%s'%s", name, text_hint(hint, name, names, count, NULL));
-    return NULL;
+    return assay_error_as(NULL, "there is no command '%s'%s", name,
+                          text_hint(hint, name, names, count, NULL));
 }
 
 /* "assay run: MESSAGE"; the program itself has no name. */

@@ -68,10 +68,8 @@ struct kernel_entry *kernel_image_named(const struct kernel_image *image, const 
 
 struct kernel_entry *kernel_image_add(struct kernel_image *image, const char *name, size_t length)
 {
-    if (image->count == MAX_KERNELS) {
-        assay_error("it has more than %d kernels", MAX_KERNELS);
-        return NULL;
-    }
+    if (image->count == MAX_KERNELS)
+        return assay_error_as(NULL, "it has more than %d kernels", MAX_KERNELS);
     struct kernel_entry *kernel =
         grow_add(&image->kernels, &image->count, sizeof *kernel, "the kernels of a file");
     if (!kernel) return NULL;
@@ -79,8 +77,7 @@ struct kernel_entry *kernel_image_add(struct kernel_image *image, const char *na
     kernel->name = strndup(name, length);
     kernel->plain = kernel->name ? kernel_plain_name(kernel->name) : NULL;
     if (kernel->plain) return kernel;
-    assay_error("out of memory for the kernels of a file");
-    return NULL;
+    return assay_error_as(NULL, "out of memory for the kernels of a file");
 }
 
 static const struct kernel_entry *refuse_kernel(const struct kernel_image *image, const char *name)
@@ -91,9 +88,8 @@ static const struct kernel_entry *refuse_kernel(const struct kernel_image *image
     int count = 0;
     for (; count < image->count && count < NAMED; count++)
         plain[count] = image->kernels[count].plain;
-    assay_error("it has no kernel '%s'%s", name,
-                text_hint(hint, name, plain, count, image->count ? "it has " : NULL));
-    return NULL;
+    return assay_error_as(NULL, "it has no kernel '%s'%s", name,
+                          text_hint(hint, name, plain, count, image->count ? "it has " : NULL));
 }
 
 const struct kernel_entry *kernel_image_find(const struct kernel_image *image, const char *name)
@@ -103,12 +99,12 @@ const struct kernel_entry *kernel_image_find(const struct kernel_image *image, c
     const struct kernel_entry *named = kernel_image_named(image, name);
     for (int i = 0; !named && i < image->count; i++) {
         if (strcmp(image->kernels[i].plain, name)) continue;
-        if (found) {
-            assay_error("it has more than one kernel '%s': %.200s and %.200s (the whole name says "
-                        "which)",
-                        name, found->name, image->kernels[i].name);
-            return NULL;
-        }
+        if (found)
+            return assay_error_as(
+                NULL,
+                "it has more than one kernel '%s': %.200s and %.200s (the whole name says "
+                "which)",
+                name, found->name, image->kernels[i].name);
         found = &image->kernels[i];
     }
     return named ? named : found ? found : refuse_kernel(image, name);

@@ -98,10 +98,7 @@ const unsigned char *expected_by_model(struct verifier *verifier,
         if (model->function == variant->model) return model->bytes;
     char why[ASSAY_MAX_REASON];
     struct model *model = malloc(sizeof *model + verifier->bytes);
-    if (model == NULL) {
-        assay_error("out of host memory for a model");
-        return NULL;
-    }
+    if (model == NULL) return assay_error_as(NULL, "out of host memory for a model");
     model->next = verifier->models;
     model->function = variant->model;
     if (each_piece(verifier, by_model, model, why) < 0) {

@@ -55,14 +55,11 @@ static struct object *read_last(const char *path, int twin)
 {
     struct object object = {.twin = twin};
     if (object_file_read(path, &object.about, object.info.sha256)) return NULL;
-    if (loaded_count == OBJECTS_MOST) {
-        assay_error("%s: %d objects are loaded, and there is room for no more", path, OBJECTS_MOST);
-        return NULL;
-    }
-    if (!realpath(path, object.path)) {
-        assay_error("%s: cannot be read: %s", path, strerror(errno));
-        return NULL;
-    }
+    if (loaded_count == OBJECTS_MOST)
+        return assay_error_as(NULL, "%s: %d objects are loaded, and there is room for no more",
+                              path, OBJECTS_MOST);
+    if (!realpath(path, object.path))
+        return assay_error_as(NULL, "%s: cannot be read: %s", path, strerror(errno));
     loaded[loaded_count] = object;
     return &loaded[loaded_count];
 }

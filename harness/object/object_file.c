@@ -8,6 +8,7 @@
 
 #include "assay.h"
 #include "base/elf_file.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "case/registry.h"
 #include "case/twins.h"
@@ -130,12 +131,12 @@ static const struct assay_object *open_object(const char *path, const char *name
         return NULL;
     }
     void *symbol = dlsym(library, "assay_object");
-    if (!symbol) {
-        assay_error("%s registers nothing: files that include assay.h and are compiled with "
-                    "-fPIC bring the function assay_object",
-                    name);
-        return NULL;
-    }
+    if (!symbol)
+        return assay_error_as(
+            NULL,
+            "%s registers nothing: files that include assay.h and are compiled with "
+            "-fPIC bring the function assay_object",
+            name);
     memcpy(&tell, &symbol, sizeof tell); /* as library_bind does */
     const struct assay_object *object = tell();
     if (!object) assay_error("%s registers nothing: assay_object returned NULL", name);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "object/object.h"
 
@@ -58,10 +59,7 @@ static int is_object(const struct dirent *entry)
 static char *checked_path(const char *folder, const char *name)
 {
     char real[PATH_MAX], *path;
-    if (asprintf(&path, "%s/%s", folder, name) < 0) {
-        assay_error("out of memory");
-        return NULL;
-    }
+    if (asprintf(&path, "%s/%s", folder, name) < 0) return assay_error_as(NULL, "out of memory");
     int failed =
         realpath(path, real) ? check_owners(real) : assay_error("%s: %s", path, strerror(errno));
     if (!failed) return path;

@@ -205,12 +205,12 @@ static enum attempt_end open_worker(struct lane *lane)
     const struct device_info *first = &master->launch.device, *own = &lane->runner.child.device;
     enum attempt_end end = ensure_child(&lane->runner, master->options->use_events);
     if (end != ATTEMPT_DONE) return end;
-    if (strcmp(first->name, own->name) != 0) {
-        assay_error("%s is another model (%s) than %s (%s): a suite is divided between GPUs of one "
-                    "model, which CUDA_VISIBLE_DEVICES chooses",
-                    own->spec, own->name, first->spec, first->name);
-        return ATTEMPT_FAILED;
-    }
+    if (strcmp(first->name, own->name) != 0)
+        return assay_error_as(
+            ATTEMPT_FAILED,
+            "%s is another model (%s) than %s (%s): a suite is divided between GPUs of one "
+            "model, which CUDA_VISIBLE_DEVICES chooses",
+            own->spec, own->name, first->spec, first->name);
     bool is_first = lane->number == 0 || lane->lanes->round > 1; /* it was locked before */
     if (!is_first && master->options->is_own_job &&
         device_lock(own, master->options->shard.group) < 0)

@@ -193,8 +193,7 @@ static enum runner_end end_run(struct runner *runner, enum attempt_end end)
         char why[4 * ASSAY_MAX_REASON];
         snprintf(why, sizeof why, "%s", assay_last_error());
         store_end_run(runner->store, runner->run.id, word);
-        assay_error("%s", why);
-        return RUNNER_FAILED;
+        return assay_error_as(RUNNER_FAILED, "%s", why);
     }
     if (store_end_run(runner->store, runner->run.id, word) < 0) return RUNNER_FAILED;
     return end == ATTEMPT_STOPPED ? RUNNER_INTERRUPTED : RUNNER_COMPLETE;
@@ -294,10 +293,7 @@ enum runner_end runner_run(const struct runner_options *options, char run_id[STO
 {
     struct runner *runner = calloc(1, sizeof *runner);
     run_id[0] = '\0';
-    if (runner == NULL) {
-        assay_error("out of memory");
-        return RUNNER_FAILED;
-    }
+    if (runner == NULL) return assay_error_as(RUNNER_FAILED, "out of memory");
     runner->options = options;
     runner->pick = device_choice(options->device) == DEVICE_ALL ? 0 : options->pick;
     runner->known = &runner->ceilings;

@@ -38,10 +38,8 @@ const struct suite_key *suite_key_find(const struct suite_group *section, const 
 
 struct suite_key *suite_key_add(struct suite_group *section, int line)
 {
-    if (section->key_count == SUITE_MAX_KEYS) {
-        assay_error("a section has at most %d keys", SUITE_MAX_KEYS);
-        return NULL;
-    }
+    if (section->key_count == SUITE_MAX_KEYS)
+        return assay_error_as(NULL, "a section has at most %d keys", SUITE_MAX_KEYS);
     struct suite_key *key = &section->keys[section->key_count++];
     key->line = line;
     return key;
@@ -51,10 +49,7 @@ struct suite_group *suite_group_add(struct suite_group **list, int *count,
                                     const struct suite_group *group)
 {
     struct suite_group *grown = grow_by_one(*list, *count, sizeof *grown);
-    if (!grown) {
-        assay_error("out of memory for the sections");
-        return NULL;
-    }
+    if (!grown) return assay_error_as(NULL, "out of memory for the sections");
     *list = grown;
     return memcpy(&grown[(*count)++], group,
                   offsetof(struct suite_group, keys) +

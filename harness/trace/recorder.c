@@ -226,8 +226,7 @@ static enum recorder_end end_run(struct recorder *recorder, enum recorder_end en
     const char *word = end == RECORDER_COMPLETE ? "complete" : "interrupted";
     if (store_end_run(recorder->store, recorder->run.id, word) != 0 && end == RECORDER_COMPLETE)
         return RECORDER_FAILED;
-    assay_error("%s", why);
-    return end;
+    return assay_error_as(end, "%s", why);
 }
 
 enum recorder_end recorder_run(const struct recorder_options *options, char run_id[STORE_ID])

@@ -72,8 +72,7 @@ void *cupti_library(void)
     }
     char why[512];
     snprintf(why, sizeof why, "%s", assay_last_error());
-    assay_error("CUPTI cannot be loaded: %s", why);
-    return NULL;
+    return assay_error_as(NULL, "CUPTI cannot be loaded: %s", why);
 }
 
 /* Results for which there is a better message than CUPTI's. */

@@ -235,8 +235,7 @@ static void *cuda_alloc(struct device *device, size_t bytes)
     cudaError_t error = cudaMalloc(&memory, bytes);
     if (error == cudaSuccess) return memory;
     cudaGetLastError(); /* clear it, or the next launch would report it */
-    assay_error("allocating %zu bytes: %s", bytes, cudaGetErrorString(error));
-    return NULL;
+    return assay_error_as(NULL, "allocating %zu bytes: %s", bytes, cudaGetErrorString(error));
 }
 
 static void cuda_release(struct device *device, void *memory)

@@ -97,8 +97,7 @@ static int run_passes(struct device *device, const struct block *block, struct c
         if (counters_end(counters, &done) < 0) return 1;
     }
     if (done) return 0;
-    assay_error("CUPTI asked for more than %d launches", MAX_PASSES);
-    return 1;
+    return assay_error_as(1, "CUPTI asked for more than %d launches", MAX_PASSES);
 }
 
 static int deal(struct counters *counters, const struct counted *counted, struct profile *profile)
@@ -123,9 +122,8 @@ static int check_length(const struct counters *counters, const struct profile *p
 {
     double counting_s = 2e-9 * profile->span_ns * counters_passes(counters);
     if (counting_s <= MAX_COUNTING_S) return 0;
-    assay_error("they take %d launches of %.2g s each; ask for fewer with --counters",
-                counters_passes(counters), 1e-9 * profile->span_ns);
-    return 1;
+    return assay_error_as(1, "they take %d launches of %.2g s each; ask for fewer with --counters",
+                          counters_passes(counters), 1e-9 * profile->span_ns);
 }
 
 /* Returns what run_passes returns. */
@@ -162,10 +160,7 @@ static int read_counters(struct device *device, const struct block *block, struc
 {
     if (profile->counter_count == 0) return 0;
     counted->kernels = profile_count_kernels(counted->records, counted->count);
-    if (counted->kernels == 0) {
-        assay_error("the launch has no kernel");
-        return 1;
-    }
+    if (counted->kernels == 0) return assay_error_as(1, "the launch has no kernel");
     int status = 1;
     if (counted->kernels <= MAX_COUNTED && !profile_is_graph(counted->records, counted->count)) {
         counted->range = COUNTERS_EACH_KERNEL;
