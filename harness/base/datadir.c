@@ -22,8 +22,7 @@ static const char *from_environment(const char *kind)
     return value ? value : "";
 }
 
-/* The folder of the running program, or of the library that it is (the wheel for Python); "" when
- * the system does not tell. */
+/* Of the running program, or of the library that it is (the wheel for Python); "": not known. */
 static void program_folder(char out[PATH_MAX])
 {
     Dl_info found;

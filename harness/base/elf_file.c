@@ -36,8 +36,7 @@ static int read_header(struct elf_file *elf)
     return 0;
 }
 
-/* If the number of sections does not fit into 16 bits, section 0 has it; cubins of vendor
- * libraries may have that many. */
+/* A number of sections that does not fit into 16 bits, as of vendor libraries, is in section 0. */
 int elf_open(struct elf_file *elf, const void *bytes, size_t size)
 {
     *elf = (struct elf_file){.bytes = bytes, .size = size};

@@ -13,8 +13,7 @@
 void md_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void xml_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* As code, in backticks: what is in them is no markup, and a backtick of the text's own becomes an
- * apostrophe. */
+/* As code, in backticks, in which nothing is markup; a backtick becomes an apostrophe. */
 void md_code(FILE *out, const char *text);
 
 /* For a GitHub workflow command; `property` also escapes ':' and ',', which end a property. */

@@ -35,10 +35,8 @@ int stream_copy(FILE *out, FILE *in);
 /* Write what is in the file `from`. 0, or -1 with assay_error. */
 int out_file_append(struct out_file *file, const char *from);
 
-/* Check that `path` could be written, before work that takes long; creates nothing.
- * 0, or -1 with assay_error. */
+/* Check that `path` could be written, before long work; creates nothing. -1 with assay_error. */
 int out_file_try(const char *path);
 
-/* Give the file its final name when `status` is 0, else discard it and keep the error
- * that is set. Returns 0 or -1. */
+/* Give it its final name when `status` is 0, else discard it and keep the error. 0 or -1. */
 int out_file_close(struct out_file *file, int status);

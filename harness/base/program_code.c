@@ -26,8 +26,7 @@ static bool is_left_out(const Elf64_Shdr *section, const char *name)
     return section->sh_type == SHT_NOTE || !(section->sh_flags & SHF_ALLOC);
 }
 
-/* Whether a relocation is of a section that is left out, which machine code of another size moves.
- */
+/* Whether a relocation is of a section that is left out: code of another size moves those. */
 static int is_of_left_out(const struct elf_file *elf, uint64_t address, bool *found)
 {
     struct elf_section section;

@@ -19,8 +19,7 @@ void stats_sort(double *values, int count);
 /* Median; sorts `values` in place. NAN for none. */
 double stats_median(double *values, int count);
 
-/* Quantile q in [0, 1] of sorted values, by linear interpolation (type 7 of Hyndman
- * and Fan, 1996). */
+/* Quantile q in [0, 1] of sorted values, interpolated (type 7 of Hyndman and Fan, 1996). */
 double stats_quantile_sorted(const double *sorted, int count, double q);
 
 /* Median with its distribution-free confidence interval from order statistics (David

@@ -36,8 +36,7 @@ static void empty(int fd)
     if (files) closedir(files);
 }
 
-/* Remove a folder of this user whose owner has ended. One that was made just now may not be
- * locked yet. */
+/* A folder of this user whose owner has ended; a new one may not be locked yet. */
 static void sweep_one(int base, const char *name)
 {
     struct stat about;

@@ -15,8 +15,7 @@ struct temp_folder {
 /* In $TMPDIR, or /tmp; `kind` is a part of its name ("launch"). -1 with assay_error. */
 int temp_folder_make(struct temp_folder *folder, const char *kind);
 
-/* A new file in it, `path`, with these bytes; or, to be run or loaded, a copy of the file `from`. -1
- * with assay_error. */
+/* A new file with these bytes, or a copy of `from` to be run or loaded. -1 with assay_error. */
 int temp_folder_write(const char *path, const void *bytes, size_t size);
 int temp_folder_copy(const char *path, const char *from);
 

@@ -171,8 +171,7 @@ bool text_parse_count(const char *text, int64_t *value)
     return true;
 }
 
-/* The ranges are those of table 3-7 of the Unicode Standard: neither overlong forms nor
- * surrogates are valid. */
+/* By table 3-7 of the Unicode Standard: neither overlong forms nor surrogates are valid. */
 int text_utf8_length(const char *at)
 {
     const unsigned char *text = (const unsigned char *)at;

@@ -82,8 +82,7 @@ bool text_is_printable(const char *text);
 /* Length in bytes of the UTF-8 sequence that `text` begins with; 0 if it is invalid. */
 int text_utf8_length(const char *text);
 
-/* Append as printf to the text in `out`, after `between` unless that is empty yet; cut at
- * `size`. */
+/* Append as printf to what is in `out`, after `between` unless that is empty; cut at `size`. */
 void text_add(char *out, size_t size, const char *between, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -93,8 +92,7 @@ void text_part(char *out, size_t size, const char *between, const char *format, 
 /* Width of a UTF-8 text on a terminal: one column per character. */
 int text_width(const char *text);
 
-/* Bytes of `text` that fit into `width` columns; a longer text is cut at a blank if it has
- * one. */
+/* Bytes of `text` that fit into `width` columns; a longer one is cut at a blank if it has one. */
 int text_fitting(const char *text, int width);
 
 /* Write a text and its line end, from column `at` on, in lines of `width` columns. Those after

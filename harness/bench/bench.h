@@ -85,8 +85,7 @@ const struct bench *bench_of(const struct assay_operation *operation);
 /* The descriptions that are registered; returns how many. */
 int bench_list(struct bench *const **list);
 
-/* "inner::Scale<float, 4>" -> "inner_scale_float_4", "_Z5scalePf" -> "scale": what an operation or
- * a variant may be called. */
+/* "inner::Scale<float, 4>" -> "inner_scale_float_4": what an operation or variant may be called. */
 void bench_name(const char *kernel, char out[ASSAY_MAX_NAME]);
 
 /* ------------------------------------------------------- for bench/ alone -- */
@@ -131,13 +130,11 @@ const struct kernel_entry *bench_entry(const struct bench *bench, const struct b
 /* Whether a kernel takes the arguments. -1 with assay_error. */
 int bench_check_parameters(const struct bench *bench, const struct kernel_entry *entry, int nulls);
 
-/* Cut `text` at the commas that are in no brackets. Returns how many parts; -1 with assay_error:
- * more than `most`. */
+/* Cut `text` at commas outside brackets. How many parts, or -1 with assay_error: over `most`. */
 enum { BENCH_PARTS = 8 };
 int bench_split(char text[BENCH_TEXT], char *part[BENCH_PARTS], int most);
 
-/* The launch of a kernel at these sizes. -1 with assay_error: a grid of 0, a block over 1024, ...
- */
+/* The launch of a kernel at these sizes. -1 with assay_error: a grid of 0, a block over 1024. */
 int bench_launch_of(const struct bench_kernel *kernel, const struct assay_shape *shape,
                     struct kernel_launch *launch);
 

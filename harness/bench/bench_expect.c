@@ -1,5 +1,4 @@
-/* bench_expect.c - what is right: a function of a shared object or of Python, or
- * another kernel. */
+/* bench_expect.c - what is right: a function of an object or of Python, or another kernel. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>

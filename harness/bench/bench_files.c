@@ -1,5 +1,4 @@
-/* bench_files.c - whether kernels are in their files and take the arguments, before there is a GPU.
- */
+/* bench_files.c - whether kernels are in their files and take the arguments; no GPU is needed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

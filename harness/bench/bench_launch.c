@@ -1,5 +1,4 @@
-/* bench_launch.c - what a described kernel does in a worker: its image is made once per process,
- * its module loaded by each setup. */
+/* bench_launch.c - a described kernel in a worker: an image per process, a module per setup. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -78,8 +78,7 @@ static int write_input(const struct temp_folder *folder, const char *name,
     return status;
 }
 
-/* Sizes, inputs and what the outputs are. Returns which of the outputs `buffer` is, -1 with
- * assay_error. */
+/* Sizes, inputs, what outputs are. Which output `buffer` is, or -1 with assay_error. */
 static int write_inputs(const struct assay_shape *shape, const void *const in[], int buffer,
                         const struct assay_buffer *buffers, int count,
                         const struct temp_folder *folder)

@@ -151,8 +151,7 @@ static const char *measured_bandwidth(const struct ceilings *ceilings, const str
 
 /* ------------------------------------------------------------- binding -- */
 
-/* Above this many operations per byte, work is arithmetic by its shape: near the machine balance
- * of current processors. */
+/* Above this, work is arithmetic by its shape: near the machine balance of today's processors. */
 static const double OPS_PER_BYTE = 16;
 
 /* The shape is overruled where the other limit asks for more than this times as long. Ceilings

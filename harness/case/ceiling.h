@@ -46,8 +46,7 @@ const struct ceiling *ceiling_named(const struct ceilings *ceilings, const char 
 int ceilings_needed(const struct case_work *work, enum assay_temperature temperature,
                     int64_t cache_bytes, const char *names[CEILING_MAX]);
 
-/* Whether this work is shown in operations where no ceiling says otherwise: it has many of them
- * per byte. */
+/* Whether work is shown in operations where no ceiling says otherwise: it has many per byte. */
 bool ceiling_is_arithmetic(const struct case_work *work);
 
 /* The ceiling that binds, and the fraction of it that `time_ns` reached. False when it was not

@@ -34,6 +34,5 @@ void comparability_of(const struct device_info *device, struct comparability *ou
 
 /* "driver", "firmware", "power limit", ... */
 const char *comparability_part_name(int part);
-/* Whether the part is a property of one card: that it differs between cards of two models
- * is not worth a warning. */
+/* Whether it is a property of one card: between two models a difference is worth no warning. */
 bool comparability_is_of_card(int part);

@@ -40,8 +40,7 @@ struct fingerprints {
     int count;
 };
 
-/* A file of them: a head, then each. What one build writes another one reads, or refuses as of
- * another version. */
+/* A file of them: a head, then each. A build of another version refuses it. */
 int fingerprints_write_head(FILE *out);
 int fingerprint_write(FILE *out, const struct fingerprint *print);
 /* 0, or -1 with assay_error: no file of fingerprints, of another version, or not whole. */

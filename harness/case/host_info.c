@@ -122,8 +122,7 @@ static void describe_os(struct host_info *info, const char *root)
 /* Cores this process may use, which a container or taskset may limit. */
 static int32_t cores_usable(void)
 {
-    /* A plain cpu_set_t has 1024 processors; the kernel refuses a set that is smaller
-     * than the machine. */
+    /* A plain cpu_set_t has 1024 processors; the kernel refuses less than the machine has. */
     for (int processors = CPU_SETSIZE; processors <= 64 * CPU_SETSIZE; processors *= 2) {
         cpu_set_t *set = CPU_ALLOC(processors);
         if (!set) return -1;

@@ -22,8 +22,7 @@ extern const struct assay_library *const __stop_assay_libraries[] SECTION_END;
 static struct registry_lists known;
 static bool is_ready, is_checked;
 
-/* Order of the kinds in a list of variants. One that is none comes last; registry_check reports
- * it. */
+/* In a list of variants. What is no kind comes last; registry_check reports it. */
 static int kind_rank(enum assay_kind kind)
 {
     static const int rank[] = {

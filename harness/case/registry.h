@@ -9,8 +9,7 @@
 /* The most variants of one operation, host and CUDA together. */
 enum { REGISTRY_MAX_VARIANTS = 128 };
 
-/* Keys of a group in a suite file that are not dims (docs/suites.md), ended by NULL: no
- * dim may have such a name. */
+/* Keys of a group (docs/suites.md) that are no dims, ended by NULL: no dim has such a name. */
 extern const char *const registry_group_keys[];
 bool registry_is_group_key(const char *name);
 
@@ -45,8 +44,7 @@ int registry_variants(const char *operation, const struct assay_variant **out, i
 /* The variants of all operations, in the order of both; returns how many. */
 int registry_all_variants(const struct assay_variant *const **list);
 
-/* Names and versions of the loaded vendor libraries of a place, separated by commas; ""
- * for none. */
+/* Names and versions of the loaded vendor libraries of a place, with commas; "" for none. */
 void registry_libraries(enum assay_place place, char *out, size_t size);
 
 /* Load all vendor libraries of a place, for callers that only want to know which there

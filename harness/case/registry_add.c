@@ -8,8 +8,7 @@
 #include "case/registry.h"
 #include "case/registry_lists.h"
 
-/* What an object brought: the copies of structs that were smaller when it was compiled, or its
- * own. */
+/* What an object brought: its own structs, or copies of those that were smaller in its time. */
 struct addition {
     const struct assay_object *object;
     char *origin;

@@ -49,8 +49,7 @@ struct host_info {
  * but for tests); names and cores come by system call. Never fails. */
 void host_describe(struct host_info *info, const char *root);
 
-/* The processor's name by the kernel, in /proc/cpuinfo below `root`; false and "" where it gives
- * none, as on Arm. */
+/* The processor's name in /proc/cpuinfo below `root`; false and "" where it is none, as on Arm. */
 bool host_cpu_name(char *out, size_t size, const char *root);
 
 /* The share of a suite that a run measured, where several processes of a job divided it. */

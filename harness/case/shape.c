@@ -137,8 +137,7 @@ int shape_parse(const struct assay_operation *operation, const char *text,
     return 0;
 }
 
-/* What an object prints has been heard when the plan was rehearsed, and would stand among results.
- */
+/* What an object prints was heard when the plan was rehearsed; it would stand among results. */
 struct case_work shape_work(const struct assay_shape *shape)
 {
     struct mute mute;

@@ -6,8 +6,7 @@
 
 #include "case/run_record.h"
 
-/* The counters at one moment; NAN, -1 for processors: not known. Times are of all processors added
- * up, since the machine started. */
+/* The counters of all processors since the machine started; NAN, or -1 processors: not known. */
 struct machine_use {
     int32_t processors;
     double load;    /* average over the last minute */
@@ -17,8 +16,7 @@ struct machine_use {
     double own_s;   /* of busy_s, for this process and its children that were waited for */
 };
 
-/* With the files of /proc looked up below `root` ("" but for tests); own_s is this process's. Never
- * fails. */
+/* With /proc below `root` ("" but for tests); own_s is this process's. Never fails. */
 void machine_use_read(struct machine_use *use, const char *root);
 
 /* Nothing known. */

@@ -21,8 +21,7 @@ static bool is_open(const struct comparison_row *row)
             (row->verdict == VERDICT_UNSTABLE && row->noisy[0]));
 }
 
-/* Where they are not named one by one, what was compared (`filter`; NULL: all) is measured again.
- */
+/* Where they are not named, all that was compared (`filter`; NULL: all) is measured again. */
 static void count_open(struct ab_offer *offer, const struct comparison *comparison,
                        const char *filter)
 {

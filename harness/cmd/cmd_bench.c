@@ -105,8 +105,7 @@ static int measure(const struct arguments *arguments)
     return run_command(&arguments->given, runner, print_run);
 }
 
-/* An error in the text that was made of the options has the place there in front, which says
- * nothing to who typed them. */
+/* The text was made of the options: its place says nothing to who typed them. */
 static int without_place(const char *path)
 {
     char why[1024];

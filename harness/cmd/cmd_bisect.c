@@ -27,8 +27,7 @@ static int check(void *given)
     return gate_command_check(&arguments->gating, given);
 }
 
-/* Its build failed or was stopped: the exit code, which is 0 where a search may go on without it.
- */
+/* Its build failed or was stopped: the exit code; 0: a search may go on without it. */
 static int without(enum build_end end, const char *name)
 {
     fprintf(stderr, "assay bisect: %s: %s\n", name, assay_last_error());

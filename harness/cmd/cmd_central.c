@@ -67,8 +67,7 @@ static int say(const struct given *given, const struct central_outcome *outcome,
     return assay_error("%s; assay %s again goes on from there", failure, name);
 }
 
-/* Move these runs out of `from`. The store that is pulled into comes last: it is made where it is
- * not there. */
+/* Out of `from`. The store that is pulled into is opened last: it is made if it is not there. */
 static int carry(const struct arguments *arguments, struct store *from, const char (*ids)[STORE_ID],
                  struct central_outcome *outcome)
 {

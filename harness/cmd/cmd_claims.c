@@ -74,8 +74,7 @@ static int add_latest(struct run_set *set, const char *db)
     return failed;
 }
 
-/* The runs of `specs`, in their order; with none, the latest run of each suite on the device of the
- * latest run, newest first. */
+/* In the order of `specs`; of none, the latest of each suite on the device of the latest run. */
 static int run_set_read(struct run_set *set, char *const *specs, int count, const char *db)
 {
     int failed = 0;

@@ -137,8 +137,7 @@ static bool is_unchanged(const struct arguments *arguments)
     return program_same(gate->base, gate->candidate);
 }
 
-/* After a save. The exit code of an interrupted gate, else 0: whatever it found, watching goes on.
- */
+/* The exit code of an interrupted gate, else 0: whatever it found, watching goes on. */
 static int after_save(struct arguments *arguments)
 {
     int built = build(arguments->make);

@@ -180,6 +180,5 @@ int complete_command(int argc, char **argv);
 int files_take(struct given *given, const char *db,
                int (*take)(struct store *store, const char *path, void *arguments));
 
-/* The path of this very program, which a wheel for Python has not always. 0, or -1 with
- * assay_error. */
+/* The path of this very program, which a wheel for Python may lack. -1 with assay_error. */
 int program_itself(char *path, size_t size);

@@ -102,8 +102,7 @@ struct gate_command {
         "db", VALUE_DATABASE, "FILE", AT(gating.db), .help = OPTION_DB_HELP                         \
     }
 
-/* Complete what follows from the options. Both programs load the objects that were given. 0, or -1
- * with assay_error, a misuse. */
+/* Complete what follows from the options; both programs load the objects. -1 with assay_error. */
 int gate_command_check(struct gate_command *command, const struct given *given);
 
 /* Whether the reports can be written, before minutes are spent. 0, or -1 with assay_error. */
@@ -117,8 +116,7 @@ bool gate_command_is_object(const char *word);
 int gate_command_ab(struct gate_command *command, const struct given *given,
                     const char *const word[2], const char *make);
 
-/* The program of one such word, and the objects that it loads, those of --load too; NULL behind the
- * last. */
+/* The program of such a word, and the objects that it loads, with --load's; NULL behind them. */
 enum build_end gate_command_side(const struct given *given, const char *word, const char *make,
                                  const char *objects[OBJECTS_MOST + 2], char path[PATH_MAX]);
 

@@ -32,6 +32,5 @@ void help_write(FILE *out, const struct command *command);
 /* The same on standard output; behind that of the program the commands and program_sections. */
 void help_print(const struct command *command);
 
-/* The whole page, assay(1): the program's help, each command's, and program_sections. 0, or
- * -1 with assay_error. */
+/* All of assay(1): the program's help, each command's, program_sections. -1 with assay_error. */
 int manual_page(FILE *out, const char *version);

@@ -32,8 +32,7 @@ static void print_cuda(FILE *out, const struct program_info *build)
         fputs("; no NVIDIA driver is loaded\n", out);
 }
 
-/* Five lines. OpenBLAS alone is loaded for it: CUDA and the driver are told by what the build
- * and the kernel module recorded. */
+/* Five lines. OpenBLAS alone is loaded: the build and the kernel module tell of the others. */
 static void print_version(FILE *out)
 {
     struct program_info build;

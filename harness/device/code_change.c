@@ -38,8 +38,7 @@ static struct middle middle_of(const struct code_function *base,
     return middle;
 }
 
-/* length[i][k]: of the longest common subsequence of what is behind i and k. NULL: too long, or no
- * memory. */
+/* length[i][k]: of the longest common subsequence behind i and k. NULL: too long, or no memory. */
 static uint16_t *common_lengths(const struct code_function *base,
                                 const struct code_function *candidate, const struct middle *middle)
 {

@@ -92,8 +92,7 @@ static int kind_of_host(const char *text)
 
 /* -------------------------------------------------------------------- keys -- */
 
-/* "R12" -> "R", "UR4" -> "UR", "P0" -> "P", "%rax" -> "%", "%xmm3" -> "%xmm"; ".reuse" is left out.
- */
+/* "R12" -> "R", "UR4" -> "UR", "%rax" -> "%", "%xmm3" -> "%xmm"; ".reuse" is left out. */
 static void add_key(char *key, const char *text)
 {
     for (const char *at = text; *at;) {

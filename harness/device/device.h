@@ -108,8 +108,7 @@ struct device_ops {
     int (*to_host)(struct device *device, void *host, const void *memory, size_t bytes);
     int (*from_host)(struct device *device, void *memory, const void *host, size_t bytes);
     int (*set)(struct device *device, void *memory, uint8_t byte, size_t bytes);
-    /* Fill with the pseudo-random bytes that follow from `seed`, and count what is left of
-     * them (elements.h). */
+    /* Fill with pseudo-random bytes from `seed`, and count what is left (elements.h). */
     int (*poison)(struct device *device, void *memory, size_t bytes, uint64_t seed);
     int (*unwritten)(struct device *device, const void *memory, enum assay_type type, int64_t count,
                      uint64_t seed, struct unwritten *left);

@@ -20,8 +20,7 @@ int kernel_module_capability(int *sm, int *shown);
 /* Show no more than this one; 0: all. */
 void kernel_module_limit(int sm);
 
-/* Load the image, for launches of the kernel with as much shared memory and such clusters as
- * `launch` has. */
+/* Load it for launches of the kernel with such shared memory and clusters as `launch` has. */
 int kernel_module_load(struct kernel_module **module, const struct kernel_image *image,
                        const char *kernel, const struct kernel_launch *launch);
 void kernel_module_unload(struct kernel_module *module); /* NULL: nothing */

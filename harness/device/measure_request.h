@@ -22,8 +22,7 @@ struct measure_request {
     const struct assay_variant *variant[PLAN_MAX_VARIANTS];
     char counters[PROFILE_MAX_LIST]; /* counters to profile: counter_list of counter_sets.h */
     struct profile *profiles;        /* one per variant, filled if it is ok; NULL: not wanted */
-    /* One per variant, filled if it can be launched, and then nothing is checked or timed; NULL:
-     * not wanted. */
+    /* One per variant that can be launched, and nothing is checked or timed; NULL: not wanted. */
     struct fingerprint *prints;
     bool lost[PLAN_MAX_VARIANTS]; /* do not send the result: simulates a missing case */
 };

@@ -181,8 +181,7 @@ int nvml_processes(void)
 
 /* -------------------------------------------------------------- reasons -- */
 
-/* nvmlClocksEventReasons. A software power cap is normal under full load; the slow-downs
- * protect the card. */
+/* nvmlClocksEventReasons. A software power cap is normal under load; slow-downs protect it. */
 static const struct {
     uint64_t bit;
     bool is_slowdown;

@@ -23,8 +23,7 @@ void nvml_describe(struct device_info *info);
  * power as an average over one second. */
 void nvml_state(struct device_state *state);
 
-/* What the card says of its health. Its link is at its full generation only while it works, or
- * shortly after. */
+/* Its link is at its full generation only while it works, or shortly after. */
 void nvml_health(struct card_health *health);
 
 /* The running energy counter alone, in a fraction of the time; NAN if it cannot be read. */

@@ -21,8 +21,7 @@ static uint32_t category(int level)
     return (uint32_t)level + 1;
 }
 
-/* Created once, because each creation takes a lock, which would be in every launch. NULL
- * when no profiler is attached. */
+/* Created once: each creation takes a lock, in every launch. NULL: no profiler is attached. */
 static nvtxDomainHandle_t domain(void)
 {
     static nvtxDomainHandle_t handle;

@@ -69,8 +69,7 @@ bool profile_is_graph(const struct cupti_record *records, int count);
 /* Number of kernels among the records. */
 int profile_count_kernels(const struct cupti_record *records, int count);
 
-/* Look up a counter by its metric; NAN if it was not read. `values` is profile->whole or
- * the `counter` array of a kernel. */
+/* By its metric; NAN: not read. `values`: profile->whole, or `counter` of a kernel. */
 double profile_counter(const struct profile *profile, const double *values, const char *metric);
 
 /* The names that activities (enum cupti_kind) are stored under. */

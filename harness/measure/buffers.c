@@ -77,8 +77,7 @@ static int fill_input(struct buffers *buffers, int index)
     return redrawn ? fill_part(buffers, index) : 0;
 }
 
-/* Of an input and its guards: one call instead of three, of which a GPU's each take microseconds.
- */
+/* Of an input and its guards: one call instead of three, of microseconds each on a GPU. */
 static int guarded_sum(const struct buffers *buffers, int index, uint64_t *sum)
 {
     size_t bytes = data_bytes(&buffers->spec[index]) + 2 * (size_t)GUARD_BYTES;

@@ -30,8 +30,7 @@ struct product {
 /* Compute verifier->products for its inputs. */
 int product_compute(struct verifier *verifier);
 
-/* Compare the current outputs; adds the rows that are wrong to `found`. -1 when that could not
- * be done. */
+/* Compare the current outputs; adds wrong rows to `found`. -1 when that could not be done. */
 int product_check(const struct verifier *verifier, struct check_result *found);
 
 void product_release(struct verifier *verifier);

@@ -158,8 +158,7 @@ static int find_ok(const struct measurement *measurements, int count, const char
     return -1;
 }
 
-/* Among the bounds, or among the others: the first of the operation's list that is ok, else any
- * of that kind. -1: none. */
+/* Of bounds, or of others: the first of the operation's list that is ok, else any. -1: none. */
 static int find_base(const struct measurement *measurements, const struct measure_request *request,
                      bool is_bound)
 {

@@ -16,8 +16,7 @@ enum {
     ENERGY_BLOCK_MS = 100, /* the energy counter is updated about this often */
 };
 static const double BLOCK_S = 0.010; /* about how long a block may take; less for small budgets */
-/* A launch this long warms the caches in its first thousandth, so that a warm-up launch
- * would only take time. */
+/* A launch this long warms the caches in its first thousandth: a warm-up only takes time. */
 static const double LENGTHY_S = 0.1;
 
 /* Append the variant's own metrics to those of the operation. */
@@ -232,8 +231,7 @@ int measurement_block(struct measurement *measurement, struct measure_context *c
         return step_failed(measurement, context, STEP_SAMPLE);
     double block_s = step_now_s(context) - start;
     measurement->spent_s += block_s;
-    /* During a slow-down, read the state after every block, so that no block is marked for
-     * what happened in another one. */
+    /* In a slow-down after every block, so that none is marked for what happened in another. */
     bool slow = nvml_is_slowdown(context->state.clock_reasons) ||
                 samples[block.count - 1].mark & MARK_THROTTLED;
     note_state(measurement, context, lengthy || slow);
@@ -264,8 +262,7 @@ int measurement_keep_turns(struct measurement *measurements, const int *whose,
     return 0;
 }
 
-/* A timed block with poisoned outputs and a check: finds a variant that leaves work out in timed
- * launches. */
+/* A timed block with poisoned outputs and a check: does it leave work out where it is timed? */
 static int check_block(struct measurement *measurement, struct measure_context *context, int round)
 {
     if (buffers_poison(measurement->buffers) < 0) return -1;

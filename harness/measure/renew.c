@@ -108,8 +108,7 @@ static bool all_constant(const struct buffers *buffers)
     return true;
 }
 
-/* Draw the new inputs in the sets that are in use, and release a set that is not. Compute what is
- * expected of them. */
+/* Draw the inputs of the sets in use, release one that is not, and compute what is expected. */
 static int redraw(struct measure_context *context, struct measurement *measurements)
 {
     uint64_t seed = rng_mix(context->request->seed, REDRAW_STREAM);

@@ -92,8 +92,7 @@ static int choose_chunks(struct verifier *verifier)
             if (bytes > longest) longest = bytes;
         }
     }
-    /* Once for all checks: memory that is freed and allocated again is cleared by the system
-     * each time. */
+    /* Once for all checks: what is freed and allocated again is cleared by the system each time. */
     verifier->got = malloc(longest + 1);
     return verifier->got ? 0 : assay_error("out of host memory for a check");
 }
@@ -291,8 +290,7 @@ int64_t verify_near_limit(int64_t checked, double share)
     return (int64_t)fmax(1.0, expected + 3.0 * sqrt(expected));
 }
 
-/* Whether more elements are a rounding off than chance allows. What `match` judges are codes, of
- * which there are few. */
+/* Whether more are a rounding off than chance allows. `match` judges codes, which are few. */
 static bool exceeds_near(const struct verifier *verifier, const struct check_result *found)
 {
     const struct assay_operation *operation = verifier->buffers->shape->operation;

@@ -106,8 +106,7 @@ enum wire_arrival {
     WIRE_MALFORMED, /* assay_error: no header of a message, or no memory for it */
 };
 
-/* Take what has arrived, up to the end of a message. With the flag MSG_DONTWAIT of recv(2) it
- * never waits. */
+/* Take what has arrived of a message. With the flag MSG_DONTWAIT of recv(2) it never waits. */
 enum wire_arrival wire_receive_some(int fd, struct wire_inbox *inbox, int flags);
 
 /* Take the whole message out of the inbox; free(*data). */

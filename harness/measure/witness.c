@@ -145,8 +145,7 @@ static int by_size(const void *a, const void *b)
     return (x->difference.by < y->difference.by) - (x->difference.by > y->difference.by);
 }
 
-/* All places that differ by more than the threshold, the largest difference first. Returns how
- * many, or -1. */
+/* All places that differ by more than the threshold, the largest first. How many, or -1. */
 static int find_suspects(const struct measure_context *context, const struct buffers *buffers,
                          struct suspect out[MOST_SUSPECTS])
 {

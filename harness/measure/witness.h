@@ -27,8 +27,7 @@ struct witness {
  * done. */
 int witness_hear(struct measure_context *context, struct measurement *measurement);
 
-/* The inputs of `buffers` have been drawn anew: set the copy aside, if there is memory for another.
- */
+/* The inputs of `buffers` were drawn anew: set the copy aside, if there is memory for another. */
 void witness_set_aside(struct measure_context *context, const struct buffers *buffers);
 
 /* Write what was set aside to the outputs of `buffers`. */

@@ -29,8 +29,7 @@ struct worker {
 
 /* ----------------------------------------------------------- the process -- */
 
-/* A worker dies with its parent (base/process.h), leaves the signals that end a run to the parent,
- * and dumps no core. */
+/* It dies with its parent, leaves the signals that end a run to it, and dumps no core. */
 static void settle_process(void)
 {
     signal(SIGINT, SIG_IGN);

@@ -55,8 +55,7 @@ int objects_load_again(const char *const *arguments, int count);
 /* Those loaded so far, in order; returns how many. */
 int objects_loaded(const struct object **list);
 
-/* Whether their files, and those that they describe, are still what was loaded: a worker loads them
- * anew. -1 with assay_error. */
+/* Whether files and what they describe are as loaded: a worker loads anew. -1 with assay_error. */
 int objects_unchanged(void);
 
 /* rehearse.h for what this process does with functions of all loaded objects ("when the plan was

@@ -52,8 +52,7 @@ static void signal_groups(int signal_number)
         if (stops_too[i] > 0) kill(-stops_too[i], signal_number);
 }
 
-/* The default action is what stops this process, and does not where no shell could continue it (an
- * orphaned process group). */
+/* The default action, which does not stop where no shell could continue (an orphaned group). */
 static void stop(int signal_number)
 {
     int kept = errno;
@@ -85,8 +84,7 @@ double interrupt_stopped_s(void)
     return stopped_s;
 }
 
-/* The signals are blocked except in ppoll, so that none is lost between the check of
- * `caught` and the wait. */
+/* Blocked except in ppoll, so that no signal is lost between the check of `caught` and the wait. */
 void interrupt_catch(void)
 {
     for (int i = 0; i < SIGNALS; i++)
@@ -106,8 +104,7 @@ void interrupt_release(void)
     handle(SIGTSTP, SIG_DFL, 0);
 }
 
-/* A pending signal counts too: the end of a worker by the same Ctrl-C may be noticed before
- * the signal is delivered. */
+/* A pending signal counts: the end of a worker by the same Ctrl-C may be noticed before it. */
 int interrupt_signal(void)
 {
     sigset_t pending;

@@ -20,8 +20,7 @@ void interrupt_stops_too(pid_t group, bool does);
  * received. */
 void interrupt_around_waits(void (*hook)(bool begins));
 
-/* For how long this process has been stopped so far. A time limit does not count it, and what was
- * measured meanwhile is no time. */
+/* How long this process has been stopped so far, which no time limit and no figure counts. */
 double interrupt_stopped_s(void);
 
 /* Restore the default action, except for signals that are pending. */

@@ -104,8 +104,7 @@ static void note_end(struct lanes *lanes, enum attempt_end end)
 
 /* ------------------------------------------------------------------- deal -- */
 
-/* Whether measuring it loads what the GPUs of a machine share: the link to the host, or the host.
- */
+/* Whether it loads what the GPUs of a machine share: the link to the host, or the host. */
 static bool wants_host(const struct group *group, const struct device_info *device)
 {
     struct case_work work = shape_work(&group->shape);
@@ -291,8 +290,7 @@ static void *lane_main(void *given)
 
 /* ------------------------------------------------------------------ rounds -- */
 
-/* A worker dies with the thread that started it: that of the master is the first lane's, which runs
- * in this thread. */
+/* A worker dies with the thread that started it: the master's is the first lane's, in this one. */
 static void run_round(struct lanes *lanes)
 {
     lanes->has_begun = false;

@@ -1,5 +1,4 @@
-/* run_plan.c - expands the suites of a run into its plan, or the share of it that is to be
- * measured. */
+/* run_plan.c - expands the suites of a run into its plan, or its share of that. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +114,7 @@ static void hash_group(struct id_hash *hash, const struct group *group)
     }
 }
 
-/* Two processes with the same one are of one build, and have divided the same plan in the same way.
- */
+/* Processes with the same one are of one build, and have divided one plan in the same way. */
 static void name_cut(struct runner *runner, const int *share)
 {
     struct id_hash hash;

@@ -15,8 +15,7 @@
 #include "show/view.h"
 #include "store/store_shard.h"
 
-/* Ceilings come first in the plan and apply to the whole run: only the first round
- * measures them. */
+/* Ceilings come first in the plan and are the whole run's: the first round measures them. */
 struct plan launch_plan(const struct plan *plan, int round)
 {
     struct plan part = *plan;
@@ -92,8 +91,7 @@ static int check_same_objects(const struct runner *runner, const struct run_info
     return same ? 0 : assay_error("run %.8s was begun with other objects (--load)", then->id);
 }
 
-/* Ceilings that the run has measured already: floor.h judges the rest by them. Its objects must be
- * those of now. */
+/* The ceilings it has measured judge the rest (floor.h). Its objects must be those of now. */
 static int take_over_run(struct runner *runner)
 {
     struct stored_run stored;

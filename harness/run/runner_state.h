@@ -47,8 +47,7 @@ int run_twins_load(struct runner *runner);
 /* Pair the variants of the plan with their twins. */
 int run_twins_plan(struct runner *runner);
 
-/* Expand the suites into the plan for the device, and keep the share of it that is to be measured;
- * ceilings come first. */
+/* Expand the suites into the plan for the device, ceilings first, and keep its share. */
 int run_plan_make(struct runner *runner);
 void run_plan_print(const struct plan *plan);
 int run_plan_cases(const struct plan *plan);
@@ -64,8 +63,7 @@ enum attempt_end {
     ATTEMPT_FAILED,  /* assay_error says why */
 };
 
-/* Make sure that a worker is ready, with kernel timestamps or, if use_events, without.
- * ATTEMPT_DONE when it is. */
+/* Make sure that a worker is ready, with kernel timestamps unless use_events: ATTEMPT_DONE. */
 enum attempt_end ensure_child(struct runner *runner, bool use_events);
 
 /* Measure a group and store every case of it, in one or more attempts. */

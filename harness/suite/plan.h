@@ -57,8 +57,7 @@ void plan_release(struct plan *plan);
 /* What identifies variant number `variant` of a group. */
 void group_case_id(const struct group *group, int variant, struct case_id *id);
 
-/* Put the twins of all variants (case/twins.h) beside them, in an order that the seed draws. -1
- * with assay_error. */
+/* Put the twins of all variants beside them, in an order drawn by the seed. -1 with assay_error. */
 int plan_add_twins(struct plan *plan, const struct device_info *device, uint64_t seed);
 /* How many variants of the group can run beside a twin of the base that can run as well. */
 int group_pairs(const struct group *group);

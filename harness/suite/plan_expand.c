@@ -137,8 +137,7 @@ static int read_source(struct expansion *expansion)
 
 /* --------------------------------------------------------------- shapes -- */
 
-/* The shape at one position of every axis. The size class is solved last: it
- * depends on the other dims. */
+/* At one position of every axis. The size class comes last: it depends on the other dims. */
 static int make_shape(const struct expansion *expansion, const int *position,
                       struct assay_shape *shape)
 {

@@ -42,8 +42,7 @@ static void skip_obstacles(struct group *group)
     }
 }
 
-/* Which code is loaded first, and where it then lies, follows from the order, which so must not be
- * that of the sides. */
+/* Which code is loaded first, and so where it lies, must not follow from the order of the sides. */
 int plan_add_twins(struct plan *plan, const struct device_info *device, uint64_t seed)
 {
     struct rng rng;

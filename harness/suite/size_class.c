@@ -11,8 +11,7 @@ static const struct {
     bool is_ceiling; /* at most so many bytes; otherwise at least */
 } classes[SIZE_CLASSES] = {{0.25, true}, {8, false}};
 
-/* The search: bytes of the working set as a function of one dim, which grows
- * with it. */
+/* Bytes of the working set as a function of one dim, which grows with it. */
 struct search {
     struct assay_shape shape;
     int dim;

@@ -156,8 +156,7 @@ static int check_device(const struct assay_operation *operation, const struct su
     return 0;
 }
 
-/* The keys of registry_group_keys that are no settings, each with its check; that of the
- * operation comes first of all. */
+/* The keys of registry_group_keys that are no settings, each with its check; operation is first. */
 static const struct {
     const char *name;
     int (*check)(const struct assay_operation *operation, const struct suite_key *key);

@@ -19,8 +19,7 @@ struct suite_words {
 /* -1 with assay_error when the list or an item is empty, or there are too many. */
 int suite_words_split(struct suite_words *words, const char *list);
 
-/* One value of a dim: a number (the index of a choice), or a size class that a
- * device turns into one. */
+/* A number (the index of a choice), or a size class that a device turns into one. */
 struct suite_value {
     int64_t value;
     const char *class_name; /* "l2" or "vram"; NULL: `value` holds */

@@ -24,8 +24,7 @@ static const double PATIENCE_S = 10;     /* with a program that was asked to end
 
 /* --------------------------------------------------------------- library -- */
 
-/* What make built from device/cuda/inject, and a zero behind it; the zero alone where it could not.
- */
+/* What make built from device/cuda/inject, if it could, and a zero behind it. */
 static const unsigned char library[] = {
 #include "inject.inc"
     0};

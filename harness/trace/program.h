@@ -21,8 +21,7 @@ struct program_run {
     struct surroundings around;
 };
 
-/* The library that is loaded into programs: this program has it within itself, so that a copy of
- * the program is enough. */
+/* The library that is loaded into programs, held within this one: a copy of that is enough. */
 
 /* Whether there is one. -1 with assay_error: built without CUDA or without CUPTI. */
 int injected_check(void);

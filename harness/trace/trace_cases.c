@@ -35,8 +35,7 @@ int trace_main_device(const struct trace *trace)
     return most;
 }
 
-/* By UUID among those that ran kernels, so that it is the same in each run; -1: it is the only
- * one. */
+/* By UUID among those that ran kernels: the same in each run; -1: it is the only one. */
 static int device_number(const struct trace *trace, int device)
 {
     int number = 0, used = 0;

@@ -30,8 +30,7 @@ struct trace {
     char failed[ASSAY_MAX_REASON]; /* why a process could not be recorded; "" */
 };
 
-/* Read all files of a folder. 0, or -1 with assay_error where the folder or memory cannot be had.
- * trace_release frees in any case. */
+/* All files of a folder. -1 with assay_error: no folder or memory. trace_release in any case. */
 int trace_read(struct trace *trace, const char *folder);
 
 /* Add what one file holds: `size` bytes. 0, or -1 with assay_error: out of memory. */

@@ -47,8 +47,7 @@ int counters_passes(const struct counters *counters);
 int counters_begin(struct counters *counters);
 int counters_end(struct counters *counters, bool *done);
 
-/* values[range * count + i] is names[i] of the range-th kernel, or of the whole launch;
- * *ranges is at most max_ranges. */
+/* values[range * count + i] is names[i] of a kernel or the launch; *ranges <= max_ranges. */
 int counters_read(struct counters *counters, double *values, int *ranges);
 
 /* The names that this GPU does not have, separated by ", "; "" when it has all. */

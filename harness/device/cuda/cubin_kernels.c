@@ -39,8 +39,7 @@ static bool next_attribute(const struct elf_section *section, size_t *at,
     return true;
 }
 
-/* Three words: an index, the number of the parameter and its offset, and its size, which in the
- * first form has flags below it. */
+/* Three words: an index, number and offset, and the size, with flags below it in the first form. */
 static void take_parameter(struct kernel_entry *kernel, const struct attribute *attribute)
 {
     const unsigned char *bytes = attribute->bytes;

@@ -14,8 +14,7 @@
 int cubin_read_kernels(struct kernel_image *image);
 int ptx_read_kernels(struct kernel_image *image);
 
-/* What the section .nv.info.NAME says of the kernel NAME: its parameters, and the limit of threads.
- */
+/* What the section .nv.info.NAME says of the kernel NAME: parameters and the limit of threads. */
 struct elf_section;
 void cubin_read_kernel(struct kernel_entry *kernel, const struct elf_section *section);
 

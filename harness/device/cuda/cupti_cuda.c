@@ -73,8 +73,7 @@ struct free_buffer {
     struct free_buffer *next;
 };
 
-/* One global session: a process can have one subscriber, and CUPTI's buffer callbacks take
- * no user pointer. */
+/* A process can have one subscriber, and CUPTI's buffer callbacks take no user pointer. */
 static struct {
     bool is_bound;
     struct api api;
@@ -152,8 +151,7 @@ static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *re
     *record_limit = 0;
 }
 
-/* The lock is not held during calls into CUPTI, which may hold a lock of its own while it
- * calls back. */
+/* The lock is not held during calls into CUPTI, which may hold one of its own as it calls back. */
 static void read_buffer(uint8_t *buffer, size_t valid_bytes)
 {
     CUpti_Activity *activity = NULL;
@@ -228,8 +226,7 @@ static void CUPTIAPI see_callback(void *user, CUpti_CallbackDomain domain, CUpti
 
 /* --------------------------------------------------------------- opening -- */
 
-/* Profilers and sanitizers set this variable to a library that the driver loads before our
- * first CUDA call. */
+/* Profilers and sanitizers name here a library that the driver loads before our first CUDA call. */
 static int check_not_taken(void)
 {
     const char *injected = getenv("CUDA_INJECTION64_PATH");

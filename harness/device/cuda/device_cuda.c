@@ -19,8 +19,7 @@
 
 enum { MAX_HARD = 256 };
 
-/* Note what cannot be measured, with the last error as the reason; `assay doctor` and the
- * heading of a run show it. */
+/* What cannot be measured, with the last error: `assay doctor` and a run's heading show it. */
 static void lose(struct device *device, const char *what)
 {
     text_add(device->lost, sizeof device->lost, "\n", "%s: %s", what, assay_last_error());
@@ -28,8 +27,7 @@ static void lose(struct device *device, const char *what)
 
 /* --------------------------------------------------------------- opening -- */
 
-/* CUDA has the same error for a driver that is too old and for a missing one, which has
- * version 0. */
+/* CUDA has one error for a driver that is too old and for a missing one, of version 0. */
 static const char *no_gpu_text(cudaError_t error)
 {
     int version = 0;

@@ -63,8 +63,7 @@ static inline int cuda_move(struct device *device, void *to, const void *from, s
 /* Evict everything else from L2, by the method the options chose. Only enqueues. */
 int cuda_flush(struct device *device);
 
-/* Switch recording on or off. Switching it on discards earlier records, so that marks can
- * be counted. */
+/* Switch recording on or off. On discards earlier records, so that marks can be counted. */
 int cuda_record(struct device *device, bool on);
 
 /* Members of struct device_ops; see device.h. */
@@ -85,6 +84,5 @@ void cuda_trace_close(struct device *device);
 /* 0 if cuda_profile can read counters on this machine, -1 with assay_error if not. */
 int cuda_try_counters(struct device *device);
 
-/* Measure the empty kernel by both clocks. *no_records is set if CUPTI opened but delivers
- * no records. */
+/* Measure the empty kernel by both clocks. *no_records: CUPTI opened but delivers none. */
 int cuda_measure_floors(struct device *device, bool *no_records);

@@ -41,8 +41,7 @@ int kernel_fill(void *stream, void *memory, enum assay_type type, int64_t count,
 /* Add the checksum of device.h to *sum, which is in device memory and zeroed before. */
 int kernel_checksum(void *stream, const void *memory, size_t bytes, uint64_t *sum);
 
-/* What judges whole outputs (check_kernels.cu). The poison of elements.h over `bytes` bytes; memory
- * is aligned for its words. */
+/* The poison of elements.h over whole outputs (check_kernels.cu), aligned for its words. */
 int kernel_poison(void *stream, void *memory, size_t bytes, uint64_t seed);
 
 /* The members of struct unwritten, which *left holds beforehand as 0, 0, INT64_MAX. */

@@ -20,8 +20,7 @@ struct module_kernel {
 struct module_set *module_set_new(void);
 void module_set_free(struct module_set *set);
 
-/* Copies the bytes. A module that was seen before, or cannot be read, adds nothing. -1 with
- * assay_error when out of memory. */
+/* Copies the bytes, unless it was seen before or cannot be read. -1 with assay_error: no memory. */
 int module_set_add(struct module_set *set, const void *cubin, size_t size);
 
 /* The kernel with this linker's name. -1 with assay_error when out of memory. */

@@ -82,8 +82,7 @@ static int record_launch(struct device *device, const struct block *block, struc
 
 /* -------------------------------------------------------------- counters -- */
 
-/* 0; -1 when the launch failed; 1 with assay_error when CUPTI refused, which costs only the
- * counters. */
+/* 0; -1: the launch failed; 1 with assay_error: CUPTI refused, which costs only the counters. */
 static int run_passes(struct device *device, const struct block *block, struct counters *counters,
                       int *passes)
 {
@@ -179,8 +178,7 @@ static int need_records(const struct device *device)
                                        "available on this machine");
 }
 
-/* Open a session for one metric without launching anything: opening is what needs
- * permission. */
+/* Open a session for one metric and launch nothing: opening is what needs permission. */
 int cuda_try_counters(struct device *device)
 {
     const char *const name = COUNTER_TIME;

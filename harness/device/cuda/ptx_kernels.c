@@ -1,5 +1,4 @@
-/* ptx_kernels.c - the kernels that PTX declares (NVIDIA, PTX ISA, ".entry", ".param", ".target").
- */
+/* ptx_kernels.c - the kernels that PTX declares (NVIDIA, PTX ISA, ".entry", ".param"). */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

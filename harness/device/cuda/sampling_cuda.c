@@ -31,8 +31,7 @@ int cuda_flush(struct device *device)
     return kernel_flush_read(device->stream, device->flush, device->flush_bytes, device->sum);
 }
 
-/* Whether a variant has set L2 lines aside for accesses that persist. A flush would not evict
- * them. */
+/* Whether a variant has set L2 lines aside for persisting accesses, which no flush evicts. */
 static void ask_persisting(struct device *device)
 {
     size_t bytes = 0;
@@ -56,8 +55,7 @@ static int make_cold(struct device *device)
     return cuda_flush(device);
 }
 
-/* Keep the GPU busy until two readings of the SM clock agree. A GPU that was busy a moment
- * ago is already warm. */
+/* Until two readings of the SM clock agree. A GPU that was busy a moment ago is already warm. */
 int cuda_warm_up(struct device *device)
 {
     double start = clock_s(), last_mhz = 0;
@@ -179,8 +177,7 @@ static int unstretch(struct device *device, const struct block *block, struct bl
     return 0;
 }
 
-/* Of several variants in turns `code` is nobody's: what is to be known of their code was learned in
- * blocks of each. */
+/* Of variants in turns `code` is nobody's: their code was learned in blocks of each. */
 static int sample_device_clock(struct device *device, const struct block *block,
                                struct block_sample *out, struct code_seen *code)
 {
@@ -199,8 +196,7 @@ static int sample_device_clock(struct device *device, const struct block *block,
     return 0;
 }
 
-/* Record one separate launch of a variant that blocks the host, to learn its code; its
- * timed launches are not recorded. */
+/* To learn the code of a variant that blocks the host, whose timed launches are not recorded. */
 static int see_once(struct device *device, const struct block *block, struct code_seen *code)
 {
     struct block_sample unused[1];

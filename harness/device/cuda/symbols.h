@@ -25,8 +25,7 @@ struct symbols {
     size_t count;
 };
 
-/* Find or add the symbol with this name. Its address is valid until symbols_release. NULL
- * when out of memory. */
+/* Find or add; the address is valid until symbols_release. NULL when out of memory. */
 struct symbol *symbols_intern(struct symbols *symbols, const char *name);
 
 /* NULL when the name is unknown. */

@@ -14,8 +14,7 @@
  * have a small part. -1 if unknown. */
 int64_t host_cache_bytes(void);
 
-/* The same from the files of /sys below `root`, for processors 0 to `processors` - 1; for
- * the tests. */
+/* The same from /sys below `root`, for processors 0 to `processors` - 1; for the tests. */
 int64_t host_cache_bytes_below(const char *root, int processors);
 
 /* Whether a user program can evict a line on this CPU: clflushopt or clflush on

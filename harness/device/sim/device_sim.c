@@ -260,8 +260,7 @@ static int sim_trace(struct device *device, enum trace_step step,
     return 0;
 }
 
-/* One kernel whose work is that of its time, in warp instructions; a case in the second mode of
- * this launch does as much more. */
+/* One kernel of as many warp instructions as its time is long; more in the second mode. */
 static int sim_profile(struct device *device, const struct block *block, struct profile *profile)
 {
     const struct role *role = (const struct role *)block->variant;

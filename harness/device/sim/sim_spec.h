@@ -54,8 +54,7 @@ bool sim_spec_has(const struct sim_spec *spec, enum sim_fate fate, const char *o
 /* The product over the SIM_SLOW rules alone: what a change of the code adds to its work. */
 double sim_spec_work(const struct sim_spec *spec, const char *operation, const char *variant);
 
-/* What the machine code of a case is made of, as text: the build, and the SIM_SLOW rules that
- * match. */
+/* What its machine code is made of, as text: the build, and the SIM_SLOW rules that match. */
 enum { SIM_CODE = 128 };
 void sim_spec_code(const struct sim_spec *spec, const char *operation, const char *variant,
                    char out[SIM_CODE]);

@@ -1,5 +1,4 @@
-/* devices_cuda.c - see devices.h. The driver is loaded where this library is: it is asked for what
- * it has there, and not linked. */
+/* devices_cuda.c - see devices.h. The driver, which is there, is looked up and not linked. */
 #include "device/cuda/inject/devices.h"
 
 #include <cuda.h>

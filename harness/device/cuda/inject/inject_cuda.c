@@ -105,8 +105,7 @@ struct watched_call {
     CUpti_CallbackId id;
 };
 
-/* The runtime's calls go through those of the driver; the record has the id of the one that the
- * program called. */
+/* The runtime's calls go through the driver's; a record has the id of the one that was called. */
 static const struct watched_call launching[] = {
     {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000},
     {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000},
@@ -200,8 +199,7 @@ static void keep_activity(const CUpti_Activity *activity)
     trace_writer_launch(recorder.writer, &launch);
 }
 
-/* The lock is not held during calls into CUPTI, which may hold a lock of its own while it calls
- * back. */
+/* The lock is not held during calls into CUPTI, which may hold one of its own as it calls back. */
 static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
                                       size_t size, size_t valid_bytes)
 {

@@ -1,5 +1,4 @@
-/* ranges.c - see ranges.h. The interface is that of nvtxDetail/nvtxTypes.h, which NVTX has had
- * since its version 2. */
+/* ranges.c - see ranges.h. By nvtxDetail/nvtxTypes.h, which NVTX has had since version 2. */
 #include "device/cuda/inject/ranges.h"
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
