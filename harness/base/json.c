@@ -19,7 +19,6 @@ static void line_break(const struct json *json)
     if (json->indent > 0) fprintf(json->out, "\n%*s", json->indent * json->depth, "");
 }
 
-/* Write the comma and the line break before a member. */
 static void separate(struct json *json)
 {
     if (json->depth == 0) return;

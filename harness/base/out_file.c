@@ -115,7 +115,6 @@ int out_file_try(const char *path)
     return 0;
 }
 
-/* Settle and close; -1 with assay_error. */
 static int finish_stream(struct out_file *file)
 {
     const char *name = file->path ? file->path : "standard output";

@@ -97,7 +97,6 @@ int program_code_of_file(const char *path, char out[PROGRAM_CODE])
 
 /* ----------------------------------------------------------- the process -- */
 
-/* Whether the object holds this function. */
 static bool is_own(const struct dl_phdr_info *object)
 {
     uintptr_t here = (uintptr_t)&program_code;

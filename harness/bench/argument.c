@@ -33,7 +33,6 @@ static const struct {
 
 /* ----------------------------------------------------------------- words -- */
 
-/* The next word, cut out of *rest; NULL: there is none. */
 static char *next_word(char **rest)
 {
     char *word = *rest + strspn(*rest, " \t");

@@ -51,7 +51,6 @@ int bench_first_size(struct assay_dim *dim, const char *list)
     return 0;
 }
 
-/* The kernels below a bench, up to the next one. */
 static int kernels_of(const struct suite_file *file, int index, const struct suite_group **first)
 {
     int from = file->benches[index].line, count = 0;

@@ -92,7 +92,6 @@ int bench_launch_of(const struct bench_kernel *kernel, const struct assay_shape 
 
 /* ------------------------------------------------------------------ work -- */
 
-/* The work of all variants: the least that moves, and what is computed. */
 static int bytes_of(const struct bench *bench, const struct assay_shape *shape,
                     struct assay_work *work)
 {

@@ -18,7 +18,6 @@
 
 enum { MOST_PARAMETERS = BENCH_MAX_ARGUMENTS + 2 };
 
-/* A kernel that is ready to be launched. */
 struct ready {
     struct kernel_module *module;
     struct kernel_launch launch;

@@ -107,7 +107,6 @@ static int write_inputs(const struct assay_shape *shape, const void *const in[],
     return status ? -1 : output;
 }
 
-/* What Python said in its last line. */
 static int said(const struct bench *bench, char *text)
 {
     const char *last = "it ended without a word";

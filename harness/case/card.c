@@ -18,8 +18,6 @@ const struct assay_card *assay_card(void)
     return &shown;
 }
 
-/* --------------------------------------------------------------- parsing -- */
-
 /* A whole number from `min` to `max`; 0 stands for "not given yet". */
 static int take_number(const char *spec, const char *value, int64_t min, int64_t max,
                        const char *wants, int64_t *number)
@@ -66,8 +64,6 @@ int card_spec_parse(const char *text, struct card_spec *spec)
         if (take_limit(text, strsep(&rest, ","), spec) < 0) return -1;
     return 0;
 }
-
-/* --------------------------------------------------------------- limiting -- */
 
 void card_limits_text(const struct card_spec *spec, char *out, size_t size)
 {

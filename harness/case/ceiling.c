@@ -166,7 +166,6 @@ bool ceiling_is_arithmetic(const struct case_work *work)
     return ops > OPS_PER_BYTE * work_bytes(work);
 }
 
-/* The longest of several limits, and which it is. */
 struct least {
     double s; /* at most, where the ceiling is not known */
     const char *name;
@@ -181,7 +180,6 @@ static void lengthen(struct least *least, const char *name, double amount, doubl
     least->name = name;
 }
 
-/* The longest of the limits of these names. */
 static struct least longest(const struct ceilings *ceilings, const struct case_work *work,
                             const char *const *names, int count)
 {

@@ -64,7 +64,6 @@ static const struct trace machine_traces[] = {
     {NULL, NULL, NULL},
 };
 
-/* The name of the first trace that is found, or "". */
 static const char *traced(const char *root, const struct trace *traces)
 {
     char text[SYSTEM_FILE_START];

@@ -136,7 +136,6 @@ int registry_lists_of(const struct assay_object *object, const char *origin,
     return assay_error("%s: something that it registers is not there", origin);
 }
 
-/* Who has brought this operation or variant. */
 static const char *origin_of(const void *entry)
 {
     for (int i = 0; i < addition_count; i++) {

@@ -96,8 +96,6 @@ bool result_is_noisy(const struct case_result *result, double most_spread)
            interval_spread(result->time_ns, result->lo_ns, result->hi_ns) > most_spread;
 }
 
-/* ----------------------------------------------------------- a stored run -- */
-
 const struct launch_info *stored_run_launch(const struct stored_run *run, const char *launch_id)
 {
     for (int i = 0; i < run->launch_count; i++)

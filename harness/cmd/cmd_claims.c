@@ -18,7 +18,6 @@ struct arguments {
 
 enum { RUN_SET_MAX = 64 };
 
-/* Several runs, with what is derived from them. */
 struct run_set {
     int count;
     struct stored_run run[RUN_SET_MAX];

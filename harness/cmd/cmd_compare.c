@@ -61,7 +61,6 @@ static int report(const struct arguments *arguments, const struct comparison *co
     return comparison->exit;
 }
 
-/* What was compared, or what measuring it again comes to. */
 static int answer(const struct arguments *arguments, struct comparison *comparison)
 {
     const char *filter = arguments->compare.filter;

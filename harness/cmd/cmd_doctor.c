@@ -15,7 +15,6 @@ struct arguments {
     struct doctor_options doctor;
 };
 
-/* Which devices are asked. */
 static int check(void *given)
 {
     struct arguments *arguments = given;

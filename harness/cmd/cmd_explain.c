@@ -53,7 +53,6 @@ static int measure(const struct arguments *arguments, const char *word, struct s
     return explain_side_measure(side, &call, false, arguments->db);
 }
 
-/* A stored run, else a program. */
 static int find_side(const struct arguments *arguments, const char *word, struct stored_run *side)
 {
     char no_run[ASSAY_MAX_REASON], no_program[ASSAY_MAX_REASON];

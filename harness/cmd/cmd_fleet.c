@@ -57,7 +57,6 @@ static int save(const struct arguments *arguments, const struct fleet *fleet)
     return out_file_close(&file, write_fleet(arguments, file.stream, fleet));
 }
 
-/* Why the answer is that there is none. */
 static void say_nothing(const struct fleet_tally *tally)
 {
     if (tally->cards == 0)

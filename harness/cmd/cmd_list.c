@@ -233,7 +233,6 @@ static int list_runs(struct sink *sink)
 
 static const char list_names[] = "suites operations variants devices runs";
 
-/* What can be listed. */
 static const struct list {
     const char *name;
     int (*fill)(struct sink *sink); /* NULL: devices_list writes its own document */

@@ -63,7 +63,6 @@ struct plan {
     char words[WORDS][WORD_SIZE];
 };
 
-/* `text` with the words replaced. */
 static void put(FILE *out, const struct plan *plan, const char *text)
 {
     while (*text) {

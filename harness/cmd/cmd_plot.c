@@ -48,7 +48,6 @@ static int check(void *given)
     return check_fits(arguments);
 }
 
-/* The database that RUN is in. */
 static int open_store(struct store **store, const struct arguments *arguments)
 {
     char path[PATH_MAX];
@@ -71,7 +70,6 @@ static int read_run(struct stored_run *run, const struct arguments *arguments)
     return run_choice_read(run, false, name, arguments->db);
 }
 
-/* Read what the kind needs and draw it. */
 static enum plot_outcome draw(struct arguments *arguments)
 {
     struct stored_run run = {0}, against = {0};

@@ -27,7 +27,6 @@ static int check(void *given)
     return run_command_check(&arguments->runner, given);
 }
 
-/* Print what was stored; the exit code, or -1. */
 static int print_profile(const struct given *given, const char *run_id)
 {
     const struct arguments *arguments = (const void *)given;

@@ -23,8 +23,6 @@ static int check(void *given)
     return 0;
 }
 
-/* ------------------------------------------------------------------- report -- */
-
 static int write_report(const struct arguments *arguments, const struct report *report)
 {
     struct out_file file;

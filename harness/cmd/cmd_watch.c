@@ -174,7 +174,6 @@ static int watch_sources(struct arguments *arguments)
     }
 }
 
-/* The base: the program and its objects as they are now. */
 static int keep_base(struct arguments *arguments, const char *folder, char base[PATH_MAX])
 {
     struct gate_options *gate = &arguments->gating.gate;

@@ -96,7 +96,6 @@ static void put_heading(FILE *out, const char *heading)
     fputs("\"\n", out);
 }
 
-/* The help of a command as man macros. */
 static int put_help(FILE *out, const struct command *command)
 {
     char *text = NULL;

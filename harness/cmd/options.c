@@ -136,7 +136,6 @@ const char *database_default(const char *option)
 
 /* --------------------------------------------------------------- getopt -- */
 
-/* What every command takes beside its own options. */
 enum { QUIET = 1, COLOR };
 static const struct option common[] = {{"help", no_argument, NULL, 'h'},
                                        {"quiet", no_argument, NULL, QUIET},

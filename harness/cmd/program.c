@@ -9,8 +9,6 @@
 #include "plot/plot_gnuplot.h"
 #include "store/store.h"
 
-/* ----------------------------------------------------------------- version -- */
-
 /* The driver's version as its kernel module tells it; false where it is not there. */
 static bool driver_version(char *out, size_t size)
 {
@@ -49,8 +47,6 @@ static void print_version(FILE *out)
     print_cuda(out, &build);
     fprintf(out, "%s\n", gnuplot_version(text, sizeof text) ? text : "gnuplot: not found");
 }
-
-/* -------------------------------------------------------------------- help -- */
 
 static const char exit_codes[] =
     "  0    fine\n"
@@ -91,8 +87,6 @@ static const char files[] =
 
 const struct manual_section program_sections[] = {
     {"Exit codes", exit_codes}, {"Environment", environment}, {"Files", files}, {NULL, NULL}};
-
-/* ----------------------------------------------------------------- program -- */
 
 struct arguments {
     struct given given;

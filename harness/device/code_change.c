@@ -107,7 +107,6 @@ static int by_name(const struct code_function *x, const struct code_function *y)
     return order ? order : (x->arch > y->arch) - (x->arch < y->arch);
 }
 
-/* For qsort. */
 static int by_name_and_place(const void *a, const void *b)
 {
     const struct code_function *x = a, *y = b;

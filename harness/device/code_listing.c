@@ -257,7 +257,6 @@ static void take_resources(struct code_listing *listing, const char *name, int a
     }
 }
 
-/* Where a listing is being read. */
 struct reading {
     int arch;
     bool is_skipped;      /* a function of no interest */

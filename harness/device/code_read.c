@@ -47,7 +47,6 @@ static bool is_elf(const char *path)
     return true;
 }
 
-/* The file that has a program's code. */
 static int code_file(const char *program, char path[PATH_MAX])
 {
     int folder = (int)(text_file_name(program) - program);
@@ -75,7 +74,6 @@ static int add_host(struct code_difference *difference, const char *const path[2
 
 /* --------------------------------------------------------------------- GPU -- */
 
-/* A function of a cubin. */
 struct kernel_code {
     char *name;
     char file[NAME_MAX + 1];

@@ -19,8 +19,6 @@ void demangle(const char *mangled, char *out, size_t size)
     free(name);
 }
 
-/* -------------------------------------------------------------- short name -- */
-
 /* What follows takes a demangled name apart. Brackets nest, and what is within them ("<int, 4>",
  * "(anonymous namespace)", "{lambda(int)#1}") belongs to the name that they follow. */
 static int step(char c)

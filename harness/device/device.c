@@ -13,7 +13,6 @@ extern const struct device_ops device_cuda __attribute__((weak));
 static const struct device_ops *const devices[] = {&device_cuda, &device_host, &device_sim};
 enum { DEVICES = sizeof devices / sizeof *devices };
 
-/* Whether a spec such as "cuda:1" names the device "cuda". */
 static bool spec_names(const char *spec, const char *name)
 {
     const char *behind = text_begins(spec, name);

@@ -112,7 +112,6 @@ int profile_count_kernels(const struct cupti_record *records, int count)
     return kernels;
 }
 
-/* Accumulates one counter over several kernels. */
 struct gathered {
     double total, weighted, weight;
 };

@@ -84,7 +84,6 @@ static int guarded_sum(const struct buffers *buffers, int index, uint64_t *sum)
     return buffers->ops->checksum(buffers->device, buffers->block[index], bytes, sum);
 }
 
-/* Fill, and note the checksum. */
 static int draw_input(struct buffers *buffers, int index)
 {
     if (fill_input(buffers, index) < 0) return -1;

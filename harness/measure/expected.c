@@ -7,7 +7,6 @@
 #include "device/elements.h"
 #include "measure/expected.h"
 
-/* What one model computed. */
 struct model {
     struct model *next;
     int (*function)(const struct assay_shape *shape, const void *const in[], int buffer,

@@ -19,7 +19,6 @@ static const double BLOCK_S = 0.010; /* about how long a block may take; less fo
 /* A launch this long warms the caches in its first thousandth: a warm-up only takes time. */
 static const double LENGTHY_S = 0.1;
 
-/* Append the variant's own metrics to those of the operation. */
 static int take_figures(struct measurement *measurement, struct measure_context *context)
 {
     const struct assay_variant *variant = measurement->variant;

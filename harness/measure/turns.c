@@ -84,7 +84,6 @@ static int take_block(struct measure_context *context, struct measurement *measu
                                   first);
 }
 
-/* The next number of turns that is looked at. */
 static int next_look(int turns)
 {
     int look = TWIN_FIRST_TURNS;

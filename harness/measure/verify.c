@@ -12,7 +12,6 @@
 static const int64_t WHOLE_ELEMENTS = 4 << 20;
 static const int64_t SAMPLE_ELEMENTS = 1 << 20;
 
-/* Elements that a thread takes at a time. */
 enum { PIECE = 8192 };
 
 /* The places in output b are drawn from this stream of the group's seed, plus b. */

@@ -21,15 +21,12 @@
 
 enum { TICK_MS = 20 };
 
-/* What the copy says at its end, in one piece. */
 struct word {
     int32_t status;
     bool has_forked;
     char why[1024];
 };
 _Static_assert(sizeof(struct word) <= 4096, "a pipe takes it in one piece");
-
-/* ---------------------------------------------------------------- the copy -- */
 
 static void settle_copy(pid_t parent)
 {
@@ -55,8 +52,6 @@ static void be_copy(int tell, pid_t parent, int (*act)(void *), void *argument)
     ssize_t put = write(tell, &word, sizeof word);
     _exit(put == sizeof word ? EXIT_SUCCESS : EXIT_FAILURE);
 }
-
-/* -------------------------------------------------------------- the parent -- */
 
 static double patience_s(void)
 {
@@ -118,8 +113,6 @@ int rehearse(const char *who, const char *when, int (*act)(void *), void *argume
     return assay_error("%s %s %s: %s", who, WIFSIGNALED(status) ? "crashed" : "ended the process",
                        when, how);
 }
-
-/* ------------------------------------------------------------------ quietly -- */
 
 int act_quietly(int (*act)(void *), void *argument)
 {

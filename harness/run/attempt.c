@@ -189,7 +189,6 @@ static enum attempt_end find_garbler(struct runner *runner, struct attempt *atte
     return ATTEMPT_CULPRIT;
 }
 
-/* Make attempts until every variant has an outcome. */
 static enum attempt_end measure(struct runner *runner, struct attempt *attempt)
 {
     while (attempt->count > 0) {

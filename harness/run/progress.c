@@ -10,8 +10,6 @@ enum { COLUMNS = 80 };
 
 static const double REDRAW_S = 0.2;
 
-/* ---------------------------------------------------------------- drawing -- */
-
 static double seconds_left(const struct progress *progress, double now_s)
 {
     if (progress->group < 2 || progress->done == 0) return NAN;
@@ -61,8 +59,6 @@ static void draw(struct progress *progress, bool at_once)
     progress->drawn_s = now_s;
     progress->drawn = true;
 }
-
-/* ----------------------------------------------------------------- events -- */
 
 void progress_begin(struct progress *progress, FILE *out, int groups, int cases)
 {

@@ -216,7 +216,6 @@ static int make_plan(void *runner)
     return run_plan_make(runner) == 0 ? run_twins_plan(runner) : -1;
 }
 
-/* Whether several GPUs measure the run. */
 static bool is_divided(const struct runner *runner)
 {
     return device_choice(runner->options->device) == DEVICE_ALL && runner->child.device.peers > 1;
@@ -233,7 +232,6 @@ static int check_divisible(const struct runner_options *options)
     return 0;
 }
 
-/* The file of the fingerprints, where they are asked for. */
 static int begin_prints(struct runner *runner)
 {
     const char *path = runner->options->fingerprints;

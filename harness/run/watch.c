@@ -72,7 +72,6 @@ static enum attempt_end blame_death(struct runner *runner, const struct attempt 
     return blame_board(runner, attempt, STATUS_CRASHED, NULL, culprit);
 }
 
-/* How long a step may take. */
 static double deadline_s(const struct runner *runner, const struct group *group)
 {
     double limit_s = runner->child.device.step_limit_s;

@@ -14,14 +14,12 @@
 #include "suite/suite_file.h"
 #include "suite/suite_value.h"
 
-/* One dim's key with its values. */
 struct axis {
     int dim, line;
     struct suite_value *values;
     int count;
 };
 
-/* One group of the suite, on its way to groups of the plan. */
 struct expansion {
     const struct suite_group *source;
     const struct suite *suite;
@@ -82,7 +80,6 @@ static int read_temperatures(struct expansion *expansion)
     return 0;
 }
 
-/* The variants that are chosen and at home on the device. */
 static int read_variants(struct expansion *expansion)
 {
     const struct suite_group *source = expansion->source;

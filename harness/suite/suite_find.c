@@ -40,8 +40,6 @@ void suite_name_of(const char *path, char name[ASSAY_MAX_NAME])
     text_copy(name, ASSAY_MAX_NAME, base);
 }
 
-/* ----------------------------------------------------------------- names -- */
-
 struct names {
     char (*name)[ASSAY_MAX_NAME];
     int count;
@@ -88,8 +86,6 @@ int suite_names(char (**names)[ASSAY_MAX_NAME], int *count)
     *count = found.count;
     return 0;
 }
-
-/* ------------------------------------------------------------------ find -- */
 
 static int unknown_name(const char *name)
 {

@@ -69,7 +69,6 @@ int program_inject(const char *folder)
 
 /* ---------------------------------------------------------------- device -- */
 
-/* What is known of the device while the program runs. */
 struct watched {
     bool is_open, is_given_up;
     double next_look_s;
@@ -103,7 +102,6 @@ static void look(struct program_run *run, struct watched *watched)
 
 /* --------------------------------------------------------------- signals -- */
 
-/* What was done about a signal of ours. */
 struct ending {
     double since_s; /* 0: there was none */
     bool is_told, is_killed;

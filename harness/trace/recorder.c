@@ -34,7 +34,6 @@ static void hash_arguments(const char *const *argv, char text[SHA256_TEXT])
     sha256_end(&hash, text);
 }
 
-/* What its cases are called by. */
 static const char *program_name(const struct recorder *recorder)
 {
     const char *name = recorder->options->name;
@@ -176,7 +175,6 @@ static int say_nothing(const struct trace *trace, const struct program_run *prog
                        name, ended, how);
 }
 
-/* Run it once and store what it did. */
 static enum recorder_end record(struct recorder *recorder, const char *folder, int number)
 {
     struct program_run program = {.argv = recorder->options->argv, .folder = folder};

@@ -65,7 +65,6 @@ void trace_device_info(const struct trace_device *device, struct device_info *in
 
 /* ----------------------------------------------------------------- names -- */
 
-/* A kernel or a range on the way to its name. */
 struct named {
     const char *whole;
     char readable[4096]; /* without what a case is not called by */

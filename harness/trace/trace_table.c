@@ -19,7 +19,6 @@ enum {
     NAME = ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 96,
 };
 
-/* A row of the run, with what it adds up to. */
 struct item {
     const struct view_row *row;
     const struct profile *profile; /* NULL: none */
@@ -114,7 +113,6 @@ static void add_row(struct table *table, const struct item *item, double whole_n
     table_cell(table, "%s", name);
 }
 
-/* A table of some items, whose shares are of `whole_ns`. */
 static int print_items(FILE *out, const struct item *items, int count, double whole_ns,
                        bool has_range, int width)
 {

@@ -72,7 +72,6 @@ static const struct library_symbol api_symbols[] = {EACH_CALL(LIBRARY_NAME)};
 #define PARAMS(call, params, object)                                                               \
     CUpti_##call##_Params params = {CUpti_##call##_Params_STRUCT_SIZE, NULL, object}
 
-/* An opaque byte array that CUPTI fills. */
 struct image {
     uint8_t *bytes;
     size_t size;

@@ -9,8 +9,6 @@
 #define EM_CUDA 190
 #endif
 
-/* ----------------------------------------------------------------- hash -- */
-
 enum { LANES = 4, STRIPE_BYTES = 8 * LANES };
 
 static uint64_t rotate_left(uint64_t value, int bits)
@@ -66,8 +64,6 @@ void code_hash_add(struct code_hash *hash, const void *bytes, size_t size)
     *hash = code_hash_of(both, sizeof both);
 }
 
-/* -------------------------------------------------------------- sections -- */
-
 int cubin_open(struct elf_file *elf, const void *bytes, size_t size)
 {
     if (elf_open(elf, bytes, size)) return assay_error("cubin: %s", assay_last_error());
@@ -81,8 +77,6 @@ int cubin_architecture(const struct elf_file *elf)
     uint32_t flags = elf->header.e_flags;
     return (int)(elf->header.e_ident[EI_ABIVERSION] >= 8 ? flags >> 8 & 0xff : flags & 0xff);
 }
-
-/* ------------------------------------------------------------- functions -- */
 
 int cubin_each_function(const void *bytes, size_t size,
                         void (*each)(const char *name, struct code_hash hash, void *context),

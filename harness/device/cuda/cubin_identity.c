@@ -8,8 +8,6 @@
 #include "assay.h"
 #include "base/text.h"
 
-/* ----------------------------------------------------------------- names -- */
-
 enum { DIGITS = 8 };
 
 /* Behind one of these stand eight digits that nvcc makes of path and options. */
@@ -41,8 +39,6 @@ void cubin_plain_local(const char *name, char *out, size_t size)
     }
     out[used] = '\0';
 }
-
-/* ------------------------------------------------------------------ parts -- */
 
 /* A hash of parts one after another. */
 struct sum {

@@ -53,8 +53,6 @@ extern "C" __global__ void assay_flush_write(uint4 *buffer, size_t count)
         buffer[i] = make_uint4(0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u);
 }
 
-/* ----------------------------------------------------------------- filling -- */
-
 __global__ void assay_fill_elements(void *memory, enum assay_type type, int64_t count,
                                     struct assay_fill fill, const float *hard, uint64_t seed)
 {
@@ -70,8 +68,6 @@ extern "C" int kernel_fill(void *stream, void *memory, enum assay_type type, int
                                                                       hard, seed);
     return assay_launched();
 }
-
-/* ---------------------------------------------------------------- checksum -- */
 
 __global__ void assay_checksum(const unsigned char *memory, size_t bytes, unsigned long long *sum)
 {
@@ -93,8 +89,6 @@ extern "C" int kernel_checksum(void *stream, const void *memory, size_t bytes, u
                                                                  bytes, (unsigned long long *)sum);
     return assay_launched();
 }
-
-/* --------------------------------------------------------------- launching -- */
 
 extern "C" int kernel_hold(void *stream, double ns)
 {

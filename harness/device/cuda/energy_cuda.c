@@ -14,7 +14,6 @@ enum { GROUP_LAUNCHES = 1000 };
 static const double GROUP_NS = 5e6;  /* between reads of the counter */
 static const double CHANGE_NS = 1e9; /* longer than this it does not stay the same under load */
 
-/* What a stretch repeats. */
 struct repeated {
     const struct block *block; /* NULL: nothing is launched */
     bool flush;

@@ -91,7 +91,6 @@ static int warm(struct device *device, const struct block *block)
     return warmed ? launch(device, (struct block_turn){block->variant, block->call}) : 0;
 }
 
-/* Enqueue one sample, after its mark. */
 static int enqueue(struct device *device, const struct block *block, int i)
 {
     if (block->temperature == ASSAY_COLD && make_cold(device) < 0) return -1;
@@ -144,7 +143,6 @@ int cuda_record(struct device *device, bool on)
     return on ? cupti_collect(&records, &count, &lost) : 0;
 }
 
-/* Enqueue a block and read its event pairs. */
 static int run_block(struct device *device, const struct block *block, double *event_ns)
 {
     if (cuda_synchronize(device) < 0) return -1;

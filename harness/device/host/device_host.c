@@ -85,7 +85,6 @@ static void host_close(struct device *device)
     free(device);
 }
 
-/* The smallest difference between two readings of the clock. */
 static double clock_step_ns(void)
 {
     double step = INFINITY;

@@ -24,7 +24,6 @@ static const double GAP_S = 20e-6;             /* added to each sample: flush an
 static const double HANG_LIMIT_S = 1;          /* real time until a simulated hang times out */
 static const uint64_t THERMAL_SLOWDOWN = 0x20; /* NVML's bit */
 
-/* One variant of the current group. */
 struct role {
     struct assay_variant variant; /* first: a block's pointer to it is a pointer to the role */
     struct sim_case timing;

@@ -53,8 +53,6 @@ static uint64_t hash_case(uint64_t seed, const struct case_id *id)
     return rng_mix(seed, (uint64_t)id->temperature);
 }
 
-/* --------------------------------------------------------------- launches -- */
-
 struct sim_launch sim_launch_begin(const struct sim_spec *spec, uint64_t launch_seed, int number)
 {
     uint64_t seed = rng_mix(spec->seed, launch_seed);
@@ -87,8 +85,6 @@ struct sim_case sim_case_begin(const struct sim_spec *spec, const struct sim_lau
         time_ns *= 1 + spec->place_pct / 100;
     return (struct sim_case){.seed = seed, .time_ns = time_ns, .in_mode = in_mode};
 }
-
-/* ---------------------------------------------------------------- samples -- */
 
 bool sim_is_throttled(const struct sim_spec *spec, const struct sim_case *at, int64_t block)
 {

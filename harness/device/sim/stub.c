@@ -26,8 +26,6 @@ static int double_reference(const struct assay_shape *shape, const void *const i
     return 0;
 }
 
-/* ---------------------------------------------------------------- launches -- */
-
 static int do_right(struct assay_call *call)
 {
     const float *x = call->buffer[X];
@@ -58,8 +56,6 @@ static int do_hang(struct assay_call *call)
         ;
     return 0;
 }
-
-/* -------------------------------------------------------------- stubs --*/
 
 struct assay_operation stub_operation(const struct assay_operation *operation)
 {
