@@ -16,8 +16,7 @@
 
 enum { MAX_FILES = 32 };
 
-/* A suite that is being put together. Files are known by their real path, so
- * that two names for one do not hide a loop. */
+/* Files are known by their real path, so that two names for one do not hide a loop. */
 struct assembly {
     struct suite *suite;
     int read_count, open_count;

@@ -4,8 +4,7 @@
  */
 #pragma once
 
-/* Load the library. It is never unloaded, because CUPTI's threads may run in it until the
- * process ends. NULL with assay_error. */
+/* Never unloaded: CUPTI's threads may run in it until the process ends. NULL with assay_error. */
 void *cupti_library(void);
 
 /* 0 for CUPTI_SUCCESS, or -1 with assay_error; `call` is the name of the function. */
