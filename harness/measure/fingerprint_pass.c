@@ -88,15 +88,15 @@ static int take(struct measurement *measurement, struct measure_context *context
     return status;
 }
 
-int fingerprint_group(struct measure_context *context, struct measurement *measurements,
-                      int *culprit)
+int fingerprint_group(struct measure_context *context)
 {
     char program[PROGRAM_CODE];
     program_code(program);
     for (int i = 0; i < context->request->count; i++) {
-        *culprit = i;
-        if (take(&measurements[i], context, &context->request->prints[i], program) < 0) return -1;
-        measurement_teardown(&measurements[i], context);
+        struct measurement *measurement = &context->measurements[i];
+        context->culprit = i;
+        if (take(measurement, context, &context->request->prints[i], program) < 0) return -1;
+        measurement_teardown(measurement, context);
         if (context->ops->synchronize(context->device) < 0) return -1;
     }
     return 0;

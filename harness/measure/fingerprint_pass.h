@@ -6,6 +6,5 @@
 
 #include "measure/measurement.h"
 
-/* As measure.c's other passes: 0, or -1 when the device is broken, by variant *culprit. */
-int fingerprint_group(struct measure_context *context, struct measurement *measurements,
-                      int *culprit);
+/* As measure.c's other passes: -1 when the device is broken, by context->culprit. */
+int fingerprint_group(struct measure_context *context);

@@ -18,20 +18,16 @@ enum { ROUND_STREAM = 0x726f756e64, RENEWAL_STREAM = 0x72656e65 };
 
 /* ------------------------------------------------------------- beginning -- */
 
-static int context_init(struct measure_context *context, const struct device_ops *ops,
-                        struct device *device, struct board *board,
-                        const struct measure_request *request)
+static int context_init(struct measure_context *context)
 {
-    memset(context, 0, sizeof *context);
-    context->ops = ops;
-    context->device = device;
-    context->board = board;
-    context->request = request;
+    const struct measure_request *request = context->request;
     board_announce(context->board, -1, STEP_PREPARE);
-    if (buffers_init(&context->buffers, ops, device, &request->shape, request->seed) < 0) return -1;
+    if (buffers_init(&context->buffers, context->ops, context->device, &request->shape,
+                     request->seed) < 0)
+        return -1;
     board_announce(context->board, -1, STEP_PREPARE);
     if (!request->prints && verifier_init(&context->verifier, &context->buffers) < 0) return -1;
-    ops->state(device, &context->state);
+    context->ops->state(context->device, &context->state);
     return 0;
 }
 
@@ -109,8 +105,7 @@ static bool may_be_base(const struct assay_variant *variant)
  * which the seed chooses, the inputs are renewed (renew.h). A settled baseline goes on as long as
  * another variant is not settled, so that each ratio has a pair in each round. Stops when all are
  * settled; *last is the number of the next round. */
-static int run_rounds(struct measure_context *context, struct measurement *measurements,
-                      int *culprit, int *last)
+static int run_rounds(struct measure_context *context, int *last)
 {
     const struct measure_request *request = context->request;
     struct rng rng;
@@ -124,24 +119,22 @@ static int run_rounds(struct measure_context *context, struct measurement *measu
     int round = 0;
     for (; unsettled && round < UINT16_MAX - 1; round++) {
         unsettled = false;
-        if (round == renewal && renew_inputs(context, measurements, culprit) < 0) return -1;
+        if (round == renewal && renew_inputs(context) < 0) return -1;
         rng_shuffle(&rng, order, request->count);
         for (int i = 0; i < request->count; i++) {
-            struct measurement *measurement = &measurements[order[i]];
+            struct measurement *measurement = &context->measurements[order[i]];
             bool goes_on =
                 measurement->phase == MEASUREMENT_RUNNING ||
                 (measurement->phase == MEASUREMENT_SETTLED && may_be_base(measurement->variant) &&
                  measurement->samples.count < MEASURE_MAX_SAMPLES);
             if (!goes_on) continue;
-            if (measurement_block(measurement, context, round) < 0) {
-                *culprit = measurement->index;
-                return -1;
-            }
+            context->culprit = measurement->index;
+            if (measurement_block(measurement, context, round) < 0) return -1;
             if (measurement->phase == MEASUREMENT_RUNNING && is_settled(measurement, request))
                 measurement->phase = MEASUREMENT_SETTLED;
         }
         for (int i = 0; i < request->count; i++)
-            unsettled |= measurements[i].phase == MEASUREMENT_RUNNING;
+            unsettled |= context->measurements[i].phase == MEASUREMENT_RUNNING;
     }
     *last = round;
     return 0;
@@ -149,9 +142,10 @@ static int run_rounds(struct measure_context *context, struct measurement *measu
 
 /* ----------------------------------------------------------------- ending -- */
 
-static int find_ok(const struct measurement *measurements, int count, const char *name)
+static int find_ok(const struct measure_context *context, const char *name)
 {
-    for (int i = 0; i < count; i++)
+    const struct measurement *measurements = context->measurements;
+    for (int i = 0; i < context->request->count; i++)
         if (status_has_time(measurements[i].result->status) &&
             strcmp(measurements[i].variant->name, name) == 0)
             return i;
@@ -159,16 +153,16 @@ static int find_ok(const struct measurement *measurements, int count, const char
 }
 
 /* Of bounds, or of others: the first of the operation's list that is ok, else any. -1: none. */
-static int find_base(const struct measurement *measurements, const struct measure_request *request,
-                     bool is_bound)
+static int find_base(const struct measure_context *context, bool is_bound)
 {
-    const char *const *names = request->shape.operation->baselines;
+    const struct measurement *measurements = context->measurements;
+    const char *const *names = context->request->shape.operation->baselines;
     for (int i = 0; names && names[i]; i++) {
-        int found = find_ok(measurements, request->count, names[i]);
+        int found = find_ok(context, names[i]);
         if (found >= 0 && (measurements[found].variant->kind == ASSAY_BOUND) == is_bound)
             return found;
     }
-    for (int i = 0; i < request->count; i++)
+    for (int i = 0; i < context->request->count; i++)
         if (measurements[i].variant->kind == (is_bound ? ASSAY_BOUND : ASSAY_BASELINE) &&
             status_has_time(measurements[i].result->status))
             return i;
@@ -176,22 +170,21 @@ static int find_base(const struct measurement *measurements, const struct measur
 }
 
 /* The suite's choice, else what a user would take instead, else a bound. */
-static void choose_baseline(struct measurement *measurements, const struct measure_request *request)
+static void choose_baseline(struct measure_context *context)
 {
-    int chosen = -1;
-    if (request->baseline[0]) chosen = find_ok(measurements, request->count, request->baseline);
-    if (chosen < 0) chosen = find_base(measurements, request, false);
-    if (chosen < 0) chosen = find_base(measurements, request, true);
-    if (chosen >= 0) measurements[chosen].result->is_baseline = true;
+    const char *asked = context->request->baseline;
+    int chosen = asked[0] ? find_ok(context, asked) : -1;
+    if (chosen < 0) chosen = find_base(context, false);
+    if (chosen < 0) chosen = find_base(context, true);
+    if (chosen >= 0) context->measurements[chosen].result->is_baseline = true;
 }
 
-static int prepare_all(struct measure_context *context, struct measurement *measurements,
-                       int *culprit)
+static int prepare_all(struct measure_context *context)
 {
     for (int i = 0; i < context->request->count; i++) {
-        *culprit = i;
-        nvtx_push(NVTX_CASE, measurements[i].variant->name);
-        int status = measurement_prepare(&measurements[i], context);
+        context->culprit = i;
+        nvtx_push(NVTX_CASE, context->measurements[i].variant->name);
+        int status = measurement_prepare(&context->measurements[i], context);
         nvtx_pop();
         if (status < 0) return -1;
     }
@@ -207,58 +200,54 @@ static int restore_inputs(struct measure_context *context)
     return buffers_intact(&context->moved, unused, sizeof unused) < 0 ? -1 : 0;
 }
 
-static int time_all(struct measure_context *context, struct measurement *measurements, int *culprit)
+static int time_all(struct measure_context *context)
 {
     int last = 0;
     board_announce(context->board, -1, STEP_PREPARE);
-    *culprit = -1;
+    context->culprit = -1;
     if (context->ops->warm_up && context->ops->warm_up(context->device) < 0) return -1;
-    int status = context->request->twins.floor > 0
-                     ? turns_run(context, measurements, culprit, &last)
-                     : run_rounds(context, measurements, culprit, &last);
-    if (status < 0) return -1;
-    *culprit = -1;
+    bool in_turns = context->request->twins.floor > 0;
+    if ((in_turns ? turns_run(context, &last) : run_rounds(context, &last)) < 0) return -1;
+    context->culprit = -1;
     if (restore_inputs(context) < 0) return -1;
     for (int i = 0; i < context->request->count; i++) {
-        if (measurements[i].phase == MEASUREMENT_OVER) continue;
-        *culprit = i;
-        if (measurement_finish(&measurements[i], context, last) < 0) return -1;
+        if (context->measurements[i].phase == MEASUREMENT_OVER) continue;
+        context->culprit = i;
+        if (measurement_finish(&context->measurements[i], context, last) < 0) return -1;
     }
     return 0;
 }
 
 /* After all timing, so that no side effect of counting can change a time. */
-static int profile_all(struct measure_context *context, struct measurement *measurements,
-                       int *culprit)
+static int profile_all(struct measure_context *context)
 {
     const struct measure_request *request = context->request;
     for (int i = 0; i < request->count; i++) {
         struct profile *profile = &request->profiles[i];
         profile_init(profile);
-        if (measurements[i].phase == MEASUREMENT_OVER) continue;
-        *culprit = i;
+        if (context->measurements[i].phase == MEASUREMENT_OVER) continue;
+        context->culprit = i;
         profile->counter_count = counter_list(request->counters, profile->counter);
         if (profile->counter_count < 0) return -1;
-        if (measurement_profile(&measurements[i], context, profile) < 0) return -1;
+        if (measurement_profile(&context->measurements[i], context, profile) < 0) return -1;
     }
     return 0;
 }
 
-static int run_group(struct measure_context *context, struct measurement *measurements,
-                     int *culprit)
+static int run_group(struct measure_context *context)
 {
-    if (context->request->prints) return fingerprint_group(context, measurements, culprit);
-    if (prepare_all(context, measurements, culprit) < 0) return -1;
+    if (context->request->prints) return fingerprint_group(context);
+    if (prepare_all(context) < 0) return -1;
     bool timed = !context->request->check_only;
-    if (!timed && renew_inputs(context, measurements, culprit) < 0) return -1;
-    if (timed && time_all(context, measurements, culprit) < 0) return -1;
-    if (context->request->profiles && profile_all(context, measurements, culprit) < 0) return -1;
+    if ((timed ? time_all(context) : renew_inputs(context)) < 0) return -1;
+    if (context->request->profiles && profile_all(context) < 0) return -1;
     for (int i = 0; i < context->request->count; i++) {
-        *culprit = i;
-        measurement_teardown(&measurements[i], context);
+        struct measurement *measurement = &context->measurements[i];
+        context->culprit = i;
+        measurement_teardown(measurement, context);
         if (context->ops->synchronize(context->device) < 0) return -1;
-        if (!timed || measurements[i].phase == MEASUREMENT_OVER) continue;
-        if (measurement_summarise(&measurements[i], context) < 0) return -1;
+        if (!timed || measurement->phase == MEASUREMENT_OVER) continue;
+        if (measurement_summarise(measurement, context) < 0) return -1;
     }
     return 0;
 }
@@ -267,10 +256,14 @@ int measure_group(const struct device_ops *ops, struct device *device, struct bo
                   const struct measure_request *request, struct case_result *results,
                   struct measure_outcome *outcome)
 {
-    struct measure_context context;
     struct measurement *measurements = calloc((size_t)request->count + 1, sizeof *measurements);
-    memset(outcome, 0, sizeof *outcome);
-    outcome->culprit = -1;
+    struct measure_context context = {.ops = ops,
+                                      .device = device,
+                                      .board = board,
+                                      .request = request,
+                                      .measurements = measurements,
+                                      .culprit = -1};
+    *outcome = (struct measure_outcome){.culprit = -1};
     if (measurements == NULL) return assay_error("out of host memory for a group");
     for (int i = 0; i < request->count; i++) {
         case_id_of(&results[i].id, request->variant[i], &request->shape, request->temperature);
@@ -280,18 +273,19 @@ int measure_group(const struct device_ops *ops, struct device *device, struct bo
     char heading[RESULT_MAX_SHAPE];
     shape_text(&request->shape, heading, sizeof heading);
     nvtx_push(NVTX_GROUP, heading);
-    int status = context_init(&context, ops, device, board, request);
+    int status = context_init(&context);
     if (status == 0) {
         for (int i = 0; i < request->count; i++)
             measurement_begin(&measurements[i], &context, i, &results[i]);
-        if (run_group(&context, measurements, &outcome->culprit) < 0) {
+        if (run_group(&context) < 0) {
+            outcome->culprit = context.culprit;
             /* The culprit's own failure says more than what failed after it. */
             const char *told = outcome->culprit >= 0 ? results[outcome->culprit].reason : "";
             outcome->broken = true;
             snprintf(outcome->reason, sizeof outcome->reason, "%s",
                      told[0] ? told : assay_last_error());
         } else {
-            choose_baseline(measurements, request);
+            choose_baseline(&context);
         }
     }
     for (int i = 0; i < request->count; i++)

@@ -15,6 +15,8 @@ struct measure_context {
     struct device *device;
     struct board *board;
     const struct measure_request *request;
+    struct measurement *measurements; /* of each variant of the request */
+    int culprit;                      /* whose code runs; -1: none's */
     struct buffers buffers;
     struct buffers moved; /* a second set, from the renewal on (renew.h); empty: none */
     struct verifier verifier;

@@ -50,9 +50,9 @@ static bool restarts(const struct measurement *measurement, const struct measure
 
 /* Twins have the same buffers: all are set up again where one would be. What the first setup of
  * them takes longer it may have loaded a library in. */
-static bool one_restarts(const struct measurement *measurements, int index,
-                         const struct measure_context *context)
+static bool one_restarts(const struct measure_context *context, int index)
 {
+    const struct measurement *measurements = context->measurements;
     char own[ASSAY_MAX_NAME], other[ASSAY_MAX_NAME];
     twin_split(measurements[index].variant->name, own);
     for (int i = 0; i < context->request->count; i++) {
@@ -108,8 +108,9 @@ static bool all_constant(const struct buffers *buffers)
 }
 
 /* Draw the inputs of the sets in use, release one that is not, and compute what is expected. */
-static int redraw(struct measure_context *context, struct measurement *measurements)
+static int redraw(struct measure_context *context)
 {
+    const struct measurement *measurements = context->measurements;
     uint64_t seed = rng_mix(context->request->seed, REDRAW_STREAM);
     struct buffers *const sets[] = {&context->buffers, &context->moved};
     for (int s = 0; s < 2; s++) {
@@ -126,43 +127,43 @@ static int redraw(struct measure_context *context, struct measurement *measureme
     return verifier_renew(&context->verifier, set);
 }
 
-static int renew(struct measure_context *context, struct measurement *measurements, int *culprit)
+static int renew(struct measure_context *context)
 {
     bool again[PLAN_MAX_VARIANTS];
     struct buffers *set = make_set(context);
     if (set == NULL) return -1;
     for (int i = 0; i < context->request->count; i++)
-        again[i] = one_restarts(measurements, i, context);
+        again[i] = one_restarts(context, i);
     for (int i = 0; i < context->request->count; i++) {
-        struct measurement *measurement = &measurements[i];
-        *culprit = i;
+        struct measurement *measurement = &context->measurements[i];
+        context->culprit = i;
         if (measurement->phase == MEASUREMENT_OVER)
             measurement_teardown(measurement, context);
         else if (again[i] && restart(measurement, context, set) < 0)
             return -1;
     }
-    *culprit = -1;
+    context->culprit = -1;
     if (context->ops->synchronize(context->device) < 0) return -1;
-    if (redraw(context, measurements) < 0) return -1;
+    if (redraw(context) < 0) return -1;
     for (int i = 0; i < context->request->count; i++) {
-        if (measurements[i].phase == MEASUREMENT_OVER) continue;
-        *culprit = i;
-        if (check_renewed(&measurements[i], context) < 0) return -1;
+        if (context->measurements[i].phase == MEASUREMENT_OVER) continue;
+        context->culprit = i;
+        if (check_renewed(&context->measurements[i], context) < 0) return -1;
     }
     witness_drop_earlier(context);
     return 0;
 }
 
-int renew_inputs(struct measure_context *context, struct measurement *measurements, int *culprit)
+int renew_inputs(struct measure_context *context)
 {
     bool any = false;
     for (int i = 0; i < context->request->count; i++)
-        any |= measurements[i].phase != MEASUREMENT_OVER;
+        any |= context->measurements[i].phase != MEASUREMENT_OVER;
     if (!any || context->buffers.count == 0) return 0;
     board_announce(context->board, -1, STEP_PREPARE);
-    *culprit = -1;
+    context->culprit = -1;
     context->renewing = true;
-    int status = renew(context, measurements, culprit);
+    int status = renew(context);
     context->renewing = false;
     return status;
 }

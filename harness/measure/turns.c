@@ -29,14 +29,14 @@ struct sides {
 };
 
 /* Those of the variant `index` and its twins. */
-static struct sides sides_of(const struct measure_request *request,
-                             const struct measurement *measurements, int index)
+static struct sides sides_of(const struct measure_context *context, int index)
 {
+    const struct measure_request *request = context->request;
     struct sides sides = {.at = {-1, -1, -1}};
     for (int i = 0; i < request->count; i++) {
         char plain[ASSAY_MAX_NAME];
         int twin = twin_split(request->variant[i]->name, plain);
-        if (measurements[i].phase != MEASUREMENT_RUNNING ||
+        if (context->measurements[i].phase != MEASUREMENT_RUNNING ||
             strcmp(plain, request->variant[index]->name) != 0)
             continue;
         sides.at[twin < 0 ? CANDIDATE : twin] = i;
@@ -54,9 +54,10 @@ static int block_turns(const struct sides *sides, const struct measurement *meas
     return turns;
 }
 
-static int take_block(struct measure_context *context, struct measurement *measurements,
-                      const struct sides *sides, struct rng *rng, int first, int turns)
+static int take_block(struct measure_context *context, const struct sides *sides, struct rng *rng,
+                      int first, int turns)
 {
+    struct measurement *measurements = context->measurements;
     struct block_turn turn[SIDES * BLOCK_TURNS];
     struct block_sample samples[SIDES * BLOCK_TURNS];
     struct block_totals totals;
@@ -107,9 +108,9 @@ static bool is_decided(const struct measurement *base, const struct measurement 
     return decided;
 }
 
-static int take_turns(struct measure_context *context, struct measurement *measurements,
-                      const struct sides *sides, int *last)
+static int take_turns(struct measure_context *context, const struct sides *sides, int *last)
 {
+    struct measurement *measurements = context->measurements;
     const struct measure_request *request = context->request;
     const struct measurement *base = &measurements[sides->at[TWIN_BASE]];
     struct measurement *candidate = &measurements[sides->at[CANDIDATE]];
@@ -120,7 +121,7 @@ static int take_turns(struct measure_context *context, struct measurement *measu
     while (turns < TWIN_MOST_TURNS) {
         int more = look - turns < a_block ? look - turns : a_block;
         step_announce(context, candidate, STEP_SAMPLE);
-        if (take_block(context, measurements, sides, &rng, turns, more) < 0)
+        if (take_block(context, sides, &rng, turns, more) < 0)
             return step_failed(candidate, context, STEP_SAMPLE);
         turns += more;
         if (turns == look && is_decided(base, candidate, turns, &request->twins)) break;
@@ -143,26 +144,24 @@ static int time_alone(struct measure_context *context, struct measurement *measu
 }
 
 /* The inputs are renewed before, so that all samples are of the same. */
-int turns_run(struct measure_context *context, struct measurement *measurements, int *culprit,
-              int *last)
+int turns_run(struct measure_context *context, int *last)
 {
     const struct measure_request *request = context->request;
-    *culprit = -1;
+    struct measurement *measurements = context->measurements;
     *last = MEASURE_MIN_ROUNDS;
-    if (renew_inputs(context, measurements, culprit) < 0) return -1;
+    if (renew_inputs(context) < 0) return -1;
     for (int i = 0; i < request->count; i++) {
         char plain[ASSAY_MAX_NAME];
-        struct sides sides = sides_of(request, measurements, i);
+        struct sides sides = sides_of(context, i);
         bool is_pair = sides.at[TWIN_BASE] >= 0 && sides.at[CANDIDATE] >= 0;
-        *culprit = i;
+        context->culprit = i;
         if (!is_pair || twin_split(request->variant[i]->name, plain) >= 0) continue;
-        if (take_turns(context, measurements, &sides, last) < 0) return -1;
+        if (take_turns(context, &sides, last) < 0) return -1;
     }
     for (int i = 0; i < request->count; i++) {
-        *culprit = i;
+        context->culprit = i;
         if (measurements[i].samples.count == 0 && time_alone(context, &measurements[i]) < 0)
             return -1;
     }
-    *culprit = -1;
     return 0;
 }

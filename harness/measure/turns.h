@@ -20,5 +20,4 @@ void turns_end_by(turns_rule *rule);
 /* Take turns of each variant and its twins, one variant after the other, until the rule decides or
  * the budget is spent; a variant without a base beside it is timed by itself. *last is a number of
  * turns that none has taken. 0, or -1 when the device is broken. */
-int turns_run(struct measure_context *context, struct measurement *measurements, int *culprit,
-              int *last);
+int turns_run(struct measure_context *context, int *last);
