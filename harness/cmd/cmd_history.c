@@ -87,8 +87,7 @@ static int run(void *given)
 
 static const struct command_option options[] = {
     OPTION_FILTER(VALUE_CASE, filter),
-    {"last", VALUE_COUNT, "N", AT(last), .help = "the newest N runs of each series only",
-     .least = 1, .most = 1000000},
+    OPTION_NUMBER("last", "N", last, "the newest N runs of each series only"),
     OPTION_FORMAT("table json html"),
     OPTION_DB,
     {0},

@@ -93,6 +93,11 @@ struct command_option {
     {                                                                                              \
         "format", VALUE_CHOICE, "NAME", AT(format), .choices = words                               \
     }
+/* A number of seconds or runs, from 1 on. */
+#define OPTION_NUMBER(name, value, member, text)                                                   \
+    {                                                                                              \
+        name, VALUE_COUNT, value, AT(member), .help = text, .least = 1, .most = 1000000            \
+    }
 
 /* A word without an option, as KIND in `assay plot KIND`. */
 struct command_word {

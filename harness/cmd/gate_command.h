@@ -59,24 +59,13 @@ struct gate_command {
          AT(gating.fail_on),                                                                       \
          .help = "verdicts that end with 3: INCONCLUSIVE,UNSTABLE, or any",                        \
          .choices = "any INCONCLUSIVE UNSTABLE"},                                                  \
-        {"max-time",                                                                               \
-         VALUE_COUNT,                                                                              \
-         "S",                                                                                      \
-         AT(gating.gate.max_time_s),                                                               \
-         .help = "no round that would end later; what is not decided then is INCONCLUSIVE",        \
-         .least = 1,                                                                               \
-         .most = 1000000},                                                                         \
+        OPTION_NUMBER("max-time", "S", gating.gate.max_time_s,                                     \
+                      "no round that would end later; what is not decided then is INCONCLUSIVE"),  \
         {"fail-fast", VALUE_FLAG, .at = AT(gating.gate.fail_fast),                                 \
          .help = "end where a case failed or is REGRESSED, and more rounds could not help"},       \
         {"allow-simulated", VALUE_FLAG, .at = AT(gating.gate.allow_simulated),                     \
          .help = "gate a simulated device"},                                                       \
-        {"timeout",                                                                                \
-         VALUE_COUNT,                                                                              \
-         "S",                                                                                      \
-         AT(gating.gate.timeout_s),                                                                \
-         .help = "the longest launch (default 3600)",                                              \
-         .least = 1,                                                                               \
-         .most = 1000000},                                                                         \
+        OPTION_NUMBER("timeout", "S", gating.gate.timeout_s, "the longest launch (default 3600)"), \
     {                                                                                              \
         "seed", VALUE_SEED, "N", AT(gating.gate.seed),                                             \
             .help = "the seed of all launches (default: random)"                                   \
