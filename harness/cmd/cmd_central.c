@@ -113,7 +113,6 @@ const struct command cmd_push = {
     .summary = "runs to a central store (PostgreSQL)",
     .options = push_options,
     .words = {{"URL"}, {"RUN", .kind = VALUE_RUN}},
-    .least = 0,
     .most = ANY_NUMBER,
     .synopsis = "URL [RUN...] [options]\n--schema",
     .about = "Sends the runs of a database, or those that are named, to a PostgreSQL server:\n"

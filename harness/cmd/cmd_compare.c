@@ -93,10 +93,9 @@ static int run(void *given)
 }
 
 static const struct command_option options[] = {
-    {"metric", VALUE_CHOICE, "NAME", AT(gating.metric),
-     .help = "time (default), or speedup: the ratio to the baseline of the same launch, which "
-             "cancels clock and temperature",
-     .choices = "time speedup"},
+    OPTION_METRIC(gating.metric,
+                  "time (default), or speedup: the ratio to the baseline of the same launch, which "
+                  "cancels clock and temperature"),
     OPTION_FILTER(VALUE_CASE, compare.filter),
     {"threshold", VALUE_FRACTION, "PCT", AT(compare.threshold),
      .help = "the smallest change that counts (default: the suite's, else 2 where the SM clock "

@@ -122,8 +122,6 @@ const struct command cmd_fleet = {
     .name = "fleet",
     .summary = "every GPU against the others of its model: slow, low clock, link, ECC",
     .options = options,
-    .least = 0,
-    .most = 0,
     .only = "options only",
     .about =
         "Holds the newest runs of every GPU in the database against those of the other GPUs\n"

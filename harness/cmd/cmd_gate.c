@@ -121,7 +121,6 @@ const struct command cmd_gate = {
     .summary = "is this build slower than that one, with known error rates",
     .options = options,
     .words = {{"SUITE", .kind = VALUE_SUITE}, {"FILE", .kind = VALUE_FILE}},
-    .least = 0,
     .most = ANY_NUMBER,
     .synopsis = "SUITE --base PROGRAM [--cand PROGRAM] [options]\n"
                 "SUITE --baseline NAME [--cand PROGRAM] [options]\n"

@@ -93,6 +93,11 @@ struct command_option {
     {                                                                                              \
         "format", VALUE_CHOICE, "NAME", AT(format), .choices = words                               \
     }
+#define OPTION_METRIC(member, text)                                                                \
+    {                                                                                              \
+        "metric", VALUE_CHOICE, "NAME", AT(member), .help = text, .choices = "time speedup"        \
+    }
+
 /* A number of seconds or runs, from 1 on. */
 #define OPTION_NUMBER(name, value, member, text)                                                   \
     {                                                                                              \

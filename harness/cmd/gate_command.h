@@ -44,12 +44,7 @@ struct gate_command {
         {"threshold", VALUE_FRACTION, "PCT", AT(gating.gate.threshold),                            \
          .help = "the smallest change that counts (default: the suite's, else 2 where the SM "     \
                  "clock stays the same, else 5)"},                                                 \
-        {"metric",                                                                                 \
-         VALUE_CHOICE,                                                                             \
-         "NAME",                                                                                   \
-         AT(gating.metric),                                                                        \
-         .help = "time (default), or speedup: the ratio to the baseline",                          \
-         .choices = "time speedup"},                                                               \
+        OPTION_METRIC(gating.metric, "time (default), or speedup: the ratio to the baseline"),     \
         {"least-judged", VALUE_FRACTION, "PCT", AT(gating.gate.least_judged),                      \
          .help = "end with 4 where less than this share of the base's cases was judged: PASS, "    \
                  "IMPROVED, REGRESSED or SUSPECT (default 50)"},                                   \
