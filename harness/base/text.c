@@ -280,19 +280,20 @@ const char *text_hint(char out[TEXT_HINT], const char *word, const char *const *
     return out;
 }
 
-static const char *row_name(struct rows rows, int row)
+static const char *row_name(struct named_rows rows, int row)
 {
     return *(const char *const *)((const char *)rows.first + (size_t)row * rows.size);
 }
 
-int rows_find(struct rows rows, const char *name)
+int rows_find(struct named_rows rows, const char *name)
 {
     for (int i = 0; i < rows.count; i++)
         if (strcmp(row_name(rows, i), name) == 0) return i;
     return -1;
 }
 
-const char *rows_hint(char out[TEXT_HINT], const char *word, struct rows rows, const char *lead)
+const char *rows_hint(char out[TEXT_HINT], const char *word, struct named_rows rows,
+                      const char *lead)
 {
     const char *names[rows.count + 1];
     for (int i = 0; i < rows.count; i++)

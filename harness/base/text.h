@@ -33,16 +33,17 @@ const char *text_hint(char out[TEXT_HINT], const char *word, const char *const *
                       const char *lead);
 
 /* A table whose rows begin with their name, a const char *: an array of structs, or of names. */
-struct rows {
+struct named_rows {
     const void *first;
     int count;
     size_t size; /* of a row */
 };
-#define ROWS(table) ((struct rows){table, sizeof(table) / sizeof *(table), sizeof *(table)})
+#define ROWS(table) ((struct named_rows){table, sizeof(table) / sizeof *(table), sizeof *(table)})
 /* The place of the row of this name; -1: none. */
-int rows_find(struct rows rows, const char *name);
+int rows_find(struct named_rows rows, const char *name);
 /* text_hint of the names. */
-const char *rows_hint(char out[TEXT_HINT], const char *word, struct rows rows, const char *lead);
+const char *rows_hint(char out[TEXT_HINT], const char *word, struct named_rows rows,
+                      const char *lead);
 
 /* The words of an enum, in its order. */
 struct words {
