@@ -10,7 +10,7 @@
 
 #include "model_clusters_attend.cuh"
 
-template <int NT, int GROUPS> struct clusters_block { /* GROUPS: of 16 keys, at most */
+template <int NT> struct clusters_block {
     const struct clusters_args &args;
     const struct clusters_ring ring;
     float *stream;
@@ -282,7 +282,7 @@ template <int NT, int GROUPS> struct clusters_block { /* GROUPS: of 16 keys, at 
         for (int item = warp; item < args.heads * parts; item += CLUSTERS_WARPS) {
             const int channel = item / parts * args.size;
             const int64_t block = clusters_block_at(args, layer, sequence, channel, 0);
-            const struct clusters_head<NT, GROUPS> head = {
+            const struct clusters_head<NT> head = {
                 args, (const uint32_t *)wide + channel / 2, args.keys + block, args.values + block,
                     first, lane
             };

@@ -63,12 +63,12 @@ static __device__ __forceinline__ int64_t clusters_block_at(const struct cluster
 }
 
 /* One head. A lane has the queries lane / 4 and, with NT = 2, lane / 4 + 8 of the block. */
-template <int NT, int GROUPS> struct clusters_head { /* GROUPS: of 16 keys, at most */
+template <int NT> struct clusters_head {
     /* Steps of a head whose keys are under way at once, and whether values are before it is their
      * turn: what there are registers for. */
     enum { TOGETHER = NT == 1 ? 2 : 1, EARLY = NT == 1 };
 
-    typedef uint2 operands[GROUPS][2];
+    typedef uint2 operands[CLUSTERS_GROUPS][2];
 
     const struct clusters_args &args;
     const uint32_t *query;         /* shared, the block's first token and the head's first word */
@@ -84,7 +84,7 @@ template <int NT, int GROUPS> struct clusters_head { /* GROUPS: of 16 keys, at m
         const int last = any ? (first + 8 * NT + 15) / 16 : 0;
         asm("" : "+l"(from)); /* the address is computed once, not for each load */
 #pragma unroll
-        for (int g = 0; g < GROUPS; g++)
+        for (int g = 0; g < CLUSTERS_GROUPS; g++)
 #pragma unroll
             for (int e = 0; e < 2; e++)
                 out[g][e] = g < last ? clusters_get(from + 256 * g + e * apart) : make_uint2(0, 0);
@@ -104,8 +104,8 @@ template <int NT, int GROUPS> struct clusters_head { /* GROUPS: of 16 keys, at m
              channel < args.size);
     }
 
-    __device__ __forceinline__ void score_step(float (&score)[GROUPS][2][4], const operands &key,
-                                               int channel) const
+    __device__ __forceinline__ void score_step(float (&score)[CLUSTERS_GROUPS][2][4],
+                                               const operands &key, int channel) const
     {
         uint32_t a[4] = {};
 #pragma unroll
@@ -115,13 +115,13 @@ template <int NT, int GROUPS> struct clusters_head { /* GROUPS: of 16 keys, at m
             a[n] = words.x, a[2 + n] = words.y;
         }
 #pragma unroll
-        for (int g = 0; g < GROUPS; g++)
+        for (int g = 0; g < CLUSTERS_GROUPS; g++)
 #pragma unroll
             for (int e = 0; e < 2; e++)
                 mma_step(uint16_t(), score[g][e], a, key[g][e].x, key[g][e].y);
     }
 
-    __device__ __forceinline__ void scores(float (&score)[GROUPS][2][4]) const
+    __device__ __forceinline__ void scores(float (&score)[CLUSTERS_GROUPS][2][4]) const
     {
         for (int channel = 0; channel < args.size; channel += 16 * TOGETHER) {
             operands key[TOGETHER];
@@ -135,13 +135,13 @@ template <int NT, int GROUPS> struct clusters_head { /* GROUPS: of 16 keys, at m
     }
 
     /* Scores become weights, not yet divided by their sum, which is returned. */
-    __device__ __forceinline__ float weigh(float (&score)[GROUPS][2][4], int n) const
+    __device__ __forceinline__ float weigh(float (&score)[CLUSTERS_GROUPS][2][4], int n) const
     {
         const int token = first + 8 * n + lane / 4;
         float peak = -INFINITY, sum = 0;
         auto each = [&](auto with) {
 #pragma unroll
-            for (int g = 0; g < GROUPS; g++)
+            for (int g = 0; g < CLUSTERS_GROUPS; g++)
 #pragma unroll
                 for (int i = 0; i < 4; i++)
                     with(score[g][i / 2][2 * n + i % 2], 16 * g + lane % 4 * 4 + i);
@@ -164,13 +164,13 @@ template <int NT, int GROUPS> struct clusters_head { /* GROUPS: of 16 keys, at m
     }
 
     /* 16 channels of the head, from `channel` on, to rows of `out`. */
-    __device__ __forceinline__ void add_up(const uint32_t (&weight)[GROUPS][4],
+    __device__ __forceinline__ void add_up(const uint32_t (&weight)[CLUSTERS_GROUPS][4],
                                            const operands &value, const float (&by)[NT],
                                            int channel, uint16_t *out) const
     {
         float sum[2][4] = {};
 #pragma unroll
-        for (int g = 0; g < GROUPS; g++)
+        for (int g = 0; g < CLUSTERS_GROUPS; g++)
 #pragma unroll
             for (int e = 0; e < 2; e++)
                 mma_step(uint16_t(), sum[e], weight[g], value[g][e].x, value[g][e].y);
@@ -186,8 +186,8 @@ template <int NT, int GROUPS> struct clusters_head { /* GROUPS: of 16 keys, at m
     /* Every `parts`-th 16 channels from `part` on. */
     __device__ __forceinline__ void run(int part, int parts, uint16_t *out) const
     {
-        float score[GROUPS][2][4] = {}, by[NT];
-        uint32_t weight[GROUPS][4] = {};
+        float score[CLUSTERS_GROUPS][2][4] = {}, by[NT];
+        uint32_t weight[CLUSTERS_GROUPS][4] = {};
         operands value;
         scores(score);
         if (EARLY) load_values(value, 16 * part);
@@ -195,7 +195,7 @@ template <int NT, int GROUPS> struct clusters_head { /* GROUPS: of 16 keys, at m
         for (int n = 0; n < NT; n++) {
             by[n] = 1.0f / weigh(score, n);
 #pragma unroll
-            for (int g = 0; g < GROUPS; g++)
+            for (int g = 0; g < CLUSTERS_GROUPS; g++)
 #pragma unroll
                 for (int e = 0; e < 2; e++)
                     weight[g][2 * e + n] = bf16_pair(score[g][e][2 * n], score[g][e][2 * n + 1]);
@@ -208,7 +208,7 @@ template <int NT, int GROUPS> struct clusters_head { /* GROUPS: of 16 keys, at m
                 load_values(value, channel);
             add_up(weight, value, by, channel, out);
 #pragma unroll
-            for (int g = 0; EARLY && g < GROUPS; g++)
+            for (int g = 0; EARLY && g < CLUSTERS_GROUPS; g++)
                 value[g][0] = next[g][0], value[g][1] = next[g][1];
         }
     }

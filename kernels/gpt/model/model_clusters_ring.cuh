@@ -27,6 +27,7 @@ enum {
     CLUSTERS_HALVES = 2,  /* stages of the same inputs, one after the other */
     CLUSTERS_SLOTS = 16,  /* at most */
     CLUSTERS_BLOCKS = 16, /* of a cluster, at most */
+    CLUSTERS_GROUPS = 8,  /* of 16 tokens of a sequence, at most */
     CLUSTERS_PRODUCTS = MODEL_P_HEAD,
     CLUSTERS_ALIGN = 1024 /* bytes after which the swizzle repeats */
 };
