@@ -57,7 +57,7 @@ template <typename layout> struct fp8_memory : online_memory<layout> {
             hopper_barrier_init(raw_there(stage), 1);
             hopper_barrier_init(raw_free(stage), layout::turning_warps);
         }
-        online_memory<layout>::begin();
+        online_memory<layout>::begin(layout::groups);
     }
 };
 

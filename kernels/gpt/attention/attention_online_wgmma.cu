@@ -20,7 +20,8 @@
  * where they do. The sums are scaled only where a row of the warp met a larger score, which gets
  * rare after some tiles; elsewhere the factor is exactly 1. Where queries are few, a block has
  * fewer warpgroups, so that more multiprocessors have one. Blocks are persistent: the queries and
- * first keys of the next unit of work arrive while this one is finished.
+ * first keys of the next unit of work arrive while this one is finished. One warpgroup alone takes
+ * the kernel of two, without their turns.
  *
  * Operations: 4 d per pair in bf16, and an exponential; the tile on the diagonal is computed
  * whole, which adds one part in tokens / 127. Bytes: q and y once; k and v once per block of
@@ -60,23 +61,24 @@ static __global__ void __launch_bounds__(layout::threads, 1)
            const __grid_constant__ struct attention_order order, int *taken, float scale)
 {
 #ifdef HOPPER_CODE
+    const int groups = layout::groups == 2 ? (int)blockDim.x / GROUP_THREADS - 1 : layout::groups;
     extern __shared__ unsigned char attention_memory[];
     uint32_t start = (uint32_t)__cvta_generic_to_shared(attention_memory);
     online_memory<layout> memory = {(start + layout::slack - 1) / layout::slack * layout::slack};
     if (threadIdx.x == 0) {
         hopper_prefetch(&queries);
         hopper_prefetch(&tiles);
-        memory.begin();
+        memory.begin(groups);
     }
     __syncthreads();
     int group = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS, 0);
-    if (group == layout::groups) {
-        if (layout::groups > 1) hopper_registers_give<layout::groups == 2 ? 24 : 32>();
+    if (group == groups) {
+        hopper_registers_give<layout::groups == 2 ? 24 : 32>();
         if (threadIdx.x % GROUP_THREADS == 0)
             online_produce<layout>(memory, queries, tiles, args, order, taken);
     } else {
-        if (layout::groups > 1) hopper_registers_take<layout::groups == 2 ? 240 : 160>();
-        online_consume<layout>(memory, args, order, scale, group);
+        hopper_registers_take<layout::groups == 2 ? 240 : 160>();
+        online_consume<layout>(memory, args, order, scale, group, groups);
     }
 #else
     __trap();
@@ -91,47 +93,65 @@ typedef void online_kernel(const CUtensorMap queries, const CUtensorMap tiles,
 
 struct choice {
     online_kernel *kernel;
-    int size, groups, threads, queries, keys, bytes;
+    int size, groups, keys, bytes;
 };
 
-template <typename layout> static constexpr struct choice choice_of(void)
+template <typename layout> static constexpr struct choice choice_of(int groups)
 {
-    return {online<layout>,  layout::size, layout::groups, layout::threads,
-            layout::queries, layout::keys, layout::bytes};
+    return {online<layout>, layout::size, groups, layout::keys, layout::bytes};
 }
 
 /* About how long all takes: a tile of three warpgroups takes 1.4 times as long as one of one (on an
  * H200, at head size 64), and so long as the longest unit of work is the least. */
 static double time_of(const struct choice &choice, const struct attention *args)
 {
+    const int queries = ROWS * choice.groups;
     double tiles = 0, longest = 0;
-    for (int first = 0; first < args->tokens; first += choice.queries) {
-        int last = first + choice.queries < args->tokens ? first + choice.queries : args->tokens;
+    for (int first = 0; first < args->tokens; first += queries) {
+        int last = first + queries < args->tokens ? first + queries : args->tokens;
         tiles += longest = (last + choice.keys - 1) / choice.keys;
     }
     double share = tiles * args->batch * args->heads / assay_card()->multiprocessors;
     return (4 + choice.groups) * choice.keys * fmax(longest, share);
 }
 
+static const struct choice bf16_choices[] = {
+    choice_of<online_layout<uint16_t, 64, 128, 3, 4>>(3),
+    choice_of<online_layout<uint16_t, 64, 128, 2, 4>>(2),
+    choice_of<online_layout<uint16_t, 64, 128, 2, 4>>(1),
+    choice_of<online_layout<uint16_t, 80, 112, 3, 2>>(3),
+    choice_of<online_layout<uint16_t, 80, 128, 2, 2>>(2),
+    choice_of<online_layout<uint16_t, 80, 128, 2, 2>>(1),
+    choice_of<online_layout<uint16_t, 96, 112, 3, 2>>(3),
+    choice_of<online_layout<uint16_t, 96, 128, 2, 2>>(2),
+    choice_of<online_layout<uint16_t, 96, 128, 2, 2>>(1),
+    choice_of<online_layout<uint16_t, 128, 128, 2, 2>>(2),
+    choice_of<online_layout<uint16_t, 128, 128, 2, 2>>(1),
+    choice_of<online_layout<uint16_t, 256, 80, 2, 2>>(2),
+    choice_of<online_layout<uint16_t, 256, 80, 2, 2>>(1),
+};
+
+static const struct choice fp16_choices[] = {
+    choice_of<online_layout<fp16_t, 64, 128, 3, 4>>(3),
+    choice_of<online_layout<fp16_t, 64, 128, 2, 4>>(2),
+    choice_of<online_layout<fp16_t, 64, 128, 2, 4>>(1),
+    choice_of<online_layout<fp16_t, 80, 112, 3, 2>>(3),
+    choice_of<online_layout<fp16_t, 80, 128, 2, 2>>(2),
+    choice_of<online_layout<fp16_t, 80, 128, 2, 2>>(1),
+    choice_of<online_layout<fp16_t, 96, 112, 3, 2>>(3),
+    choice_of<online_layout<fp16_t, 96, 128, 2, 2>>(2),
+    choice_of<online_layout<fp16_t, 96, 128, 2, 2>>(1),
+    choice_of<online_layout<fp16_t, 128, 128, 2, 2>>(2),
+    choice_of<online_layout<fp16_t, 128, 128, 2, 2>>(1),
+    choice_of<online_layout<fp16_t, 256, 80, 2, 2>>(2),
+    choice_of<online_layout<fp16_t, 256, 80, 2, 2>>(1),
+};
+
 /* The fastest of the first size that is not smaller. */
-template <typename ELEMENT> static struct choice choice_for(const struct attention *args)
+template <int COUNT>
+static struct choice choice_for(const struct choice (&choices)[COUNT], const struct attention *args)
 {
-    static const struct choice choices[] = {
-        choice_of<online_layout<ELEMENT, 64, 128, 3, 4>>(),
-        choice_of<online_layout<ELEMENT, 64, 128, 2, 4>>(),
-        choice_of<online_layout<ELEMENT, 64, 128, 1, 4>>(),
-        choice_of<online_layout<ELEMENT, 80, 112, 3, 2>>(),
-        choice_of<online_layout<ELEMENT, 80, 128, 2, 2>>(),
-        choice_of<online_layout<ELEMENT, 80, 128, 1, 2>>(),
-        choice_of<online_layout<ELEMENT, 96, 112, 3, 2>>(),
-        choice_of<online_layout<ELEMENT, 96, 128, 2, 2>>(),
-        choice_of<online_layout<ELEMENT, 96, 128, 1, 2>>(),
-        choice_of<online_layout<ELEMENT, 128, 128, 2, 2>>(),
-        choice_of<online_layout<ELEMENT, 128, 128, 1, 2>>(),
-        choice_of<online_layout<ELEMENT, 256, 80, 2, 2>>(),
-        choice_of<online_layout<ELEMENT, 256, 80, 1, 2>>(),
-    };
-    const struct choice *best = choices, *end = choices + sizeof choices / sizeof *choices;
+    const struct choice *best = choices, *end = choices + COUNT;
     while (best->size < args->size)
         best++;
     for (const struct choice *next = best + 1; next < end && next->size == best->size; next++)
@@ -154,9 +174,10 @@ static const char *supports(const struct assay_shape *shape)
 
 static int prepare(struct plan *plan, const struct attention *args, int64_t precision)
 {
-    plan->choice = precision == GPT_FP16 ? choice_for<fp16_t>(args) : choice_for<uint16_t>(args);
+    plan->choice =
+        precision == GPT_FP16 ? choice_for(fp16_choices, args) : choice_for(bf16_choices, args);
     plan->order = attention_order_of(args->batch * args->heads, args->tokens, 4 * args->size,
-                                     plan->choice.queries);
+                                     ROWS * plan->choice.groups);
     if (cuda_allow_shared((const void *)plan->choice.kernel, plan->choice.bytes)) return -1;
     int processors = assay_card()->multiprocessors;
     plan->grid = plan->order.works < processors ? plan->order.works : processors;
@@ -170,7 +191,8 @@ static int setup(struct assay_call *call)
     if (!plan) return assay_error("out of memory");
     call->state = plan;
     if (prepare(plan, &args, call->shape->value[ATTENTION_PRECISION])) return -1;
-    (void)snprintf(call->note, sizeof call->note, "%dx%d", plan->choice.queries, plan->choice.keys);
+    (void)snprintf(call->note, sizeof call->note, "%dx%d", ROWS * plan->choice.groups,
+                   plan->choice.keys);
     call->workspace_bytes += sizeof *plan->taken;
     if (assay_cuda(cudaMalloc((void **)&plan->taken, sizeof *plan->taken), "cudaMalloc")) return -1;
     return assay_cuda(cudaMemset(plan->taken, 0, sizeof *plan->taken), "cudaMemset");
@@ -187,9 +209,9 @@ static int launch(struct assay_call *call)
     CUtensorMap queries, tiles;
     if (tensor_map_init_heads(&queries, &heads, ROWS)) return -1;
     if (tensor_map_init_heads(&tiles, &heads, plan->choice.keys)) return -1;
-    plan->choice.kernel<<<plan->grid, plan->choice.threads, plan->choice.bytes,
-                          (cudaStream_t)call->stream>>>(queries, tiles, args, plan->order,
-                                                        plan->taken, scale);
+    const int threads = GROUP_THREADS * (plan->choice.groups + 1);
+    plan->choice.kernel<<<plan->grid, threads, plan->choice.bytes, (cudaStream_t)call->stream>>>(
+        queries, tiles, args, plan->order, plan->taken, scale);
     return assay_launched();
 }
 

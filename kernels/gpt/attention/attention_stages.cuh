@@ -88,17 +88,18 @@ template <typename layout> struct online_memory {
         return barrier(6 + 3 * stages + stage);
     }
 
-    __device__ void begin(void) const
+    /* `groups`: of the warpgroups that compute, those that the block has. */
+    __device__ void begin(int groups) const
     {
         for (int stage = 0; stage < layout::query_stages; stage++) {
             hopper_barrier_init(query_there(stage), 1);
-            hopper_barrier_init(query_free(stage), 4 * layout::groups);
+            hopper_barrier_init(query_free(stage), 4 * groups);
         }
         for (int stage = 0; stage < stages; stage++) {
             hopper_barrier_init(key_there(stage), 1);
-            hopper_barrier_init(key_free(stage), 4 * layout::groups);
+            hopper_barrier_init(key_free(stage), 4 * groups);
             hopper_barrier_init(value_there(stage), layout::value_writers);
-            hopper_barrier_init(value_free(stage), 4 * layout::groups);
+            hopper_barrier_init(value_free(stage), 4 * groups);
         }
         hopper_barrier_publish();
     }

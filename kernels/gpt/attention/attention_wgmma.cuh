@@ -240,9 +240,9 @@ template <typename layout>
 static __device__ __forceinline__ void online_consume(const online_memory<layout> memory,
                                                       const struct attention &args,
                                                       const struct attention_order &order,
-                                                      float scale, int group)
+                                                      float scale, int group, int groups)
 {
-    const bool turns = layout::groups == 2;
+    const bool turns = layout::groups == 2 && groups == 2;
     const int keys = layout::keys;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     bool speaker = lane == 0;
