@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* dladdr1 */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* dl_iterate_phdr */
 #include "base/program_code.h"
 
 #include <errno.h>

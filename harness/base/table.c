@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* vasprintf */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>

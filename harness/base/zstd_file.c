@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* fopencookie */
 #include "base/zstd_file.h"
 
 #include <errno.h>

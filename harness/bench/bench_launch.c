@@ -1,4 +1,5 @@
 /* bench_launch.c - a described kernel in a worker: an image per process, a module per setup. */
+#define _GNU_SOURCE /* basename */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

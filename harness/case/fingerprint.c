@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* vasprintf */
 #include "case/fingerprint.h"
 
 #include <errno.h>

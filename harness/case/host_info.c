@@ -2,6 +2,7 @@
  * host_info.c - describes the machine from the files of kernel and distribution. Any
  * file may be missing; its property is then unknown.
  */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* asprintf */
 #include "cmd/bench_text.h"
 
 #include <errno.h>

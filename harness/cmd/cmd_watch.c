@@ -1,4 +1,5 @@
 /* cmd_watch.c - `assay watch`: on each save, build and compare with the program as it was. */
+#define _GNU_SOURCE /* nftw */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* mkostemps, tdestroy */
 #include "device/trace_writer.h"
 
 #include <errno.h>

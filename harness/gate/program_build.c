@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* pipe2 */
 #include "gate/program_build.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* basename */
 #include "object/object.h"
 
 #include <errno.h>

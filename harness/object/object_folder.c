@@ -1,4 +1,5 @@
 /* object_folder.c - the folder of the user's own objects. */
+#define _GNU_SOURCE /* asprintf, secure_getenv */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

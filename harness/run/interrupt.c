@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* ppoll */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* view_select.c - which rows of a view are shown, and in which order. */
+#define _GNU_SOURCE /* qsort_r */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

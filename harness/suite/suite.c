@@ -1,4 +1,5 @@
 /* suite.c - a suite: its file and the files that it includes, checked. */
+#define _GNU_SOURCE /* asprintf */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* ST_NOEXEC */
 #include "trace/program.h"
 
 #include <errno.h>

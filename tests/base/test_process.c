@@ -1,4 +1,5 @@
 /* test_process.c - a process ends with its parent, and what it forked ends with it. */
+#define _GNU_SOURCE /* pipe2 */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,6 @@
 /* test_code_read.c - the machine code of two programs, by the tools that are there. cuobjdump is a
  * script here, which hands out two cubins: of their two kernels one differs. */
+#define _GNU_SOURCE /* memmem */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

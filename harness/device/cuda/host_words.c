@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* process_vm_readv */
 #include "device/cuda/host_words.h"
 
 #include <inttypes.h>

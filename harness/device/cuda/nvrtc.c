@@ -2,6 +2,7 @@
  * nvrtc.c - the few functions of NVRTC that are used are declared here from their documented
  * interface (NVIDIA, NVRTC, 13.0), which is stable. nvrtcResult is declared as int.
  */
+#define _GNU_SOURCE /* vasprintf, dladdr */
 #include "device/cuda/nvrtc.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* tdestroy */
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>

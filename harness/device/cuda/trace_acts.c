@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* vasprintf */
 #include "device/cuda/trace_acts.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* sched_getaffinity */
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
