@@ -36,7 +36,7 @@ ARCH ?= 80 90 ptx
 VERSION := $(shell cat VERSION)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14 2>/dev/null),clang-format)
 Q := $(if $(V),,@)
-say = $(if $(V),,@printf '  %-5s%s\n' $(1) $(2))
+say = $(if $(V),,$(info $(space) $(1) $(2)))
 
 # nvcc on the PATH, else where NVIDIA's packages put it. Before 12.0 it did not
 # know sm_90a and is as good as none.
@@ -182,7 +182,7 @@ $(BUILD)/base.a: $(VARIANTS_BASE)
 # Without those of tests, which may call what only the program has.
 $(BUILD)/libassay_variants.so: $(call obj,$(VARIANTS_C)) $(filter-out $(BUILD)/tests/%,$(FAMILY_O)) \
         $(BUILD)/family.o $(BUILD)/base.a
-	$(call say,LD,$@)
+	$(call say,LD  ,$@)
 	$(Q)echo '{ global: assay_object; local: *; };' >$(BUILD)/variants.map
 	$(Q)$(CC) -shared -Wl,--version-script=$(BUILD)/variants.map $(LDFLAGS) -o $@ $^ $(LDLIBS_ALL) -fopenmp
 
@@ -190,14 +190,14 @@ $(BUILD)/assay: $(HARNESS_O) $(FAMILY_O) $(BUILD)/family.o | $(VARIANTS)
 # The same program with variants that misbehave, for the command tests.
 $(BUILD)/assay-faults: $(HARNESS_O) $(FAMILY_O) $(FAULT_O)
 $(BUILD)/assay $(BUILD)/assay-faults: $(BUILD)/sources harness/exports.list
-	$(call say,LD,$@)
+	$(call say,LD  ,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
 # The same code at other addresses.
 .PHONY: twin
 twin: $(BUILD)/assay-twin ## the same objects linked in another order: a second build for `assay gate --null`
 $(BUILD)/assay-twin: $(HARNESS_O) $(FAMILY_O) $(BUILD)/sources harness/exports.list
-	$(call say,LD,$@)
+	$(call say,LD  ,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $$(printf '%s\n' $(filter %.o,$^) | tac) $(LDLIBS_ALL)
 
 # From an archive a test takes what it calls and nothing else, and is linked in a quarter of the time. What
@@ -215,19 +215,17 @@ TEST_LINKER := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 # A test of a family (test_family_*.c) is linked with the families too.
 $(call named,test_family_%,$(TESTS)): $(FAMILY_O)
 $(TESTS) $(BENCH_O:.c.o=): %: %.c.o $(BUILD)/tests/main.a $(PARTS) $(BUILD)/sources
-	$(call say,LD,$@)
+	$(call say,LD  ,$@)
 	$(Q)$(CC) $(TEST_LINKER) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS_ALL) -lcmocka
 
 # What the contract calls in a kernel, and cmocka in a test, is given more than most of them look at.
 UNUSED = $(if $(filter-out harness/%,$<),-Wno-unused-parameter)
 $(BUILD)/%.c.o: %.c $(BUILD)/flags
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
+	$(call say,CC  ,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(UNUSED) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 	$(call say,NVCC,$<)
-	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(CPPFLAGS_ALL) $(NVCCFLAGS_ALL) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Files whose text is a fact about the build. Each is asked for every time and
@@ -239,7 +237,9 @@ keep = @mkdir -p $(@D) && $(1) > $@.new && \
     if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 COMPILERS = $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS_ALL))
 
+# All folders, for all objects: a process for each object is a second of a build.
 $(BUILD)/flags: FORCE
+	@mkdir -p $(sort $(dir $(OBJECTS)))
 	$(call keep,printf '%s\n' $(call quoted,$(COMPILERS)))
 
 $(BUILD)/sources: FORCE
@@ -277,12 +277,11 @@ INJECT := $(if $(filter 1,$(CUDA)),$(if $(wildcard $(addsuffix /cupti_activity.h
     $(CUPTI_INCLUDE) /usr/include)),$(BUILD)/libassay_time.so))
 
 $(INJECT_O): $(BUILD)/inject/%.o: % $(BUILD)/flags
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
+	$(call say,CC  ,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -std=c11 $(WARN) -fPIC -fvisibility=hidden $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/libassay_time.so: $(INJECT_O)
-	$(call say,LD,$@)
+	$(call say,LD  ,$@)
 	$(Q)$(CC) -shared -s -Wl,-z,nodelete,-z,defs -o $@ $^ -ldl -lpthread
 
 $(BUILD)/inject.inc: $(INJECT) FORCE
@@ -414,7 +413,7 @@ $(FUZZ_O): CPPFLAGS_ALL += -D_GNU_SOURCE # memfd_create, in fuzz.h
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzzers: $(FUZZERS)
 $(FUZZERS): $(BUILD)/%: $(BUILD)/tests/fuzz/%.c.o $(PARTS) $(BUILD)/sources
-	$(call say,LD,$@)
+	$(call say,LD  ,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS_ALL)
 
 # --------------------------------------------------------------- emulator --
@@ -438,7 +437,7 @@ MUTANT_SRC = $(BUILD)/mutants/src
 ifneq ($(filter mutants %/assay-mutants check-mutants %/assay-host-mutants,$(MAKECMDGOALS)),)
 $(MUTANT_SRC)/mutants.mk: tests/mutants/mutate.sh $(wildcard tests/mutants/*.txt) \
     $(call files,kernels baselines,*.c *.cu *.h *.cuh)
-	$(call say,GEN,$@)
+	$(call say,GEN ,$@)
 	$(Q)tests/mutants/mutate.sh $(MUTANT_SRC) $(wildcard tests/mutants/*.txt)
 include $(MUTANT_SRC)/mutants.mk
 endif
@@ -463,7 +462,7 @@ $(BUILD)/assay-mutants: $(call mutant_obj,$(MUTANTS_HOST) $(if $(filter 1,$(CUDA
     $(CHEAT_O) $(HARNESS_O) $(FAMILY_O)
 $(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST)) $(call of_host,$(CHEAT_O) $(HARNESS_O) $(FAMILY_O))
 $(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(BUILD)/sources
-	$(call say,LD,$@)
+	$(call say,LD  ,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
 # A mutant is one object. What its files define for others is its own: the real ones are linked too.
@@ -476,8 +475,7 @@ $(BUILD)/mutants/%.o: $$(call mutant_parts,$$*)
 	$(Q)rm $@.new
 
 $(MUTANT_PARTS): $(BUILD)/mutants/obj/%.o: $(MUTANT_SRC)/$$(call mutant_name,$$*)/stamp tests/mutants/mutant.h $(BUILD)/flags
-	$(call say,MUT,$*)
-	@mkdir -p $(@D)
+	$(call say,MUT ,$*)
 	$(Q)$(if $(filter %.cu,$*),$(NVCC) $(call mutant_flags,$*) $(NVCCFLAGS_ALL),\
 	    $(CC) $(call mutant_flags,$*) $(CFLAGS_ALL) -Wno-unused-parameter) -MMD -MP -MF $(@:.o=.d) -c -o $@ $(call mutant_file,$*)
 
@@ -528,7 +526,7 @@ $(BUILD)/assay.pc $(BUILD)/assayConfigVersion.cmake: $(BUILD)/%: cmake/%.in VERS
 .PHONY: install
 install: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay.pc $(BUILD)/assayConfigVersion.cmake ## install below PREFIX (default /usr/local), inside DESTDIR
 	$(Q)set -e; $(foreach f,$(INSTALLED),install -D -m $(call field,$(f),4) $(call field,$(f),1) $(call installed_as,$(f));)
-	$(call say,INST,"$(DESTDIR)$(PREFIX)/bin/assay")
+	$(call say,INST,$(DESTDIR)$(PREFIX)/bin/assay)
 
 .PHONY: uninstall
 uninstall: ## remove what install put there
@@ -550,7 +548,7 @@ $(MODULE_O): CPPFLAGS_ALL += -isystem $(shell $(PYTHON) -c 'import sysconfig; pr
 
 # Of all symbols only the module's and those that shared objects call can be seen.
 $(BUILD)/_assay.abi3.so: $(MODULE_O) $(PARTS_O) $(FAMILY_O) $(BUILD)/sources harness/exports.list
-	$(call say,LD,$@)
+	$(call say,LD  ,$@)
 	$(Q)sed '1s/{/{ global: PyInit__assay;/; $$s/}/local: *; }/' harness/exports.list >$(BUILD)/module.map
 	$(Q)$(CC) -shared -Wl,--version-script=$(BUILD)/module.map $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
 
@@ -574,4 +572,6 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    while IFS='|' read -r target text; do printf '%-22s %s\n' "$$target" "$$text"; done
 
--include $(patsubst %.o,%.d,$(HARNESS_O) $(INJECT_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BUILD)/tests/main.c.o $(BENCH_O) $(FUZZ_O) $(MUTANT_PARTS) $(CHEAT_O) $(MODULE_O))
+OBJECTS = $(HARNESS_O) $(INJECT_O) $(FAMILY_O) $(FAULT_O) $(TEST_O) $(BUILD)/tests/main.c.o $(BENCH_O) $(FUZZ_O) \
+    $(MUTANT_PARTS) $(CHEAT_O) $(MODULE_O)
+-include $(OBJECTS:.o=.d)
