@@ -224,6 +224,9 @@ $(BUILD)/%.c.o: %.c $(BUILD)/flags
 	$(call say,CC  ,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(UNUSED) -MMD -MP -c -o $@ $<
 
+# Where C finds the C++ header that one of CUPTI's asks for.
+$(call obj,harness/device/cuda/counters_cuda.c): CPPFLAGS_ALL += -Iharness/device/cuda/lean
+
 $(BUILD)/%.cu.o: %.cu $(BUILD)/flags
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC) $(CPPFLAGS_ALL) $(NVCCFLAGS_ALL) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<

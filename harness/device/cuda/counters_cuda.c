@@ -1,22 +1,17 @@
 /*
- * counters.cu - calls CUPTI in this order:
+ * counters_cuda.c - calls CUPTI in this order:
  *
  *   counter availability   which counters this user may read on this GPU
  *   host object            metrics by name -> a config image (which hardware
  *                          counters in which pass)
  *   range profiler         config image -> counter data image, pass by pass
  *   evaluation             counter data image -> values, range by range
- *
- * In C++ because CUPTI's header of the host object includes a C++ header (CUDA 12.6 to 13.0);
- * there is no device code here.
  */
 #include "assay.h"
-extern "C" {
 #include "base/library.h"
 #include "device/cuda/counters.h"
 #include "device/cuda/cupti_library.h"
 #include "device/profile.h"
-}
 
 #if __has_include(<cupti_range_profiler.h>)
 
@@ -58,7 +53,7 @@ extern "C" {
     each(cuptiRangeProfilerGetCounterDataInfo)
 /* clang-format on */
 
-#define MEMBER(name) decltype(&::name) name;
+#define MEMBER(name) __typeof__(&name) name;
 struct api {
     EACH_CALL(MEMBER)
 };
@@ -178,8 +173,8 @@ static int make_config(struct counters *counters)
 static int current_context(CUcontext *context)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    auto get_current =
-        (decltype(&cuCtxGetCurrent))(driver ? dlsym(driver, "cuCtxGetCurrent") : NULL);
+    __typeof__(&cuCtxGetCurrent) get_current = NULL;
+    if (driver) *(void **)&get_current = dlsym(driver, "cuCtxGetCurrent");
     *context = NULL;
     bool found = get_current && get_current(context) == CUDA_SUCCESS && *context;
     if (driver) dlclose(driver);
@@ -355,8 +350,10 @@ void counters_unknown(const struct counters *counters, char *out, size_t size)
 
 #else /* no range profiler: nothing opens, so nothing else is called */
 
-int counters_open(struct counters **out, const char *const *, int, int, enum counters_range, int)
+int counters_open(struct counters **out, const char *const *names, int count, int device,
+                  enum counters_range range, int max_ranges)
 {
+    (void)names, (void)count, (void)device, (void)range, (void)max_ranges;
     *out = NULL;
     return assay_error("built without CUPTI's range profiler (CUDA 12.6 or later)");
 }
