@@ -68,10 +68,13 @@ PICFLAGS := $(if $(PIC),-fPIC -fno-semantic-interposition)
 # function in eight types, which takes a quarter of a small file's time.
 CPPFLAGS_ALL = $(if $(PIC),-DASSAY_NO_OBJECT) -D_DEFAULT_SOURCE -I. -Iharness -I$(BUILD) $(CPPFLAGS)
 # A trace needs lines and no more; CFLAGS="-O0 -g" is for a debugger. Under the sanitisers less is optimised
-# away before they look.
-# The rooms of harness/ that no kernel, check or statistic runs in are compiled sooner.
-SLOW_ROOMS = cmd doctor gate export report claims plot trace run show store suite object
-CFLAGS ?= $(if $(SANITIZE)$(filter $(SLOW_ROOMS:%=harness/%/%),$<),-O1,-O2) -g1
+# away before they look. The rooms of harness/ that no kernel, check or statistic runs in are compiled
+# sooner, as are the tests that compute little, and mutants; of what fuzzers are linked with, the rooms
+# that read none of their inputs.
+SLOW_ROOMS = $(if $(FUZZ),doctor gate judge measure plot report run show,\
+    cmd doctor gate export report claims plot trace run show store suite object)
+SLOW = $(filter $(SLOW_ROOMS:%=harness/%/%) $(BUILD)/mutants/%,$<)$(filter-out tests/kernels/%,$(filter tests/%.c,$<))
+CFLAGS ?= $(if $(SANITIZE),$(if $(SLOW),-O0,-O1),$(if $(SLOW),-O1,-O2)) -g1
 # No contraction: a reference in double must not change with the machine.
 CFLAGS_ALL = -std=c11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes $(FUZZED) \
     -ffp-contract=off $(PICFLAGS) $(SAN) $(CFLAGS)
