@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* qsort_r */
 #include "judge/fleet.h"
 
 #include <math.h>
