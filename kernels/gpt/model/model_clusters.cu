@@ -47,7 +47,6 @@ static __global__ void __launch_bounds__(CLUSTERS_THREADS, 1)
     /* Numbers behind the last channel, which the last stage of k has too, are zeros. */
     for (int i = (int)threadIdx.x; i < 8 * NT * args.narrow_row / 2; i += CLUSTERS_THREADS)
         narrow[i] = 0;
-    __syncthreads(); /* which racecheck knows; it does not know the cluster's */
     /* No weights come before the barriers of every block are there. */
     hopper_cluster_sync();
     if (warp == CLUSTERS_WARPS) {
