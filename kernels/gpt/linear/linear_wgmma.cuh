@@ -24,11 +24,11 @@
  * storing, which nothing hides. In turns the tensor cores go on with the next tile at once and are
  * busy for 95 % of the time with 192 columns.
  *
- * Tried for small k on an H200 and left out, 2026-11-28: every width from 64 to 256 in steps of 16 in
- * one kernel, clusters across as well as down, a warpgroup that begins some stages before the
+ * Tried for small k on an H200 and left out, 2026-11-28: every width from 64 to 256 in steps of 16
+ * in one kernel, clusters across as well as down, a warpgroup that begins some stages before the
  * other, and stores by warps in place of TMA. 1363 x 1728 x 448 took 7.5 us in 132 tiles of 144
- * columns, as with 192 (7.4; cublasLt 6.1), and what was to hide the stores cost 0.4 us more. With 64
- * columns 424 x 640 x 584 took 7.3 us, 4.8 by linear_swapped.cuh: what a block takes besides its
+ * columns, as with 192 (7.4; cublasLt 6.1), and what was to hide the stores cost 0.4 us more. With
+ * 64 columns 424 x 640 x 584 took 7.3 us, 4.8 by linear_swapped.cuh: what a block takes besides its
  * stages is what is too long, by 2 us.
  *
  * A producer and consumers in separate warpgroups, and persistent tiles, shared or in turns, are
