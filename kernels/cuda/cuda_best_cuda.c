@@ -90,19 +90,21 @@ static int add(struct best *best, const struct assay_call *call,
     return 0;
 }
 
+/* Where none is left the last one that was tried has said why. */
 static int list_candidates(struct best *best, const struct cuda_choice *choice,
                            const struct assay_call *call)
 {
+    bool tried = false;
     for (int i = 0; i <= CUDA_BEST_MOST; i++) {
         const struct assay_variant *variant = kernel(choice, i);
         if (!variant || !takes(variant, call->shape)) continue;
         if (i == CUDA_BEST_MOST && best->count > 0) continue;
         int status = add(best, call, variant);
         if (status) return status;
+        tried = true;
     }
-    if (best->count > 0) return 0;
-    (void)assay_error("this card has no kernel for this shape");
-    return ASSAY_SKIP;
+    if (!tried) (void)assay_error("this card has no kernel for this shape");
+    return best->count > 0 ? 0 : ASSAY_SKIP;
 }
 
 static int enqueue(const void *what, void *stream)
