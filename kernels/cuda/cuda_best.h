@@ -31,6 +31,31 @@ int cuda_best_setup(const struct cuda_choice *choice, struct assay_call *call);
 int cuda_best_launch(struct assay_call *call);
 void cuda_best_teardown(struct assay_call *call);
 
+/* Registers `best` of an operation: its name without quotes, the fallback, then the kernels. */
+#define CUDA_BEST(name_of_operation, name_of_fallback, ...)                                        \
+    static const struct cuda_choice choice_##name_of_operation = {                                 \
+        .operation = #name_of_operation, .kernels = {__VA_ARGS__}, .fallback = name_of_fallback};  \
+    static const char *supports_##name_of_operation(const struct assay_shape *shape)               \
+    {                                                                                              \
+        return cuda_best_refuses(&choice_##name_of_operation, shape);                              \
+    }                                                                                              \
+    static int setup_##name_of_operation(struct assay_call *call)                                  \
+    {                                                                                              \
+        return cuda_best_setup(&choice_##name_of_operation, call);                                 \
+    }                                                                                              \
+    static const struct assay_variant best_##name_of_operation = {                                 \
+        .operation = #name_of_operation,                                                           \
+        .name = "best",                                                                            \
+        .summary = "the fastest of our kernels, measured in setup",                                \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .supports = supports_##name_of_operation,                                                  \
+        .setup = setup_##name_of_operation,                                                        \
+        .launch = cuda_best_launch,                                                                \
+        .teardown = cuda_best_teardown,                                                            \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(best_##name_of_operation)
+
 #ifdef __cplusplus
 }
 #endif
