@@ -121,33 +121,38 @@ static double time_us(const struct stopwatch *watch, const struct cuda_work *wor
     return time_replays_us(watch, work, single_us);
 }
 
+static bool stopwatch_open(struct stopwatch *watch, void *stream)
+{
+    *watch = (struct stopwatch){.stream = stream};
+    return !cudaEventCreate(&watch->begin) && !cudaEventCreate(&watch->end);
+}
+
+/* Of a time that was not taken the error is cleared, for the next launch. */
+static double stopwatch_close(const struct stopwatch *watch, double us)
+{
+    if (watch->begin) cudaEventDestroy(watch->begin);
+    if (watch->end) cudaEventDestroy(watch->end);
+    if (isinf(us)) cudaGetLastError();
+    return us;
+}
+
 double cuda_graph_single_us(const struct cuda_work *work, void *stream)
 {
-    struct stopwatch watch = {stream, NULL, NULL};
+    struct stopwatch watch;
     cudaGraphExec_t graph = NULL;
     const struct cuda_work whole = {replay, &graph};
     double shortest = INFINITY;
-    if (cudaEventCreate(&watch.begin) || cudaEventCreate(&watch.end) ||
-        cuda_graph_record(&graph, work, 1) < 0)
-        goto out;
-    for (int i = 0; i < REPLAYS && replay(&graph, stream) == 0; i++)
-        shortest = fmin(shortest, time_once_us(&watch, &whole));
-out:
+    if (stopwatch_open(&watch, stream) && cuda_graph_record(&graph, work, 1) == 0)
+        for (int i = 0; i < REPLAYS && replay(&graph, stream) == 0; i++)
+            shortest = fmin(shortest, time_once_us(&watch, &whole));
     cuda_graph_release(graph);
-    if (watch.begin) cudaEventDestroy(watch.begin);
-    if (watch.end) cudaEventDestroy(watch.end);
-    if (isinf(shortest)) cudaGetLastError(); /* clears it, for the next launch */
-    return shortest;
+    return stopwatch_close(&watch, shortest);
 }
 
 double cuda_graph_time_us(const struct cuda_work *work, void *stream, double least_us)
 {
-    struct stopwatch watch = {stream, NULL, NULL};
+    struct stopwatch watch;
     double us = INFINITY;
-    if (!cudaEventCreate(&watch.begin) && !cudaEventCreate(&watch.end))
-        us = time_us(&watch, work, least_us);
-    if (watch.begin) cudaEventDestroy(watch.begin);
-    if (watch.end) cudaEventDestroy(watch.end);
-    if (isinf(us)) cudaGetLastError(); /* clears it, for the next launch */
-    return us;
+    if (stopwatch_open(&watch, stream)) us = time_us(&watch, work, least_us);
+    return stopwatch_close(&watch, us);
 }

@@ -13,12 +13,17 @@ defined=$(echo "$sources" | xargs awk "{ sub(/^extern \"C\" /, \"\") } /^[a-z]/ 
     sort -u)
 offered=$(join <(echo "$declared") <(echo "$defined"))
 
-# The text of a file and of the device code that it includes.
+# The text of a file, of the device code that it includes, and of macros of several lines in its headers.
 text() {
     local header path
     cat "$1"
-    for header in $(sed -n 's/^#include "\(.*\.cuh\)".*/\1/p' "$1"); do
-        for path in "$(dirname "$1")/$header" "$header"; do [ ! -f "$path" ] || text "$path"; done
+    for header in $(sed -n 's/^#include "\(.*h\)".*/\1/p' "$1"); do
+        for path in "$(dirname "$1")/$header" "$header"; do
+            case $path in
+            *.cuh) [ ! -f "$path" ] || text "$path" ;;
+            *) [ ! -f "$path" ] || sed -n '/\\$/p' "$path" ;;
+            esac
+        done
     done
 }
 
