@@ -9,16 +9,18 @@
 
 #include "assay.h"
 
-/* Make space for element number `count` in an array that only this function has grown, and may
- * move. NULL when out of memory; the old array is then still valid. */
+/* Make space for element number `count` in an array that only this function has grown.
+ * Returns the array, which may have moved; NULL when out of memory, and then the old
+ * array is still valid. */
 static inline void *grow_by_one(void *array, int count, size_t size)
 {
     if (count & (count - 1)) return array;
     return realloc(array, (count ? 2 * (size_t)count : 1) * size);
 }
 
-/* Append an element of zeros. `list` points to the array's pointer, *count is one more then. NULL
- * with assay_error("out of memory for WHAT"), and nothing has changed. */
+/* Append an element of zeros. `list` points to the array's pointer, *count is one more then.
+ * Returns the element; NULL with assay_error("out of memory for WHAT"), and then nothing has
+ * changed. */
 static inline void *grow_add(void *list, int *count, size_t size, const char *what)
 {
     void *array;

@@ -52,7 +52,8 @@ int library_bind(void *library, const struct library_symbol *symbols, int count,
         if (!function && symbols[i].older) function = dlsym(library, symbols[i].older);
         if (!function && !symbols[i].is_optional)
             return assay_error("it has no function %s", symbols[i].name);
-        /* ISO C converts no object pointer to a function's; by POSIX the bits are the same. */
+        /* ISO C has no conversion from an object pointer to a function's; POSIX
+         * promises that the bits are the same. */
         memcpy((char *)table + symbols[i].offset, &function, sizeof function);
     }
     return 0;

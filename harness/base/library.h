@@ -15,9 +15,10 @@ struct library_symbol {
     bool is_optional;  /* left NULL where the library lacks it */
 };
 
-/* Open the first library that loads: each name by the loader's own search path, then each in each
- * folder that matches a glob in `patterns` (NULL: none). Both lists end with NULL. NULL where none
- * loads, with the loader's message for the first name in assay_error. Close with dlclose. */
+/* Open the first library that loads: each name by the loader's own search path, then
+ * each name in each folder that matches a glob in `patterns` (NULL: none). Both lists end with
+ * NULL. Returns NULL when none loads; assay_last_error then has the loader's message for the first
+ * name. Close with dlclose. */
 void *library_open(const char *const *names, const char *const *patterns);
 
 /* Fill `table`. -1 with assay_error when a required function is missing. */

@@ -29,8 +29,9 @@ struct process_start {
 int process_start(const struct process_start *start, pid_t *pid);
 
 /* Run a program, whose name without a slash is looked for in PATH, to its end, with nothing to
- * read. *text, for free(3), is its standard output, `with_errors` also its standard error, which
- * else goes nowhere; *status is as waitpid(2) has it. 0, or an errno, and then *text is NULL. */
+ * read. *text, for free(3), is what it wrote to standard output, and with `with_errors` to standard
+ * error too, which else goes nowhere; *status is as waitpid(2) has it. Returns 0, or an errno, and
+ * then *text is NULL. */
 int process_output(const char *const *argv, bool with_errors, char **text, int *status);
 
 /* Whether it has ended; its status is still there to be read. */
@@ -43,8 +44,9 @@ int process_end(pid_t pid);
 /* How it ended, from its status: "signal 11, Segmentation fault"; "exit status 1". */
 void process_describe(int status, char *how, size_t size);
 
-/* The command that starts this program again, with these arguments (ended by NULL) behind it:
- * writes its argv and returns its program, both for process_start. NULL: there is no room. */
+/* The command that starts this program again, with these arguments (a list ended by NULL) behind
+ * it: writes its argv and returns its program, both for process_start. NULL where there is no room
+ * for all of them. */
 enum { PROCESS_SELF_MOST = 64 };
 const char *process_self(const char *const *arguments, const char *argv[PROCESS_SELF_MOST]);
 

@@ -35,10 +35,11 @@ double stats_quantile_sorted(const double *sorted, int count, double q)
     return sorted[below] + part * (sorted[below + 1] - sorted[below]);
 }
 
-/* Sum the weights of Binomial(count, 1/2) from the middle down, in units of the largest, until the
- * sum reaches `enough` or they are negligible; *reached is where it stopped. It is one half of a
- * symmetric distribution; the middle weight of an even count belongs half to either side. From the
- * middle it takes about sqrt(count) steps and cannot underflow. */
+/* Sum the weights of Binomial(count, 1/2) from the middle down, in units of the largest
+ * weight, until the sum reaches `enough` or the weights are negligible; *reached is where
+ * it stopped. The distribution is symmetric, so this is one half of it; the middle weight
+ * of an even count belongs half to either side. Starting in the middle takes about
+ * sqrt(count) steps and cannot underflow. */
 static double half_binomial(int count, double enough, int *reached)
 {
     int k = count / 2;

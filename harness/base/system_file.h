@@ -13,6 +13,7 @@ enum { SYSTEM_FILE_START = 16384 }; /* bytes that are enough to find what is loo
  * lists and tables) become newlines. False and "" when it cannot be read. */
 bool system_file_read(const char *root, const char *path, char *text, size_t size);
 
-/* The name of the path's file system ("NFS") if several hosts may share it; NULL: not, or unknown.
- * FUSE counts as shared: it does not say whether it is local. */
+/* The name of the path's file system ("NFS") if several hosts may share it; NULL if not,
+ * or if unknown. FUSE counts as shared: its file systems do not say whether they are
+ * local. */
 const char *system_disk_shared(const char *path);

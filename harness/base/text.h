@@ -21,9 +21,10 @@ const char *text_begins(const char *text, const char *beginning);
 /* The part of a path behind its last slash, which begins where its folder ends. */
 const char *text_file_name(const char *path);
 
-/* The one of `words` nearest to `word`, for "did you mean"; NULL: none is near. The edit distance
- * (Damerau, CACM 7(3), 1964) may be at most a third of the longer word; case is ignored; the first
- * of equals wins. */
+/* The one of `words` nearest to `word`, for "did you mean"; NULL when none is near.
+ * The edit distance (insert, delete, replace, swap neighbours: Damerau, CACM 7(3),
+ * 1964) may be at most a third of the longer word; case is ignored; the first of
+ * equals wins. */
 const char *text_nearest(const char *word, const char *const *words, int count);
 
 /* " (did you mean 'x'?)" with the nearest; else " (LEADa, b, c)" of all words, or "" where `lead`

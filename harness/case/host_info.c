@@ -14,7 +14,8 @@
 #include "base/text.h"
 #include "case/run_record.h"
 
-/* Behind `key` and its separators on the first line that begins so, without quotes; "": none. */
+/* The text after `key` and its separators on the first line that starts with `key`,
+ * without quotes. "" when no line does. */
 static void value_of(const char *text, const char *key, char *out, size_t size)
 {
     out[0] = '\0';

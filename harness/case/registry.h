@@ -18,9 +18,10 @@ struct assay_object registry_object(const struct assay_operation *const *operati
                                     int operation_count,
                                     const struct assay_variant *const *variants, int variant_count);
 
-/* Add what an object brings, once; `origin` is its name in messages. -1 with assay_error, and
- * nothing is added: another version of assay.h, a name that is taken (which says by whom), or what
- * registry_check refuses. Lists that were had before are not valid any more. */
+/* Add what an object brings; `origin` is its name in messages. Added once, however often it is
+ * asked for. -1 with assay_error, and nothing is added: another version of assay.h, a name that is
+ * taken (which says by whom), or what registry_check refuses. Lists that were had before are not
+ * valid any more. */
 int registry_add(const struct assay_object *object, const char *origin);
 
 /* Whether anything was added. */

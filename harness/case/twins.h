@@ -25,8 +25,9 @@ enum { TWIN_FIRST_TURNS = 16, TWIN_MOST_TURNS = 16384, TWIN_LOOKS = 12 };
 /* Split "x@base" into "x" and TWIN_BASE; -1: it is no twin's name, and `plain` is all of it. */
 int twin_split(const char *name, char plain[ASSAY_MAX_NAME]);
 
-/* Add all variants of an object as twins, with the operations that it brings, else the registry's.
- * -1 with assay_error, and nothing is added: as registry_add, but names may be taken. */
+/* Add all variants of an object as twins. Their operations are those that it brings, else those of
+ * the registry. -1 with assay_error, and nothing is added: as registry_add says, but that names may
+ * be taken. */
 int twins_add(const struct assay_object *object, enum twin twin, const char *origin);
 
 /* The twin of a variant; NULL: none. */

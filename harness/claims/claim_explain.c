@@ -69,7 +69,8 @@ static void say_size(struct claim_finding *finding)
         say(finding, x->mid < none ? "the other way round" : "not the claimed size");
 }
 
-/* Where a side waits for the device inside its launch, only the host's clock can time it. */
+/* Where one of the sides waits for the device inside its launch, only the host's clock can
+ * time it. */
 static void say_clock(struct claim_finding *finding)
 {
     const struct case_result *more = &finding->row[CLAIM_MORE]->result;

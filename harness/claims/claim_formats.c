@@ -1,5 +1,6 @@
 /* claim_formats.c - a ledger as a table (a line of figures per claim, and below it what was said
- * and why the verdict), as Markdown (a table per document) and as one JSON document. */
+ * and why the verdict), as Markdown (a table per document) and as one JSON document. The names in
+ * JSON are a public contract: format 1 may gain members, and never loses or changes one. */
 #include <math.h>
 #include <string.h>
 

@@ -8,7 +8,8 @@
 #include "suite/plan.h"
 #include "suite/suite_file.h"
 
-/* Of the distance from 1: "7-8x" is said of 6.4 too; at the least what two decimals hide. */
+/* Of the distance from 1: "7-8x" is said of 6.4 and of 8.7 too; at the least
+ * what two decimals hide. */
 static const double SLACK = 0.1, LEAST_SLACK = 0.005;
 
 /* Away from 1 at both ends: a range above 1 gets a lower start and a higher end. */
@@ -80,7 +81,8 @@ static const struct view_row *row_of(const struct view *view, const struct claim
     return found;
 }
 
-/* How far a run goes for a claim: 0 nothing, 1 some of its cases, 2 all, 3 all of them ok. */
+/* How far a run goes for a claim: 0 nothing, 1 some of its cases, 2 all of them,
+ * 3 all of them ok. */
 static int look(struct claim_finding *finding, const struct view *view)
 {
     int sides = 0, there = 0, ok = 0;

@@ -24,7 +24,8 @@ static int check(void *given)
     return arguments->format ? 0 : -1;
 }
 
-/* `in` itself when it is a file, else a copy that can be read again. NULL with assay_error. */
+/* A stream that can be read from its start again, with all that `in` has: `in`
+ * itself when it is a file. NULL with assay_error. */
 static FILE *seekable(FILE *in, const char *name)
 {
     if (fseek(in, 0, SEEK_CUR) == 0) return in;

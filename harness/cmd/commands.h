@@ -179,9 +179,10 @@ int command_run(const struct command *command, int argc, char **argv);
 /* The command of this name; NULL with assay_error, which suggests one, when there is none. */
 const struct command *command_find(const char *name, bool hidden_too);
 
-/* `assay complete WORD...` for the shells' scripts (completions/): print, one per line, what may
- * stand for the last word ("": still to come); the first is the program. ":files" stands for the
- * names of files. What cannot be had (no database yet) is left out in silence. */
+/* `assay complete WORD...`, which the shells' scripts (completions/) ask: print, one per line, what
+ * may stand for the last word ("" when it is still to come); the first is the program. The line
+ * ":files" stands for the names of files. Names that cannot be had (no database yet) are left out
+ * in silence. */
 int complete_command(int argc, char **argv);
 
 /* Take each file that was given ("-" is standard input) into the database, once all are known to be

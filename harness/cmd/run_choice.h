@@ -26,8 +26,9 @@ int run_choice_no_case(const struct given *given, const char *id, const char *fi
 void run_choice_say_next(const struct stored_run *run, const char *spec, const char *db,
                          bool had_best);
 
-/* Compare two runs, by the noise floors that their databases know (options->noise is not looked at;
- * NULL: none) and the candidate's acks. comparison_release frees; -1 with assay_error. */
+/* Compare two runs, by the noise floors that their databases know (options->noise is not
+ * looked at; NULL: none) and what the candidate's has acknowledged. comparison_release frees; -1
+ * with assay_error. */
 int run_choice_compare(struct comparison *comparison, const char *base, const char *candidate,
                        const char *db, const struct compare_options *options);
 

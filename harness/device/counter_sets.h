@@ -48,8 +48,9 @@ const char *counter_unit_name(enum counter_unit unit);
 /* Write the value with its unit: "91.2 %", "250 MB", "-" for NAN. */
 void counter_text(char *out, size_t size, enum counter_unit unit, double value);
 
-/* A list with commas of sets (default, memory, compute, stalls, work, all, none) and of metrics by
- * NVIDIA's names; NULL: default. Writes each once. How many, or -1 with assay_error. */
+/* Parse a comma-separated list of sets (default, memory, compute, stalls, work, all, none) and
+ * metrics by NVIDIA's names; NULL: default. Writes each metric once and returns how many,
+ * or -1 with assay_error. */
 int counter_list(const char *list, char out[PROFILE_MAX_COUNTERS][PROFILE_MAX_METRIC]);
 
 /* The names of the sets, for messages: "default, memory, ...". */

@@ -47,8 +47,9 @@ struct block {
     int count;       /* samples wanted */
     double hold_ns;  /* occupy the stream this long first, so that the host enqueues ahead */
     bool no_warm_up; /* omit the untimed launch before the samples of a hot block */
-    /* Sample i is of turn[i], by the clock of `variant`, which takes the launch that warms up; the
-     * totals have no wall time, and code_seen stays. NULL: all are of `variant`. */
+    /* Sample i is of turn[i], all with the clock of `variant`, which takes the launch that warms
+     * up; the totals have no wall time, and code_seen stays as it is. NULL: all are of `variant`.
+     */
     const struct block_turn *turn;
     bool by_pairs; /* with turns: time by event pairs, as code_seen.stretched says of one of them */
 };
@@ -152,8 +153,9 @@ struct device_ops {
      * activity records are lost, the profile has none. NULL: not supported. */
     int (*profile)(struct device *device, const struct block *block, struct profile *profile);
 
-    /* Add to the fingerprint what was enqueued since the last step, and is done. NULL: the times
-     * are made by the host's code, and that is all that counts. */
+    /* Add to the fingerprint what was enqueued since the last step, which is done by then. NULL:
+     * the times of the device's variants are made by the host's code, and that is all that counts.
+     */
     int (*trace)(struct device *device, enum trace_step step, const struct assay_variant *variant,
                  struct fingerprint *print);
 };
@@ -167,7 +169,8 @@ void code_seen_clear(struct code_seen *code);
 double device_wall_s(struct device *device);
 
 /* Which of `count` GPUs a spec that names none means: *index, from 0. A process that sees one takes
- * it: launchers show each rank its own. 0, or DEVICE_DENIED with assay_error. */
+ * it, whatever its number: launchers show each rank its own. 0, or DEVICE_DENIED with assay_error.
+ */
 int device_pick(const struct device_options *options, int count, int *index);
 
 /* Which GPUs a spec means: any one ("cuda", "auto", "sim:gpus=4"), the one that it names ("cuda:1",

@@ -36,9 +36,10 @@ bool kernel_image_is_file(const char *path);
  * happens. -1 with assay_error. */
 int kernel_image_read(struct kernel_image *image, char *bytes, size_t size);
 
-/* Read a file; a .cu file is compiled for `arch` ("sm_90a", "compute_80" for PTX) with `options` of
- * NVRTC, blanks between them. `kernel` is the one that is wanted: an instance of a template is
- * made. The compiler speaks to standard error; its first error goes into assay_error. */
+/* Read a file; of a .cu file the source is read and compiled. `arch`: "sm_90a", or "compute_80" for
+ * PTX. `options` are NVRTC's, with blanks between them. `kernel` is the one that is wanted, so that
+ * an instance of a template is made. What the compiler says goes to standard error, and the first
+ * error into assay_error. */
 int kernel_image_open(struct kernel_image *image, const char *path, const char *arch,
                       const char *options, const char *kernel);
 void kernel_image_release(struct kernel_image *image);

@@ -19,7 +19,8 @@ void nvml_close(void);
  * Fields that cannot be read are left unchanged. */
 void nvml_describe(struct device_info *info);
 
-/* Unreadable fields are NAN (clock_reasons 0). Newer cards report power as of one second. */
+/* Read the current state. Unreadable fields are NAN (clock_reasons 0). Newer cards report
+ * power as an average over one second. */
 void nvml_state(struct device_state *state);
 
 /* Its link is at its full generation only while it works, or shortly after. */

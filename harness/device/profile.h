@@ -47,8 +47,9 @@ struct profile {
 
 void profile_init(struct profile *profile);
 
-/* Sum up the records of one launch, sorted by start. `name` writes the readable name of a kernel;
- * places[i] is the index in `kernels` of record i, -1: it did not fit. Pure. */
+/* Sum up the records of one launch, which are sorted by start. `name` writes the readable
+ * name of a kernel; places[i] becomes the index in `kernels` of record i, -1 if it did
+ * not fit. Pure. */
 void profile_take_records(struct profile *profile, const struct cupti_record *records, int count,
                           void (*name)(const char *mangled, char *out, size_t size), int *places);
 

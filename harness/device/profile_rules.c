@@ -7,10 +7,11 @@
 #include "device/counter_sets.h"
 #include "device/profile_rules.h"
 
-/* docs/profile.md gives the reasons. A unit above BUSY has no reserve that a kernel could rely on
- * (DRAM reaches about 88 % of its peak); one below IDLE is not the limit, both as in Nsight
- * Compute. LAUNCH is twice what a copy takes beside bytes over bandwidth: of anything shorter, more
- * than half is launch overhead. */
+/* Thresholds of the rules; docs/profile.md gives the reasons. A unit above BUSY has no
+ * reserve that a kernel could rely on (DRAM itself reaches about 88 % of its peak); a unit
+ * below IDLE is not the limit. Nsight Compute uses the same two thresholds. LAUNCH is
+ * twice the time that a copy takes in addition to bytes over bandwidth: in anything
+ * shorter, more than half is launch overhead. */
 static const double BUSY_PCT = 80, IDLE_PCT = 60, LAUNCH_NS = 2200;
 
 struct figures {

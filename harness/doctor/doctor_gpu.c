@@ -7,7 +7,8 @@
 #include "device/nvml.h"
 #include "doctor/doctor.h"
 
-/* The oldest driver for a major version of CUDA (NVIDIA, "Minor Version Compatibility"). */
+/* The oldest driver that runs programs built with this major version of CUDA (NVIDIA, CUDA
+ * Compatibility, "Minor Version Compatibility"). */
 static const struct {
     int cuda, driver;
 } oldest_drivers[] = {{11, 450}, {12, 525}, {13, 580}};
@@ -74,7 +75,8 @@ static void judge_gpu(const struct doctor_facts *facts, struct doctor_finding *f
 
 /* ------------------------------------------------------------ measuring -- */
 
-/* A remedy, by a word in the message of what is lost; the last, without one, is the default. */
+/* A remedy, chosen by a word in the device's message about what is lost; the last one,
+ * without a word, is the default. */
 struct loss {
     const char *word, *remedy;
 };

@@ -82,7 +82,8 @@ static bool has_time_for_another(const struct calibrating *calibrating)
     return clock_s() - calibrating->start_s + pair_s <= limit_s;
 }
 
-/* Pairs up to `full`, or to the limit. GATE_MADE, or the exit code of a failure. */
+/* Pairs up to `full`, the end of the block. GATE_MADE, also where the limit came before, or the
+ * exit code of a failure. */
 static int fill_block(struct calibrating *calibrating, int full)
 {
     struct calibration *made = calibrating->made;

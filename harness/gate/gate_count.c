@@ -1,4 +1,5 @@
-/* gate_count.c - a gate by what launches count: one of each program, more of what differs. */
+/* gate_count.c - a gate by what launches count: one of each program, and more of what differs.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -66,7 +66,8 @@ static bool add_wanted(const struct gate_run *run, char filter[GATE_FILTER], nam
     return filter[0] != '\0';
 }
 
-/* An older build takes a shape for a part of the variant's name, and plans nothing. */
+/* An older build takes a shape for a part of the variant's name, and plans nothing. Both sides
+ * have to measure the same. */
 static bool both_plan(const struct gate_run *run, const char *filter)
 {
     for (int arm = ARM_BASE; arm <= ARM_CANDIDATE; arm++) {

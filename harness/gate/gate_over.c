@@ -51,7 +51,8 @@ static int proven_on(const struct entry *entries, int count)
     return proven;
 }
 
-/* One node is enough for it: it lost the case, or proved it; or too few have a ratio. */
+/* The verdict that one node is enough for: it lost the case there, or proved it; or there are too
+ * few with a ratio. */
 static void settle(const struct over *over, struct comparison_row *row, const struct entry *entries,
                    int count)
 {

@@ -97,7 +97,8 @@ static struct member *member_of(struct over *over, const struct gate_node *node)
     return grow_add(&over->members, &over->count, sizeof *over->members, "the gates of nodes");
 }
 
-/* The newest counts; of two copies of one gate that which is whole. */
+/* The newest counts; of two copies of one gate that which is whole: the other was made meanwhile.
+ */
 static int take_node(const struct gate_node *node, void *context)
 {
     struct over *over = context;

@@ -67,7 +67,8 @@ static bool any_failed(const struct timings *pass)
     return failed;
 }
 
-/* One after the other: a device may lack room for both, or take one program only. */
+/* One after the other, since a device may have no room for both at a time, or take one program
+ * only. */
 static enum launch_end pass_apart(const struct program_call calls[ARM_NULL],
                                   struct fingerprints prints[ARM_NULL],
                                   struct timings about[ARM_NULL])

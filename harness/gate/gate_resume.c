@@ -1,4 +1,5 @@
-/* gate_resume.c - launches of a gate or calibration that was interrupted, found by their labels. */
+/* gate_resume.c - the launches of a gate or a calibration that was interrupted, found again by
+ * their labels. */
 #include <string.h>
 
 #include "gate/gate_run_state.h"
@@ -22,7 +23,8 @@ static bool is_there(const struct timings *launch)
 
 /* ------------------------------------------------------------- conditions -- */
 
-/* Whether device, driver and clock are those of the first launch. 1, 0; -1 with assay_error. */
+/* Whether a launch is of the device, driver and clock of those before it; the first one says which
+ * these are. 1: yes, 0: no, -1 with assay_error. */
 static int is_same_device(struct gate_run *run, const char *launch_id)
 {
     char key[STORE_ID];
@@ -128,7 +130,8 @@ static int check_options(const struct gate_run *run, enum arm arm, const struct 
 
 /* ------------------------------------------------------------------ rounds -- */
 
-/* The stored launch of an arm. 1: found, 0: none of this device, driver and clock, -1: reported. */
+/* The stored launch of an arm. 1: found, 0: there is none, or it is of another device, driver
+ * or clock than those before it; -1 with assay_error. */
 static int find_launch(struct gate_run *run, enum arm arm, int round, struct timings *timings)
 {
     char label[GATE_LABEL], id[STORE_ID];
@@ -172,7 +175,8 @@ static bool has_what_is_wanted(const struct gate_run *run, const struct timings 
     return true;
 }
 
-/* Launches of a round that was made anew follow each other in its order, or are of two attempts. */
+/* Launches of a round that was interrupted and made anew follow each other in the order of the
+ * round, or they are of two attempts. */
 static bool is_in_order(const struct gate_run *run, int round, const struct stored_round *stored)
 {
     const char *before = run->taken_until;

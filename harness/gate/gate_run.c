@@ -9,7 +9,8 @@ int gate_refuse_all(const char *device)
     return assay_error("launches are compared on one GPU, not on --device %s", device);
 }
 
-/* Rounds [from, to): what is stored is taken, the rest is launched. */
+/* Rounds [from, to): those that are stored are taken from there, the rest is launched. Where all
+ * are stored the programs are not asked which filters they know. */
 static int measure(struct gate_run *run, int from, int to)
 {
     char wanted[GATE_FILTER];

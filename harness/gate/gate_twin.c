@@ -91,7 +91,8 @@ static int read_plan(const struct program_call *call, char **plan)
     return *plan ? 0 : assay_error("the plan of %s cannot be read", call->program);
 }
 
-/* What a build would measure and `plan` lacks would be lost unseen. A count has no slash. */
+/* What a build would measure and `plan` has not would be lost unseen. A count stands behind the
+ * cases, without a slash. */
 static int check_plan(const struct gate_run *run, enum arm arm, const char *plan)
 {
     struct program_call call = gate_call(run, arm, 0, run->filter);
@@ -106,7 +107,8 @@ static int check_plan(const struct gate_run *run, enum arm arm, const char *plan
     return status;
 }
 
-/* Where a build's own suite has more than this program's, the builds have to be launched. */
+/* The twins' suite is this program's: where a build's own has more, the builds have to be launched.
+ */
 static int check_plans(const struct gate_run *run, const struct twin_objects *objects)
 {
     struct program_call call = gate_call(run, ARM_CANDIDATE, 0, run->filter);
@@ -205,7 +207,8 @@ static int measure(struct gate_run *run, struct twin_objects *objects, char id[S
 
 /* Processes in which a change must be seen besides, the same way and beyond the floor. */
 enum { CONFIRMS = 4 };
-/* Beyond it none is needed: copies of one code were off by 2.9 % at most (485 pairs, H200). */
+/* What is changed by more needs none: copies of the same code were off by 2.9 % at most, in 485
+ * pairs on H200s. */
 static const double BEYOND_PLACE = 0.05;
 
 static bool may_be_place(const struct comparison_row *row)
@@ -236,7 +239,8 @@ static int count_doubtful(const struct comparison *first)
     return count;
 }
 
-/* What of `first` is doubtful is measured again; everything, where a filter cannot name it. */
+/* What is measured once more: what of `first` is doubtful or, where a filter cannot name all of
+ * that, everything. */
 static const char *doubtful(const struct gate_run *run, const struct comparison *first,
                             char filter[GATE_FILTER])
 {
@@ -269,7 +273,8 @@ static int confirm_once(struct gate_run *run, const struct twin_objects *objects
     return 0;
 }
 
-/* Whether changes are of the code, and not of where its copies lay in that one process. */
+/* Whether changes are those of the code, and not of where its copies lay in that one process. 0, or
+ * -1 with assay_error. */
 static int confirm(struct gate_run *run, const struct twin_objects *objects, const char *id,
                    enum launch_end *end)
 {

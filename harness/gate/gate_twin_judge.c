@@ -80,7 +80,8 @@ static const struct case_result *result_of(const struct stored_run *stored,
     return NULL;
 }
 
-/* How many turns: sample i is of turn i, but those of the last round were not shuffled. */
+/* How many turns there are: sample i is of turn i, and those of the last round were not shuffled.
+ */
 static int turns_of(const struct case_result *result)
 {
     const struct samples *samples = &result->samples;

@@ -208,7 +208,8 @@ static int find_run(const char *database, const char *label, char id[STORE_ID])
     return found == 1 ? 0 : -1;
 }
 
-/* Whether a failing exit code is about rows that are there; else they are no evidence. */
+/* Whether an exit code other than 0 is about rows that are there to be judged. What else failed
+ * is not known, so rows that look clean beside it are no evidence. */
 static enum launch_end explain_end(const struct program_call *call, int code, struct store *store,
                                    const char *id)
 {

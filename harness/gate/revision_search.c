@@ -13,7 +13,8 @@
 
 enum { MOST_SAID = 1 << 16, MOST_ARGUMENTS = 12 };
 
-/* Run git with these words and keep what it says, on either stream. Its exit status, or -1. */
+/* Run git with these words (ended by NULL) and keep what it says, on either stream. Its exit
+ * status, or -1 with assay_error. */
 static int git(const char *const *words, char *said, size_t size)
 {
     const char *argv[MOST_ARGUMENTS + 2] = {"git"};

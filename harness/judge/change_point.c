@@ -38,7 +38,8 @@ static void span_init(struct span *span, const double *values, int count)
     }
 }
 
-/* The energy statistic of `left` points before and `right` after, from sums of distances. */
+/* The energy statistic of `left` points before and `right` after, from the sums
+ * of distances between the two sides and within each. */
 static double energy(int left, int right, double between, double within_left, double within_right)
 {
     double m = left, n = right;
@@ -47,7 +48,8 @@ static double energy(int left, int right, double between, double within_left, do
     return m * n / (m + n) * distance;
 }
 
-/* The best split in the given order: points move to the left side, sums are updated. */
+/* The best split of the points in the given order. Points move to the left side one by
+ * one, and the sums of distances are updated. */
 static struct change best_split(const struct span *span, const int *order)
 {
     struct change best = {.statistic = -INFINITY};
@@ -194,7 +196,8 @@ static void search_windows(struct candidates *candidates, const struct part *par
     }
 }
 
-/* Points about a candidate up to its neighbours: a window, half to each side if they suffice. */
+/* The points about a candidate, up to its neighbours: a window, and half of it to each side where
+ * there are so many. */
 static void about(const struct candidates *candidates, int i, const struct part *part, int *from,
                   int *to)
 {

@@ -9,7 +9,8 @@
 static const double SAME_STEP_NS = 2.5;
 /* Below this share of the time two steps are fine enough for medians. */
 static const double COARSE = 0.005;
-/* What trimming a tenth leaves of a step: a reading that is as rare is lost. At each end. */
+/* What trimming a tenth at each end leaves of a step: a reading that is as rare is lost. On each
+ * side, so twice. */
 static const double DITHERED_STEPS = 0.2;
 
 struct clock_steps clock_steps_of(double *time_ns, int count)

@@ -8,7 +8,8 @@
 #include "judge/compare_parts.h"
 #include "judge/gate_stats.h"
 
-/* The first difference of any launch from the base's first; each case's, where GPUs divide. */
+/* The first difference of any launch from the first one of the base; of a run that GPUs divided, it
+ * is found for each case (compare_difference). */
 static void find_difference(struct comparing *comparing)
 {
     const struct stored_run *base = &comparing->base->run, *candidate = &comparing->candidate->run;
@@ -131,7 +132,8 @@ static void take_back(struct comparison_row *row)
     comparison_row_doubt(row);
 }
 
-/* Judge one direction by Benjamini-Hochberg; no case is both slower and faster. How many tests. */
+/* Judge one direction by Benjamini-Hochberg. Only the direction with the smaller p-value may be
+ * found, so that no case is both slower and faster, whatever the rate. Returns how many tests. */
 static int judge_side(struct comparison *comparison, enum verdict found, double rate,
                       struct hypothesis *family)
 {

@@ -96,7 +96,8 @@ static int lost_rounds(const struct side_figures *side, const struct side_figure
     return lost;
 }
 
-/* Launches in which a side should have a row and has none: lost there, or in those of `other`. */
+/* Number of launches in which a side should have a row and has none: those that lost it, and those
+ * in which `other` has one. */
 static int absent_rounds(const struct side_figures *side, const struct timings *timings,
                          const struct side_figures *other)
 {
@@ -124,14 +125,16 @@ static bool mostly_noisy(const struct side_figures *side, double most_spread)
     int count = 0;
     for (int i = 0; i < side->count; i++) {
         const struct timing *row = &side->rows[i];
-        /* The ends of a median's interval lie on steps of the clock: no noise. */
+        /* The ends of a median's interval lie on steps of the clock, which says nothing of noise.
+         */
         double most = fmax(most_spread, WHOLE_STEPS * row->steps.step_ns / row->time_ns);
         count += interval_spread(row->time_ns, row->lo_ns, row->hi_ns) > most;
     }
     return count > 0 && 2 * count >= side->count;
 }
 
-/* Why a side is noisy, by all launches of its run, so that one cause has the same words. */
+/* What was seen of a side that is noisy; the launches are all of its run's, so that cases with one
+ * cause say it in the same words. */
 static void find_noise(struct comparison_row *row, const struct timings *timings,
                        const struct side_figures *side)
 {
@@ -180,7 +183,8 @@ static bool is_same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* A case that the candidate redefines, in any launch, cannot be compared. VERDICTS: the same. */
+/* A case that the candidate makes another one, in any launch, cannot be compared by its doing.
+ * VERDICTS: it is the same. */
 static enum verdict of_redefined(struct comparison_row *row, const struct side_figures *base,
                                  const struct side_figures *candidate)
 {
@@ -241,7 +245,8 @@ static enum verdict without_ratio(struct comparison_row *row, const struct compa
 
 /* ----------------------------------------------------------------- tags -- */
 
-/* Two groups: two launches each, a gap of 1 %, and three times as wide as either group. */
+/* The widest gap separates two groups if each has two launches or more, the gap is at least
+ * one per cent, and it is more than three times as wide as either group. */
 bool is_bimodal(double *logs, int count)
 {
     int at = 0;
@@ -307,7 +312,8 @@ static bool clock_is_steady(const struct comparing *comparing, const struct side
     return most > 0 && most <= least * (1 + STEADY_CLOCK);
 }
 
-/* The strictest threshold of a side's launches; `otherwise` where a suite says none that it may. */
+/* What the suite of a side says: the strictest of its launches, `otherwise` where one says nothing
+ * or what no suite may say. */
 static double threshold_of_side(const struct side_figures *side, double otherwise)
 {
     double strictest = INFINITY;

@@ -151,7 +151,8 @@ static bool is_share(const struct comparison_row *row)
     return row->metric && strcmp(row->metric, "share") == 0;
 }
 
-/* Of the `count` rows of one operation; until the end `ratio` is the sum of logarithms. */
+/* Of the rows of one operation, which are `count` from here; until the end `ratio` holds the sum
+ * of logarithms. */
 static void fill_family(struct comparison_family *family, const struct comparison_row *rows,
                         int count)
 {
@@ -190,7 +191,8 @@ static int make_families(struct comparison *comparison)
     return 0;
 }
 
-/* Set names_place: whether a variant ran on host and on CUDA. Rows are ordered by variant. */
+/* Set names_place of every row, whether its variant ran on host and on CUDA; they are ordered by
+ * variant. */
 static void mark_places(struct comparison_row *rows, int count)
 {
     for (int begin = 0, end = 0; begin < count;) {

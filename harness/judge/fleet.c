@@ -89,7 +89,8 @@ static double card_median(const struct fleet_value *values, int count, bool of_c
     return stats_median(scratch, kept);
 }
 
-/* What the cards of one cohort have in one case, each card against their median. */
+/* What the cards of one cohort have in one case, each card against their median. `sign`: -1 where
+ * more is better. */
 static void hold_against(struct aways *aways, const struct fleet_value *values, int count,
                          bool of_clock, double *scratch)
 {
@@ -183,7 +184,8 @@ static void test_measure(struct fleet *fleet, int number, int measure, double *s
     cohort->spread = spread;
 }
 
-/* Whether a user would care. In logarithms of times a fraction is a little less. */
+/* Whether a measure is off by so much that a user would care. In the logarithms of times a fraction
+ * is a little less. */
 static bool matters(const struct fleet *fleet, const struct fleet_deviation *own)
 {
     return own->away >= log1p(fleet->threshold);

@@ -147,7 +147,8 @@ static void say_failures(struct fleet_card *card)
     }
 }
 
-/* "2.1 % slower (p = 3e-07)": a longer time, a lower rate or a lower clock. */
+/* "2.1 % slower (p = 3e-07)": a time that is longer by a factor, a rate or a clock that is lower.
+ */
 static void say_measure(const struct fleet *fleet, struct fleet_card *card, int measure)
 {
     const struct fleet_deviation *own = &card->measure[measure];

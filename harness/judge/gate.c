@@ -31,7 +31,8 @@ static bool is_noisy(const struct gate_case *one)
     return fmax(one->noise, one->layout) > NOISE_MOST_THRESHOLDS * one->threshold;
 }
 
-/* Not shown to have changed. A floor that noise or the clock raised too far is none to pass by. */
+/* The verdict on a case that is not shown to have changed. A floor that noise or the clock raised
+ * too far is no floor to pass by. */
 static void settle_unchanged(struct gate_case *one, const char *undecided)
 {
     if (is_noisy(one))
@@ -67,7 +68,8 @@ static int by_size(const void *left, const void *right)
     return (a->size > b->size) - (a->size < b->size);
 }
 
-/* The upper 95 % limit of a deviation over its estimate (Wilson and Hilferty, PNAS 17, 1931). */
+/* The upper 95 % limit of a standard deviation, over its estimate from `count` values: Wilson and
+ * Hilferty's approximation of chi-square (PNAS 17, 1931). */
 static double deviation_limit(int count)
 {
     double ninth = 2.0 / (9 * count);
@@ -182,7 +184,8 @@ bool gate_is_open(const struct gate_case *one)
     return side_is_open(&one->slower) || side_is_open(&one->faster);
 }
 
-/* Holm's procedure over the suspects of one direction; the decided are not tested again. */
+/* Holm's procedure over all suspects of one direction. In a second look, suspects decided in
+ * the first stay in the family but are not tested again. */
 static void confirm_side(struct gate_case *cases, int count, enum side side, double alpha,
                          struct hypothesis *family)
 {

@@ -57,7 +57,8 @@ double signed_rank_p(const double *differences, int count, double shift, enum si
     return fmin(tail, 1);
 }
 
-/* How many values at each end of a distribution over 0 to `most` leave `confidence` to the rest. */
+/* How many values at each end of a distribution over 0 to `most` can be left out so that
+ * the rest still has `confidence`. */
 static int outside(const double *p, int most, double confidence)
 {
     const double rounding = 1e-12; /* so that 2/64 does not miss 3.125 % by its last bit */
@@ -271,7 +272,8 @@ static int64_t pairs_within(const double *sorted, int count, double most)
     return pairs;
 }
 
-/* By halving the range down to neighbouring numbers, which needs no list of all pairs. */
+/* The order statistic is found by halving the range down to neighbouring numbers, which needs no
+ * list of all pairs. */
 double spread_by_pairs(double *values, int count)
 {
     static const double few[] = {NAN, NAN, 0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872};

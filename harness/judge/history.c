@@ -146,7 +146,8 @@ static void series_release(struct history_series *series)
     free(series->changes);
 }
 
-/* Split series whose devices alternate. `failed` is not known per device: the first gets it. */
+/* Split the series whose devices alternate. `failed` is not known per device, so the first
+ * series gets it. */
 static int split_devices(struct history *history)
 {
     struct history split = {0};

@@ -4,7 +4,8 @@
 
 #include "judge/student_t.h"
 
-/* Sums over nodes but `left_out` (-1: over all), with weights 1 / (variance + between). */
+/* Sums over the nodes without number `left_out` (-1: all), with weights 1 / (variance + between).
+ */
 struct sums {
     int nodes;
     double weight, square, effect; /* of w, w^2 and w * effect */

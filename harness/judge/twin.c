@@ -184,7 +184,8 @@ static void judge_case(struct twin_case *one, double alpha)
         settle(one, VERDICT_PASS, "");
 }
 
-/* A null arm: by how many deviations of its turns' scatter it is off, squared; how well known. */
+/* By how many deviations of its turns' scatter a null arm is off, squared; and how well it is
+ * known. */
 struct null_arm {
     double square, weight;
 };

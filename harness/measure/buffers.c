@@ -273,9 +273,10 @@ int buffers_intact(struct buffers *buffers, char *reason, size_t size)
 
 /* -------------------------------------------------------------- coverage -- */
 
-/* The number of elements that equal the poison by chance has a binomial distribution, whatever the
- * outputs. The limit is eight standard deviations above the mean, plus four elements where the mean
- * is far below one; chance passes it once in 10^9 outputs. */
+/* The poison does not depend on what is written, so the number of elements that equal it by chance
+ * has a binomial distribution, whatever the outputs. The limit is eight standard deviations above
+ * the mean, plus four elements where the mean is far below one; chance passes it once in 10^9
+ * outputs. */
 bool coverage_is_short(const struct unwritten *left, int64_t count, size_t bytes)
 {
     double mean = ldexp((double)count, -8 * (int)bytes);

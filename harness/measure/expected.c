@@ -18,8 +18,9 @@ struct model {
 typedef int piece_function(const struct verifier *verifier, const struct chunk *chunk,
                            int64_t begin, int64_t end, struct model *model);
 
-/* Tasks of one team: a reference with few and long pieces can use the other threads within each
- * (omp taskloop). `why`: what one that failed says; errors are kept per thread. */
+/* Tasks of one team, so that a reference with few and long pieces can use the remaining
+ * threads within each piece (omp taskloop). `why`: what one of those that failed says; errors are
+ * kept per thread. */
 static int each_piece(const struct verifier *verifier, piece_function *compute, struct model *model,
                       char why[ASSAY_MAX_REASON])
 {

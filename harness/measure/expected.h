@@ -10,8 +10,9 @@
 /* Compute verifier->expected and ->bound, if the operation has a reference. */
 int expected_compute(struct verifier *verifier);
 
-/* The bytes of all chunks by the variant's model, one after another (chunk->offset), computed once
- * for all variants that share it. NULL with assay_error. */
+/* The bytes of all chunks by the variant's model, one after another (chunk->offset). Many
+ * variants share one model and each is checked twice, but a model is computed once. NULL with
+ * assay_error. */
 const unsigned char *expected_by_model(struct verifier *verifier,
                                        const struct assay_variant *variant);
 

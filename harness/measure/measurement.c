@@ -84,7 +84,8 @@ struct block measurement_block_of(const struct measurement *measurement,
                           .no_warm_up = measurement->lengthy};
 }
 
-/* Samples per block from the time of one, flush included: a block takes about BLOCK_S. */
+/* Choose the number of samples per block from the time of one sample, flush included, so
+ * that a block takes about BLOCK_S. */
 static int size_block(struct measurement *measurement, struct measure_context *context)
 {
     double enqueue_s, launch_s;

@@ -74,8 +74,9 @@ int measurement_block(struct measurement *measurement, struct measure_context *c
 /* The block that takes so many samples of it. */
 struct block measurement_block_of(const struct measurement *measurement,
                                   const struct measure_context *context, int count);
-/* Keep the samples of a block of turns: that of each turn with the measurement that `whose` says,
- * as of round `round` + its turn, `a_turn` samples a turn. -1 with assay_error. */
+/* Keep the samples of a block in which variants took turns: the sample of each turn is with the
+ * measurement that `whose` says, as one of round `round` + its turn, `a_turn` samples a turn. -1
+ * with assay_error. */
 int measurement_keep_turns(struct measurement *measurements, const int *whose,
                            struct block_sample *samples, int count, int a_turn,
                            struct measure_context *context, int round);
@@ -111,6 +112,7 @@ enum {
 bool measure_settled(double *values, int count, int rounds, double precision_pct, double spent_s,
                      double budget_s);
 
-/* Of a launch, in mJ, from that of a block. NAN unless the block is long enough for the counter and
- * almost only of launches of `sample_s` each. Pure. */
+/* Energy per launch in mJ, from that of a block. NAN unless the block is long enough for
+ * the resolution of the counter and consists almost only of launches of `sample_s` each.
+ * Pure. */
 double measure_block_energy(double energy_mj, double block_s, double sample_s, int launches);

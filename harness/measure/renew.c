@@ -39,8 +39,9 @@ static struct buffers *make_set(struct measure_context *context)
     return &context->buffers;
 }
 
-/* One that is apart always is, after the inputs were drawn for the last time: it may prepare any of
- * them in setup, because it has no answer that it could prepare. */
+/* Whether the variant is set up again. One that is apart always is, after the inputs have been
+ * drawn for the last time: it may prepare any of them in setup, because it has no answer that it
+ * could prepare. */
 static bool restarts(const struct measurement *measurement, const struct measure_context *context)
 {
     if (measurement->variant->apart) return true;

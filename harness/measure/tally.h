@@ -7,8 +7,9 @@
 
 #include "assay.h"
 
-/* Numbers of few bits have few distinct results, and equal ones are rounded alike: one on a tie may
- * be more than a share of all. So too many that are NEAR must be of so many expected values. */
+/* A row of numbers of few bits has few distinct results, and all that are equal are rounded alike:
+ * one that lies on a tie may be more than a share of all. So too many that are NEAR must be of this
+ * many expected values. */
 enum { TALLY_VALUES = 8 };
 
 /* Distinct values, as many as are kept. */

@@ -71,7 +71,8 @@ enum assay_match verify_element(const struct assay_operation *operation,
  * standard deviations above the mean, because a small sample has more by chance. */
 int64_t verify_near_limit(int64_t checked, double share);
 
-/* The chunks to check of `count` elements: at most about `budget` elements, in whole runs of `run`,
- * at places that follow from `seed`. How many (at most ASSAY_CHECK_PLACES). Pure. */
+/* Choose the chunks to check in an output of `count` elements: at most about `budget`
+ * elements, in whole runs of `run`, at places that follow from `seed`. Returns how many (at
+ * most ASSAY_CHECK_PLACES). Pure. */
 int verify_plan(int64_t count, int64_t run, int64_t budget, uint64_t seed,
                 int64_t begin[ASSAY_CHECK_PLACES], int64_t end[ASSAY_CHECK_PLACES]);

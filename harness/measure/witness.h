@@ -22,8 +22,9 @@ struct witness {
     bool refused;                     /* there is no memory for copies */
 };
 
-/* The outputs of `measurement` passed their check: it becomes the witness, or is compared with it;
- * one or both may be found wrong. -1: that could not be done. */
+/* The outputs of `measurement` passed their check: make it the witness if there is none, or
+ * compare it with the witness; one or both may be found wrong. -1 when that could not be
+ * done. */
 int witness_hear(struct measure_context *context, struct measurement *measurement);
 
 /* The inputs of `buffers` were drawn anew: set the copy aside, if there is memory for another. */

@@ -24,8 +24,9 @@ struct object {
  * is not loaded again. -1 with assay_error, which names the file. */
 int objects_load(const char *const *paths, int count);
 
-/* Load the objects of $XDG_DATA_HOME/assay/variants (~/.local/share/...), if it is there, by name.
- * -1 with assay_error: others can write to it, or one of them cannot be loaded. */
+/* Load the objects of $XDG_DATA_HOME/assay/variants (~/.local/share/assay/variants), by name. None
+ * where there is no such folder. -1 with assay_error: others can write to it, or one of them
+ * cannot be loaded. */
 int objects_load_folder(void);
 
 /* Load files that a suite names, if suites may load; -1 with assay_error where they may not, which
@@ -33,18 +34,21 @@ int objects_load_folder(void);
 void objects_allow_suites(bool allowed);
 int objects_load_for_suite(const char *const *paths, int count);
 
-/* Files whose names end in `ending` are loaded by `load` instead of the linker: it registers what
- * they describe; `name` is for messages. `digest` is the SHA-256 of one that is loaded and of the
- * files that it names. Both -1 with assay_error. Said once, when the program starts. */
+/* Files whose names end in `ending` are loaded by `load` instead of the dynamic linker: it
+ * registers what they describe; `name` is what messages call the file. Once it is loaded, `digest`
+ * is the SHA-256 of it and of the files that it names. Both -1 with assay_error. Said once, when
+ * the program starts. */
 void objects_describe(const char *ending, int (*load)(const char *path, const char *name),
                       int (*digest)(const char *path, char sha256[SHA256_TEXT]));
 
-/* Load it, once all others are, for its variants to be twins. Each twin is loaded from a copy of
- * the file, as two loads of one file would be one. Rehearsed too. -1 with assay_error. */
+/* Load the object `name`, once all others are loaded, for its variants to be twins. Each twin is
+ * loaded from a copy of the file of its own, as two loads of one file would be one. Rehearsed too.
+ * -1 with assay_error. */
 int objects_load_twins(const char *name, const char *const copy[TWINS]);
 
-/* By these arguments another process of this program loads what is loaded here, without the
- * rehearsal. OBJECTS_MOST at most, valid until something else is loaded. How many. */
+/* Another process of this program loads what is loaded here, without the rehearsal, by these
+ * arguments of its command line: OBJECTS_MOST at most, valid until something else is loaded.
+ * Returns how many. */
 int objects_arguments(const char **arguments);
 int objects_load_again(const char *const *arguments, int count);
 

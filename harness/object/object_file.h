@@ -16,9 +16,10 @@ int object_file_read(const char *path, struct stat *about, char sha256[SHA256_TE
  * stays. -1 with assay_error. */
 int object_file_digest(const char *path, char sha256[SHA256_TEXT]);
 
-/* Load it and add what it brings to the registry, or its variants as twins (`twin` -1: not). `name`
- * is for messages; *commit is that of its sources, or NULL. The object of all variants of a build
- * (object_family) takes the place of this program's own. -1 with assay_error. */
+/* Load it, and add what it brings to the registry, or its variants as twins (`twin` -1: not).
+ * `name` is what messages call it; *commit is that of its sources, or NULL. In the registry the
+ * object of all variants of a build (object_family) takes the place of this program's own. -1 with
+ * assay_error. */
 int object_file_load(const char *path, const char *name, int twin, const char **commit);
 
 /* Which build a program, or the shared object of its variants, is of: `make` writes the SHA-256 of

@@ -1,7 +1,8 @@
 /* plot_bars.c - the data of plots/bars.gp: the variants of one group, fastest first. */
 #include "plot/plot_data.h"
 
-/* Bars longer than this multiple of the middle one are drawn broken: the others stay visible. */
+/* Bars longer than this multiple of the middle one are drawn broken, so that the others
+ * remain visible. */
 static const double longest_whole = 20;
 
 static void bar(struct plot *plot, const struct view_row *row, double factor)

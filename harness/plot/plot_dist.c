@@ -1,4 +1,5 @@
-/* plot_dist.c - the data of plots/dist.gp: distributions of one group's times, and densities. */
+/* plot_dist.c - the data of plots/dist.gp: the distributions of the times of one group's
+ * cases, as cumulative distributions and as densities. */
 #include "base/stats.h"
 #include "judge/timings.h"
 #include "plot/plot_data.h"
@@ -10,7 +11,8 @@ enum {
     ENOUGH_LAUNCHES = 6, /* from this many on, the values are medians of launches, not samples */
 };
 
-/* Slower variants than this multiple of the fastest are left out, so that its curve is seen. */
+/* Variants slower than this multiple of the fastest are left out, so that its curve is wide
+ * enough to see. */
 static const double widest = 1.6;
 
 struct curve {

@@ -51,7 +51,8 @@ struct files {
     char picture[PATH_MAX]; /* gnuplot's output, in the folder; "-" the terminal */
 };
 
-/* Data and script lie beside the output or in a temporary folder, as gnuplot's files do. */
+/* Name the data and the script: beside the output, or in a new temporary folder, where gnuplot's
+ * own files are in any case. */
 static int files_choose(struct files *files, const struct plot_request *request)
 {
     const char *name = request->output;
@@ -68,7 +69,8 @@ static int files_choose(struct files *files, const struct plot_request *request)
     return beside(files->data, name, ".tsv") || beside(files->script, name, ".gp") ? -1 : 0;
 }
 
-/* Append a script, with style.gp where it is loaded: a kept script works in any folder. */
+/* Append a script to `out`, with style.gp inserted where it is loaded, so that a kept script
+ * works in any folder. */
 static int script_append(FILE *out, const char *name)
 {
     char path[PATH_MAX], line[1024];
@@ -111,7 +113,8 @@ static int picture_place(const struct files *files, const char *output)
     return out_file_close(&file, out_file_append(&file, files->picture));
 }
 
-/* gnuplot's messages as one line, without warnings; runs of blanks become one. */
+/* Read gnuplot's messages as one line, without warnings; runs of blanks and control characters
+ * become one blank. */
 static void read_said(FILE *from, char *out, size_t size)
 {
     char line[1024];

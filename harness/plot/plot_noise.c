@@ -1,4 +1,5 @@
-/* plot_noise.c - the data of plots/noise.gp: how much unchanged code differed on the device. */
+/* plot_noise.c - the data of plots/noise.gp: how much unchanged code differed from itself on
+ * the run's device, as stored by `assay calibrate` and gates. */
 #include "case/case_name.h"
 #include "plot/plot_data.h"
 #include "store/store_gate.h"

@@ -37,7 +37,8 @@ static bool more_is_better(const char *metric)
     return (length > 3 && !strcmp(metric + length - 3, "_db")) || !strcmp(metric, "cosine");
 }
 
-/* NULL for none, and for a baseline or a bound, whose quality is no merit. */
+/* The metric of a row; NULL if it has none, or is a baseline or a bound, whose quality is no merit.
+ */
 static const double *metric_of(const struct view_row *row, const char *name)
 {
     const struct case_result *result = &row->result;
@@ -136,7 +137,8 @@ static bool is_near(const struct pareto *pareto, const struct point *a, const st
            fabs(height(pareto, a->quality) - height(pareto, b->quality)) < 0.05 * quality;
 }
 
-/* Number the points on the front; those too near to each other share one label, "4-6". */
+/* Number the points on the front; points too near to each other share one label, "4-6", at the
+ * first. */
 static void labels_make(struct pareto *pareto)
 {
     struct point *first = NULL, *last = NULL;

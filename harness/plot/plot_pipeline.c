@@ -76,7 +76,8 @@ static double last_end(const struct samples *samples)
     return end;
 }
 
-/* When batches began (the earliest stage), ascending, and in how many streams. How many, or -1. */
+/* When the batches began, ascending: the beginnings of the earliest of the stages, and in how many
+ * streams. Returns how many; -1 with assay_error. */
 static int batches_of(struct plot *plot, const struct samples *samples, double **begin,
                       int *streams)
 {

@@ -1,4 +1,5 @@
-/* plot_roof.c - the ceilings of a roofline: those that cases are held against, and their labels. */
+/* plot_roof.c - the ceilings of a roofline: which of them the cases are held against, and the
+ * labels at their lines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,7 +115,8 @@ static bool shares_label(const struct line *above, const struct line *line, doub
     return log10(above->ceiling->rate / line->ceiling->rate) < LABEL_SHARE * decades;
 }
 
-/* "memory 4.35 to 4.70 TB/s": of lines that share the label of the first, which is the highest. */
+/* "memory 4.35 to 4.70 TB/s", "bf16 800 TFLOP/s": the label of the lines that share the first's,
+ * which is the highest of them. */
 static void label_of(const struct line *line, int count, double decades, char *out, size_t size)
 {
     char high[UNITS_MAX], low[UNITS_MAX];

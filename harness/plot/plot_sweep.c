@@ -77,7 +77,8 @@ static void memory_line(struct plot *plot, const char *name, double size)
     plot_line(plot, NULL, text, "v\t%.9g", size);
 }
 
-/* Whether the axis is in bytes, and they do not cross the link: memories then say something. */
+/* Whether the sizes of the device's memories say something about the sweep: its axis is in bytes,
+ * and they do not cross the link. */
 static bool has_memory_lines(const struct sweep *sweep)
 {
     const struct view_row *row = sweep->curve[0].point[0].row;
@@ -123,7 +124,8 @@ static void head(struct plot *plot, const struct picture *picture)
                  sweep->by_bytes ? "bytes moved (minimum that the operation reads and writes)"
                                  : text);
     plot_setting_number(plot, "by_bytes", sweep->by_bytes);
-    /* Times span decades; of rates that do, a linear axis would hide the lower ones. */
+    /* Times span decades. Rates usually do not; if they do, a linear axis would hide the lower
+     * ones. */
     plot_setting_number(plot, "logarithmic", picture->quantity == PLOT_TIME || e->top > 3 * e->low);
     plot_setting_number(plot, "low", e->low / picture->scale->factor);
     plot_setting_number(plot, "top", e->top / picture->scale->factor);

@@ -1,4 +1,5 @@
-/* plot_timeline.c - the data of plots/timeline.gp: samples in order, and the device's state. */
+/* plot_timeline.c - the data of plots/timeline.gp: samples in the order in which they were
+ * taken, with the clock, temperature and power of the device. */
 #include <stdlib.h>
 #include <string.h>
 

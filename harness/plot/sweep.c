@@ -4,7 +4,8 @@
 #include "base/text.h"
 #include "plot/sweep.h"
 
-/* False without such a pair, or one that is no size, or 0, which a logarithmic axis lacks. */
+/* False if there is no such pair, or it is not a size, or 0, which a logarithmic axis does not
+ * have. */
 static bool point_make(struct sweep_point *point, const struct view_row *row, int swept)
 {
     const struct case_id *id = &row->result.id;
@@ -126,7 +127,8 @@ static void curves_make(struct sweep *sweep, struct sweep_point *points, int cou
     sweep->is_ops = 2 * ops > rows;
 }
 
-/* Whether bytes can be the axis: they grow at least with the square root of the size. */
+/* Whether bytes can be the axis: they must grow at least with the square root of the size. The
+ * bytes of a layer, for example, hardly grow with its tokens, as most are weights. */
 static bool bytes_tell_sizes(const struct sweep *sweep)
 {
     for (int c = 0; c < sweep->count; c++) {

@@ -1,4 +1,5 @@
-/* report_html.c - the HTML page: its sections in order, and the documents that its scripts show. */
+/* report_html.c - the HTML page: its sections in order. Cases, changes and kernels are documents,
+ * which the page's scripts show. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,8 @@ static void problem_table(FILE *out, const struct view *view, const struct repor
     page_table_end(out);
 }
 
-/* Failures are always visible; a long list of skipped cases is folded. */
+/* Failures are always visible. A long list of skipped cases, which only says what a variant is
+ * not made for, is folded. */
 static int problems(FILE *out, const struct view *view)
 {
     struct report_problem *list;

@@ -1,4 +1,5 @@
-/* report_provenance.c - the provenance of a run, without the host's name: reports are shared. */
+/* report_provenance.c - the provenance of a run. The host's name is left out, because a report
+ * is made to be shared. */
 #include <math.h>
 #include <stdarg.h>
 

@@ -17,7 +17,8 @@ static void measured(const struct view *view, char *out)
              run->launch_count == 1 ? "" : "es", counts[0] ? counts : "no case was measured");
 }
 
-/* The fastest kernel of each group against its baseline or, where it has none, its bound. */
+/* How often the fastest kernel of a group is faster or slower than the group's baseline; and
+ * how it stands to the bound of a group that has no baseline. */
 struct standing {
     int faster, slower, alike;
     double log_sum;

@@ -103,8 +103,9 @@ static void tell_all(struct runner *runner, const struct attempt *attempt)
                           "the worker did not report it");
 }
 
-/* One transaction: rows measured together share a baseline and its rounds, so a resumed launch must
- * find all or none. A case that the worker did not report gets no row: it is missing. */
+/* Store all results in one transaction: rows measured together share a baseline and its
+ * rounds, so a resumed launch must find all of them or none. A case that the worker did not
+ * report gets no row and counts as missing. */
 static int keep_all(struct runner *runner, const struct attempt *attempt)
 {
     struct case_result *reported = malloc(((size_t)attempt->count + 1) * sizeof *reported);
@@ -140,7 +141,8 @@ static void drop_cases(struct attempt *attempt)
     memset(attempt->received, 0, sizeof attempt->received);
 }
 
-/* Its row is stored and it leaves the attempt; if none was running, all cases get the outcome. */
+/* Store the culprit's row and remove it from the attempt; if no variant was running, every
+ * case of the group gets the outcome. */
 static int settle_culprit(struct runner *runner, struct attempt *attempt,
                           const struct culprit *culprit)
 {

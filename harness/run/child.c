@@ -126,8 +126,9 @@ void child_quit(struct child *child, struct device_state *state)
     child_reap(child, NULL, 0);
 }
 
-/* Kill it after a moment, with all that it forked. The moment lets a crashing process end by its
- * own signal, and one whose socket was closed exit normally. */
+/* Wait for the exit status, and kill the process after a moment, with all that it forked. The
+ * moment lets a crashing process end by its own signal, and one whose socket was closed exit
+ * normally. */
 static int await_end(pid_t pid)
 {
     enum { CHECKS = 50, CHECK_US = 2000 };

@@ -18,8 +18,9 @@ struct child {
     struct device_state state; /* when it opened */
 };
 
-/* Start a worker and open a device in it. One that dies meanwhile, perhaps for memory, is started
- * again, twice. -1 with assay_error, nothing running; child->died: it was by its death. */
+/* Start a worker and open a device in it. One that dies meanwhile is started again, twice: it may
+ * have been killed for memory. -1 with assay_error, nothing running; child->died says whether it
+ * was by its death. */
 int child_start(struct child *child, const struct device_options *options);
 
 /* How waiting for a message ended. */
@@ -41,6 +42,7 @@ int child_look(struct child *child, struct device_state *state);
 /* Ask it to finish; *state is the last state of its device, if it says one. May be NULL. */
 void child_quit(struct child *child, struct device_state *state);
 
-/* Close its socket, which ends a worker that waits, and kill it if it does not end within a moment.
- * `how` it ended: "signal 11, Segmentation fault", "exit status 1"; may be NULL, with size 0. */
+/* Close its socket, which ends a worker that waits for a message, and kill it if it does not
+ * end within a moment. `how` says how it ended ("signal 11, Segmentation fault"; "exit
+ * status 1"); it may be NULL, with size 0. */
 void child_reap(struct child *child, char *how, size_t size);

@@ -15,8 +15,9 @@ void interrupt_catch(void);
 /* Whether a process group is stopped and continued with this process. */
 void interrupt_stops_too(pid_t group, bool does);
 
-/* Called with true before this process waits, in interrupt_poll, and with false after. Where it is
- * set (not NULL), a wait notices within a moment a signal that another thread received. */
+/* Called with true before this process waits, in interrupt_poll, and with false after; NULL:
+ * nothing is. Where it is set, a wait notices within a moment a signal that another thread
+ * received. */
 void interrupt_around_waits(void (*hook)(bool begins));
 
 /* How long this process has been stopped so far, which no time limit and no figure counts. */

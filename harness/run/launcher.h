@@ -14,6 +14,7 @@ struct rank {
     char how[RESULT_MAX_PROPERTY]; /* for messages: "array task 2 of 4, rank 0 of 2 of Open MPI" */
 };
 
-/* Ask the environment through `get` (getenv). -1 with assay_error: it says what cannot be, or not
- * how many there are, which ASSAY_SHARDS then says, and ASSAY_JOB the job's name. */
+/* Ask the environment through `get` (getenv). -1 with assay_error where it says what cannot be, or
+ * that there are others and not how many: ASSAY_SHARDS says it then, and ASSAY_JOB names the job.
+ */
 int launcher_find(struct rank *rank, char *(*get)(const char *name));

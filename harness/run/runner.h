@@ -35,8 +35,9 @@ struct runner_options {
     double wait_quiet_s;      /* wait so long for other programs to end; 0: not at all */
     bool dry_run;             /* print the plan on standard output, measure nothing */
     uint64_t seed;
-    /* The shared object whose variants are twins of those of the same names, in turns; NULL: none.
-     * Turns end when a change is told from the floor, a fraction; 0: the suite's or a usual one. */
+    /* The shared object whose variants are twins of those of the same names, measured in turns;
+     * NULL: none. Turns end when a change is told from the floor, a fraction; 0: the suite's
+     * threshold, or a usual one. */
     const char *twin;
     double twin_floor;
 };

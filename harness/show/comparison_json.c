@@ -1,4 +1,5 @@
-/* comparison_json.c - a comparison as one JSON document. */
+/* comparison_json.c - a comparison as one JSON document. The names are a public contract:
+ * format 1 may gain members but never loses or changes one. */
 #include "show/comparison_formats.h"
 #include "show/show.h"
 

@@ -1,4 +1,5 @@
-/* explanation_show.c - an explanation as a table, as Markdown and as one JSON document. */
+/* explanation_show.c - an explanation as a table, as Markdown and as one JSON document. The names
+ * in JSON are a public contract: format 1 may gain members but never loses or changes one. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* fleet_show.c - a fleet as a table and as one JSON document. */
+/* fleet_show.c - a fleet as a table and as one JSON document. The names in JSON are a public
+ * contract: format 1 may gain members but never loses or changes one. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

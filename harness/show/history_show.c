@@ -1,5 +1,6 @@
 /* history_show.c - a history as text (a sparkline per series, a line per change), as one JSON
- * document and as one HTML file, which draws that. */
+ * document and as one HTML file, which draws that. The names in JSON are a public contract: format
+ * 1 may gain members but never loses or changes one. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* page.c - see page.h. Style and scripts are files in page/, made into bytes by scripts/page.sh. */
+/* page.c - see page.h. The style and the scripts are files in page/, which the makefile turns into
+ * bytes with Chart.js (scripts/page.sh). */
 #include <math.h>
 #include <stdlib.h>
 

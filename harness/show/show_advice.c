@@ -1,4 +1,5 @@
-/* show_advice.c - words of a row: why its ratios differ, what bounds it, and Nsight Compute. */
+/* show_advice.c - what is said of a row in words: why its two ratios differ, what bounds it and
+ * what to try next, and how to open it in Nsight Compute. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ static const double AT_LIMIT = 0.9;
 /* Below this many times an empty kernel, start and end are a large part of the time. */
 static const double SHORT = 4;
 
-/* By how much ratios differ that contradict each other: in their direction, and in their size. */
+/* By how much two ratios differ that contradict each other: where one says faster and the other
+ * slower, and where both say the same. */
 static const double APART = 0.02, FAR_APART = 0.1;
 
 bool show_contradiction(char *out, size_t size, const struct view_row *row)
@@ -107,7 +109,8 @@ static void by_ceiling(char *out, size_t size, const struct view *view, const st
     }
 }
 
-/* The fastest baseline of the group shown to be faster, but that of its speed-up; NULL: none. */
+/* The fastest baseline of the group that is shown to be faster than the row, and is not the one
+ * that its speed-up is against; NULL: none. */
 static const struct view_row *faster_baseline(const struct view *view, const struct view_row *row)
 {
     const struct view_row *found = NULL;

@@ -1,4 +1,5 @@
-/* show_csv.c - a run as CSV (RFC 4180): plain numbers in base units, empty where not measured. */
+/* show_csv.c - a run as comma-separated values (RFC 4180): one line per row, plain numbers in
+ * base units, an empty field for what was not measured. */
 #include <math.h>
 
 #include "base/markup.h"

@@ -1,4 +1,5 @@
-/* show_json.c - a run as one JSON document. */
+/* show_json.c - a run as one JSON document. The names are a public contract: format 1 may
+ * gain members but never loses or changes one. */
 #include <math.h>
 
 #include "case/shape.h"

@@ -1,4 +1,5 @@
-/* show_profile.c - the profiles of a run for a terminal, as Markdown and as one JSON document. */
+/* show_profile.c - the profiles of a run for a terminal, as Markdown and as one JSON document. The
+ * names in JSON are a public contract: format 1 may gain members but never loses or changes one. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +50,8 @@ static void traffic_text(char *out, size_t size, const struct profile *profile,
              bytes < 0.98 * least ? " (the caches had or kept the rest)" : "");
 }
 
-/* The three largest stalls, in cycles per instruction: "memory 12.1, fixed latency 3.0". */
+/* The three largest stalls, in cycles per instruction: "memory 12.1, fixed latency 3.0"; ""
+ * if unknown. */
 static void stalls_text(char *out, size_t size, const struct profile *profile, const double *values)
 {
     out[0] = '\0';

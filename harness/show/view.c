@@ -183,7 +183,8 @@ static int launch_speedup(const struct stored_case *base, const struct stored_ca
     return 0;
 }
 
-/* Speed-ups over different baselines cannot be combined: those over another are left out. */
+/* Speed-ups over different baselines cannot be combined: a launch with another baseline than
+ * the first one is left out. */
 static int row_speedup(struct view_row *row, const struct view_group *group,
                        struct members *members)
 {

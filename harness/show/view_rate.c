@@ -1,4 +1,5 @@
-/* view_rate.c - rates, and fractions of the ceilings that bind; noisy rows and their causes. */
+/* view_rate.c - the rate of a row, and its fraction of the ceiling that binds it; how many rows are
+ * noisy, and what was seen that may have made them so. */
 #include <math.h>
 #include <string.h>
 
@@ -92,7 +93,8 @@ void view_row_rate(struct view_row *row)
     row->rate = per_second(amount, row->result.time_ns);
 }
 
-/* What measures a ceiling is compared with that one: a copy over the link is not a slow copy. */
+/* A case that measures a ceiling is compared with that one: a copy over the host link is not
+ * a slow copy in device memory. */
 void view_row_ceiling(struct view_row *row, const struct view *view)
 {
     const struct case_result *result = &row->result;

@@ -58,7 +58,8 @@ static int sort(struct view *view, const char *key, bool across)
     return 0;
 }
 
-/* The fastest kernel shown, else the fastest row; -1: none is ok. In order of view_row_order. */
+/* The fastest kernel that is shown, of a group that has none the fastest row; -1: none is ok. Rows
+ * are in the order of view_row_order. */
 static int winner(const struct view *view, int begin, int end)
 {
     int first = -1;

@@ -12,7 +12,8 @@ enum { MIN_PREFIX = 4, MAX_LISTED = 8, MAX_WORDS = 256 };
 
 #define NEWEST_FIRST STORE_NEWEST_FIRST("started_at") "rowid DESC"
 
-/* How many bytes of `spec` name a database; 0: none. A URL ends at the first colon of its path. */
+/* How many bytes of `spec` name a database; 0: none. A URL ends before the first colon of its path.
+ */
 static size_t database_length(const char *spec)
 {
     static const char ending[] = ".sqlite";

@@ -219,7 +219,8 @@ static int read_cases(struct reader *reader, const char *cases)
             store_failed(reader->store, name.rc, purpose);
         }
         if (name.rc != SQLITE_OK) break;
-        /* Before they are read, which makes texts of what is none. */
+        /* Before they are read, which makes texts of them: where they are none, the text is less.
+         */
         bind_names(&next, &name);
         fields_read(&name, case_fields, &id);
         id.kind = -1; /* no part of what a history is of */

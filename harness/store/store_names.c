@@ -1,4 +1,5 @@
-/* store_names.c - what people said: names of runs, and changes that they know of. */
+/* store_names.c - what people said: the names that they gave to runs, and the changes that they
+ * know of. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

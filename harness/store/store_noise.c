@@ -92,7 +92,8 @@ static int complete_session(struct store *store, char session[STORE_ID])
     return 0;
 }
 
-/* The one row: a session as labels have it, and its last round. -1, also where there is none. */
+/* The query's one row: a session as labels have it, and its last round. -1 with assay_error, also
+ * where there is none, which `none` says of the suite. */
 static int find_session(struct store *store, const char *sql, const char *suite, const char *none,
                         char session[STORE_ID], int *last)
 {

@@ -22,7 +22,8 @@ static const char what[] = "a stored run";
     "   AND newer.label = share.label AND newer.shard_count = share.shard_count"                   \
     "   AND newer.shard_cut = share.shard_cut AND newer.shard_index = share.shard_index"           \
     "   AND (newer.started_at, newer.id) > (share.started_at, share.id)))"
-#define OF_JOB   "launch.run_id IN " SHARES
+#define OF_JOB "launch.run_id IN " SHARES
+/* Shares one after the other. */
 #define BY_SHARE "(SELECT shard_index FROM run WHERE run.id = launch.run_id), "
 
 static bool is_job(const struct store *store, const char *run_id)
@@ -233,7 +234,8 @@ static int read_objects(struct store *store, const char *run_id, struct stored_r
     return query_close(&query);
 }
 
-/* How many rows the plans have, and launches a case at most: an import may have none. */
+/* How many rows of the plans there are, and launches of one case at most: an import may have none.
+ */
 static int read_plans(struct store *store, const char *run_id, struct stored_run *run)
 {
 #define PLANS "FROM expected JOIN launch ON launch.id = expected.launch_id WHERE "

@@ -334,7 +334,8 @@ static const char schema[] =
     "    set_at TEXT NOT NULL\n"
     ") STRICT;\n";
 
-/* Version 5: what else used the machine, and which times are known too badly to rely on. */
+/* Version 5: what else used the machine during a launch, and which times are known too badly to be
+ * relied on. */
 static const char alter_noisy[] = "ALTER TABLE launch ADD COLUMN start_other_processes INTEGER;\n"
                                   "ALTER TABLE launch ADD COLUMN end_other_processes INTEGER;\n"
                                   "ALTER TABLE launch ADD COLUMN processors INTEGER;\n"
@@ -382,7 +383,8 @@ static const char unchecked[] =
     "'spread');\n"
     "PRAGMA writable_schema = RESET;\n";
 
-/* Version 9: what a verdict's floor was made of, whatever noise becomes known later. */
+/* Version 9: what the floor of a verdict was made of: a verdict once given can be read with it,
+ * whatever noise becomes known later. */
 static const char floors[] = "ALTER TABLE verdict ADD COLUMN threshold REAL;\n"
                              "ALTER TABLE verdict ADD COLUMN noise REAL;\n"
                              "ALTER TABLE verdict ADD COLUMN resolution REAL;\n"
@@ -397,7 +399,8 @@ static const char alter_fleet[] =
     "ALTER TABLE result ADD COLUMN begun_at TEXT;\n";
 
 static const char fleet[] =
-    /* On one machine, by one clock: another GPU, another process of the job, or another run. */
+    /* On one machine, by its one clock: another GPU of the run, another process of the job, or
+     * another run. */
     "CREATE VIEW beside AS\n"
     "SELECT one.id AS result_id, other.id AS beside_id, other.launch_id AS beside_launch_id\n"
     "FROM result AS one\n"

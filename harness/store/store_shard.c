@@ -8,7 +8,8 @@
 
 /* ---------------------------------------------------------------- missing -- */
 
-/* A row for each share of each job; `complete` is 1 where one of its runs is. */
+/* A row for each share of each job that has a run here; `complete` is 1 where one of its runs is.
+ */
 static const char shares[] =
     "WITH share AS (SELECT *, coalesce(shard_group, '') AS job,"
     " min(started_at) OVER of_job AS first,"
@@ -98,7 +99,8 @@ int store_each_shard_job(struct store *store,
 
 /* ------------------------------------------------------------------- past -- */
 
-/* The newest launch that measured the group, by one variant's case, which the index finds. */
+/* The newest launch that measured the group. The case is one variant's, by which the index finds
+ * it. */
 static const char past_of_group[] =
     "SELECT CAST(round(86400e6 * (julianday(max(measured_at)) - julianday(min(begun_at))))"
     "  AS INTEGER) AS cost_us,"

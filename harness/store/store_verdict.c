@@ -1,4 +1,5 @@
-/* store_verdict.c - what a gate decided, and the gates that nodes made, in the database. */
+/* store_verdict.c - what a gate decided, in the database; and the gates that nodes made, for one
+ * verdict over them. */
 #include <string.h>
 
 #include "store/store_gate.h"

@@ -80,8 +80,9 @@ int claims_select(struct claims *claims, const char *filter);
 /* One section. */
 int claim_read(struct claim *claim, const struct suite_group *section);
 
-/* Read side `which` of a claim whose id, file and `awaits` are known. A case that the program lacks
- * is an error, or claim->missing where the claim awaits it. -1 with assay_error. */
+/* Read side `which` of a claim whose id, file and `awaits` are known (claim_case.c). A case that
+ * the program does not have is an error, or claim->missing where the claim awaits it. -1 with
+ * assay_error. */
 int claim_case_read(struct claim *claim, int which, const struct suite_key *key);
 
 /* The groups that measure its cases, one when both are of one group; returns how

@@ -26,8 +26,9 @@ static bool is_inside(struct search *search, int64_t value)
     return search->is_ceiling ? bytes <= search->limit : bytes >= search->limit;
 }
 
-/* Doubles from `min` until the class's edge lies between *low and *high; false: none does. Small
- * steps first: work() is never asked about sizes so large that products could overflow. */
+/* Doubles from `min` until the class's edge lies between *low and *high; false
+ * when no edge does. Small steps first: work() is never asked about sizes far
+ * beyond what will be used, where its products could overflow. */
 static bool bracket_edge(struct search *search, int64_t min, int64_t max, int64_t *low,
                          int64_t *high)
 {

@@ -15,7 +15,8 @@
 enum { SIZE_CLASSES = 2 };
 extern const char *const size_class_names[SIZE_CLASSES];
 
-/* The largest (l2) or smallest (vram) value of size dim `dim` that brings `shape` into the class on
- * `device`, at `times` the class's bytes; -1 with assay_error when none does. */
+/* The largest (l2) or smallest (vram) value of size dim `dim` that brings
+ * `shape` into the class on `device`, at `times` the class's bytes; -1 with
+ * assay_error when none does. */
 int size_class_solve(const struct assay_shape *shape, int dim, const char *class_name, double times,
                      const struct device_info *device, int64_t *value);

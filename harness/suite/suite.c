@@ -17,7 +17,8 @@
 
 enum { MAX_FILES = 32 };
 
-/* Files are known by their real path, so that two names for one do not hide a loop. */
+/* A suite that is being put together. Files are known by their real path, so
+ * that two names for one do not hide a loop. */
 struct assembly {
     struct suite *suite;
     int read_count, open_count;

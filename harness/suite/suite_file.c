@@ -58,7 +58,8 @@ struct suite_group *suite_group_add(struct suite_group **list, int *count,
 
 /* -------------------------------------------------------------- sections -- */
 
-/* inih hands over keys without their line and headings not at all: the reader below keeps both. */
+/* Where the reading is. inih hands over keys without their line and headings
+ * not at all, so the line reader below keeps both. */
 struct reading {
     struct suite_file *file;
     const char *at;              /* the next line */
@@ -206,7 +207,8 @@ static int take_key(void *context, const char *section, const char *name, const 
 
 /* ---------------------------------------------------------------- lines -- */
 
-/* In the place of fgets: the next line without its end; NULL at the end and after an error. */
+/* For inih, in the place of fgets: the next line without its end; NULL at the
+ * end of the text and after an error. */
 static char *next_line(char *out, int size, void *context)
 {
     struct reading *reading = context;

@@ -12,8 +12,9 @@
 
 enum { SUITE_MAX_PATH = 256 };
 
-/* The path of a suite's file. `beside` (may be NULL) is a file in whose folder a name is looked for
- * first and a relative path begins. -1 with assay_error; an unknown name gets a suggestion. */
+/* The path of a suite's file. `beside`, which may be NULL, is a file in whose
+ * folder a name is looked for first and where a relative path begins. -1 with
+ * assay_error; an unknown name gets a suggestion. */
 int suite_find(const char *name_or_path, const char *beside, char path[SUITE_MAX_PATH]);
 
 /* The same of a path to any file. */

@@ -30,6 +30,7 @@ int injected_check(void);
  * ASSAY_TIME_LIBRARY names a file to take in its place. 0, or -1 with assay_error. */
 int program_inject(const char *folder);
 
-/* Run it to its end. A signal of interrupt.h is handed on to it, and after a while it is killed. -1
- * with assay_error where it did not start. */
+/* Run it to its end. A signal that asks this process to end is handed on to it, and after a while
+ * it is killed. 0, or -1 with assay_error where it did not start. Signals are those of
+ * interrupt.h. */
 int program_run(struct program_run *run);

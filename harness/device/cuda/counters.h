@@ -31,7 +31,8 @@ struct counters;
 #pragma weak counters_read
 #pragma weak counters_unknown
 
-/* A CUDA graph's kernels cannot be counted separately: its launch is counted as a whole. */
+/* What a range is. The kernels of a CUDA graph cannot be counted separately, so the launch
+ * of a graph is counted as a whole. */
 enum counters_range { COUNTERS_EACH_KERNEL, COUNTERS_WHOLE_LAUNCH };
 
 /* `names[i]` is NVIDIA's name of a metric; one that this GPU does not have reads as NAN.

@@ -31,8 +31,9 @@ int cubin_open(struct elf_file *elf, const void *bytes, size_t size);
 /* The compute capability x 10 whose machine code it is. */
 int cubin_architecture(const struct elf_file *elf);
 
-/* Call `each` for every function of the cubin, in file order; `name` is valid during the call. How
- * many, or -1 with assay_error, perhaps after calls: the bytes are not a complete cubin. */
+/* Call `each` for every function of the cubin, in file order; `name` is valid during the
+ * call. Returns how many, or -1 with assay_error when the bytes are not a complete cubin
+ * (`each` may have been called before). */
 int cubin_each_function(const void *bytes, size_t size,
                         void (*each)(const char *name, struct code_hash hash, void *context),
                         void *context);

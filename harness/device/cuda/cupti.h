@@ -52,8 +52,9 @@ void cupti_close(void);
  * does not change its own timestamps but much of the time between two kernels. */
 int cupti_record(bool on);
 
-/* All since the last call, in order of start; the caller has synchronised the device. *records is
- * valid until the next call. *lost counts records dropped. */
+/* Everything recorded since the last call, in order of start; the caller has
+ * synchronised the device. *records is valid until the next call. *lost counts
+ * records dropped. */
 int cupti_collect(const struct cupti_record **records, int *count, int *lost);
 
 /* Hash (32 hex digits) of the machine code of the kernel with this mangled name, which is

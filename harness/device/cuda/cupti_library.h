@@ -4,7 +4,8 @@
  */
 #pragma once
 
-/* Never unloaded: CUPTI's threads may run in it until the process ends. NULL with assay_error. */
+/* Load the library. It is never unloaded, because CUPTI's threads may run in it until the
+ * process ends. NULL with assay_error. */
 void *cupti_library(void);
 
 /* 0 for CUPTI_SUCCESS, or -1 with assay_error; `call` is the name of the function. */

@@ -12,10 +12,11 @@
 #include "device/cuda/cupti.h"
 #include "device/device.h"
 
-/* Deal `count` records, sorted by start, to `samples` samples; writes time_ns, busy_ns and mark of
- * each. If `lost` is not 0 or a mark is missing, every sample is marked incomplete. `code`
- * describes the first sample: its number of activities, their code hashes combined in order (`hash`
- * is cupti_code_hash), and the resources of the longest kernel. */
+/* Assign `count` records, sorted by start, to `samples` samples; writes time_ns, busy_ns
+ * and mark of each. Lost records would shift the marks, so if `lost` is not 0 or a mark is
+ * missing, every sample is marked incomplete. `code` describes the first sample: its number
+ * of activities, their code hashes combined in order (`hash` is cupti_code_hash), and the
+ * resources of the longest kernel. */
 void spans_deal(const struct cupti_record *records, int count, int lost, struct block_sample *out,
                 int samples, struct code_seen *code,
                 void (*hash)(const char *kernel_name, char out[RESULT_MAX_HASH]));

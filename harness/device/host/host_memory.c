@@ -34,7 +34,8 @@ void host_memory_release(struct device *device, void *memory)
     free(memory);
 }
 
-/* Linux overcommits. A limit on the worker's address space lets too much fail (worker.c). */
+/* Unknown, because Linux overcommits memory. A limit on the worker's address space makes
+ * excessive allocations fail (worker.c). */
 int64_t host_memory_free_bytes(struct device *device)
 {
     (void)device;

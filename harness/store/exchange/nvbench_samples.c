@@ -1,4 +1,5 @@
-/* nvbench_samples.c - what NVBench writes with --jsonbin: seconds, little-endian float32. */
+/* nvbench_samples.c - the files of samples that NVBench writes with --jsonbin: times in seconds,
+ * little-endian float32, no header. */
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>

@@ -72,7 +72,8 @@ static int bind_samples(sqlite3_stmt *insert, int parameter, const char *column,
                : assay_error("%s: too many samples", column);
 }
 
-/* Column `value` of `parse` is SQLite's reading of the member, `json` its own text. */
+/* A member of the line: column `value` of `parse` is SQLite's reading of it,
+ * `json` its own text. */
 static int bind_member(struct importer_table *table, int column, const char *type,
                        sqlite3_stmt *parse, int value, const char *json)
 {
@@ -205,7 +206,8 @@ static int import_line(struct importer *importer, const char *line)
     return index < 0 ? -1 : import_row(importer, line, index);
 }
 
-/* The next line without its end: its length; -1: no more; LONGEST_LINE: as long or longer. */
+/* The next line, without its end. Returns its length; -1 at the end of the file; LONGEST_LINE for
+ * one that is as long or longer. */
 static int read_line(FILE *in, char line[LONGEST_LINE])
 {
     int length = 0, c = 0;

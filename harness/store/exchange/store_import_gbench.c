@@ -23,7 +23,8 @@ static const char purpose[] = "read a Google Benchmark file";
 
 enum { MAX_NAME = 2048 };
 
-/* One instance of a benchmark, from its entries. NAN: the file does not have it. */
+/* One instance of a benchmark, gathered from its entries. Figures that the file does
+ * not have are NAN. */
 struct gbench_instance {
     char name[MAX_NAME]; /* run_name */
     double *time_ns;     /* of each repetition */

@@ -109,7 +109,8 @@ static int note_conflicts(struct pusher *pusher, const struct exchange *exchange
     return status;
 }
 
-/* In the order of keys, so that two pushes wait for each other and never in a ring. */
+/* In the order of their keys, so that two pushes at a time wait for each other and never in a ring.
+ */
 static int settle(struct pusher *pusher, const struct exchange *exchange,
                   const struct table_columns *table)
 {
@@ -237,7 +238,8 @@ static bool is_wanted(const char *id, const char (*ids)[STORE_ID], int count)
     return count == 0;
 }
 
-/* Which runs to send. Both sides are ordered by id; the states there are of runs here. */
+/* Which runs to send. Both sides come in the order of ids; there are no states there but of runs
+ * that are here. */
 static int find_missing(struct pusher *pusher, struct pg_result *there, const char (*ids)[STORE_ID],
                         int count, struct id_list *missing)
 {
