@@ -16,9 +16,7 @@ static bool is_moderate(const float *x, int64_t width)
 const char *lut_mlp_unchecked(const struct assay_shape *shape)
 {
     if (shape->value[MLP_DATA] == MLP_EXTREME && shape->value[MLP_LAYERS] > 1)
-        return "what fp32 overflows in is clipped before the next layer: rows of extreme values "
-               "are "
-               "checked for one layer";
+        return "rows of extreme values are checked for one layer: fp32 may overflow before a clip";
     return NULL;
 }
 
