@@ -77,7 +77,7 @@ static int add_noise(struct known_noise *known, struct store *store, const char 
     if (timings->run.launch_count == 0) return 0;
     if (store_comparability(store, timings->run.launches[0].id, key)) return -1;
     if (strcmp(known->path, path) == 0 && strcmp(known->key, key) == 0) return 0;
-    if (store_read_noise(store, key, known->metric, &own)) return -1;
+    if (store_read_noise(store, key, known->metric, NULL, &own)) return -1;
     int failed = noise_merge(&known->noise, &own);
     noise_release(&own);
     snprintf(known->path, sizeof known->path, "%s", path);

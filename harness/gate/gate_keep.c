@@ -14,7 +14,7 @@ int gate_read_noise(struct gate_run *run)
     if (store_comparability(run->store, id, run->comparability) != 0) return -1;
     noise_release(&run->noise);
     return store_read_noise(run->store, run->comparability,
-                            run->options->speedup ? "speedup" : "time", &run->noise);
+                            run->options->speedup ? "speedup" : "time", run->session, &run->noise);
 }
 
 int gate_keep_block(const struct gate_run *run, const struct case_id *id, double time_ns,

@@ -45,7 +45,7 @@ enum plot_outcome plot_noise(struct plot *plot)
     enum plot_outcome outcome = PLOT_FAILED;
     if (!request->run->launch_count) return plot_nothing(plot, "the run has no launch");
     if (store_comparability(request->store, request->run->launches[0].id, key) != 0 ||
-        store_read_noise(request->store, key, "time", &noise) != 0)
+        store_read_noise(request->store, key, "time", NULL, &noise) != 0)
         return PLOT_FAILED;
     if (noise_prepare(&noise) == 0)
         outcome = write_noise(plot, &noise)

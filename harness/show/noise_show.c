@@ -149,7 +149,7 @@ static int read_device(struct known *known, struct store *store)
     struct noise noise = {0};
     struct noise_pair *pairs = NULL;
     int count = 0;
-    int status = store_read_noise(store, key, "time", &noise);
+    int status = store_read_noise(store, key, "time", NULL, &noise);
     if (status == 0) status = store_read_noise_pairs(store, key, &pairs, &count);
     if (status == 0) {
         known->blocks = noise.count;

@@ -42,9 +42,10 @@ int store_comparability(struct store *store, const char *launch_id, char key[STO
 /* A block that is there gives way to the same one of more rounds. */
 int store_add_noise(struct store *store, const char *comparability, const char *source,
                     const char *metric, const struct noise_block *block);
-/* All blocks of the key; noise_release frees. */
+/* All blocks of the key but those of a session, or NULL: a gate that was killed before it stored
+ * its verdicts left blocks of itself. noise_release frees. */
 int store_read_noise(struct store *store, const char *comparability, const char *metric,
-                     struct noise *noise);
+                     const char *but, struct noise *noise);
 
 /* The devices of which there are blocks, as a launch describes them. Stops when `each`
  * returns other than 0, which is its own to report. */

@@ -55,7 +55,7 @@ int store_add_noise(struct store *store, const char *comparability, const char *
 }
 
 int store_read_noise(struct store *store, const char *comparability, const char *metric,
-                     struct noise *noise)
+                     const char *but, struct noise *noise)
 {
     struct query query;
     memset(noise, 0, sizeof *noise);
@@ -63,9 +63,10 @@ int store_read_noise(struct store *store, const char *comparability, const char 
     query_open(&query, store, "read the noise of unchanged code",
                "SELECT operation, variant, kind, place, shape, temperature, session, rounds,"
                " time_ns, shift, spread FROM noise WHERE comparability = :comparability AND metric "
-               "= :metric");
+               "= :metric AND session IS NOT :but");
     query_text(&query, ":comparability", comparability);
     query_text(&query, ":metric", metric);
+    query_text(&query, ":but", but);
     for (struct noise_block *block;
          (block = query_add(&query, &noise->blocks, &noise->count, sizeof *block, "the noise"));) {
         case_read(&query, &block->id);

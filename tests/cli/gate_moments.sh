@@ -12,6 +12,8 @@ RANDOM=$SEED
 arguments=(gate "$ten" --base "$ASSAY" --base-device "$(calm 1)" --allow-simulated --seed 1 --json g.json
     --cand-device "$(calm 2 ',slow=int8_quantize/host_omp:9')" --db m.sqlite)
 decided() { query :memory: "SELECT value FROM json_each(readfile('g.json'), '$.rows')"; }
+# differs: what of the rows of the gate is other than that of the gate that nobody killed.
+differs() { decided | diff whole - | cut -c 1-600 | sed 's/^/# /'; }
 ms() { date +%s%3N; }
 
 begin=$(ms)
@@ -63,7 +65,7 @@ campaign() {
     local bad=0 hits=0 resumed=0 i why
     for ((i = 0; i < KILLS; i++)); do
         killed "$1"
-        [ -z "$why" ] || { echo "# $1, kill $i of SEED=$SEED: $why"; bad=$((bad + 1)); }
+        [ -z "$why" ] || { echo "# $1, kill $i of SEED=$SEED: $why"; differs; bad=$((bad + 1)); }
     done
     echo "# $1: $KILLS moments in $took ms, $hits killed, $resumed resumed, $bad bad (SEED=$SEED)"
     [ $bad -eq 0 ]

@@ -73,6 +73,14 @@ for stage in "screen:2:round 3, base" "confirm:8:round 9, base" "extension:19:ro
     check "$name: in the report, too" grep -q "$before of 26 rounds are of before: of the gate" g.json
     check "$name: it has ended" exits 2 gate again.sqlite --resume
 done
+# What it learnt of noise is stored before its verdicts: a kill between the two leaves it there.
+cp whole.sqlite learnt.sqlite
+check "a gate is killed before its verdicts are stored" exits 0 sqlite3 learnt.sqlite \
+    "PRAGMA foreign_keys = ON; DELETE FROM verdict; DELETE FROM gate"
+check "what it had learnt is there" test "$(query learnt.sqlite "SELECT count(*) FROM noise")" -gt 0
+check "it is gone on with" resumed 0 again.sqlite learnt.sqlite
+check "what it had learnt of itself is no floor of its own" gives "$(rows whole.json)" rows g.json
+
 pairs() {
     "$ASSAY" calibrate --show --format json --db "$1" >pairs.json
     query :memory: "SELECT sum(value ->> 'pairs') FROM json_each(readfile('pairs.json'), '$.devices[0].bands')"

@@ -98,15 +98,18 @@ OPEN_STORE_TEST(noise_is_kept_by_comparability_and_metric)
     struct noise made = blocks(1, 1), read;
     FINE(store_add_noise(store, "key", "null", "time", &made.blocks[0]));
     FINE(store_add_noise(store, "key", "null", "time", &made.blocks[0])); /* once */
-    FINE(store_read_noise(store, "other", "time", &read));
+    FINE(store_read_noise(store, "other", "time", NULL, &read));
     assert_int_equal(read.count, 0);
     noise_release(&read);
-    FINE(store_read_noise(store, "key", "speedup", &read));
+    FINE(store_read_noise(store, "key", "speedup", NULL, &read));
     assert_int_equal(read.count, 0);
     noise_release(&read);
-    FINE(store_read_noise(store, "key", "time", &read));
+    FINE(store_read_noise(store, "key", "time", NULL, &read));
     assert_int_equal(read.count, 1);
     assert_memory_equal(&read.blocks[0], &made.blocks[0], sizeof read.blocks[0]);
+    noise_release(&read);
+    FINE(store_read_noise(store, "key", "time", made.blocks[0].session, &read));
+    assert_int_equal(read.count, 0);
     noise_release(&read);
     noise_release(&made);
 }
