@@ -7,7 +7,8 @@
 #   ASSAY      the program that imports the rows
 #   PACE       per cent of their times that the cases of SLOW take (default 100)
 #   SLOW       variant (default none); NOISE: half width in parts of 10000 (20)
-#   LOUD       variant whose half width is 4000 (none)
+#   LOUD       variant of which one arm of a round takes twice its time, by turns (none):
+#              no draw, as one in twenty of those would show that it is not slower
 #   DRIVER     driver's version (1)
 #   VARIANTS   names (a b c); CRASHED, WRONG: variants with these outcomes,
 #              FLEETING: one that is there in round 1 of a gate and lost in all others
@@ -57,7 +58,7 @@ id launch_id
         ordinal=$((ordinal + 1))
         status=ok pace=100 noise=$NOISE
         [ "$variant" = "$SLOW" ] && pace=$PACE
-        [ "$variant" = "$LOUD" ] && noise=4000
+        [ "$variant" = "$LOUD" ] && [[ $label =~ [02468],\ candidate|[13579],\ base ]] && pace=200
         [ "$variant" = "$CRASHED" ] && status=crashed
         [ "$variant" = "$WRONG" ] && status=wrong
         bytes=40.0
