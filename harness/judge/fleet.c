@@ -28,12 +28,6 @@ void fleet_release(struct fleet *fleet)
     memset(fleet, 0, sizeof *fleet);
 }
 
-const char *fleet_measure_name(const struct fleet *fleet, int measure)
-{
-    static const char *const names[MEASURE_CEILINGS] = {"time", "clock"};
-    return measure < MEASURE_CEILINGS ? names[measure] : fleet->ceiling[measure];
-}
-
 struct fleet_tally fleet_tally(const struct fleet *fleet)
 {
     struct fleet_tally tally = {0};

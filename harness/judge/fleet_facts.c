@@ -6,6 +6,12 @@
 #include "base/units.h"
 #include "device/nvml.h"
 
+const char *fleet_measure_name(const struct fleet *fleet, int measure)
+{
+    static const char *const names[MEASURE_CEILINGS] = {"time", "clock"};
+    return measure < MEASURE_CEILINGS ? names[measure] : fleet->ceiling[measure];
+}
+
 enum end { END_FINE, END_WRONG, END_LOST, END_ELSE };
 
 static enum end end_of(const struct fleet_value *values, int count)

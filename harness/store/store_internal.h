@@ -91,6 +91,11 @@ int query_close(struct query *query);
 /* Step to the end and close. */
 int query_run(struct query *query);
 
+/* A moment in ISO 8601, UTC, to a millisecond. */
+enum { TIMESTAMP_SIZE = 32 };
+void timestamp_of(char text[TIMESTAMP_SIZE], const struct timespec *moment);
+void timestamp_now(char text[TIMESTAMP_SIZE]);
+
 /* Bind by name (":time_ns"). */
 void query_text(struct query *query, const char *name, const char *text);
 void query_now(struct query *query, const char *name); /* this moment, as timestamp_now has it */

@@ -4,12 +4,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "store/store_internal.h"
-#include "store/store_rows.h"
 
 static bool is_disk_full(sqlite3 *db, int rc)
 {
@@ -168,6 +168,23 @@ void query_text(struct query *query, const char *name, const char *text)
     int index = parameter_index(query, name);
     if (index)
         query_note(query, sqlite3_bind_text(query->statement, index, text, -1, SQLITE_TRANSIENT));
+}
+
+void timestamp_of(char text[TIMESTAMP_SIZE], const struct timespec *moment)
+{
+    struct tm utc;
+    char second[24];
+    gmtime_r(&moment->tv_sec, &utc);
+    strftime(second, sizeof second, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text, TIMESTAMP_SIZE, "%s.%03uZ", second,
+             (unsigned)(moment->tv_nsec / 1000000) % 1000);
+}
+
+void timestamp_now(char text[TIMESTAMP_SIZE])
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    timestamp_of(text, &now);
 }
 
 void query_now(struct query *query, const char *name)

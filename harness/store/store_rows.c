@@ -1,27 +1,9 @@
 /* store_rows.c - writes one row of a table, with the rows it stands on. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "case/comparability.h"
 #include "store/store_rows.h"
-
-void timestamp_of(char text[TIMESTAMP_SIZE], const struct timespec *moment)
-{
-    struct tm utc;
-    char second[24];
-    gmtime_r(&moment->tv_sec, &utc);
-    strftime(second, sizeof second, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(text, TIMESTAMP_SIZE, "%s.%03uZ", second,
-             (unsigned)(moment->tv_nsec / 1000000) % 1000);
-}
-
-void timestamp_now(char text[TIMESTAMP_SIZE])
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    timestamp_of(text, &now);
-}
 
 /* ----------------------------------------------------------------- run -- */
 

@@ -10,11 +10,6 @@
 
 #include "store/store_internal.h"
 
-enum { TIMESTAMP_SIZE = 32 };
-
-void timestamp_now(char text[TIMESTAMP_SIZE]);
-void timestamp_of(char text[TIMESTAMP_SIZE], const struct timespec *moment);
-
 struct run_row {
     const struct run_info *run; /* with its id */
     const struct program_info *program;
