@@ -13,6 +13,7 @@
  * and end of the other; or, where k is long, a block is two warpgroups, one above the other, that
  * share the rows of w. A block that has a multiprocessor to itself uses all its shared memory for
  * stages. Tiles are taken in the order of linear_order.h, eight bands per group.
+ * STAGES is a template argument: as a value the loop in bf16 would have 104 instructions, not 93.
  *
  * A transposed weight in bf16 is multiplied without a copy, in panels of 64 columns; wgmma takes
  * tf32 along k only.
