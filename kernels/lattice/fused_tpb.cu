@@ -1,9 +1,16 @@
 /*
- * fused_tpb.cu - one thread per block, with the whole formula in registers. Where one T is wanted
- * for the whole tensor, an extra pass before finds it.
+ * fused_tpb.cu - one thread per block, with the whole formula in registers.
+ *
+ *   fused_tpb  every block in one launch. Where one T is wanted for the whole tensor, an extra pass
+ *              before finds it
+ *   seq        one launch per column of blocks, with one thread per row: the published first
+ *              version, whose loop over the blocks of a row is in the host's language.
+ *              Deliberately slow: it makes columns / d launches
  *
  * Bytes per entry: those of the operation; the extra pass reads x once more. It is slow because
- * neighbouring lanes read 4 bytes each, a block apart, so a warp touches each line d times.
+ * neighbouring lanes read 4 bytes each, a block apart, so a warp touches each line d times. Those
+ * of seq read a whole row apart: once the rows exceed the cache, every use of a part of a sector
+ * fetches the whole sector.
  */
 #include "kernels/cuda/device_memory.h"
 #include "lattice.cuh"
@@ -61,14 +68,15 @@ struct blocks {
     }
 };
 
-int lattice_enqueue_blocks(const struct lattice_job *job, const struct lattice_args *args,
-                           cudaStream_t stream)
+/* The blocks of `args`, one per thread. */
+static int enqueue(const struct lattice_job *job, const struct lattice_args *args,
+                   cudaStream_t stream)
 {
     const struct blocks kernel = {job->task, *args, stream, NULL};
     return lattice_instance(job, kernel);
 }
 
-static int setup(struct assay_call *call)
+static int tpb_setup(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
     if (job.task != TASK_ENCODE || job.overload != OVERLOAD_TENSOR) return 0;
@@ -76,7 +84,7 @@ static int setup(struct assay_call *call)
     return assay_cuda(cudaMalloc(&call->state, sizeof(int)), "cudaMalloc");
 }
 
-static int launch(struct assay_call *call)
+static int tpb_launch(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
     struct lattice_args args = lattice_make_args(call, &job);
@@ -90,8 +98,36 @@ static int launch(struct assay_call *call)
             return -1;
     }
     args.shared_t = most;
-    return lattice_enqueue_blocks(&job, &args, stream);
+    return enqueue(&job, &args, stream);
 }
 
-LATTICE_VARIANTS("fused_tpb", "one kernel, one block per thread", .setup = setup, .launch = launch,
-                 .teardown = device_memory_free);
+LATTICE_VARIANTS(fused_tpb, "one kernel, one block per thread", .setup = tpb_setup,
+                 .launch = tpb_launch, .teardown = device_memory_free);
+
+/* ----------------------------------------------------------------------- seq -- */
+
+/* More launches than this say nothing that fewer do not. */
+enum { MAX_LAUNCHES = 4096 };
+
+static const char *seq_supports(const struct assay_shape *shape)
+{
+    const struct lattice_job job = lattice_job(shape);
+    if (job.row_blocks > MAX_LAUNCHES) return "more than 4096 launches, one per column of blocks";
+    if (job.task == TASK_ENCODE && job.overload == OVERLOAD_TENSOR)
+        return "one scale for the tensor needs a pass before the first column";
+    return NULL;
+}
+
+static int seq_launch(struct assay_call *call)
+{
+    const struct lattice_job job = lattice_job(call->shape);
+    struct lattice_args column = lattice_make_args(call, &job);
+    column.count /= column.row_blocks;
+    column.step = column.row_blocks;
+    for (; column.first < column.row_blocks; column.first++)
+        if (enqueue(&job, &column, (cudaStream_t)call->stream) < 0) return -1;
+    return 0;
+}
+
+LATTICE_VARIANTS(seq, "one launch per column of blocks", .supports = seq_supports,
+                 .launch = seq_launch);

@@ -67,22 +67,22 @@ template <typename F> static inline int lattice_instance(const struct lattice_jo
 }
 
 /* Announce a kernel for all three operations; the rest are members of assay_variant, with one
- * launch for all. */
+ * launch for all. NAME is the variant's, without quotes. */
 #define LATTICE_VARIANTS(NAME, SUMMARY, ...)                                                       \
     LATTICE_VARIANT(encode, NAME, SUMMARY, __VA_ARGS__);                                           \
     LATTICE_VARIANT(decode, NAME, SUMMARY, __VA_ARGS__);                                           \
     LATTICE_VARIANT(roundtrip, NAME, SUMMARY, __VA_ARGS__)
 #define LATTICE_VARIANT(TASK, NAME, SUMMARY, ...)                                                  \
-    static const struct assay_variant variant_##TASK = {                                           \
+    static const struct assay_variant NAME##_##TASK = {                                            \
         .operation = "lattice_" #TASK,                                                             \
-        .name = NAME,                                                                              \
+        .name = #NAME,                                                                             \
         .summary = SUMMARY,                                                                        \
         .kind = ASSAY_KERNEL,                                                                      \
         .place = ASSAY_CUDA,                                                                       \
         __VA_ARGS__,                                                                               \
         .model = lattice_model_##TASK,                                                             \
     };                                                                                             \
-    ASSAY_REGISTER_VARIANT(variant_##TASK)
+    ASSAY_REGISTER_VARIANT(NAME##_##TASK)
 
 /* ------------------------------------------------------------- one block -- */
 
@@ -177,8 +177,3 @@ static __device__ __forceinline__ int lattice_get_t(const struct lattice_args &a
 {
     return a.t ? a.t[a.overload == OVERLOAD_TENSOR ? 0 : block] : 0;
 }
-
-/* fused_tpb's kernel: the blocks of `args`, one per thread. For seq too. 0, or -1 with assay_error.
- */
-int lattice_enqueue_blocks(const struct lattice_job *job, const struct lattice_args *args,
-                           cudaStream_t stream);

@@ -10,13 +10,6 @@
 
 enum { VEC_ENTRIES = 8 };
 
-/* Whether a code is one of the two published ones. What was behind `best` with these is not
- * compiled for the others. */
-static constexpr bool vec_is_published(int code)
-{
-    return code == CODE_Q2M1 || code == CODE_Q4M2;
-}
-
 /* Why a shape is not for eight entries per thread, or NULL. */
 static inline const char *lattice_vec_supports(const struct assay_shape *shape)
 {
@@ -31,40 +24,6 @@ static inline const char *lattice_vec_supports(const struct assay_shape *shape)
 template <int LATTICE, int CODE> static __host__ __device__ constexpr int vec_bytes()
 {
     return VEC_ENTRIES / lattice_d(LATTICE) * points_block_bytes(LATTICE, CODE);
-}
-
-/* Packed codes of the eight entries of `x`; T of block b at t[b]. */
-template <int LATTICE, int CODE>
-static __device__ __forceinline__ uint64_t vec_encode(const struct lattice_args &a,
-                                                      const float x[8], int t[])
-{
-    constexpr int D = lattice_d(LATTICE), Q = code_q(CODE), LEVELS = code_levels(CODE);
-    const int bytes = vec_bytes<LATTICE, CODE>() * D / 8;
-    uint64_t word = 0;
-#pragma unroll
-    for (int b = 0; b < 8 / D; b++) {
-        uint64_t digits = lattice_encode_block(LATTICE, Q, LEVELS, x + b * D, a.r,
-                                               a.overload == OVERLOAD_BLOCK, &t[b]);
-        word |= lattice_pack(Q, D * LEVELS, digits) << (8 * bytes * b);
-    }
-    return word;
-}
-
-/* Its inverse: eight entries of the packed codes `word`. */
-template <int LATTICE, int CODE>
-static __device__ __forceinline__ void vec_decode(const struct lattice_args &a, uint64_t word,
-                                                  const int t[], float x[8])
-{
-    constexpr int D = lattice_d(LATTICE), Q = code_q(CODE), LEVELS = code_levels(CODE);
-    constexpr int BITS = 8 * points_block_bytes(LATTICE, CODE);
-#pragma unroll
-    for (int b = 0; b < 8 / D; b++) {
-        /* Radix 3 reads the whole number: the next block's bytes must not be in it. */
-        uint64_t packed = word >> (BITS * b);
-        if (D < 8) packed &= ((uint64_t)1 << BITS) - 1;
-        uint64_t digits = lattice_unpack(Q, D * LEVELS, packed);
-        lattice_decode_block(LATTICE, Q, LEVELS, digits, a.half, t[b], x + b * D);
-    }
 }
 
 static __device__ __forceinline__ void vec_load(const float *x, float out[8])
