@@ -70,8 +70,5 @@ struct best_list_args {
 int best_list(const struct lattice_job *job, const struct best_list_args *args,
               cudaStream_t stream);
 
-/* Round trip with one T per block: columns a multiple of 8. Asynchronous on the call's stream. */
-int best_roundtrip_list(struct assay_call *call);
-
 /* The blocks of E8 or D4 at q4m2, packed, whose T is BEST_AGAIN: code and T. */
 int best_again(const struct lattice_job *job, const struct lattice_args *args, cudaStream_t stream);
