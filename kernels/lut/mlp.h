@@ -58,7 +58,7 @@ int mlp_row_exact(const struct mlp *mlp, const void *const in[], int64_t row, do
 int mlp_row_plain(const struct mlp *mlp, const float *x, const void *w, double *c,
                   double *deviation);
 
-/* mlp.cu, for the library's network. Enqueue: values are clipped in place. */
+/* linear.cu, for the library's network. Enqueue: values are clipped in place. */
 int mlp_clip(float *values, int64_t count, float limit, void *stream);
 
 #ifdef __cplusplus
