@@ -1,6 +1,6 @@
 /*
  * bits.cuh - products of few rows with codes of E8, q = 4, as bits on tensor cores (bits.h): the
- * walk over the codes, and what setup makes (bits.cu).
+ * walk over the codes.
  *
  * One block runs on each SM, with the table of entries and the planes of all rows in shared memory.
  * Its 16 warps take chunks of its tiles in turn, each chunk 16 or 32 columns. Sums are whole
@@ -237,20 +237,3 @@ static __device__ __forceinline__ void bit_walk(const bit_args &args, const bit_
     }
     __syncthreads();
 }
-
-/* -------------------------------------------------------------- on the host -- */
-
-/* The table of entries and the codes with new numbers in the walk's order, on the device. */
-struct bit_codes {
-    void *table, *codes;
-};
-
-static inline int64_t bit_tiles(const struct lut_geometry *geometry)
-{
-    return (geometry->columns + BIT_TILE - 1) / BIT_TILE;
-}
-
-/* In setup: make them of B (buffer number `buffer`). After a failure, too, the caller releases. */
-int bit_prepare(struct assay_call *call, const struct lut_geometry *geometry, int buffer,
-                struct bit_codes *out);
-void bit_release(struct bit_codes *codes);

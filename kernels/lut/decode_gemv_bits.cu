@@ -26,6 +26,7 @@
 
 #include "bits.cuh"
 #include "kernels/cuda/cuda_limits.h"
+#include "kernels/cuda/device_memory.h"
 
 enum { MOST_ROWS = 2 };
 
@@ -108,6 +109,81 @@ static __global__ void __launch_bounds__(BIT_THREADS, 1)
         }
         args.c[row * args.row_columns + column] = (float)(sum >> 2); /* E8: / 4 */
     }
+}
+
+/* ---------------------------------------------------------------- setting up -- */
+
+/* The table of entries and B's codes with new numbers in the walk's order, on the device. */
+struct bit_codes {
+    void *table, *codes;
+};
+
+static int64_t bit_tiles(const struct lut_geometry *geometry)
+{
+    return (geometry->columns + BIT_TILE - 1) / BIT_TILE;
+}
+
+enum { PACK_THREADS = 256 };
+
+static __global__ void __launch_bounds__(PACK_THREADS)
+    pack_bits(struct lut_geometry geometry, struct lut_codes b, const uint16_t *__restrict__ number,
+              int64_t chunks, int64_t words, uint32_t *__restrict__ out)
+{
+    for (int64_t at = (int64_t)blockIdx.x * PACK_THREADS + threadIdx.x; at < words;
+         at += (int64_t)gridDim.x * PACK_THREADS) {
+        struct bit_place place = bit_place(at, chunks, geometry.levels);
+        uint32_t word = 0;
+        for (int half = 0; half < 2; half++) {
+            int64_t block = place.block + half, index = 0;
+            if (block < geometry.blocks && place.column < geometry.columns)
+                index = lut_read(&b, place.column, block * geometry.levels + place.level);
+            word |= (uint32_t)number[index] << 16 * half;
+        }
+        out[at] = word;
+    }
+}
+
+static int allocate(struct assay_call *call, void **out, int64_t bytes, const char *what)
+{
+    if (assay_cuda(cudaMalloc(out, (size_t)bytes), what)) return -1;
+    call->workspace_bytes += bytes;
+    return 0;
+}
+
+static int pack(struct assay_call *call, const struct lut_geometry *geometry,
+                const uint16_t *numbers, struct bit_codes *out)
+{
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    int64_t chunks = bit_chunks(geometry), words = bit_tiles(geometry) * chunks * BIT_TILE_WORDS;
+    int64_t blocks = (words + PACK_THREADS - 1) / PACK_THREADS;
+    if (allocate(call, &out->codes, 4 * words, "codes in order")) return -1;
+    pack_bits<<<(unsigned)(blocks < 1 << 16 ? blocks : 1 << 16), PACK_THREADS, 0, stream>>>(
+        *geometry, lut_codes(geometry, call->buffer[LUT_B], geometry->columns), numbers, chunks,
+        words, (uint32_t *)out->codes);
+    if (assay_launched()) return -1;
+    return assay_cuda(cudaStreamSynchronize(stream), "ordering codes");
+}
+
+/* In setup. After a failure, too, the caller releases. */
+static int prepare(struct assay_call *call, const struct lut_geometry *geometry,
+                   struct bit_codes *out)
+{
+    const struct codebook *codebook = lut_codebook(call->shape);
+    uint16_t *host = (uint16_t *)malloc(3 * BIT_TABLE_BYTES), *numbers = NULL;
+    if (codebook == NULL || host == NULL) {
+        free(host);
+        return assay_error("out of host memory for a codebook");
+    }
+    uint16_t *entries = host + BIT_CODES, *counts = host + 2 * BIT_CODES;
+    int status = bit_numbers(codebook->left, host, entries, counts);
+    if (status == 0) status = allocate(call, &out->table, BIT_TABLE_BYTES, "table");
+    if (status == 0) status = device_upload(out->table, entries, BIT_TABLE_BYTES, "table");
+    if (status == 0) status = assay_cuda(cudaMalloc((void **)&numbers, BIT_TABLE_BYTES), "numbers");
+    if (status == 0) status = device_upload(numbers, host, BIT_TABLE_BYTES, "table");
+    if (status == 0) status = pack(call, geometry, numbers, out);
+    cudaFree(numbers);
+    free(host);
+    return status;
 }
 
 /* --------------------------------------------------------------- variant -- */
@@ -193,8 +269,7 @@ static int setup(struct assay_call *call)
         if (cuda_allow_shared((const void *)kernel_of(geometry.levels, rows, portion.wide),
                               portion.bytes))
             return -1;
-    if (lut_points_upload(call->shape, &state->points) ||
-        bit_prepare(call, &geometry, LUT_B, &state->codes))
+    if (lut_points_upload(call->shape, &state->points) || prepare(call, &geometry, &state->codes))
         return -1;
     call->workspace_bytes += state->points.bytes;
     return 0;
@@ -236,7 +311,8 @@ static void teardown(struct assay_call *call)
 {
     struct state *state = (struct state *)call->state;
     if (state == NULL) return;
-    bit_release(&state->codes);
+    cudaFree(state->codes.codes);
+    cudaFree(state->codes.table);
     lut_points_teardown(call);
 }
 
