@@ -1,11 +1,45 @@
-/* decode.cu - see lut_cuda.h. */
+/*
+ * decode.cu - operands decoded in device memory; see lut_cuda.h.
+ *
+ * Bytes per entry: M log2 q / 8 of codes read, 1 written (4 as fp32). Operations: M look-ups per
+ * block.
+ *
+ * E8 with q = 4 is decoded from the table of short_points.h in shared memory: 2 M look-ups per
+ * block, of 2 bytes and of 1 byte. Their addresses are as good as random: 3 to 4 cycles per warp.
+ * With the table in L2, each would fetch a sector of 32 bytes.
+ */
+#include <stdlib.h>
 
-#include "lut_cuda.h"
+#include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/device_memory.h"
+#include "lut_cuda.h"
+#include "short_points.h"
 
-enum { THREADS = 256 };
+enum { THREADS = 256, SHORT_THREADS = 1024, SUM_THREADS = 128, SUM_SPLITS = 512 };
 
 static const int64_t GRID_ROWS = 65535; /* the most that a grid can have */
+
+/* From this number of entries on it pays to copy the table to shared memory. */
+static const int64_t SHORT_FROM = (int64_t)1 << 22;
+
+/* ---------------------------------------------------------------- points -- */
+
+static int short_upload(const struct codebook *codebook, struct lut_points *points)
+{
+    if (assay_card()->shared_bytes < SHORT_POINTS_BYTES) return 0;
+    unsigned char *table = (unsigned char *)malloc(SHORT_POINTS_BYTES);
+    if (table == NULL) return assay_error("out of host memory for a codebook");
+    for (uint32_t index = 0; index < SHORT_POINTS; index++) {
+        uint32_t entry = short_point(index, codebook->left + 8 * (int64_t)index);
+        ((uint16_t *)table)[index] = (uint16_t)entry;
+        table[2 * SHORT_POINTS + index] = (unsigned char)(entry >> 16);
+    }
+    int status = assay_cuda(cudaMalloc((void **)&points->table, SHORT_POINTS_BYTES), "codebook");
+    if (status == 0) status = device_upload(points->table, table, SHORT_POINTS_BYTES, "codebook");
+    if (status == 0) points->bytes += SHORT_POINTS_BYTES;
+    free(table);
+    return status;
+}
 
 int lut_points_upload(const struct assay_shape *shape, struct lut_points *points)
 {
@@ -18,7 +52,7 @@ int lut_points_upload(const struct assay_shape *shape, struct lut_points *points
     if (device_upload(points->left, codebook->left, half, "codebook")) return -1;
     if (device_upload(points->right, codebook->right, half, "codebook")) return -1;
     bool is_short = codebook->d == 8 && codebook->q == 4;
-    return is_short ? lut_short_points_upload(codebook, points) : 0;
+    return is_short ? short_upload(codebook, points) : 0;
 }
 
 void lut_points_release(struct lut_points *points)
@@ -48,6 +82,69 @@ void lut_points_teardown(struct assay_call *call)
 int64_t lut_decoded_stride(const struct lut_geometry *geometry)
 {
     return (geometry->blocks * geometry->d + 127) / 128 * 128;
+}
+
+/* ----------------------------------------------------------- short points -- */
+
+static bool takes_short(const struct lut_geometry *geometry, int64_t rows,
+                        const struct lut_points *points)
+{
+    int64_t entries = rows * geometry->blocks * 8;
+    return points->table && geometry->levels <= SHORT_POINTS_LEVELS &&
+           geometry->format == LUT_PACKED && entries >= SHORT_FROM && entries < (int64_t)1 << 32;
+}
+
+/* A thread decodes 16 bytes, two blocks, at a time: M words of codes. */
+template <int M>
+static __global__ void __launch_bounds__(SHORT_THREADS, 1)
+    decode_short(const char *__restrict__ codes, struct lut_geometry geometry, unsigned rows,
+                 unsigned pieces, const uint4 *__restrict__ table, uint4 *__restrict__ out)
+{
+    extern __shared__ uint4 shared[];
+    for (int i = threadIdx.x; i < SHORT_POINTS_BYTES / 16; i += SHORT_THREADS)
+        shared[i] = table[i];
+    __syncthreads();
+    const unsigned char *points = (const unsigned char *)shared;
+#pragma unroll 2
+    for (unsigned at = blockIdx.x * SHORT_THREADS + threadIdx.x; at < rows * pieces;
+         at += gridDim.x * SHORT_THREADS) {
+        unsigned row = at / pieces, piece = at % pieces;
+        uint32_t decoded[4] = {};
+        if (2 * piece < geometry.blocks) {
+            const uint32_t *word =
+                (const uint32_t *)(codes + (int64_t)row * geometry.stride_bytes) + piece * M;
+            uint32_t index[2 * M];
+#pragma unroll
+            for (int m = 0; m < M; m++) {
+                index[2 * m] = word[m] & 0xffff;
+                index[2 * m + 1] = word[m] >> 16;
+            }
+            short_points_block(points, index, M, decoded);
+            short_points_block(points, index + M, M, decoded + 2);
+        }
+        out[at] = make_uint4(decoded[0], decoded[1], decoded[2], decoded[3]);
+    }
+}
+
+template <int M>
+static int enqueue_short(const struct lut_geometry *geometry, const void *data, int64_t rows,
+                         const struct lut_points *points, int8_t *out, cudaStream_t stream)
+{
+    int processors = assay_card()->multiprocessors;
+    unsigned pieces = (unsigned)(lut_decoded_stride(geometry) / 16);
+    if (cuda_allow_shared((const void *)decode_short<M>, SHORT_POINTS_BYTES)) return -1;
+    decode_short<M><<<(unsigned)processors, SHORT_THREADS, SHORT_POINTS_BYTES, stream>>>(
+        (const char *)data, *geometry, (unsigned)rows, pieces, (const uint4 *)points->table,
+        (uint4 *)out);
+    return assay_launched();
+}
+
+static int short_decode(const struct lut_geometry *geometry, const void *data, int64_t rows,
+                        const struct lut_points *points, int8_t *out, void *stream)
+{
+    if (geometry->levels == 1)
+        return enqueue_short<1>(geometry, data, rows, points, out, (cudaStream_t)stream);
+    return enqueue_short<2>(geometry, data, rows, points, out, (cudaStream_t)stream);
 }
 
 /* --------------------------------------------------------------- decoding -- */
@@ -112,8 +209,8 @@ static __global__ void __launch_bounds__(THREADS)
 int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t rows,
                   const struct lut_points *points, bool right, int8_t *out, void *stream)
 {
-    if (lut_short_points_take(geometry, rows, points))
-        return lut_short_points_decode(geometry, data, rows, points, out, stream);
+    if (takes_short(geometry, rows, points))
+        return short_decode(geometry, data, rows, points, out, stream);
     const int8_t *from = right ? points->right : points->left;
     struct lut_codes codes = lut_codes(geometry, data, rows);
     int pieces = (int)(lut_decoded_stride(geometry) / 16);
@@ -224,5 +321,48 @@ int lut_sums_to_c(const struct lut_geometry *geometry, void *c, void *stream)
     int64_t count = geometry->rows * geometry->columns;
     sums_to_c<<<grid_of(count), THREADS, 0, (cudaStream_t)stream>>>(
         (int32_t *)c, count, lut_shift(geometry->divisor), geometry->unit);
+    return assay_launched();
+}
+
+/* ------------------------------------------------------------------ sums -- */
+
+/* A thread has one block of K, and of B's rows every gridDim.y-th. */
+template <int D>
+static __global__ void __launch_bounds__(SUM_THREADS)
+    column_sums(struct lut_codes codes, struct lut_geometry geometry,
+                const int8_t *__restrict__ points, unsigned long long *__restrict__ sums)
+{
+    int64_t block = (int64_t)blockIdx.x * SUM_THREADS + threadIdx.x;
+    if (block >= geometry.blocks) return;
+    int sum[D] = {};
+    for (int64_t row = blockIdx.y; row < codes.rows; row += gridDim.y) {
+        int weight = 1;
+        for (int m = 0; m < geometry.levels; m++, weight *= geometry.q) {
+            const int8_t *point =
+                points + (int64_t)lut_read(&codes, row, block * geometry.levels + m) * D;
+#pragma unroll
+            for (int i = 0; i < D; i++)
+                sum[i] += weight * point[i];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < D; i++)
+        atomicAdd(&sums[block * D + i], (unsigned long long)(long long)sum[i]);
+}
+
+int lut_column_sums(const struct lut_geometry *geometry, const void *data,
+                    const struct lut_points *points, int64_t *sums, void *stream)
+{
+    struct lut_codes b = lut_codes(geometry, data, geometry->columns);
+    dim3 grid((unsigned)((geometry->blocks + SUM_THREADS - 1) / SUM_THREADS),
+              (unsigned)(geometry->columns < SUM_SPLITS ? geometry->columns : (int64_t)SUM_SPLITS));
+    unsigned long long *to = (unsigned long long *)sums;
+    cudaStream_t on = (cudaStream_t)stream;
+    if (geometry->d == 2)
+        column_sums<2><<<grid, SUM_THREADS, 0, on>>>(b, *geometry, points->right, to);
+    else if (geometry->d == 4)
+        column_sums<4><<<grid, SUM_THREADS, 0, on>>>(b, *geometry, points->right, to);
+    else
+        column_sums<8><<<grid, SUM_THREADS, 0, on>>>(b, *geometry, points->right, to);
     return assay_launched();
 }

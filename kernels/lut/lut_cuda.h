@@ -38,13 +38,6 @@ int64_t lut_decoded_stride(const struct lut_geometry *geometry);
 int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t rows,
                   const struct lut_points *points, bool right, int8_t *out, void *stream);
 
-/* The same from points->table: making it, which shapes it is for, and enqueuing. */
-int lut_short_points_upload(const struct codebook *codebook, struct lut_points *points);
-bool lut_short_points_take(const struct lut_geometry *geometry, int64_t rows,
-                           const struct lut_points *points);
-int lut_short_points_decode(const struct lut_geometry *geometry, const void *data, int64_t rows,
-                            const struct lut_points *points, int8_t *out, void *stream);
-
 /* Each enqueues: the same decoding to fp32, for coordinates of any size; a conversion of fp32 to
  * bf16, which must be exact; errors of at most 1/2 added to every entry, as of operands that were
  * never quantised; int32 sums of products of points converted to C, in place. */
@@ -53,6 +46,10 @@ int lut_decode_fp32(const struct lut_geometry *geometry, const void *data, int64
 int lut_narrow_bf16(const float *in, uint16_t *out, int64_t count, void *stream);
 int lut_add_errors(float *entries, int64_t count, void *stream);
 int lut_sums_to_c(const struct lut_geometry *geometry, void *c, void *stream);
+
+/* Enqueue: the sums over the rows of B, whose codes are at `data`, added to sums[blocks * d]. */
+int lut_column_sums(const struct lut_geometry *geometry, const void *data,
+                    const struct lut_points *points, int64_t *sums, void *stream);
 
 /* assay_variant.check where LUT_C holds the products as int32 (lut_model_products): the row sums of
  * up to 16 rows, where the model is compared with a sample only. Scaling off only. */

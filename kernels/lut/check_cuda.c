@@ -1,5 +1,5 @@
 /*
- * check.cu - the row sums of the int32 products that cuBLASLt writes in place of C (lut.h). The
+ * check_cuda.c - the row sums of the int32 products that cuBLASLt writes in place of C (lut.h). The
  * harness compares them with a model at its samples; its check of all rows is of C.
  *
  * The sums over the rows of B are made on the device, from its codes and the codebook, by
@@ -7,62 +7,24 @@
  */
 #include <stdlib.h>
 
+#include "kernels/cuda/cuda_error.h"
 #include "lut_cuda.h"
 
-enum { THREADS = 128, SPLITS = 512, CHECKED_ROWS = 16 };
-
-/* A thread has one block of K, and of B's rows every gridDim.y-th. */
-template <int D>
-static __global__ void __launch_bounds__(THREADS)
-    column_sums(struct lut_codes codes, struct lut_geometry geometry,
-                const int8_t *__restrict__ points, unsigned long long *__restrict__ sums)
-{
-    int64_t block = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (block >= geometry.blocks) return;
-    int sum[D] = {};
-    for (int64_t row = blockIdx.y; row < codes.rows; row += gridDim.y) {
-        int weight = 1;
-        for (int m = 0; m < geometry.levels; m++, weight *= geometry.q) {
-            const int8_t *point =
-                points + (int64_t)lut_read(&codes, row, block * geometry.levels + m) * D;
-#pragma unroll
-            for (int i = 0; i < D; i++)
-                sum[i] += weight * point[i];
-        }
-    }
-#pragma unroll
-    for (int i = 0; i < D; i++)
-        atomicAdd(&sums[block * D + i], (unsigned long long)(long long)sum[i]);
-}
-
-static int enqueue_sums(const struct assay_call *call, const struct lut_geometry *geometry,
-                        const struct lut_points *points, unsigned long long *sums)
-{
-    struct lut_codes b = lut_codes(geometry, call->buffer[LUT_B], geometry->columns);
-    dim3 grid((unsigned)((geometry->blocks + THREADS - 1) / THREADS),
-              (unsigned)(geometry->columns < SPLITS ? geometry->columns : (int64_t)SPLITS));
-    if (geometry->d == 2)
-        column_sums<2><<<grid, THREADS>>>(b, *geometry, points->right, sums);
-    else if (geometry->d == 4)
-        column_sums<4><<<grid, THREADS>>>(b, *geometry, points->right, sums);
-    else
-        column_sums<8><<<grid, THREADS>>>(b, *geometry, points->right, sums);
-    return assay_launched();
-}
+enum { CHECKED_ROWS = 16 };
 
 /* The sums over all rows of call->buffer[LUT_B]. */
 static int fetch_column_sums(const struct assay_call *call, int64_t *host)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     size_t bytes = (size_t)(geometry.blocks * geometry.d) * sizeof *host;
-    struct lut_points points = {};
-    unsigned long long *sums = NULL;
+    struct lut_points points = {0};
+    int64_t *sums = NULL;
     int status = lut_points_upload(call->shape, &points);
-    if (status == 0) status = assay_cuda(cudaMalloc((void **)&sums, bytes), "checksum");
-    if (status == 0) status = assay_cuda(cudaMemset(sums, 0, bytes), "checksum");
-    if (status == 0) status = enqueue_sums(call, &geometry, &points, sums);
+    if (status == 0) status = cuda_error(cudaMalloc((void **)&sums, bytes), "checksum");
+    if (status == 0) status = cuda_error(cudaMemset(sums, 0, bytes), "checksum");
+    if (status == 0) status = lut_column_sums(&geometry, call->buffer[LUT_B], &points, sums, NULL);
     if (status == 0)
-        status = assay_cuda(cudaMemcpy(host, sums, bytes, cudaMemcpyDeviceToHost), "checksum");
+        status = cuda_error(cudaMemcpy(host, sums, bytes, cudaMemcpyDeviceToHost), "checksum");
     cudaFree(sums);
     lut_points_release(&points);
     return status;
@@ -74,7 +36,7 @@ static int fetch_rows(const void *device, int64_t rows, int64_t bytes, int count
     int status = 0;
     for (int i = 0; i < count && status == 0; i++) {
         int64_t row = count > 1 ? (rows - 1) * i / (count - 1) : 0;
-        status = assay_cuda(cudaMemcpy((char *)host + i * bytes, (const char *)device + row * bytes,
+        status = cuda_error(cudaMemcpy((char *)host + i * bytes, (const char *)device + row * bytes,
                                        (size_t)bytes, cudaMemcpyDeviceToHost),
                             "checksum");
     }
@@ -86,7 +48,7 @@ static int expect(const struct assay_call *call, int count, int64_t *expected)
 {
     struct lut_geometry geometry = lut_geometry(call->shape);
     void *a = malloc((size_t)(count * geometry.stride_bytes));
-    int64_t *sums = (int64_t *)malloc((size_t)(geometry.blocks * geometry.d) * sizeof *sums);
+    int64_t *sums = malloc((size_t)(geometry.blocks * geometry.d) * sizeof *sums);
     int status = a && sums ? 0 : assay_error("out of host memory for the checksum");
     if (status == 0)
         status = fetch_rows(call->buffer[LUT_A], geometry.rows, geometry.stride_bytes, count, a);
@@ -104,7 +66,7 @@ int lut_check_products(struct assay_call *call)
     if (cost <= LUT_WHOLE) return 0;
     int count = geometry.rows < CHECKED_ROWS ? (int)geometry.rows : (int)CHECKED_ROWS;
     int64_t expected[CHECKED_ROWS], row_bytes = geometry.columns * (int64_t)sizeof(int32_t);
-    int32_t *products = (int32_t *)malloc((size_t)(count * row_bytes));
+    int32_t *products = malloc((size_t)(count * row_bytes));
     int status = products ? expect(call, count, expected)
                           : assay_error("out of host memory for the products");
     if (status == 0)
