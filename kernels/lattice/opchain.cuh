@@ -147,6 +147,11 @@ struct chain_launch {
     template <int LATTICE> void coset(int which) const;
 };
 
+static constexpr bool has_two_cosets(int lattice)
+{
+    return lattice == LATTICE_A2 || lattice == LATTICE_E8;
+}
+
 /* The nearest point of one coset into f[which], its distance where it is needed. */
 template <int LATTICE> void chain_launch::coset(int which) const
 {
@@ -154,15 +159,16 @@ template <int LATTICE> void chain_launch::coset(int which) const
     const int T = LATTICE_THREADS;
     float shift = 0.5f * (float)which, *f = c.f[which];
     round_up<<<each(), T, 0, stream>>>(c.w, f, shift, c.entries);
-    if (LATTICE == LATTICE_D4 || LATTICE == LATTICE_E8) {
+    if constexpr (LATTICE == LATTICE_D4 || LATTICE == LATTICE_E8) {
         error<<<each(), T, 0, stream>>>(c.w, f, c.work, c.entries);
         find_parity<D><<<each_block(), T, 0, stream>>>(f, c.parity, shift, c.blocks);
         find_place<D><<<each_block(), T, 0, stream>>>(c.work, c.place, c.blocks);
         repair<D><<<each(), T, 0, stream>>>(c.w, f, c.parity, c.place, c.entries);
     }
-    if (LATTICE == LATTICE_Z2 || LATTICE == LATTICE_D4) return;
-    square<LATTICE><<<each(), T, 0, stream>>>(c.w, f, c.work, c.entries);
-    add_up<D><<<each_block(), T, 0, stream>>>(c.work, c.distance[which], c.blocks);
+    if constexpr (has_two_cosets(LATTICE)) {
+        square<LATTICE><<<each(), T, 0, stream>>>(c.w, f, c.work, c.entries);
+        add_up<D><<<each_block(), T, 0, stream>>>(c.work, c.distance[which], c.blocks);
+    }
 }
 
 template <int LATTICE> void chain_launch::closest() const
@@ -170,9 +176,11 @@ template <int LATTICE> void chain_launch::closest() const
     constexpr int D = lattice_d(LATTICE), T = LATTICE_THREADS;
     dither<LATTICE><<<each(), T, 0, stream>>>(c.v, c.w, c.entries);
     coset<LATTICE>(0);
-    if (LATTICE == LATTICE_Z2 || LATTICE == LATTICE_D4) return;
-    coset<LATTICE>(1);
-    choose<D><<<each(), T, 0, stream>>>(c.f[0], c.f[1], c.distance[0], c.distance[1], c.entries);
+    if constexpr (has_two_cosets(LATTICE)) {
+        coset<LATTICE>(1);
+        choose<D>
+            <<<each(), T, 0, stream>>>(c.f[0], c.f[1], c.distance[0], c.distance[1], c.entries);
+    }
 }
 
 inline void chain_launch::divide(const float *from, float q) const
