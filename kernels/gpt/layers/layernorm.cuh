@@ -191,7 +191,7 @@ struct layernorm_share {
 
 /* One block of at most THREADS threads per row, whose warps each find the mean and the deviations
  * of their elements. These are joined by the formula of Chan, Golub and LeVeque (see
- * layernorm_welford.cu), so that there is one barrier. */
+ * layernorm_passes.cu), so that there is one barrier. */
 template <bool ADD, int WIDTH, int PIECES, int THREADS, bool AHEAD>
 static __global__ void __launch_bounds__(THREADS) layernorm_block_row(struct layernorm args)
 {

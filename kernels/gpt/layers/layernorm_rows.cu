@@ -3,7 +3,7 @@
  * cluster, in registers, divided as is fastest in setup. Rows may have any length.
  *
  * Mean and sum of squared deviations of each warp's elements are joined by the formula of Chan,
- * Golub and LeVeque (see layernorm_welford.cu), so a block waits once. Where a lane has few pieces,
+ * Golub and LeVeque (see layernorm_passes.cu), so a block waits once. Where a lane has few pieces,
  * weight and bias are read beside x, not after the sums.
  *
  * Bytes per element: 4 read, 4 written (8 and 8 with a residual), the minimum.
