@@ -261,8 +261,3 @@ static inline int mma_launch(struct assay_call *call)
             (uint8_t *)call->buffer[SEARCH_INDEX], tiles);
     return assay_launched();
 }
-
-/* The variants of 32 vectors per warp, whose kernels `best` launches too. */
-const struct assay_variant *mma_variant_3xtf32(void);
-const struct assay_variant *mma_variant_tf32(void);
-const struct assay_variant *mma_variant_bf16(void);
