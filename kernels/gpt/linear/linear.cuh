@@ -107,30 +107,6 @@ static const char *linear_only(const struct assay_shape *shape)
     return gpt_only(PRECISION, shape->value[LINEAR_PRECISION]);
 }
 
-enum { LINEAR_TILE = 32 };
-
-/* Copy the operands of a tile of SIDE x SIDE outputs, 32 of k from `k0` on, with zeros outside; w
- * as [n][k]. The calling thread is `lane` of warp number `warp` of WARPS. */
-template <int WARPS, int SIDE, int PITCH>
-static __device__ __forceinline__ void linear_load_tile(float (&x)[SIDE][PITCH],
-                                                        float (&w)[SIDE][PITCH],
-                                                        const struct linear_operands &operands,
-                                                        int64_t row0, int column0, int k0, int warp,
-                                                        int lane)
-{
-    int m = (int)operands.m, n = (int)operands.n, k = (int)operands.k;
-    for (int i = warp; i < SIDE; i += WARPS) {
-        bool inside = row0 + i < m && k0 + lane < k;
-        x[i][lane] = inside ? __ldg((const float *)operands.x + (row0 + i) * k + k0 + lane) : 0;
-        /* Successive lanes read successive addresses of w. */
-        int at = i * LINEAR_TILE + lane;
-        int at_n = operands.transposed ? at % SIDE : i,
-            at_k = operands.transposed ? at / SIDE : lane;
-        inside = column0 + at_n < n && k0 + at_k < k;
-        w[at_n][at_k] = inside ? linear_weight<float>(operands, column0 + at_n, k0 + at_k) : 0.0f;
-    }
-}
-
 /* NULL, or the reason why rows of x and w are not aligned to 16 bytes. */
 static inline const char *linear_unaligned(const struct assay_shape *shape)
 {
