@@ -4,10 +4,10 @@
  *
  * A block has ROWS x COLUMNS outputs, a warp 64 x 32 of them. Codes of DEPTH terms wait in
  * registers while those before are multiplied, and are widened on their way to shared memory, once
- * per block: so memory and L2 move bytes, and ldmatrix finds what it does in linear_128_mma.cu.
+ * per block: so memory and L2 move bytes, and ldmatrix finds what it does in linear_128.cu.
  * Shared memory is double, for one barrier per stage. After each 128 terms the sums are added to
  * others with their scales, as the definition has it, whatever the scales are of; that is what a
- * warp's tile is half of linear_128_mma.cu's for.
+ * warp's tile is half of linear_128.cu's for.
  *
  * Tiles of 128 x 128; where those are fewer than multiprocessors, of 64 x 32 by four warps, each of
  * which has every fourth group of 128 terms, so that four times as many bytes are on their way. Any
