@@ -1,31 +1,15 @@
 /*
- * row_launch.cuh - how the kernels of row.cuh are launched: how a row is divided among lanes, warps
- * and blocks, by rule or measured in setup, and the functions of the variants.
+ * row_launch.cuh - how the kernels of row.cuh are launched: those of an operation as a row_job, and
+ * the functions of the variants, which divide its rows (row_plan.h).
  */
 #pragma once
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/gpt/row/row_registers.cuh"
 #include "kernels/gpt/row/row_ring.cuh"
 #include "kernels/gpt/row/row_stream.cuh"
-
-enum {
-    ROW_ARGS_BYTES = 96,
-    ROW_KERNELS = 4, /* with 1, 2, 4 and 8 pieces per lane */
-    ROW_NARROW = 2,  /* with four pieces in each of 8 or 16 lanes */
-};
-
-/* A call as the kernels see it. */
-struct row_job {
-    int64_t rows;
-    int pieces;     /* of a row, at most */
-    int part_bytes; /* of what a warp tells the others */
-    int gains;      /* arrays of weights */
-    bool aligned;   /* whether a row has no edge */
-    const void *registers[ROW_KERNELS], *ring[ROW_KERNELS], *narrow[ROW_NARROW], *stream, *naive;
-    char args[ROW_ARGS_BYTES]; /* their first argument */
-};
 
 /* A row that is worth a ring fills a block with 4 or 8 pieces per lane: with fewer none ever was
  * the fastest. Layernorm is without one, which was slower for every row. */
@@ -56,41 +40,6 @@ static inline void row_job_init(struct row_job *job, const typename OP::args &ar
     if constexpr (OP::RING) job->naive = (const void *)row_naive<OP>; /* layernorm has its own */
     memcpy(job->args, &args, sizeof args);
 }
-
-/* How one launch divides its rows. */
-struct row_plan {
-    const void *kernel;
-    struct row_team team;
-    unsigned blocks; /* of a ring: at most, one round of them */
-    int threads, shared_bytes;
-    int lane_pieces; /* 0: streamed */
-};
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* Each fills `plan` and returns NULL, or why these rows cannot be divided so. */
-const char *row_plan_naive(const struct row_job *job, struct row_plan *plan);
-const char *row_plan_stream(const struct row_job *job, struct row_plan *plan);
-const char *row_plan_block(const struct row_job *job, struct row_plan *plan);
-const char *row_plan_cluster(const struct row_job *job, struct row_plan *plan);
-const char *row_plan_ring(const struct row_job *job, struct row_plan *plan);
-
-/* In setup: let the plan's kernel have its clusters and its shared memory, and a ring as many
- * blocks as fit at a time. 0, or -1 with assay_error. */
-int row_plan_allow(struct row_plan *plan);
-
-/* 0, or -1 with assay_error. */
-int row_plan_launch(const struct row_job *job, const struct row_plan *plan, void *stream);
-
-/* The fastest plan of all that fit, measured as the case will be; writes the call's note. 0, -1 or
- * ASSAY_SKIP. */
-int row_plan_best(const struct row_job *job, struct assay_call *call, struct row_plan *plan);
-
-#ifdef __cplusplus
-}
-#endif
 
 /* -------------------------------------------------------------- variants -- */
 

@@ -3,21 +3,7 @@
 #pragma once
 
 #include "kernels/gpt/row/row.cuh"
-
-enum {
-    ROW_WARPS = 32,      /* of a block, at most: each thread has 64 registers */
-    ROW_LOG_CLUSTER = 4, /* 16 blocks of a cluster, at most */
-    ROW_TEAM_WARPS = 8,  /* of a block in which each warp has rows of its own, at most */
-};
-
-/* How a row is divided. With one warp or less per row and no cluster, a block has `rows` rows. */
-struct row_team {
-    int log_cluster; /* 1 << log_cluster blocks per row */
-    int warps;       /* per row and block */
-    int rows;        /* per block; above 1 only with one warp or less and no cluster */
-    int slots;       /* of a ring: rows, or a block's shares of them, in shared memory */
-    int share;       /* of a ring: pieces of a row that a block has, at most */
-};
+#include "kernels/gpt/row/row_plan.h"
 
 /* What a thread holds of a row: pieces first, first + stride, ... below `pieces`, and one element
  * of the edge, or none (edge < 0). */

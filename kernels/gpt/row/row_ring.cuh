@@ -3,9 +3,6 @@
 
 #include "kernels/gpt/row/row_registers.cuh"
 
-/* A barrier per slot, in front of the slots. */
-enum { ROW_SLOTS = 4, ROW_RING_HEAD = 128 };
-
 /*
  * Blocks that stay, or clusters of them: while a row is in registers, TMA fetches the next ones, or
  * the block's share of them, into a ring of slots in shared memory, so that loads go on while sums

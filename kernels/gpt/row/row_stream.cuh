@@ -3,7 +3,7 @@
 
 #include "kernels/gpt/row/row_registers.cuh"
 
-enum { ROW_STREAM_THREADS = 512, ROW_STREAM_PIECES = 4 };
+enum { ROW_STREAM_PIECES = 4 };
 
 /* A block per row of any length, which it reads twice: for its part, and again, from L2 if it is
  * still there, to write. */
@@ -55,8 +55,6 @@ static __global__ void __launch_bounds__(ROW_STREAM_THREADS) row_stream(typename
 }
 
 /* ----------------------------------------------------------------- row alone -- */
-
-enum { ROW_NAIVE_THREADS = 128 };
 
 /* A thread per row, element by element, two passes; threads of a warp read a row apart.
  * Deliberately slow. */

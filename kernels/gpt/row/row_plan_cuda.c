@@ -1,10 +1,12 @@
 /*
- * row_launch.cu - see row_launch.cuh.
+ * row_plan_cuda.c - see row_plan.h.
  */
-#include "row_launch.cuh"
+#include "row_plan.h"
 
+#include <math.h>
 #include <stdio.h>
 
+#include "kernels/cuda/cuda_error.h"
 #include "kernels/cuda/cuda_trial.h"
 
 enum {
@@ -37,7 +39,7 @@ static bool divide(const struct row_job *job, int log_cluster, int kernel, struc
         while (team.rows > 1 && job->rows / team.rows < 2 * assay_card()->multiprocessors)
             team.rows /= 2;
     }
-    *plan = (struct row_plan){};
+    *plan = (struct row_plan){0};
     plan->kernel = job->registers[kernel];
     plan->team = team;
     plan->blocks = (unsigned)(ceil_div(job->rows, team.rows) * cluster);
@@ -53,7 +55,7 @@ static bool divide_warp(const struct row_job *job, int narrow, struct row_plan *
     const int lanes = 8 << narrow, pieces = 4;
     if (!job->aligned || job->pieces > pieces * lanes || job->pieces <= pieces * lanes / 2)
         return false;
-    *plan = (struct row_plan){};
+    *plan = (struct row_plan){0};
     plan->kernel = job->narrow[narrow];
     plan->team = (struct row_team){0, 1, ROW_TEAM_WARPS * 32 / lanes, 0, 0};
     plan->blocks = (unsigned)ceil_div(job->rows, plan->team.rows);
@@ -82,7 +84,7 @@ static bool divide_ring(const struct row_job *job, int log_cluster, int kernel,
     }
     if (slots < 2) return false;
     if (slots > ROW_SLOTS) slots = ROW_SLOTS;
-    *plan = (struct row_plan){};
+    *plan = (struct row_plan){0};
     plan->kernel = job->ring[kernel];
     plan->team = (struct row_team){log_cluster, warps, 1, slots, share};
     plan->blocks = (unsigned)job->rows * cluster;
@@ -92,18 +94,18 @@ static bool divide_ring(const struct row_job *job, int log_cluster, int kernel,
     return true;
 }
 
-extern "C" const char *row_plan_naive(const struct row_job *job, struct row_plan *plan)
+const char *row_plan_naive(const struct row_job *job, struct row_plan *plan)
 {
-    *plan = (struct row_plan){};
+    *plan = (struct row_plan){0};
     plan->kernel = job->naive;
     plan->blocks = (unsigned)ceil_div(job->rows, ROW_NAIVE_THREADS);
     plan->threads = ROW_NAIVE_THREADS;
     return NULL;
 }
 
-extern "C" const char *row_plan_stream(const struct row_job *job, struct row_plan *plan)
+const char *row_plan_stream(const struct row_job *job, struct row_plan *plan)
 {
-    *plan = (struct row_plan){};
+    *plan = (struct row_plan){0};
     plan->kernel = job->stream;
     plan->blocks = (unsigned)job->rows;
     plan->threads = ROW_STREAM_THREADS;
@@ -111,7 +113,7 @@ extern "C" const char *row_plan_stream(const struct row_job *job, struct row_pla
 }
 
 /* As few pieces per lane as FEW_WARPS allow where there are few rows, four where there are many. */
-extern "C" const char *row_plan_block(const struct row_job *job, struct row_plan *plan)
+const char *row_plan_block(const struct row_job *job, struct row_plan *plan)
 {
     bool found = false;
     for (int narrow = 0; job->rows >= MANY_ROWS && narrow < ROW_NARROW; narrow++)
@@ -126,7 +128,7 @@ extern "C" const char *row_plan_block(const struct row_job *job, struct row_plan
 }
 
 /* The smallest cluster whose blocks have FEW_WARPS, else the largest. */
-extern "C" const char *row_plan_cluster(const struct row_job *job, struct row_plan *plan)
+const char *row_plan_cluster(const struct row_job *job, struct row_plan *plan)
 {
     bool found = false;
     if (job->pieces < 32 << ROW_LOG_CLUSTER) return "a row is too short for a cluster";
@@ -139,7 +141,7 @@ extern "C" const char *row_plan_cluster(const struct row_job *job, struct row_pl
 }
 
 /* The smallest cluster whose blocks have RING_SHARE of a row, with as few warps as hold it. */
-extern "C" const char *row_plan_ring(const struct row_job *job, struct row_plan *plan)
+const char *row_plan_ring(const struct row_job *job, struct row_plan *plan)
 {
     if (job->pieces < RING_PIECES) return "a row is too short for a ring";
     if (assay_card()->shared_sm_bytes == 0) return NULL; /* no GPU is open: setup will say */
@@ -157,13 +159,13 @@ extern "C" const char *row_plan_ring(const struct row_job *job, struct row_plan 
 static void configure(const struct row_plan *plan, cudaLaunchConfig_t *config,
                       cudaLaunchAttribute *cluster)
 {
-    *config = (cudaLaunchConfig_t){};
-    *cluster = (cudaLaunchAttribute){};
+    *config = (cudaLaunchConfig_t){0};
+    *cluster = (cudaLaunchAttribute){0};
     cluster->id = cudaLaunchAttributeClusterDimension;
     cluster->val.clusterDim.x = 1u << plan->team.log_cluster;
     cluster->val.clusterDim.y = cluster->val.clusterDim.z = 1;
-    config->gridDim = dim3(plan->blocks);
-    config->blockDim = dim3((unsigned)plan->threads);
+    config->gridDim = (dim3){plan->blocks, 1, 1};
+    config->blockDim = (dim3){(unsigned)plan->threads, 1, 1};
     config->dynamicSmemBytes = (size_t)plan->shared_bytes;
     config->attrs = cluster;
     config->numAttrs = plan->team.log_cluster > 0 ? 1 : 0;
@@ -174,22 +176,22 @@ static int allow_ring(struct row_plan *plan)
 {
     cudaLaunchConfig_t config;
     cudaLaunchAttribute cluster;
-    int fit = 0, status = assay_cuda(
+    int fit = 0, status = cuda_error(
                      cudaFuncSetAttribute(plan->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           (int)assay_card()->shared_bytes),
                      "shared memory");
     if (status == 0)
-        status = assay_cuda(cudaFuncSetAttribute(plan->kernel,
+        status = cuda_error(cudaFuncSetAttribute(plan->kernel,
                                                  cudaFuncAttributePreferredSharedMemoryCarveout,
                                                  cudaSharedmemCarveoutMaxShared),
                             "shared memory");
     if (status) return status;
     configure(plan, &config, &cluster);
     if (plan->team.log_cluster > 0) {
-        status = assay_cuda(cudaOccupancyMaxActiveClusters(&fit, plan->kernel, &config),
+        status = cuda_error(cudaOccupancyMaxActiveClusters(&fit, plan->kernel, &config),
                             "clusters at a time");
     } else {
-        status = assay_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        status = cuda_error(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                                 &fit, plan->kernel, plan->threads, config.dynamicSmemBytes),
                             "blocks at a time");
         fit *= assay_card()->multiprocessors;
@@ -201,24 +203,24 @@ static int allow_ring(struct row_plan *plan)
     return 0;
 }
 
-extern "C" int row_plan_allow(struct row_plan *plan)
+int row_plan_allow(struct row_plan *plan)
 {
     if (plan->team.log_cluster > 3 && /* eight every card with clusters has */
-        assay_cuda(
+        cuda_error(
             cudaFuncSetAttribute(plan->kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
             "clusters of 16 blocks"))
         return -1;
     return plan->team.slots > 0 ? allow_ring(plan) : 0;
 }
 
-extern "C" int row_plan_launch(const struct row_job *job, const struct row_plan *plan, void *stream)
+int row_plan_launch(const struct row_job *job, const struct row_plan *plan, void *stream)
 {
     cudaLaunchConfig_t config;
     cudaLaunchAttribute cluster;
     void *args[] = {(void *)job->args, (void *)&plan->team};
     configure(plan, &config, &cluster);
     config.stream = (cudaStream_t)stream;
-    return assay_cuda(cudaLaunchKernelExC(&config, plan->kernel, args), "launch");
+    return cuda_error(cudaLaunchKernelExC(&config, plan->kernel, args), "launch");
 }
 
 /* ------------------------------------------------------------------ best -- */
@@ -273,8 +275,7 @@ static void write_note(const struct row_plan *plan, struct assay_call *call)
     }
 }
 
-extern "C" int row_plan_best(const struct row_job *job, struct assay_call *call,
-                             struct row_plan *plan)
+int row_plan_best(const struct row_job *job, struct assay_call *call, struct row_plan *plan)
 {
     static const double MARGIN = 0.98; /* a trial's median is no better than that */
     struct row_plan list[CANDIDATES];
