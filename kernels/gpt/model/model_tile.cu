@@ -1,13 +1,46 @@
 /*
- * model_tile.cu - which tile a step uses, and its launch; see model_tile.cuh.
+ * model_tile.cu - the tiles of model_tile.cuh that there are, which of them a step uses, and its
+ * launch.
  */
 #include "kernels/cuda/cuda_limits.h"
 #include "model_tile.cuh"
 
+/* Smallest first. None in fp32 divides k among its warps: best takes model_ring.cuh for fp32 where
+ * a card has TMA, and never took such a tile. */
+static const struct tile tiles_fp32[] = {
+    tile_of<float, TILE_PLAIN, 16, 32, 2, 2, 1, 6, true>("16x32"),
+    tile_of<float, TILE_PLAIN, 32, 32, 2, 2>("32x32"),
+    tile_of<float, TILE_PLAIN, 32, 64, 2, 4>("32x64"),
+    tile_of<float, TILE_PLAIN, 64, 64, 2, 2>("64x64"),
+    tile_of<float, TILE_PLAIN, 64, 128, 2, 2, 1, 4>("64x128"),
+};
+
+/* "/4": four slices of k. */
+static const struct tile tiles_tf32[] = {
+    tile_of<float, TILE_TENSOR, 16, 32, 1, 2, 1, 6, true>("16x32"),
+    tile_of<float, TILE_TENSOR, 16, 64, 1, 4>("16x64"),
+    tile_of<float, TILE_TENSOR, 32, 32, 2, 2>("32x32"),
+    tile_of<float, TILE_TENSOR, 32, 32, 1, 1, 4>("32x32/4"),
+    tile_of<float, TILE_TENSOR, 32, 64, 2, 4>("32x64"),
+    tile_of<float, TILE_TENSOR, 64, 64, 2, 4>("64x64"),
+    tile_of<float, TILE_TENSOR, 64, 128, 2, 4>("64x128"),
+};
+
+static const struct tile tiles_bf16[] = {
+    tile_of<uint16_t, TILE_TENSOR, 16, 32, 1, 2, 1, 6, true>("16x32"),
+    tile_of<uint16_t, TILE_TENSOR, 16, 64, 1, 4>("16x64"),
+    tile_of<uint16_t, TILE_TENSOR, 32, 32, 2, 2>("32x32"),
+    tile_of<uint16_t, TILE_TENSOR, 32, 64, 2, 4>("32x64"),
+    tile_of<uint16_t, TILE_TENSOR, 64, 64, 2, 4>("64x64"),
+    tile_of<uint16_t, TILE_TENSOR, 64, 128, 2, 4>("64x128"),
+};
+
 static const struct tile *tiles_of(int64_t precision, int *count)
 {
     static const struct tile *const tiles[] = {tiles_fp32, tiles_tf32, tiles_bf16};
-    const int counts[] = {tiles_fp32_count, tiles_tf32_count, tiles_bf16_count};
+    const int counts[] = {sizeof tiles_fp32 / sizeof *tiles_fp32,
+                          sizeof tiles_tf32 / sizeof *tiles_tf32,
+                          sizeof tiles_bf16 / sizeof *tiles_bf16};
     *count = counts[precision];
     return tiles[precision];
 }

@@ -321,9 +321,3 @@ static inline size_t tile_shared(const struct tile *tile, bool norm, int64_t k)
                     : (size_t)tile->stages * (size_t)tile->rows * TILE_PITCH;
     return 4 * (stages + x);
 }
-
-/* Each precision's tiles, smallest first, in a file of its own. */
-extern const struct tile tiles_fp32[];
-extern const struct tile tiles_tf32[];
-extern const struct tile tiles_bf16[];
-extern const int tiles_fp32_count, tiles_tf32_count, tiles_bf16_count;
