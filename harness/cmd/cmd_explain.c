@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/out_file.h"
+#include "base/terminal.h"
 #include "cmd/explain_side.h"
 #include "cmd/gate_command.h"
 #include "cmd/run_choice.h"
@@ -49,7 +50,7 @@ static int measure(const struct arguments *arguments, const char *word, struct s
                                       .allow_load = arguments->given.allow_load,
                                       .seed = arguments->seed,
                                       .timeout_s = arguments->timeout_s};
-    fprintf(stderr, "assay: measuring %s\n", word);
+    if (!terminal_is_quiet()) fprintf(stderr, "assay: measuring %s\n", word);
     return explain_side_measure(side, &call, false, arguments->db);
 }
 

@@ -83,8 +83,8 @@ static const char *differing_filter(const struct counting *counting, char filter
         named = named && gate_filter_add(filter, &counting->cases[i].id);
     }
     if (differ > 0)
-        fprintf(stderr, "assay: %d case%s differ%s, counted four times more\n", differ,
-                differ == 1 ? "" : "s", differ == 1 ? "s" : "");
+        gate_tell("%d case%s differ%s, counted four times more", differ, differ == 1 ? "" : "s",
+                  differ == 1 ? "s" : "");
     if (differ == 0) return NULL;
     return named ? filter : counting->run->filter ? counting->run->filter : "*";
 }
@@ -134,8 +134,7 @@ int gate_count(struct gate_run *run)
 {
     struct counting counting = {.run = run};
     char filter[GATE_FILTER];
-    fputs("assay: one launch of each program counts all cases; four more what then differs\n",
-          stderr);
+    gate_tell("one launch of each program counts all cases; four more what then differs");
     int code = count_round(&counting, 0, run->filter);
     const char *differing = code == GATE_MADE ? differing_filter(&counting, filter) : NULL;
     for (int round = 1; differing && round < COUNTS_ROUNDS && code == GATE_MADE; round++)

@@ -62,7 +62,7 @@ static void tell_launch(const struct gate_run *run, const struct stage *stage, e
     left_text(run, stage, round, left);
     snprintf(text, sizeof text, "round %d, %s%s", round + 1, gate_arm_name(run, arm), left);
     if (!stage->to || run->is_calibration || !terminal_is_live(stderr))
-        fprintf(stderr, "assay: %s\n", text);
+        gate_tell("%s", text);
     else
         gate_draw_bar(stage->done, stage->launches, text);
 }

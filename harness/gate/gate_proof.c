@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/grow.h"
+#include "base/terminal.h"
 #include "gate/gate_run_state.h"
 
 /* A gate that is gone on with proves and audits what it did at first: of its session the first
@@ -153,16 +154,17 @@ static void say_open(const struct gate_run *run)
         char name[CASE_TEXT];
         if (one->proof != PROOF_NONE) continue;
         case_text(&one->id, name);
-        fprintf(stderr, "assay: to measure: %s: %s\n", name, one->why);
+        gate_tell("to measure: %s: %s", name, one->why);
         said++;
     }
-    if (run->plan.open > said) fprintf(stderr, "assay: and %d more\n", run->plan.open - said);
+    if (run->plan.open > said) gate_tell("and %d more", run->plan.open - said);
 }
 
 static void say_plan(const struct gate_run *run, double passes_s)
 {
     const struct proof_plan *plan = &run->plan;
     int to_measure = plan->open + plan->audited;
+    if (terminal_is_quiet()) return;
     fprintf(stderr, "assay: %d of %d cases are proven unchanged (%.1f s)",
             plan->proven + plan->audited, plan->count, passes_s);
     if (plan->audited > 0)

@@ -255,9 +255,8 @@ int gate_take_rounds(struct gate_run *run, int from, int to, bool with_null)
         run->taken_rounds += found;
     }
     int taken = run->taken_rounds - from;
-    if (taken == 1) fprintf(stderr, "assay: round %d was measured before\n", from + 1);
-    if (taken > 1)
-        fprintf(stderr, "assay: rounds %d to %d were measured before\n", from + 1, from + taken);
+    if (taken == 1) gate_tell("round %d was measured before", from + 1);
+    if (taken > 1) gate_tell("rounds %d to %d were measured before", from + 1, from + taken);
     return taken;
 }
 

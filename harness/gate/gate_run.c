@@ -36,15 +36,15 @@ static int second_stage(struct gate_run *run, int suspects)
     int open;
     run->confirm_rounds = gate_confirm_rounds(run->cases, run->comparison->count, &run->rules);
     int looked = run->screen_rounds + run->confirm_rounds;
-    fprintf(stderr, "assay: %d suspect%s, %d fresh rounds with the base once more%s\n", suspects,
-            suspects == 1 ? "" : "s", run->confirm_rounds,
-            run->options->extend ? ", and up to ten more where they do not decide" : "");
+    gate_tell("%d suspect%s, %d fresh rounds with the base once more%s", suspects,
+              suspects == 1 ? "" : "s", run->confirm_rounds,
+              run->options->extend ? ", and up to ten more where they do not decide" : "");
     int code = measure(run, run->screen_rounds, looked);
     if (code != GATE_MADE) return code;
     if (gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;
     int most = run->screen_rounds + GATE_EXTENDED_ROUNDS;
     if (!run->options->extend || open == 0 || looked >= most || ends_early(run)) return GATE_MADE;
-    fprintf(stderr, "assay: %d still open, %d rounds more\n", open, most - looked);
+    gate_tell("%d still open, %d rounds more", open, most - looked);
     run->extending = true;
     code = measure(run, looked, most);
     if (code != GATE_MADE) return code;
@@ -55,10 +55,9 @@ static int measure_all(struct gate_run *run)
 {
     int suspects, open, code = run->options->twin ? gate_twins(run) : TWINS_NONE;
     if (code != TWINS_NONE) return code;
-    fprintf(stderr,
-            "assay: %d launches of each program screen all cases; 10 rounds or more of what then "
-            "looks changed\n",
-            run->screen_rounds);
+    gate_tell("%d launches of each program screen all cases; 10 rounds or more of what then looks "
+              "changed",
+              run->screen_rounds);
     code = measure(run, 0, run->screen_rounds);
     if (code != GATE_MADE) return code;
     if (gate_read_noise(run) != 0 || gate_judge(run, &suspects, &open) != 0) return EXIT_USAGE;

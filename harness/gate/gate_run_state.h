@@ -75,6 +75,9 @@ enum arm gate_arm_at(int round, int turn);
 /* A gate that did not measure all that it could says so: it made so many rounds, or cases. */
 void gate_note_end(const struct gate_run *run, int made, const char *what);
 
+/* A line of progress on standard error, which --quiet leaves out. */
+void gate_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* On a terminal: how far it is, in a line that the next one overwrites; and its end, so that what
  * is said next has a line of its own. */
 void gate_draw_bar(int done, int all, const char *text);

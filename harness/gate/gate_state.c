@@ -1,4 +1,5 @@
 /* gate_state.c - a gate that begins and ends, and what its launches ask their programs for. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,17 @@ struct program_call gate_call(const struct gate_run *run, enum arm arm, int roun
 enum arm gate_arm_at(int round, int turn)
 {
     return round % 2 ? ARMS - 1 - turn : turn;
+}
+
+void gate_tell(const char *format, ...)
+{
+    va_list values;
+    if (terminal_is_quiet()) return;
+    fputs("assay: ", stderr);
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fputc('\n', stderr);
 }
 
 void gate_draw_bar(int done, int all, const char *text)

@@ -198,7 +198,7 @@ static int measure(struct gate_run *run, struct twin_objects *objects, char id[S
 {
     *end = LAUNCH_REFUSED;
     if (find_objects(run, objects) != 0 || check_plans(run, objects) != 0) return -1;
-    fprintf(stderr, "assay: both builds in one process, launched in turns\n");
+    gate_tell("both builds in one process, launched in turns");
     if (launch(run, objects, 0, run->filter, run->options->fail_fast, id, end) != 0) return -1;
     return run->final ? 0 : gate_read_twins(run, run->store, id);
 }
@@ -281,8 +281,8 @@ static int confirm(struct gate_run *run, const struct twin_objects *objects, con
     struct comparison first = *run->comparison;
     int status = 0, count = count_doubtful(&first);
     if (count == 0) return 0;
-    fprintf(stderr, "assay: %d change%s of less than %.2g %%, in %d processes more\n", count,
-            count == 1 ? "" : "s", 100 * BEYOND_PLACE, CONFIRMS);
+    gate_tell("%d change%s of less than %.2g %%, in %d processes more", count,
+              count == 1 ? "" : "s", 100 * BEYOND_PLACE, CONFIRMS);
     memset(run->comparison, 0, sizeof *run->comparison);
     for (int round = 1; status == 0 && round <= CONFIRMS && !run->out_of_time; round++)
         if (count_doubtful(&first) > 0) status = confirm_once(run, objects, &first, round, end);

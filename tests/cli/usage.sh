@@ -49,6 +49,10 @@ quietly() { run "$ASSAY" run smoke --device sim --db q.sqlite "$@"; grep -c '^\[
 check "a run tells its groups" [ "$(quietly)" -gt 1 ]
 check "--quiet tells none" [ "$(quietly --quiet)" -eq 0 ]
 check "and shows the table" says "speed-up" "$ASSAY" run smoke --device sim --db q.sqlite --quiet
+check "a calibration tells no round either" fails warns "round 1" "$ASSAY" calibrate smoke --rounds 5 --quiet \
+    --device sim --allow-simulated --db q.sqlite
+check "and its end" warns "5 pairs of launches" "$ASSAY" calibrate smoke --rounds 5 --quiet \
+    --device sim --allow-simulated --db q.sqlite
 check "--color always colours a file" says $'\033[' "$ASSAY" show --db q.sqlite --color always
 check "--color never does not" fails says $'\033[' "$ASSAY" show --db q.sqlite --color never
 check "nor does a file by itself" fails says $'\033[' "$ASSAY" show --db q.sqlite
