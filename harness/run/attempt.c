@@ -247,6 +247,9 @@ enum attempt_end attempt_group(struct runner *runner, const struct group *group)
     free(attempt.cases);
     if (runner->options->profile && !runner->options->check_only && end == ATTEMPT_DONE)
         leave_child(runner);
-    if (end != ATTEMPT_FAILED) progress_group_end(&runner->progress, clock_s() - start);
+    const char *instead = end == ATTEMPT_STOPPED                   ? "interrupted"
+                          : runner->resuming && attempt.count == 0 ? "measured before"
+                                                                   : "";
+    if (end != ATTEMPT_FAILED) progress_group_end(&runner->progress, instead, clock_s() - start);
     return end;
 }

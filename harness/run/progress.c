@@ -108,7 +108,7 @@ static void outcomes(const struct progress *progress, char *out, size_t size)
             text_add(out, size, ", ", "%d %s", progress->seen[s], status_name((enum case_status)s));
 }
 
-void progress_group_end(struct progress *progress, double seconds)
+void progress_group_end(struct progress *progress, const char *instead, double seconds)
 {
     char counts[128];
     if (progress->terminal) {
@@ -117,6 +117,7 @@ void progress_group_end(struct progress *progress, double seconds)
     }
     if (progress->quiet) return;
     outcomes(progress, counts, sizeof counts);
+    if (!counts[0]) snprintf(counts, sizeof counts, "%s", instead);
     fprintf(progress->out, "[%d/%d] %s%s%s: %s%s%.2f s\n", progress->group, progress->groups,
             progress->where ? progress->where : "", progress->where ? " " : "", progress->text,
             counts, counts[0] ? ", " : "", seconds);

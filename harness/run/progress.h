@@ -35,8 +35,9 @@ void progress_step(struct progress *progress, const char *step);
 /* A case ended; `name` is its case_text, `status` an enum case_status (-1: missing). If it is
  * neither ok nor skipped, it is printed at once. */
 void progress_case(struct progress *progress, const char *name, int status, const char *reason);
-/* The group ended after `seconds`; prints its line unless on a terminal. */
-void progress_group_end(struct progress *progress, double seconds);
+/* The group ended after `seconds`; prints its line unless on a terminal, with `instead` where no
+ * case of it ended ("measured before"). */
+void progress_group_end(struct progress *progress, const char *instead, double seconds);
 void progress_end(struct progress *progress);
 
 /* The bar at time `now_s` (by the clock of started_s), at most `columns` wide. Pure. The time

@@ -39,7 +39,7 @@ TEST(off_a_terminal_a_group_is_one_line)
     progress_case(&progress, "rcp4_fma", STATUS_OK, "");
     progress_case(&progress, "rcp16", STATUS_OK, "");
     progress_case(&progress, "rcp8", STATUS_SKIPPED, "needs sm_90");
-    progress_group_end(&progress, 0.314);
+    progress_group_end(&progress, "", 0.314);
     end(&progress);
     assert_string_equal(
         said, "[1/17] int8_quantize n=5000000 input=fp32 cold: 2 ok, 1 skipped, 0.31 s\n");
@@ -53,10 +53,21 @@ TEST(counts_begin_anew_with_each_group)
     for (int i = 0; i < 2; i++) {
         progress_group(&progress, "o n=1 cold");
         progress_case(&progress, "a", STATUS_OK, "");
-        progress_group_end(&progress, 1);
+        progress_group_end(&progress, "", 1);
     }
     end(&progress);
     assert_non_null(strstr(said, "[2/2] o n=1 cold: 1 ok, 1.00 s\n"));
+    free(said);
+}
+
+TEST(a_group_without_a_case_says_why)
+{
+    struct progress progress;
+    begin(&progress, 2, 2);
+    progress_group(&progress, "o n=1 cold");
+    progress_group_end(&progress, "measured before", 0);
+    end(&progress);
+    assert_string_equal(said, "[1/2] o n=1 cold: measured before, 0.00 s\n");
     free(said);
 }
 
