@@ -131,6 +131,18 @@ static void read_said(FILE *from, char *out, size_t size)
     out[used] = '\0';
 }
 
+/* What gnuplot drew for the terminal goes through the stream of this process, whose end says
+ * whether all of it was written. */
+static int show_drawn(FILE *from)
+{
+    char piece[4096];
+    size_t got;
+    rewind(from);
+    while ((got = fread(piece, 1, sizeof piece, from)) > 0)
+        fwrite(piece, 1, got, stdout);
+    return ferror(from) ? assay_error("cannot read what gnuplot drew: %s", strerror(errno)) : 0;
+}
+
 /* -d: ignore the user's .gnuplot file. */
 static int gnuplot(const struct files *files, int columns)
 {
@@ -139,16 +151,16 @@ static int gnuplot(const struct files *files, int columns)
                                 files->data, files->picture, wide, NULL};
     int status, failed = 0, null = open("/dev/null", O_RDWR | O_CLOEXEC);
     pid_t child;
-    FILE *errors = tmpfile();
-    if (!errors) return assay_error("cannot make a file for gnuplot: %s", strerror(errno));
+    FILE *errors = tmpfile(), *drawn = errors ? tmpfile() : NULL;
+    if (!drawn) {
+        failed = assay_error("cannot make a file for gnuplot: %s", strerror(errno));
+        goto out;
+    }
     snprintf(wide, sizeof wide, "%d", columns > 0 ? columns : 100);
-    fflush(stdout);
     const struct process_file streams[] = {
-        {fileno(errors), STDERR_FILENO}, {null, STDIN_FILENO}, {null, STDOUT_FILENO}};
-    const struct process_start start = {.program = argv[0],
-                                        .argv = argv,
-                                        .files = streams,
-                                        .file_count = is_terminal(files->picture) ? 2 : 3};
+        {fileno(errors), STDERR_FILENO}, {null, STDIN_FILENO}, {fileno(drawn), STDOUT_FILENO}};
+    const struct process_start start = {
+        .program = argv[0], .argv = argv, .files = streams, .file_count = 3};
     int problem = null < 0 ? errno : process_start(&start, &child);
     if (problem == ENOENT)
         failed = assay_error("gnuplot is not installed: apt-get install gnuplot-nox");
@@ -156,13 +168,19 @@ static int gnuplot(const struct files *files, int columns)
         failed = assay_error("cannot start gnuplot: %s", strerror(problem));
     while (!failed && waitpid(child, &status, 0) < 0)
         if (errno != EINTR) failed = assay_error("cannot wait for gnuplot: %s", strerror(errno));
+    if (failed) goto out;
     read_said(errors, said, sizeof said);
-    fclose(errors);
+    if (WIFSIGNALED(status))
+        failed = assay_error("gnuplot died of signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) != 0)
+        failed = assay_error("gnuplot failed: %s", said[0] ? said : "it did not say why");
+    else if (is_terminal(files->picture))
+        failed = show_drawn(drawn);
+out:
+    if (errors) fclose(errors);
+    if (drawn) fclose(drawn);
     if (null >= 0) close(null);
-    if (failed) return failed;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
-    if (WIFSIGNALED(status)) return assay_error("gnuplot died of signal %d", WTERMSIG(status));
-    return assay_error("gnuplot failed: %s", said[0] ? said : "it did not say why");
+    return failed;
 }
 
 int gnuplot_draw(struct plot *plot)

@@ -163,6 +163,9 @@ for kind in $kinds; do
     check "has its texts in the picture, too" inside "$kind.svg"
 done
 check "a width that is none" exits 2 plot sweep few -o x.svg --width 10
+if [ -w /dev/full ]; then
+    check "a full disk under it is not exit 0" exits 2 bash -c '"$0" plot bars few -o - >/dev/full' "$ASSAY"
+fi
 check "the terminal has no theme" warns "takes no --theme" plot sweep few -o - --theme dark
 check "nor a width in pixels" warns "takes no --width" plot sweep few -o - --width 900
 check "an unknown ending is a usage error" exits 2 plot sweep few -o x.jpeg
