@@ -59,8 +59,9 @@ int assay_program(const char *const *self, const struct assay_object *const *obj
         return EXIT_USAGE;
     }
     int code = dispatch(argc, argv);
-    /* A full disk or a closed pipe shows only now. */
-    if (fflush(stdout) != 0 || ferror(stdout)) {
+    /* A full disk or a closed pipe shows only now; a command that saw it has said so, with the
+     * reason, which is not known any more. */
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code != EXIT_USAGE) {
         fprintf(stderr, "assay: writing the output: %s\n", strerror(errno));
         if (code == EXIT_FINE) code = EXIT_USAGE;
     }

@@ -1,4 +1,5 @@
 /* cmd_list.c - assay list: what there is to run, and what was run. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,7 +277,7 @@ static int print_json(const struct list *list, const struct arguments *arguments
     if (!failed) failed = json_finish(&json);
     if (fclose(out) && !failed) failed = assay_error("out of memory");
     if (!failed && (fputs(text, stdout) == EOF || fflush(stdout)))
-        failed = assay_error("cannot write to standard output");
+        failed = assay_error("cannot write to standard output: %s", strerror(errno));
     free(text);
     return failed;
 }

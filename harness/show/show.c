@@ -1,4 +1,5 @@
 /* show.c - a run in the format that is asked for. */
+#include <errno.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -21,7 +22,8 @@ int show_view(FILE *out, struct view *view, const struct show_options *options)
     int shown = view_select(view, &options->selection);
     if (shown == 0 && options->selection.filter) return 1;
     int failed = shown < 0 ? -1 : write_view(out, view, options);
-    if (!failed && (fflush(out) || ferror(out))) return assay_error("cannot write the rows");
+    if (!failed && (fflush(out) || ferror(out)))
+        return assay_error("cannot write the rows: %s", strerror(errno));
     return failed;
 }
 

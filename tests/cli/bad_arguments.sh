@@ -47,10 +47,12 @@ check "help is had wherever it is asked for" says "usage: assay run" "$ASSAY" ru
 if [ -w /dev/full ]; then
     check "a full disk under the table is not exit 0" \
         exits 2 bash -c '"$0" show --db clock.sqlite >/dev/full' "$ASSAY"
-    check "and is said" warns "assay: writing the output: No space left" \
+    check "and is said" warns "No space left" \
         bash -c '"$0" show --db clock.sqlite >/dev/full' "$ASSAY"
     check "so it is for a run" \
         exits 2 bash -c '"$0" run small.ini --device host --no-ceilings --db full.sqlite >/dev/full' "$ASSAY"
+    onto_full() { bash -c '"$0" run small.ini --device host --no-ceilings --db full2.sqlite >/dev/full' "$ASSAY"; }
+    check "with its reason" warns "No space left" onto_full
     check "which is stored all the same" gives complete query full.sqlite "SELECT status FROM run"
 fi
 
