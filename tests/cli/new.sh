@@ -17,6 +17,7 @@ check "an operation of one's own has its first number in a minute of two process
     takes_less_than 60 first_number softsign
 check "its answers are checked" gives "loop ok" rows softsign
 check "and it says what it was built from" gives "softsign.so" query softsign/n.sqlite "SELECT name FROM object"
+check "a path with a blank is one word" says "'a b/assay' run softsign.ini" make -n -C softsign run ASSAY="a b/assay"
 check "the same by its long name, elsewhere" exits 0 first_number softsign/other --from-scratch --language c
 check "in C++" exits 0 first_number mine --language cpp
 check "where std::transform is right too" gives $'loop ok\ntransform ok' rows mine
