@@ -161,8 +161,8 @@ static const struct command_option options[] = {
     {"flops", VALUE_TEXT, "N", AT(text.flops),
      .help = "operations: '2*m*n*k' of fp32, or 'bf16 2*m*n*k'"},
     {"expect", VALUE_FILE, "FILE", AT(text.expect),
-     .help = "what is right: FILE.so with NAME_reference, or FILE.cu:KERNEL; without one rows are "
-             "unchecked"},
+     .help = "what is right: FILE.so with NAME_reference, FILE.py with its function reference, "
+             "or FILE.cu:KERNEL; without one rows are unchecked"},
     {"tolerance", VALUE_TEXT, "ABS,REL", AT(text.tolerance),
      .help = "by how much an output may differ from what is right"},
     {"compiler", VALUE_TEXT, "OPTIONS", AT(text.compiler), .help = "for NVRTC: '-DWIDTH=4'"},

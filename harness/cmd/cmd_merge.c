@@ -66,7 +66,7 @@ const struct command cmd_merge = {
              "merge that was killed is made again. Where two rows have one id and different\n"
              "contents the one that is here stays, and that is reported. Baselines and acks\n"
              "stay behind.\n",
-    .exit = "0 fine, 1 rows that differ under one id, 2 usage, or a file that cannot be merged,\n"
+    .exit = "0 fine, 1 rows that differ under one id, 2 usage, or a file that cannot be merged, "
             "5 shares of a job are missing.",
     .examples = "assay merge node1.sqlite node2.sqlite --db all.sqlite",
     .size = sizeof(struct arguments),

@@ -78,8 +78,8 @@ static int find_latest(struct store *store, int back, char id[STORE_ID])
     if (runs == 0)
         return assay_error("%s: there is no run in it (launches of gates are not counted)",
                            store->path);
-    return assay_error("%s: latest~%d goes back too far: there are %lld runs", store->path, back,
-                       (long long)runs);
+    return assay_error("%s: latest~%d goes back too far: it holds %lld run%s", store->path, back,
+                       (long long)runs, runs == 1 ? "" : "s");
 }
 
 static bool is_prefix(const char *spec)

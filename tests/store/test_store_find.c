@@ -64,7 +64,7 @@ OPEN_STORE_TEST(a_run_that_is_not_there_gets_a_suggestion)
     FAILS(store_find_run(store, "tuned-rpc", id), "did you mean 'tuned-rcp'?");
     FAILS(store_find_run(store, "lastest", id), "did you mean 'latest'?");
     FAILS(store_find_run(store, "qqqqqqqqqqqqqqqqqqqqqqq", id), "a label, a baseline");
-    FAILS(store_find_run(store, "latest~1", id), "goes back too far: there are 1 runs");
+    FAILS(store_find_run(store, "latest~1", id), "goes back too far: it holds 1 run");
     FAILS(store_find_run(store, "", id), "there is no run ''");
 }
 
