@@ -64,11 +64,36 @@ struct sources {
 
 /* nftw gives its function no argument. */
 static struct sources seen;
+static const struct arguments *seeing;
+static size_t folder_length;
+
+/* A file of this name, or what SQLite keeps beside a database of it ("-wal"). */
+static bool is_named(const char *name, const char *path)
+{
+    const char *rest = path ? text_begins(name, text_file_name(path)) : NULL;
+    return rest && (*rest == '\0' || *rest == '-');
+}
+
+/* What nobody saves: hidden files (of git, of editors), what compilers make, and what a gate of
+ * this command writes; else each gate would be followed by the next one. */
+static bool is_made(const char *path)
+{
+    static const char *const endings[] = {".o", ".so", ".a", ".d"};
+    const struct gate_command *gating = &seeing->gating;
+    const char *const written[] = {gating->db, gating->output, gating->junit, gating->markdown,
+                                   gating->json};
+    if (strstr(path + folder_length, "/.")) return true;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (text_ends(path, endings[i])) return true;
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        if (is_named(text_file_name(path), written[i])) return true;
+    return false;
+}
 
 static int see(const char *path, const struct stat *about, int kind, struct FTW *walk)
 {
     (void)walk;
-    if (kind != FTW_F) return 0;
+    if (kind != FTW_F || is_made(path)) return 0;
     const uint64_t parts[] = {(uint64_t)about->st_mtim.tv_sec, (uint64_t)about->st_mtim.tv_nsec,
                               (uint64_t)about->st_size, (uint64_t)about->st_ino};
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a over words; files are added up, in any order */
@@ -81,17 +106,22 @@ static int see(const char *path, const struct stat *about, int kind, struct FTW 
     return 0;
 }
 
-static struct sources look(const char *below)
+static struct sources look(const struct arguments *arguments)
 {
-    char name[ASSAY_MAX_NAME];
+    char folder[PATH_MAX];
     seen = (struct sources){0};
-    while (choices_next(&below, name))
-        nftw(name, see, MOST_FOLDERS_OPEN, FTW_PHYS);
+    seeing = arguments;
+    for (const char *below = arguments->below; *below; below += folder_length) {
+        below += strspn(below, " ");
+        folder_length = strcspn(below, " ");
+        snprintf(folder, sizeof folder, "%.*s", (int)folder_length, below);
+        nftw(folder, see, MOST_FOLDERS_OPEN, FTW_PHYS);
+    }
     return seen;
 }
 
 /* Wait for a change, and then until a tick brings no other. -1: a signal came. */
-static int await_change(const char *below, struct sources *last)
+static int await_change(const struct arguments *arguments, struct sources *last)
 {
     struct sources now = *last, before;
     struct pollfd nothing = {.fd = -1};
@@ -99,7 +129,7 @@ static int await_change(const char *below, struct sources *last)
         before = now;
         interrupt_poll(&nothing, TICK_MS);
         if (interrupt_signal() != 0) return -1;
-        now = look(below);
+        now = look(arguments);
     } while (now.hash == last->hash || now.hash != before.hash);
     *last = now;
     return 0;
@@ -161,14 +191,14 @@ static int after_save(struct arguments *arguments)
 
 static int watch_sources(struct arguments *arguments)
 {
-    struct sources last = look(arguments->below);
+    struct sources last = look(arguments);
     if (last.files == 0)
         return assay_error("there is no file below %s (--on FOLDERS)", arguments->below);
     interrupt_catch();
-    fprintf(stderr, "assay watch: %d files below %s; save one, or end with Ctrl-C\n", last.files,
-            arguments->below);
+    fprintf(stderr, "assay watch: %d file%s below %s; save one, or end with Ctrl-C\n", last.files,
+            last.files == 1 ? "" : "s", arguments->below);
     for (;;) {
-        if (await_change(arguments->below, &last) != 0) return EXIT_INTERRUPTED;
+        if (await_change(arguments, &last) != 0) return EXIT_INTERRUPTED;
         int code = after_save(arguments);
         if (code != 0) return code;
         interrupt_catch(); /* a gate lets go of the signals at its end */
@@ -235,7 +265,8 @@ const struct command cmd_watch = {
     .about = "Waits for a file to be saved, builds, and says of each case whether it became\n"
              "slower or faster than in the program as it was when watching began, as assay ab\n"
              "does. Answers are checked. With --filter and a small --budget that takes seconds.\n"
-             "What does not build is said, and the next save is waited for; Ctrl-C ends it.\n",
+             "What does not build is said, and the next save is waited for; Ctrl-C ends it.\n"
+             "Hidden files, objects, and what the command itself writes are not watched.\n",
     .examples = "assay watch int8 --filter 'int8_quantize/host_* n=500000 * cold'\n"
                 "assay watch core --make 'make ARCH=90 -j8'",
     .exit = "130 when it is ended, 2 usage.",

@@ -19,7 +19,7 @@ echo 200 >kernels/pace && sh make.sh
 "$ASSAY" watch few.ini --device host --make 'sh make.sh' >>watch.out 2>watch.err &
 watcher=$!
 tells() { grep -q -- "$1" watch.err; }
-check "it says what it watches" wait_for 30 tells '1 files below kernels baselines'
+check "it says what it watches" wait_for 30 tells '1 file below kernels baselines'
 # judged VERDICT PACE: the pace is saved, and the gate has this verdict. A busy machine may leave a case
 # undecided: then it is saved again.
 judged() {
@@ -46,6 +46,24 @@ ended=0
 wait "$watcher" || ended=$?
 check "Ctrl-C ends it with 130" [ "$ended" -eq 130 ]
 check "and leaves no folder" gives "" sh -c "ls tmp"
+
+# In a folder of one's own with all in it: what a gate writes there is no save.
+own=a_folder_with_a_name_that_is_longer_than_any_name_of_a_variant_may_be
+mkdir "$own" "$own/.git" && cp few.ini "$own" && echo 250 >"$own/pace"
+printf '%s\n' "FAULTS='$FAULTS'" ". '$HERE/cli/gate/paced.sh'" 'paced_program new "$(cat pace)" && mv new program.so' \
+    >"$own/make.sh"
+(cd "$own" && sh make.sh)
+: >watch.err
+(cd "$own" && exec "$ASSAY" watch few.ini --device host --make 'sh make.sh; echo made >.git/made' --program ./program.so \
+    --on "$PWD" --db own.sqlite -o gate.txt >>../watch.out 2>../watch.err) &
+watcher=$!
+check "a folder has a long path" wait_for 30 tells '3 files below'
+echo 100 >"$own/pace"
+check "a gate in a watched folder" wait_for 60 tells 'round 6'
+sleep 3
+check "is followed by no other" [ "$(grep -c 'round 1, base' watch.err)" -eq 1 ]
+kill -INT "$watcher"
+wait "$watcher"
 
 check "a suite must be named" exits 2 "$ASSAY" watch
 check "the program must be there" exits 2 "$ASSAY" watch few.ini --device host --program nowhere
