@@ -78,8 +78,8 @@ static int run(void *given)
 
 static const struct command_option options[] = {
     {"format", VALUE_TEXT, "NAME", AT(format_name),
-     .help = "ndjson, csv, nvbench or gbench; by default what its content shows",
-     .choices = "ndjson csv nvbench gbench"},
+     .help = "ndjson, gbench or nvbench; by default what its content shows",
+     .choices = "ndjson gbench nvbench"},
     OPTION_DB,
     {0},
 };

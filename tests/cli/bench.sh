@@ -64,7 +64,7 @@ check "no file" misused "which kernel?"
 check "no kernel file" misused "a.out: a kernel is in a .cu" a.out
 check "two kernel files" misused "one kernel file only" a.cu b.cu
 check "a file that is not there" misused "none.cu: cannot be read" none.cu --kernel k
-check "no kernel named" misused "there is no kernel" scale.ptx --grid 1 --block 1 --arg 'out f32[1]'
+check "no kernel named" misused "no kernel is named" scale.ptx --grid 1 --block 1 --arg 'out f32[1]'
 check "no grid" misused "there is no grid" scale.ptx --kernel twice --arg 'out f32[1]'
 check "an unknown type" misused "no type is called 'f31'" scale.ptx --kernel k --grid 1 --block 1 --arg 'out f31[1]'
 echo hello >text.cubin

@@ -3,6 +3,7 @@
  * the file or nothing of it. Nothing in the file becomes SQL: a table's name
  * is looked for in a fixed list, a column's in the schema, values are bound.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,7 +235,7 @@ static int import_lines(struct importer *importer, FILE *in)
             assay_error("%s:%ld: %s", importer->name, importer->line, assay_last_error());
     }
     free(line);
-    if (status == 0 && ferror(in)) status = assay_error("%s: cannot be read", importer->name);
+    if (status == 0 && ferror(in)) status = assay_error("%s: cannot be read: %s", importer->name, strerror(errno));
     if (status == 0 && !importer->has_header)
         status = assay_error("%s: no header of an export: the file is empty", importer->name);
     return status;
