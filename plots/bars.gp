@@ -9,7 +9,7 @@ eval chart
 
 paint(kind) = kind eq "baseline" || kind eq "bound" ? 0x999999 : kind eq "reference" ? 0xD0D0D0 : 0x56B4E9
 
-set xlabel "time (" . find("unit") . "), with its interval; baselines and bounds are grey"
+set xlabel "time (" . find("unit") . "), with its interval; baselines, bounds and references are grey"
 # A bar that is too long ends a little after the longest whole one, with a gap in it.
 longest = number("longest")
 edge = 1.06 * longest

@@ -57,11 +57,13 @@ low = number("low"); high_end = number("top")
 if (logarithmic) {
     set logscale y
     set yrange [low / 1.3:high_end * 1.3]
-    if (high_end / low < 200) { # decades alone would leave too few tics
+    if (high_end / low < 200) { # decades alone would leave too few tics, and two look linear
         set ytics ()
-        do for [t in "0.001 0.002 0.005 0.01 0.02 0.05 0.1 0.2 0.5 1 2 5 10 20 50 100 200 500 1000 2000 5000"] {
-            if (t > low / 1.3 && t < high_end * 1.3) { set ytics add (t t + 0) }
-        }
+        steps = high_end / low < 20 ? "1 1.5 2 3 4 5 7" : "1 2 5"
+        do for [e = -3:3] { do for [s in steps] {
+            t = s * 10.0**e
+            if (t > low / 1.3 && t < high_end * 1.3) { set ytics add (sprintf("%g", t) t) }
+        } }
     }
 } else {
     set yrange [0:high_end * 1.05]

@@ -156,9 +156,10 @@ static void write_history(struct plot *plot, const struct axis *axis, const stru
     for (int i = 0; i < shown; i++)
         panel_write(plot, axis, panels[i].series);
     plot_title(plot, "time over runs");
-    snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s, driver %s; %d runs, %.10s to %.10s",
-             facts->simulated ? "SIMULATED " : "", facts->name, facts->driver, history->run_count,
-             history->runs[0].started_at, history->runs[history->run_count - 1].started_at);
+    snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s%s%s; %d runs, %.10s to %.10s",
+             facts->simulated ? "SIMULATED " : "", facts->name, facts->driver[0] ? ", driver " : "",
+             facts->driver, history->run_count, history->runs[0].started_at,
+             history->runs[history->run_count - 1].started_at);
     if (more)
         plot_note(plot, "", "the most changed cases first, and %d more (--filter, --only)", more);
     plot_size(plot, 1100, 166 + (shown == 1 ? 380 : 170 * shown),
