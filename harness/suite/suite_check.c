@@ -108,14 +108,19 @@ static int check_pattern(const struct assay_operation *operation, const char *pa
     const struct assay_variant *variants[REGISTRY_MAX_VARIANTS];
     const char *names[REGISTRY_MAX_VARIANTS];
     int count = registry_variants(operation->name, variants, REGISTRY_MAX_VARIANTS);
+    int known = 0;
     for (int i = 0; i < count; i++) {
-        names[i] = variants[i]->name;
-        if (text_glob(pattern, names[i])) return 0;
+        int same = 0;
+        names[known] = variants[i]->name;
+        if (text_glob(pattern, names[known])) return 0;
+        while (strcmp(names[same], names[known]) != 0)
+            same++;
+        known += same == known; /* one that is there for both places is named once */
     }
     if (!knows_all_variants()) return 0;
     char hint[TEXT_HINT];
     return assay_error("no variant of %s matches '%s'%s", operation->name, pattern,
-                       text_hint(hint, pattern, names, count, "there are "));
+                       text_hint(hint, pattern, names, known, "there are "));
 }
 
 /* ------------------------------------------------------------------- keys -- */

@@ -189,7 +189,8 @@ def _job(operation, variants, baseline, device, library):
     definition = is_ours and SimpleNamespace(shapes=operation.shapes(), fill=operation.fill,
                                              reference=operation.reference)
     index = re.match(r"cuda:(\d+)", device)
-    return dict(described=((operation.describe(),) if is_ours else (), described) if own else None,
+    return dict(described=((operation.describe(),) if is_ours else (), described)
+                if own or is_ours else None,
                 operation=definition and _pickle.dumps(definition, name),
                 variants={v.name: _pickle.dumps(v, v.name) for v in own},
                 tensors_of=library,
@@ -221,6 +222,8 @@ def run(operation, variants, *, sizes=None, temperature="cold", device="auto", b
     name = operation.name if is_ours else operation
     if not is_ours and not isinstance(operation, str):
         raise Error(f"an operation is made by assay.operation, or named, not {operation!r}")
+    if is_ours and sizes is not None:
+        raise Error(f"{name} has its sizes from assay.operation: sizes= is for the program's own")
     if baseline == "first":
         baseline = names[0] if is_ours and len(names) > 1 else None
     baseline = getattr(baseline, "name", getattr(baseline, "__name__", baseline))

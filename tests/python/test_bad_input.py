@@ -226,6 +226,8 @@ def test_is_refused_before_anything_runs(measure, double, right):
     refused("^no variant of double matches 'nosuch'", measure, double, [right, "nosuch"])
     refused("^variant right belongs to operation 'nosuch', which does not exist", measure, "nosuch", [right])
     refused("operation 'no/such', which does not exist", measure, "no/such", [right])
+    refused("matches 'nosuch'", measure, double, ["nosuch"])
+    refused("^double has its sizes from assay.operation", measure, double, [right], sizes=dict(n=1))
     refused("temperature", measure, double, [right], temperature="tepid")
     refused("device", measure, double, [right], device="abacus")
     refused("^a variant 'Right!': a name is made of a-z, 0-9 and _", measure, double, {"Right!": right})
