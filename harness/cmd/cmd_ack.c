@@ -125,6 +125,7 @@ const struct command cmd_ack = {
              "those behind the first may be left out. A wrong answer, a crash or a missing\n"
              "case cannot be acknowledged; one whose work the candidate redefines can, without\n"
              "--up-to.\n",
+    .exit = "0 fine, 2 usage, or nothing to drop.",
     .examples =
         "assay ack 'int8_quantize/best *' --reason rounding --until $(date -d +30days +%F)\n"
         "assay ack --list",

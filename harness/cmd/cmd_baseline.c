@@ -101,6 +101,7 @@ const struct command cmd_baseline = {
              "never moves it. RUN is an id or its beginning, a label, latest or latest~N. As\n"
              "the base of a gate it stands for its build: other runs of that build join it\n"
              "(docs/gate.md).\n",
+    .exit = "0 fine, 2 usage, or no such run or baseline.",
     .examples = "assay baseline set release-1.2 latest --note \"as shipped\"\n"
                 "assay baseline list",
     .size = sizeof(struct arguments),

@@ -99,6 +99,7 @@ const struct command cmd_import = {
              "FILE is ndjson that `assay export` wrote, or the JSON of NVBench (with the files\n"
              "of --jsonbin beside it, where they are) or of Google Benchmark, each as it is or\n"
              "compressed by zstd (.zst); - is standard input.\n",
+    .exit = "0 fine, 2 usage, or a file that cannot be taken.",
     .examples = "assay import int8.ndjson.zst\n"
                 "./copy_bench --json copy.json && assay import copy.json",
     .size = sizeof(struct arguments),
