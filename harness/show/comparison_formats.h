@@ -46,7 +46,7 @@ enum { WORDS_LINE = 512 };
 
 /* "assay 0.1.0 (1a2b3c4d, changed), NVIDIA H200, driver 580, 6 launches, run 3f2a91c0". */
 void side_text(const struct comparison_side *side, char out[WORDS_LINE]);
-/* "2 REGRESSED, 1 INCONCLUSIVE, 197 PASS". */
+/* "2 REGRESSED (1 acknowledged), 1 INCONCLUSIVE, 197 PASS". */
 void counts_text(const struct comparison *comparison, char out[WORDS_LINE]);
 /* The most frequent reason of the rows, or of those that both sides have; "" if none has one. */
 const char *reason_of_most(const struct comparison *comparison, bool common_only);

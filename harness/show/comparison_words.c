@@ -34,10 +34,15 @@ void side_text(const struct comparison_side *side, char out[WORDS_LINE])
 
 void counts_text(const struct comparison *comparison, char out[WORDS_LINE])
 {
+    int acknowledged[VERDICTS] = {0};
     out[0] = '\0';
-    for (int i = 0; i < VERDICTS; i++)
-        if (comparison->tally.counts[i])
-            text_add(out, WORDS_LINE, ", ", "%d %s", comparison->tally.counts[i], verdict_name(i));
+    for (int i = 0; i < comparison->count; i++)
+        acknowledged[comparison->rows[i].verdict] += (comparison->rows[i].tags & TAG_ACK) != 0;
+    for (int i = 0; i < VERDICTS; i++) {
+        if (!comparison->tally.counts[i]) continue;
+        text_add(out, WORDS_LINE, ", ", "%d %s", comparison->tally.counts[i], verdict_name(i));
+        if (acknowledged[i]) text_add(out, WORDS_LINE, " ", "(%d acknowledged)", acknowledged[i]);
+    }
     if (!out[0]) snprintf(out, WORDS_LINE, "no case on either side");
 }
 

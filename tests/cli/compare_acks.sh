@@ -20,6 +20,7 @@ check "its acknowledgement" exits 0 ack --until 2099-01-01 --db a.sqlite
 check "lets it pass" exits 0 compare slowed
 check "with its reason" says "acknowledged until 2099-01-01: known, ACK" compare slowed --format md
 check "as REGRESSED still" says " REGRESSED" compare slowed
+check "which the last line says, for the exit code is not of it" says " acknowledged), " compare slowed
 check "up to its level" exits 0 ack --until 2099-01-01 --up-to 1 --db a.sqlite
 check "only" exits 1 compare slowed
 check "until its end" exits 0 ack --until 2020-01-01 --db a.sqlite
