@@ -24,7 +24,7 @@ enum plot_outcome plot_bars(struct plot *plot)
     double longest = 0; /* of the bars that are not broken, ns */
     int broken = 0;
     plot->count = plot_keep_group(plot->row, plot->count, INFINITY);
-    if (!plot->count) return plot_nothing(plot, "the run has no ok case");
+    if (!plot->count) return plot_nothing(plot, "no case has a time");
     const struct case_id *id = &plot->row[0]->result.id;
     double most = longest_whole * plot_time_of(&plot->row[plot->count / 2]->result).hi;
     for (int i = 0; i < plot->count; i++) {

@@ -194,7 +194,7 @@ enum plot_outcome plot_dist(struct plot *plot)
 {
     struct dist dist = {0};
     plot->count = plot_keep_group(plot->row, plot->count, widest);
-    if (!plot->count) return plot_nothing(plot, "the run has no ok case");
+    if (!plot->count) return plot_nothing(plot, "no case has a time");
     if (dist_make(&dist, plot)) return PLOT_FAILED;
     if (!dist.count) return plot_nothing(plot, "the case kept no samples");
     write_dist(plot, &dist);

@@ -227,7 +227,8 @@ enum plot_outcome plot_pareto(struct plot *plot)
     pareto.more_is_better = more_is_better(pareto.metric);
     for (int i = 0; i < kept; i++)
         point_add(&pareto, plot->row[i]);
-    if (!pareto.count) return plot_nothing(plot, "no ok case has such a metric of quality");
+    if (!pareto.count)
+        return plot_nothing(plot, "no case with a time has such a metric of quality");
     front_mark(&pareto);
     extent_make(&pareto);
     labels_make(&pareto);

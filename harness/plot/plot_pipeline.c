@@ -217,7 +217,8 @@ enum plot_outcome plot_pipeline(struct plot *plot)
         lines += next.lanes;
     }
     if (!count)
-        return plot_nothing(plot, "no ok case has stages (metrics h2d_ns, compute_ns, d2h_ns)");
+        return plot_nothing(plot,
+                            "no case with a time has stages (metrics h2d_ns, compute_ns, d2h_ns)");
     write_pipeline(plot, batch, count, lines, spans);
     if (more) plot_note(plot, "; ", "%d more are not drawn (--filter, --only choose)", more);
     return PLOT_DRAWN;

@@ -239,7 +239,7 @@ enum plot_outcome plot_roofline(struct plot *plot)
     const struct stored_run *against = plot->request->against;
     if (against && view_make(&plot->older, against)) return PLOT_FAILED;
     if (choose(plot, &roof)) return PLOT_FAILED;
-    if (!plot->count) return plot_nothing(plot, "no ok case counts its work");
+    if (!plot->count) return plot_nothing(plot, "no case with a time counts its work");
     if (roof_find(plot)) return PLOT_FAILED;
     families_write(plot, &roof);
     roof_write(plot, roof.extent);

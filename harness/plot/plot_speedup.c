@@ -133,7 +133,8 @@ enum plot_outcome plot_speedup(struct plot *plot)
         if (!plot->row[i]->result.is_baseline && !isnan(plot->row[i]->speedup.mid))
             plot->row[count++] = plot->row[i];
     plot->count = count;
-    if (!count) return plot_nothing(plot, "no ok case has a baseline or a bound in its group");
+    if (!count)
+        return plot_nothing(plot, "no case with a time has a baseline or a bound in its group");
     bars.bar = plot_alloc(plot, count, sizeof *bars.bar);
     if (!bars.bar) return PLOT_FAILED;
     bars_make(&bars, plot);

@@ -175,7 +175,7 @@ enum plot_outcome plot_sweep(struct plot *plot)
     picture.quantity = quantity;
     int found = sweep_make(&picture.sweep, plot);
     if (found < 0) return PLOT_FAILED;
-    if (found == 0) return plot_nothing(plot, "the run has no ok case");
+    if (found == 0) return plot_nothing(plot, "no case has a time");
     if (picture.sweep.sizes < 2)
         return plot_nothing(plot, metric ? "no operation with two sizes for a --metric (bars draws "
                                            "the times at one)"
