@@ -260,6 +260,20 @@ void text_add(char *out, size_t size, const char *between, const char *format, .
     va_end(arguments);
 }
 
+void text_add_word(char *out, size_t size, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:=+%~@";
+    if (word[0] && word[strspn(word, plain)] == '\0') {
+        text_add(out, size, " ", "%s", word);
+        return;
+    }
+    text_add(out, size, " ", "'");
+    for (const char *c = word; *c; c++)
+        text_add(out, size, "", *c == '\'' ? "'\\''" : "%c", *c);
+    text_add(out, size, "", "'");
+}
+
 void text_part(char *out, size_t size, const char *between, const char *format, const char *text)
 {
     char part[1024];

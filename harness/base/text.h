@@ -87,7 +87,10 @@ int text_utf8_length(const char *text);
 void text_add(char *out, size_t size, const char *between, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same of one text, whose format has one %s; nothing if it is empty. */
+/* Append a word of a command line, behind a blank, and quoted for a shell where it must be. */
+void text_add_word(char *out, size_t size, const char *word);
+
+/* The same as text_add of one text, whose format has one %s; nothing if it is empty. */
 void text_part(char *out, size_t size, const char *between, const char *format, const char *text);
 
 /* Width of a UTF-8 text on a terminal: one column per character. */

@@ -115,20 +115,10 @@ static void find_open(struct ab_offer *offer, const struct comparison *compariso
                  "and compare these, to see how far its runs differ");
 }
 
-/* A word of the command, quoted for a shell where it must be. */
 static void add_word(char *line, size_t size, const char *option, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./:=+%~@";
     text_part(line, size, " ", "%s", option);
-    if (word[0] && word[strspn(word, plain)] == '\0') {
-        text_add(line, size, " ", "%s", word);
-        return;
-    }
-    text_add(line, size, " ", "'");
-    for (const char *c = word; *c; c++)
-        text_add(line, size, "", *c == '\'' ? "'\\''" : "%c", *c);
-    text_add(line, size, "", "'");
+    text_add_word(line, size, word);
 }
 
 static void say(const struct ab_offer *offer, struct comparison *comparison,

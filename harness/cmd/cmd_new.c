@@ -279,8 +279,9 @@ static int run(void *given)
     if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
         return assay_error("'%s': a name is made of a-z, 0-9 and _", name);
     if (plan_make(&plan, arguments, name) || write_folder(&plan, folder)) return -1;
-    printf("%s: %s and the suite %s.ini\nnext: make -C %s run\n", folder, plan.words[SOURCES], name,
-           folder);
+    char next[2 * PATH_MAX] = "next: make -C";
+    text_add_word(next, sizeof next, folder);
+    printf("%s: %s and the suite %s.ini\n%s run\n", folder, plan.words[SOURCES], name, next);
     return EXIT_FINE;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/exit_code.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "show/view.h"
@@ -46,19 +47,31 @@ int run_choice_no_case(const struct given *given, const char *id, const char *fi
     return EXIT_NOTHING;
 }
 
+static void say_command(const char *command, const char *spec, const char *output, const char *db)
+{
+    char line[4 * STORE_SHOWN], shown[STORE_SHOWN];
+    snprintf(line, sizeof line, "%s", command);
+    text_add_word(line, sizeof line, store_shown(spec, shown));
+    text_add(line, sizeof line, " ", output ? "-o" : "--best");
+    if (output) text_add_word(line, sizeof line, output);
+    if (strcmp(db, database_default(NULL)) != 0) {
+        text_add(line, sizeof line, " ", "--db");
+        text_add_word(line, sizeof line, store_shown(db, shown));
+    }
+    fprintf(stderr, "%s\n", line);
+}
+
 void run_choice_say_next(const struct stored_run *run, const char *spec, const char *db,
                          bool had_best)
 {
-    bool usual = strcmp(db, database_default(NULL)) == 0;
-    char where[STORE_SHOWN + 16] = "", shown[STORE_SHOWN], named[STORE_SHOWN], id[9];
+    char page[PATH_MAX], id[9];
     if (!isatty(STDOUT_FILENO) || terminal_is_quiet()) return;
     fflush(stdout); /* both are one terminal */
     snprintf(id, sizeof id, "%.8s", run->run.id);
-    if (!usual) snprintf(where, sizeof where, " --db %s", store_shown(db, shown));
-    spec = store_shown(spec ? spec : id, named);
-    fputs("next: ", stderr);
-    if (!had_best) fprintf(stderr, "assay show %s --best%s\n      ", spec, where);
-    fprintf(stderr, "assay report %s -o %s.html%s\n", spec, run->run.suite, where);
+    snprintf(page, sizeof page, "%s.html", run->run.suite);
+    if (!spec) spec = id;
+    if (!had_best) say_command("next: assay show", spec, NULL, db);
+    say_command(had_best ? "next: assay report" : "      assay report", spec, page, db);
 }
 
 /* The noise of unchanged code that the runs' databases know. */

@@ -225,6 +225,16 @@ TEST(parts_are_appended_and_cut_at_the_size)
     assert_string_equal(out, "run 1, 23, ");
 }
 
+TEST(a_word_of_a_command_is_quoted_where_it_must_be)
+{
+    char out[64] = "assay show";
+    text_add_word(out, sizeof out, "latest~1");
+    text_add_word(out, sizeof out, "two words");
+    text_add_word(out, sizeof out, "it's");
+    text_add_word(out, sizeof out, "");
+    assert_string_equal(out, "assay show latest~1 'two words' 'it'\\''s' ''");
+}
+
 TEST(a_text_is_wrapped_at_blanks_and_counts_characters)
 {
     char *text;
