@@ -151,7 +151,8 @@ static int complete_kernel(struct bench_kernel *kernel)
     if (!kernel_image_is_file(kernel->file))
         return assay_error("%s: a file ends in .cu, .cubin or .ptx", kernel->file);
     if (bench_take_triton(kernel)) return -1;
-    if (!kernel->kernel[0]) return assay_error("no kernel is named (kernel = NAME, or --kernel NAME)");
+    if (!kernel->kernel[0])
+        return assay_error("no kernel is named (kernel = NAME, or --kernel NAME)");
     if (!kernel->grid[0]) return assay_error("there is no grid (grid = ceil(n/256))");
     if (!kernel->block[0]) return assay_error("there is no block (block = 256)");
     if (!kernel->name[0]) bench_name(kernel->kernel, kernel->name);

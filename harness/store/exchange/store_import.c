@@ -235,7 +235,8 @@ static int import_lines(struct importer *importer, FILE *in)
             assay_error("%s:%ld: %s", importer->name, importer->line, assay_last_error());
     }
     free(line);
-    if (status == 0 && ferror(in)) status = assay_error("%s: cannot be read: %s", importer->name, strerror(errno));
+    if (status == 0 && ferror(in))
+        status = assay_error("%s: cannot be read: %s", importer->name, strerror(errno));
     if (status == 0 && !importer->has_header)
         status = assay_error("%s: no header of an export: the file is empty", importer->name);
     return status;
