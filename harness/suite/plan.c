@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "case/case_name.h"
 #include "case/ceiling.h"
+#include "case/registry.h"
 #include "case/shape.h"
 #include "suite/plan_parts.h"
 #include "suite/suite_check.h"
@@ -71,6 +72,47 @@ static int operation_names(const struct plan *plan, const char **names, int max)
     return count;
 }
 
+/* Whether the first word names cases of the plan: then what is behind it is the mistake. */
+static bool explain_shape(const struct plan *plan, const char *filter, char *hint, size_t size)
+{
+    enum { MOST = 2 };
+    char first[2 * ASSAY_MAX_NAME], heading[CASE_TEXT];
+    struct case_id id;
+    int found = 0;
+    if (strchr(filter, ',') || text_copy(first, sizeof first, filter) != 0) return false;
+    first[strcspn(first, " ")] = '\0';
+    snprintf(hint, size, "%s is there with", first);
+    for (int i = 0; i < plan->count; i++) {
+        int at = 0;
+        for (; at < plan->groups[i].variant_count; at++) {
+            group_case_id(&plan->groups[i], at, &id);
+            if (case_matches(first, &id)) break;
+        }
+        if (at == plan->groups[i].variant_count || found++ >= MOST) continue;
+        case_group_text(&id, heading);
+        text_add(hint, size, found > 1 ? ", " : " ", "%s", heading + strcspn(heading, " ") + 1);
+    }
+    if (found > MOST) text_add(hint, size, " ", "and %d more", found - MOST);
+    return found > 0;
+}
+
+/* The variant of the operation whose name is nearest to what stands behind the slash; NULL: none.
+ */
+static const char *near_variant(const struct plan *plan, const char *operation, const char *filter)
+{
+    const char *names[REGISTRY_MAX_VARIANTS], *slash = strchr(filter, '/');
+    char word[ASSAY_MAX_NAME];
+    int count = 0;
+    if (!slash) return NULL;
+    text_copy(word, sizeof word, slash + 1);
+    word[strcspn(word, " ,")] = '\0';
+    for (int i = 0; i < plan->count; i++)
+        if (!strcmp(plan->groups[i].shape.operation->name, operation))
+            for (int v = 0; v < plan->groups[i].variant_count && count < REGISTRY_MAX_VARIANTS; v++)
+                names[count++] = plan->groups[i].variant[v]->name;
+    return text_nearest(word, names, count);
+}
+
 /* Called before anything is removed from `plan`. */
 static void explain_no_match(const struct plan *plan, const char *filter, char *hint, size_t size)
 {
@@ -78,8 +120,14 @@ static void explain_no_match(const struct plan *plan, const char *filter, char *
     int count = operation_names(plan, names, 64);
     char operation[2 * ASSAY_MAX_NAME];
     text_copy(operation, sizeof operation, filter);
-    operation[strcspn(operation, "/*?[,")] = '\0';
+    operation[strcspn(operation, "/*?[, ")] = '\0';
     const char *near = text_nearest(operation, names, count);
+    const char *variant = near ? near_variant(plan, near, filter) : NULL;
+    if (near && explain_shape(plan, filter, hint, size)) return;
+    if (variant) {
+        snprintf(hint, size, "did you mean '%s/%s'?", near, variant);
+        return;
+    }
     if (near) {
         snprintf(hint, size, "did you mean '%s/*'?", near);
         return;

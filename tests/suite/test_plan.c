@@ -241,6 +241,14 @@ TEST(a_filter_that_matches_nothing_gets_a_suggestion)
     options.filter = "sclae/*";
     expect_error(several, &fake_host, &options,
                  "nothing in suite 'p' matches the filter 'sclae/*' (did you mean 'scale/*'?)");
+    options.filter = "sclae/fats n=2";
+    expect_error(several, &fake_host, &options,
+                 "nothing in suite 'p' matches the filter 'sclae/fats n=2' (did you mean "
+                 "'scale/fast'?)");
+    options.filter = "scale n=3";
+    expect_error(several, &fake_host, &options,
+                 "nothing in suite 'p' matches the filter 'scale n=3' (scale is there with n=1 "
+                 "input=fp32 cold, n=2 input=fp32 cold and 3 more)");
     options.filter = "fast";
     expect_error(several, &fake_host, &options,
                  "nothing in suite 'p' matches the filter 'fast' (a glob on operation/variant; "
