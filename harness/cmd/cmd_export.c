@@ -38,6 +38,15 @@ static int write_run(const struct arguments *arguments, struct store *store, con
         &packed, exchange_export(arguments->format, store, id, arguments->filter, packed.stream));
 }
 
+static int no_case(const struct arguments *arguments)
+{
+    struct stored_run stored;
+    if (run_choice_read(&stored, false, arguments->given.word[0], arguments->db) != 0) return -1;
+    int code = run_choice_no_case(&arguments->given, &stored, arguments->filter);
+    stored_run_release(&stored);
+    return code;
+}
+
 static int run(void *given)
 {
     const struct arguments *arguments = given;
@@ -52,9 +61,7 @@ static int run(void *given)
     if (store_find_run(store, name, id) == 0 && out_file_open(&file, arguments->output) == 0)
         status = out_file_close(&file, write_run(arguments, store, id, file.stream));
     store_close(store);
-    return status == 1 ? run_choice_no_case(&arguments->given, id, arguments->filter)
-           : status    ? -1
-                       : EXIT_FINE;
+    return status == 1 ? no_case(arguments) : status ? -1 : EXIT_FINE;
 }
 
 static const struct command_option options[] = {

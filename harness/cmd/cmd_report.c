@@ -56,7 +56,7 @@ static int report_run(const struct arguments *arguments, const struct stored_run
     int status = -1;
     if (view_make(&view, run)) return -1;
     if (view_select(&view, &selection) == 0 && arguments->filter) {
-        status = run_choice_no_case(&arguments->given, run->run.id, arguments->filter);
+        status = run_choice_no_case(&arguments->given, run, arguments->filter);
         goto out;
     }
     if (arguments->against) {

@@ -61,7 +61,7 @@ static int run(void *given)
     if (view_make_noisy_above(&view, &stored, arguments->most_spread) == 0) {
         int status = show_view(stdout, &view, &show);
         code = status < 0   ? -1
-               : status > 0 ? run_choice_no_case(given, stored.run.id, show.selection.filter)
+               : status > 0 ? run_choice_no_case(given, &stored, show.selection.filter)
                             : view_exit_code(&stored);
         if (status == 0 && strcmp(show.format, "table") == 0)
             run_choice_say_next(&stored, spec, arguments->db, show.selection.best);

@@ -1,5 +1,6 @@
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,10 +41,38 @@ int run_choice_read(struct stored_run *run, bool with_profiles, const char *spec
     return failed;
 }
 
-int run_choice_no_case(const struct given *given, const char *id, const char *filter)
+/* Of the run's cases the one whose name is nearest to the filter's first word; "" for none. */
+static void hint_case(char out[TEXT_HINT], const struct stored_run *run, const char *filter)
 {
-    fprintf(stderr, "assay %s: no case of run %.8s matches '%s'\n", given->command->name, id,
-            filter);
+    char word[2 * ASSAY_MAX_NAME];
+    const char **names = calloc((size_t)run->case_count + 1, sizeof *names);
+    out[0] = '\0';
+    if (!names) return;
+    text_copy(word, sizeof word, filter);
+    word[strcspn(word, " ,")] = '\0';
+    char *variant = strchr(word, '/');
+    if (variant) *variant++ = '\0';
+    int count = 0;
+    for (int i = 0; i < run->case_count; i++)
+        names[i] = run->cases[i].result.id.operation;
+    const char *operation = text_nearest(word, names, run->case_count);
+    for (int i = 0; operation && variant && i < run->case_count; i++)
+        if (!strcmp(run->cases[i].result.id.operation, operation))
+            names[count++] = run->cases[i].result.id.variant;
+    const char *near = text_nearest(variant ? variant : "", names, count);
+    bool is_there =
+        operation && !strcmp(operation, word) && (!variant || (near && !strcmp(near, variant)));
+    if (operation && !is_there)
+        snprintf(out, TEXT_HINT, " (did you mean '%s/%s'?)", operation, near ? near : "*");
+    free(names);
+}
+
+int run_choice_no_case(const struct given *given, const struct stored_run *run, const char *filter)
+{
+    char hint[TEXT_HINT];
+    hint_case(hint, run, filter);
+    fprintf(stderr, "assay %s: no case of run %.8s matches '%s'%s\n", given->command->name,
+            run->run.id, filter, hint);
     return EXIT_NOTHING;
 }
 

@@ -19,8 +19,8 @@
  * stored_run_release frees; -1 with assay_error, and nothing is to be freed. */
 int run_choice_read(struct stored_run *run, bool with_profiles, const char *spec, const char *db);
 
-/* Say that a filter matches no case of the run with this id: EXIT_NOTHING. */
-int run_choice_no_case(const struct given *given, const char *id, const char *filter);
+/* Say that a filter matches no case of the run, and what is near: EXIT_NOTHING. */
+int run_choice_no_case(const struct given *given, const struct stored_run *run, const char *filter);
 
 /* On a terminal, what to type next for a run whose table was just printed; `spec` as above. */
 void run_choice_say_next(const struct stored_run *run, const char *spec, const char *db,
