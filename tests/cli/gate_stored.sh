@@ -26,7 +26,7 @@ check "a run" exits 0 session 1 --db latest.sqlite
 check "and a gate after it" exits 0 gate "$(calm 1)" "$(calm 2)" --db latest.sqlite
 check "latest is the run still" says '"base"' "$ASSAY" show latest --db latest.sqlite
 check "so is what no word names" says '"base"' "$ASSAY" show --db latest.sqlite
-check "latest~1 would be a launch of the gate" warns "there are 1 runs" "$ASSAY" show latest~1 --db latest.sqlite
+check "latest~1 would be a launch of the gate" warns "it holds 1 run" "$ASSAY" show latest~1 --db latest.sqlite
 check "which its label names" exits 0 "$ASSAY" show --db latest.sqlite \
     "$(query latest.sqlite "SELECT label FROM run WHERE label LIKE '%round 3, base'")"
 check "the history has the run alone" says "1 run" "$ASSAY" history '*_token/host_omp' --db latest.sqlite
