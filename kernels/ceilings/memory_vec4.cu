@@ -7,6 +7,10 @@
  *   vec4_xN_evict      the same, with all accesses marked evict-first
  *   persistent_xN      as many blocks as fit on the device at once, with a stride over the data, so
  *                      that no block starts or ends during the kernel
+ *   copy_float4        the plainest copy: each thread moves one float4. The table in docs/method.md
+ *                      was measured with it, so its times can be compared with that table, which
+ *                      counts only the bytes of the source where `bytes` counts read plus written:
+ *                      the table's row "1 MiB" is bytes=2Mi
  *
  * `read` is divided into slices of 4 KiB, one per warp: 8 vectors per lane, N of them in flight,
  * then an xor across the warp and one stored word.
@@ -217,3 +221,39 @@ ASSAY_REGISTER_VARIANT(vec4_x4_evict);
 ASSAY_REGISTER_VARIANT(vec4_x8_evict);
 ASSAY_REGISTER_VARIANT(persistent_x4);
 ASSAY_REGISTER_VARIANT(persistent_x8);
+
+/* ---------------------------------------------------------------- copy_float4 -- */
+
+static __global__ void copy_float4(float4 *__restrict__ out, const float4 *__restrict__ in,
+                                   int64_t vectors)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < vectors) out[i] = in[i];
+}
+
+static const char *copy_float4_supports(const struct assay_shape *shape)
+{
+    if (shape->value[MEMORY_MIX] != MEMORY_COPY) return "a copy only";
+    if (shape->value[MEMORY_BYTES] % 32) return "whole float4s only: bytes a multiple of 32";
+    return NULL;
+}
+
+static int copy_float4_launch(struct assay_call *call)
+{
+    int64_t vectors = memory_layout(call->shape).out_words / 4;
+    int64_t blocks = (vectors + MEMORY_THREADS - 1) / MEMORY_THREADS;
+    copy_float4<<<(unsigned)blocks, MEMORY_THREADS, 0, (cudaStream_t)call->stream>>>(
+        (float4 *)call->buffer[MEMORY_OUT], (const float4 *)call->buffer[MEMORY_IN], vectors);
+    return assay_launched();
+}
+
+static const struct assay_variant copy_float4_variant = {
+    .operation = "memory",
+    .name = "copy_float4",
+    .summary = "each thread copies one float4, nothing else",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .supports = copy_float4_supports,
+    .launch = copy_float4_launch,
+};
+ASSAY_REGISTER_VARIANT(copy_float4_variant);

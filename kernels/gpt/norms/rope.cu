@@ -1,12 +1,14 @@
 /*
- * rope_heads.cu - 16 bytes of the same channels of several heads per thread: cos and sin are loaded
- * once for all of them, and all pieces of x before the first is used.
+ * rope.cu - by pairs of channels, and by 16 bytes of the same channels of several heads per thread.
  *
- *   heads1, heads2, heads4   so many heads per thread
+ *   scalar                   one pair of channels per thread, in accesses of 2 or 4 bytes.
+ *                            Deliberately plain
+ *   heads1, heads2, heads4   16 bytes of so many heads per thread: cos and sin are loaded once for
+ *                            all of them, and all pieces of x before the first is used
  *   best                     the fastest of the three, measured in setup
  *
- * Bytes per element: one read and one written, the minimum; cos and sin from L1 and L2, 8 per pair
- * and thread.
+ * Bytes per element: one read and one written, the minimum; cos and sin mostly from L1 and L2, 8
+ * per pair and thread.
  */
 #include <math.h>
 #include <stdio.h>
@@ -201,3 +203,46 @@ ASSAY_REGISTER_VARIANT(heads1);
 ASSAY_REGISTER_VARIANT(heads2);
 ASSAY_REGISTER_VARIANT(heads4);
 ASSAY_REGISTER_VARIANT(best);
+
+/* --------------------------------------------------------------------- scalar -- */
+
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) turn_pair(struct rope<T> args, int64_t pairs)
+{
+    int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= pairs) return;
+    int64_t head = i / args.half, token = head / args.heads % args.tokens;
+    int j = (int)(i % args.half);
+    int64_t first = head * 2 * args.half + (args.neighbours ? 2 * j : j);
+    int64_t second = first + (args.neighbours ? 1 : args.half);
+    float cosine = __ldg(args.cosine + token * args.half + j);
+    float sine = __ldg(args.sine + token * args.half + j);
+    float a = gpt_float(args.x[first]), b = gpt_float(args.x[second]);
+    gpt_put(args.y + first, a * cosine - b * sine);
+    gpt_put(args.y + second, a * sine + b * cosine);
+}
+
+template <typename T> static int scalar_launch_of(const struct assay_call *call)
+{
+    struct rope<T> args = rope_args<T>(call);
+    int64_t pairs = args.groups * args.heads * args.half;
+    turn_pair<T>
+        <<<gpt_blocks(pairs, THREADS), THREADS, 0, (cudaStream_t)call->stream>>>(args, pairs);
+    return assay_launched();
+}
+
+static int scalar_launch(struct assay_call *call)
+{
+    return call->shape->value[ROPE_TYPE] == NORMS_BF16 ? scalar_launch_of<uint16_t>(call)
+                                                       : scalar_launch_of<float>(call);
+}
+
+static const struct assay_variant scalar = {
+    .operation = "rope",
+    .name = "scalar",
+    .summary = "one pair of channels per thread",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .launch = scalar_launch,
+};
+ASSAY_REGISTER_VARIANT(scalar);
