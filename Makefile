@@ -97,8 +97,8 @@ endif
 # folders (Debian's and Ubuntu's), where -isystem would break the C++ headers.
 # sm_90 is built as sm_90a, which has Hopper's own instructions; PTX cannot be.
 # Without fast math: a kernel that wants an approximation writes it out. -O1 is for the host's code of a
-# .cu file, which launches; a device's is always of the highest level. Machine code is kept compressed,
-# a third of its size: each test of a family has all of it.
+# .cu file, which launches and throws nothing; a device's is always of the highest level. Machine code is
+# kept compressed, a third of its size: each test of a family has all of it.
 $(if $(filter-out 0 1,$(CUDA)),$(error CUDA=$(CUDA): it is 0 or 1))
 $(foreach a,$(ARCH),$(if $(filter ptx 75 8% 9% 10% 11% 12%,$(a)),,$(error ARCH=$(a): name what nvcc calls sm_NUMBER, as in ARCH="80 90 ptx")))
 
@@ -129,7 +129,7 @@ NVCC_WARN := -Xcompiler $(subst $(space),$(comma),$(strip $(WARN) $(PICFLAGS) $(
 NVCC_LEAN = -Iharness/device/cuda/lean -D_GLIBCXX_BITS_SPECFUN_H -U_GNU_SOURCE
 NVCCFLAGS_ALL = -std=c++17 $(NVCC_LEAN) -O1 $(if $(LINEINFO),-lineinfo) -fmad=true \
     -Xfatbin -compress-all $(GENCODE) \
-    $(NVCC_WARN) $(NVCCFLAGS)
+    -Xcompiler -fno-exceptions $(NVCC_WARN) $(NVCCFLAGS)
 endif
 
 # ---------------------------------------------------------------- sources --
