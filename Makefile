@@ -470,6 +470,7 @@ $(BUILD)/assay-host-mutants: $(call mutant_obj,$(MUTANTS_HOST)) $(call of_host,$
 $(BUILD)/assay-mutants $(BUILD)/assay-host-mutants: $(BUILD)/sources
 	$(call say,LD  ,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LDLIBS_ALL)
+	$(Q)$@ list variants >/dev/null # it takes that many
 
 # A mutant is one object. What its files define for others is its own: the real ones are linked too.
 # That holds for instances of templates as well, of which the linker would keep one for all: outside

@@ -11,7 +11,7 @@
 #include "case/twins.h"
 #include "suite/suite.h"
 
-enum { PLAN_MAX_VARIANTS = 128 }; /* as many as an operation may have (registry.h) */
+enum { PLAN_MAX_VARIANTS = 128 }; /* of one device; a group has a reason for each */
 
 enum group_purpose { PURPOSE_CASE, PURPOSE_CEILING };
 extern const struct words purpose_words;
