@@ -78,3 +78,33 @@ bool case_is_word(const char *word)
 {
     return strpbrk(word, "=/*?[,") || is_state(word);
 }
+
+/* The nearest operation, or the nearest variant of one; NULL: none. */
+static const char *nearest(const char *word, const char *operation, const struct case_names *cases,
+                           int count)
+{
+    const char *found = NULL;
+    for (int i = 0; i < count; i++) {
+        const char *name = operation ? cases[i].variant : cases[i].operation;
+        const char *const both[] = {found, name};
+        if (!operation || strcmp(cases[i].operation, operation) == 0)
+            found = found ? text_nearest(word, both, 2) : text_nearest(word, &name, 1);
+    }
+    return found;
+}
+
+bool case_nearest(const char *pattern, const struct case_names *cases, int count,
+                  char out[2 * ASSAY_MAX_NAME])
+{
+    char word[2 * ASSAY_MAX_NAME];
+    text_copy(word, sizeof word, pattern);
+    word[strcspn(word, " ,")] = '\0';
+    char *variant = strchr(word, '/');
+    if (variant) *variant++ = '\0';
+    word[strcspn(word, "*?[")] = '\0';
+    const char *operation = nearest(word, NULL, cases, count);
+    const char *of_it = variant && operation ? nearest(variant, operation, cases, count) : NULL;
+    out[0] = '\0';
+    if (operation) snprintf(out, 2 * ASSAY_MAX_NAME, "%s/%s", operation, of_it ? of_it : "*");
+    return operation != NULL;
+}

@@ -22,5 +22,15 @@ void case_group_text(const struct case_id *id, char out[CASE_TEXT]);
  * wrote a comma before the temperature and the place, so a comma before these parts nothing. */
 bool case_matches(const char *pattern, const struct case_id *id);
 
+/* The names of a case, for what one may have meant. */
+struct case_names {
+    const char *operation, *variant;
+};
+
+/* The case nearest to the first word of a pattern: "operation/variant", with a star for the variant
+ * where none is near. False with "" in `out` where no operation is. */
+bool case_nearest(const char *pattern, const struct case_names *cases, int count,
+                  char out[2 * ASSAY_MAX_NAME]);
+
 /* Whether a word can stand behind the first of a pattern, for "there is no such word". */
 bool case_is_word(const char *word);

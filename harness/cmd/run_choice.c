@@ -7,6 +7,7 @@
 #include "base/exit_code.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "case/case_name.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
 #include "show/view.h"
@@ -41,29 +42,21 @@ int run_choice_read(struct stored_run *run, bool with_profiles, const char *spec
     return failed;
 }
 
-/* Of the run's cases the one whose name is nearest to the filter's first word; "" for none. */
+/* What the first word of a filter may have meant; "" where nothing is near, or it was right. */
 static void hint_case(char out[TEXT_HINT], const struct stored_run *run, const char *filter)
 {
-    char word[2 * ASSAY_MAX_NAME];
-    const char **names = calloc((size_t)run->case_count + 1, sizeof *names);
+    char near[2 * ASSAY_MAX_NAME];
+    size_t length = strcspn(filter, " ,");
+    struct case_names *names = calloc((size_t)run->case_count + 1, sizeof *names);
     out[0] = '\0';
-    if (!names) return;
-    text_copy(word, sizeof word, filter);
-    word[strcspn(word, " ,")] = '\0';
-    char *variant = strchr(word, '/');
-    if (variant) *variant++ = '\0';
-    int count = 0;
-    for (int i = 0; i < run->case_count; i++)
-        names[i] = run->cases[i].result.id.operation;
-    const char *operation = text_nearest(word, names, run->case_count);
-    for (int i = 0; operation && variant && i < run->case_count; i++)
-        if (!strcmp(run->cases[i].result.id.operation, operation))
-            names[count++] = run->cases[i].result.id.variant;
-    const char *near = text_nearest(variant ? variant : "", names, count);
-    bool is_there =
-        operation && !strcmp(operation, word) && (!variant || (near && !strcmp(near, variant)));
-    if (operation && !is_there)
-        snprintf(out, TEXT_HINT, " (did you mean '%s/%s'?)", operation, near ? near : "*");
+    for (int i = 0; names && i < run->case_count; i++) {
+        const struct case_id *id = &run->cases[i].result.id;
+        names[i] = (struct case_names){id->operation, id->variant};
+    }
+    bool found = names && case_nearest(filter, names, run->case_count, near);
+    bool is_right = found && strncmp(near, filter, length) == 0 &&
+                    (!near[length] || strcmp(near + length, "/*") == 0);
+    if (found && !is_right) snprintf(out, TEXT_HINT, " (did you mean '%s'?)", near);
     free(names);
 }
 

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "case/case_name.h"
 #include "case/ceiling.h"
-#include "case/registry.h"
 #include "case/shape.h"
 #include "suite/plan_parts.h"
 #include "suite/suite_check.h"
@@ -72,6 +71,16 @@ static int operation_names(const struct plan *plan, const char **names, int max)
     return count;
 }
 
+static bool matches_any(const struct group *group, const char *filter)
+{
+    struct case_id id;
+    for (int i = 0; i < group->variant_count; i++) {
+        group_case_id(group, i, &id);
+        if (case_matches(filter, &id)) return true;
+    }
+    return false;
+}
+
 /* Whether the first word names cases of the plan: then what is behind it is the mistake. */
 static bool explain_shape(const struct plan *plan, const char *filter, char *hint, size_t size)
 {
@@ -83,12 +92,8 @@ static bool explain_shape(const struct plan *plan, const char *filter, char *hin
     first[strcspn(first, " ")] = '\0';
     snprintf(hint, size, "%s is there with", first);
     for (int i = 0; i < plan->count; i++) {
-        int at = 0;
-        for (; at < plan->groups[i].variant_count; at++) {
-            group_case_id(&plan->groups[i], at, &id);
-            if (case_matches(first, &id)) break;
-        }
-        if (at == plan->groups[i].variant_count || found++ >= MOST) continue;
+        if (!matches_any(&plan->groups[i], first) || found++ >= MOST) continue;
+        group_case_id(&plan->groups[i], 0, &id);
         case_group_text(&id, heading);
         text_add(hint, size, found > 1 ? ", " : " ", "%s", heading + strcspn(heading, " ") + 1);
     }
@@ -96,62 +101,51 @@ static bool explain_shape(const struct plan *plan, const char *filter, char *hin
     return found > 0;
 }
 
-/* The variant of the operation whose name is nearest to what stands behind the slash; NULL: none.
- */
-static const char *near_variant(const struct plan *plan, const char *operation, const char *filter)
+static bool find_near(const struct plan *plan, const char *filter, char near[2 * ASSAY_MAX_NAME])
 {
-    const char *names[REGISTRY_MAX_VARIANTS], *slash = strchr(filter, '/');
-    char word[ASSAY_MAX_NAME];
-    int count = 0;
-    if (!slash) return NULL;
-    text_copy(word, sizeof word, slash + 1);
-    word[strcspn(word, " ,")] = '\0';
+    int all = 0, count = 0;
     for (int i = 0; i < plan->count; i++)
-        if (!strcmp(plan->groups[i].shape.operation->name, operation))
-            for (int v = 0; v < plan->groups[i].variant_count && count < REGISTRY_MAX_VARIANTS; v++)
-                names[count++] = plan->groups[i].variant[v]->name;
-    return text_nearest(word, names, count);
+        all += plan->groups[i].variant_count;
+    struct case_names *names = calloc((size_t)all + 1, sizeof *names);
+    for (int i = 0; names && i < plan->count; i++)
+        for (int v = 0; v < plan->groups[i].variant_count; v++)
+            names[count++] = (struct case_names){plan->groups[i].shape.operation->name,
+                                                 plan->groups[i].variant[v]->name};
+    bool found = names && case_nearest(filter, names, count, near);
+    free(names);
+    return found;
 }
 
-/* Called before anything is removed from `plan`. */
-static void explain_no_match(const struct plan *plan, const char *filter, char *hint, size_t size)
+static int refuse_filter(const struct plan *plan, const char *filter)
 {
+    char hint[512], near[2 * ASSAY_MAX_NAME];
     const char *names[64];
-    int count = operation_names(plan, names, 64);
-    char operation[2 * ASSAY_MAX_NAME];
-    text_copy(operation, sizeof operation, filter);
-    operation[strcspn(operation, "/*?[, ")] = '\0';
-    const char *near = text_nearest(operation, names, count);
-    const char *variant = near ? near_variant(plan, near, filter) : NULL;
-    if (near && explain_shape(plan, filter, hint, size)) return;
-    if (variant) {
-        snprintf(hint, size, "did you mean '%s/%s'?", near, variant);
-        return;
+    bool is_near = find_near(plan, filter, near);
+    if (!is_near) {
+        int count = operation_names(plan, names, 64);
+        snprintf(hint, sizeof hint, "a glob on operation/variant; operations here: ");
+        for (int i = 0; i < count; i++)
+            text_add(hint, sizeof hint, i ? ", " : "", "%s", names[i]);
+    } else if (!explain_shape(plan, filter, hint, sizeof hint)) {
+        snprintf(hint, sizeof hint, "did you mean '%s'?", near);
     }
-    if (near) {
-        snprintf(hint, size, "did you mean '%s/*'?", near);
-        return;
-    }
-    snprintf(hint, size, "a glob on operation/variant; operations here: ");
-    for (int i = 0; i < count; i++)
-        text_add(hint, size, i ? ", " : "", "%s", names[i]);
+    return assay_error("nothing in suite '%s' matches the filter '%s' (%s)", plan->suite, filter,
+                       hint);
 }
 
 static int filter_groups(struct plan *plan, const char *filter)
 {
-    char hint[512];
-    explain_no_match(plan, filter, hint, sizeof hint);
-    int kept = 0;
-    for (int i = 0; i < plan->count; i++) {
+    int first = 0, kept = 0;
+    while (first < plan->count && !matches_any(&plan->groups[first], filter))
+        first++;
+    if (first == plan->count) return refuse_filter(plan, filter);
+    for (int i = first; i < plan->count; i++) {
         filter_variants(&plan->groups[i], filter);
         if (!plan->groups[i].variant_count) continue;
         if (kept != i) plan->groups[kept] = plan->groups[i];
         kept++;
     }
     plan->count = kept;
-    if (!kept)
-        return assay_error("nothing in suite '%s' matches the filter '%s' (%s)", plan->suite,
-                           filter, hint);
     return 0;
 }
 

@@ -133,3 +133,21 @@ TEST(what_is_no_word_of_a_case_is_known)
     assert_false(case_is_word("warm"));
     assert_false(case_is_word(""));
 }
+
+TEST(the_nearest_case_is_named_by_the_first_word)
+{
+    static const struct case_names cases[] = {
+        {"scale", "fast"}, {"scale", "wide"}, {"copy", "fast"}, {"copy", "plain"}};
+    static const struct {
+        const char *pattern, *near;
+    } known[] = {
+        {"sclae/fats n=2", "scale/fast"}, {"scale/zzz", "scale/*"}, {"copi,x", "copy/*"},
+        {"copy/wide", "copy/*"},          {"s?le*/fast", ""},       {"nothing", ""},
+    };
+    char near[2 * ASSAY_MAX_NAME];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        assert_int_equal(case_nearest(known[i].pattern, cases, 4, near), known[i].near[0] != '\0');
+        assert_string_equal(near, known[i].near);
+    }
+    assert_false(case_nearest("scale", NULL, 0, near));
+}
