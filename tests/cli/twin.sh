@@ -116,6 +116,10 @@ cp "$ten" cand/suites/twinned.ini
 check "a base whose suite has more" exits 5 cand/assay gate twinned --base base/assay --twin \
     --device sim:seed=1,noise=0.3 --allow-simulated --seed 1 --markdown more.md
 check "is launched, so that what went missing is seen" grep -q "MISSING" more.md
+printf '[suite]\n[group copy]\noperation = int8_quantize\nn = 4096\nvariants = host_memcpy\n' >copy.ini
+run cand/assay gate ./copy.ini --base base/assay --twin --no-proof --device host --seed 1 --budget 0.01 --db copy.sqlite
+check "a variant with a check of its own has all three arms" gives "ok 3" query copy.sqlite \
+    "SELECT min(status) || ' ' || count(*) FROM result GROUP BY status"
 for options in "--resume" "--pinned x" "--null base/assay"; do
     # shellcheck disable=SC2086 # words
     check "not with $options" exits 2 twins "" $options
