@@ -32,6 +32,7 @@ static const struct command_option options[] = {
      .help = "the device of the base alone"},
     OPTIONS_GATE_MEASURE,
     {"twin", VALUE_FLAG, .at = AT(gating.gate.twin), .help = TWIN_HELP},
+    OPTION_PROCESSES,
     {"no-extension", VALUE_NO_FLAG, .at = AT(gating.gate.extend),
      .help = "no further rounds for what stays open"},
     {"no-proof", VALUE_NO_FLAG, .at = AT(gating.gate.proof), .help = NO_PROOF_HELP},

@@ -231,6 +231,7 @@ static const struct command_option options[] = {
     OPTIONS_GATE_DEVICES,
     OPTIONS_GATE_MEASURE,
     {"twin", VALUE_FLAG, .at = AT(gating.gate.twin), .help = TWIN_HELP},
+    OPTION_PROCESSES,
     {"no-proof", VALUE_NO_FLAG, .at = AT(gating.gate.proof), .help = NO_PROOF_HELP},
     {"make", VALUE_TEXT, "COMMAND", AT(make), .help = MAKE_HELP},
     OPTIONS_OBJECT,

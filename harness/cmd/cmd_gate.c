@@ -91,6 +91,7 @@ static const struct command_option options[] = {
      .help = "the device of the base alone", .with = "base"},
     OPTIONS_GATE_MEASURE,
     {"twin", VALUE_FLAG, .at = AT(gating.gate.twin), .help = TWIN_HELP, .with = "base"},
+    OPTION_PROCESSES,
     {"no-extension", VALUE_NO_FLAG, .at = AT(gating.gate.extend),
      .help = "no further rounds for what stays open", .with = "base"},
     {"counters", VALUE_FLAG, .at = AT(gating.gate.counts),

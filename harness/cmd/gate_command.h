@@ -8,6 +8,7 @@
 #include "cmd/commands.h"
 #include "gate/gate_run.h"
 #include "gate/program_build.h"
+#include "judge/twin_processes.h"
 
 /* The member `gating` of their struct arguments. */
 struct gate_command {
@@ -34,6 +35,15 @@ struct gate_command {
 #define TWIN_HELP                                                                                  \
     "have both builds in one process where that can be, and launch them in turns: finds half a "   \
     "per cent in about a second per case"
+
+#define OPTION_PROCESSES                                                                           \
+    {                                                                                              \
+        "processes", VALUE_COUNT, "N", AT(gating.gate.processes),                                  \
+            .help = "so many such processes (6 to 64), which tell a change from where copies of "  \
+                    "the code "                                                                    \
+                    "lie: for --threshold 0.1",                                                    \
+            .least = TWIN_LEAST_PROCESSES, .most = TWIN_MOST_PROCESSES, .with = "twin"             \
+    }
 
 #define OPTIONS_GATE_MEASURE                                                                       \
     OPTION_FILTER(VALUE_VARIANT, gating.gate.filter),                                              \

@@ -120,7 +120,7 @@ static void say_strangers(const struct over *over, struct comparison_row *row,
         char name[2 * RESULT_MAX_PROPERTY], change[UNITS_MAX];
         if (!one->nodes[i].disagrees) continue;
         over_name(&over->members[one->nodes[i].node].about, name);
-        comparison_change_text(exp(one->nodes[i].change), change);
+        comparison_change_text(exp(one->nodes[i].change), 1, change);
         text_add(row->reason, sizeof row->reason, "; ", "%.80s disagrees: %s", name, change);
     }
 }

@@ -29,6 +29,8 @@ struct gate_options {
     double least_judged;                     /* a fraction of the cases (verdict.h) */
     bool speedup;                            /* the ratio to the baseline, not the time */
     bool twin;        /* both builds in one process where that can be; paired mode */
+    int processes;    /* such processes, by which a case is judged (judge/twin_processes.h); 0: one,
+                       * and a few more for what changed there */
     const char *self; /* this program, which measures them then; NULL: it has no file of its own */
     bool counts;      /* what launches count, in the place of times (judge/counts.h); paired mode */
     bool proof;       /* what is proven unchanged is not measured (judge/proof.h); paired mode */

@@ -128,10 +128,11 @@ bool gate_open_filter(const struct gate_run *run, char filter[GATE_FILTER]);
 /* The launch `id` as those of base and candidate, into the pools, in the place of what is there. 0,
  * or -1 with assay_error. */
 int gate_read_twins(struct gate_run *run, struct store *store, const char *id);
-/* The same to verdicts. Where the launch is not `whole`, what it lacks is INCONCLUSIVE. *layout:
- * what copies of the same code differ by, NAN not known yet. */
-int gate_judge_twins(struct gate_run *run, struct store *store, const char *id, bool whole,
-                     double *layout);
+/* The same to verdicts, of one launch or, of which the first was read, of `count`
+ * (options.processes). Where that one is not `whole`, what it lacks is INCONCLUSIVE. *layout: what
+ * copies of the same code differ by; NAN: not known yet, or by what each case's processes show. */
+int gate_judge_twins(struct gate_run *run, struct store *store, const char *const *ids, int count,
+                     bool whole, double *layout);
 
 /* ---- gate_twin.c: both builds in one process ---- */
 

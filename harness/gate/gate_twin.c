@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "gate/gate_run_state.h"
+#include "judge/twin_processes.h"
 #include "object/object_file.h"
 #include "store/store_gate.h"
 
@@ -146,7 +147,7 @@ static bool fails(struct gate_run *run, struct store *so_far, const char *id)
 {
     double layout;
     return gate_read_twins(run, so_far, id) == 0 &&
-           gate_judge_twins(run, so_far, id, false, &layout) == 0 &&
+           gate_judge_twins(run, so_far, &id, 1, false, &layout) == 0 &&
            gate_is_final(run, !isnan(layout));
 }
 
@@ -167,6 +168,9 @@ static bool goes_on(void *about, struct store *so_far, const char *id)
     return !run->out_of_time && !run->final;
 }
 
+/* For a run of twins each must have one. */
+#define NO_FLOOR_PCT 1e-6
+
 static int launch(struct gate_run *run, const struct twin_objects *objects, int round,
                   const char *filter, bool may_final, char id[STORE_ID], enum launch_end *end)
 {
@@ -176,11 +180,13 @@ static int launch(struct gate_run *run, const struct twin_objects *objects, int 
     char label[GATE_LABEL], floor[32];
     struct program_call call = gate_call(run, ARM_CANDIDATE, round, filter);
     snprintf(label, sizeof label, "gate %.8s round %d, twins", run->session, round + 1);
-    snprintf(floor, sizeof floor, "%.9g", 100 * options->threshold);
+    /* Several processes are compared with each other, so no turns end by what they say. */
+    snprintf(floor, sizeof floor, "%.9g",
+             options->processes ? NO_FLOOR_PCT : 100 * options->threshold);
     call.program = options->self;
     call.objects = objects->candidate;
     call.twin = objects->base;
-    call.twin_floor = options->threshold > 0 ? floor : NULL;
+    call.twin_floor = options->processes || options->threshold > 0 ? floor : NULL;
     call.budget = options->budget ? options->budget : TWIN_BUDGET_S;
     call.label = label;
     call.watch = goes_on;
@@ -193,14 +199,38 @@ static int launch(struct gate_run *run, const struct twin_objects *objects, int 
     return 0;
 }
 
-static int measure(struct gate_run *run, struct twin_objects *objects, char id[STORE_ID],
+/* The launches by which all cases are judged. */
+struct launches {
+    char id[TWIN_MOST_PROCESSES][STORE_ID];
+    int count;
+};
+
+/* As many as options.processes and the time allow. */
+static int launch_all(struct gate_run *run, const struct twin_objects *objects,
+                      struct launches *made, enum launch_end *end)
+{
+    const struct gate_options *options = run->options;
+    int wanted = options->processes ? options->processes : 1;
+    bool may_final = options->fail_fast && wanted == 1;
+    for (made->count = 0; made->count < wanted && !run->out_of_time; made->count++)
+        if (launch(run, objects, made->count, run->filter, may_final, made->id[made->count], end) !=
+            0)
+            return -1;
+    return 0;
+}
+
+static int measure(struct gate_run *run, struct twin_objects *objects, struct launches *made,
                    enum launch_end *end)
 {
     *end = LAUNCH_REFUSED;
     if (find_objects(run, objects) != 0 || check_plans(run, objects) != 0) return -1;
-    gate_tell("both builds in one process, launched in turns");
-    if (launch(run, objects, 0, run->filter, run->options->fail_fast, id, end) != 0) return -1;
-    return run->final ? 0 : gate_read_twins(run, run->store, id);
+    if (run->options->processes)
+        gate_tell("both builds in each of %d processes, launched in turns",
+                  run->options->processes);
+    else
+        gate_tell("both builds in one process, launched in turns");
+    if (launch_all(run, objects, made, end) != 0) return -1;
+    return run->final ? 0 : gate_read_twins(run, run->store, made->id[0]);
 }
 
 /* --------------------------------------------------------------- confirm -- */
@@ -256,11 +286,12 @@ static int confirm_once(struct gate_run *run, const struct twin_objects *objects
                         struct comparison *first, int round, enum launch_end *end)
 {
     char id[STORE_ID], filter[GATE_FILTER];
+    const char *const only = id;
     double layout;
     *end = LAUNCH_REFUSED;
     if (launch(run, objects, round, doubtful(run, first, filter), false, id, end) != 0 ||
         gate_read_twins(run, run->store, id) != 0 ||
-        gate_judge_twins(run, run->store, id, false, &layout) != 0)
+        gate_judge_twins(run, run->store, &only, 1, false, &layout) != 0)
         return -1;
     for (int i = 0; i < first->count; i++) {
         struct comparison_row *row = &first->rows[i];
@@ -296,30 +327,34 @@ static int confirm(struct gate_run *run, const struct twin_objects *objects, con
 }
 
 /* A gate that ends at its first failure ends with those that remain, or is made whole. */
-static int judge(struct gate_run *run, const struct twin_objects *objects, char id[STORE_ID],
+static int judge(struct gate_run *run, const struct twin_objects *objects, struct launches *made,
                  enum launch_end *end)
 {
+    const char *ids[TWIN_MOST_PROCESSES], *first = made->id[0];
     double layout;
     if (run->final) {
-        if (confirm(run, objects, id, end) != 0) return -1;
+        if (confirm(run, objects, first, end) != 0) return -1;
         run->final = gate_is_final(run, true);
         if (run->final) return 0;
         *end = LAUNCH_REFUSED;
-        if (launch(run, objects, 0, run->filter, false, id, end) != 0 ||
-            gate_read_twins(run, run->store, id) != 0)
+        if (launch(run, objects, 0, run->filter, false, made->id[0], end) != 0 ||
+            gate_read_twins(run, run->store, first) != 0)
             return -1;
     }
-    if (gate_judge_twins(run, run->store, id, !run->out_of_time, &layout) != 0) return -1;
-    return confirm(run, objects, id, end);
+    for (int i = 0; i < made->count; i++)
+        ids[i] = made->id[i];
+    if (gate_judge_twins(run, run->store, ids, made->count, !run->out_of_time, &layout) != 0)
+        return -1;
+    return run->options->processes ? 0 : confirm(run, objects, first, end);
 }
 
 int gate_twins(struct gate_run *run)
 {
-    char id[STORE_ID];
     enum launch_end end;
     struct twin_objects objects;
-    if (measure(run, &objects, id, &end) == 0) {
-        bool judged = judge(run, &objects, id, &end) == 0;
+    struct launches made;
+    if (measure(run, &objects, &made, &end) == 0) {
+        bool judged = judge(run, &objects, &made, &end) == 0;
         if (judged) gate_note_end(run, run->pool[ARM_CANDIDATE].count, "cases");
         return judged ? GATE_MADE : gate_exit_of(end);
     }

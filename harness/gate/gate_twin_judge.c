@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "gate/gate_run_state.h"
-#include "judge/twin.h"
+#include "judge/twin_processes.h"
 #include "store/store_gate.h"
 
 /* A threshold that nobody said is raised so far, where no less can be told. */
@@ -116,7 +116,8 @@ static void fill_case(const struct gate_run *run, struct twin_case *one, struct 
     *one = (struct twin_case){
         .threshold = row->threshold,
         .on_host = row->id.place == ASSAY_HOST && !gate_is_simulated(run),
-        .has_memory = row->id.place != ASSAY_HOST && (allocates(base) || allocates(candidate)),
+        .has_memory = !run->options->processes && row->id.place != ASSAY_HOST &&
+                      (allocates(base) || allocates(candidate)),
     };
     if (!gate_is_judged(row) || !base || !candidate) return;
     int turns = turns_of(base), other = turns_of(candidate);
@@ -168,7 +169,48 @@ static bool is_unmeasured(const struct gate_run *run, const struct comparison_ro
             timings_first_lost(&run->pool[ARM_CANDIDATE], &row->id));
 }
 
-static int judge(struct gate_run *run, struct stored_run *stored, bool whole, double *layout)
+/* By what each process found of the case. */
+static void judge_by_processes(const struct gate_run *run, struct twin_case *one,
+                               struct comparison_row *row, const struct stored_run *stored,
+                               int count, double alpha)
+{
+    struct twin_process process[TWIN_MOST_PROCESSES];
+    int found = 0;
+    one->turns = 0;
+    for (int i = 0; i < count; i++) {
+        struct twin_case turns;
+        fill_case(run, &turns, row, &stored[i]);
+        one->turns += turns.turns;
+        found += twin_process_read(&turns, &process[found]);
+    }
+    twin_processes_judge(one, process, found, alpha);
+}
+
+static void note_copies(struct comparison *comparison, const struct gate_run *run, double layout,
+                        int with_memory)
+{
+    if (run->options->processes) {
+        comparison_note(
+            comparison,
+            "each case is judged by %d processes: its interval has in it what copies of "
+            "the same code differ by",
+            run->options->processes);
+        return;
+    }
+    if (layout > 0)
+        comparison_note(comparison,
+                        "copies of the same code may differ by %.2g %% by where they lie: no floor "
+                        "is below that",
+                        100 * layout);
+    if (with_memory > 0)
+        comparison_note(comparison,
+                        "%d case%s with memory of their own, which lies elsewhere for each copy: "
+                        "no floor of these is below %.2g %%",
+                        with_memory, with_memory == 1 ? "" : "s", 100 * TWIN_MEMORY);
+}
+
+static int judge(struct gate_run *run, const struct stored_run *stored, int launches, bool whole,
+                 double *layout)
 {
     struct comparison *comparison = run->comparison;
     struct twin_case *cases = calloc((size_t)comparison->count + 1, sizeof *cases);
@@ -177,7 +219,7 @@ static int judge(struct gate_run *run, struct stored_run *stored, bool whole, do
     *layout = NAN;
     int status = cases && row ? 0 : assay_error("out of memory for %d cases", comparison->count);
     for (int i = 0; status == 0 && i < comparison->count; i++) {
-        fill_case(run, &cases[count], &comparison->rows[i], stored);
+        fill_case(run, &cases[count], &comparison->rows[i], &stored[0]);
         if (gate_is_judged(&comparison->rows[i])) row[count++] = i;
     }
     for (int i = 0; status == 0 && i < comparison->count; i++) {
@@ -186,31 +228,26 @@ static int judge(struct gate_run *run, struct stored_run *stored, bool whole, do
         row_decide(&comparison->rows[i], VERDICT_INCONCLUSIVE,
                    "the gate ended before it was measured");
     }
-    if (status == 0) *layout = twin_judge(cases, count + unmeasured);
+    bool by_processes = run->options->processes > 0;
+    if (status == 0 && !by_processes) *layout = twin_judge(cases, count + unmeasured);
     for (int i = 0; status == 0 && i < count; i++) {
+        struct comparison_row *judged = &comparison->rows[row[i]];
         with_memory += cases[i].has_memory;
-        fill_row(&comparison->rows[row[i]], &cases[i]);
-        doubt_choice(&comparison->rows[row[i]], stored);
+        if (by_processes)
+            judge_by_processes(run, &cases[i], judged, stored, launches,
+                               twin_alpha_of(count + unmeasured));
+        fill_row(judged, &cases[i]);
+        if (!by_processes) doubt_choice(judged, &stored[0]);
     }
-    if (*layout > 0)
-        comparison_note(comparison,
-                        "copies of the same code may differ by %.2g %% by where they lie: no floor "
-                        "is below that",
-                        100 * *layout);
-    if (with_memory > 0)
-        comparison_note(comparison,
-                        "%d case%s with memory of their own, which lies elsewhere for each copy: "
-                        "no floor of these is below %.2g %%",
-                        with_memory, with_memory == 1 ? "" : "s", 100 * TWIN_MEMORY);
+    if (status == 0) note_copies(comparison, run, *layout, with_memory);
     free(cases);
     free(row);
     return status;
 }
 
-int gate_judge_twins(struct gate_run *run, struct store *store, const char *id, bool whole,
-                     double *layout)
+int gate_judge_twins(struct gate_run *run, struct store *store, const char *const *ids, int count,
+                     bool whole, double *layout)
 {
-    struct stored_run stored;
     run->compare.twins = true;
     run->compare.noise = NULL;
     run->compare.presence = PRESENT_IN_PAIRS;
@@ -221,8 +258,15 @@ int gate_judge_twins(struct gate_run *run, struct store *store, const char *id, 
                      &run->compare) != 0)
         return -1;
     run->comparison->mode = "paired";
-    if (store_read_run(store, id, true, &stored) != 0) return -1;
-    int status = judge(run, &stored, whole, layout);
-    stored_run_release(&stored);
+    struct stored_run *stored = calloc((size_t)count, sizeof *stored);
+    int read = 0, status = stored ? 0 : assay_error("out of memory for %d launches", count);
+    while (status == 0 && read < count) {
+        status = store_read_run(store, ids[read], true, &stored[read]);
+        read += status == 0;
+    }
+    if (status == 0) status = judge(run, stored, count, whole, layout);
+    for (int i = 0; i < read; i++)
+        stored_run_release(&stored[i]);
+    free(stored);
     return status;
 }

@@ -251,23 +251,31 @@ void comparison_release(struct comparison *comparison)
 
 /* ---------------------------------------------------------------- words -- */
 
-void comparison_change_text(double ratio, char out[UNITS_MAX])
+void comparison_change_text(double ratio, int decimals, char out[UNITS_MAX])
 {
-    double change = round(1000 * (ratio - 1)) / 10;
+    double scale = pow(10, decimals), change = round(100 * scale * (ratio - 1)) / scale;
     if (isnan(change))
         strcpy(out, "-");
     else if (change == 0)
-        strcpy(out, "0.0 %"); /* never "-0.0 %" */
+        snprintf(out, UNITS_MAX, "%.*f %%", decimals, 0.0); /* never "-0.0 %" */
+    else if (fabs(change) < 1e6)
+        snprintf(out, UNITS_MAX, "%+.*f %%", decimals, change);
     else
-        snprintf(out, UNITS_MAX, fabs(change) < 1e6 ? "%+.1f %%" : "%+.3g %%", change);
+        snprintf(out, UNITS_MAX, "%+.3g %%", change);
+}
+
+int comparison_decimals(const struct comparison_row *row)
+{
+    return row->floor < 0.0025 ? 3 : 1;
 }
 
 void comparison_ratio_text(const struct comparison_row *row, char *out, size_t size)
 {
     char mid[UNITS_MAX], lo[UNITS_MAX], hi[UNITS_MAX];
-    comparison_change_text(row->ratio.mid, mid);
-    comparison_change_text(row->ratio.lo, lo);
-    comparison_change_text(row->ratio.hi, hi);
+    int decimals = comparison_decimals(row);
+    comparison_change_text(row->ratio.mid, decimals, mid);
+    comparison_change_text(row->ratio.lo, decimals, lo);
+    comparison_change_text(row->ratio.hi, decimals, hi);
     /* The unit once, behind the change. */
     if (isnan(row->ratio.mid) || isnan(row->ratio.lo))
         snprintf(out, size, "%s", mid);

@@ -144,6 +144,8 @@ void comparison_row_text(const struct comparison_row *row, char out[CASE_TEXT]);
 void comparison_short_text(const struct comparison *comparison, const struct comparison_row *row,
                            char out[CASE_TEXT]);
 /* The change of the time, "+3.4 %": slower. "-" for NAN. */
-void comparison_change_text(double ratio, char out[UNITS_MAX]);
-/* The same with its interval: "+3.4 % [+2.1, +4.7]". */
+void comparison_change_text(double ratio, int decimals, char out[UNITS_MAX]);
+/* With how many a row's is written: its floor may be a tenth of a per cent. */
+int comparison_decimals(const struct comparison_row *row);
+/* That change with its interval: "+3.4 % [+2.1, +4.7]". */
 void comparison_ratio_text(const struct comparison_row *row, char *out, size_t size);

@@ -38,7 +38,7 @@ int comparison_html(FILE *out, const struct comparison *comparison)
     for (int i = 0; i < comparison->family_count; i++) {
         const struct comparison_family *family = &comparison->families[i];
         char change[UNITS_MAX];
-        comparison_change_text(family->ratio, change);
+        comparison_change_text(family->ratio, 1, change);
         xml_print(out, "<tr><th scope=\"row\">%s</th>", family->operation);
         page_figure(out, change, family->ratio);
         xml_print(out, "<td class=\"n\" data-v=\"%d\">%d</td></tr>\n", family->cases,

@@ -126,7 +126,7 @@ static void families(FILE *out, const struct comparison *comparison)
     for (int i = 0; i < shown; i++) {
         const struct comparison_family *family = &comparison->families[i];
         char change[UNITS_MAX];
-        comparison_change_text(family->ratio, change);
+        comparison_change_text(family->ratio, 1, change);
         if (i == 0) fputs("\n| operation | geometric mean | cases |\n|:--|--:|--:|\n", out);
         md_print(out, "| %s | %s | %d |\n", family->operation, change, family->cases);
     }

@@ -47,7 +47,8 @@ static void change_cell(const struct comparison_row *row, const struct compariso
 {
     double half = fmax(row->ratio.hi - row->ratio.mid, row->ratio.mid - row->ratio.lo);
     snprintf(out, 4 * UNITS_MAX, "%s", words->change);
-    if (!isnan(half)) text_add(out, 4 * UNITS_MAX, " ", "±%.1f", 100 * half);
+    if (!isnan(half))
+        text_add(out, 4 * UNITS_MAX, " ", "±%.*f", comparison_decimals(row), 100 * half);
 }
 
 /* What stands before the name, also of the titles; its width. */
@@ -209,7 +210,7 @@ static void families(const struct layout *layout)
     for (int i = 0; i < comparison->family_count; i++) {
         const struct comparison_family *family = &comparison->families[i];
         char text[CELL_LINE], change[UNITS_MAX];
-        comparison_change_text(family->ratio, change);
+        comparison_change_text(family->ratio, 1, change);
         snprintf(text, sizeof text, "%s, geometric mean of %d case%s of %s", change, family->cases,
                  family->cases == 1 ? "" : "s", family->operation);
         if (layout->short_names) text_part(text, sizeof text, ", ", "%s", family->common);

@@ -144,7 +144,7 @@ void comparison_words(struct comparison_words *words, const struct comparison_ro
     comparison_row_text(row, words->name);
     side_value(words->base, row, row->base_ns, row->base_value);
     side_value(words->candidate, row, row->candidate_ns, row->candidate_value);
-    comparison_change_text(row->ratio.mid, words->change);
+    comparison_change_text(row->ratio.mid, comparison_decimals(row), words->change);
     comparison_ratio_text(row, words->ratio, sizeof words->ratio);
     units_percent(words->floor, isnan(row->ratio.mid) ? NAN : row->floor);
     units_percent(words->finds, row->mde);

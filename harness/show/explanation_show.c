@@ -97,7 +97,7 @@ static void title_of(const struct explained_case *one, char out[CASE_TEXT + 128]
 {
     char name[CASE_TEXT], before[UNITS_MAX], after[UNITS_MAX], change[UNITS_MAX], ratio[UNITS_MAX];
     case_text(&one->id, name);
-    comparison_change_text(one->facts[1].time_ns / one->facts[0].time_ns, ratio);
+    comparison_change_text(one->facts[1].time_ns / one->facts[0].time_ns, 1, ratio);
     snprintf(out, CASE_TEXT + 128, "%s: %s to %s, %s (%s)", name,
              units_time(before, one->facts[0].time_ns), units_time(after, one->facts[1].time_ns),
              change_text(one->account.difference_ns, change), ratio);
@@ -154,7 +154,7 @@ static void add_summary(struct table *table, const struct explained_case *one)
     int most = main_term(one);
     char name[CASE_TEXT], text[UNITS_MAX];
     case_text(&one->id, name);
-    comparison_change_text(one->facts[1].time_ns / one->facts[0].time_ns, text);
+    comparison_change_text(one->facts[1].time_ns / one->facts[0].time_ns, 1, text);
     table_cell(table, "%s", name);
     table_cell(table, "%s", text);
     table_cell(table, "%s", most < 0 ? "-" : account_term_name(most));

@@ -184,9 +184,20 @@ TEST(a_change_is_a_signed_percentage_of_time)
                    {20, "+1900.0 %"}, {1e9, "+1e+11 %"}, {NAN, "-"}};
     char text[UNITS_MAX];
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-        comparison_change_text(changes[i].ratio, text);
+        comparison_change_text(changes[i].ratio, 1, text);
         assert_string_equal(text, changes[i].text);
     }
+}
+
+TEST(a_change_has_the_decimals_that_its_floor_needs)
+{
+    struct comparison_row row = {.ratio = {0.99904, 0.998996, 1.0000001}, .floor = 0.001};
+    char text[4 * UNITS_MAX];
+    comparison_ratio_text(&row, text, sizeof text);
+    assert_string_equal(text, "-0.096 % [-0.100, 0.000]");
+    row.floor = 0.005;
+    comparison_ratio_text(&row, text, sizeof text);
+    assert_string_equal(text, "-0.1 % [-0.1, 0.0]");
 }
 
 TEST(markup_stays_text)
