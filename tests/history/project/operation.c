@@ -1,10 +1,5 @@
-/* operation.c - the operation `filter` of four stages, and its variant of this project. */
-#include <assay.h>
-
-#include "stages.h"
-
-enum { N };
-enum { X, Y, T };
+/* operation.c - the operation `filter` of four stages. */
+#include "filter.h"
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
 {
@@ -52,26 +47,3 @@ static const struct assay_operation operation = {
     .tolerance = {.abs = 1e-5},
 };
 ASSAY_REGISTER_OPERATION(operation);
-
-static int launch(struct assay_call *call)
-{
-    int n = (int)call->shape->value[N];
-    const float *x = call->buffer[X];
-    float *y = call->buffer[Y], *t = call->buffer[T];
-    smooth(t, x, n);
-    scale(y, t, n);
-    clamp(t, y, n);
-    for (int i = 0; i < n; i++)
-        y[i] = t[i];
-    blend(y, x, n);
-    return 0;
-}
-
-static const struct assay_variant variant = {
-    .operation = "filter",
-    .name = "stages",
-    .summary = "one loop per stage",
-    .place = ASSAY_HOST,
-    .launch = launch,
-};
-ASSAY_REGISTER_VARIANT(variant);
