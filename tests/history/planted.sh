@@ -84,7 +84,7 @@ search() { # PLANT
     (
         cd "$folder" || exit 2
         export HOME=$folder XDG_CACHE_HOME=$folder.cache ASSAY_DB=$folder.sqlite
-        timeout 900 "$ASSAY" bisect ./filter.ini --good "HEAD~$((COMMITS - 1))" --bad HEAD --device "$DEVICE" --seed "$SEED" \
+        timeout --foreground 900 "$ASSAY" bisect ./filter.ini --good "HEAD~$((COMMITS - 1))" --bad HEAD --device "$DEVICE" --seed "$SEED" \
             ${options[@]+"${options[@]}"} --make "make -s -j4 ASSAY='$ASSAY' ASSAY_INCLUDE='$HERE/../../harness'"
     ) >"$folder.out" 2>"$folder.err"
     code=$? took=$((SECONDS - before))
