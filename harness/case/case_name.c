@@ -108,3 +108,16 @@ bool case_nearest(const char *pattern, const struct case_names *cases, int count
     if (operation) snprintf(out, 2 * ASSAY_MAX_NAME, "%s/%s", operation, of_it ? of_it : "*");
     return operation != NULL;
 }
+
+const char *case_hint(char out[TEXT_HINT], const char *pattern, const struct case_names *cases,
+                      int count)
+{
+    char near[2 * ASSAY_MAX_NAME];
+    size_t length = strcspn(pattern, " ,");
+    bool found = case_nearest(pattern, cases, count, near);
+    bool is_right = found && strncmp(near, pattern, length) == 0 &&
+                    (!near[length] || strcmp(near + length, "/*") == 0);
+    out[0] = '\0';
+    if (found && !is_right) snprintf(out, TEXT_HINT, " (did you mean '%s'?)", near);
+    return out;
+}

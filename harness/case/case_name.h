@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/text.h"
 #include "case/result.h"
 
 enum { CASE_TEXT = 2 * ASSAY_MAX_NAME + RESULT_MAX_SHAPE + 16 };
@@ -26,11 +27,20 @@ bool case_matches(const char *pattern, const struct case_id *id);
 struct case_names {
     const char *operation, *variant;
 };
+static inline struct case_names case_names_of(const struct case_id *id)
+{
+    return (struct case_names){id->operation, id->variant};
+}
 
 /* The case nearest to the first word of a pattern: "operation/variant", with a star for the variant
  * where none is near. False with "" in `out` where no operation is. */
 bool case_nearest(const char *pattern, const struct case_names *cases, int count,
                   char out[2 * ASSAY_MAX_NAME]);
+
+/* " (did you mean 'x'?)" with that case; "" where none is near, or the first word was right.
+ * Returns `out`. */
+const char *case_hint(char out[TEXT_HINT], const char *pattern, const struct case_names *cases,
+                      int count);
 
 /* Whether a word can stand behind the first of a pattern, for "there is no such word". */
 bool case_is_word(const char *word);

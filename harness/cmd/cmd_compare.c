@@ -65,10 +65,7 @@ static int answer(const struct arguments *arguments, struct comparison *comparis
 {
     const char *filter = arguments->compare.filter;
     struct ab_offer offer;
-    if (comparison->count == 0 && filter) {
-        fprintf(stderr, "assay compare: no case of the two runs matches '%s'\n", filter);
-        return EXIT_NOTHING;
-    }
+    if (comparison->count == 0 && filter) return EXIT_NOTHING; /* which was said */
     /* No device could measure both sides of two models. */
     bool is_one_model = strcmp(comparison->metric, "limits") != 0;
     if (!is_one_model && arguments->measure)

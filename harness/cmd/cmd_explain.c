@@ -66,12 +66,15 @@ static int find_side(const struct arguments *arguments, const char *word, struct
     return assay_error_as(code, "%s; %s", no_run, no_program);
 }
 
-static int print(const struct arguments *arguments, const struct explanation *explanation)
+static int print(const struct arguments *arguments, const struct explanation *explanation,
+                 const struct stored_run *candidate)
 {
+    const char *cases = arguments->given.word[2];
+    char hint[TEXT_HINT];
     struct out_file out;
     if (explanation->count == 0) {
-        fprintf(stderr, "assay explain: the two runs have no time of a case that matches '%s'\n",
-                arguments->given.word[2]);
+        fprintf(stderr, "assay explain: the two runs have no time of a case that matches '%s'%s\n",
+                cases, run_choice_hint(hint, candidate, cases));
         return EXIT_NOTHING;
     }
     if (out_file_open(&out, arguments->output) != 0) return -1;
@@ -91,7 +94,7 @@ static int run(void *given)
     }
     if (code == EXIT_FINE) {
         code = explanation_make(&explanation, sides, arguments->given.word[2]);
-        if (code == 0) code = print(arguments, &explanation);
+        if (code == 0) code = print(arguments, &explanation, &sides[1]);
         explanation_release(&explanation);
     }
     for (int i = 0; i < 2; i++)

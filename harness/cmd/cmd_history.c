@@ -59,6 +59,15 @@ static int print(const struct arguments *arguments, const struct history *histor
     return history_print(stdout, history, terminal_columns(), writes_utf8());
 }
 
+static int say_no_case(struct store *store, const char *filter)
+{
+    char hint[TEXT_HINT];
+    if (store_hint_case(store, filter, hint) < 0) return -1;
+    fprintf(stderr, "assay history: no case matches '%s'%s\n", filter,
+            hint[0] ? hint : " (cases: assay show)");
+    return EXIT_NOTHING;
+}
+
 static int show(const struct arguments *arguments, struct store *store)
 {
     struct history history;
@@ -67,9 +76,7 @@ static int show(const struct arguments *arguments, struct store *store)
     if (history_analyse(&history, arguments->last) != 0 || print(arguments, &history) != 0) {
         code = -1;
     } else if (history.series_count == 0) {
-        fprintf(stderr, "assay history: no case matches '%s' (cases: assay show)\n",
-                arguments->filter);
-        code = EXIT_NOTHING;
+        code = say_no_case(store, arguments->filter);
     }
     history_release(&history);
     return code;

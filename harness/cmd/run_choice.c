@@ -42,30 +42,21 @@ int run_choice_read(struct stored_run *run, bool with_profiles, const char *spec
     return failed;
 }
 
-/* What the first word of a filter may have meant; "" where nothing is near, or it was right. */
-static void hint_case(char out[TEXT_HINT], const struct stored_run *run, const char *filter)
+const char *run_choice_hint(char out[TEXT_HINT], const struct stored_run *run, const char *filter)
 {
-    char near[2 * ASSAY_MAX_NAME];
-    size_t length = strcspn(filter, " ,");
     struct case_names *names = calloc((size_t)run->case_count + 1, sizeof *names);
-    out[0] = '\0';
-    for (int i = 0; names && i < run->case_count; i++) {
-        const struct case_id *id = &run->cases[i].result.id;
-        names[i] = (struct case_names){id->operation, id->variant};
-    }
-    bool found = names && case_nearest(filter, names, run->case_count, near);
-    bool is_right = found && strncmp(near, filter, length) == 0 &&
-                    (!near[length] || strcmp(near + length, "/*") == 0);
-    if (found && !is_right) snprintf(out, TEXT_HINT, " (did you mean '%s'?)", near);
+    for (int i = 0; names && i < run->case_count; i++)
+        names[i] = case_names_of(&run->cases[i].result.id);
+    case_hint(out, filter, names, names ? run->case_count : 0);
     free(names);
+    return out;
 }
 
 int run_choice_no_case(const struct given *given, const struct stored_run *run, const char *filter)
 {
     char hint[TEXT_HINT];
-    hint_case(hint, run, filter);
     fprintf(stderr, "assay %s: no case of run %.8s matches '%s'%s\n", given->command->name,
-            run->run.id, filter, hint);
+            run->run.id, filter, run_choice_hint(hint, run, filter));
     return EXIT_NOTHING;
 }
 
@@ -159,6 +150,22 @@ static int read_timings(struct timings *timings, struct known_noise *known, cons
     return failed;
 }
 
+static void say_no_case(const struct timings *base, const struct timings *candidate,
+                        const char *filter)
+{
+    char hint[TEXT_HINT];
+    int count = 0;
+    struct case_names *names =
+        calloc((size_t)base->count + (size_t)candidate->count + 1, sizeof *names);
+    for (int i = 0; names && i < base->count; i++)
+        names[count++] = case_names_of(&base->rows[i].id);
+    for (int i = 0; names && i < candidate->count; i++)
+        names[count++] = case_names_of(&candidate->rows[i].id);
+    fprintf(stderr, "assay compare: no case of the two runs matches '%s'%s\n", filter,
+            case_hint(hint, filter, names, count));
+    free(names);
+}
+
 /* As a gate does: what the candidate's database knows of is reported and does not fail. */
 static int apply_acks(struct comparison *comparison, const char *path, unsigned fail_on)
 {
@@ -184,6 +191,8 @@ int run_choice_compare(struct comparison *comparison, const char *base, const ch
     if (status == 0) status = compare_runs(comparison, &left, &right, &with_noise);
     if (status == 0 && (status = apply_acks(comparison, path, with_noise.fail_on)) != 0)
         comparison_release(comparison);
+    if (status == 0 && comparison->count == 0 && with_noise.filter)
+        say_no_case(&left, &right, with_noise.filter);
     if (status == 0 && lacks && comparison->exit == EXIT_FINE) comparison->exit = EXIT_LOST;
     timings_release(&left);
     timings_release(&right);

@@ -19,6 +19,9 @@
  * stored_run_release frees; -1 with assay_error, and nothing is to be freed. */
 int run_choice_read(struct stored_run *run, bool with_profiles, const char *spec, const char *db);
 
+/* case_hint of the cases of a run. */
+const char *run_choice_hint(char out[TEXT_HINT], const struct stored_run *run, const char *filter);
+
 /* Say that a filter matches no case of the run, and what is near: EXIT_NOTHING. */
 int run_choice_no_case(const struct given *given, const struct stored_run *run, const char *filter);
 
@@ -27,8 +30,8 @@ void run_choice_say_next(const struct stored_run *run, const char *spec, const c
                          bool had_best);
 
 /* Compare two runs, by the noise floors that their databases know (options->noise is not
- * looked at; NULL: none) and what the candidate's has acknowledged. comparison_release frees; -1
- * with assay_error. */
+ * looked at; NULL: none) and what the candidate's has acknowledged. A filter that no case
+ * matches is said on standard error. comparison_release frees; -1 with assay_error. */
 int run_choice_compare(struct comparison *comparison, const char *base, const char *candidate,
                        const char *db, const struct compare_options *options);
 

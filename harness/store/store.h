@@ -115,6 +115,10 @@ int store_each_run(struct store *store, bool gates_as_one,
 int store_each_case_name(struct store *store, int (*each)(const char *name, void *context),
                          void *context);
 
+/* Whether a case matches the pattern (case_name.h). 1: yes, or there is no case at all; 0: none
+ * does, and `hint` is case_hint's; -1: reported. A central store has nothing fetched for it. */
+int store_hint_case(struct store *store, const char *pattern, char hint[TEXT_HINT]);
+
 /* The version of SQLite that runs. */
 const char *store_library(void);
 

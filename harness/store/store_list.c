@@ -1,4 +1,7 @@
 /* store_list.c - what a database has: its runs, a line each, and the names of its cases. */
+#include <stdlib.h>
+
+#include "case/case_name.h"
 #include "store/store_internal.h"
 
 /* Cases are counted as `show` has rows (show/view.c): a case of several launches once, with its
@@ -79,4 +82,28 @@ int store_each_case_name(struct store *store, int (*each)(const char *name, void
         status = each(name, context);
     }
     return query_close(&query) != 0 ? -1 : status;
+}
+
+int store_hint_case(struct store *store, const char *pattern, char hint[TEXT_HINT])
+{
+    struct query query;
+    struct case_id *ids = NULL, *id;
+    int count = 0;
+    bool found = false;
+    hint[0] = '\0';
+    /* All of it is in the index result_case; a kind is not, nor is it looked at. */
+    query_open(&query, store, "look for a case",
+               "SELECT DISTINCT operation, variant, shape, temperature, place, 'kernel' AS kind"
+               " FROM result");
+    while (!found && (id = query_add(&query, &ids, &count, sizeof *ids, "the names of cases"))) {
+        fields_read(&query, case_fields, id);
+        found = case_matches(pattern, id);
+    }
+    struct case_names *names = calloc((size_t)count + 1, sizeof *names);
+    for (int i = 0; names && i < count; i++)
+        names[i] = case_names_of(&ids[i]);
+    if (!found) case_hint(hint, pattern, names, names ? count : 0);
+    free(names);
+    free(ids);
+    return query_close(&query) != 0 ? -1 : found || count == 0;
 }

@@ -151,3 +151,14 @@ TEST(the_nearest_case_is_named_by_the_first_word)
     }
     assert_false(case_nearest("scale", NULL, 0, near));
 }
+
+TEST(what_was_right_gets_no_hint)
+{
+    static const struct case_names cases[] = {{"scale", "fast"}, {"copy", "plain"}};
+    char hint[TEXT_HINT];
+    assert_string_equal(case_hint(hint, "scale/fats n=7", cases, 2),
+                        " (did you mean 'scale/fast'?)");
+    assert_string_equal(case_hint(hint, "scale/fast n=7", cases, 2), "");
+    assert_string_equal(case_hint(hint, "copy, hot", cases, 2), "");
+    assert_string_equal(case_hint(hint, "scale", NULL, 0), "");
+}

@@ -66,8 +66,10 @@ check "no file is left of it" [ ! -e none.html ]
 check "ndjson is a whole run" exits 2 "$ASSAY" export two --filter "$filter"
 check "a history wants a case" exits 2 "$ASSAY" history
 check "said once" exits 2 "$ASSAY" history 'int8_quantize/*' --filter "$filter"
-for command in show 'report -o x.html' 'export --format csv'; do
+for command in show 'report -o x.html' 'export --format csv' 'compare one two' history; do
     # shellcheck disable=SC2086 # options on purpose
     check "$command: a name nearly right gets a suggestion" ends 4 "did you mean 'int8_quantize/host_omp'?" \
         "$ASSAY" $command --filter 'int8_quantise/host_omb cold'
 done
+check "explain, too" ends 4 "did you mean 'int8_quantize/*'?" "$ASSAY" explain one two 'int8_quantise'
+check "none is offered for what was right" fails warns "did you mean" "$ASSAY" history --filter 'int8_quantize n=7'
