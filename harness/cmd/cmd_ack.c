@@ -80,6 +80,17 @@ static int check(void *given)
     return is_new ? check_new(arguments) : 0;
 }
 
+/* It is kept all the same: the case may come with the next commit. */
+static int set_ack(struct store *store, const struct ack *ack, const char *db)
+{
+    char hint[TEXT_HINT];
+    int matches = store_hint_case(store, ack->pattern, hint);
+    if (matches < 0 || store_set_ack(store, ack) != 0) return -1;
+    if (matches == 0)
+        fprintf(stderr, "assay ack: no case of %s matches '%s'%s so far\n", db, ack->pattern, hint);
+    return 0;
+}
+
 static int run(void *given)
 {
     const struct arguments *arguments = given;
@@ -93,7 +104,7 @@ static int run(void *given)
     if (store_open(&store, arguments->db, mode) != 0) return -1;
     int status = arguments->list   ? store_each_ack(store, print_ack, NULL)
                  : arguments->drop ? store_drop_ack(store, arguments->given.word[0])
-                                   : store_set_ack(store, &arguments->ack);
+                                   : set_ack(store, &arguments->ack, arguments->db);
     store_close(store);
     return status ? -1 : EXIT_FINE;
 }
@@ -124,7 +135,8 @@ const struct command cmd_ack = {
              "\"operation/variant shape temperature\"; each of its words may be a glob, and\n"
              "those behind the first may be left out. A wrong answer, a crash or a missing\n"
              "case cannot be acknowledged; one whose work the candidate redefines can, without\n"
-             "--up-to.\n",
+             "--up-to. A pattern that no case of the database matches so far is kept, with a\n"
+             "warning.\n",
     .exit = "0 fine, 2 usage, or nothing to drop.",
     .examples =
         "assay ack 'int8_quantize/best *' --reason rounding --until $(date -d +30days +%F)\n"

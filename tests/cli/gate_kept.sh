@@ -15,8 +15,13 @@ check "beyond it fails" exits 1 gate plain slow
 for day in 2099-02-30 2099-13-01 2099-00-10 2099-04-31; do
     check "$day is no day" warns "there is no such day" "$ASSAY" ack 'copy/b*' --reason known --until $day
 done
-check "2096-02-29 is one" exits 0 "$ASSAY" ack 'copy/leap*' --reason known --until 2096-02-29
-check "a day to come is taken in silence" silent "$ASSAY" ack 'copy/leap*' --reason known --until 2096-02-29
+check "2096-02-29 is one" exits 0 "$ASSAY" ack 'copy/a*' --reason known --until 2096-02-29
+check "a day to come is taken in silence" silent "$ASSAY" ack 'copy/a*' --reason known --until 2096-02-29
+check "a pattern that no case matches so far is kept" exits 0 "$ASSAY" ack 'copz/b n=1' --reason known --until 2099-01-01
+check "and said, with what is near" warns "matches 'copz/b n=1' (did you mean 'copy/b'?) so far" \
+    "$ASSAY" ack 'copz/b n=1' --reason known --until 2099-01-01
+check "where there is no case yet it is in order" silent \
+    "$ASSAY" ack 'copz/b' --reason known --until 2099-01-01 --db fresh.sqlite
 check "an end that has come is said" warns "2020-01-01 has come" \
     "$ASSAY" ack 'copy/b*' --reason known --until 2020-01-01
 check "an ack that has ended counts no more" exits 0 "$ASSAY" ack 'copy/b*' --reason known --until 2020-01-01
