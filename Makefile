@@ -15,7 +15,7 @@
 #   LINEINFO=1      machine code that knows the lines of its sources, for ncu and compute-sanitizer
 #   PYTHON=python3  whose headers `make wheel` compiles with
 #   EXTRA="a.c b.cu"   sources beside those of kernels/: variants and operations from elsewhere
-#   BUILD=folder    where everything built goes (default: build)
+#   BUILD=folder    where everything built goes (default: build); no blanks in its path
 #   CFLAGS= CPPFLAGS= LDFLAGS= LDLIBS= NVCCFLAGS=
 #                   yours, after ours; NVCCFLAGS="-ccbin g++-12" where
 #                   nvcc finds the default g++ too new
@@ -31,6 +31,7 @@ comma := ,
 space := $(subst ,, )
 
 BUILD ?= build
+$(if $(filter-out 1,$(words $(BUILD))),$(error BUILD=$(BUILD): one folder, whose path has no blanks))
 PREFIX ?= /usr/local
 ARCH ?= 80 90 ptx
 VERSION := $(shell cat VERSION)
@@ -327,7 +328,8 @@ deps: ## install what building and testing need, and nothing more
 
 # ------------------------------------------------------------------ tests --
 
-RUN_TESTS = ASSAY=$(abspath $(BUILD)/assay) FAULTS=$(abspath $(BUILD)/assay-faults) \
+whole = $(call quoted,$(abspath $(BUILD)/$(1)))
+RUN_TESTS = ASSAY=$(call whole,assay) FAULTS=$(call whole,assay-faults) \
     scripts/run-tests.sh
 
 COMMAND_TESTS := $(filter-out %/lib.sh,$(wildcard tests/cli/*.sh))
@@ -350,7 +352,7 @@ check: $(BUILD)/assay $(BUILD)/assay.1 $(BUILD)/assay-faults $(UNIT_TESTS) ## un
 .PHONY: campaign
 campaign: $(BUILD)/assay $(BUILD)/assay-faults ## kills and failing calls at 400 moments, kills in 210 gates, 2000 hostile databases (half an hour)
 	@set -e; for test in moments gate_moments hostile; do folder=$$(mktemp -d); \
-	    ASSAY=$(abspath $(BUILD)/assay) FAULTS=$(abspath $(BUILD)/assay-faults) TMP=$$folder \
+	    ASSAY=$(call whole,assay) FAULTS=$(call whole,assay-faults) TMP=$$folder \
 	    MOMENTS=400 KILLS=70 HOSTILE=700 bash tests/cli/$$test.sh; rm -r "$$folder"; done
 
 # Each architecture by itself compiles what only it has; then what a newer card's driver compiles
@@ -568,7 +570,7 @@ wheel: ## make a package for Python: build/assay-*.whl, which pip installs
 HOST_BUILD = $(BUILD)$(if $(filter 1,$(CUDA)),/host)
 check-wheel: ## a wheel without CUDA in a fresh environment of Python: functions on the host, bad input, examples
 	@+$(again) wheel CUDA=0 BUILD=$(HOST_BUILD)
-	@WHEEL=$(abspath $(HOST_BUILD)) PYTHON=$(PYTHON) $(RUN_TESTS) tests/python/wheel.sh tests/python/fleet.sh
+	@WHEEL=$(call quoted,$(abspath $(HOST_BUILD))) PYTHON=$(PYTHON) $(RUN_TESTS) tests/python/wheel.sh tests/python/fleet.sh
 
 .PHONY: clean
 clean: ## remove everything built; results stay

@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 root=$(cd "$HERE/.." && pwd)
 build=$(dirname "$ASSAY")
+build=${build#"$root/"} # of make, which takes no blanks
 printf '[suite]\nbudget = 0.01\n[group a]\noperation = int8_quantize\nn = 1000, 2000\nvariants = host_memcpy\n' >one.ini
 
 # make_as_built TARGET...: without building anything again with other flags.
@@ -18,6 +19,8 @@ works() {
         "$assay" plot sweep --db run.sqlite -o run.svg && [ -s run.svg ]
 }
 
+check "make says that it takes no blanks in BUILD" ends 2 "BUILD=a b: one folder, whose path has no blanks" \
+    make -C "$root" -n clean BUILD="a b"
 check "a prefix with a blank, inside DESTDIR" \
     exits 0 make_as_built install DESTDIR="$TMP/a stage" PREFIX=/opt/assay
 stage="$TMP/a stage/opt/assay"
@@ -76,7 +79,7 @@ fi
 make_package() { (cd "$root" && scripts/deb.sh "$build" "$(cat VERSION)" host); }
 export DPKG_DEB_COMPRESSOR_LEVEL=1 # of seconds, not of half a minute
 check "a package" exits 0 make_package
-deb=$(cat said.out)
+deb=$(dirname "$ASSAY")/$(basename "$(cat said.out)")
 cp "$deb" assay.deb
 make_package >/dev/null
 check "the same again, byte for byte" cmp assay.deb "$deb"

@@ -202,7 +202,7 @@ mkdir sources
 cp "$HERE/object/kernel.c" sources/
 make_object mine
 "$ASSAY" watch "$suite" --load ./mine.so --on sources --device host --db watch.sqlite \
-    --make "${CC:-cc} -shared -fPIC -O2 -I$HERE/../harness sources/kernel.c -o mine.so" >watch.out 2>watch.err &
+    --make "${CC:-cc} -shared -fPIC -O2 -I'$HERE/../harness' sources/kernel.c -o mine.so" >watch.out 2>watch.err &
 watching=$!
 check "it watches" wait_for 10 grep -q "1 file below sources" watch.err
 touch sources/kernel.c
