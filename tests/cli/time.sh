@@ -20,6 +20,10 @@ refused() {
 }
 check "no program" refused 2 "which program?"
 check "an unknown option of ours" refused 2 "--launches" --lanches 3 -- true
+printf 'no database, but long enough to be taken for the first page of one, by its size' >no.sqlite
+check "a database that is none, before the program runs" refused 2 "no.sqlite is not a database" \
+    --db no.sqlite -- touch ran
+check "which it does not" [ ! -e ran ]
 check "no such program" refused 2 "/nosuch: No such file" -- /nosuch
 check "a program that may not be run" refused 2 "Permission denied" -- /etc/passwd
 printf 'neither a script nor a program' >text && chmod +x text
