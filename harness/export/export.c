@@ -80,6 +80,8 @@ const struct exchange_format *exchange_format_sniff(FILE *in, const char *path)
     char head[HEAD + 1];
     head[fread(head, 1, HEAD, in)] = '\0';
     rewind(in);
+    if (text_begins(head, "SQLite format 3"))
+        return assay_error_as(NULL, "%s is a database: assay merge takes all of its runs", path);
     const char *first = head;
     while (isspace((unsigned char)*first))
         first++;

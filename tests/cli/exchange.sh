@@ -103,6 +103,8 @@ check "no file to import is exit 2" exits 2 "$ASSAY" import
 check "a file that is not there is named" warns "none.ndjson" "$ASSAY" import none.ndjson
 check "no database is said" warns "there is no database" "$ASSAY" export --db none.sqlite
 
+check "a database is merged, which import says" ends 2 "two.sqlite is a database: assay merge" \
+    "$ASSAY" import two.sqlite --db bad.sqlite
 head -4 run.ndjson | sed 's/"host"/"moon"/' >bad.ndjson
 check "a bad line is named" warns "bad.ndjson:4:" "$ASSAY" import bad.ndjson --db bad.sqlite
 check "and nothing is taken" gives 0 query bad.sqlite "SELECT count(*) FROM run"
@@ -110,6 +112,8 @@ check "and nothing is taken" gives 0 query bad.sqlite "SELECT count(*) FROM run"
 if [ -w /dev/full ]; then
     check "a full disk under standard output is exit 2" \
         exits 2 bash -c '"$0" export >/dev/full' "$ASSAY"
+    check "which the database is not blamed for" warns "export: cannot write the export: No space" \
+        bash -c '"$0" export >/dev/full' "$ASSAY"
     ln -s /dev/full full.zst
     check "under a compressed file too" warns "No space left" "$ASSAY" export -o full.zst
 fi

@@ -130,5 +130,5 @@ int store_export_csv(struct store *store, const char *run_id, const char *filter
     }
     stored_run_release(&run);
     if (fflush(out) == 0 && !ferror(out)) return filter && written == 0;
-    return assay_error("%s: cannot write the export: %s", store->path, strerror(errno));
+    return assay_error("cannot write the export: %s", strerror(errno));
 }

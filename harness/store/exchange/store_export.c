@@ -8,9 +8,9 @@
 
 #include "store/store_internal.h"
 
-static int write_failed(struct store *store)
+static int write_failed(void)
 {
-    return assay_error("%s: cannot write the export: %s", store->path, strerror(errno));
+    return assay_error("cannot write the export: %s", strerror(errno));
 }
 
 /* "json_object('assay_ndjson', 1, 'table', 'run', 'id', run.id, ...)". SQLite
@@ -51,7 +51,7 @@ static int export_table(struct store *store, const struct exchange *table, const
         if (!line)
             status = assay_error("%s: cannot export: out of memory", store->path);
         else if (fprintf(out, "%s\n", line) < 0)
-            status = write_failed(store);
+            status = write_failed();
     }
     return query_close(&query) == 0 ? status : -1;
 }
@@ -65,7 +65,7 @@ static int export_header(struct store *store, const char *run_id, FILE *out)
     if (runs == 0) return assay_error("%s: there is no run %s", store->path, run_id);
     if (fprintf(out, "{\"assay_ndjson\":%d,\"table\":\"header\",\"schema\":%d}\n", EXCHANGE_FORMAT,
                 store_version) < 0)
-        return write_failed(store);
+        return write_failed();
     return 0;
 }
 
@@ -77,6 +77,6 @@ int store_export_ndjson(struct store *store, const char *run_id, FILE *out)
     int status = export_header(store, run_id, out);
     for (const struct exchange *table = exchange_tables; status == 0 && *table->rows; table++)
         status = export_table(store, table, run_id, out);
-    if (status == 0 && fflush(out) != 0) status = write_failed(store);
+    if (status == 0 && fflush(out) != 0) status = write_failed();
     return store_finish(store, "export a run", status);
 }
