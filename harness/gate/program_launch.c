@@ -72,7 +72,10 @@ int program_find(const char *program, struct program_file *file)
         if (here != ENOENT && here != ENOTDIR) obstacle = here;
         folders = folders[length] ? folders + length + 1 : NULL;
     }
-    return obstacle ? assay_error("%s: cannot be started: %s", program, strerror(obstacle)) : 0;
+    if (obstacle == 0) return 0;
+    bool is_here = !strchr(program, '/') && access(program, X_OK) == 0;
+    return is_here ? assay_error("%s is not on the PATH (did you mean './%s'?)", program, program)
+                   : assay_error("%s: cannot be started: %s", program, strerror(obstacle));
 }
 
 int program_unchanged(const struct program_file *file)

@@ -88,6 +88,8 @@ check "a program may be in the PATH" exits 0 env PATH="$PWD:$PATH" \
     "$ASSAY" gate tiny --base plain --cand plain --device host
 check "one that is not there" warns "plaid: cannot be started: No such file" \
     "$ASSAY" gate tiny --base plaid --device host --cand ./plain
+check "one that is here and not in the PATH is told how to be typed" warns "not on the PATH (did you mean './plain'?)" \
+    "$ASSAY" gate tiny --base plain --device host --cand ./plain
 check "a suite that this build does not know is said before any launch" fails warns "round 1" \
     "$ASSAY" gate smoek --base ./plain --device host
 check "with one that is near" warns "did you mean 'smoke'?" "$ASSAY" gate smoek --base ./plain --device host
