@@ -127,6 +127,17 @@ const struct assay_operation *registry_operation(const char *name)
     return NULL;
 }
 
+int registry_no_operation(const char *name)
+{
+    const struct registry_lists *all = registry_known();
+    const char *names[all->operations + 1];
+    for (int i = 0; i < all->operations; i++)
+        names[i] = all->operation[i]->name;
+    char hint[TEXT_HINT];
+    return assay_error("no operation is called '%s'%s", name,
+                       text_hint(hint, name, names, all->operations, "there are "));
+}
+
 int registry_variants(const char *operation, const struct assay_variant **out, int max)
 {
     const struct registry_lists *all = registry_known();

@@ -37,6 +37,8 @@ int registry_operations(const struct assay_operation *const **list);
 
 /* The operation of this name, or NULL. */
 const struct assay_operation *registry_operation(const char *name);
+/* -1 with assay_error: there is none, and what is near, or what there is. */
+int registry_no_operation(const char *name);
 
 /* Variants of an operation, host and CUDA: references, then baselines, bounds and kernels,
  * each sorted by name. Writes at most `max`; returns how many it wrote. */

@@ -180,7 +180,7 @@ static int describe_operation(void *argument)
     struct plan *plan = argument;
     const char *name = plan->words[OPERATION];
     const struct assay_operation *operation = registry_operation(name);
-    if (!operation) return assay_error("no operation is called '%s' (assay list operations)", name);
+    if (!operation) return registry_no_operation(name);
     if (!operation->reference)
         return assay_error("%s has no reference to begin with: it computes nothing", name);
     struct assay_shape shape = small_shape(operation);

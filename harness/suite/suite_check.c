@@ -44,18 +44,6 @@ int suite_setting_read(const struct suite_setting *setting, const char *text, do
 
 /* ------------------------------------------------------------ suggestions -- */
 
-static int unknown_operation(const char *name)
-{
-    const struct assay_operation *const *operations;
-    int count = registry_operations(&operations);
-    const char *names[count + 1];
-    for (int i = 0; i < count; i++)
-        names[i] = operations[i]->name;
-    char hint[TEXT_HINT];
-    return assay_error("no operation is called '%s'%s", name,
-                       text_hint(hint, name, names, count, "there are "));
-}
-
 static int unknown_dim(const struct assay_operation *operation, const char *name)
 {
     const char *words[ASSAY_MAX_DIMS];
@@ -207,7 +195,7 @@ int suite_check_group(const struct suite_group *group)
         return suite_error(group->file, group->line, "group '%s' has no operation", group->label);
     const struct assay_operation *operation = registry_operation(named->value);
     if (!operation) {
-        unknown_operation(named->value);
+        registry_no_operation(named->value);
         return suite_error_here(group->file, named->line);
     }
     int classes = 0;

@@ -46,6 +46,7 @@ check "a folder that is there stays" warns "File exists" "$ASSAY" new mine
 check "a name is a word" warns "a name is made of" "$ASSAY" new 'A B'
 check "an operation that is there is told" warns "there is an operation gelu" "$ASSAY" new gelu
 check "one that is not too" warns "no operation is called 'nowhere'" "$ASSAY" new x --operation nowhere
+check "with one that is near" warns "did you mean 'gelu'?" "$ASSAY" new x --operation gelo
 check "one without a reference cannot begin as it" warns "no reference" "$ASSAY" new x --operation empty
 check "one or the other" warns "not both" "$ASSAY" new x --operation gelu --from-scratch
 check "no folder is made then" fails test -e x
