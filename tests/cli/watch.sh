@@ -66,7 +66,7 @@ kill -INT "$watcher"
 wait "$watcher"
 
 check "a suite must be named" exits 2 "$ASSAY" watch
-check "the program must be there" exits 2 "$ASSAY" watch few.ini --device host --program nowhere
+check "the program must be there" ends 2 "there is no nowhere to begin with" "$ASSAY" watch few.ini --device host --program nowhere
 check "so must files" exits 2 "$ASSAY" watch few.ini --device host --on nowhere
 objects() { "$ASSAY" watch few.ini --device host --on kernels "$@"; }
 check "what is no shared object is not watched" warns "x.bench.ini: only a shared object" objects --load x.bench.ini
