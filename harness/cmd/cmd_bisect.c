@@ -208,6 +208,9 @@ static int run(void *given)
         fputs("assay bisect: what is not committed is in no revision, and is not looked at\n",
               stderr);
     const char *const words[] = {arguments->good, arguments->bad};
+    if (revision_is_before(arguments->bad, arguments->good))
+        return assay_error("--bad %s is not after --good %s: are they the wrong way round?",
+                           arguments->bad, arguments->good);
     char *const paths[] = {good, bad};
     for (int i = 0; i < 2; i++) {
         enum build_end end = gate_command_build(words[i], arguments->make, paths[i]);

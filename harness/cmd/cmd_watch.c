@@ -231,11 +231,11 @@ static int run(void *given)
         if (program_itself(itself, sizeof itself) != 0) return -1;
         arguments->program = itself;
     }
-    if (gate_command_try(&arguments->gating) != 0 || temp_folder_make(&folder, "watch") != 0)
-        return -1;
     if (access(arguments->program, X_OK) != 0)
         return assay_error("there is no %s to begin with: make it, or name another (--program)",
                            arguments->program);
+    if (gate_command_try(&arguments->gating) != 0 || temp_folder_make(&folder, "watch") != 0)
+        return -1;
     int code = keep_base(arguments, folder.path, base) == 0 ? watch_sources(arguments) : -1;
     temp_folder_remove(&folder);
     return code;

@@ -70,6 +70,14 @@ bool revision_is_dirty(void)
     return git(words, said, sizeof said) == 0 && said[0];
 }
 
+bool revision_is_before(const char *revision, const char *other)
+{
+    char said[512];
+    const char *const words[] = {"merge-base", "--is-ancestor", "--end-of-options",
+                                 revision,     other,           NULL};
+    return git(words, said, sizeof said) == 0;
+}
+
 /* The hash that a text begins with. -1 with assay_error. */
 static int take_commit(char commit[REVISION_COMMIT], const char *from)
 {

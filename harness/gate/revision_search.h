@@ -41,5 +41,8 @@ void revision_search_end(struct revision_search *search);
 bool revision_is_shallow(void);
 bool revision_is_dirty(void);
 
+/* Whether a revision is another or one of its ancestors. false too where either is none. */
+bool revision_is_before(const char *revision, const char *other);
+
 /* "1234abcd subject of the commit" in `out`. -1 with assay_error. */
 int revision_title(const char *revision, char *out, size_t size);

@@ -81,12 +81,16 @@ check "no revisions" bad
 check "one alone" bad --good HEAD
 check "what is no revision" bad --good nowhere --bad HEAD
 check "which is said" warns "'nowhere' is neither a program nor a revision" bisect --good nowhere --bad HEAD
+check "the wrong way round" bad --good HEAD --bad HEAD~8
+check "which is said" warns "bisect: --bad HEAD~8 is not after --good HEAD" bisect --good HEAD --bad HEAD~8
+check "twice the same" bad --good HEAD --bad HEAD
 check "what does not build" bad --good HEAD~5 --bad HEAD
 check "two suites" bad ../few.ini --good HEAD~8 --bad HEAD
 
 # A base that crashes is an error, not a verdict.
 printf '#!/bin/sh\nkill -SEGV $$\n' >program
 git commit -qam "it crashes"
-check "GOOD that crashes" exits 5 bisect --good HEAD --bad HEAD~1
+git commit -q --allow-empty -m "after it"
+check "GOOD that crashes" exits 5 bisect --good HEAD~1 --bad HEAD
 cp said.err found.err
 check "which is said" grep -qF "died: signal 11" found.err
