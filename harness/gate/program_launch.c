@@ -163,16 +163,20 @@ static int spawn(const struct program_call *call, const struct scratch *scratch,
     return error ? assay_error("%s: cannot be started: %s", call->program, strerror(error)) : 0;
 }
 
-/* The last line that it wrote to standard error, "" none. */
+/* The last line that it wrote to standard error, cut at the size; "" none. */
 static void last_words(const struct scratch *scratch, char *out, size_t size)
 {
     char line[512];
+    bool begins = true; /* else it goes on with one that is longer */
     FILE *file = fopen(scratch->log, "r");
     out[0] = '\0';
     if (!file) return;
     while (fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        if (line[0]) text_printable(out, size, line, "");
+        size_t length = strcspn(line, "\n");
+        bool ends = line[length] == '\n';
+        line[length] = '\0';
+        if (begins && line[0]) text_printable(out, size, line, "");
+        begins = ends;
     }
     fclose(file);
 }

@@ -81,6 +81,8 @@ check "one of another schema is exit 2" exits 2 gate newer plain
 check "and says so" grep -qF -- "./newer: what it stored cannot be read: its database was made by a newer assay" g.err
 check "one that stores no database is exit 2" exits 2 gate garbles plain
 check "and says so" grep -qF -- "not a database" g.err
+printf '#!/bin/sh\nprintf "why: %%0900d\\n" 0 >&2\nexit 2\n' >wordy && chmod +x wordy
+check "of a long line its beginning is said" warns "ended with 2: why: 000" gate wordy plain
 check "one that is not there is exit 2" exits 2 gate none plain
 check "with the reason" grep -qF -- "./none: cannot be started: No such file" g.err
 check "before any launch, of either" fails warns "round 1" gate plain none
