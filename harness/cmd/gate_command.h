@@ -39,7 +39,7 @@ struct gate_command {
 #define OPTION_PROCESSES                                                                           \
     {                                                                                              \
         "processes", VALUE_COUNT, "N", AT(gating.gate.processes),                                  \
-            .help = "so many such processes (6 to 64), which tell a change from where copies of "  \
+            .help = "so many such processes (8 to 64), which tell a change from where copies of "  \
                     "the code "                                                                    \
                     "lie: for --threshold 0.1",                                                    \
             .least = TWIN_LEAST_PROCESSES, .most = TWIN_MOST_PROCESSES, .with = "twin"             \

@@ -4,7 +4,12 @@
 
 #include "judge/student_t.h"
 
-static const double PASS_ALPHA = 0.05;
+/* Half of the rate at which PASS may err, and a quarter of that of changes: places need not be
+ * normal draws. */
+static const double PASS_ALPHA = 0.025;
+static const double CAUTION = 0.25;
+/* How often a change that it `finds` is missed. */
+static const double MISSED = 0.05;
 static const double CONFIDENCE = 0.95;
 /* Variances, as multiples of a copy's. */
 static const double OF_CHANGE = 1.5;
@@ -73,11 +78,12 @@ void twin_processes_judge(struct twin_case *one, const struct twin_process *proc
         settle(one, VERDICT_INCONCLUSIVE, "too few processes measured it");
         return;
     }
+    alpha *= CAUTION;
     struct pooled_change pooled = pool(process, count);
     double floor = log1p(one->floor), error = pooled.error;
     double margin = error * student_t_exceeded((1 - CONFIDENCE) / 2, pooled.freedom);
     double reach =
-        student_t_exceeded(alpha, pooled.freedom) + student_t_exceeded(PASS_ALPHA, pooled.freedom);
+        student_t_exceeded(alpha, pooled.freedom) + student_t_exceeded(MISSED, pooled.freedom);
     one->change = (struct interval){pooled.mean, pooled.mean - margin, pooled.mean + margin};
     one->mde = expm1(floor + reach * error);
     one->p_slower = p_above(&pooled, pooled.mean, floor);

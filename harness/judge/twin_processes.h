@@ -12,16 +12,15 @@
  * base, with 3/2 of that variance) and what it says of the copies (the second against the first,
  * with twice that variance) are independent, and with n processes the variance has 2 n - 1 degrees
  * of freedom: n - 1 from the changes around their mean, n from the copies around zero. The test is
- * Student's. Places that are no normal draws make the variance large, so that nothing is told.
+ * Student's, at a quarter of the error rate that is asked for: where copies lie well or badly and
+ * nothing between, it holds the whole rate in a gate of a hundred such cases, from eight processes
+ * on (docs/gate-statistics.md).
  */
 #pragma once
 
 #include "judge/twin.h"
 
-/* Where copies lie well or badly and nothing between, the candidate alone lies badly in all of n
- * processes with a probability of (4/27)^n at most: from 6 on that is below what a case has of the
- * error rate in a gate of a hundred (twin_alpha_of). */
-enum { TWIN_LEAST_PROCESSES = 6, TWIN_MOST_PROCESSES = 64 };
+enum { TWIN_LEAST_PROCESSES = 8, TWIN_MOST_PROCESSES = 64 };
 
 /* What one process found; both are logarithms of ratios of times. */
 struct twin_process {

@@ -61,14 +61,14 @@ check "a change that only one process shows is none" gives 0 cat wrong.txt
 check "though there were some" test "$looked" -ge 2
 # Several processes tell what copies differ by, in each case, from what changed in it.
 one_of() { query :memory: "SELECT value ->> '$1' FROM json_each(readfile('g.json'), '$.rows') WHERE value ->> 'verdict' = '$2'"; }
-check "six processes find a tenth of a per cent" exits 1 twins 'places=0.04:1,slow=*_token/host_omp:0.1' --threshold 0.03 \
-    --processes 6 --db six.sqlite
+check "eight processes find a tenth of a per cent" exits 1 twins 'places=0.04:1,slow=*_token/host_omp:0.1' --threshold 0.03 \
+    --processes 8 --db eight.sqlite
 check "in the case that has it" gives host_omp one_of variant REGRESSED
-check "to a hundredth of that" says "+0.101 % [" twins 'places=0.04:1,slow=*_token/host_omp:0.1' --threshold 0.03 --processes 6
-check "each of them was launched" gives 6 query six.sqlite "SELECT count(*) FROM run"
+check "to a hundredth of that" says "+0.104 % [" twins 'places=0.04:1,slow=*_token/host_omp:0.1' --threshold 0.03 --processes 8
+check "each of them was launched" gives 8 query eight.sqlite "SELECT count(*) FROM run"
 check "ends at the time it has" exits 4 twins "" --processes 64 --max-time 1
 check "and says of the cases why they are open" gives 10 rows "value ->> 'reason' LIKE 'too few processes%'"
-check "fewer say too little" exits 2 twins "" --processes 5
+check "fewer say too little" exits 2 twins "" --processes 7
 check "short times by a coarse clock say what they can find" exits 0 twins step=256
 check "which is a tenth of a step" gives 1 query :memory: \
     "SELECT max(value ->> 'floor') BETWEEN 25.6 / 2816 AND 25.6 / 2048 FROM json_each(readfile('g.json'), '$.rows')
