@@ -3,7 +3,7 @@
 # where its code is what changes, and the function that launches it where that is.
 
 # shellcheck disable=SC2034 # planted.sh reads it
-plant_names="double division blocks banks barriers memset local bytes atomic stride"
+plant_names="double division blocks banks barriers memset local loads atomic stride"
 
 # replace FILE OLD NEW: the first OLD, which has to be there.
 replace() {
@@ -45,13 +45,12 @@ plant() {
                 row[(i / 32 + k) % 32] = x[i] + k;
             y[i] = fmaxf(fminf(row[(i / 32 + (n >> 30)) % 32], 1), -1);
         }' ;;
-    bytes) replace clamp.cu 'y[i] = fmaxf(fminf(x[i], 1), -1);' '{
-            float value;
-            for (int byte = 0; byte < 4; byte++)
-                ((char *)&value)[byte] = ((const volatile char *)&x[i])[byte];
-            value = fmaxf(fminf(value, 1), -1);
-            for (int byte = 0; byte < 4; byte++)
-                ((volatile char *)&y[i])[byte] = ((const char *)&value)[byte];
+    loads) replace clamp.cu 'y[i] = fmaxf(fminf(x[i], 1), -1);' '{
+            float value = -1;
+#pragma unroll
+            for (int again = 0; again < 32; again++)
+                value = fmaxf(value, ((const volatile float *)x)[i]);
+            y[i] = fminf(value, 1);
         }' ;;
     atomic) replace blend.cu 'y[i] = 0.5f * y[i] + 0.5f * x[i];' '{
             float step = (x[i] - y[i]) / 64;
@@ -74,7 +73,7 @@ plant_cause() {
     barriers) echo 'smooth_kernel barriers 1 to 2' ;;
     memset) echo 'smooth now calls .*cudaMemsetAsync' ;;
     local) echo 'clamp_kernel local memory 0 to' ;;
-    bytes) echo 'clamp_kernel global memory 2 to 8' ;;
+    loads) echo 'clamp_kernel global memory 2 to 33' ;;
     atomic) echo 'blend_kernel atomics 0 to' ;;
     stride) echo 'blend_kernel integer multiply [0-9]+ to' ;;
     esac
