@@ -36,13 +36,15 @@ struct gate_command {
     "have both builds in one process where that can be, and launch them in turns: finds half a "   \
     "per cent in about a second per case"
 
+#define PROCESSES_HELP                                                                             \
+    "so many such processes (8 to 64), which tell a change from where copies of the code lie: "    \
+    "for --threshold 0.1"
+
 #define OPTION_PROCESSES                                                                           \
     {                                                                                              \
         "processes", VALUE_COUNT, "N", AT(gating.gate.processes),                                  \
-            .help = "so many such processes (8 to 64), which tell a change from where copies of "  \
-                    "the code "                                                                    \
-                    "lie: for --threshold 0.1",                                                    \
-            .least = TWIN_LEAST_PROCESSES, .most = TWIN_MOST_PROCESSES, .with = "twin"             \
+            .help = PROCESSES_HELP, .least = TWIN_LEAST_PROCESSES, .most = TWIN_MOST_PROCESSES,    \
+            .with = "twin"                                                                         \
     }
 
 #define OPTIONS_GATE_MEASURE                                                                       \

@@ -175,7 +175,8 @@ static void judge_case(struct twin_case *one, double alpha)
                one->has_memory
                    ? "it has memory of its own, which lies elsewhere for each copy (without --twin "
                      "it is told by launches)"
-                   : "copies of the same code differ by more than the threshold");
+                   : "copies of the same code differ by more than the threshold (--processes 8 "
+                     "learns by how much in each case)");
     else if (!slower.excluded)
         settle(one, VERDICT_INCONCLUSIVE, "the time for its turns does not tell it from the floor");
     else if (one->quantum > one->threshold)
