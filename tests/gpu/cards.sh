@@ -7,7 +7,7 @@
 # ASSAY is built with ARCH=90, ASSAY_PTX with ARCH="80 ptx"; without the second, its classes run on
 # ASSAY with the same limits: then the host's choices are tried, not the code. CARD picks another GPU
 # than cuda:0, CLASSES some of the classes below, JOBS how many suites are checked at a time
-# (default 1): references are the host's work.
+# (default 1): references are the host's work, but processes share a GPU by time slices.
 #
 # One line for each class and suite; exit 1 on any row that is wrong, crashed or timed out, and on a
 # suite that does not end with its tally. Skipped is fine: the plan says what is missing.
