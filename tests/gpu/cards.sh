@@ -4,7 +4,8 @@
 #
 #   ASSAY=build/90/assay ASSAY_PTX=build/80ptx/assay TMP=FOLDER tests/gpu/cards.sh [SUITE ...]
 #
-# ASSAY is built with ARCH=90, ASSAY_PTX with ARCH="80 ptx"; without the second, its classes run on
+# ASSAY is built with ARCH=90, ASSAY_PTX with ARCH="80 ptx", which the driver compiles in each process,
+# or with GENCODE="-gencode arch=compute_80,code=sm_90" besides. Without the second, its classes run on
 # ASSAY with the same limits: then the host's choices are tried, not the code. CARD picks another GPU
 # than cuda:0, CLASSES some of the classes below, JOBS how many suites are checked at a time
 # (default 1): references are the host's work, but processes share a GPU by time slices.

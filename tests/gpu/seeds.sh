@@ -5,8 +5,9 @@
 #   SEEDS=40 FIRST=1 JOBS=8 tests/gpu/seeds.sh [SUITE ...]     (default: 20 seeds of core, one at a time)
 #
 # ASSAY is the program, TMP a folder. JOBS seeds are checked at a time: references are the host's
-# work, but processes share the GPU by time slices. A row that is wrong with some seeds only is a bound that is too tight, inputs outside of the
-# operation's definition, or a kernel with a rare mistake.
+# work, but processes share the GPU by time slices. A row that is wrong with some seeds only is a
+# bound that is too tight, inputs outside of the operation's definition, or a kernel with a rare
+# mistake.
 set -u
 : "${ASSAY:?}" "${TMP:?}"
 [ $# -gt 0 ] || set -- core
