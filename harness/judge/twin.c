@@ -173,8 +173,8 @@ static void judge_case(struct twin_case *one, double alpha)
     else if (one->layout > NOISE_MOST_THRESHOLDS * one->threshold)
         settle(one, VERDICT_UNSTABLE,
                one->has_memory
-                   ? "it has memory of its own, which lies elsewhere for each copy (without --twin "
-                     "it is told by launches)"
+                   ? "it has memory of its own, which lies elsewhere for each copy (told by "
+                     "--processes 8, or by launches without --twin)"
                    : "copies of the same code differ by more than the threshold (--processes 8 "
                      "learns by how much in each case)");
     else if (!slower.excluded)
