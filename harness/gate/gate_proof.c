@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "base/terminal.h"
 #include "gate/gate_run_state.h"
+#include "run/interrupt.h"
 
 /* A gate that is gone on with proves and audits what it did at first: of its session the first
  * eight digits alone are stored (gate_label). */
@@ -128,6 +129,16 @@ static int go_without(const char *why)
     return GATE_MADE;
 }
 
+/* What a program refuses in a launch too, as a device or a filter, ends the gate here. */
+static int without_passes(const struct gate_run *run, enum launch_end end)
+{
+    char why[1024];
+    snprintf(why, sizeof why, "%s", assay_last_error());
+    if (end == LAUNCH_REFUSED && !gate_both_plan(run, run->options->filter))
+        return interrupt_signal() ? EXIT_INTERRUPTED : EXIT_USAGE;
+    return go_without(why);
+}
+
 /* --------------------------------------------------------------- the plan -- */
 
 /* About what the launches of the screen take: each starts as long as the pass took, and a case
@@ -209,7 +220,7 @@ int gate_prove(struct gate_run *run)
     else if (end == LAUNCH_DONE)
         code = make_plan(run, prints, start_s);
     else
-        code = go_without(assay_last_error());
+        code = without_passes(run, end);
     for (int arm = ARM_BASE; arm <= ARM_CANDIDATE; arm++)
         fingerprints_release(&prints[arm]);
     return code;

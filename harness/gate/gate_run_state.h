@@ -118,6 +118,9 @@ enum { GATE_FILTER = 1 << 16 }; /* Linux takes an argument of twice as much */
  * programs whether they know filters of shapes. */
 const char *gate_wanted_filter(const struct gate_run *run, char filter[GATE_FILTER]);
 
+/* Whether both programs would launch this; false has its reason in assay_error. */
+bool gate_both_plan(const struct gate_run *run, const char *filter);
+
 /* Add a case to a filter that begins as "". false: it cannot be named, or there is no room. */
 bool gate_filter_add(char filter[GATE_FILTER], const struct case_id *id);
 /* The same of the cases that the proof left open or that audit it; false: they cannot be named. */

@@ -398,8 +398,7 @@ bool program_plans(const struct program_call *call, char **plan)
     if (plan && fine) *plan = read_plan(&pass.scratch);
     last_words(&pass.scratch, words, sizeof words);
     if (!fine)
-        assay_error("%s does not tell what it would measure%s%s", call->program,
-                    words[0] ? ": " : "", words);
+        assay_error("%s would measure nothing%s%s", call->program, words[0] ? ": " : "", words);
     temp_folder_remove(&pass.scratch.folder);
     return fine;
 }

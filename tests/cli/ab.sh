@@ -52,4 +52,9 @@ check "which is said" warns "the same program, byte for byte" "$ASSAY" ab ./base
 check "what is neither a program nor a revision" bad ./base nowhere few.ini
 check "a suite that is not there" bad ./base ./slower nowhere.ini
 check "a filter that matches nothing" bad ./base ./slower few.ini --filter 'none/*'
+check "whose reason is the only line" one_line "$ASSAY" ab ./base ./slower few.ini --filter 'none/*' --device host
+check "as is that of a device" one_line "$ASSAY" ab ./base ./slower few.ini --device hots
+check "or of counters" one_line "$ASSAY" gate few.ini --base ./base --cand ./slower --counters --device hots
+printf 'bad\n' >bad.ini
+check "or of a suite" one_line "$ASSAY" gate bad.ini --base ./base --cand ./slower --device host
 check "one program alone" bad ./base

@@ -59,7 +59,7 @@ brings() {
     # shellcheck disable=SC2016
     {
         printf '#!/bin/bash\nSLOW=b PACE=150 "%s/cli/gate/program.sh" "$@"\n' "$HERE"
-        printf 'while [ "$1" != --db ]; do shift; done\nsqlite3 "$2" "%s"\n' "$2"
+        printf 'while [ "$1" != --db ]; do shift; done\n[ ! -s "$2" ] || sqlite3 "$2" "%s"\n' "$2"
     } >"$1"
     chmod +x "$1"
 }
