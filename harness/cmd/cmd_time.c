@@ -2,14 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/exit_code.h"
 #include "base/terminal.h"
 #include "cmd/options.h"
 #include "cmd/run_choice.h"
-#include "store/store_central.h"
 #include "trace/program.h"
 #include "trace/recorder.h"
 #include "trace/trace_table.h"
@@ -57,16 +55,6 @@ static int print(const struct arguments *arguments, const char *run_id)
     return status;
 }
 
-/* Before the program runs, which may take long: whether what it is stored in can be written to. */
-static int try_database(const char *path)
-{
-    struct store *store;
-    if (access(path, F_OK) != 0 && !store_is_url(path)) return 0;
-    if (store_open(&store, path, STORE_CHANGE) != 0) return -1;
-    store_close(store);
-    return 0;
-}
-
 static int run(void *given)
 {
     static const int codes[] = {
@@ -80,7 +68,7 @@ static int run(void *given)
         fprintf(stderr, "assay time: %s\n", assay_last_error());
         return EXIT_NOTHING;
     }
-    if (try_database(arguments->recorder.database) != 0) return -1;
+    if (store_try(arguments->recorder.database) != 0) return -1;
     assay_clear_error();
     enum recorder_end end = recorder_run(&arguments->recorder, run_id);
     char why[1024];

@@ -308,6 +308,15 @@ int store_open(struct store **out, const char *path, enum store_mode mode)
     return 0;
 }
 
+int store_try(const char *path)
+{
+    struct store *store;
+    if (access(path, F_OK) != 0 && !store_is_url(path)) return check_path(path, STORE_WRITE);
+    if (store_open(&store, path, STORE_CHANGE) != 0) return -1;
+    store_close(store);
+    return 0;
+}
+
 void store_close(struct store *store)
 {
     if (!store) return;

@@ -26,6 +26,10 @@ enum store_mode {
 int store_open(struct store **store, const char *path, enum store_mode mode);
 void store_close(struct store *store);
 
+/* Check that a run could be stored there, before long work; makes no database, and its folder where
+ * that is missing. 0, or -1 with assay_error. */
+int store_try(const char *path);
+
 /* Begin a run: makes run->id. The expected cases are written with it, so that
  * what is missing later is known and --resume can go on. */
 int store_begin_run(struct store *store, struct run_info *run, const struct program_info *program,

@@ -23,6 +23,9 @@ check "an unknown option of ours" refused 2 "--launches" --lanches 3 -- true
 printf 'no database, but long enough to be taken for the first page of one, by its size' >no.sqlite
 check "a database that is none, before the program runs" refused 2 "no.sqlite is not a database" \
     --db no.sqlite -- touch ran
+check "so is one in what is no folder" refused 2 "no.sqlite/new.sqlite: cannot open the database: Not a directory" \
+    --db no.sqlite/new.sqlite -- touch ran
+check "or in a folder that cannot be made" refused 2 "cannot make the folder" --db no/folder/new.sqlite -- touch ran
 check "which it does not" [ ! -e ran ]
 check "no such program" refused 2 "/nosuch: No such file" -- /nosuch
 check "a program that may not be run" refused 2 "Permission denied" -- /etc/passwd
