@@ -236,7 +236,10 @@ static int run(void *given)
                            arguments->program);
     if (gate_command_try(&arguments->gating) != 0 || temp_folder_make(&folder, "watch") != 0)
         return -1;
-    int code = keep_base(arguments, folder.path, base) == 0 ? watch_sources(arguments) : -1;
+    int code = keep_base(arguments, folder.path, base);
+    if (code == 0) code = store_try(arguments->gating.db);
+    if (code == 0) code = gate_try(&arguments->gating.gate);
+    if (code == 0) code = watch_sources(arguments);
     temp_folder_remove(&folder);
     return code;
 }

@@ -85,6 +85,16 @@ static int paired(struct gate_run *run)
     return gate_add_proven(run) == 0 && gate_finish(run) == 0 ? GATE_MADE : EXIT_USAGE;
 }
 
+int gate_try(const struct gate_options *options)
+{
+    struct gate_run run;
+    struct comparison nothing;
+    if (gate_begin(&run, NULL, options, &nothing) != 0) return -1;
+    bool plans = gate_both_plan(&run, options->filter);
+    gate_end(&run);
+    return plans ? 0 : -1;
+}
+
 int gate_run(struct store *store, const struct gate_options *options, struct comparison *comparison)
 {
     struct gate_run run;

@@ -62,6 +62,10 @@ int gate_over(const struct gate_options *options, const struct over_options *ove
 /* 0, or -1 with assay_error: a device of all GPUs, whose launches are not compared. */
 int gate_refuse_all(const char *device);
 
+/* Whether both programs would launch what a gate asks of them: suite, filter, device, objects.
+ * 0, or -1 with assay_error. */
+int gate_try(const struct gate_options *options);
+
 /* Exit code of the failure after assay_error, or -1 with the comparison made (its
  * own exit code is in it). comparison_release frees. */
 int gate_run(struct store *store, const struct gate_options *options,

@@ -67,6 +67,11 @@ wait "$watcher"
 
 check "a suite must be named" exits 2 "$ASSAY" watch
 check "the program must be there" ends 2 "there is no nowhere to begin with" "$ASSAY" watch few.ini --device host --program nowhere
+check "a suite that is not there is refused at the start" ends 2 "cannot read nowhere.ini" \
+    timeout 9 "$ASSAY" watch nowhere.ini --device host
+check "so is a filter" ends 2 "matches the filter 'none/*'" timeout 9 "$ASSAY" watch few.ini --device host --filter 'none/*'
+check "a device" ends 2 "did you mean 'host'?" timeout 9 "$ASSAY" watch few.ini --device hots
+check "a database" ends 2 "few.ini is not a database" timeout 9 "$ASSAY" watch few.ini --device host --db few.ini
 check "so must files" exits 2 "$ASSAY" watch few.ini --device host --on nowhere
 objects() { "$ASSAY" watch few.ini --device host --on kernels "$@"; }
 check "what is no shared object is not watched" warns "x.bench.ini: only a shared object" objects --load x.bench.ini
