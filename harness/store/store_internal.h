@@ -25,6 +25,7 @@ struct central;
 struct store {
     sqlite3 *db;
     char path[STORE_MAX_PATH];
+    const char *fills; /* the path of an attached database that is written to; NULL: none */
     int timeout_ms;
     char job_run[STORE_ID];  /* a run that stands for all shares of its job; "" none */
     struct central *central; /* of a URL, whose rows come into `db` as they are needed; else NULL */

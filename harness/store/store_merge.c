@@ -158,6 +158,7 @@ int store_take_run(struct store *store, const char *path, const char *run_id)
     struct store *from;
     if (store_check_place(store) != 0 || store_open(&from, path, STORE_CHANGE) != 0) return -1;
     int status = attach(from, store->path);
+    from->fills = store->path;
     if (status == 0) status = store_begin(from, purpose);
     if (status == 0) {
         const struct exchange *table = exchange_tables;

@@ -49,7 +49,8 @@ int store_failed(struct store *store, int rc, const char *purpose)
     int error = store->db ? sqlite3_system_errno(store->db) : 0;
 
     if (store->db && is_disk_full(store->db, rc))
-        return assay_error("%s: cannot %s: the disk is full", path, purpose);
+        return assay_error("%s: cannot %s: the disk is full", store->fills ? store->fills : path,
+                           purpose);
     switch (rc & 0xff) {
     case SQLITE_READONLY:
         return assay_error("%s: cannot %s: the database or its folder is read-only", path, purpose);

@@ -85,6 +85,23 @@ brings pretends "INSERT INTO environment SELECT 'ec0ffee00c0ffee', 'x', 'dead', 
 check "one that calls its build by the id of another is refused" exits 2 gate honest pretends
 check "and said" grep -qF "its environment is another one than that of the same id" g.err
 
+# ------------------------------------------------- disks that are full
+
+# small_disk KIB COMMAND...: with a disk of that size at small/.
+small_disk() {
+    local size=$1
+    shift
+    unshare -rm sh -c 'mount -t tmpfs -o size='"$size"'k none small && "$@"' sh "$@"
+}
+mkdir small
+full_database() { small_disk 1000 "$ASSAY" gate tiny --base ./plain --cand ./slow --no-proof --device host --db small/new.sqlite; }
+if small_disk 64 true 2>/dev/null; then
+    check "a full disk of the database is told with its name" \
+        ends 2 "assay gate: small/new.sqlite: cannot take over a run: the disk is full" full_database
+else
+    skipped "no file system can be mounted here"
+fi
+
 # ------------------------------------------------- suites that are laxer
 
 # judge BASE CANDIDATE: without a threshold of the command line.
