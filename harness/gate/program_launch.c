@@ -163,7 +163,19 @@ static int spawn(const struct program_call *call, const struct scratch *scratch,
     return error ? assay_error("%s: cannot be started: %s", call->program, strerror(error)) : 0;
 }
 
-/* The last line that it wrote to standard error, cut at the size; "" none. */
+/* Why it may have said nothing: a disk that is full takes no log either. "": it could. */
+static void why_silent(const struct scratch *scratch, char *out, size_t size)
+{
+    int log = open(scratch->log, O_WRONLY | O_APPEND | O_CLOEXEC);
+    out[0] = '\0';
+    if (log >= 0 && write(log, "\n", 1) < 0)
+        snprintf(out, size, "%s (TMPDIR) cannot be written: %s", scratch->folder.path,
+                 strerror(errno));
+    if (log >= 0) close(log);
+}
+
+/* The last line that it wrote to standard error, cut at the size, or why there is none; "" where
+ * that is not known. */
 static void last_words(const struct scratch *scratch, char *out, size_t size)
 {
     char line[512];
@@ -179,6 +191,7 @@ static void last_words(const struct scratch *scratch, char *out, size_t size)
         begins = ends;
     }
     fclose(file);
+    if (!out[0]) why_silent(scratch, out, size);
 }
 
 /* ---------------------------------------------------------------- result -- */

@@ -95,7 +95,13 @@ small_disk() {
 }
 mkdir small
 full_database() { small_disk 1000 "$ASSAY" gate tiny --base ./plain --cand ./slow --no-proof --device host --db small/new.sqlite; }
+full_temporary() {
+    # shellcheck disable=SC2016
+    small_disk 64 sh -c 'dd if=/dev/zero of=small/fill 2>/dev/null; TMPDIR=$PWD/small exec "$@"' sh \
+        "$ASSAY" gate tiny --base "$ASSAY" --cand ./plain --device host --db small.sqlite
+}
 if small_disk 64 true 2>/dev/null; then
+    check "a full disk of temporary files is told" warns "(TMPDIR) cannot be written: No space left" full_temporary
     check "a full disk of the database is told with its name" \
         ends 2 "assay gate: small/new.sqlite: cannot take over a run: the disk is full" full_database
 else
