@@ -39,6 +39,14 @@ static FILE *seekable(FILE *in, const char *name)
     return NULL;
 }
 
+/* The mark of the order of bytes that some editors put first. */
+static void skip_mark(FILE *in)
+{
+    char mark[3];
+    if (fread(mark, 1, sizeof mark, in) != sizeof mark || memcmp(mark, "\xef\xbb\xbf", 3) != 0)
+        rewind(in);
+}
+
 /* From a stream that can be rewound; `format` NULL: what its content shows. */
 static int import_stream(struct store *store, const struct exchange_format *format,
                          const char *path, const char *name, FILE *in, int *rows)
@@ -48,6 +56,7 @@ static int import_stream(struct store *store, const struct exchange_format *form
     if (is_packed && zstd_open_read(&packed, name, in) != 0) return -1;
     if (is_packed) in = packed.stream;
     if (!format) format = exchange_format_sniff(in, path);
+    skip_mark(in);
     int status = format ? format->import_file(store, name, in, rows) : -1;
     return is_packed ? zstd_close(&packed, status) : status;
 }
