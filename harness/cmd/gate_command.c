@@ -141,6 +141,20 @@ enum build_end gate_command_side(const struct given *given, const char *word, co
     return gate_command_build(word, make, path);
 }
 
+/* What was said of a word that gives no program, and what compares the stored run of that name. */
+static int refuse_word(const char *db, const char *word)
+{
+    char why[1024], id[STORE_ID];
+    struct store *store;
+    bool is_run = false;
+    snprintf(why, sizeof why, "%s", assay_last_error());
+    if (store_open(&store, db, STORE_READ) == 0) {
+        is_run = store_find_run_or_job(store, word, id) == 0;
+        store_close(store);
+    }
+    return assay_error("%s%s", why, is_run ? " (a stored run is called so: assay compare)" : "");
+}
+
 int gate_command_ab(struct gate_command *command, const struct given *given,
                     const char *const word[2], const char *make)
 {
@@ -149,7 +163,7 @@ int gate_command_ab(struct gate_command *command, const struct given *given,
     if (gate_command_try(command) != 0) return -1;
     for (int i = 0; i < 2; i++) {
         enum build_end end = gate_command_side(given, word[i], make, objects[i], path[i]);
-        if (end == BUILD_FAILED) return -1;
+        if (end == BUILD_FAILED) return refuse_word(command->db, word[i]);
         if (end == BUILD_DONE) continue;
         fprintf(stderr, "assay %s: %s\n", given->command->name, assay_last_error());
         return EXIT_INTERRUPTED;

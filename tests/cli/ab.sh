@@ -50,6 +50,8 @@ bad() { exits 2 "$ASSAY" ab "$@" --device host && [ "$(grep -c "^assay ab: " sai
 check "the same program twice" bad ./base ./base few.ini
 check "which is said" warns "the same program, byte for byte" "$ASSAY" ab ./base ./base few.ini
 check "what is neither a program nor a revision" bad ./base nowhere few.ini
+run "$FAULTS" run few.ini --device host --no-ceilings --label kept
+check "a stored run is for another command" warns "(a stored run is called so: assay compare)" "$ASSAY" ab kept ./base few.ini
 check "a suite that is not there" bad ./base ./slower nowhere.ini
 check "a filter that matches nothing" bad ./base ./slower few.ini --filter 'none/*'
 check "whose reason is the only line" one_line "$ASSAY" ab ./base ./slower few.ini --filter 'none/*' --device host
