@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/terminal.h"
+#include "base/text.h"
 #include "case/card.h"
 #include "cmd/options.h"
 #include "device/device.h"
@@ -17,6 +18,8 @@ struct arguments {
 
 static int check(void *given)
 {
+    static const char *const names[] = {"auto", "cuda", "host"};
+    char hint[TEXT_HINT];
     struct arguments *arguments = given;
     struct doctor_options *options = &arguments->doctor;
     const char *device = arguments->device;
@@ -30,7 +33,9 @@ static int check(void *given)
     options->gpu = is_auto || is_cuda;
     options->gpu_spec = is_cuda ? device : "cuda:0";
     if (options->host || options->gpu) return 0;
-    return assay_error("there is no device '%.100s' (auto, cuda:N, host)", device);
+    rows_hint(hint, device, ROWS(names), NULL);
+    return assay_error("there is no device '%.100s'%s", device,
+                       hint[0] ? hint : " (auto, cuda:N, host)");
 }
 
 static int run(void *given)

@@ -25,6 +25,8 @@ check "and nothing can be measured" \
 check "a card's limit that is none is a usage error" exits 2 "$ASSAY" doctor --device cuda:0,sm=banana
 check "an unknown device is a usage error" exits 2 "$ASSAY" doctor --device toaster
 check "an unknown device is named" warns toaster "$ASSAY" doctor --device toaster
+check "with what there is" warns "(auto, cuda:N, host)" "$ASSAY" doctor --device toaster
+check "or what is near" warns "did you mean 'host'?" "$ASSAY" doctor --device hots
 check "an unknown format is a usage error" exits 2 "$ASSAY" doctor --format xml
 check "an argument is a usage error" exits 2 "$ASSAY" doctor now
 check "a usage error is one line" one_line "$ASSAY" doctor now
