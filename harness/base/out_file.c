@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "assay.h"
+#include "base/error.h"
 
 enum { MODE = 0666, MODE_BITS = 07777 };
 
@@ -132,8 +133,10 @@ int out_file_close(struct out_file *file, int status)
 {
     if (status == 0)
         status = finish_stream(file);
-    else if (file->path)
+    else if (file->path) {
+        if (ferror(file->stream)) assay_error("%s: %s", file->path, assay_last_error());
         fclose(file->stream);
+    }
     if (!file->partial[0]) return status;
     if (status == 0 && rename(file->partial, file->place) != 0)
         status = assay_error("%s: cannot be written: %s", file->path, strerror(errno));

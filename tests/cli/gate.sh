@@ -118,6 +118,10 @@ check "and it leaves no folder behind" rmdir folders
 check "a report that could not be written is refused before any launch" exits 2 \
     "$ASSAY" gate tiny --base ./plain --cand ./plain --device host --junit nowhere/j.xml --db unborn.sqlite
 check "so nothing was launched" fails test -e unborn.sqlite
+if [ -w /dev/full ]; then
+    check "a disk that is full is told" exits 2 gate plain plain --json /dev/full
+    check "with the path and the reason" grep -qF "/dev/full: cannot write JSON: No space" g.err
+fi
 check "a folder is no report" warns ". is a folder" \
     "$ASSAY" gate tiny --base ./plain --device host --markdown . --db unborn.sqlite
 check "an empty word is no program" exits 2 "$ASSAY" gate tiny --base ''
