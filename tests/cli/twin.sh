@@ -66,8 +66,9 @@ check "eight processes find a tenth of a per cent" exits 1 twins 'places=0.04:1,
 check "in the case that has it" gives host_omp one_of variant REGRESSED
 check "to a hundredth of that" says "+0.104 % [" twins 'places=0.04:1,slow=*_token/host_omp:0.1' --threshold 0.03 --processes 8
 check "each of them was launched" gives 8 query eight.sqlite "SELECT count(*) FROM run"
-check "ends at the time it has" exits 4 twins "" --processes 64 --max-time 1
-check "and says of the cases why they are open" gives 10 rows "value ->> 'reason' LIKE 'too few processes%'"
+of_200() { ten=$HERE/sim/cases200.ini twins "$@"; } # more than any machine measures eight times in a second
+check "ends at the time it has" exits 4 of_200 "" --processes 64 --max-time 1
+check "and says of the cases why they are open" some "value ->> 'reason' LIKE 'too few processes%'"
 check "fewer say too little" exits 2 twins "" --processes 7
 check "short times by a coarse clock say what they can find" exits 0 twins step=256
 check "which is a tenth of a step" gives 1 query :memory: \
