@@ -230,6 +230,9 @@ CUBLAS(gpt_decode, cublaslt_graph, "no cache: cublasLt over the whole context, o
        launch_graph);
 CUBLAS(gpt_decode, cublaslt_cached_graph, "keys and values kept, products by cublasLt, one graph",
        setup_lt_cached, launch_graph);
+CUBLAS(gpt_decode_codes, cublaslt_cached_graph,
+       "codes decoded to bf16 in setup, products by cublasLt, one graph", setup_lt_cached,
+       launch_graph);
 CUBLAS(gpt_decode, cublas_graph, "no cache: cuBLAS over the whole context, one graph", setup_graph,
        launch_graph);
 CUBLAS(gpt_decode, cublas_cached_graph, "keys and values kept, products by cuBLAS, one graph",

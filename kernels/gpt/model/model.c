@@ -1,11 +1,12 @@
 /*
- * model.c - operations gpt_forward, gpt_block and gpt_decode; see model.h.
+ * model.c - operations gpt_forward, gpt_block, gpt_decode and gpt_decode_codes; see model.h.
  *
  * Operations per row and layer: 24 c^2 for the products, and for the attention 4 c per key up to
  * the row; 2 c V for the last product. Bytes: weights, x (or the ids and the rows that they name)
  * and y, each once. gpt_decode counts one row per sequence, and the keys and values of its context
  * once: 2 c elements per token in every layer. A variant that keeps no keys and values computes
- * them again.
+ * them again. gpt_decode_codes counts the codes of its weights, 4 bits each, and 4 bytes per
+ * matrix.
  *
  * Weights are scaled so that a product keeps the variance of its input, and every layer matters to
  * y: they are uniform with deviation 1 / sqrt(inputs). Scales of the norms are about 1. With tf32
@@ -16,7 +17,7 @@
  * norm's epsilon. Beside a variance of 1 another epsilon moves y by less than rounding does.
  */
 #include "base/fill.h"
-#include "model.h"
+#include "model_codes.h"
 
 #define QUIET 3e-3 /* deviation of a quiet token's numbers */
 
@@ -25,16 +26,18 @@ struct model model_of(const struct assay_shape *shape)
     const int64_t *value = shape->value;
     bool whole = shape->operation->dims[MODEL_LAYERS].name != NULL;
     bool decode = strcmp(shape->operation->dims[MODEL_TOKENS].name, "context") == 0;
+    bool codes = strcmp(shape->operation->dims[MODEL_PRECISION].name, "code") == 0;
     struct model model = {
         .layers = whole ? value[MODEL_LAYERS] : 1,
         .heads = value[MODEL_HEADS],
         .channels = value[MODEL_CHANNELS],
         .batch = value[MODEL_BATCH],
         .tokens = value[MODEL_TOKENS] + decode,
-        .vocabulary = whole ? value[MODEL_VOCABULARY] : 0,
+        .vocabulary = whole && !codes ? value[MODEL_VOCABULARY] : 0,
         .size = value[MODEL_CHANNELS] / value[MODEL_HEADS],
-        .precision = value[MODEL_PRECISION],
+        .precision = codes ? GPT_BF16 : value[MODEL_PRECISION],
         .decode = decode,
+        .codes = codes,
     };
     model.rows = model.batch * model.tokens;
     return model;
@@ -54,6 +57,12 @@ static const char *supports(const struct assay_shape *shape)
     return NULL;
 }
 
+static const char *supports_codes(const struct assay_shape *shape)
+{
+    if (!model_codebook()) return "out of host memory for a codebook";
+    return supports(shape);
+}
+
 /* How a weight with so many inputs is filled. */
 static struct assay_fill uniform(double inputs)
 {
@@ -66,6 +75,17 @@ static struct assay_fill weights(const struct model *model, double inputs)
 {
     if (model->precision != GPT_TF32) return uniform(inputs);
     return (struct assay_fill){.kind = ASSAY_FILL_CUSTOM};
+}
+
+/* The weights of a product of the layers. */
+static struct assay_buffer weight_buffer(const struct model *model, enum model_product product,
+                                         const char *name)
+{
+    const struct model_matrix matrix = model_matrix(model, product);
+    if (model->codes) return model_code_buffer(model, product, name);
+    return (struct assay_buffer){name, ASSAY_IN, gpt_type(model->precision),
+                                 model->layers * matrix.n * matrix.k,
+                                 weights(model, (double)matrix.k)};
 }
 
 static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSAY_MAX_BUFFERS])
@@ -86,14 +106,9 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
     struct assay_fill bias = {.kind = ASSAY_FILL_UNIFORM, .a = -0.5, .b = 0.5};
     out[MODEL_IN] = head ? (struct assay_buffer){"ids", ASSAY_IN, ASSAY_I32, model.rows, custom}
                          : (struct assay_buffer){"x", ASSAY_IN, type, model.rows * c, custom};
-    out[MODEL_QKV] =
-        (struct assay_buffer){"wqkv", ASSAY_IN, type, layers * 3 * c * c, weights(&model, inputs)};
-    out[MODEL_PROJ] =
-        (struct assay_buffer){"wproj", ASSAY_IN, type, layers * c * c, weights(&model, inputs)};
-    out[MODEL_FC] =
-        (struct assay_buffer){"wfc", ASSAY_IN, type, layers * 4 * c * c, weights(&model, inputs)};
-    out[MODEL_FC2] = (struct assay_buffer){"wfc2", ASSAY_IN, type, layers * 4 * c * c,
-                                           weights(&model, 4 * inputs)};
+    static const char *const names[] = {"wqkv", "wproj", "wfc", "wfc2"};
+    for (int p = 0; p < MODEL_P_HEAD; p++)
+        out[MODEL_QKV + p] = weight_buffer(&model, (enum model_product)p, names[p]);
     out[MODEL_SCALE] =
         (struct assay_buffer){"scale", ASSAY_IN, type, (2 * layers + head) * c, scale};
     out[MODEL_BIAS] =
@@ -104,7 +119,8 @@ static int buffers(const struct assay_shape *shape, struct assay_buffer out[ASSA
      * which are there before the token that is timed. */
     for (int b = 0; b < MODEL_Y; b++)
         out[b].constant = b != MODEL_IN || model.decode;
-    if (!head) return 8;
+    if (model.codes) out[MODEL_FACTOR] = model_factor_buffer(&model);
+    if (!head) return model.codes ? 9 : 8;
     out[MODEL_WTE] = (struct assay_buffer){"wte", ASSAY_IN, type, model.vocabulary * c, words};
     out[MODEL_WPE] = (struct assay_buffer){"wpe", ASSAY_IN, type, model.tokens * c, custom};
     out[MODEL_HEAD] = (struct assay_buffer){"whead", ASSAY_IN, type, model.vocabulary * c,
@@ -155,6 +171,10 @@ static int fill(const struct assay_shape *shape, int buffer, uint64_t seed, void
         fill_ids(&model, seed, host);
     else if (buffer == MODEL_IN || buffer == MODEL_WPE)
         fill_rows(&model, seed, spec[buffer].count / model.channels, host);
+    else if (model.codes && buffer == MODEL_FACTOR)
+        model_fill_factors(&model, seed, host);
+    else if (model.codes)
+        model_fill_codes(&model, (enum model_product)(buffer - MODEL_QKV), seed, host);
     else
         fill_weights((double)(buffer == MODEL_FC2 ? 4 * model.channels : model.channels), seed,
                      spec[buffer].count, host);
@@ -170,9 +190,11 @@ static struct assay_work work(const struct assay_shape *shape)
     double out = batch * (model.decode ? 1 : tokens); /* rows that must be computed */
     double keys = model.decode ? tokens : tokens * (tokens + 1) / 2; /* pairs of a sequence */
     double cache = model.decode ? layers * batch * 2 * (tokens - 1) * c : 0;
-    double weights = layers * 12 * c * c + (MODEL_BIAS_LAYER + 2) * layers * c;
+    double weights = model.codes ? model_code_bytes(&model) + 4 * MODEL_CODE_PRODUCTS * layers
+                                 : bytes * layers * 12 * c * c;
+    double vectors = (MODEL_BIAS_LAYER + 2) * layers * c;
     struct assay_work work = {
-        .read_bytes = bytes * (weights + cache + out * c),
+        .read_bytes = weights + bytes * (vectors + cache + out * c),
         .write_bytes = bytes * out * (double)model_width(&model),
     };
     work.ops[gpt_arithmetic(model.precision)] =
@@ -212,7 +234,7 @@ static double reference_cost(const struct assay_shape *shape)
  * fp32 from tf32. */
 static double rms(const struct assay_shape *shape)
 {
-    return shape->value[MODEL_PRECISION] == GPT_FP32 ? 0 : 0.18;
+    return model_of(shape).precision == GPT_FP32 ? 0 : 0.18;
 }
 
 /* The vendor's strongest first. */
@@ -243,6 +265,15 @@ static const char *const decode_baselines[] = {"cublaslt_cached_graph",
     {                                                                                              \
         .name = "tokens", .summary = "tokens of a sequence", .fallback = 128, .min = 1,            \
         .max = 1 << 16                                                                             \
+    }
+#define DIM_SEQUENCES                                                                              \
+    {                                                                                              \
+        .name = "batch", .summary = "sequences", .fallback = 1, .min = 1, .max = 1 << 12           \
+    }
+#define DIM_CONTEXT                                                                                \
+    {                                                                                              \
+        .name = "context", .summary = "tokens before the one that is computed", .fallback = 127,   \
+        .min = 1, .max = 1 << 16                                                                   \
     }
 #define DIM_TYPE                                                                                   \
     {                                                                                              \
@@ -304,13 +335,8 @@ static const struct assay_operation decode = {
     .summary = "the next token of each sequence behind a context, through all layers",
     .dims = {[MODEL_HEADS] = DIM_HEADS,
              [MODEL_CHANNELS] = DIM_CHANNELS,
-             [MODEL_BATCH] =
-                 {.name = "batch", .summary = "sequences", .fallback = 1, .min = 1, .max = 1 << 12},
-             [MODEL_TOKENS] = {.name = "context",
-                               .summary = "tokens before the one that is computed",
-                               .fallback = 127,
-                               .min = 1,
-                               .max = 1 << 16},
+             [MODEL_BATCH] = DIM_SEQUENCES,
+             [MODEL_TOKENS] = DIM_CONTEXT,
              [MODEL_PRECISION] = DIM_TYPE,
              [MODEL_LAYERS] = DIM_LAYERS,
              [MODEL_VOCABULARY] = {.name = "vocabulary",
@@ -329,3 +355,26 @@ static const struct assay_operation decode = {
     .baselines = decode_baselines,
 };
 ASSAY_REGISTER_OPERATION(decode);
+
+static const struct assay_operation decode_codes = {
+    .name = "gpt_decode_codes",
+    .summary = "gpt_decode in bf16 from weights of 4 bits, codes of E8, through all layers",
+    .dims = {[MODEL_HEADS] = DIM_HEADS,
+             [MODEL_CHANNELS] = DIM_CHANNELS,
+             [MODEL_BATCH] = DIM_SEQUENCES,
+             [MODEL_TOKENS] = DIM_CONTEXT,
+             [MODEL_PRECISION] = {.name = "code",
+                                  .summary = "of the weights: base q and levels m",
+                                  .choices = model_code_names},
+             [MODEL_LAYERS] = DIM_LAYERS},
+    .supports = supports_codes,
+    .buffers = buffers,
+    .fill = fill,
+    .work = work,
+    .reference = model_reference,
+    .reference_cost = reference_cost,
+    .reference_run = reference_run,
+    .rms = rms,
+    .baselines = decode_baselines,
+};
+ASSAY_REGISTER_OPERATION(decode_codes);

@@ -1,5 +1,5 @@
 /*
- * model.h - whole GPT models: operations gpt_forward, gpt_block and gpt_decode.
+ * model.h - whole GPT models: operations gpt_forward, gpt_block, gpt_decode and gpt_decode_codes.
  *
  * One layer, where x [rows, c] is the residual stream:
  *
@@ -13,14 +13,18 @@
  *   gpt_block     one layer, no vocabulary
  *   gpt_decode    y of the last token of each sequence, which follows `context` others
  *
- * All three have the same buffers, so they share one description, struct model, and one reference.
+ *   gpt_decode_codes  the same in bf16, without a vocabulary, from weights that are codes of E8
+ *                     (model_codes.h)
+ *
+ * All have the same buffers, so they share one description, struct model, and one reference.
  * Weights of one kind are stored layer after layer, each as it was trained: [outputs, inputs].
  */
 #pragma once
 
 #include "kernels/gpt/gpt.h"
 
-/* gpt_block has the first five dims. gpt_decode calls the fourth `context`: one token less. */
+/* gpt_block has the first five dims. Those that decode call the fourth `context`: one token less.
+ * gpt_decode_codes calls the fifth `code`, and has no seventh. */
 enum model_dim {
     MODEL_HEADS,
     MODEL_CHANNELS,
@@ -31,7 +35,7 @@ enum model_dim {
     MODEL_VOCABULARY
 };
 
-/* IN is x, or ids; the last three only with a vocabulary. */
+/* IN is x, or ids; the last three only with a vocabulary, and FACTOR only with codes. */
 enum model_buffer {
     MODEL_IN,
     MODEL_QKV,
@@ -43,7 +47,8 @@ enum model_buffer {
     MODEL_Y,
     MODEL_WTE,
     MODEL_WPE,
-    MODEL_HEAD
+    MODEL_HEAD,
+    MODEL_FACTOR = MODEL_WTE /* of the weights' codes: [layers][4] */
 };
 
 /* Where each vector of a layer starts among the layer's 11 c numbers, in units of c. */
@@ -65,6 +70,7 @@ struct model {
     int64_t rows; /* batch times tokens */
     int64_t precision;
     bool decode; /* only the last token's y is wanted */
+    bool codes;  /* the weights of the four products of a layer are codes */
 };
 
 /* The products of a layer, and the last one. */
@@ -108,7 +114,7 @@ static inline int64_t model_bias_at(const struct model *model, int64_t layer, en
 extern "C" {
 #endif
 
-/* The model of a shape of any of the three operations. */
+/* The model of a shape of any of these operations. */
 struct model model_of(const struct assay_shape *shape);
 
 /* Multiply-adds of the weights for one row through all layers, without the vocabulary. */

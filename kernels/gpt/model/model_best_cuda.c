@@ -22,7 +22,7 @@
  * ones are checked together as this variant's output. The note says what was chosen, in the order
  * qkv, proj, fc, fc2, head: the size of a tile or ring (of a tf32 model `fp32:` before one of
  * fp32), `lt`, `wgmma` or `warp`; then the attention. Or all layers are by one launch: `persistent`
- * of gpt_decode (model_persistent.cu), `clusters` of the others (model_clusters.cu).
+ * of those that decode (model_persistent.cu), `clusters` of the others (model_clusters.cu).
  * docs/kernels-gpt.md explains the notes, and compares the times with what was predicted.
  */
 #include <math.h>
@@ -361,6 +361,7 @@ static int setup_as(struct assay_call *call, enum model_context context)
     if (enqueue(best, call->stream)) return -1;
     if (cuda_error(cudaStreamSynchronize(call->stream), "the first run")) return -1;
     if (settle_all(best) < 0) return -1;
+    if (best->at_once && model_run_forget(&best->run, call)) return -1;
     note(best, call);
     const struct cuda_work work = {enqueue, best};
     return cuda_graph_record(&best->graph, &work, 1);
@@ -413,4 +414,6 @@ static void teardown(struct assay_call *call)
 BEST(gpt_forward, best, "each product the fastest way measured, one CUDA graph", setup);
 BEST(gpt_block, best, "each product the fastest way measured, one CUDA graph", setup);
 BEST(gpt_decode, best, "keys and values kept, each product the fastest way, one graph",
+     setup_cached);
+BEST(gpt_decode_codes, best, "codes decoded to bf16 in setup, or in each launch where it is faster",
      setup_cached);

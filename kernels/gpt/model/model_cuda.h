@@ -42,11 +42,15 @@ enum model_context { MODEL_RECOMPUTE, MODEL_PREFILL, MODEL_CACHED };
 
 struct model_run {
     struct model model;
-    void *const *buffer;              /* the call's */
+    void *const *buffer;              /* the call's, or `own` */
     void *memory;                     /* one allocation, in which all below lies */
     void *x, *tail, *attended, *wide; /* rows [c], batch [c], rows [c], rows [4 c] */
     void *cache;                      /* [layers][rows][3 c]; NULL without one */
     int64_t layer_bytes;              /* of the cache */
+    /* Where weights are codes: the weights in bf16; `buffer` is `own` then, the call's with these.
+     */
+    void *decoded, *own[ASSAY_MAX_BUFFERS];
+    int64_t decoded_bytes;
 };
 
 #ifdef __cplusplus
@@ -57,6 +61,11 @@ extern "C" {
  * ASSAY_SKIP. A run that starts as zeros may be released after a failure too. */
 int model_run_init(struct model_run *run, struct assay_call *call, bool cache);
 void model_run_release(struct model_run *run);
+
+/* Of a model whose weights are codes: decodes them to bf16, as a part of model_run_init; frees them
+ * where no launch needs them, behind what was enqueued. The run stays where it is. */
+int model_run_decode(struct model_run *run, struct assay_call *call);
+int model_run_forget(struct model_run *run, struct assay_call *call);
 
 /* Enqueue the whole model. With a cache: PREFILL writes keys and values of the context,
  * CACHED computes the last token from them. */

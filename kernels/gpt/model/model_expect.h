@@ -6,7 +6,7 @@
 
 #include <omp.h>
 
-#include "model.h"
+#include "model_codes.h"
 
 /* Products are computed so many rows and columns at a time. */
 enum { MODEL_EXPECT_ROWS = 4, MODEL_EXPECT_COLUMNS = 8 };
@@ -20,6 +20,7 @@ struct model_field {
 struct model_workspace {
     const struct model *model;
     const void *const *in;
+    struct model_coded coded[MODEL_CODE_PRODUCTS]; /* where weights are codes */
     void *memory;
     struct model_field x, normed, wide, attended; /* [tokens]: c, c, 4 c, c */
     float *widened;                               /* [tokens][4 c]: v_x + e^2 x^2 */

@@ -5,7 +5,7 @@
 #include "model_expect.h"
 #include "kernels/gpt/widest.h"
 
-enum { ROWS = MODEL_EXPECT_ROWS, COLUMNS = MODEL_EXPECT_COLUMNS };
+enum { ROWS = MODEL_EXPECT_ROWS, COLUMNS = MODEL_EXPECT_COLUMNS, BLOCK = MODEL_CODE_BLOCK };
 
 typedef double lanes __attribute__((vector_size(sizeof(double) * COLUMNS), aligned(8)));
 typedef float float_lanes __attribute__((vector_size(sizeof(float) * COLUMNS), aligned(4)));
@@ -39,6 +39,21 @@ WIDEST static void multiply_float_tile(const float *x, int64_t stride, const flo
     out[0] = a, out[1] = b, out[2] = c, out[3] = d;
 }
 
+/* Weights i to i + BLOCK - 1 of a row, as far as there are any. */
+static void load_block(const struct model_workspace *at, struct model_operands op, int64_t row,
+                       int64_t i, float w[BLOCK])
+{
+    const struct model *model = at->model;
+    const struct model_matrix matrix = model_matrix(model, op.product);
+    if (model->codes) {
+        model_code_weights(&at->coded[op.product], op.layer, row, i / BLOCK, w);
+        return;
+    }
+    int64_t first = (op.layer * matrix.n + row) * matrix.k;
+    for (int64_t m = 0; m < BLOCK && i + m < matrix.k; m++)
+        w[m] = gpt_load(at->in[matrix.buffer], model->precision, first + i + m);
+}
+
 /* COLUMNS columns of y, from `column` on. Weights beyond the last column count as zeros. */
 static void multiply_columns(const struct model_workspace *at, struct model_operands op,
                              int64_t column, struct model_field x, int64_t rows,
@@ -46,17 +61,19 @@ static void multiply_columns(const struct model_workspace *at, struct model_oper
 {
     const struct model *model = at->model;
     const struct model_matrix matrix = model_matrix(model, op.product);
-    int64_t n = matrix.n, k = matrix.k, first = (op.layer * n + column) * k;
+    int64_t n = matrix.n, k = matrix.k;
     int64_t count = n - column < COLUMNS ? n - column : COLUMNS;
     lanes *weight = (lanes *)model_scratch_of(at);
     float_lanes *squares = (float_lanes *)(weight + k);
     double bias[COLUMNS] = {0}, whole = model_whole_share(model, MODEL_BY_WEIGHTS);
     for (int64_t j = 0; j < COLUMNS; j++) {
-        for (int64_t i = 0; i < k; i++) {
-            float w = 0;
-            if (j < count) w = gpt_load(at->in[matrix.buffer], model->precision, first + j * k + i);
-            weight[i][j] = (double)w;
-            squares[i][j] = w * w;
+        for (int64_t i = 0; i < k; i += BLOCK) {
+            float w[BLOCK] = {0};
+            if (j < count) load_block(at, op, column + j, i, w);
+            for (int64_t m = 0; m < BLOCK && i + m < k; m++) {
+                weight[i + m][j] = (double)w[m];
+                squares[i + m][j] = w[m] * w[m];
+            }
         }
         if (j < count && op.bias >= 0)
             bias[j] = (double)gpt_load(at->in[MODEL_BIAS], model->precision, op.bias + column + j);

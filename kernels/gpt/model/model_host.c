@@ -3,10 +3,12 @@
  * dot products. See model_host.h.
  *
  * All arithmetic is in fp32. With bf16, input and output are converted, and weights are widened
- * once, in setup. gpt_decode computes its context again. Operations: those of the operation.
+ * once, in setup; codes are decoded there. Decoding computes its context again. Operations: those
+ * of the operation.
  */
 #include <stdlib.h>
 
+#include "model_codes.h"
 #include "model_host.h"
 #include "kernels/gpt/widest.h"
 
@@ -45,6 +47,21 @@ static int widen_weights(struct assay_call *call, struct host *host)
     return 0;
 }
 
+/* The same, decoded. */
+static int decode_weights(struct assay_call *call, struct host *host)
+{
+    const struct model *model = &host->model;
+    for (int p = 0; model->codes && p < MODEL_CODE_PRODUCTS; p++) {
+        const struct model_matrix matrix = model_matrix(model, (enum model_product)p);
+        float **to = &host->widened[matrix.buffer];
+        if (allocate(call, to, model->layers * matrix.n * matrix.k) < 0) return -1;
+        if (model_decode_host(model, (const void *const *)call->buffer, (enum model_product)p, *to))
+            return -1;
+        host->from[matrix.buffer] = *to;
+    }
+    return 0;
+}
+
 int model_host_setup(struct assay_call *call)
 {
     struct host *host = call->state = calloc(1, sizeof *host);
@@ -53,7 +70,7 @@ int model_host_setup(struct assay_call *call)
     int64_t rows = model.rows, c = model.channels;
     if (model.vocabulary > 0 && gpt_check_ids(call->buffer[MODEL_IN], rows, model.vocabulary) < 0)
         return -1;
-    if (widen_weights(call, host) < 0) return -1;
+    if (widen_weights(call, host) < 0 || decode_weights(call, host) < 0) return -1;
     if (allocate(call, &host->x, rows * c) < 0 || allocate(call, &host->normed, rows * c) < 0 ||
         allocate(call, &host->attended, rows * c) < 0 ||
         allocate(call, &host->weight, rows * model.tokens) < 0)
@@ -296,3 +313,4 @@ static int omp_launch(struct assay_call *call)
 HOST_VARIANTS(gpt_forward);
 HOST_VARIANTS(gpt_block);
 HOST_VARIANTS(gpt_decode);
+HOST_VARIANTS(gpt_decode_codes);

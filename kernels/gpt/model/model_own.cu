@@ -307,3 +307,8 @@ OWN(gpt_decode, cached, "cached", "keys and values kept, own kernels", TILES,
     {false, true, false, WEIGHTS_DIRECT});
 OWN(gpt_decode, cached_graph, "cached_graph", "cached in one CUDA graph", TILES,
     {false, true, true, WEIGHTS_DIRECT});
+
+OWN(gpt_decode_codes, cached, "cached", "codes decoded to bf16 in setup, then gpt_decode/cached",
+    TILES, {false, true, false, WEIGHTS_DIRECT});
+OWN(gpt_decode_codes, cached_graph, "cached_graph", "cached in one CUDA graph", TILES,
+    {false, true, true, WEIGHTS_DIRECT});

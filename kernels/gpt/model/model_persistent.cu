@@ -2,7 +2,10 @@
  * model_persistent.cu - `persistent`: keys and values kept, all layers of a token of every sequence
  * by one cooperative launch of one block per multiprocessor (model_persistent.cuh).
  *
- * Bytes: all weights once, gpt2 340 MB in fp32 and tf32, 170 in bf16: 72 and 36 us at 4.7 TB/s.
+ * Bytes: all weights once, gpt2 340 MB in fp32 and tf32, 170 in bf16: 72 and 36 us at 4.7 TB/s. As
+ * codes 42 MB, 9 us; decoding them takes 17 to 19 instructions for 8 weights and level, gpt2 14 us
+ * if all schedulers issue in every cycle, before the words are there
+ * (model_persistent_codes.cuh).
  *
  * What takes the rest is handing words over, four times a layer and within its attention, and the
  * chain of instructions around it: words there, norm, products, sums to shared memory, barrier,
@@ -11,9 +14,10 @@
  * registers before the words are there; a norm is divided between both ends; and one sequence is
  * finished by a warp that has addresses, bias and fold ready. By type and sequences:
  *
- * one, bf16                 tensor cores; warps that multiply do not wait for the finish
+ * one, bf16 and codes       tensor cores; warps that multiply do not wait for the finish
  * one, fp32 and tf32        CUDA cores, the same kernel; here warps that ran ahead took longer
- * two to eight, tf32, bf16  tensor cores, pairs of blocks, each with half of k; a warp per sequence
+ * two to eight, tf32, bf16, codes
+ *                           tensor cores, pairs of blocks, each with half of k; a warp per sequence
  *                           of those that multiply finishes
  * two to eight, fp32        CUDA cores, as for four or eight
  *
@@ -23,10 +27,11 @@
 
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/device_memory.h"
+#include "model_codes.h"
 #include "model_persistent.cuh"
 #include "model_persistent_fold.cuh"
 
-template <typename T, int B, bool TENSOR, int PAIR>
+template <typename T, typename W, int B, bool TENSOR, int PAIR>
 static __global__ void __launch_bounds__(persistent_threads(PAIR), 1)
     persistent(const __grid_constant__ struct persistent_args args)
 {
@@ -35,7 +40,7 @@ static __global__ void __launch_bounds__(persistent_threads(PAIR), 1)
     if (B == 1 && TENSOR) asm volatile("" : "+r"(lane)); /* read from %tid once */
     lane %= 32;
     int warp = __shfl_sync(0xffffffffu, (int)(threadIdx.x / 32), 0); /* known to be the warp's */
-    persistent_block<T, B, TENSOR, PAIR> block = {
+    persistent_block<T, W, B, TENSOR, PAIR> block = {
         args, {args, 0, 0, 0}, {args, lane}, {0, 0}, 0, lane, warp};
     block.run_all();
 #endif
@@ -49,11 +54,11 @@ struct choice {
     int cluster;                      /* blocks */
 };
 
-template <typename T, int B, bool TENSOR, int PAIR>
+template <typename T, int B, bool TENSOR, int PAIR, typename W = persistent_numbers<T>>
 static struct choice choice_of(const struct model *model)
 {
     int64_t own = 3 * model->size, units = TENSOR ? 0 : B * persistent_units(B) * PERSISTENT_UNIT;
-    return {persistent<T, B, TENSOR, PAIR>, sizeof(persistent_memory<T, B, PAIR>),
+    return {persistent<T, W, B, TENSOR, PAIR>, sizeof(persistent_memory<T, W, B, PAIR>),
             own > units ? own : units, PAIR};
 }
 
@@ -63,6 +68,9 @@ static struct choice choice_of(const struct model *model)
 static struct choice choose(const struct model *model)
 {
     int64_t batch = model->batch;
+    if (model->codes)
+        return batch == 1 ? choice_of<uint16_t, 1, true, 1, persistent_codes>(model)
+                          : choice_of<uint16_t, 8, true, 2, persistent_codes>(model);
     if (model->precision == GPT_BF16)
         return batch == 1 ? choice_of<uint16_t, 1, true, 1>(model)
                           : choice_of<uint16_t, 8, true, 2>(model);
@@ -83,7 +91,8 @@ static int64_t slot_bytes(const struct model *model)
 {
     int64_t longest = PERSISTENT_PIECE / choose(model).cluster;
     if (longest > 4 * model->channels) longest = 4 * model->channels;
-    return (longest + PERSISTENT_UNIT) * gpt_bytes(model->precision);
+    int64_t row = model->codes ? longest / 2 : longest * gpt_bytes(model->precision);
+    return row + PERSISTENT_UNIT * gpt_bytes(model->precision);
 }
 
 /* Blocks, in whole clusters: every one has columns of the widest product. */
@@ -99,12 +108,18 @@ static int64_t stream_rows(const struct model *model)
     return model->channels * choose(model).cluster / blocks_of(model) + 1;
 }
 
+/* Where the ring begins: behind what a block keeps, and the table of codewords. */
+static int64_t ring_at(const struct model *model)
+{
+    return choose(model).block_bytes + (model->codes ? (int64_t)WEIGHT_TABLE_BYTES : 0);
+}
+
 /* Shared memory beside the ring. */
 static int64_t fixed_bytes(const struct model *model)
 {
     const struct choice choice = choose(model);
     int64_t floats = choice.warp_floats + model->size + 2; /* what attention joins */
-    return choice.block_bytes + PERSISTENT_WARPS * floats * (int64_t)sizeof(float) +
+    return ring_at(model) + PERSISTENT_WARPS * floats * (int64_t)sizeof(float) +
            model->channels * gpt_bytes(model->precision) +
            model->batch * stream_rows(model) * (int64_t)sizeof(float);
 }
@@ -140,6 +155,8 @@ static const char *supports(const struct assay_shape *shape)
         return "needs rows of whole 16 bytes";
     if (model.size > 128) return "needs heads of at most 128 elements";
     if (model.size % 4 != 0) return "needs heads of whole four elements";
+    if (model.codes && model.channels % MODEL_CODE_CHUNK != 0)
+        return "needs rows of whole 64 codes";
     if (least_slots(&model) > PERSISTENT_SLOTS) return "needs more slots than a block has";
     return NULL;
 }
@@ -201,7 +218,7 @@ static void args_init(struct model_persistent *persistent, const struct model_ru
     args->per_channel = 1.0f / (float)model->channels;
     args->scale_of_scores = attention_scale(args->size);
     args->pieces = (int)context_pieces(model, persistent->blocks);
-    args->ring_at = (int)choose(model).block_bytes;
+    args->ring_at = (int)ring_at(model);
     args->warp_floats = (int)choose(model).warp_floats;
     args->stream_rows = (int)stream_rows(model);
     int64_t slot = slot_bytes(model), free_bytes = assay_card()->shared_bytes - fixed_bytes(model);
@@ -234,7 +251,9 @@ int model_persistent_init(struct model_persistent *persistent, const struct mode
     persistent->blocks = (unsigned)blocks_of(model);
     args_init(persistent, run);
     int status = allow(persistent);
-    return status ? status : memory_init(persistent, model, call);
+    if (status == 0) status = memory_init(persistent, model, call);
+    if (status == 0 && model->codes) status = model_persistent_codes(persistent, model, call);
+    return status;
 }
 
 int model_persistent_enqueue(const struct model_persistent *persistent, void *stream)
@@ -259,7 +278,8 @@ int model_persistent_enqueue(const struct model_persistent *persistent, void *st
 void model_persistent_release(struct model_persistent *persistent)
 {
     cudaFree(persistent->memory);
-    persistent->memory = NULL;
+    cudaFree(persistent->codes);
+    persistent->memory = persistent->codes = NULL;
 }
 
 /* ---------------------------------------------------------------- variant -- */
@@ -285,7 +305,8 @@ static int setup(struct assay_call *call)
     if (status) return status;
     const struct model_provider prefill = {model_tile_product, prefill_attend, NULL};
     if (model_tiles_allow() < 0) return -1;
-    return model_run_enqueue(&state->run, &prefill, MODEL_PREFILL, call->stream);
+    if (model_run_enqueue(&state->run, &prefill, MODEL_PREFILL, call->stream) < 0) return -1;
+    return model_run_forget(&state->run, call);
 }
 
 static int launch(struct assay_call *call)
@@ -303,17 +324,21 @@ static void teardown(struct assay_call *call)
     free(state);
 }
 
-static const struct assay_variant variant = {
-    .operation = "gpt_decode",
-    .name = "persistent",
-    .summary = "keys and values kept, all layers of a token in one launch",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .min_sm = 90,
-    .supports = supports,
-    .shared_bytes = shared_bytes,
-    .setup = setup,
-    .launch = launch,
-    .teardown = teardown,
-};
-ASSAY_REGISTER_VARIANT(variant);
+#define PERSISTENT(operation_name, text)                                                           \
+    static const struct assay_variant variant_##operation_name = {                                 \
+        .operation = #operation_name,                                                              \
+        .name = "persistent",                                                                      \
+        .summary = text,                                                                           \
+        .kind = ASSAY_KERNEL,                                                                      \
+        .place = ASSAY_CUDA,                                                                       \
+        .min_sm = 90,                                                                              \
+        .supports = supports,                                                                      \
+        .shared_bytes = shared_bytes,                                                              \
+        .setup = setup,                                                                            \
+        .launch = launch,                                                                          \
+        .teardown = teardown,                                                                      \
+    };                                                                                             \
+    ASSAY_REGISTER_VARIANT(variant_##operation_name)
+
+PERSISTENT(gpt_decode, "keys and values kept, all layers of a token in one launch");
+PERSISTENT(gpt_decode_codes, "all layers of a token in one launch, codes decoded in registers");

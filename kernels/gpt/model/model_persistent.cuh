@@ -18,24 +18,29 @@
 #include "model_persistent_memory.cuh"
 #include "model_persistent_rows.cuh"
 
-/* One block; B: 1, 2, 4 or 8, at least the sequences. TENSOR: by tensor cores. PAIR: blocks of
- * a cluster, 1 or 2. */
-template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
+/* One block; W: the format of the weights. B: 1, 2, 4 or 8, at least the sequences. TENSOR: by
+ * tensor cores. PAIR: blocks of a cluster, 1 or 2. */
+template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persistent_block {
     /* Units of a warp at a time, of one group of rows per block of the cluster. */
     static const int MOST = TENSOR ? 24 / PAIR : persistent_units(B);
     /* Warps that multiply pass the barrier. What they leave in shared memory is safe for two steps:
      * words of two steps on depend on all that this block has made of it. */
     static const bool PASS = B == 1 && TENSOR;
     const struct persistent_args &args;
-    struct persistent_ring<T> ring;
+    struct persistent_ring<T, W> ring;
     persistent_rows<T, B, persistent_sums<T, B, 1, TENSOR>::APART> rows;
     struct persistent_place at; /* of the next slot */
     int odd;                    /* which half of `part` is next */
     int lane, warp;
 
-    static __device__ __forceinline__ persistent_memory<T, B, PAIR> &memory(void)
+    static __device__ __forceinline__ persistent_memory<T, W, B, PAIR> &memory(void)
     {
-        return *(persistent_memory<T, B, PAIR> *)persistent_shared();
+        return *(persistent_memory<T, W, B, PAIR> *)persistent_shared();
+    }
+
+    static __device__ __forceinline__ typename W::memory &format(void)
+    {
+        return memory();
     }
 
     static __device__ __forceinline__ int rank(void)
@@ -66,6 +71,12 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
             hopper_turn_wait(barrier, PERSISTENT_MEET);
     }
 
+    /* Of codewords: its address in shared memory, in front of the ring. */
+    static __device__ __forceinline__ uint32_t table(void)
+    {
+        return hopper_shared(persistent_shared()) + (uint32_t)sizeof(memory());
+    }
+
     __device__ __forceinline__ T *scale(void) const
     {
         return (T *)ring.slot(args.slots);
@@ -91,14 +102,15 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
     {
         int i = (int)threadIdx.x;
         if (i < ring.products())
-            ring.steps()[i] = persistent_step<T>(args, (enum model_product)i, PAIR);
+            ring.steps()[i] = persistent_step<T, W>(args, (enum model_product)i, PAIR);
         if (i <= PERSISTENT_SLOTS) hopper_barrier_init(ring.full(i), 1); /* and `scaled` */
-        if (i == 0) ring.base().read = 0;
+        if (i == 0) ring.base().read = 0, format().begin();
         hopper_barrier_publish();
         if (i < args.batch) memory().from[i] = persistent_input<T>(args, i, 0);
         /* What is multiplied by the zeros behind a row, or behind a warp's odd unit where they go
          * two at a time, has to be a number. */
-        if (args.channels % (PASS ? 2 * PERSISTENT_UNIT * PERSISTENT_WARPS : PERSISTENT_UNIT))
+        if (W::TOGETHER == 1 &&
+            args.channels % (PASS ? 2 * PERSISTENT_UNIT * PERSISTENT_WARPS : PERSISTENT_UNIT))
             for (int at = i; at < args.slots * args.slot_bytes / 16; at += blockDim.x)
                 ((uint4 *)ring.slot(0))[at] = make_uint4(0, 0, 0, 0);
         hopper_store_fence();
@@ -123,7 +135,7 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
     /* The sums of a round of `count` rows, up to GROUPS groups, UNITS units at a time, whose slots
      * are the next, with words of this turn; `norm` is which norm they go through, or -1. */
     template <int GROUPS, int UNITS>
-    __device__ __forceinline__ void multiply(const persistent_step<T> &step, int count,
+    __device__ __forceinline__ void multiply(const persistent_step<T, W> &step, int count,
                                              uint32_t turn, int norm)
     {
         const int AHEAD =
@@ -135,30 +147,38 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         typedef persistent_sums<T, B, GROUPS, TENSOR> sums_type;
         sums_type sums;
         float2 measured = make_float2(0.0f, 0.0f); /* by all lanes of a sequence */
-        int quad = lane % 4 * 4, last = step.units * (warp + 1) / PERSISTENT_WARPS;
+        int quad = lane % 4 * 4, last = W::part(step.units, warp + 1, PERSISTENT_WARPS);
         if (norm >= 0) hopper_barrier_wait(hopper_shared(&ring.base().scaled), norm & 1);
-        for (int unit = step.units * warp / PERSISTENT_WARPS, end; unit < last; unit = end) {
+        for (int unit = W::part(step.units, warp, PERSISTENT_WARPS), end; unit < last; unit = end) {
             int piece = unit / PIECE, skip = unit % PIECE * PERSISTENT_UNIT + quad;
             end = min(min(unit + UNITS, last), (piece + 1) * PIECE);
             struct persistent_place begin = ring.after(at, piece * count);
             if (lane < count) ring.wait(ring.after(begin, lane));
             if (PAIR == 2 && lane + 32 < count) ring.wait(ring.after(begin, lane + 32));
             __syncwarp();
-            const T *from[GROUPS];
+            const typename W::element *from[GROUPS];
 #pragma unroll
             for (int r = 0; r < GROUPS; r++) {
                 int row = min(lane / 4 + PERSISTENT_GROUP * r, count - 1);
-                from[r] = (const T *)ring.slot(ring.after(begin, row).slot) + skip;
+                from[r] = (const typename W::element *)ring.slot(ring.after(begin, row).slot) +
+                          W::place(skip);
             }
             auto take = [&](int i, typename sums_type::weight(&w)[GROUPS]) {
 #pragma unroll
                 for (int r = 0; r < GROUPS; r++)
-                    w[r] = sums_type::get(from[r] + i * PERSISTENT_UNIT);
+                    if constexpr (W::TOGETHER == 1)
+                        w[r] = sums_type::get(from[r] + i * PERSISTENT_UNIT);
             };
-            typename sums_type::weight w[UNITS][GROUPS];
+            typename sums_type::weight w[UNITS][GROUPS] = {};
+            if constexpr (W::TOGETHER == 1) {
 #pragma unroll
-            for (int i = 0; i < AHEAD; i++)
-                take(i, w[i]);
+                for (int i = 0; i < AHEAD; i++)
+                    take(i, w[i]);
+            } else {
+#pragma unroll
+                for (int i = 0; i < UNITS; i += W::TOGETHER)
+                    if (unit + i < end) W::take(args.constants, table(), i, from, w);
+            }
             auto scale = [&](int i) {
                 return persistent_four(this->scale() + rows.first(step.skip + unit) +
                                        i * APART * PERSISTENT_UNIT);
@@ -233,14 +253,15 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         return PAIR == 2 ? (count + 1 - rank()) / 2 : count;
     }
 
-    /* A lane's output of a sequence, from the sums of all warps. */
+    /* A lane's output of a sequence, from the sums of all warps. `factor` is of the format. */
     __device__ __forceinline__ float gather(int sequence, struct persistent_fold brought,
-                                            bool normed, bool last) const
+                                            float factor, bool normed, bool last) const
     {
         float sum = 0.0f;
 #pragma unroll
         for (int w = 0; w < PAIR * PERSISTENT_WARPS; w++)
             sum += memory().part[odd][w][sequence][lane];
+        sum = W::times(sum, factor);
         if (!normed) return sum + brought.shift;
         float mean = 0.0f, square = 0.0f;
 #pragma unroll
@@ -260,12 +281,13 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                                                                int row) const
     {
         int c = args.channels;
-        const persistent_step<T> &step = ring.steps()[product];
+        const persistent_step<T, W> &step = ring.steps()[product];
         struct persistent_output out = {};
         int column = step.first + row, at = sequence * step.n + column;
         if (product == MODEL_P_PROJ || product == MODEL_P_FC2)
             out.stream = stream() + sequence * args.stream_rows + row;
-        if (product != MODEL_P_HEAD) out.words = step.to + word_place(at);
+        bool ordered = product != MODEL_P_QKV; /* by the attention they are read as they are */
+        if (product != MODEL_P_HEAD) out.words = step.to + word_place(ordered ? W::order(at) : at);
         if (layer + (product == MODEL_P_FC2 && args.vocabulary == 0) == args.layers)
             out.y = (T *)args.y + at;
         if (product == MODEL_P_QKV && column >= c)
@@ -276,19 +298,19 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
     /* Step i of a warp that multiplies. */
     __device__ __forceinline__ void run(int product, int layer, struct persistent_turns turns)
     {
-        const persistent_step<T> &step = ring.steps()[product];
+        const persistent_step<T, W> &step = ring.steps()[product];
         bool stream = product == MODEL_P_QKV || product == MODEL_P_HEAD;
         int norm = step.fold ? 2 * layer + (product == MODEL_P_FC) : -1;
         uint32_t read = stream ? turns.of_stream(layer) : turns.of_layer(layer);
         uint32_t turn = turns.of_output(product, layer);
         /* Each warp waits for words before and after. */
-        bool pass = step.units >= PERSISTENT_WARPS && step.rows <= step.round;
+        bool pass = step.units >= W::TOGETHER * PERSISTENT_WARPS && step.rows <= step.round;
         for (int from = 0; from < step.rows; from += step.round) {
             int count = min(step.round, step.rows - from);
             if (count > 2 * PAIR * PERSISTENT_GROUP)
                 multiply<3 * PAIR, MOST / 3>(step, count, read, norm);
             else if (count > PAIR * PERSISTENT_GROUP)
-                multiply<2 * PAIR, MOST / 2>(step, count, read, norm);
+                multiply<2 * PAIR, W::units(MOST / 2)>(step, count, read, norm);
             else if (step.units > MOST / 3 * PERSISTENT_WARPS)
                 multiply<PAIR, MOST>(step, count, read, norm);
             else
@@ -300,8 +322,8 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
             meet(pass);
             if (mine)
                 out.put<T>(product == MODEL_P_FC, turn,
-                           gather(warp, memory().brought[odd][lane], norm >= 0,
-                                  from + step.round >= step.rows));
+                           gather(warp, memory().brought[odd][lane], format().factor(odd),
+                                  norm >= 0, from + step.round >= step.rows));
             at = ring.after(at, count * step.pieces);
             odd ^= 1;
         }
@@ -321,8 +343,9 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
         fetch_scale(0);
         for (int i = 0; i < ring.all_steps(); i++) {
             int product = ring.product_of(i);
-            const persistent_step<T> &step = ring.steps()[product];
+            const persistent_step<T, W> &step = ring.steps()[product];
             uint32_t turn = turns.of_output(product, i / 4);
+            float factor = W::factor(args, i);
             if (product == MODEL_P_QKV) persistent_ask(args, item, cache_of(i / 4), lane);
             for (int from = 0; from < step.rows; from += step.round) {
                 int count = min(step.round, step.rows - from), row = from + first_of(count) + lane;
@@ -336,12 +359,14 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                     ring.ask(at, slots, lane); /* what was read before the last barrier */
                 at = ring.after(at, slots);
                 if (mine && B > 1) memory().brought[odd][lane] = brought;
+                if (B > 1 && lane == 0) format().bring(odd, factor);
                 slots = count * step.pieces, read += slots;
                 come(), meet();
                 bool tell = PAIR == 1 && lane == 0; /* in fp32, weights are waited for */
                 if (tell && sizeof(T) == 4) hopper_put(hopper_shared(&ring.base().read), read);
                 if (mine && B == 1)
-                    out.put<T>(product == MODEL_P_FC, turn, gather(0, brought, normed, last));
+                    out.put<T>(product == MODEL_P_FC, turn,
+                               gather(0, brought, factor, normed, last));
                 if (tell && sizeof(T) < 4) hopper_put(hopper_shared(&ring.base().read), read);
                 odd ^= 1;
             }
@@ -355,11 +380,11 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
     /* Hand over what the first layer finds. */
     __device__ __forceinline__ void begin(uint32_t turn) const
     {
-        const persistent_step<T> &step = ring.steps()[MODEL_P_FC2];
+        const persistent_step<T, W> &step = ring.steps()[MODEL_P_FC2];
         for (int i = threadIdx.x; i < step.rows * args.batch; i += PERSISTENT_LANES) {
             int row = i / step.rows, own = i % step.rows, column = step.first + own;
             float x = persistent_input<T>(args, row, column);
-            word_put(step.to + word_place(row * step.n + column), x, turn);
+            word_put(step.to + word_place(W::order(row * step.n + column)), x, turn);
             stream()[row * args.stream_rows + own] = x;
         }
     }
@@ -373,16 +398,18 @@ template <typename T, int B, bool TENSOR, int PAIR> struct persistent_block {
                      : "+r"(item.batch), "+r"(item.head), "+r"(item.piece), "+r"(item.first),
                        "+r"(item.end));
         plan();
+        if (threadIdx.x == 0) format().fetch(args, table());
         if (warp == PERSISTENT_WARPS) return bring_all(item, turns);
         if (warp > PERSISTENT_WARPS) return ring.ask_all(lane);
         begin(turns.of_stream(0));
+        format().wait();
 #pragma unroll 1 /* one copy of the code, which stays in the instruction cache */
         for (int i = 0; i < ring.all_steps(); i++) {
             int layer = i / 4, product = ring.product_of(i);
             run(product, layer, turns);
             if (product == MODEL_P_QKV)
-                persistent_attend_all<T>(args, item, cache_of(layer), turns.of_layer(layer), own(),
-                                         joined());
+                persistent_attend_all<T, W>(args, item, cache_of(layer), turns.of_layer(layer),
+                                            own(), joined());
         }
     }
 };

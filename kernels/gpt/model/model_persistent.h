@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "kernels/lut/weight_code.h"
 #include "model_cuda.h"
 
 enum {
@@ -57,11 +58,16 @@ struct persistent_args {
     int ring_at;           /* in shared memory */
     int warp_floats;       /* of shared memory that each warp has for itself */
     int stream_rows;       /* of the stream's columns, at most, in a block or pair */
+    /* Where weights are codes (model_persistent_codes.cuh): */
+    struct weight_constants constants;
+    const void *table;   /* of codewords, WEIGHT_TABLE_BYTES */
+    const float *factor; /* [layers][4] */
 };
 
 struct model_persistent {
     struct persistent_args args;
     void *memory; /* the words, `launches` and `fold` */
+    void *codes;  /* in the kernel's order; the table, and the norms' scales in this order */
     const void *kernel;
     unsigned blocks;
     int cluster; /* blocks of one */
@@ -73,7 +79,7 @@ struct model_persistent {
 extern "C" {
 #endif
 
-/* NULL, or why a shape of gpt_decode cannot be decoded so on this card. */
+/* NULL, or why a shape of gpt_decode or gpt_decode_codes cannot be decoded so on this card. */
 const char *model_persistent_refused(const struct assay_shape *shape);
 /* In setup, for a run with a cache, which PREFILL has filled when the first launch runs: allocates,
  * and adds to call->workspace_bytes. 0, -1 or ASSAY_SKIP. What starts as zeros may be released
@@ -83,6 +89,11 @@ int model_persistent_init(struct model_persistent *persistent, const struct mode
 /* One launch. Launches of one struct must follow each other: it holds their last turn. */
 int model_persistent_enqueue(const struct model_persistent *persistent, void *stream);
 void model_persistent_release(struct model_persistent *persistent);
+
+/* A part of model_persistent_init where weights are codes: puts them and what belongs to them in
+ * order, in `args`, which had the decoded ones. */
+int model_persistent_codes(struct model_persistent *persistent, const struct model *model,
+                           struct assay_call *call);
 
 #ifdef __cplusplus
 }

@@ -120,8 +120,9 @@ struct persistent_softmax {
     }
 };
 
-/* What one block attends to, of heads up to 8 L elements. */
-template <typename T, int L> struct persistent_attention {
+/* What one block attends to, of heads up to 8 L elements. W: the format of the weights, which has
+ * words in an order of its own. */
+template <typename T, typename W, int L> struct persistent_attention {
     static const int OWN = persistent_softmax::OWN, SOME = persistent_softmax::SOME, KEYS = 32 / L;
     const struct persistent_args &args;
     const struct persistent_item &item;
@@ -268,7 +269,8 @@ template <typename T, int L> struct persistent_attention {
             }
         }
         int at = item.batch * args.channels + item.head * size + i;
-        word_put(args.words[PERSISTENT_ATTENDED] + word_place(at), __fdividef(value, all), turn);
+        word_put(args.words[PERSISTENT_ATTENDED] + word_place(W::order(at)), __fdividef(value, all),
+                 turn);
     }
 
     /* The words of a piece but the last: sums, peak and total. */
@@ -280,7 +282,7 @@ template <typename T, int L> struct persistent_attention {
 };
 
 /* The block's items of a layer. `joined` holds size + 2 floats per warp. */
-template <typename T, int L>
+template <typename T, typename W, int L>
 static __device__ __forceinline__ void persistent_attend(const struct persistent_args &args,
                                                          struct persistent_item item,
                                                          const T *cache, uint32_t turn, float *own,
@@ -292,21 +294,21 @@ static __device__ __forceinline__ void persistent_attend(const struct persistent
             persistent_sync(); /* `joined` is read */
             item = persistent_item_of(args, i);
         }
-        struct persistent_attention<T, L> attention = {
+        struct persistent_attention<T, W, L> attention = {
             args, item, cache, own, joined, lane, warp
         };
         attention.run(turn);
     }
 }
 
-template <typename T>
+template <typename T, typename W>
 static __device__ __forceinline__ void persistent_attend_all(const struct persistent_args &args,
                                                              const struct persistent_item &item,
                                                              const T *cache, uint32_t turn,
                                                              float *own, float *joined)
 {
     if (args.size <= 64)
-        persistent_attend<T, 8>(args, item, cache, turn, own, joined);
+        persistent_attend<T, W, 8>(args, item, cache, turn, own, joined);
     else
-        persistent_attend<T, 16>(args, item, cache, turn, own, joined);
+        persistent_attend<T, W, 16>(args, item, cache, turn, own, joined);
 }

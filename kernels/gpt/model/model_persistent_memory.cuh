@@ -20,15 +20,21 @@ static __host__ __device__ constexpr int persistent_units(int sequences)
     return sequences <= 2 ? 24 : 48 / sequences;
 }
 
-/* What a block keeps in shared memory before its ring; B as below. Behind the ring are the scale of
+/* What a block keeps in shared memory before its ring (and before the table of codewords, where
+ * weights are codes); B as below. Behind the ring are the scale of
  * the next norm, what the attention joins, args.warp_floats for each warp, and the block's part of
  * the stream, [B][args.stream_rows]. */
-template <typename T, int B, int PAIR> struct persistent_memory {
-    persistent_base<T> base;
+template <typename T, typename W, int B, int PAIR> struct persistent_kept {
+    persistent_base<T, W> base;
     float part[2][PAIR * PERSISTENT_WARPS][B][PERSISTENT_PITCH]; /* of two steps by turns */
     float2 measured[2][PAIR * PERSISTENT_WARPS][B];
     struct persistent_fold brought[2][PERSISTENT_PITCH]; /* into the outputs of a round */
     float from[B];                                       /* of norms */
+};
+
+/* And behind it what the format of the weights keeps. */
+template <typename T, typename W, int B, int PAIR>
+struct persistent_memory : persistent_kept<T, W, B, PAIR>, W::memory {
 };
 
 /* Where a lane's output goes; NULL where it does not go. */

@@ -10,17 +10,18 @@
  */
 #pragma once
 
-#include "model_persistent_words.cuh"
+#include "model_persistent_codes.cuh"
 
 enum {
     PERSISTENT_SLOTS = 128, /* at most */
     PERSISTENT_FEW = 8 /* slots of fp32 that are asked for at a time, while as many are awaited */
 };
 
-/* A step's product, and the part of it that is this block's. */
-template <typename T> struct persistent_step {
+/* A step's product, and the part of it that is this block's. W: the format of the weights. */
+template <typename T, typename W> struct persistent_step {
     /* Of the first layer; bias or fold is NULL. */
-    const T *w, *bias;
+    const typename W::element *w;
+    const T *bias;
     const struct persistent_fold *fold;
     int n, k, first, rows, apart; /* apart: rows of w from layer to layer */
     int skip, units;              /* of a row, before this block's, and these */
@@ -39,7 +40,7 @@ template <typename T> struct persistent_step {
             : product == MODEL_P_FC  ? 4 * c
                                      : c;
         k = product == MODEL_P_FC2 ? 4 * c : c;
-        w = (const T *)args.w[product];
+        w = (const typename W::element *)args.w[product];
         apart = head ? 0 : n;
         int at = product == MODEL_P_PROJ ? MODEL_BIAS_PROJ : MODEL_BIAS_FC2;
         bool second = product == MODEL_P_FC, normed = norm || second;
@@ -49,8 +50,8 @@ template <typename T> struct persistent_step {
         first = begin(n, group, pair);
         rows = begin(n, group + 1, pair) - first;
         int all = (k + PERSISTENT_UNIT - 1) / PERSISTENT_UNIT;
-        skip = all * rank / pair;
-        units = all * (rank + 1) / pair - skip;
+        skip = W::part(all, rank, pair);
+        units = W::part(all, rank + 1, pair) - skip;
         piece = PERSISTENT_PIECE / pair;
         pieces = pieces_of(k, pair);
         /* Who finishes a row of proj finishes that row of fc2, where it needs the stream. */
@@ -88,8 +89,8 @@ template <typename T> struct persistent_step {
         return rows * pieces;
     }
 
-    /* What a slot holds in a layer: returns the elements. */
-    __device__ __forceinline__ int item(int index, int layer, const T **at) const
+    /* What a slot holds in a layer: returns the weights. */
+    __device__ __forceinline__ int item(int index, int layer, const typename W::element **at) const
     {
         int from = 0, count = min(round, rows), which = 0;
         for (; index >= count * pieces; count = min(round, rows - from))
@@ -97,11 +98,11 @@ template <typename T> struct persistent_step {
         for (; index >= count; which++)
             index -= count;
         int64_t row = (int64_t)layer * apart + first + from + index;
-        *at = w + row * k + skip * PERSISTENT_UNIT + which * piece;
+        *at = w + (row * k + skip * PERSISTENT_UNIT + which * piece) / W::WEIGHTS;
         return length(which);
     }
 
-    /* Elements of a piece of a row. */
+    /* Weights of a piece of a row. */
     __device__ __forceinline__ int length(int which) const
     {
         int end = min(k, (skip + units) * PERSISTENT_UNIT);
@@ -123,24 +124,24 @@ static __device__ __forceinline__ unsigned char *persistent_shared(void)
 }
 
 /* What it begins with. */
-template <typename T> struct persistent_base {
+template <typename T, typename W> struct persistent_base {
     int read;                                /* slots so far, by all warps */
     uint64_t full[PERSISTENT_SLOTS], scaled; /* barriers of the slots, and of the scale */
-    __align__(16) unsigned char steps[MODEL_PRODUCTS * sizeof(persistent_step<T>)];
+    __align__(16) unsigned char steps[MODEL_PRODUCTS * sizeof(persistent_step<T, W>)];
 };
 
-template <typename T> struct persistent_ring {
+template <typename T, typename W> struct persistent_ring {
     const struct persistent_args &args;
     int layer, product, item; /* of the next row that is asked for */
 
-    static __device__ __forceinline__ persistent_base<T> &base(void)
+    static __device__ __forceinline__ persistent_base<T, W> &base(void)
     {
-        return *(persistent_base<T> *)persistent_shared();
+        return *(persistent_base<T, W> *)persistent_shared();
     }
 
-    static __device__ __forceinline__ persistent_step<T> *steps(void)
+    static __device__ __forceinline__ persistent_step<T, W> *steps(void)
     {
-        return (persistent_step<T> *)base().steps;
+        return (persistent_step<T, W> *)base().steps;
     }
 
     static __device__ __forceinline__ uint32_t full(int slot)
@@ -193,7 +194,7 @@ template <typename T> struct persistent_ring {
     __device__ __forceinline__ struct persistent_fold brought(int i, int row) const
     {
         int layer = i / 4;
-        const persistent_step<T> &step = steps()[product_of(i)];
+        const persistent_step<T, W> &step = steps()[product_of(i)];
         int64_t c = args.channels, column = step.first + row;
         if (step.fold) return step.fold[(layer == args.layers ? 0 : 7 * c * layer) + column];
         return {0.0f, gpt_float(step.bias[MODEL_BIAS_LAYER * c * layer + column])};
@@ -233,9 +234,9 @@ template <typename T> struct persistent_ring {
             int l = layer, p = product, own = item + i;
             find(l, p, own);
             if (p == products()) break;
-            const T *from;
+            const typename W::element *from;
             int length = steps()[p].item(own, l, &from), to = after(at, i).slot;
-            fetch(slot(to), from, (uint32_t)length * sizeof(T), full(to));
+            fetch(slot(to), from, (uint32_t)length / W::WEIGHTS * sizeof *from, full(to));
         }
         __syncwarp();
         item += count;

@@ -19,6 +19,7 @@
  *                   sum of k^2 v_q + q^2 v_k, and its own rounding as for a sum. Errors of q, k and
  *                   their product that have the same direction stretch scores by 3 b.
  *   gelu            g'^2 v + v^2, the last for its curvature (at most 1.13 / sqrt 2).
+ *   codes           weights are exact in bf16, as those of a bf16 model are: nothing is added.
  *   bf16            (2^-9 y)^2 wherever a layer may round what it stores, twice for a product
  *                   (before and after the bias), once for the softmax's weights. A rounding is off
  *                   by 2^-8 at most, its deviation is 2^-9.3 over the mantissas.
@@ -192,6 +193,8 @@ static int workspace_init(struct model_workspace *at, const struct model *model,
     at->attended = model_field_at(all, (int64_t)(2 * rows * c));
     at->wide = model_field_at(all, (int64_t)(3 * rows * c));
     at->widened = all.variance + elements;
+    for (int p = 0; model->codes && p < MODEL_CODE_PRODUCTS; p++)
+        if (model_coded(model, in, (enum model_product)p, &at->coded[p]) < 0) return -1;
     return 0;
 }
 
@@ -293,7 +296,10 @@ int model_reference(const struct assay_shape *shape, const void *const in[], int
     int status = 0;
     if (model.vocabulary > 0 && gpt_check_ids(in[MODEL_IN], model.rows, model.vocabulary) < 0)
         return -1;
-    if (workspace_init(&at, &model, in) < 0) return -1;
+    if (workspace_init(&at, &model, in) < 0) {
+        free(at.memory);
+        return -1;
+    }
     for (int64_t from = begin; from < end && status == 0; from += run)
         status = run_sequence(&at, from / run, first, rows, expected + (from - begin),
                               bound + (from - begin));

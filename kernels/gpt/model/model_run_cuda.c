@@ -51,13 +51,14 @@ int model_run_init(struct model_run *run, struct assay_call *call, bool cache)
     run->tail = at += x;
     run->wide = at += tail;
     run->cache = cache ? at + wide : NULL;
-    return 0;
+    return model.codes ? model_run_decode(run, call) : 0;
 }
 
 void model_run_release(struct model_run *run)
 {
     cudaFree(run->memory);
-    run->memory = NULL;
+    cudaFree(run->decoded);
+    run->memory = run->decoded = NULL;
 }
 
 /* ------------------------------------------------------------------ steps -- */

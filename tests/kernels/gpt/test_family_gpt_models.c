@@ -4,6 +4,7 @@
  */
 #include "tests/kernels/bench.h"
 #include "kernels/gpt/gpt.h"
+#include "kernels/gpt/model/model_codes.h"
 #include "kernels/gpt/model/model_host.h"
 
 /* OpenBLAS has no bf16. */
@@ -44,6 +45,42 @@ TEST(decode_is_right_with_and_without_a_vocabulary)
             bench_all(SHAPE("gpt_decode", 2, 16, 3, 6, precision, 2, vocabulary),
                       host_names(precision));
         }
+}
+
+/* heads, channels, batch, context, code, layers; rows of whole blocks of 8, and not. */
+TEST(decode_from_codes_is_right_whether_blocks_are_whole_or_not)
+{
+    const int64_t shapes[][5] = {{2, 16, 3, 6, 2}, {1, 1, 1, 1, 1}, {3, 21, 2, 5, 3}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const int64_t *shape = shapes[i];
+        bench_all(SHAPE("gpt_decode_codes", shape[0], shape[1], shape[2], shape[3], 0, shape[4]),
+                  "host_scalar host_omp");
+    }
+}
+
+TEST(a_weight_of_codes_is_its_point_times_its_factor)
+{
+    struct bench bench;
+    bench_init(&bench, SHAPE("gpt_decode_codes", 2, 20, 1, 3, 0, 2));
+    const struct model model = model_of(&bench.shape);
+    const struct model_matrix fc2 = model_matrix(&model, MODEL_P_FC2);
+    const int8_t *points = model_codebook()->left;
+    const float *factors = (const float *)bench.in[MODEL_FACTOR];
+    struct model_coded coded;
+    assert_int_equal(model_coded(&model, bench.in, MODEL_P_FC2, &coded), 0);
+    for (int64_t row = 0; row < model.layers * fc2.n; row++)
+        for (int64_t block = 0; block < fc2.k / MODEL_CODE_BLOCK; block++) {
+            /* A row is 10 blocks of 4 bytes, filled up to 48. */
+            const uint16_t *code =
+                (const uint16_t *)((const char *)bench.in[MODEL_FC2] + 48 * row + 4 * block);
+            float weight[MODEL_CODE_BLOCK], factor = factors[row / fc2.n * 4 + MODEL_P_FC2];
+            model_code_weights(&coded, row / fc2.n, row % fc2.n, block, weight);
+            for (int i = 0; i < MODEL_CODE_BLOCK; i++) {
+                int point = points[8 * code[0] + i] + 4 * points[8 * code[1] + i];
+                assert_true(weight[i] == factor * (float)point);
+            }
+        }
+    bench_release(&bench);
 }
 
 TEST(decoding_reads_one_position_whatever_the_batch)
