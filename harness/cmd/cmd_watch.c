@@ -273,7 +273,7 @@ const struct command cmd_watch = {
              "does. Answers are checked. With --filter and a small --budget that takes seconds.\n"
              "What does not build is said, and the next save is waited for; Ctrl-C ends it.\n"
              "Hidden files, objects, and what the command itself writes are not watched.\n",
-    .examples = "assay watch int8 --filter 'int8_quantize/host_* n=500000 * cold'\n"
+    .examples = "assay watch int8 --filter 'int8_quantize/host_* n=5000000 * cold'\n"
                 "assay watch core --make 'make ARCH=90 -j8'",
     .exit = "130 when it is ended, 2 usage.",
     .size = sizeof(struct arguments),
