@@ -19,7 +19,7 @@ static void product(const float *x, const float *w, const float *b, float *y, in
 static const char *supports(const struct assay_shape *shape)
 {
     struct model model = model_of(shape);
-    return model.precision == GPT_BF16 ? "fp32 and tf32 only" : NULL;
+    return gpt_bytes(model.precision) == 2 ? "fp32 and tf32 only" : NULL;
 }
 
 static int setup(struct assay_call *call)

@@ -1,7 +1,6 @@
 #include "gpt.h"
 
 const char *const gpt_types[] = {"fp32", "tf32", "bf16", "fp16", NULL};
-const char *const gpt_precisions[] = {"fp32", "tf32", "bf16", NULL};
 
 double gpt_gelu(double x)
 {

@@ -82,6 +82,17 @@ static __device__ __forceinline__ uint32_t gpt_pack(fp16_t, float first, float s
     return fp16_pair(first, second);
 }
 
+/* Those two, from their word. */
+static __device__ __forceinline__ float2 gpt_unpack(uint16_t, uint32_t word)
+{
+    return make_float2(__uint_as_float(word << 16), __uint_as_float(word & 0xffff0000u));
+}
+
+static __device__ __forceinline__ float2 gpt_unpack(fp16_t, uint32_t word)
+{
+    return make_float2(fp16_float({(uint16_t)word}), fp16_float({(uint16_t)(word >> 16)}));
+}
+
 /* gelu as x / (1 + exp(-2 z)): two approximate instructions instead of tanhf. The approximate
  * division gives 0 for a divisor above 2^126; that is the limit of gelu there. */
 static __device__ __forceinline__ float gpt_gelu_fast(float x)

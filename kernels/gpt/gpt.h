@@ -11,7 +11,7 @@
  *
  * All arrays are row-major. Precision is the dim `type`: fp32 (every product and sum in
  * fp32), tf32 (fp32 in memory, tensor cores), bf16 and fp16 (so in memory, tensor cores,
- * sums in fp32). Only `linear` and `attention` have fp16.
+ * sums in fp32).
  */
 #pragma once
 
@@ -150,7 +150,6 @@ extern "C" {
 
 /* Choices of the dim `type`, ended by NULL: all, and all but fp16. */
 extern const char *const gpt_types[];
-extern const char *const gpt_precisions[];
 
 /* gelu in double. */
 double gpt_gelu(double x);

@@ -92,9 +92,11 @@ static double sum_sigma(const struct product_sum *sum, double squares, int64_t p
     return hypot(product_sigma(unit, terms, d2), operands);
 }
 
-static double rounding_sigma(double value)
+/* What storing a value rounds; 0 in fp32, where sums count it. */
+static double rounding_sigma(int64_t precision, double value)
 {
-    return product_half_ulp(ASSAY_BF16, value) / sqrt(3);
+    enum assay_type type = gpt_type(precision);
+    return type == ASSAY_F32 ? 0 : product_half_ulp(type, value) / sqrt(3);
 }
 
 /* From the sum h', with its bias, to h. */
@@ -104,9 +106,9 @@ static struct hidden activate(const struct product_sum *sum, double squares, int
     struct hidden h = {.value = gpt_gelu(sum->value)};
     double slope = slope_of_gelu(sum->value);
     double before = sum_sigma(sum, squares, precision, terms);
-    if (precision == GPT_BF16) before = hypot(before, rounding_sigma(sum->value));
+    before = hypot(before, rounding_sigma(precision, sum->value));
     h.sigma = hypot(slope * before, GELU_SHARE / 2 * fabs(sum->value));
-    if (precision == GPT_BF16) h.sigma = hypot(h.sigma, rounding_sigma(h.value));
+    h.sigma = hypot(h.sigma, rounding_sigma(precision, h.value));
     h.shift = slope * sum->value;
     return h;
 }
@@ -142,8 +144,8 @@ static void contract(const struct assay_shape *shape, const void *const in[],
     double product = sum.value, squares = sum.squares;
     product_add(&sum, (double)gpt_load(in[MLP_B2], precision, column));
     double sigma = sum_sigma(&sum, squares, precision, 4 * (double)c);
-    if (precision == GPT_BF16) sigma = hypot(sigma, rounding_sigma(sum.value));
-    if (precision == GPT_BF16 && c % 8) sigma = hypot(sigma, rounding_sigma(product));
+    sigma = hypot(sigma, rounding_sigma(precision, sum.value));
+    if (c % 8) sigma = hypot(sigma, rounding_sigma(precision, product));
     *expected = sum.value;
     *bound = PRODUCT_SIGMAS * hypot(sigma, sqrt(carried));
     if (precision == GPT_TF32) *bound += PRODUCT_TF32_BIAS * (fabs(shift) + fabs(product));
@@ -177,7 +179,7 @@ static int64_t reference_run(const struct assay_shape *shape)
 /* In fp32 and tf32 single elements tell enough. */
 static double rms(const struct assay_shape *shape)
 {
-    return shape->value[MLP_PRECISION] == GPT_BF16 ? 1.15 / PRODUCT_SIGMAS : 0;
+    return gpt_bytes(shape->value[MLP_PRECISION]) == 2 ? 1.15 / PRODUCT_SIGMAS : 0;
 }
 
 static const char *const baselines[] = {"cublaslt", "linear_gelu_linear", "host_scalar", NULL};
@@ -197,7 +199,7 @@ static const struct assay_operation operation = {
                         .max = 1 << 15},
              [MLP_PRECISION] = {.name = "type",
                                 .summary = "arithmetic, and with it the types",
-                                .choices = gpt_precisions}},
+                                .choices = gpt_types}},
     .buffers = buffers,
     .work = work,
     .reference = reference,

@@ -2,7 +2,7 @@
  * mlp_products.cu - mlp by the products of linear/, with gelu either as a separate kernel between
  * them or in the epilogue of the first.
  *
- * fp32 uses tiles of 32 x 32 in fp32; tf32 and bf16 use tensor cores and tiles of 128 x 128.
+ * fp32 uses tiles of 32 x 32 in fp32; the others use tensor cores and tiles of 128 x 128.
  * Operations: those of mlp. Bytes: those of mlp, and for each value of h 8 (bf16: 4), or 16 (8)
  * with gelu as a kernel.
  */
@@ -27,6 +27,8 @@ static int product(const struct assay_call *call, const struct linear_operands *
         return linear_tf32_128(operands, finish, stream);
     case GPT_BF16:
         return linear_bf16_128(operands, finish, stream);
+    case GPT_FP16:
+        return linear_fp16_128(operands, finish, stream);
     default:
         return linear_smem32(operands, stream);
     }
@@ -45,6 +47,8 @@ static int run(const struct assay_call *call, bool apart)
     if (product(call, &first, apart ? LINEAR_PLAIN : LINEAR_GELU) < 0) return -1;
     if (apart && call->shape->value[MLP_PRECISION] == GPT_BF16)
         gelu<<<gpt_blocks(n, THREADS), THREADS, 0, stream>>>((uint16_t *)h, n);
+    else if (apart && call->shape->value[MLP_PRECISION] == GPT_FP16)
+        gelu<<<gpt_blocks(n, THREADS), THREADS, 0, stream>>>((fp16_t *)h, n);
     else if (apart)
         gelu<<<gpt_blocks(n, THREADS), THREADS, 0, stream>>>((float *)h, n);
     if (assay_launched() < 0) return -1;
@@ -55,7 +59,7 @@ static const char *supports(const struct assay_shape *shape)
 {
     int64_t c = shape->value[MLP_C], type = shape->value[MLP_PRECISION];
     if (type == GPT_TF32 && c % 4 != 0) return "c is no multiple of 4";
-    if (type == GPT_BF16 && c % 8 != 0) return "c is no multiple of 8";
+    if (gpt_bytes(type) == 2 && c % 8 != 0) return "c is no multiple of 8";
     return NULL;
 }
 

@@ -18,7 +18,7 @@ struct state {
 static const char *supports(const struct assay_shape *shape)
 {
     int64_t c = shape->value[MLP_C], type = shape->value[MLP_PRECISION];
-    if (type == GPT_FP32) return "tf32 and bf16 only";
+    if (type == GPT_FP32) return "tf32, bf16 and fp16 only";
     if (type == GPT_TF32) return c % 4 ? "c is no multiple of 4" : NULL;
     return c % 8 ? "c is no multiple of 8" : NULL;
 }

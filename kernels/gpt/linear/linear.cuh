@@ -36,12 +36,10 @@ static __device__ __forceinline__ float2 linear_bias_pair(const float *bias, int
     return make_float2(bias && column < n ? __ldg(bias + column) : 0.0f, 0.0f);
 }
 
-static __device__ __forceinline__ float2 linear_bias_pair(const uint16_t *bias, int column, int n)
+template <typename T>
+static __device__ __forceinline__ float2 linear_bias_pair(const T *bias, int column, int n)
 {
-    if (bias && column + 1 < n) {
-        uint32_t both = __ldg((const uint32_t *)(bias + column));
-        return make_float2(__uint_as_float(both << 16), __uint_as_float(both & 0xffff0000u));
-    }
+    if (bias && column + 1 < n) return gpt_unpack(T(), __ldg((const uint32_t *)(bias + column)));
     return make_float2(bias && column < n ? gpt_float(__ldg(bias + column)) : 0.0f, 0.0f);
 }
 

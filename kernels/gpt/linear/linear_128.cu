@@ -1,22 +1,22 @@
 /*
- * linear_128.cu - bf16_128 and tf32_128, the tensor-core products in tiles of 128 x 128 outputs:
- * by wgmma where device and build have it (linear_128_wgmma.cu), else by mma.sync m16n8k16 (bf16)
- * and m16n8k8 (tf32), whose kernel is here, for Ampere and any later device. The note of a result
- * says which.
+ * linear_128.cu - bf16_128, fp16_128 and tf32_128, the tensor-core products in tiles of 128 x 128
+ * outputs: by wgmma where device and build have it (linear_128_wgmma.cu), else by mma.sync m16n8k16
+ * (bf16, fp16) and m16n8k8 (tf32), whose kernel is here, for Ampere and any later device. The note
+ * of a result says which.
  *
  * A block is four warps, each with 64 x 64 outputs in registers. Operands are fetched by cp.async
- * in three stages of 128 bytes along k (64 bf16 or 32 tf32), 32 KiB each, so two blocks fit on a
+ * in three stages of 128 bytes along k (64 halves or 32 tf32), 32 KiB each, so two blocks fit on a
  * multiprocessor of 228 KiB and one computes while the other waits; one fits where there are 100.
  * Chunks of 16 bytes are swizzled (mma_layout.h), so neither copies nor reads have bank conflicts.
  * Fragments of the next step of k are loaded while the products of this one run. T is uint16_t
- * (bf16) or float (tf32, whose low bits the tensor core ignores). Blocks take tiles in the order of
- * linear_order.h, eight bands per group.
+ * (bf16), fp16_t or float (tf32, whose low bits the tensor core ignores). Blocks take tiles in the
+ * order of linear_order.h, eight bands per group.
  *
  * Operations: 2 m n k. Bytes from L2: x n / 128 times and w m / 128 times.
  *
  * Every operand goes through registers, so mma.sync reaches about five eighths of what Hopper's
  * wgmma does, and this kernel 42 to 43 % of the vendor's library there (8192^3, H200). On Hopper
- * wgmma is used instead, except for a transposed weight in tf32.
+ * wgmma is used instead, except for a transposed weight in tf32 and fp16.
  */
 #include <stdio.h>
 
@@ -99,6 +99,12 @@ static __device__ __forceinline__ void l128_load_columns(uint16_t, uint32_t r[4]
     for (int j = 0; j < 4; j++)
         mma_load_trans(r[j], from + row * 256 +
                                  mma_swizzle(row, (column0 + 16 * j) / 8 + place.chunk) * 16);
+}
+
+static __device__ __forceinline__ void l128_load_columns(fp16_t, uint32_t r[4][4], uint32_t from,
+                                                         int column0, int lane, int step)
+{
+    l128_load_columns(uint16_t(), r, from, column0, lane, step);
 }
 
 static __device__ __forceinline__ void l128_load_columns(float, uint32_t r[4][4], uint32_t from,
@@ -233,7 +239,8 @@ int64_t linear_128_shared_bytes(const struct assay_shape *)
 
 int linear_128_allow(void)
 {
-    if (l128_allow<uint16_t>() < 0 || l128_allow<float>() < 0) return -1;
+    if (l128_allow<uint16_t>() < 0 || l128_allow<fp16_t>() < 0 || l128_allow<float>() < 0)
+        return -1;
     return has_wgmma() ? linear_128_wgmma_allow() : 0;
 }
 
@@ -242,6 +249,13 @@ int linear_bf16_128(const struct linear_operands *operands, enum linear_finish f
 {
     return has_wgmma() ? linear_128_wgmma_bf16(operands, finish, stream)
                        : l128_enqueue<uint16_t>(operands, finish, stream);
+}
+
+int linear_fp16_128(const struct linear_operands *operands, enum linear_finish finish,
+                    cudaStream_t stream)
+{
+    return has_wgmma() && !operands->transposed ? linear_128_wgmma_fp16(operands, finish, stream)
+                                                : l128_enqueue<fp16_t>(operands, finish, stream);
 }
 
 int linear_tf32_128(const struct linear_operands *operands, enum linear_finish finish,
@@ -253,66 +267,53 @@ int linear_tf32_128(const struct linear_operands *operands, enum linear_finish f
 
 /* --------------------------------------------------------------- variants -- */
 
-static const char *bf16_supports(const struct assay_shape *shape)
+template <enum gpt_precision PRECISION> static const char *supports(const struct assay_shape *shape)
 {
-    const char *other = linear_only<GPT_BF16>(shape);
-    return other ? other : linear_unaligned(shape);
-}
-
-static const char *tf32_supports(const struct assay_shape *shape)
-{
-    const char *other = linear_only<GPT_TF32>(shape);
+    const char *other = linear_only<PRECISION>(shape);
     return other ? other : linear_unaligned(shape);
 }
 
 static int setup(struct assay_call *call)
 {
     const int64_t *value = call->shape->value;
-    bool bf16 = value[LINEAR_PRECISION] == GPT_BF16;
+    const int64_t precision = value[LINEAR_PRECISION], deep = 32 / gpt_bytes(precision);
     if (linear_128_allow() < 0) return -1;
-    if (has_wgmma() && (bf16 || value[LINEAR_WEIGHT] == LINEAR_DIRECT))
-        (void)snprintf(call->note, sizeof call->note, "wgmma m64n128k%d", bf16 ? 16 : 8);
+    if (has_wgmma() && (precision == GPT_BF16 || value[LINEAR_WEIGHT] == LINEAR_DIRECT))
+        (void)snprintf(call->note, sizeof call->note, "wgmma m64n128k%d", (int)deep);
     else
-        (void)snprintf(call->note, sizeof call->note, "mma.sync m16n8k%d", bf16 ? 16 : 8);
+        (void)snprintf(call->note, sizeof call->note, "mma.sync m16n8k%d", (int)deep);
     return linear_setup(call);
 }
 
-static int bf16_product(const struct linear_operands *operands, cudaStream_t stream)
+typedef int product_128(const struct linear_operands *, enum linear_finish, cudaStream_t);
+
+template <product_128 *PRODUCT>
+static int product(const struct linear_operands *operands, cudaStream_t stream)
 {
-    return linear_bf16_128(operands, LINEAR_PLAIN, stream);
+    return PRODUCT(operands, LINEAR_PLAIN, stream);
 }
 
-static int tf32_product(const struct linear_operands *operands, cudaStream_t stream)
+template <enum gpt_precision PRECISION, product_128 *PRODUCT>
+static constexpr struct assay_variant named(const char *name)
 {
-    return linear_tf32_128(operands, LINEAR_PLAIN, stream);
+    return {
+        .operation = "linear",
+        .name = name,
+        .summary = "tensor cores, tiles of 128 x 128: wgmma on Hopper, else mma.sync",
+        .kind = ASSAY_KERNEL,
+        .place = ASSAY_CUDA,
+        .min_sm = 80,
+        .supports = supports<PRECISION>,
+        .shared_bytes = linear_128_shared_bytes,
+        .setup = setup,
+        .launch = linear_launch<product<PRODUCT>>,
+        .teardown = device_memory_free,
+    };
 }
 
-static const struct assay_variant bf16 = {
-    .operation = "linear",
-    .name = "bf16_128",
-    .summary = "tensor cores, tiles of 128 x 128: wgmma on Hopper, else mma.sync",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .min_sm = 80,
-    .supports = bf16_supports,
-    .shared_bytes = linear_128_shared_bytes,
-    .setup = setup,
-    .launch = linear_launch<bf16_product>,
-    .teardown = device_memory_free,
-};
+static constexpr struct assay_variant bf16 = named<GPT_BF16, linear_bf16_128>("bf16_128");
+static constexpr struct assay_variant fp16 = named<GPT_FP16, linear_fp16_128>("fp16_128");
+static constexpr struct assay_variant tf32 = named<GPT_TF32, linear_tf32_128>("tf32_128");
 ASSAY_REGISTER_VARIANT(bf16);
-
-static const struct assay_variant tf32 = {
-    .operation = "linear",
-    .name = "tf32_128",
-    .summary = "tensor cores, tiles of 128 x 128: wgmma on Hopper, else mma.sync",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .min_sm = 80,
-    .supports = tf32_supports,
-    .shared_bytes = linear_128_shared_bytes,
-    .setup = setup,
-    .launch = linear_launch<tf32_product>,
-    .teardown = device_memory_free,
-};
+ASSAY_REGISTER_VARIANT(fp16);
 ASSAY_REGISTER_VARIANT(tf32);

@@ -240,7 +240,7 @@ template <typename T, bool TRANSPOSED> static int allow(void)
 int linear_128_wgmma_allow(void)
 {
     if (allow<uint16_t, false>() < 0 || allow<uint16_t, true>() < 0) return -1;
-    return allow<float, false>();
+    return allow<fp16_t, false>() < 0 ? -1 : allow<float, false>();
 }
 
 int linear_128_wgmma_bf16(const struct linear_operands *operands, enum linear_finish finish,
@@ -248,6 +248,12 @@ int linear_128_wgmma_bf16(const struct linear_operands *operands, enum linear_fi
 {
     return operands->transposed ? enqueue<uint16_t, true>(operands, finish, stream)
                                 : enqueue<uint16_t, false>(operands, finish, stream);
+}
+
+int linear_128_wgmma_fp16(const struct linear_operands *operands, enum linear_finish finish,
+                          cudaStream_t stream)
+{
+    return enqueue<fp16_t, false>(operands, finish, stream);
 }
 
 int linear_128_wgmma_tf32(const struct linear_operands *operands, enum linear_finish finish,

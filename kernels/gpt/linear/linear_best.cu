@@ -4,8 +4,9 @@
  *
  * Candidates: for any shape the products on the CUDA cores (few rows; every tile in fp32), tf32_32,
  * and for up to 1024 rows every division of linear_skinny.h; for k whose rows are aligned to 16
- * bytes those of linear_128.cu and, on Hopper, of linear_swapped.h those that are expected to be
- * the fastest and every kernel of linear_wgmma.cuh, in whole tiles and with tiles divided along k.
+ * bytes those of linear_128.cu and, on Hopper, of linear_swapped.h (not in fp16) those that are
+ * expected to be the fastest and every kernel of linear_wgmma.cuh, in whole tiles and with tiles
+ * divided along k.
  * Where k is not aligned, all of these but linear_swapped.h take copies of x and w with padded
  * rows, which each launch makes.
  *
@@ -56,6 +57,11 @@ static int bf16_128(const struct linear_operands *operands, cudaStream_t stream)
     return linear_bf16_128(operands, LINEAR_PLAIN, stream);
 }
 
+static int fp16_128(const struct linear_operands *operands, cudaStream_t stream)
+{
+    return linear_fp16_128(operands, LINEAR_PLAIN, stream);
+}
+
 static int tf32_128(const struct linear_operands *operands, cudaStream_t stream)
 {
     return linear_tf32_128(operands, LINEAR_PLAIN, stream);
@@ -63,10 +69,12 @@ static int tf32_128(const struct linear_operands *operands, cudaStream_t stream)
 
 static const struct plain plains[] = {
     {"bf16_128", GPT_BF16, 80, true, true, 0, bf16_128},
+    {"fp16_128", GPT_FP16, 80, true, true, 0, fp16_128},
     {"tf32_128", GPT_TF32, 80, true, true, 0, tf32_128},
     {"rows", GPT_FP32, 0, false, false, LINEAR_ROWS_MOST, linear_rows_fp32},
     {"rows", GPT_TF32, 0, false, false, LINEAR_ROWS_MOST, linear_rows_fp32},
     {"rows", GPT_BF16, 0, false, false, LINEAR_ROWS_MOST, linear_rows_bf16},
+    {"rows", GPT_FP16, 0, false, false, LINEAR_ROWS_MOST, linear_rows_fp16},
     {"tf32_32", GPT_TF32, 80, false, true, 0, linear_tf32_32},
     {"smem32", GPT_FP32, 0, false, true, 0, linear_smem32},
 };
@@ -225,7 +233,7 @@ static int add_tiles(struct best *best, struct assay_call *call)
     if (best->precision == GPT_FP32) return add_fp32(best, call);
     add_skinny(best);
     if (!assay_card()->arch_specific) return 0;
-    if (aligned(best) && add_swapped(best) < 0) return -1;
+    if (aligned(best) && best->precision != GPT_FP16 && add_swapped(best) < 0) return -1;
     return add_wgmma(best, call);
 }
 
@@ -338,8 +346,7 @@ static void teardown(struct assay_call *call)
 
 static const char *supports(const struct assay_shape *shape)
 {
-    if (shape->value[LINEAR_PRECISION] == GPT_FP16) return "fp32, tf32 and bf16 only";
-    if (shape->value[LINEAR_PRECISION] != GPT_BF16) return NULL;
+    if (gpt_bytes(shape->value[LINEAR_PRECISION]) == 4) return NULL;
     return shape->value[LINEAR_WEIGHT] == LINEAR_DIRECT ? NULL : linear_unaligned(shape);
 }
 

@@ -44,7 +44,7 @@ static int enqueue(const void *from, const void *to, int64_t rows, const struct 
 int linear_pad_enqueue(const struct linear_pad *pad, cudaStream_t stream)
 {
     const struct linear_operands *from = &pad->operands, *to = &pad->padded;
-    auto copy = pad->precision == GPT_BF16 ? enqueue<uint16_t> : enqueue<float>;
+    auto copy = gpt_bytes(pad->precision) == 2 ? enqueue<uint16_t> : enqueue<float>;
     if (copy(from->x, to->x, from->m, pad, stream) < 0) return -1;
     return copy(from->w, to->w, from->n, pad, stream);
 }

@@ -21,21 +21,24 @@ int linear_smem32(const struct linear_operands *operands, cudaStream_t stream);
 /* Few rows of x, at most these, on the CUDA cores: any k, w not transposed. tf32 as fp32. */
 enum { LINEAR_ROWS_MOST = 64 };
 int linear_rows_bf16(const struct linear_operands *operands, cudaStream_t stream);
+int linear_rows_fp16(const struct linear_operands *operands, cudaStream_t stream);
 int linear_rows_fp32(const struct linear_operands *operands, cudaStream_t stream);
 
 /* tf32 on tensor cores from sm_80 on, tiles of 32 x 32, any shape. */
 int linear_tf32_32(const struct linear_operands *operands, cudaStream_t stream);
 
-/* Tensor cores, tiles of 128 x 128; k a multiple of 4 (tf32) or 8 (bf16). The first is for the
- * shared_bytes of a variant, the second is called once, in setup. */
+/* Tensor cores, tiles of 128 x 128; k a multiple of 4 (tf32) or 8 (bf16, fp16). The first is for
+ * the shared_bytes of a variant, the second is called once, in setup. */
 int64_t linear_128_shared_bytes(const struct assay_shape *shape);
 int linear_128_allow(void);
 int linear_tf32_128(const struct linear_operands *operands, enum linear_finish finish,
                     cudaStream_t stream);
 int linear_bf16_128(const struct linear_operands *operands, enum linear_finish finish,
                     cudaStream_t stream);
+int linear_fp16_128(const struct linear_operands *operands, enum linear_finish finish,
+                    cudaStream_t stream);
 
-/* Hopper's tensor cores (linear_wgmma.cu), for tf32 and bf16, k as above, w not transposed: a
+/* Hopper's tensor cores (linear_wgmma.cu), for all but fp32, k as above, w not transposed: a
  * product whose operands keep their addresses. What init makes is to be released, also if it fails.
  */
 struct linear_wgmma;

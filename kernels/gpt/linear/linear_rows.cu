@@ -30,6 +30,11 @@ static __device__ __forceinline__ void rows_load(rows_chunk<uint16_t, 1> &to, co
     to.number[0] = __ldcs(from);
 }
 
+static __device__ __forceinline__ void rows_load(rows_chunk<fp16_t, 1> &to, const fp16_t *from)
+{
+    to.number[0] = {__ldcs(&from->bits)};
+}
+
 static __device__ __forceinline__ void rows_load(rows_chunk<float, 1> &to, const float *from)
 {
     to.number[0] = __ldcs(from);
@@ -185,6 +190,11 @@ int linear_rows_bf16(const struct linear_operands *operands, cudaStream_t stream
     return rows_fitting<uint16_t>(operands, stream);
 }
 
+int linear_rows_fp16(const struct linear_operands *operands, cudaStream_t stream)
+{
+    return rows_fitting<fp16_t>(operands, stream);
+}
+
 int linear_rows_fp32(const struct linear_operands *operands, cudaStream_t stream)
 {
     return rows_fitting<float>(operands, stream);
@@ -194,16 +204,15 @@ static int launch(struct assay_call *call)
 {
     struct linear_operands operands;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    bool bf16 = call->shape->value[LINEAR_PRECISION] == GPT_BF16;
-    cudaStream_t stream = (cudaStream_t)call->stream;
-    if ((bf16 ? linear_rows_bf16(&operands, stream) : linear_rows_fp32(&operands, stream)) < 0)
+    static int (*const product[])(const struct linear_operands *, cudaStream_t) = {
+        linear_rows_fp32, linear_rows_fp32, linear_rows_bf16, linear_rows_fp16};
+    if (product[call->shape->value[LINEAR_PRECISION]](&operands, (cudaStream_t)call->stream) < 0)
         return -1;
     return linear_end(call);
 }
 
 static const char *supports(const struct assay_shape *shape)
 {
-    if (shape->value[LINEAR_PRECISION] == GPT_FP16) return "fp32, tf32 and bf16 only";
     if (shape->value[LINEAR_WEIGHT] != LINEAR_DIRECT) return "w as it lies only";
     return shape->value[LINEAR_M] > LINEAR_ROWS_MOST ? "more than 64 rows" : NULL;
 }

@@ -82,6 +82,11 @@ static __device__ __forceinline__ void skinny_set(skinny_piece &p, int i, uint16
     p.word[i / 2] |= (uint32_t)number << 16 * (i % 2);
 }
 
+static __device__ __forceinline__ void skinny_set(skinny_piece &p, int i, fp16_t number)
+{
+    skinny_set(p, i, number.bits);
+}
+
 static __device__ __forceinline__ void skinny_set(skinny_piece &p, int i, float number)
 {
     p.word[i] = __float_as_uint(number);
@@ -238,9 +243,10 @@ int linear_skinny_init(struct linear_skinny *product, int division,
     const int width = division / 4, log_parts = division % 4, parts = 1 << log_parts;
     const int64_t row_blocks = gpt_blocks(operands->m, SKINNY_ROWS);
     const int64_t rows = gpt_blocks(operands->m, row_blocks);
-    const struct skinny_kernel kernel = precision == GPT_BF16
-                                            ? kernel_for<uint16_t>(width, rows, operands->k)
-                                            : kernel_for<float>(width, rows, operands->k);
+    const struct skinny_kernel kernel =
+        precision == GPT_BF16   ? kernel_for<uint16_t>(width, rows, operands->k)
+        : precision == GPT_FP16 ? kernel_for<fp16_t>(width, rows, operands->k)
+                                : kernel_for<float>(width, rows, operands->k);
     if (!kernel.kernel) return assay_error("rows are not aligned");
     if (parts > 1 && !assay_card()->arch_specific) return assay_error("no clusters");
     if (parts > 1 && operands->k < (int64_t)kernel.depth * parts * kernel.threads / 64)
@@ -320,7 +326,7 @@ static void teardown(struct assay_call *call)
 static const char *supports(const struct assay_shape *shape)
 {
     const int64_t precision = shape->value[LINEAR_PRECISION];
-    if (precision != GPT_TF32 && precision != GPT_BF16) return "tf32 and bf16 only";
+    if (precision == GPT_FP32) return "tf32, bf16 and fp16 only";
     if (shape->value[LINEAR_WEIGHT] != LINEAR_DIRECT) return "w as it lies only";
     return shape->value[LINEAR_M] > LINEAR_SKINNY_MOST ? "more than 1024 rows" : NULL;
 }

@@ -17,9 +17,9 @@ static __device__ __forceinline__ void skinny_add(float4 &sum, float4 more)
     sum.w += more.w;
 }
 
-static __device__ __forceinline__ void skinny_put_quad(uint16_t *y, float4 v)
+template <typename T> static __device__ __forceinline__ void skinny_put_quad(T *y, float4 v)
 {
-    *(uint2 *)y = make_uint2(bf16_pair(v.x, v.y), bf16_pair(v.z, v.w));
+    *(uint2 *)y = make_uint2(gpt_pack(T(), v.x, v.y), gpt_pack(T(), v.z, v.w));
 }
 
 static __device__ __forceinline__ void skinny_put_quad(float *y, float4 v)

@@ -277,7 +277,7 @@ static const char *const decode_baselines[] = {"cublaslt_cached_graph",
     }
 #define DIM_TYPE                                                                                   \
     {                                                                                              \
-        .name = "type", .summary = "arithmetic, and with it the types", .choices = gpt_precisions  \
+        .name = "type", .summary = "arithmetic, and with it the types", .choices = gpt_types       \
     }
 #define DIM_LAYERS                                                                                 \
     {                                                                                              \

@@ -106,8 +106,9 @@ int model_attend_any(const struct model_attend *attend, void *stream)
     float scale = attention_scale(args.size);
     int first = attend->last ? args.tokens - 1 : 0, step = attend->last ? args.tokens : 1;
     dim3 grid((unsigned)(args.batch * args.heads), attend->last ? 1 : (unsigned)args.tokens);
-    any_kernel *kernel = attend->precision == GPT_BF16 ? kernel_of<uint16_t>(args.size)
-                                                       : kernel_of<float>(args.size);
+    any_kernel *kernel = attend->precision == GPT_BF16   ? kernel_of<uint16_t>(args.size)
+                         : attend->precision == GPT_FP16 ? kernel_of<fp16_t>(args.size)
+                                                         : kernel_of<float>(args.size);
     return dependent_launch(kernel, grid, ANY_THREADS, 0, stream, args, scale, first, step);
 }
 

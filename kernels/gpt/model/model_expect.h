@@ -46,8 +46,11 @@ static inline struct model_field model_field_at(struct model_field field, int64_
     return (struct model_field){field.value + offset, field.variance + offset};
 }
 
-/* The deviation of a rounding to bf16, which is off by 2^-8 at most; 2^-9.3 over the mantissas. */
+/* The deviation of a rounding to bf16, which is off by 2^-8 at most; 2^-9.3 over the mantissas.
+ * fp16 has three bits more, and below 2^-14 steps of 2^-24. */
 #define MODEL_SPREAD_BF16 0x1p-9
+#define MODEL_SPREAD_FP16 0x1p-12
+#define MODEL_LEAST_FP16  0x1p-25
 
 /* What truncating an operand of a product to tf32 takes off it: up to 2^-10, 0.7 2^-11 on average
  * over the mantissas. */
@@ -56,6 +59,8 @@ static inline struct model_field model_field_at(struct model_field field, int64_
 /* The variance that rounding a value adds when it is stored. */
 static inline double model_stored(const struct model *model, double value)
 {
+    if (model->precision == GPT_FP16)
+        return square(MODEL_SPREAD_FP16 * value) + square(MODEL_LEAST_FP16);
     return square((model->precision == GPT_BF16 ? MODEL_SPREAD_BF16 : GPT_UNIT_FP32) * value);
 }
 

@@ -2,9 +2,9 @@
  * model_host.c - models on the host: in plain loops on one core, and on all cores with vectorised
  * dot products. See model_host.h.
  *
- * All arithmetic is in fp32. With bf16, input and output are converted, and weights are widened
- * once, in setup; codes are decoded there. Decoding computes its context again. Operations: those
- * of the operation.
+ * All arithmetic is in fp32. With bf16 and fp16, input and output are converted, and weights are
+ * widened once, in setup; codes are decoded there. Decoding computes its context again. Operations:
+ * those of the operation.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ enum { COLUMNS = 64 };
 
 struct host {
     struct model model;
-    const float *from[ASSAY_MAX_BUFFERS]; /* weights as fp32; widened for bf16 */
+    const float *from[ASSAY_MAX_BUFFERS]; /* weights as fp32; widened for bf16 and fp16 */
     float *widened[ASSAY_MAX_BUFFERS];
     float *x, *normed, *wide, *attended;
     float *weight; /* scores of one head: [rows][tokens] */
@@ -36,12 +36,15 @@ static int widen_weights(struct assay_call *call, struct host *host)
 {
     struct assay_buffer buffer[ASSAY_MAX_BUFFERS];
     int count = call->shape->operation->buffers(call->shape, buffer);
+    const int64_t precision = host->model.precision;
     for (int b = 0; b < count; b++) {
         host->from[b] = call->buffer[b];
-        if (b == MODEL_IN || buffer[b].role != ASSAY_IN || buffer[b].type != ASSAY_BF16) continue;
+        if (b == MODEL_IN || buffer[b].role != ASSAY_IN || gpt_bytes(precision) != 2 ||
+            buffer[b].type != gpt_type(precision))
+            continue;
         if (allocate(call, &host->widened[b], buffer[b].count) < 0) return -1;
         for (int64_t i = 0; i < buffer[b].count; i++)
-            host->widened[b][i] = gpt_widen(((const uint16_t *)call->buffer[b])[i]);
+            host->widened[b][i] = gpt_load(call->buffer[b], precision, i);
         host->from[b] = host->widened[b];
     }
     return 0;
@@ -113,10 +116,8 @@ static void embed(const struct assay_call *call, const struct host *host)
         if (model->vocabulary > 0)
             host->x[i] = host->from[MODEL_WTE][ids[i / c] * c + i % c] +
                          host->from[MODEL_WPE][i % (model->tokens * c)];
-        else if (model->precision == GPT_BF16)
-            host->x[i] = gpt_widen(((const uint16_t *)in)[i]);
         else
-            host->x[i] = ((const float *)in)[i];
+            host->x[i] = gpt_load(in, model->precision, i);
 }
 
 static void normalise(const struct host *host, int64_t row, int64_t norm, int64_t bias)
@@ -227,15 +228,15 @@ static void finish(struct assay_call *call, const struct host *host, model_host_
             gpt_store(call->buffer[MODEL_Y], model->precision, i, y[i]);
         return;
     }
-    /* In bf16 each logit is converted at once, so that no fp32 copy of all of them is kept. */
-    bool half = model->precision == GPT_BF16;
+    /* In 16 bits each logit is converted at once, so that no fp32 copy of all of them is kept. */
+    bool half = gpt_bytes(model->precision) == 2;
     if (!half) {
         product(host->normed, host->from[MODEL_HEAD], NULL, call->buffer[MODEL_Y], count, width, c);
         return;
     }
     for (int64_t row = 0; row < count; row++)
         for (int64_t i = 0; i < width; i++)
-            gpt_store(call->buffer[MODEL_Y], GPT_BF16, row * width + i,
+            gpt_store(call->buffer[MODEL_Y], model->precision, row * width + i,
                       dot(host->normed + row * c, host->from[MODEL_HEAD] + i * c, c));
 }
 

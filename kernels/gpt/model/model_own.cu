@@ -65,7 +65,7 @@ static int enqueue_transpose(const void *w, void *copy, int64_t n, int64_t k, in
 {
     int64_t leading = leading_of(n);
     dim3 grid(gpt_blocks(k, TILE), gpt_blocks(leading, TILE)), block(TILE, ROWS);
-    if (precision == GPT_BF16)
+    if (gpt_bytes(precision) == 2)
         transpose<<<grid, block, 0, (cudaStream_t)stream>>>((const uint16_t *)w, (uint16_t *)copy,
                                                             (int)n, (int)k, (int)leading);
     else
@@ -101,11 +101,12 @@ static int layers_product(void *self, const struct model_step *step, void *strea
         x,         w,       step->bias, step->residual ? own->normed : step->y,
         step->m,   step->n, step->k,    transposed ? leading_of(step->n) : step->k,
         transposed};
-    int status = step->precision == GPT_TF32
-                     ? linear_tf32_128(&operands, LINEAR_PLAIN, (cudaStream_t)stream)
-                 : step->precision == GPT_BF16
-                     ? linear_bf16_128(&operands, LINEAR_PLAIN, (cudaStream_t)stream)
-                     : linear_smem32(&operands, (cudaStream_t)stream);
+    static int (*const products[])(const struct linear_operands *, enum linear_finish,
+                                   cudaStream_t) = {NULL, linear_tf32_128, linear_bf16_128,
+                                                    linear_fp16_128};
+    auto *by_128 = products[step->precision];
+    int status = by_128 ? by_128(&operands, LINEAR_PLAIN, (cudaStream_t)stream)
+                        : linear_smem32(&operands, (cudaStream_t)stream);
     if (status < 0) return -1;
     if (step->gelu) return model_finish(step, NULL, true, NULL, step->y, step->ldy, stream);
     if (!step->residual) return 0;
@@ -237,7 +238,7 @@ static const char *layers_supports(const struct assay_shape *shape)
     const struct model model = model_of(shape);
     if (model.precision == GPT_TF32 && model.channels % 4 != 0)
         return "channels are no multiple of 4";
-    if (model.precision == GPT_BF16 && model.channels % 8 != 0)
+    if (gpt_bytes(model.precision) == 2 && model.channels % 8 != 0)
         return "channels are no multiple of 8";
     return NULL;
 }

@@ -71,6 +71,9 @@ static struct choice choose(const struct model *model)
     if (model->codes)
         return batch == 1 ? choice_of<uint16_t, 1, true, 1, persistent_codes>(model)
                           : choice_of<uint16_t, 8, true, 2, persistent_codes>(model);
+    if (model->precision == GPT_FP16)
+        return batch == 1 ? choice_of<fp16_t, 1, true, 1>(model)
+                          : choice_of<fp16_t, 8, true, 2>(model);
     if (model->precision == GPT_BF16)
         return batch == 1 ? choice_of<uint16_t, 1, true, 1>(model)
                           : choice_of<uint16_t, 8, true, 2>(model);
@@ -193,7 +196,9 @@ static int memory_init(struct model_persistent *persistent, const struct model *
     if (assay_cuda(cudaMemsetAsync(persistent->memory, 0, (size_t)bytes, stream), "turns of 0") < 0)
         return -1;
     unsigned blocks = gpt_blocks(outputs, PERSISTENT_WARPS);
-    if (model->precision == GPT_BF16)
+    if (model->precision == GPT_FP16)
+        persistent_fold_all<fp16_t><<<blocks, PERSISTENT_LANES, 0, stream>>>(*args, fold);
+    else if (model->precision == GPT_BF16)
         persistent_fold_all<uint16_t><<<blocks, PERSISTENT_LANES, 0, stream>>>(*args, fold);
     else
         persistent_fold_all<float><<<blocks, PERSISTENT_LANES, 0, stream>>>(*args, fold);

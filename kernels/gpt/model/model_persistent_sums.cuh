@@ -67,9 +67,10 @@ static __device__ __forceinline__ uint4 persistent_operand(float, const float4 &
     return to;
 }
 
-static __device__ __forceinline__ uint2 persistent_operand(uint16_t, const float4 &x)
+template <typename T>
+static __device__ __forceinline__ uint2 persistent_operand(T type, const float4 &x)
 {
-    return make_uint2(bf16_pair(x.x, x.y), bf16_pair(x.z, x.w));
+    return make_uint2(gpt_pack(type, x.x, x.y), gpt_pack(type, x.z, x.w));
 }
 
 /* A number into the shared memory of block `rank` of the cluster. */
@@ -108,7 +109,7 @@ template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
                                                 const uint2 &lower, const uint2 &x)
     {
         const uint32_t a[4] = {upper.x, lower.x, upper.y, lower.y};
-        mma_step(uint16_t(), c, a, x.x, x.y);
+        mma_step(T(), c, a, x.x, x.y);
     }
 
     template <int UNITS>
@@ -137,17 +138,17 @@ template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
     }
 };
 
-/* For one sequence in bf16, what a lane has of a row's unit goes into a product as it is: its first
- * two elements count as of row g and the others as of row g + 8. Lanes 16 apart wait for the same
- * words, and give the first two to columns 0 to 3, the others to 4 to 7: what is in row g of the
- * first four columns and in row g + 8 of the others adds up to the sum. Four units take turns, each
- * in columns of its own. */
-template <int GROUPS> struct persistent_sums<uint16_t, 1, GROUPS, true> {
+/* For one sequence in 16 bits, what a lane has of a row's unit goes into a product as it is: its
+ * first two elements count as of row g and the others as of row g + 8. Lanes 16 apart wait for the
+ * same words, and give the first two to columns 0 to 3, the others to 4 to 7: what is in row g of
+ * the first four columns and in row g + 8 of the others adds up to the sum. Four units take turns,
+ * each in columns of its own. */
+template <typename T, int GROUPS> struct persistent_sums<T, 1, GROUPS, true> {
     static const int APART = 4, CHAINS = GROUPS == 1 ? 4 : 2; /* a product waits for the last one */
     float sum[GROUPS][CHAINS][4] = {};
     typedef uint2 weight;
 
-    static __device__ __forceinline__ weight get(const uint16_t *from)
+    static __device__ __forceinline__ weight get(const T *from)
     {
         return *(const weight *)from;
     }
@@ -158,14 +159,14 @@ template <int GROUPS> struct persistent_sums<uint16_t, 1, GROUPS, true> {
                                         const float4 (&x)[(UNITS + 3) / 4], int lane)
     {
         if (i % 2 != 0) return;
-        const uint2 both = persistent_operand(uint16_t(), x[i / 4]);
+        const uint2 both = persistent_operand(T(), x[i / 4]);
         uint32_t own = lane < 16 ? both.x : both.y;
         uint32_t first = lane / 4 % 4 == i % 4 ? own : 0;
         uint32_t second = lane / 4 % 4 == i % 4 + 1 ? own : 0;
 #pragma unroll
         for (int r = 0; r < GROUPS; r++) {
             const uint32_t a[4] = {w[i][r].x, w[i][r].y, w[i + 1][r].x, w[i + 1][r].y};
-            mma_step(uint16_t(), sum[r][i / 2 % CHAINS], a, first, second);
+            mma_step(T(), sum[r][i / 2 % CHAINS], a, first, second);
         }
     }
 

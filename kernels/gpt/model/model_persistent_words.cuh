@@ -88,11 +88,11 @@ static __device__ __forceinline__ float4 persistent_four(const float *from)
     return *(const float4 *)from;
 }
 
-static __device__ __forceinline__ float4 persistent_four(const uint16_t *from)
+template <typename T> static __device__ __forceinline__ float4 persistent_four(const T *from)
 {
     const uint2 two = *(const uint2 *)from;
-    return make_float4(__uint_as_float(two.x << 16), __uint_as_float(two.x & 0xffff0000u),
-                       __uint_as_float(two.y << 16), __uint_as_float(two.y & 0xffff0000u));
+    const float2 low = gpt_unpack(T(), two.x), high = gpt_unpack(T(), two.y);
+    return make_float4(low.x, low.y, high.x, high.y);
 }
 
 /* The warps that multiply. */

@@ -29,19 +29,24 @@ static __global__ void __launch_bounds__(THREADS)
                         gpt_float(wpe[row % tokens * c + column]));
 }
 
-int model_embed(const struct model *model, const int32_t *ids, const void *wte, const void *wpe,
-                void *x, bool last, void *stream)
+template <typename T>
+static int enqueue_embed(const struct model *model, const int32_t *ids, const void *wte,
+                         const void *wpe, void *x, bool last, void *stream)
 {
     int64_t rows = last ? model->batch : model->rows, count = rows * model->channels;
     int c = (int)model->channels, tokens = (int)model->tokens;
     int first = last ? tokens - 1 : 0, step = last ? tokens : 1;
-    if (model->precision == GPT_BF16)
-        return dependent_launch(embed<uint16_t>, gpt_blocks(count, THREADS), THREADS, 0, stream,
-                                ids, (const uint16_t *)wte, (const uint16_t *)wpe, (uint16_t *)x,
-                                count, c, tokens, first, step);
-    return dependent_launch(embed<float>, gpt_blocks(count, THREADS), THREADS, 0, stream, ids,
-                            (const float *)wte, (const float *)wpe, (float *)x, count, c, tokens,
-                            first, step);
+    return dependent_launch(embed<T>, gpt_blocks(count, THREADS), THREADS, 0, stream, ids,
+                            (const T *)wte, (const T *)wpe, (T *)x, count, c, tokens, first, step);
+}
+
+int model_embed(const struct model *model, const int32_t *ids, const void *wte, const void *wpe,
+                void *x, bool last, void *stream)
+{
+    auto *enqueue = model->precision == GPT_BF16   ? enqueue_embed<uint16_t>
+                    : model->precision == GPT_FP16 ? enqueue_embed<fp16_t>
+                                                   : enqueue_embed<float>;
+    return enqueue(model, ids, wte, wpe, x, last, stream);
 }
 
 /* ------------------------------------------------------------- layernorm -- */
@@ -141,8 +146,10 @@ template <typename T> static int enqueue_norm(const struct model_step *step, voi
 
 int model_norm(const struct model_step *step, void *y, void *stream)
 {
-    return step->precision == GPT_BF16 ? enqueue_norm<uint16_t>(step, y, stream)
-                                       : enqueue_norm<float>(step, y, stream);
+    auto *enqueue = step->precision == GPT_BF16   ? enqueue_norm<uint16_t>
+                    : step->precision == GPT_FP16 ? enqueue_norm<fp16_t>
+                                                  : enqueue_norm<float>;
+    return enqueue(step, y, stream);
 }
 
 /* ---------------------------------------------------------------- finish -- */
@@ -178,9 +185,10 @@ static int enqueue_finish(const struct model_step *step, const void *bias, bool 
 int model_finish(const struct model_step *step, const void *bias, bool gelu, const void *residual,
                  void *out, int64_t ld, void *stream)
 {
-    return step->precision == GPT_BF16
-               ? enqueue_finish<uint16_t>(step, bias, gelu, residual, out, ld, stream)
-               : enqueue_finish<float>(step, bias, gelu, residual, out, ld, stream);
+    auto *enqueue = step->precision == GPT_BF16   ? enqueue_finish<uint16_t>
+                    : step->precision == GPT_FP16 ? enqueue_finish<fp16_t>
+                                                  : enqueue_finish<float>;
+    return enqueue(step, bias, gelu, residual, out, ld, stream);
 }
 
 /* ------------------------------------------------------------- a few rows -- */
@@ -192,14 +200,14 @@ static __device__ __forceinline__ void widen(const float *from, float out[4])
     out[0] = raw.x, out[1] = raw.y, out[2] = raw.z, out[3] = raw.w;
 }
 
-static __device__ __forceinline__ void widen(const uint16_t *from, float out[8])
+template <typename T> static __device__ __forceinline__ void widen(const T *from, float out[8])
 {
     uint4 raw = __ldg((const uint4 *)from);
     const uint32_t word[4] = {raw.x, raw.y, raw.z, raw.w};
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        out[2 * i] = __uint_as_float(word[i] << 16);
-        out[2 * i + 1] = __uint_as_float(word[i] & 0xffff0000u);
+        const float2 pair = gpt_unpack(T(), word[i]);
+        out[2 * i] = pair.x, out[2 * i + 1] = pair.y;
     }
 }
 
@@ -292,9 +300,11 @@ int model_gemv_enqueue(const struct model_step *step, void *stream)
     const int64_t most = 1024; /* blocks: a few on every multiprocessor */
     int64_t blocks = (int64_t)gpt_blocks(step->n, WARPS);
     dim3 grid((unsigned)(blocks < most ? blocks : most));
-    bool half = step->precision == GPT_BF16, one = step->m == 1;
-    void (*kernel)(struct gemv_args) = half ? (one ? gemv<uint16_t, 1> : gemv<uint16_t, 8>)
-                                            : (one ? gemv<float, 1> : gemv<float, 8>);
+    static void (*const kernels[][2])(struct gemv_args) = {{gemv<float, 8>, gemv<float, 1>},
+                                                           {gemv<float, 8>, gemv<float, 1>},
+                                                           {gemv<uint16_t, 8>, gemv<uint16_t, 1>},
+                                                           {gemv<fp16_t, 8>, gemv<fp16_t, 1>}};
+    auto *kernel = kernels[step->precision][step->m == 1];
     size_t shared = (size_t)(step->m * step->k) * sizeof(float);
     return dependent_launch(kernel, grid, THREADS, shared, stream, args);
 }

@@ -26,21 +26,24 @@ static const struct tile tiles_tf32[] = {
     tile_of<float, TILE_TENSOR, 64, 128, 2, 4>("64x128"),
 };
 
-static const struct tile tiles_bf16[] = {
-    tile_of<uint16_t, TILE_TENSOR, 16, 32, 1, 2, 1, 6, true>("16x32"),
-    tile_of<uint16_t, TILE_TENSOR, 16, 64, 1, 4>("16x64"),
-    tile_of<uint16_t, TILE_TENSOR, 32, 32, 2, 2>("32x32"),
-    tile_of<uint16_t, TILE_TENSOR, 32, 64, 2, 4>("32x64"),
-    tile_of<uint16_t, TILE_TENSOR, 64, 64, 2, 4>("64x64"),
-    tile_of<uint16_t, TILE_TENSOR, 64, 128, 2, 4>("64x128"),
+/* bf16 and fp16. */
+template <typename T>
+static const struct tile tiles_half[] = {
+    tile_of<T, TILE_TENSOR, 16, 32, 1, 2, 1, 6, true>("16x32"),
+    tile_of<T, TILE_TENSOR, 16, 64, 1, 4>("16x64"),
+    tile_of<T, TILE_TENSOR, 32, 32, 2, 2>("32x32"),
+    tile_of<T, TILE_TENSOR, 32, 64, 2, 4>("32x64"),
+    tile_of<T, TILE_TENSOR, 64, 64, 2, 4>("64x64"),
+    tile_of<T, TILE_TENSOR, 64, 128, 2, 4>("64x128"),
 };
 
 static const struct tile *tiles_of(int64_t precision, int *count)
 {
-    static const struct tile *const tiles[] = {tiles_fp32, tiles_tf32, tiles_bf16};
+    static const struct tile *const tiles[] = {tiles_fp32, tiles_tf32, tiles_half<uint16_t>,
+                                               tiles_half<fp16_t>};
+    const int halves = sizeof tiles_half<uint16_t> / sizeof *tiles_fp32;
     const int counts[] = {sizeof tiles_fp32 / sizeof *tiles_fp32,
-                          sizeof tiles_tf32 / sizeof *tiles_tf32,
-                          sizeof tiles_bf16 / sizeof *tiles_bf16};
+                          sizeof tiles_tf32 / sizeof *tiles_tf32, halves, halves};
     *count = counts[precision];
     return tiles[precision];
 }
@@ -60,7 +63,7 @@ const char *model_tile_name(int64_t precision, int tile)
 
 int model_tiles_allow(void)
 {
-    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+    for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++) {
         int count;
         const struct tile *tiles = tiles_of(precision, &count);
         for (int i = 0; i < 4 * count; i++) {
@@ -75,8 +78,8 @@ int model_tiles_allow(void)
 static size_t shared_of(const struct model_step *step, const struct tile *tile)
 {
     bool norm = step->scale != NULL;
-    return step->precision == GPT_BF16 ? tile_shared<uint16_t>(tile, norm, step->k)
-                                       : tile_shared<float>(tile, norm, step->k);
+    return gpt_bytes(step->precision) == 2 ? tile_shared<uint16_t>(tile, norm, step->k)
+                                           : tile_shared<float>(tile, norm, step->k);
 }
 
 /* Whether rows of x and w start on 16 bytes and have a multiple of 16 bytes. */

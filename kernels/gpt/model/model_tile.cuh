@@ -59,7 +59,7 @@ static __device__ __forceinline__ void tile_copy(uint32_t *to, int pitch, const 
         int row = i / wide, element = i % wide, at = word0 * width + element;
         bool valid = row0 + row < rows && at < k;
         elements[row * pitch * width + element] =
-            valid ? from[(int64_t)(row0 + row) * ld + at] : T(0);
+            valid ? from[(int64_t)(row0 + row) * ld + at] : T();
     }
 }
 
@@ -68,12 +68,8 @@ template <int WIDTH> struct tile_piece {
     float v[WIDTH];
 };
 
-static __device__ __forceinline__ void tile_get(tile_piece<1> &piece, const float *from)
-{
-    piece.v[0] = *from;
-}
-
-static __device__ __forceinline__ void tile_get(tile_piece<1> &piece, const uint16_t *from)
+template <typename T>
+static __device__ __forceinline__ void tile_get(tile_piece<1> &piece, const T *from)
 {
     piece.v[0] = gpt_float(*from);
 }
@@ -84,23 +80,20 @@ static __device__ __forceinline__ void tile_get(tile_piece<4> &piece, const floa
     piece = {raw.x, raw.y, raw.z, raw.w};
 }
 
-static __device__ __forceinline__ void tile_get(tile_piece<8> &piece, const uint16_t *from)
+template <typename T>
+static __device__ __forceinline__ void tile_get(tile_piece<8> &piece, const T *from)
 {
     uint4 raw = *(const uint4 *)from;
     const uint32_t word[4] = {raw.x, raw.y, raw.z, raw.w};
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        piece.v[2 * i] = __uint_as_float(word[i] << 16);
-        piece.v[2 * i + 1] = __uint_as_float(word[i] & 0xffff0000u);
+        const float2 pair = gpt_unpack(T(), word[i]);
+        piece.v[2 * i] = pair.x, piece.v[2 * i + 1] = pair.y;
     }
 }
 
-static __device__ __forceinline__ void tile_set(float *to, const tile_piece<1> &piece)
-{
-    *to = piece.v[0];
-}
-
-static __device__ __forceinline__ void tile_set(uint16_t *to, const tile_piece<1> &piece)
+template <typename T>
+static __device__ __forceinline__ void tile_set(T *to, const tile_piece<1> &piece)
 {
     gpt_put(to, piece.v[0]);
 }
@@ -110,10 +103,14 @@ static __device__ __forceinline__ void tile_set(float *to, const tile_piece<4> &
     *(float4 *)to = make_float4(piece.v[0], piece.v[1], piece.v[2], piece.v[3]);
 }
 
-static __device__ __forceinline__ void tile_set(uint16_t *to, const tile_piece<8> &piece)
+template <typename T>
+static __device__ __forceinline__ void tile_set(T *to, const tile_piece<8> &piece)
 {
-    *(uint4 *)to = make_uint4(bf16_pair(piece.v[0], piece.v[1]), bf16_pair(piece.v[2], piece.v[3]),
-                              bf16_pair(piece.v[4], piece.v[5]), bf16_pair(piece.v[6], piece.v[7]));
+    uint32_t word[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        word[i] = gpt_pack(T(), piece.v[2 * i], piece.v[2 * i + 1]);
+    *(uint4 *)to = make_uint4(word[0], word[1], word[2], word[3]);
 }
 
 /* Normalise `rows` rows of k in shared memory, in place, eight lanes per row. */

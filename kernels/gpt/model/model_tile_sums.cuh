@@ -1,9 +1,9 @@
 /*
  * model_tile_sums.cuh - a warp's outputs in the tiles of model_tile.cuh, WM x WN of them.
  *
- * The unit is a word of 32 bits: 8 words of k are one step of the tensor cores, for tf32 (m16n8k8)
- * and bf16 (m16n8k16) alike. On CUDA cores (fp32) a lane has outputs that are four rows and eight
- * columns apart, and takes four of k at a time.
+ * The unit is a word of 32 bits: 8 words of k are one step of the tensor cores, for tf32 (m16n8k8),
+ * bf16 and fp16 (m16n8k16) alike. On CUDA cores (fp32) a lane has outputs that are four rows and
+ * eight columns apart, and takes four of k at a time.
  *
  * In fp32 the reads of shared memory are the limit: a multiply-add for every lane takes a quarter
  * of a cycle, sixteen bytes for every lane take four. With 8 x 8 outputs per lane the arithmetic

@@ -7,7 +7,7 @@
 
 const char *model_wgmma_refused(const struct model_step *step)
 {
-    if (step->precision == GPT_FP32) return "tf32 and bf16 only";
+    if (step->precision == GPT_FP32) return "tf32, bf16 and fp16 only";
     if (step->residual) return "adds no residual";
     if (step->k % (step->precision == GPT_TF32 ? 4 : 8)) return "rows do not start on 16 bytes";
     if ((!step->scale && step->ldx != step->k) || step->ldy != step->n) return "rows are apart";

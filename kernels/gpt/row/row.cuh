@@ -4,7 +4,7 @@
  *
  * An operation is a struct OP of types and static functions:
  *
- *   element            float, or uint16_t for bf16
+ *   element            float, uint16_t for bf16, or fp16_t
  *   args               the kernel's argument: x, y, rows, columns and what else it needs
  *   part               what is known of some of a row's elements (a sum; a largest element)
  *   hint, state        what each thread reads of the row before its part, in two steps, since the
@@ -75,6 +75,12 @@ static __device__ __forceinline__ float row_get(const uint4 &piece, int i, uint1
     return __uint_as_float(i % 2 ? word[i / 2] & 0xffff0000u : word[i / 2] << 16);
 }
 
+static __device__ __forceinline__ float row_get(const uint4 &piece, int i, fp16_t)
+{
+    const uint32_t word[] = {piece.x, piece.y, piece.z, piece.w};
+    return fp16_float({(uint16_t)(word[i / 2] >> 16 * (i % 2))});
+}
+
 static __device__ __forceinline__ uint4 row_pack(const float (&v)[4], float)
 {
     return make_uint4(__float_as_uint(v[0]), __float_as_uint(v[1]), __float_as_uint(v[2]),
@@ -85,6 +91,12 @@ static __device__ __forceinline__ uint4 row_pack(const float (&v)[8], uint16_t)
 {
     return make_uint4(bf16_pair(v[0], v[1]), bf16_pair(v[2], v[3]), bf16_pair(v[4], v[5]),
                       bf16_pair(v[6], v[7]));
+}
+
+static __device__ __forceinline__ uint4 row_pack(const float (&v)[8], fp16_t)
+{
+    return make_uint4(fp16_pair(v[0], v[1]), fp16_pair(v[2], v[3]), fp16_pair(v[4], v[5]),
+                      fp16_pair(v[6], v[7]));
 }
 
 template <typename T>

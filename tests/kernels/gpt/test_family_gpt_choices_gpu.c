@@ -173,7 +173,7 @@ static void judge(const struct trial *trial, const char *choice)
         double got = (double)gpt_load(image, step->precision, i);
         if (fabs(got - trial->expected[i]) <= trial->bound[i]) continue;
         fail_msg("%s, %s, %d x %d x %d%s%s%s: y[%d] is %g, expected %g within %g", choice,
-                 gpt_precisions[step->precision], (int)step->m, (int)step->n, (int)step->k,
+                 gpt_types[step->precision], (int)step->m, (int)step->n, (int)step->k,
                  step->scale ? ", norm" : "", step->gelu ? ", gelu" : "",
                  step->residual ? ", residual" : "", (int)i, got, trial->expected[i],
                  trial->bound[i]);
@@ -241,7 +241,7 @@ static int try_all(int (*try)(const struct trial *trial))
     int tried = 0;
     FINE(model_tiles_allow());
     FINE(model_rings_allow());
-    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
+    for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
         for (int shape = 0; shape < 5; shape++)
             for (int kind = 0; kind < 4; kind++) {
                 struct trial trial;
@@ -311,8 +311,8 @@ static void judge_attention(const struct numbers *qkv, const void *image, int64_
             double got = (double)gpt_load(image, qkv->precision, line * size + i);
             if (fabs(got - expected[i]) <= bound) continue;
             fail_msg("%s, %s, head size %d: query %d of head %d is %g, expected %g within %g",
-                     choice, gpt_precisions[qkv->precision], (int)size, query, head, got,
-                     expected[i], bound);
+                     choice, gpt_types[qkv->precision], (int)size, query, head, got, expected[i],
+                     bound);
         }
     }
 }
@@ -343,7 +343,7 @@ TEST(every_division_of_a_block_makes_the_attention)
 {
     static const int64_t sizes[] = {16, 32, 64, 128};
     int tried[4] = {0};
-    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
+    for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
         for (int config = 0; config < model_attend_configs(precision); config++)
             for (int s = 0; s < 4; s++) {
                 const struct model_attend of = {.size = sizes[s], .precision = precision};
@@ -358,7 +358,7 @@ TEST(every_division_of_a_block_makes_the_attention)
 TEST(a_block_a_query_makes_the_attention_of_any_head_size)
 {
     static const int64_t sizes[] = {1, 11, 16, 64, 67, 128};
-    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
+    for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
         for (int s = 0; s < 6; s++)
             try_attention(precision, sizes[s], -1);
 }

@@ -77,7 +77,7 @@ static int refused_layer(const struct layer *layer, int64_t m, int64_t c, int64_
     }
     bench_seed = 1;
     if (getenv("MARGINS"))
-        printf("mlp %s c=%-5d %-24s %9.3g %9.3g\n", gpt_precisions[precision], (int)c,
+        printf("mlp %s c=%-5d %-24s %9.3g %9.3g\n", gpt_types[precision], (int)c,
                layer->expand.name, element, rms);
     return found;
 }
@@ -104,25 +104,27 @@ static const struct layer right_tf32[] = {
     {{"fp32", as_it_is, sum_pairwise, NULL, NULL}, BOTH(as_it_is, sum_pairwise, NULL)},
 };
 
-static const struct layer right_bf16[] = {
-    {.expand = {"h rounded", as_it_is, sum_blocks_of_16, NULL, NULL},
-     .contract = {"", as_it_is, sum_blocks_of_16, NULL, NULL},
-     .gelu = gpt_gelu,
-     .before = to_fp32,
-     .after = bf16_nearest},
-    {.expand = {"h rounded twice", as_it_is, sum_blocks_of_16, NULL, NULL},
-     .contract = {"", as_it_is, sum_blocks_of_16, NULL, NULL},
-     .gelu = gpt_gelu,
-     .before = bf16_nearest,
-     .after = bf16_nearest},
-    {{"fp32", as_it_is, sum_pairwise, NULL, NULL}, BOTH(as_it_is, sum_pairwise, NULL)},
-    /* Where rows are not aligned. */
-    {.expand = {"and the product", as_it_is, sum_blocks_of_16, bf16_nearest, NULL},
-     .contract = {"", as_it_is, sum_blocks_of_16, bf16_nearest, NULL},
-     .gelu = gpt_gelu,
-     .before = bf16_nearest,
-     .after = bf16_nearest},
-};
+/* Of numbers of 16 bits, which `nearest` rounds to; the last where rows are not aligned. */
+#define RIGHT_HALVES(nearest)                                                                      \
+    {.expand = {"h rounded", as_it_is, sum_blocks_of_16, NULL, NULL},                              \
+     .contract = {"", as_it_is, sum_blocks_of_16, NULL, NULL},                                     \
+     .gelu = gpt_gelu,                                                                             \
+     .before = to_fp32,                                                                            \
+     .after = nearest},                                                                            \
+        {.expand = {"h rounded twice", as_it_is, sum_blocks_of_16, NULL, NULL},                    \
+         .contract = {"", as_it_is, sum_blocks_of_16, NULL, NULL},                                 \
+         .gelu = gpt_gelu,                                                                         \
+         .before = nearest,                                                                        \
+         .after = nearest},                                                                        \
+        {{"fp32", as_it_is, sum_pairwise, NULL, NULL}, BOTH(as_it_is, sum_pairwise, NULL)},        \
+        {.expand = {"and the product", as_it_is, sum_blocks_of_16, nearest, NULL},                 \
+         .contract = {"", as_it_is, sum_blocks_of_16, nearest, NULL},                              \
+         .gelu = gpt_gelu,                                                                         \
+         .before = nearest,                                                                        \
+         .after = nearest},
+
+static const struct layer right_bf16[] = {RIGHT_HALVES(bf16_nearest)};
+static const struct layer right_fp16[] = {RIGHT_HALVES(fp16_nearest)};
 
 static void check_right(const struct layer *layers, size_t count, int64_t precision)
 {
@@ -146,6 +148,7 @@ TEST(right_arithmetics_pass)
     check_right(right_fp32, sizeof right_fp32 / sizeof *right_fp32, GPT_FP32);
     check_right(right_tf32, sizeof right_tf32 / sizeof *right_tf32, GPT_TF32);
     check_right(right_bf16, sizeof right_bf16 / sizeof *right_bf16, GPT_BF16);
+    check_right(right_fp16, sizeof right_fp16 / sizeof *right_fp16, GPT_FP16);
 }
 
 static const struct {
@@ -188,6 +191,22 @@ static const struct {
       .gelu = gpt_gelu,
       .before = to_fp32,
       .after = bf16_nearest}},
+    {GPT_FP16,
+     {.expand = {"unit left out", as_it_is, sum_blocks_of_16, NULL, NULL},
+      .contract = {"", as_it_is, sum_blocks_of_16, NULL, NULL},
+      .gelu = gpt_gelu,
+      .before = to_fp32,
+      .after = fp16_nearest,
+      .left_out = 1}},
+    {GPT_FP16,
+     {.expand = {"cut off", as_it_is, sum_blocks_of_16, NULL, NULL},
+      .contract = {"", as_it_is, sum_blocks_of_16, NULL, fp16_cut},
+      .gelu = gpt_gelu,
+      .before = to_fp32,
+      .after = fp16_nearest}},
+    {GPT_FP16,
+     {{"bf16", bf16_nearest, sum_blocks_of_16, NULL, NULL},
+      BOTH(bf16_nearest, sum_blocks_of_16, NULL)}},
 };
 
 TEST(a_wrong_layer_is_refused_at_every_width)
@@ -198,7 +217,7 @@ TEST(a_wrong_layer_is_refused_at_every_width)
             int found = refused_layer(&wrongs[i].layer, 6144 / c, c, wrongs[i].precision, seeds);
             if (found < seeds)
                 fail_msg("%s %s, c = %d: refused with %d of %d seeds only",
-                         gpt_precisions[wrongs[i].precision], wrongs[i].layer.expand.name, (int)c,
-                         found, seeds);
+                         gpt_types[wrongs[i].precision], wrongs[i].layer.expand.name, (int)c, found,
+                         seeds);
         }
 }

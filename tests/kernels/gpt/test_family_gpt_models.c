@@ -7,11 +7,11 @@
 #include "kernels/gpt/model/model_codes.h"
 #include "kernels/gpt/model/model_host.h"
 
-/* OpenBLAS has no bf16. */
+/* OpenBLAS has nothing of 16 bits. */
 static const char *host_names(int64_t precision)
 {
 #if ASSAY_HAVE_OPENBLAS
-    if (precision != GPT_BF16) return "host_scalar host_omp openblas";
+    if (gpt_bytes(precision) == 4) return "host_scalar host_omp openblas";
 #endif
     return "host_scalar host_omp";
 }
@@ -23,7 +23,7 @@ TEST(every_forward_is_right_at_odd_shapes)
                                  {3, 21, 2, 5, 2, 0},  {2, 16, 3, 33, 3, 0},
                                  {4, 52, 1, 3, 1, 11}, {3, 48, 2, 17, 4, 101}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+        for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++) {
             const int64_t *shape = shapes[i];
             bench_all(SHAPE("gpt_forward", shape[0], shape[1], shape[2], shape[3], precision,
                             shape[4], shape[5]),
@@ -33,7 +33,7 @@ TEST(every_forward_is_right_at_odd_shapes)
 
 TEST(a_block_is_a_forward_of_one_layer)
 {
-    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+    for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++) {
         bench_all(SHAPE("gpt_block", 3, 21, 2, 5, precision), host_names(precision));
     }
 }
@@ -41,7 +41,7 @@ TEST(a_block_is_a_forward_of_one_layer)
 TEST(decode_is_right_with_and_without_a_vocabulary)
 {
     for (int64_t vocabulary = 0; vocabulary <= 13; vocabulary += 13)
-        for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+        for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++) {
             bench_all(SHAPE("gpt_decode", 2, 16, 3, 6, precision, 2, vocabulary),
                       host_names(precision));
         }
@@ -155,7 +155,7 @@ static void spoil_to_tf32(struct bench *bench)
 TEST(what_is_left_out_is_found_at_every_precision)
 {
     const int64_t elements = 2 * 16 * 64;
-    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++) {
+    for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++) {
         assert_int_equal(wrong_with(precision, spoil_nothing), 0);
         assert_true(wrong_with(precision, spoil_bias) > elements / 4);
         assert_true(wrong_with(precision, spoil_fc2) > elements / 4);

@@ -70,8 +70,11 @@ static void acted_release(struct acted *acted)
 
 static float stored(const struct acted *acted, const struct way *way, float value)
 {
-    bool half = acted->model.precision == GPT_BF16 && way->stores;
-    return half ? gpt_widen(gpt_narrow(value)) : value;
+    int64_t precision = acted->model.precision;
+    uint16_t half;
+    if (gpt_bytes(precision) != 2 || !way->stores) return value;
+    gpt_store(&half, precision, 0, value);
+    return gpt_load(&half, precision, 0);
 }
 
 static void normalise(const struct acted *acted, const struct way *way, int64_t norm, int64_t bias)
@@ -236,7 +239,13 @@ static const struct way bf16_ways[] = {
     {.name = "bf16, fused", .right = true},
     {NULL},
 };
-static const struct way *const ways[] = {fp32_ways, tf32_ways, bf16_ways};
+static const struct way fp16_ways[] = {
+    {.name = "fp16, stored by every layer", .right = true, .stores = true, .truncates = true},
+    {.name = "fp16, fused", .right = true},
+    {.name = "fp16: products in bf16", .products = NEAREST_BF16, .attention = NEAREST_BF16},
+    {NULL},
+};
+static const struct way *const ways[] = {fp32_ways, tf32_ways, bf16_ways, fp16_ways};
 
 static const struct way mistakes[] = {
     {.name = "epsilon 1e-6", .epsilon = 1e-6f},
@@ -279,7 +288,7 @@ static void judge(struct bench *bench, const struct acted *acted, const struct w
 
 static void judge_all(struct assay_shape shape)
 {
-    static const char *const prefix[] = {"fp32", "tf32", "bf16"};
+    static const char *const prefix[] = {"fp32", "tf32", "bf16", "fp16"};
     int64_t precision = shape.value[MODEL_PRECISION];
     struct bench bench;
     struct acted acted;
@@ -297,7 +306,7 @@ static void judge_all(struct assay_shape shape)
 
 TEST(every_mistake_in_a_forward_is_refused)
 {
-    for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
+    for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
         for (bench_seed = 1; bench_seed <= SEEDS; bench_seed++)
             judge_all(SHAPE("gpt_forward", 2, 32, 2, 24, precision, 3, 0));
     bench_seed = 1;
@@ -324,7 +333,7 @@ int main(int argc, char **argv)
 {
     /* MARGINS=1 test heads channels batch tokens layers vocabulary [decode]: by hand, any shape. */
     if (argc > 6) {
-        for (int64_t precision = GPT_FP32; precision <= GPT_BF16; precision++)
+        for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
             judge_all(SHAPE(argc > 7 ? "gpt_decode" : "gpt_forward", atoi(argv[1]), atoi(argv[2]),
                             atoi(argv[3]), atoi(argv[4]), precision, atoi(argv[5]), atoi(argv[6])));
         return 0;
