@@ -1,6 +1,6 @@
 /*
  * model_clusters.cu - `clusters`: all layers of a model by one launch, a cluster of blocks per
- * sequence, whose tokens they divide. bf16, up to 256 channels, without a vocabulary.
+ * sequence, whose tokens they divide. bf16 and fp16, up to 256 channels, without a vocabulary.
  *
  * A small model is launches and waiting: five kernels a layer take 3 us each, whatever they do.
  * Here a block keeps its 8 tokens (or 16) in shared memory from the first layer to the last, so all
@@ -29,7 +29,7 @@
 #include "model_clusters.cuh"
 #include "model_clusters.h"
 
-template <int NT>
+template <typename T, int NT>
 static __global__ void __launch_bounds__(CLUSTERS_THREADS, 1)
     clusters(const __grid_constant__ struct clusters_args args)
 {
@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(CLUSTERS_THREADS, 1)
     } else if (warp > CLUSTERS_WARPS) {
         if (lane == 0) ring.give_back_all();
     } else {
-        struct clusters_block<NT> block = {
+        struct clusters_block<T, NT> block = {
             args, ring, (float *)(memory + args.places.stream), (uint16_t *)narrow,
                 (uint16_t *)(memory + args.places.wide), (int)blockIdx.x / args.cluster,
                 8 * NT *rank, warp, lane,
@@ -166,7 +166,7 @@ static void args_init(struct clusters_args *args, const struct model *model, int
 static const char *supports(const struct assay_shape *shape)
 {
     const struct model model = model_of(shape);
-    if (model.precision != GPT_BF16) return gpt_only(GPT_BF16, model.precision);
+    if (gpt_bytes(model.precision) != 2) return "bf16 and fp16 only";
     if (model.vocabulary > 0) return "the layers alone, without a vocabulary";
     if (model.size % 16 != 0) return "needs heads of whole 16 elements";
     if (model.channels > MOST_CHANNELS) return "needs at most 256 channels";
@@ -188,7 +188,7 @@ template <int NT> static int prepare(struct model_clusters *made, const struct m
     made->args = {};
     args_init(&made->args, model, NT);
     const struct clusters_args *args = &made->args;
-    made->kernel = clusters<NT>;
+    made->kernel = model->precision == GPT_FP16 ? clusters<fp16_t, NT> : clusters<uint16_t, NT>;
     made->blocks = (unsigned)(model->batch * args->cluster);
     made->shared_bytes = args->places.barriers + (int)clusters_ring::BARRIER_BYTES + CLUSTERS_ALIGN;
     const void *kernel = (const void *)made->kernel;

@@ -3,14 +3,15 @@
  * sequence, through all layers.
  *
  * They stay in the block's shared memory: the residual stream in fp32; what a norm or the attention
- * makes of it, `narrow`; and what fc makes, `wide`, where q is before, both in bf16 as operands of
- * tensor cores. A product's outputs are the 16 rows of a tile, a warp's, and tokens its 8 columns.
+ * makes of it, `narrow`; and what fc makes, `wide`, where q is before, both as operands of tensor
+ * cores. A product's outputs are the 16 rows of a tile, a warp's, and tokens its 8 columns.
  */
 #pragma once
 
 #include "model_clusters_attend.cuh"
 
-template <int NT> struct clusters_block {
+/* T: uint16_t (bf16) or fp16_t; in memory both are their bits. */
+template <typename T, int NT> struct clusters_block {
     const struct clusters_args &args;
     const struct clusters_ring ring;
     float *stream;
@@ -50,7 +51,7 @@ template <int NT> struct clusters_block {
 
     static __device__ __forceinline__ float2 pair_of(uint32_t word)
     {
-        return make_float2(bf16_float((uint16_t)word), bf16_float((uint16_t)(word >> 16)));
+        return gpt_unpack(T(), word);
     }
 
     /* Tokens behind the last of the sequence are zeros. */
@@ -72,7 +73,7 @@ template <int NT> struct clusters_block {
             each_pair(n, [&](int row, int channel, int) {
                 const float2 v = *stream_at(row, channel);
                 if (first + row < args.tokens)
-                    *(uint32_t *)(args.y + element(row, channel)) = bf16_pair(v.x, v.y);
+                    *(uint32_t *)(args.y + element(row, channel)) = gpt_pack(T(), v.x, v.y);
             });
     }
 
@@ -104,7 +105,7 @@ template <int NT> struct clusters_block {
             each_pair(n, [&](int row, int channel, int i) {
                 const float2 w = pair_of(by[i]), b = pair_of(plus[i]);
                 *(uint32_t *)(narrow + row * args.narrow_row + channel) =
-                    bf16_pair(v[i].x * r * w.x + b.x, v[i].y * r * w.y + b.y);
+                    gpt_pack(T(), v[i].x * r * w.x + b.x, v[i].y * r * w.y + b.y);
             });
         }
         meet();
@@ -164,15 +165,13 @@ template <int NT> struct clusters_block {
                 for (int half = 0; half < CLUSTERS_HALVES; half++)
 #pragma unroll
                     for (int n = 0; n < NT; n++)
-                        mma_step(uint16_t(), sum[half][n], a[half][step], b[step][n][0],
-                                 b[step][n][1]);
+                        mma_step(T(), sum[half][n], a[half][step], b[step][n][0], b[step][n][1]);
         } else if (tiles == 1) {
 #pragma unroll
             for (int step = 0; step < 4; step++)
 #pragma unroll
                 for (int n = 0; n < NT; n++)
-                    mma_step(uint16_t(), sum[step % 2][n], a[0][step], b[step][n][0],
-                             b[step][n][1]);
+                    mma_step(T(), sum[step % 2][n], a[0][step], b[step][n][0], b[step][n][1]);
         }
         __syncwarp();
         if (lane == 0) {
@@ -196,7 +195,7 @@ template <int NT> struct clusters_block {
 #pragma unroll
                 for (int i = 0; i < 4; i++)
                     wide[(row + i % 2) * args.wide_row + output + own + i / 2 * 8] =
-                        bf16_of(gpt_gelu_fast(v[n][i]));
+                        clusters_bits(T(), gpt_gelu_fast(v[n][i]));
             } else if constexpr (PRODUCT != MODEL_P_QKV) {
 #pragma unroll
                 for (int i = 0; i < 4; i++)
@@ -208,12 +207,12 @@ template <int NT> struct clusters_block {
                     uint32_t *query = (uint32_t *)wide + row * args.query_row + channel / 2;
                     uint32_t *key = (uint32_t *)(args.keys + block) + token % 16 * 8;
                     uint32_t *to = (part == 0 ? query : key) + own;
-                    to[0] = bf16_pair(v[n][0], v[n][2]);
-                    to[part == 0 ? args.query_row : 8] = bf16_pair(v[n][1], v[n][3]);
+                    to[0] = gpt_pack(T(), v[n][0], v[n][2]);
+                    to[part == 0 ? args.query_row : 8] = gpt_pack(T(), v[n][1], v[n][3]);
                 } else { /* v: two tokens in a word */
                     uint32_t *to = (uint32_t *)(args.values + block) + own * 8 + token % 16 / 2;
-                    to[0] = bf16_pair(v[n][0], v[n][1]);
-                    to[8 * 8] = bf16_pair(v[n][2], v[n][3]);
+                    to[0] = gpt_pack(T(), v[n][0], v[n][1]);
+                    to[8 * 8] = gpt_pack(T(), v[n][2], v[n][3]);
                 }
             }
         }
@@ -252,7 +251,7 @@ template <int NT> struct clusters_block {
 #pragma unroll
                     for (int i = 0; i < 4; i++)
                         sum[half][n][i] +=
-                            bf16_float(plus[half][i / 2]) + (tiles == 1 ? sum[1][n][i] : 0.0f);
+                            pair_of(plus[half][i / 2]).x + (tiles == 1 ? sum[1][n][i] : 0.0f);
                 store<PRODUCT>(layer, output + half * matrix.outputs, sum[half]);
             }
         }
@@ -282,7 +281,7 @@ template <int NT> struct clusters_block {
         for (int item = warp; item < args.heads * parts; item += CLUSTERS_WARPS) {
             const int channel = item / parts * args.size;
             const int64_t block = clusters_block_at(args, layer, sequence, channel, 0);
-            const struct clusters_head<NT> head = {
+            const struct clusters_head<T, NT> head = {
                 args, (const uint32_t *)wide + channel / 2, args.keys + block, args.values + block,
                     first, lane
             };

@@ -47,6 +47,16 @@ static __device__ __forceinline__ void clusters_wait_acquire(uint32_t barrier, u
                      : "memory");
 }
 
+static __device__ __forceinline__ uint16_t clusters_bits(uint16_t, float value)
+{
+    return bf16_of(value);
+}
+
+static __device__ __forceinline__ uint16_t clusters_bits(fp16_t, float value)
+{
+    return fp16_of(value).bits;
+}
+
 /* Four numbers, from L2: other blocks wrote them during this launch. */
 static __device__ __forceinline__ uint2 clusters_get(const uint16_t *from)
 {
@@ -63,7 +73,7 @@ static __device__ __forceinline__ int64_t clusters_block_at(const struct cluster
 }
 
 /* One head. A lane has the queries lane / 4 and, with NT = 2, lane / 4 + 8 of the block. */
-template <int NT> struct clusters_head {
+template <typename T, int NT> struct clusters_head {
     /* Steps of a head whose keys are under way at once, and whether values are before it is their
      * turn: what there are registers for. */
     enum { TOGETHER = NT == 1 ? 2 : 1, EARLY = NT == 1 };
@@ -118,7 +128,7 @@ template <int NT> struct clusters_head {
         for (int g = 0; g < CLUSTERS_GROUPS; g++)
 #pragma unroll
             for (int e = 0; e < 2; e++)
-                mma_step(uint16_t(), score[g][e], a, key[g][e].x, key[g][e].y);
+                mma_step(T(), score[g][e], a, key[g][e].x, key[g][e].y);
     }
 
     __device__ __forceinline__ void scores(float (&score)[CLUSTERS_GROUPS][2][4]) const
@@ -173,14 +183,14 @@ template <int NT> struct clusters_head {
         for (int g = 0; g < CLUSTERS_GROUPS; g++)
 #pragma unroll
             for (int e = 0; e < 2; e++)
-                mma_step(uint16_t(), sum[e], weight[g], value[g][e].x, value[g][e].y);
+                mma_step(T(), sum[e], weight[g], value[g][e].x, value[g][e].y);
 #pragma unroll
         for (int n = 0; n < NT; n++)
 #pragma unroll
             for (int e = 0; e < 2; e++)
                 *(uint32_t *)(out + (lane / 4 + 8 * n) * args.narrow_row + channel + 8 * e +
                               lane % 4 * 2) =
-                    bf16_pair(sum[e][2 * n] * by[n], sum[e][2 * n + 1] * by[n]);
+                    gpt_pack(T(), sum[e][2 * n] * by[n], sum[e][2 * n + 1] * by[n]);
     }
 
     /* Every `parts`-th 16 channels from `part` on. */
@@ -198,7 +208,8 @@ template <int NT> struct clusters_head {
             for (int g = 0; g < CLUSTERS_GROUPS; g++)
 #pragma unroll
                 for (int e = 0; e < 2; e++)
-                    weight[g][2 * e + n] = bf16_pair(score[g][e][2 * n], score[g][e][2 * n + 1]);
+                    weight[g][2 * e + n] =
+                        gpt_pack(T(), score[g][e][2 * n], score[g][e][2 * n + 1]);
         }
         for (int channel = 16 * part; channel < args.size; channel += 16 * parts) {
             operands next;
