@@ -4,9 +4,8 @@
  *
  * Candidates: for any shape the products on the CUDA cores (few rows; every tile in fp32), tf32_32,
  * and for up to 1024 rows every division of linear_skinny.h; for k whose rows are aligned to 16
- * bytes those of linear_128.cu and, on Hopper, of linear_swapped.h (not in fp16) those that are
- * expected to be the fastest and every kernel of linear_wgmma.cuh, in whole tiles and with tiles
- * divided along k.
+ * bytes those of linear_128.cu and, on Hopper, of linear_swapped.h those that are expected to be
+ * the fastest and every kernel of linear_wgmma.cuh, in whole tiles and with tiles divided along k.
  * Where k is not aligned, all of these but linear_swapped.h take copies of x and w with padded
  * rows, which each launch makes.
  *
@@ -233,7 +232,7 @@ static int add_tiles(struct best *best, struct assay_call *call)
     if (best->precision == GPT_FP32) return add_fp32(best, call);
     add_skinny(best);
     if (!assay_card()->arch_specific) return 0;
-    if (aligned(best) && best->precision != GPT_FP16 && add_swapped(best) < 0) return -1;
+    if (aligned(best) && add_swapped(best) < 0) return -1;
     return add_wgmma(best, call);
 }
 

@@ -61,7 +61,9 @@ static constexpr struct swapped_tile swapped_tiles[LINEAR_SWAPPED_TILES] = {
 
 static const struct swapped_tile *tile_of(int tile, enum gpt_precision precision)
 {
-    return precision == GPT_BF16 ? &swapped_tiles<uint16_t>[tile] : &swapped_tiles<float>[tile];
+    return precision == GPT_BF16   ? &swapped_tiles<uint16_t>[tile]
+           : precision == GPT_FP16 ? &swapped_tiles<fp16_t>[tile]
+                                   : &swapped_tiles<float>[tile];
 }
 
 /* How outputs get to y. */
@@ -280,7 +282,7 @@ static void teardown(struct assay_call *call)
 static const char *supports(const struct assay_shape *shape)
 {
     const int64_t precision = shape->value[LINEAR_PRECISION];
-    if (precision != GPT_TF32 && precision != GPT_BF16) return "tf32 and bf16 only";
+    if (precision == GPT_FP32) return "tf32, bf16 and fp16 only";
     if (shape->value[LINEAR_WEIGHT] != LINEAR_DIRECT) return "w as it lies only";
     return linear_unaligned(shape);
 }

@@ -42,7 +42,7 @@ struct linear_swapped_how {
     int parts;  /* 1, 2, 4 or 8 */
 };
 
-/* In setup, for tf32 or bf16, k aligned to 16 bytes. 0; or -1, also if k is too short for the
+/* In setup, for all but fp32, k aligned to 16 bytes. 0; or -1, also if k is too short for the
  * parts, n too large, or the tile's outputs leave it no choice of rows. */
 int linear_swapped_make(struct linear_swapped *product, const struct linear_swapped_how *how,
                         const struct linear_operands *operands, enum gpt_precision precision);

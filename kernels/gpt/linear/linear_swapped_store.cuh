@@ -26,29 +26,29 @@ struct swapped_pair {
 
 /* Of a lane's two sums of neighbouring rows of y and its neighbour's of the next column, those of
  * one row: the lanes of even columns take the first. */
-static __device__ __forceinline__ swapped_pair swapped_turn(uint16_t, float first, float second,
+template <typename T>
+static __device__ __forceinline__ swapped_pair swapped_turn(T type, float first, float second,
                                                             int row, int lane)
 {
-    const uint32_t own = bf16_pair(first, second), odd = (uint32_t)lane / 4 % 2;
+    const uint32_t own = gpt_pack(type, first, second), odd = (uint32_t)lane / 4 % 2;
     const uint32_t other = __shfl_xor_sync(0xffffffffu, own, 4);
     return {odd ? __byte_perm(other, own, 0x7632) : __byte_perm(own, other, 0x5410),
             row + (int)odd};
 }
 
 /* Outputs of a few rows, from registers to y. */
-template <typename CONFIG>
-static __device__ __forceinline__ void swapped_store(uint16_t, const struct linear_operands &of,
+template <typename CONFIG, typename T>
+static __device__ __forceinline__ void swapped_store(T type, const struct linear_operands &of,
                                                      const float (&sum)[CONFIG::X_ROWS / 2],
                                                      const swapped_work &work, int column, int lane)
 {
 #pragma unroll
     for (int i = 0; i < CONFIG::X_ROWS / 2; i += 2) {
         const swapped_pair pair =
-            swapped_turn(uint16_t(), sum[i], sum[i + 1], i / 4 * 8 + mma_column(lane, 0), lane);
+            swapped_turn(type, sum[i], sum[i + 1], i / 4 * 8 + mma_column(lane, 0), lane);
         const int at = column + lane / 4 / 2 * 2 + i % 4 * 4;
         if (pair.row < work.rows && at < work.until)
-            *(uint32_t *)((uint16_t *)of.y + (int64_t)(work.row + pair.row) * of.n + at) =
-                pair.word;
+            *(uint32_t *)((T *)of.y + (int64_t)(work.row + pair.row) * of.n + at) = pair.word;
     }
 }
 
@@ -73,15 +73,15 @@ static __device__ __forceinline__ unsigned char *swapped_place(unsigned char *pa
 }
 
 /* Outputs of a warp, `column` the first of its warpgroup's 64, to the warpgroup's panels. */
-template <typename CONFIG>
-static __device__ __forceinline__ void swapped_put(uint16_t, unsigned char *panels,
+template <typename CONFIG, typename T>
+static __device__ __forceinline__ void swapped_put(T type, unsigned char *panels,
                                                    const float (&sum)[CONFIG::X_ROWS / 2],
                                                    int column, int lane)
 {
 #pragma unroll
     for (int i = 0; i < CONFIG::X_ROWS / 2; i += 2) {
         const swapped_pair pair =
-            swapped_turn(uint16_t(), sum[i], sum[i + 1], i / 4 * 8 + mma_column(lane, 0), lane);
+            swapped_turn(type, sum[i], sum[i + 1], i / 4 * 8 + mma_column(lane, 0), lane);
         *(uint32_t *)swapped_place(panels, pair.row, 2 * (column + lane / 4 / 2 * 2 + i % 4 * 4)) =
             pair.word;
     }
