@@ -2,7 +2,7 @@
  * cross_entropy.c - operation cross_entropy: loss = log(sum exp(x)) - x[target] of each row, and
  * the gradient of the mean loss, dx = (softmax(x) - [column is target]) / rows.
  *
- * Bytes per element: one read, and with the gradient one written, 4 in fp32 and 2 in bf16; 4 for
+ * Bytes per element: one read, and with the gradient one written, 4 in fp32, else 2; 4 for
  * each target and each loss. Operations per element: 3, and with the gradient 6.
  *
  * How far may a right answer be off? With m the largest element and S the sum of exp(x - m),

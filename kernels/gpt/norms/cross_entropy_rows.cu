@@ -85,8 +85,9 @@ static void job_of(const struct assay_call *call, struct row_job *out)
 
 static void job(const struct assay_call *call, struct row_job *out)
 {
-    static row_job_of *const jobs[2][2] = {{job_of<float, true>, job_of<float, false>},
-                                           {job_of<uint16_t, true>, job_of<uint16_t, false>}};
+    static row_job_of *const jobs[][2] = {{job_of<float, true>, job_of<float, false>},
+                                          {job_of<uint16_t, true>, job_of<uint16_t, false>},
+                                          {job_of<fp16_t, true>, job_of<fp16_t, false>}};
     const int64_t *value = call->shape->value;
     jobs[value[CROSS_TYPE]][value[CROSS_GRADIENT]](call, out);
 }

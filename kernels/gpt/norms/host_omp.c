@@ -27,6 +27,13 @@ WIDEST static void narrow(uint16_t *restrict to, const float *restrict from, int
         to[i] = gpt_narrow(from[i]);
 }
 
+/* fp16. */
+WIDEST static void widen_half(float *restrict to, const uint16_t *restrict from, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = half_widen(from[i]);
+}
+
 WIDEST static float largest(const float *x, int64_t n)
 {
     float most = -INFINITY;
@@ -76,7 +83,7 @@ static const float *row_floats(const void *x, int64_t type, int64_t row, int64_t
                                float *room)
 {
     if (type == NORMS_FP32) return (const float *)x + row * columns;
-    widen(room, (const uint16_t *)x + row * columns, columns);
+    (type == NORMS_BF16 ? widen : widen_half)(room, (const uint16_t *)x + row * columns, columns);
     return room;
 }
 
@@ -84,8 +91,11 @@ static void row_write(void *y, int64_t type, int64_t row, int64_t columns, const
 {
     if (type == NORMS_FP32)
         memcpy((float *)y + row * columns, from, (size_t)columns * sizeof(float));
-    else
+    else if (type == NORMS_BF16)
         narrow((uint16_t *)y + row * columns, from, columns);
+    else
+        for (int64_t i = 0; i < columns; i++)
+            gpt_store(y, GPT_FP16, row * columns + i, from[i]);
 }
 
 /* --------------------------------------------------------------- launches -- */
@@ -139,9 +149,9 @@ static void rmsnorm_row(struct assay_call *call, int64_t row, float *room)
         return;
     }
     multiply(y, x, scale, columns);
-    widen(room, call->buffer[RMSNORM_WEIGHT], columns);
+    const float *weight = row_floats(call->buffer[RMSNORM_WEIGHT], type, 0, columns, room);
     for (int64_t i = 0; i < columns; i++)
-        y[i] *= room[i];
+        y[i] *= weight[i];
     row_write(call->buffer[RMSNORM_Y], type, row, columns, y);
 }
 

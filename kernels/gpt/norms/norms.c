@@ -23,13 +23,14 @@
 
 enum { JOINS = 20, JOIN_UNITS = 6, QUIET_ROWS = 8, MASKED_COLUMNS = 64 };
 
-const char *const norms_types[] = {"fp32", "bf16", NULL};
+const char *const norms_types[] = {"fp32", "bf16", "fp16", NULL};
 const char *const norms_datas[] = {"plain", "shifted", NULL};
 
 double norms_bound(int64_t type, double value, double error)
 {
     error += 4 * (double)FLT_MIN;
-    return type == NORMS_BF16 ? product_rounded(ASSAY_BF16, value, error) : error;
+    return type == NORMS_FP32 ? error
+                              : product_rounded(gpt_type(norms_precision(type)), value, error);
 }
 
 /* exp(x - most), and how far it may be off, relatively. */

@@ -6,13 +6,13 @@
  *   cross_entropy  loss = log(sum exp(x)) - x[target] of each row, and the gradient of its mean
  *   rope           pairs of channels turned by an angle of their position
  *
- * The dim `type` is that of the arrays in memory, fp32 or bf16; sums are in fp32 for both.
+ * The dim `type` is that of the arrays in memory, fp32, bf16 or fp16; sums are in fp32 for all.
  */
 #pragma once
 
 #include "kernels/gpt/gpt.h"
 
-enum norms_type { NORMS_FP32, NORMS_BF16 };
+enum norms_type { NORMS_FP32, NORMS_BF16, NORMS_FP16 };
 enum norms_data { NORMS_PLAIN, NORMS_SHIFTED };
 
 enum softmax_dim { SOFTMAX_ROWS, SOFTMAX_COLUMNS, SOFTMAX_TYPE, SOFTMAX_DATA };
@@ -35,7 +35,8 @@ enum rope_buffer { ROPE_X, ROPE_COS, ROPE_SIN, ROPE_Y };
 
 static inline enum gpt_precision norms_precision(int64_t type)
 {
-    return type == NORMS_BF16 ? GPT_BF16 : GPT_FP32;
+    static const enum gpt_precision precisions[] = {GPT_FP32, GPT_BF16, GPT_FP16};
+    return precisions[type];
 }
 
 #ifdef __cplusplus

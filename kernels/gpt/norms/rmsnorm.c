@@ -2,7 +2,7 @@
  * rmsnorm.c - operation rmsnorm: y = x / sqrt(mean(x^2) + 1e-5) w (Zhang and Sennrich, "Root mean
  * square layer normalization", NeurIPS 2019).
  *
- * Bytes per element: one read and one written, 4 in fp32 and 2 in bf16; w once. Operations per
+ * Bytes per element: one read and one written, 4 in fp32, else 2; w once. Operations per
  * element: 4. Limited by memory.
  *
  * The first rows (an eighth, eight at most) have a mean square near epsilon, so that another
@@ -10,7 +10,7 @@
  *
  * How far may a right answer be off? All terms of the sum are positive, so with C columns and u =
  * 2^-24 it is off by (4 sqrt(C) + 3) u, relatively (layernorm.c has the source), its root by half
- * of that and 4 u for rsqrtf, and the two products by 2 u. In bf16, y is rounded once.
+ * of that and 4 u for rsqrtf, and the two products by 2 u. In bf16 and fp16, y is rounded once.
  */
 #include "norms.h"
 

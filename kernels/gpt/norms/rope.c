@@ -9,7 +9,7 @@
  *
  * x and y are [batch, tokens, heads, size]; cos and sin [tokens, size / 2] in fp32, computed once.
  *
- * Bytes per element: one read and one written, 4 in fp32 and 2 in bf16; 8 per token and pair for
+ * Bytes per element: one read and one written, 4 in fp32, else 2; 8 per token and pair for
  * cos and sin. Operations per element: 3.
  *
  * A right answer is off by u, 2^-24, of each of two products and of their sum, so by 2 u of the

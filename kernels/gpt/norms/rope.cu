@@ -105,13 +105,15 @@ static int launch_of(const struct assay_call *call)
 static int launch_heads(const struct assay_call *call, int log_heads)
 {
     typedef int launcher(const struct assay_call *call);
-    static launcher *const launchers[2][2][KERNELS] = {
+    static launcher *const launchers[][2][KERNELS] = {
         {{launch_of<float, false, 1>, launch_of<float, false, 2>, launch_of<float, false, 4>},
          {launch_of<float, true, 1>, launch_of<float, true, 2>, launch_of<float, true, 4>}},
         {{launch_of<uint16_t, false, 1>, launch_of<uint16_t, false, 2>,
           launch_of<uint16_t, false, 4>},
          {launch_of<uint16_t, true, 1>, launch_of<uint16_t, true, 2>,
-          launch_of<uint16_t, true, 4>}}};
+          launch_of<uint16_t, true, 4>}},
+        {{launch_of<fp16_t, false, 1>, launch_of<fp16_t, false, 2>, launch_of<fp16_t, false, 4>},
+         {launch_of<fp16_t, true, 1>, launch_of<fp16_t, true, 2>, launch_of<fp16_t, true, 4>}}};
     const int64_t *value = call->shape->value;
     return launchers[value[ROPE_TYPE]][value[ROPE_PAIRS]][log_heads](call);
 }
@@ -119,7 +121,7 @@ static int launch_heads(const struct assay_call *call, int log_heads)
 static const char *supports(const struct assay_shape *shape)
 {
     const int64_t *value = shape->value;
-    int64_t width = value[ROPE_TYPE] == NORMS_BF16 ? 8 : 4;
+    int64_t width = value[ROPE_TYPE] == NORMS_FP32 ? 4 : 8;
     if (value[ROPE_PAIRS] == ROPE_HALVES) width *= 2;
     return value[ROPE_SIZE] % width ? "channels of a head are no whole pieces of 16 bytes" : NULL;
 }
@@ -233,8 +235,9 @@ template <typename T> static int scalar_launch_of(const struct assay_call *call)
 
 static int scalar_launch(struct assay_call *call)
 {
-    return call->shape->value[ROPE_TYPE] == NORMS_BF16 ? scalar_launch_of<uint16_t>(call)
-                                                       : scalar_launch_of<float>(call);
+    static int (*const launchers[])(const struct assay_call *) = {
+        scalar_launch_of<float>, scalar_launch_of<uint16_t>, scalar_launch_of<fp16_t>};
+    return launchers[call->shape->value[ROPE_TYPE]](call);
 }
 
 static const struct assay_variant scalar = {

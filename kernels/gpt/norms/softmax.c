@@ -2,7 +2,7 @@
  * softmax.c - operation row_softmax: y = exp(x - m) / sum exp(x - m), m the largest element of the
  * row.
  *
- * Bytes per element: one read and one written, 4 in fp32 and 2 in bf16. Operations per element: 5,
+ * Bytes per element: one read and one written, 4 in fp32, else 2. Operations per element: 5,
  * one an exponential. Limited by memory.
  *
  * data=shifted has mean 1000: a variant that does not take the largest element off overflows. In

@@ -50,10 +50,8 @@ template <typename T> static inline void job_of(const struct assay_call *call, s
 
 static inline void job(const struct assay_call *call, struct row_job *out)
 {
-    if (call->shape->value[SOFTMAX_TYPE] == NORMS_BF16)
-        job_of<uint16_t>(call, out);
-    else
-        job_of<float>(call, out);
+    static row_job_of *const jobs[] = {job_of<float>, job_of<uint16_t>, job_of<fp16_t>};
+    jobs[call->shape->value[SOFTMAX_TYPE]](call, out);
 }
 
 static constexpr struct assay_variant naive =

@@ -15,7 +15,7 @@ static const int64_t lengths[][2] = {{1, 1},   {3, 1},    {7, 3},    {5, 9},
 TEST(every_variant_is_right_on_rows_of_any_length)
 {
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-        for (int64_t type = 0; type < 2; type++)
+        for (int64_t type = NORMS_FP32; type <= NORMS_FP16; type++)
             for (int64_t choice = 0; choice < 2; choice++) {
                 int64_t rows = lengths[i][0], columns = lengths[i][1];
                 bench_all(SHAPE("row_softmax", rows, columns, type, choice),
@@ -113,11 +113,11 @@ TEST(a_softmax_without_its_largest_element_is_wrong)
             }
 }
 
-TEST(a_softmax_in_bf16_that_is_cut_off_is_wrong)
+static void expect_cut_off_is_wrong(int64_t type)
 {
     struct bench bench;
     const int64_t rows = 64, columns = 768;
-    bench_init(&bench, SHAPE("row_softmax", rows, columns, NORMS_BF16, NORMS_PLAIN));
+    bench_init(&bench, SHAPE("row_softmax", rows, columns, type, NORMS_PLAIN));
     bench_launch(&bench, bench_variant("row_softmax", "host_scalar"));
     assert_true(bench_judge(&bench).reason[0] == '\0');
     uint16_t *y = bench.buffers.data[SOFTMAX_Y];
@@ -125,6 +125,12 @@ TEST(a_softmax_in_bf16_that_is_cut_off_is_wrong)
         if (y[i] && i % 2) y[i]--; /* what half of all are one less by */
     assert_true(bench_judge(&bench).reason[0] != '\0');
     bench_release(&bench);
+}
+
+TEST(a_softmax_in_16_bits_that_is_cut_off_is_wrong)
+{
+    expect_cut_off_is_wrong(NORMS_BF16);
+    expect_cut_off_is_wrong(NORMS_FP16);
 }
 
 /* ---------------------------------------------------------------- rmsnorm -- */
