@@ -15,6 +15,9 @@ bool text_glob(const char *pattern, const char *text);
 /* Whether `text` is longer than `ending` and ends in it. */
 bool text_ends(const char *text, const char *ending);
 
+/* The byte order mark of UTF-8, with which some editors begin a file. */
+#define TEXT_MARK "\xef\xbb\xbf"
+
 /* What stands behind `beginning` in `text`; NULL where it does not begin so. */
 const char *text_begins(const char *text, const char *beginning);
 

@@ -39,11 +39,11 @@ static FILE *seekable(FILE *in, const char *name)
     return NULL;
 }
 
-/* The mark of the order of bytes that some editors put first. */
+/* The byte order mark that some editors put first. */
 static void skip_mark(FILE *in)
 {
     char mark[3];
-    if (fread(mark, 1, sizeof mark, in) != sizeof mark || memcmp(mark, "\xef\xbb\xbf", 3) != 0)
+    if (fread(mark, 1, sizeof mark, in) != sizeof mark || memcmp(mark, TEXT_MARK, sizeof mark) != 0)
         rewind(in);
 }
 

@@ -82,7 +82,7 @@ const struct exchange_format *exchange_format_sniff(FILE *in, const char *path)
     rewind(in);
     if (text_begins(head, "SQLite format 3"))
         return assay_error_as(NULL, "%s is a database: assay merge takes all of its runs", path);
-    const char *mark = text_begins(head, "\xef\xbb\xbf"), *first = mark ? mark : head;
+    const char *mark = text_begins(head, TEXT_MARK), *first = mark ? mark : head;
     while (isspace((unsigned char)*first))
         first++;
     for (size_t i = 0; *first == '{' && i < sizeof marks / sizeof marks[0]; i++)

@@ -237,7 +237,7 @@ static char *next_line(char *out, int size, void *context)
 static int read_sections(struct suite_file *file)
 {
     struct reading reading = {.file = file, .at = file->text};
-    const char *behind_mark = text_begins(reading.at, "\xef\xbb\xbf"); /* of the order of bytes */
+    const char *behind_mark = text_begins(reading.at, TEXT_MARK);
     if (behind_mark) reading.at = behind_mark;
     int bad_line = ini_parse_stream(next_line, &reading, take_key, &reading);
     if (bad_line < 0) return assay_error("%s: out of memory", file->path);

@@ -195,27 +195,33 @@ static int pack(struct assay_call *call, const struct lut_geometry *geometry,
     return assay_cuda(cudaStreamSynchronize(stream), "ordering codes");
 }
 
-/* Make the table, and the codes in its numbers. */
-static int prepare(struct assay_call *call, const struct lut_geometry *geometry,
-                   const struct plan *plan)
+int weight_upload(const struct codebook *codebook, void *table, uint16_t *numbers)
 {
-    struct state *state = (struct state *)call->state;
-    const struct codebook *codebook = lut_codebook(call->shape);
-    uint16_t *host = (uint16_t *)malloc(3 * WEIGHT_TABLE_BYTES), *numbers = NULL;
+    uint16_t *host = (uint16_t *)malloc(3 * WEIGHT_TABLE_BYTES);
     if (codebook == NULL || host == NULL) {
         free(host);
         return assay_error("out of host memory for a codebook");
     }
     uint16_t *entries = host + WEIGHT_CODES, *counts = host + 2 * WEIGHT_CODES;
     int status = weight_numbers(codebook->left, host, entries, counts);
-    if (status == 0) status = allocate(call, &state->table, WEIGHT_TABLE_BYTES, "table");
-    if (status == 0) status = device_upload(state->table, entries, WEIGHT_TABLE_BYTES, "table");
+    if (status == 0) status = device_upload(table, entries, WEIGHT_TABLE_BYTES, "table");
+    if (status == 0) status = device_upload(numbers, host, WEIGHT_TABLE_BYTES, "numbers");
+    free(host);
+    return status;
+}
+
+/* Make the table, and the codes in its numbers. */
+static int prepare(struct assay_call *call, const struct lut_geometry *geometry,
+                   const struct plan *plan)
+{
+    struct state *state = (struct state *)call->state;
+    uint16_t *numbers = NULL;
+    int status = allocate(call, &state->table, WEIGHT_TABLE_BYTES, "table");
     if (status == 0)
         status = assay_cuda(cudaMalloc((void **)&numbers, WEIGHT_TABLE_BYTES), "numbers");
-    if (status == 0) status = device_upload(numbers, host, WEIGHT_TABLE_BYTES, "table");
+    if (status == 0) status = weight_upload(lut_codebook(call->shape), state->table, numbers);
     if (status == 0) status = pack(call, geometry, plan, numbers);
     cudaFree(numbers);
-    free(host);
     return status;
 }
 

@@ -7,6 +7,10 @@
 #include "kernels/cuda/ampere.cuh"
 #include "weight_code.h"
 
+/* In setup: the table of entries, and the number of each codeword, of WEIGHT_TABLE_BYTES each in
+ * device memory (weight.cu). A codebook of NULL is an error, too. 0, or -1 with assay_error. */
+int weight_upload(const struct codebook *codebook, void *table, uint16_t *numbers);
+
 /* a b + c in both halves. */
 static __device__ __forceinline__ uint32_t weight_fma(uint32_t a, uint32_t b, uint32_t c)
 {

@@ -34,7 +34,7 @@ check "a database before a colon" says "12.5" "$ASSAY" export named.sqlite:lates
 check "ASSAY_DB names the database" says "12.5" env ASSAY_DB=named.sqlite "$ASSAY" export
 check "standard input is -" exits 0 bash -c '"$0" import - --db two.sqlite <run.ndjson' "$ASSAY"
 printf '\357\273\277' | cat - run.ndjson >marked.ndjson
-check "a mark of the order of bytes is none of the text" exits 0 "$ASSAY" import marked.ndjson --db marked.sqlite
+check "a byte order mark is no part of the text" exits 0 "$ASSAY" import marked.ndjson --db marked.sqlite
 check "also of standard input" exits 0 bash -c 'cat marked.ndjson | "$0" import - --db marked.sqlite' "$ASSAY"
 printf '\357\273\277' | cat - "$HERE"/import/gbench.json >marked.json
 check "nor of what others write" exits 0 "$ASSAY" import marked.json --db marked.sqlite

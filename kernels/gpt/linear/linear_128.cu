@@ -90,7 +90,8 @@ static __device__ __forceinline__ void l128_load_rows(uint32_t r[4][4], uint32_t
 }
 
 /* From a transposed weight. */
-static __device__ __forceinline__ void l128_load_columns(uint16_t, uint32_t r[4][4], uint32_t from,
+template <typename T>
+static __device__ __forceinline__ void l128_load_columns(T, uint32_t r[4][4], uint32_t from,
                                                          int column0, int lane, int step)
 {
     struct mma_place place = mma_place_b_trans(lane);
@@ -99,12 +100,6 @@ static __device__ __forceinline__ void l128_load_columns(uint16_t, uint32_t r[4]
     for (int j = 0; j < 4; j++)
         mma_load_trans(r[j], from + row * 256 +
                                  mma_swizzle(row, (column0 + 16 * j) / 8 + place.chunk) * 16);
-}
-
-static __device__ __forceinline__ void l128_load_columns(fp16_t, uint32_t r[4][4], uint32_t from,
-                                                         int column0, int lane, int step)
-{
-    l128_load_columns(uint16_t(), r, from, column0, lane, step);
 }
 
 static __device__ __forceinline__ void l128_load_columns(float, uint32_t r[4][4], uint32_t from,

@@ -2,8 +2,6 @@
  * model_persistent_codes.cu - codes, table and scales in the order in which `persistent` reads them
  * (model_persistent_codes.cuh); setup.
  */
-#include <stdlib.h>
-
 #include "kernels/cuda/device_memory.h"
 #include "model_codes.h"
 #include "model_persistent_codes.cuh"
@@ -30,23 +28,6 @@ static __global__ void __launch_bounds__(THREADS)
     if (at >= count) return;
     out[at / MODEL_CODE_CHUNK * MODEL_CODE_CHUNK +
         persistent_codes::order((int)(at % MODEL_CODE_CHUNK))] = scale[at];
-}
-
-/* The table to device memory, and the numbers to `numbers`. */
-static int upload(void *table, uint16_t *numbers)
-{
-    const struct codebook *codebook = model_codebook();
-    uint16_t *host = (uint16_t *)malloc(3 * WEIGHT_TABLE_BYTES);
-    if (!codebook || !host) {
-        free(host);
-        return assay_error("out of host memory for a codebook");
-    }
-    uint16_t *entries = host + WEIGHT_CODES, *counts = host + 2 * WEIGHT_CODES;
-    int status = weight_numbers(codebook->left, host, entries, counts);
-    if (status == 0) status = device_upload(table, entries, WEIGHT_TABLE_BYTES, "table");
-    if (status == 0) status = device_upload(numbers, host, WEIGHT_TABLE_BYTES, "numbers");
-    free(host);
-    return status;
 }
 
 static int64_t code_bytes(const struct model *model, enum model_product product)
@@ -87,7 +68,7 @@ int model_persistent_codes(struct model_persistent *persistent, const struct mod
     char *table = (char *)persistent->codes, *scale = table + WEIGHT_TABLE_BYTES;
     cudaStream_t stream = (cudaStream_t)call->stream;
     status = assay_cuda(cudaMalloc((void **)&numbers, WEIGHT_TABLE_BYTES), "numbers");
-    if (status == 0) status = upload(table, numbers);
+    if (status == 0) status = weight_upload(model_codebook(), table, numbers);
     if (status == 0) status = pack_all(args, model, call, numbers, scale + 2 * scales);
     if (status == 0) {
         reorder<<<gpt_blocks(scales, THREADS), THREADS, 0, stream>>>(

@@ -69,16 +69,12 @@ static __device__ __forceinline__ float row_get(const uint4 &piece, int i, float
     return __uint_as_float(word[i]);
 }
 
-static __device__ __forceinline__ float row_get(const uint4 &piece, int i, uint16_t)
+template <typename T>
+static __device__ __forceinline__ float row_get(const uint4 &piece, int i, T type)
 {
     const uint32_t word[] = {piece.x, piece.y, piece.z, piece.w};
-    return __uint_as_float(i % 2 ? word[i / 2] & 0xffff0000u : word[i / 2] << 16);
-}
-
-static __device__ __forceinline__ float row_get(const uint4 &piece, int i, fp16_t)
-{
-    const uint32_t word[] = {piece.x, piece.y, piece.z, piece.w};
-    return fp16_float({(uint16_t)(word[i / 2] >> 16 * (i % 2))});
+    const float2 pair = gpt_unpack(type, word[i / 2]);
+    return i % 2 ? pair.y : pair.x;
 }
 
 static __device__ __forceinline__ uint4 row_pack(const float (&v)[4], float)
@@ -87,16 +83,10 @@ static __device__ __forceinline__ uint4 row_pack(const float (&v)[4], float)
                       __float_as_uint(v[3]));
 }
 
-static __device__ __forceinline__ uint4 row_pack(const float (&v)[8], uint16_t)
+template <typename T> static __device__ __forceinline__ uint4 row_pack(const float (&v)[8], T type)
 {
-    return make_uint4(bf16_pair(v[0], v[1]), bf16_pair(v[2], v[3]), bf16_pair(v[4], v[5]),
-                      bf16_pair(v[6], v[7]));
-}
-
-static __device__ __forceinline__ uint4 row_pack(const float (&v)[8], fp16_t)
-{
-    return make_uint4(fp16_pair(v[0], v[1]), fp16_pair(v[2], v[3]), fp16_pair(v[4], v[5]),
-                      fp16_pair(v[6], v[7]));
+    return make_uint4(gpt_pack(type, v[0], v[1]), gpt_pack(type, v[2], v[3]),
+                      gpt_pack(type, v[4], v[5]), gpt_pack(type, v[6], v[7]));
 }
 
 template <typename T>
