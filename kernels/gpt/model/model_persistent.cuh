@@ -317,10 +317,11 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
                 multiply<PAIR, MOST / 3>(step, count, read, norm);
             come();
             struct persistent_output out = {};
-            bool mine = B > 1 && warp < args.batch && lane < rows_of(count);
+            bool own = B > 1 && warp < args.batch, mine = own && lane < rows_of(count);
             if (mine) out = output(product, layer, warp, from + first_of(count) + lane);
             meet(pass);
-            if (mine)
+            /* Lane 0 keeps the mean, also in the block of a pair that finishes no row. */
+            if (mine || (own && lane == 0))
                 out.put<T>(product == MODEL_P_FC, turn,
                            gather(warp, memory().brought[odd][lane], format().factor(odd),
                                   norm >= 0, from + step.round >= step.rows));
