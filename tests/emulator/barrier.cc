@@ -92,17 +92,27 @@ Run cluster_arrive(Warp &w, const Ins &, uint32_t m)
     Cluster &c = *w.block->cluster;
     if (w.arrived & m) fault("barrier.cluster.arrive twice without a wait");
     w.arrived |= m;
-    w.cluster_phase = c.phase;
+    for (int l = 0; l < LANES; l++)
+        if (m >> l & 1) w.cluster_phase[l] = c.phase; /* lanes may be a phase apart */
     c.arrived += __builtin_popcount(m);
     cluster_arrived(c);
     return NEXT;
 }
 
+/* Of lanes at the same place, some may be a phase ahead and stay. */
 Run cluster_wait(Warp &w, const Ins &, uint32_t m)
 {
     if ((w.arrived & m) != m) fault("barrier.cluster.wait without an arrive");
-    if (w.block->cluster->phase == w.cluster_phase) return BLOCKED;
-    w.arrived &= ~m;
+    uint32_t stay = 0;
+    for (int l = 0; l < LANES; l++)
+        stay |= (uint32_t)(w.cluster_phase[l] == w.block->cluster->phase) << l;
+    stay &= m;
+    if (stay == m) return BLOCKED;
+    w.arrived &= ~(m & ~stay);
+    if (stay) {
+        w.group().mask &= ~stay;
+        w.groups.push_back({w.group().pc, stay, true});
+    }
     return NEXT;
 }
 

@@ -147,8 +147,8 @@ struct Warp {
     uint8_t *local = nullptr;
     int barrier = -1, barrier_phase = 0; /* bar.sync that it has arrived at */
     int registers = 0;                   /* of a lane, by setmaxnreg; 0: those of the launch */
-    int cluster_phase = 0;
-    uint32_t arrived = 0; /* lanes at barrier.cluster */
+    int cluster_phase[LANES] = {};       /* of the barrier.cluster that a lane has arrived at */
+    uint32_t arrived = 0;                /* lanes at barrier.cluster */
     std::vector<Copy> copies;
     int copy_group[LANES] = {};
     std::vector<std::vector<Wgmma>> products; /* groups; the last is open */
