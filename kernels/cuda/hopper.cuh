@@ -128,8 +128,9 @@ static __device__ __forceinline__ void hopper_cluster_sync(void)
     asm volatile("barrier.cluster.arrive.release;\n barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-/* The same, of threads that need see no writes: what they have read of other blocks, they have
- * used. Without a memory order no thread waits for its stores to device memory. */
+/* The same, of threads that need see no writes but those of barriers that hopper_barrier_publish
+ * has made visible: what they have read of other blocks, they have used. Without a memory order
+ * there is no fence of the whole device, and no thread waits for its stores to device memory. */
 static __device__ __forceinline__ void hopper_cluster_sync_reads(void)
 {
     asm volatile("barrier.cluster.arrive.relaxed;\n barrier.cluster.wait;" ::: "memory");

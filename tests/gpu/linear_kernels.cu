@@ -1,8 +1,8 @@
 /*
  * linear_kernels.cu - every kernel of linear_wgmma.cuh as a variant of its own, in whole tiles and
- * with tiles divided along k, every division of linear_skinny.h, every tile of linear_swapped.h and
- * of linear_fp32.h, so that all of them can be checked at any shape and compared; `best` shows one.
- * Built into the program by hand:
+ * with tiles divided along k, every division of linear_skinny.h, every tile of linear_swapped.h,
+ * linear_pair.h and linear_fp32.h, so that all of them can be checked at any shape and compared;
+ * `best` shows one. Built into the program by hand:
  *
  *   make EXTRA=tests/gpu/linear_kernels.cu BUILD=build/every
  *   build/every/assay run --check tests/gpu/odd_gpt_linear_kernels.ini
@@ -11,6 +11,7 @@
 
 #include "kernels/gpt/linear/linear.cuh"
 #include "kernels/gpt/linear/linear_fp32.h"
+#include "kernels/gpt/linear/linear_pair.h"
 #include "kernels/gpt/linear/linear_skinny.h"
 #include "kernels/gpt/linear/linear_swapped.h"
 #include "kernels/gpt/linear/linear_wgmma_kernels.h"
@@ -128,6 +129,35 @@ static int launch_swapped(struct assay_call *call)
     return linear_end(call);
 }
 
+template <int TILE, enum linear_pair_share SHARE> static int setup_pair(struct assay_call *call)
+{
+    static_assert(TILE < LINEAR_PAIR_TILES, "a tile");
+    enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
+    struct linear_pair *product =
+        (struct linear_pair *)aligned_alloc(alignof(struct linear_pair), sizeof *product);
+    struct linear_operands operands;
+    call->state = product;
+    if (!product) return assay_error("out of memory");
+    if (linear_begin(call, NULL, &operands) < 0) return -1;
+    const struct linear_pair_how how = {TILE, SHARE};
+    if (linear_pair_make(product, &how, &operands, precision) < 0) return ASSAY_SKIP;
+    linear_pair_name(product, call->note, sizeof call->note);
+    return 0;
+}
+
+static int launch_pair(struct assay_call *call)
+{
+    const struct linear_pair *product = (const struct linear_pair *)call->state;
+    if (linear_pair_enqueue(product, (cudaStream_t)call->stream) < 0) return -1;
+    return linear_end(call);
+}
+
+static const char *supports_pair(const struct assay_shape *shape)
+{
+    if (gpt_bytes(shape->value[LINEAR_PRECISION]) != 2) return "bf16 and fp16 only";
+    return supports(shape);
+}
+
 struct fp32_state {
     struct linear_parts parts;
     struct linear_fp32 product;
@@ -188,6 +218,10 @@ static const char *supports_fp32(const struct assay_shape *shape)
     OF_LINEAR(NAME, "one tile of linear_swapped.h", HOPPER,                                        \
               .setup = setup_swapped<TILE, NARROW, PARTS>, .launch = launch_swapped,               \
               .teardown = teardown_skinny)
+#define PAIR(NAME, TILE, SHARE)                                                                    \
+    OF_LINEAR(NAME, "one tile of linear_pair.h", .min_sm = 90, .max_sm = 90,                       \
+              .arch_specific = true, .supports = supports_pair, .setup = setup_pair<TILE, SHARE>,  \
+              .launch = launch_pair, .teardown = teardown_skinny)
 #define FP32(NAME, TILING, HOW, CLUSTER)                                                           \
     OF_LINEAR(NAME, "one tile of linear_fp32.h", .supports = supports_fp32,                        \
               .setup = setup_fp32<TILING, HOW, CLUSTER>, .launch = launch_fp32,                    \
@@ -290,6 +324,26 @@ SWAPPED(kw11_2_144, 11, 48, 2);
 SWAPPED(kw13_1_48, 13, 16, 1);
 SWAPPED(kw14_1_32, 14, 32, 1);
 SWAPPED(kw16_2_48, 16, 16, 2);
+
+/* Tiles of 128 x 128, 144, 192 and 256 and of 64 x 160 and 192. */
+PAIR(kp0, 0, LINEAR_PAIR_NONE);
+PAIR(kp0_w, 0, LINEAR_PAIR_W);
+PAIR(kp0_x, 0, LINEAR_PAIR_X);
+PAIR(kp1, 1, LINEAR_PAIR_NONE);
+PAIR(kp1_w, 1, LINEAR_PAIR_W);
+PAIR(kp1_x, 1, LINEAR_PAIR_X);
+PAIR(kp2, 2, LINEAR_PAIR_NONE);
+PAIR(kp2_w, 2, LINEAR_PAIR_W);
+PAIR(kp2_x, 2, LINEAR_PAIR_X);
+PAIR(kp3, 3, LINEAR_PAIR_NONE);
+PAIR(kp3_w, 3, LINEAR_PAIR_W);
+PAIR(kp3_x, 3, LINEAR_PAIR_X);
+PAIR(kp4, 4, LINEAR_PAIR_NONE);
+PAIR(kp4_w, 4, LINEAR_PAIR_W);
+PAIR(kp4_x, 4, LINEAR_PAIR_X);
+PAIR(kp5, 5, LINEAR_PAIR_NONE);
+PAIR(kp5_w, 5, LINEAR_PAIR_W);
+PAIR(kp5_x, 5, LINEAR_PAIR_X);
 
 FP32(kf0_divided, 0, LINEAR_EVENLY, 1);
 FP32(kf0_alike, 0, LINEAR_ALIKE, 1);

@@ -4,10 +4,10 @@
  *
  * Candidates: for any shape the products on the CUDA cores (few rows; every tile in fp32), tf32_32,
  * and for up to 1024 rows every division of linear_skinny.h; for k whose rows are aligned to 16
- * bytes those of linear_128.cu and, on Hopper, of linear_swapped.h those that are expected to be
- * the fastest and every kernel of linear_wgmma.cuh, in whole tiles and with tiles divided along k.
- * Where k is not aligned, all of these but linear_swapped.h take copies of x and w with padded
- * rows, which each launch makes.
+ * bytes those of linear_128.cu and, on Hopper, of linear_swapped.h and linear_pair.h those that are
+ * expected to be the fastest and every kernel of linear_wgmma.cuh, in whole tiles and with tiles
+ * divided along k. Where k is not aligned, all of these but linear_swapped.h and linear_pair.h take
+ * copies of x and w with padded rows, which each launch makes.
  *
  * Every candidate is timed once, those within CLOSE of the least again, those within CLOSEST of it
  * often: a time of a few microseconds differs by 2 % from one trial to the next, so that the least
@@ -22,6 +22,7 @@
 #include "linear.cuh"
 #include "linear_fp32.h"
 #include "linear_pad.h"
+#include "linear_pair.h"
 #include "linear_skinny.h"
 #include "linear_swapped.h"
 #include "linear_wgmma_kernels.h"
@@ -32,8 +33,9 @@ enum {
     FP32_WAYS = 2,     /* tiles divided evenly, or alike */
     FP32_CLUSTERS = 3, /* or by clusters of 2, 4 and 8 blocks */
     SWAPPED = 20,      /* those with the least expected times */
+    PAIRS = 10,        /* likewise */
     TILES = (FP32_WAYS + FP32_CLUSTERS) * LINEAR_FP32_TILINGS,
-    CANDIDATES = 8 + TILES + LINEAR_SKINNY_DIVISIONS + SWAPPED + WGMMA_WAYS * WGMMA_MOST,
+    CANDIDATES = 8 + TILES + LINEAR_SKINNY_DIVISIONS + SWAPPED + PAIRS + WGMMA_WAYS * WGMMA_MOST,
     ROUNDS = 9,
     ROUGH = 3, /* of them */
 };
@@ -78,13 +80,14 @@ static const struct plain plains[] = {
     {"smem32", GPT_FP32, 0, false, true, 0, linear_smem32},
 };
 
-/* One of `plain`, `tiles`, `skinny`, `swapped` and `product`. */
+/* One of `plain`, `tiles`, `skinny`, `swapped`, `pair` and `product`. */
 struct candidate {
     const struct best *best;
     const struct plain *plain;
     struct linear_fp32 *tiles;
     struct linear_skinny *skinny;
     struct linear_swapped *swapped;
+    struct linear_pair *pair;
     const struct lwg_kernel *kernel;
     struct linear_wgmma *product;
     struct lwg_how how;
@@ -101,6 +104,7 @@ struct best {
     struct linear_fp32 tiles[TILES];
     struct linear_skinny skinny[LINEAR_SKINNY_DIVISIONS];
     struct linear_swapped swapped[SWAPPED];
+    struct linear_pair pair[PAIRS];
     enum gpt_precision precision;
     struct candidate list[CANDIDATES], *chosen;
     int count;
@@ -116,6 +120,7 @@ static int enqueue(const void *what, void *of)
     if (candidate->tiles) return linear_fp32_enqueue(candidate->tiles, stream);
     if (candidate->skinny) return linear_skinny_enqueue(candidate->skinny, stream);
     if (candidate->swapped) return linear_swapped_enqueue(candidate->swapped, stream);
+    if (candidate->pair) return linear_pair_enqueue(candidate->pair, stream);
     return candidate->plain->enqueue(candidate->padded ? &best->pad.padded : &best->operands,
                                      stream);
 }
@@ -196,6 +201,15 @@ static int add_swapped(struct best *best)
     return count < 0 ? -1 : 0;
 }
 
+static int add_pairs(struct best *best)
+{
+    if (gpt_bytes(best->precision) != 2) return 0;
+    const int count = linear_pair_choose(best->pair, PAIRS, &best->operands, best->precision);
+    for (int i = 0; i < count; i++)
+        add(best)->pair = &best->pair[i];
+    return count < 0 ? -1 : 0;
+}
+
 /* A kernel whose clusters do not fit the card is left out; so is one that has nothing to divide. */
 static void add_kernel(struct best *best, const struct lwg_kernel *kernel,
                        const struct lwg_how *how)
@@ -232,7 +246,7 @@ static int add_tiles(struct best *best, struct assay_call *call)
     if (best->precision == GPT_FP32) return add_fp32(best, call);
     add_skinny(best);
     if (!assay_card()->arch_specific) return 0;
-    if (aligned(best) && add_swapped(best) < 0) return -1;
+    if (aligned(best) && (add_swapped(best) < 0 || add_pairs(best) < 0)) return -1;
     return add_wgmma(best, call);
 }
 
@@ -291,6 +305,8 @@ static void describe(const struct candidate *chosen, char *note, size_t size)
         linear_skinny_name(chosen->skinny, name, sizeof name);
     else if (chosen->swapped)
         linear_swapped_name(chosen->swapped, name, sizeof name);
+    else if (chosen->pair)
+        linear_pair_name(chosen->pair, name, sizeof name);
     else if (chosen->tiles)
         linear_fp32_name(chosen->tiles, name, sizeof name);
     else

@@ -1,0 +1,266 @@
+/*
+ * linear_pair.cu - the tiles of linear_pair.cuh, which of them a shape gets, and the variant.
+ *
+ * Operations: 2 m n k. Bytes from L2: x n / COLUMNS times and w m / ROWS times, and half of that of
+ * the operand that a pair of blocks shares.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/tensor_map.h"
+#include "linear.cuh"
+#include "linear_pair.cuh"
+
+enum {
+    PAIR_TWO_BYTES = 111 * 1024, /* of stages, of two blocks on a multiprocessor */
+    PAIR_LEAST = 3,              /* stages of a ring that is worth a second block */
+    PAIR_ROUNDS = 4,             /* of a full device; more are for persistent blocks */
+    PAIR_IDLE = 8,               /* one of so many rows or columns of tiles may be outside y */
+    PAIR_GRID_MOST = 65535,      /* blocks along y */
+};
+
+typedef void pair_kernel(const struct linear_pair_plan plan);
+
+struct pair_tile {
+    pair_kernel *kernel;
+    int rows, columns;
+    int stage_bytes, stages; /* of the ring, at most */
+    int panels;              /* stages that hold a tile's outputs */
+    int blocks;              /* on a multiprocessor, by their registers */
+};
+
+template <typename T, int DOWN, int WIDTH> static constexpr struct pair_tile tile(void)
+{
+    using config = pair_config<T, DOWN, WIDTH>;
+    return {linear_pair_kernel<config>,
+            config::ROWS,
+            config::COLUMNS,
+            config::STAGE_BYTES,
+            config::MOST,
+            config::PANELS,
+            config::BLOCKS};
+}
+
+template <typename T>
+static constexpr struct pair_tile pair_tiles[LINEAR_PAIR_TILES] = {
+    tile<T, 2, 128>(), tile<T, 2, 144>(), tile<T, 2, 192>(),
+    tile<T, 2, 256>(), tile<T, 1, 80>(),  tile<T, 1, 96>(),
+};
+
+static const struct pair_tile *tile_of(int tile, enum gpt_precision precision)
+{
+    return precision == GPT_BF16 ? &pair_tiles<uint16_t>[tile] : &pair_tiles<fp16_t>[tile];
+}
+
+static int even(int count)
+{
+    return count + count % 2;
+}
+
+/* Blocks along x of the grid, which are those of pairs, and along y. */
+static dim3 grid_of(const struct pair_tile *of, enum linear_pair_share share,
+                    const struct linear_operands *operands)
+{
+    const int bands = (int)gpt_blocks(operands->m, of->rows);
+    const int columns = (int)gpt_blocks(operands->n, of->columns);
+    if (share == LINEAR_PAIR_X) return dim3((unsigned)even(columns), (unsigned)bands);
+    return dim3((unsigned)(share ? even(bands) : bands), (unsigned)columns);
+}
+
+static bool suits(const struct pair_tile *of, enum linear_pair_share share,
+                  const struct linear_operands *operands)
+{
+    const dim3 grid = grid_of(of, share, operands);
+    const int along = (int)(share == LINEAR_PAIR_X ? gpt_blocks(operands->n, of->columns)
+                                                   : gpt_blocks(operands->m, of->rows));
+    if (operands->transposed || operands->n % 8 || operands->k % 8) return false;
+    if (share && ((int)grid.x - along) * PAIR_IDLE > along) return false;
+    return grid.y <= PAIR_GRID_MOST &&
+           (int64_t)grid.x * grid.y <= (int64_t)PAIR_ROUNDS * assay_card()->multiprocessors;
+}
+
+/* How many blocks are on a multiprocessor: two where there are enough of them and the stages of
+ * both fit. */
+static int together_of(const struct pair_tile *of, dim3 grid)
+{
+    const bool room = of->blocks > 1 && PAIR_TWO_BYTES / of->stage_bytes >= PAIR_LEAST;
+    return room && (int)(grid.x * grid.y) > assay_card()->multiprocessors ? 2 : 1;
+}
+
+/* About how many cycles a product takes: of one multiprocessor, its blocks' stages, each as long as
+ * its products, as its rows take from L2 at 36 bytes per cycle, or into shared memory at 64; and
+ * what each round of blocks takes besides. */
+static double expected_cycles(const struct pair_tile *of, enum linear_pair_share share,
+                              const struct linear_operands *operands)
+{
+    const dim3 grid = grid_of(of, share, operands);
+    const int processors = assay_card()->multiprocessors;
+    const double blocks = ceil((double)(grid.x * grid.y) / processors);
+    const double rounds = ceil(blocks / together_of(of, grid));
+    const double stages = (double)gpt_blocks(operands->k, PAIR_DEPTH);
+    const double x = share == LINEAR_PAIR_X ? of->rows / 2.0 : of->rows;
+    const double w = share == LINEAR_PAIR_W ? of->columns / 2.0 : of->columns;
+    const double products = of->rows * of->columns / 32.0, fetched = (x + w) * WGMMA_ROW_BYTES / 36;
+    const double stage = fmax(fmax(products, fetched), 2.0 * (of->rows + of->columns));
+    return blocks * (stages * stage + of->rows * of->columns / 12.0) + rounds * 3000;
+}
+
+/* The stages of the ring, and its bytes, which hold the outputs too. */
+static void make_ring(struct linear_pair *product, int together)
+{
+    const struct pair_tile *of = product->tile;
+    struct linear_pair_plan *plan = &product->plan;
+    const int fit = together > 1 ? PAIR_TWO_BYTES / of->stage_bytes : of->stages;
+    plan->stages = fit < plan->steps ? fit : plan->steps;
+    const int held = plan->stages > of->panels ? plan->stages : of->panels;
+    product->shared_bytes = PAIR_ALIGN + held * of->stage_bytes;
+}
+
+/* Boxes of what a block fetches at a time: of the operand that is shared, half. Rows of x that are
+ * not there need not be fetched: they reach only outputs that are not stored. */
+static int make_maps(struct linear_pair *product, const struct linear_operands *operands)
+{
+    const struct pair_tile *of = product->tile;
+    struct linear_pair_plan *plan = &product->plan;
+    const struct tensor_map_matrix x = {(void *)operands->x, operands->m, operands->k, 2};
+    const struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, 2};
+    const struct tensor_map_matrix y = {operands->y, operands->m, operands->n, 2};
+    const bool of_x = plan->share == LINEAR_PAIR_X, of_w = plan->share == LINEAR_PAIR_W;
+    const int rows = of_x || operands->m > of->rows ? of->rows : (int)operands->m;
+    plan->stage_bytes = (rows + of->columns) * WGMMA_ROW_BYTES;
+    if (tensor_map_init(&plan->x, &x, of_x ? rows / 2 : rows) < 0) return -1;
+    if (tensor_map_init(&plan->w, &w, of_w ? of->columns / 2 : of->columns) < 0) return -1;
+    return tensor_map_init(&plan->y, &y, PAIR_STORE_ROWS);
+}
+
+int linear_pair_make(struct linear_pair *product, const struct linear_pair_how *how,
+                     const struct linear_operands *operands, enum gpt_precision precision)
+{
+    const struct pair_tile *of = tile_of(how->tile, precision);
+    struct linear_pair_plan *plan = &product->plan;
+    if (!suits(of, how->share, operands)) return assay_error("no tile for this shape");
+    memset(product, 0, sizeof *product); /* a gate compares arguments whole, gaps too */
+    const dim3 grid = grid_of(of, how->share, operands);
+    product->tile = of;
+    product->along_x = grid.x;
+    product->along_y = grid.y;
+    plan->share = how->share;
+    plan->steps = (int)gpt_blocks(operands->k, PAIR_DEPTH);
+    plan->m = (int)operands->m;
+    plan->n = (int)operands->n;
+    plan->bias = operands->bias;
+    plan->base = operands->y;
+    make_ring(product, together_of(of, grid));
+    if (cuda_allow_shared((const void *)of->kernel, PAIR_ALIGN + PAIR_ALONE_BYTES) < 0) return -1;
+    return make_maps(product, operands);
+}
+
+struct pair_offer {
+    struct linear_pair_how how;
+    double cycles;
+};
+
+static int by_cycles(const void *a, const void *b)
+{
+    const double left = ((const struct pair_offer *)a)->cycles;
+    const double right = ((const struct pair_offer *)b)->cycles;
+    return (left > right) - (left < right);
+}
+
+int linear_pair_choose(struct linear_pair *products, int most,
+                       const struct linear_operands *operands, enum gpt_precision precision)
+{
+    struct pair_offer offers[LINEAR_PAIR_TILES * LINEAR_PAIR_SHARES];
+    int count = 0;
+    for (int i = 0; i < LINEAR_PAIR_TILES * LINEAR_PAIR_SHARES; i++) {
+        const struct linear_pair_how how = {i / LINEAR_PAIR_SHARES,
+                                            (enum linear_pair_share)(i % LINEAR_PAIR_SHARES)};
+        const struct pair_tile *of = tile_of(how.tile, precision);
+        if (suits(of, how.share, operands))
+            offers[count++] = {how, expected_cycles(of, how.share, operands)};
+    }
+    qsort(offers, (size_t)count, sizeof *offers, by_cycles);
+    if (count > most) count = most;
+    for (int i = 0; i < count; i++)
+        if (linear_pair_make(&products[i], &offers[i].how, operands, precision) < 0) return -1;
+    return count;
+}
+
+int linear_pair_enqueue(const struct linear_pair *product, cudaStream_t stream)
+{
+    void *pointers[] = {(void *)&product->plan};
+    const bool shares = product->plan.share != LINEAR_PAIR_NONE;
+    struct cluster_launch launch(shares ? 2 : 1, dim3(product->along_x, product->along_y),
+                                 PAIR_THREADS, (size_t)product->shared_bytes, stream);
+    if (!shares) launch.config.numAttrs = 0; /* plain launches start sooner */
+    return assay_cuda(
+        cudaLaunchKernelExC(&launch.config, (const void *)product->tile->kernel, pointers),
+        "launch");
+}
+
+void linear_pair_name(const struct linear_pair *product, char *out, size_t size)
+{
+    static const char *const shared[] = {"", ", w shared", ", x shared"};
+    (void)snprintf(out, size, "pair %d x %d%s", product->tile->rows, product->tile->columns,
+                   shared[product->plan.share]);
+}
+
+/* ----------------------------------------------------------------- variant -- */
+
+static int setup(struct assay_call *call)
+{
+    struct linear_pair *product =
+        (struct linear_pair *)aligned_alloc(alignof(struct linear_pair), sizeof *product);
+    struct linear_operands operands;
+    call->state = product;
+    if (!product) return assay_error("out of memory");
+    if (linear_begin(call, NULL, &operands) < 0) return -1;
+    const int made = linear_pair_choose(product, 1, &operands,
+                                        (enum gpt_precision)call->shape->value[LINEAR_PRECISION]);
+    if (made < 0) return -1;
+    if (made == 0) {
+        (void)assay_error("more tiles than are worth a block each");
+        return ASSAY_SKIP;
+    }
+    linear_pair_name(product, call->note, sizeof call->note);
+    return 0;
+}
+
+static int launch(struct assay_call *call)
+{
+    if (linear_pair_enqueue((const struct linear_pair *)call->state, (cudaStream_t)call->stream) <
+        0)
+        return -1;
+    return linear_end(call);
+}
+
+static void teardown(struct assay_call *call)
+{
+    free(call->state);
+}
+
+static const char *supports(const struct assay_shape *shape)
+{
+    if (gpt_bytes(shape->value[LINEAR_PRECISION]) != 2) return "bf16 and fp16 only";
+    if (shape->value[LINEAR_WEIGHT] != LINEAR_DIRECT) return "w as it lies only";
+    if (shape->value[LINEAR_N] % 8) return "n must be a multiple of 8";
+    return linear_unaligned(shape);
+}
+
+static const struct assay_variant variant = {
+    .operation = "linear",
+    .name = "pair",
+    .summary = "Hopper's tensor cores, a tile a block, an operand shared by two blocks",
+    .kind = ASSAY_KERNEL,
+    .place = ASSAY_CUDA,
+    .min_sm = 90,
+    .max_sm = 90,
+    .arch_specific = true,
+    .supports = supports,
+    .setup = setup,
+    .launch = launch,
+    .teardown = teardown,
+};
+ASSAY_REGISTER_VARIANT(variant);

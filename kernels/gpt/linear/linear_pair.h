@@ -1,0 +1,54 @@
+/*
+ * linear_pair.h - products of a few microseconds on Hopper's tensor cores, one tile a block, two
+ * blocks of a cluster sharing an operand (linear_pair.cu), for those who choose among their tiles.
+ * bf16 and fp16, rows of x, w and y aligned to 16 bytes, w as it lies.
+ */
+#pragma once
+
+#include <cuda.h>
+
+#include "linear_products.h"
+
+/* What the two blocks of a cluster share: nothing, and then there is no cluster; rows of w, one
+ * block above the other; or rows of x, side by side. */
+enum linear_pair_share { LINEAR_PAIR_NONE, LINEAR_PAIR_W, LINEAR_PAIR_X, LINEAR_PAIR_SHARES };
+
+struct linear_pair_plan {
+    CUtensorMap x, w, y;
+    /* All that comes before the first load, side by side: constants come from memory too. */
+    int share;       /* linear_pair_share */
+    int steps;       /* stages of k */
+    int stages;      /* of the ring */
+    int stage_bytes; /* that arrive */
+    int m, n;
+    const void *bias; /* NULL: none */
+    void *base;       /* y */
+};
+
+/* What a launch needs. */
+struct linear_pair {
+    struct linear_pair_plan plan;
+    const struct pair_tile *tile;
+    unsigned along_x, along_y; /* blocks */
+    int shared_bytes;
+};
+
+enum { LINEAR_PAIR_TILES = 6 };
+struct linear_pair_how {
+    int tile;
+    enum linear_pair_share share;
+};
+
+/* In setup. 0; or -1, also where the tile does not suit the shape. */
+int linear_pair_make(struct linear_pair *product, const struct linear_pair_how *how,
+                     const struct linear_operands *operands, enum gpt_precision precision);
+
+/* The same of the `most` products that are expected to be the fastest, in that order. How many
+ * there are, or -1. */
+int linear_pair_choose(struct linear_pair *products, int most,
+                       const struct linear_operands *operands, enum gpt_precision precision);
+
+int linear_pair_enqueue(const struct linear_pair *product, cudaStream_t stream);
+
+/* "128 x 144 pairs, x shared" */
+void linear_pair_name(const struct linear_pair *product, char *out, size_t size);
