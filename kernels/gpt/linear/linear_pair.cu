@@ -132,7 +132,7 @@ static int make_maps(struct linear_pair *product, const struct linear_operands *
     plan->stage_bytes = (rows + of->columns) * WGMMA_ROW_BYTES;
     if (tensor_map_init(&plan->x, &x, of_x ? rows / 2 : rows) < 0) return -1;
     if (tensor_map_init(&plan->w, &w, of_w ? of->columns / 2 : of->columns) < 0) return -1;
-    return tensor_map_init(&plan->y, &y, PAIR_STORE_ROWS);
+    return tensor_map_init(&plan->y, &y, LINEAR_STORE_ROWS);
 }
 
 int linear_pair_make(struct linear_pair *product, const struct linear_pair_how *how,

@@ -24,9 +24,9 @@
 #pragma once
 
 #include "kernels/cuda/wgmma.cuh"
-#include "kernels/gpt/gpt.cuh"
 #include "kernels/gpt/mma_layout.h"
 #include "linear_pair.h"
+#include "linear_store.cuh"
 
 enum {
     PAIR_ALIGN = 1024,
@@ -37,7 +37,6 @@ enum {
     PAIR_STEPS = WGMMA_ROW_BYTES / WGMMA_STEP_BYTES,
     PAIR_DEPTH = WGMMA_ROW_BYTES / 2, /* of k, a stage */
     PAIR_PANEL = WGMMA_ROW_BYTES / 2, /* columns of y that TMA stores at a time */
-    PAIR_STORE_ROWS = 16,             /* of a warp */
     PAIR_TWO_WIDTH = 128, /* columns of a warpgroup whose registers leave room for a second block */
 };
 
@@ -218,23 +217,6 @@ static __device__ __forceinline__ void pair_sum(const struct linear_pair_plan &p
     wgmma_pin(sum);
 }
 
-/* A warp: its 16 rows of 64 columns to shared memory, at `to` as TMA reads them: lane l writes row
- * l % 8 of the upper or lower eight, and 8 columns or the next. */
-template <typename T>
-static __device__ __forceinline__ void pair_put(T type, uint32_t to, const float *sum, int lane)
-{
-    const int row = lane % 16;
-    to += row * WGMMA_ROW_BYTES + mma_swizzle(row, lane / 16) * 16;
-#pragma unroll
-    for (int i = 0; i < PAIR_PANEL / 16; i++) {
-        uint32_t word[4];
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            word[j] = gpt_pack(type, sum[8 * i + 2 * j], sum[8 * i + 2 * j + 1]);
-        hopper_matrices_put(to ^ i * 32, word);
-    }
-}
-
 /* A warp: columns from `column` on to y, from registers. */
 template <typename T, int WIDTH>
 static __device__ __forceinline__ void pair_store_rest(const struct linear_pair_plan &plan, T *y,
@@ -259,7 +241,7 @@ static __device__ __forceinline__ void pair_store(const struct linear_pair_plan 
                                                   int group, int lane)
 {
     using T = typename CONFIG::type;
-    const int first = (int)threadIdx.x / 32 % 4 * PAIR_STORE_ROWS;
+    const int first = (int)threadIdx.x / 32 % 4 * LINEAR_STORE_ROWS;
     uint32_t to = ring.stages + CONFIG::OWN + group * CONFIG::OWN_BYTES + first * WGMMA_ROW_BYTES;
     hopper_turn_wait(1 + group, WGMMA_THREADS); /* its warps have read their operands */
     row += first;
@@ -268,7 +250,7 @@ static __device__ __forceinline__ void pair_store(const struct linear_pair_plan 
     for (int panel = 0; panel < CONFIG::PANELS; panel++, to += CONFIG::STAGE_BYTES) {
         const int at = column + panel * PAIR_PANEL;
         if (at >= plan.n) break;
-        pair_put(T(), to, sum + panel * (PAIR_PANEL / 2), lane);
+        linear_store_matrices<T>(to, sum + panel * (PAIR_PANEL / 2), lane);
         hopper_store_fence();
         __syncwarp();
         if (lane == 0) hopper_store(&plan.y, to, at, row);

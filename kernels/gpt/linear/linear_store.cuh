@@ -107,11 +107,33 @@ static __device__ __forceinline__ unsigned char *linear_store_place(unsigned cha
     return buffer + row * WGMMA_ROW_BYTES + mma_swizzle(row, byte / 16) * 16 + byte % 16;
 }
 
+/* 64 numbers of 16 bits of each of a warp's rows into a buffer, as TMA reads them: eight rows of 16
+ * bytes at a time, of which lane l says where row l % 16 of the warp lies, and which 16 bytes. */
+template <typename T>
+static __device__ __forceinline__ void linear_store_matrices(uint32_t buffer, const float *sum,
+                                                             int lane)
+{
+    const int row = lane % 16;
+    buffer += row * WGMMA_ROW_BYTES + mma_swizzle(row, lane / 16) * 16;
+#pragma unroll
+    for (int i = 0; i < WGMMA_ROW_BYTES / 32; i++) {
+        uint32_t word[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            word[j] = gpt_pack(T(), sum[8 * i + 2 * j], sum[8 * i + 2 * j + 1]);
+        hopper_matrices_put(buffer ^ i * 32, word);
+    }
+}
+
 /* 128 bytes of each of a warp's rows into a buffer, as TMA reads them. */
 template <typename T>
 static __device__ __forceinline__ void linear_store_put(unsigned char *buffer, const float *sum,
                                                         int lane)
 {
+    if constexpr (sizeof(T) == 2) {
+        linear_store_matrices<T>(hopper_shared(buffer), sum, lane);
+        return;
+    }
 #pragma unroll
     for (int i = 0; i < LINEAR_STORE_WIDTH<T> / 4; i++) {
         int byte = (i / 2 * 8 + mma_column(lane, 0)) * (int)sizeof(T);

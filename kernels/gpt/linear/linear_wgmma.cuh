@@ -97,12 +97,13 @@ struct lwg_config {
 /* What a launch needs; made in setup. */
 struct lwg_plan {
     CUtensorMap x, w;
+    /* All that comes before the first load, side by side: constants come from memory too. */
+    struct linear_division division; /* along k, in clusters; where it divides, there are `parts` */
+    int x_rows;                      /* of a box of x */
+    struct linear_order_plan order;  /* bands: tiles of CLUSTER x 128 rows */
     struct linear_store y;
     struct linear_operands operands;
     enum linear_finish finish;
-    struct linear_order_plan order;  /* bands: tiles of CLUSTER x 128 rows */
-    int x_rows;                      /* of a box of x */
-    struct linear_division division; /* along k, in clusters; where it divides, there are `parts` */
     struct linear_parts parts;
     unsigned blocks;
 };
@@ -182,10 +183,10 @@ static __device__ __forceinline__ void lwg_fetch(const struct lwg_plan &plan, ui
 }
 
 /* One thread: fill the ring with the operands of every tile of this block. Where lwg_begin has
- * asked for the first unit's, go on behind them. */
+ * asked for the first unit's, go on behind them. Where the ring would be filled next. */
 template <typename CONFIG>
-static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, uint32_t full,
-                                   uint32_t empty)
+static __device__ struct lwg_cursor lwg_produce(const struct lwg_plan &plan, uint32_t ring,
+                                                uint32_t full, uint32_t empty)
 {
     const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
     struct lwg_cursor at = {0, 1}; /* the first round finds every stage free */
@@ -202,6 +203,18 @@ static __device__ void lwg_produce(const struct lwg_plan &plan, uint32_t ring, u
             lwg_fetch<CONFIG>(plan, ring, full, tile, rank, step, at.stage);
             lwg_advance<CONFIG>(at);
         }
+    }
+    return at;
+}
+
+/* The same thread, before its block may end: wait until all blocks of the cluster have given back
+ * every stage. Then none writes or signals to this block any more. */
+template <typename CONFIG>
+static __device__ __forceinline__ void lwg_await_all(uint32_t empty, struct lwg_cursor at)
+{
+    for (int stage = 0; stage < CONFIG::STAGES; stage++) {
+        hopper_barrier_wait(empty + 8 * at.stage, at.parity);
+        lwg_advance<CONFIG>(at);
     }
 }
 
@@ -382,7 +395,7 @@ static __device__ __forceinline__ void lwg_begin(const struct lwg_plan &plan, ui
         }
     }
     if (CONFIG::CLUSTER > 1)
-        hopper_cluster_sync();
+        hopper_cluster_sync_reads();
     else
         __syncthreads();
 }
@@ -404,13 +417,14 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
     lwg_begin<CONFIG>(plan, ring, full, empty);
     if (threadIdx.x < WGMMA_THREADS) {
         hopper_registers_give<LWG_PRODUCER_REGISTERS>();
-        if (threadIdx.x == 0) lwg_produce<CONFIG>(plan, ring, full, empty);
+        if (threadIdx.x == 0) {
+            const struct lwg_cursor at = lwg_produce<CONFIG>(plan, ring, full, empty);
+            if (CONFIG::CLUSTER > 1) lwg_await_all<CONFIG>(empty, at);
+        }
     } else {
         hopper_registers_take<LWG_CONSUMER_REGISTERS>();
         lwg_consume<CONFIG>(plan, ring, memory + CONFIG::STAGES * CONFIG::STAGE_BYTES, full, empty);
     }
-    /* No block ends while another may still write to it. */
-    if (CONFIG::CLUSTER > 1) hopper_cluster_sync();
 #else
     __trap();
 #endif
