@@ -110,6 +110,25 @@ static __device__ __forceinline__ void pair_fetch_shared(const struct linear_pai
                        work.column + work.rank * w_rows, arrived, 3);
 }
 
+/* One thread: ask for all rows that are shared, for this block alone. So the first stage need not
+ * wait until the other block is ready. */
+template <typename CONFIG>
+static __device__ __forceinline__ void pair_fetch_first(const struct linear_pair_plan &plan,
+                                                        const pair_work &work,
+                                                        const pair_ring &ring)
+{
+    constexpr int x_rows = CONFIG::ROWS / 2, w_rows = CONFIG::COLUMNS / 2;
+    const uint32_t x = ring.stages, w = x + CONFIG::X_BYTES;
+    if (plan.share == LINEAR_PAIR_X) {
+        hopper_load(x, &plan.x, 0, work.row, ring.full);
+        hopper_load(x + x_rows * WGMMA_ROW_BYTES, &plan.x, 0, work.row + x_rows, ring.full);
+    }
+    if (plan.share == LINEAR_PAIR_W) {
+        hopper_load(w, &plan.w, 0, work.column, ring.full);
+        hopper_load(w + w_rows * WGMMA_ROW_BYTES, &plan.w, 0, work.column + w_rows, ring.full);
+    }
+}
+
 /* All threads: the barriers, and what fills the ring. */
 template <typename CONFIG>
 static __device__ __forceinline__ void pair_begin(const struct linear_pair_plan &plan,
@@ -122,7 +141,8 @@ static __device__ __forceinline__ void pair_begin(const struct linear_pair_plan 
         hopper_barrier_init(ring.full + 8 * stage, 1);
         hopper_barrier_init(ring.empty + 8 * stage, plan.share ? 2 * readers : readers);
         hopper_barrier_publish();
-        if (stage < plan.steps) pair_fetch<CONFIG>(plan, work, ring, stage, stage);
+        pair_fetch<CONFIG>(plan, work, ring, stage, stage);
+        if (stage == 0) pair_fetch_first<CONFIG>(plan, work, ring);
     }
     if (!plan.share) {
         __syncthreads();
@@ -130,7 +150,7 @@ static __device__ __forceinline__ void pair_begin(const struct linear_pair_plan 
     }
     __syncwarp();
     hopper_cluster_sync_reads();
-    if (asks && stage < plan.steps) pair_fetch_shared<CONFIG>(plan, work, ring, stage, stage);
+    if (asks && stage > 0) pair_fetch_shared<CONFIG>(plan, work, ring, stage, stage);
     __syncwarp();
 }
 
@@ -278,7 +298,9 @@ static __global__ void __launch_bounds__(PAIR_THREADS, CONFIG::BLOCKS)
     const pair_work work = pair_work_of<CONFIG>(plan);
     pair_begin<CONFIG>(plan, work, ring);
     if (threadIdx.x >= PAIR_CONSUMERS) {
-        if (threadIdx.x == PAIR_CONSUMERS) pair_go_on<CONFIG>(plan, work, ring);
+        if (threadIdx.x != PAIR_CONSUMERS) return;
+        hopper_prefetch(&plan.y);
+        pair_go_on<CONFIG>(plan, work, ring);
         return;
     }
     const int group = threadIdx.x / WGMMA_THREADS, lane = threadIdx.x % 32;

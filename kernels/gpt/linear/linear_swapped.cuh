@@ -97,13 +97,15 @@ static __device__ __forceinline__ void swapped_begin(const struct linear_swapped
     }
 }
 
-/* One thread: the rest, each when its place is free. */
+/* One thread: where the outputs go, so that nothing waits for that at the end, and the rest of the
+ * stages, each when its place is free. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_go_on(const struct linear_swapped_plan &plan,
                                                      const swapped_work &work,
                                                      const swapped_ring &ring)
 {
     int stage = 0, parity = 0;
+    if (plan.finish == LINEAR_SWAPPED_PANELS) hopper_prefetch(&plan.y);
     for (int step = work.begin + ring.count; step < work.end; step++) {
         hopper_barrier_wait(ring.empty + 8 * stage, parity);
         swapped_fetch<CONFIG>(plan, work, ring, step, stage);

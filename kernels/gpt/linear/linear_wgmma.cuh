@@ -417,6 +417,7 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
     lwg_begin<CONFIG>(plan, ring, full, empty);
     if (threadIdx.x < WGMMA_THREADS) {
         hopper_registers_give<LWG_PRODUCER_REGISTERS>();
+        if (threadIdx.x == 32 && plan.y.by_engine) hopper_prefetch(&plan.y.map);
         if (threadIdx.x == 0) {
             const struct lwg_cursor at = lwg_produce<CONFIG>(plan, ring, full, empty);
             if (CONFIG::CLUSTER > 1) lwg_await_all<CONFIG>(empty, at);
