@@ -132,13 +132,13 @@ static __device__ __forceinline__ void linear_store_put(unsigned char *buffer, c
 {
     if constexpr (sizeof(T) == 2) {
         linear_store_matrices<T>(hopper_shared(buffer), sum, lane);
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int i = 0; i < LINEAR_STORE_WIDTH<T> / 4; i++) {
-        int byte = (i / 2 * 8 + mma_column(lane, 0)) * (int)sizeof(T);
-        linear_put_pair((T *)linear_store_place(buffer, mma_row(lane, i % 2 * 2), byte),
-                        make_float2(sum[2 * i], sum[2 * i + 1]));
+        for (int i = 0; i < LINEAR_STORE_WIDTH<T> / 4; i++) {
+            int byte = (i / 2 * 8 + mma_column(lane, 0)) * (int)sizeof(T);
+            linear_put_pair((T *)linear_store_place(buffer, mma_row(lane, i % 2 * 2), byte),
+                            make_float2(sum[2 * i], sum[2 * i + 1]));
+        }
     }
 }
 
