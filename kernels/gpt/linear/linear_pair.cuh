@@ -1,23 +1,27 @@
 /*
  * linear_pair.cuh - products of a few microseconds on Hopper's tensor cores in 16 bits: operands by
  * TMA, products by wgmma, one tile a block. What such a product takes besides its multiplications
- * is most of its time when L2 is cold, so each part of that is kept short:
+ * is most of its time when L2 is cold, so each part of that is kept short.
  *
- * - Traffic from L2. A tile of 128 x 144 needs 34 KiB for each 576 cycles of the tensor cores, 60
- *   bytes per cycle, and all multiprocessors together get about 35 each. The two blocks of a
- * cluster share the rows of one operand: each fetches half of them, and TMA writes it to both.
- * - The beginning. All that is needed before the first load lies in 32 bytes of constants, there
- *   is no division, and a warp for each stage asks for the operand that is not shared before the
- *   blocks of the cluster have met.
- * - The bias. It is where the sums begin, so that the end of the block does not wait for it.
- * - The outputs. They lie in the ring, each warpgroup's in rows of operands that only it has read,
- *   so no store waits for another; eight rows of 16 bytes at a time (stmatrix), and from there by
- *   TMA. The last 16 columns of a tile that is no multiple of 64 go to y from registers.
- * - The end. Every signal and every copy from the other block is waited for before the last
- * product, so that the blocks of a cluster need not meet again.
+ * Traffic from L2: a tile of 128 x 144 needs 34 KiB for each 576 cycles of the tensor cores, 60
+ * bytes per cycle, and all multiprocessors together get about 35 each. The two blocks of a cluster
+ * share the rows of one operand. Each fetches half of them, and TMA writes it to both.
+ *
+ * The beginning: what is needed before the first load lies in 32 bytes of constants, there is no
+ * division, and a warp for each stage asks for the operand that is not shared before the blocks of
+ * the cluster have met. The first stage is not shared at all.
+ *
+ * The bias is where the sums begin, so that the end of the block does not wait for it.
+ *
+ * The outputs lie in the ring, each warpgroup's in rows of operands that only it has read, so no
+ * store waits for another. TMA stores 64 columns at a time; what is left of a tile's columns goes
+ * to y from registers.
+ *
+ * The end: the thread that fills the ring waits until both blocks have read it, while outputs are
+ * stored, so that the blocks of a cluster need not meet again.
  *
  * Two warpgroups multiply, one above the other (DOWN 2: 128 rows of x) or side by side (DOWN 1: 64
- * rows, for few rows of x), each with its sums in registers; one thread of a further warp fills the
+ * rows, for few rows of x), each with its sums in registers. One thread of a further warp fills the
  * stages that do not fit at first. Where a tile is small enough, two blocks fit on a
  * multiprocessor.
  */
@@ -154,16 +158,20 @@ static __device__ __forceinline__ void pair_begin(const struct linear_pair_plan 
     __syncwarp();
 }
 
-/* One thread: the rest of the stages, each when its place is free in both blocks. */
+/* One thread: the rest of the stages, each when its place is free in both blocks. Then wait until
+ * both have read the last ones, so that neither ends while the other writes or signals to it. */
 template <typename CONFIG>
 static __device__ __forceinline__ void pair_go_on(const struct linear_pair_plan &plan,
                                                   const pair_work &work, const pair_ring &ring)
 {
+    const int end = plan.share ? plan.steps + plan.stages : plan.steps;
     int stage = 0, parity = 0;
-    for (int step = plan.stages; step < plan.steps; step++) {
+    for (int step = plan.stages; step < end; step++) {
         hopper_barrier_wait(ring.empty + 8 * stage, parity);
-        pair_fetch<CONFIG>(plan, work, ring, step, stage);
-        pair_fetch_shared<CONFIG>(plan, work, ring, step, stage);
+        if (step < plan.steps) {
+            pair_fetch<CONFIG>(plan, work, ring, step, stage);
+            pair_fetch_shared<CONFIG>(plan, work, ring, step, stage);
+        }
         if (++stage == plan.stages) stage = 0, parity ^= 1;
     }
 }
@@ -212,8 +220,7 @@ static __device__ __forceinline__ void pair_multiply(float (&sum)[CONFIG::WIDTH 
 }
 
 /* A warpgroup's sums. One batch of products is always in flight; the first is outside of the loop,
- * where the compiler may see other numbers in their registers. A stage is given back only if
- * something will be put there, so that no signal is left when the other block has ended. */
+ * where the compiler may see other numbers in their registers. */
 template <typename CONFIG>
 static __device__ __forceinline__ void pair_sum(const struct linear_pair_plan &plan,
                                                 float (&sum)[CONFIG::WIDTH / 2],
@@ -230,11 +237,11 @@ static __device__ __forceinline__ void pair_sum(const struct linear_pair_plan &p
         hopper_barrier_wait(ring.full + 8 * stage, parity);
         pair_multiply<CONFIG>(sum, ring.stages + stage * CONFIG::STAGE_BYTES, group);
         wgmma_wait<1>();
-        if (step - 1 + plan.stages < plan.steps && lane < readers)
-            hopper_barrier_arrive(ring.empty + 8 * before, lane);
+        if (lane < readers) hopper_barrier_arrive(ring.empty + 8 * before, lane);
     }
     wgmma_wait<0>();
     wgmma_pin(sum);
+    if (lane < readers) hopper_barrier_arrive(ring.empty + 8 * stage, lane);
 }
 
 /* A warp: columns from `column` on to y, from registers. */
