@@ -27,9 +27,8 @@
  * Tried for small k on an H200 and left out, 2026-11-28: every width from 64 to 256 in steps of 16
  * in one kernel, clusters across as well as down, a warpgroup that begins some stages before the
  * other, and stores by warps in place of TMA. 1363 x 1728 x 448 took 7.5 us in 132 tiles of 144
- * columns, as with 192 (7.4; cublasLt 6.1), and what was to hide the stores cost 0.4 us more. With
- * 64 columns 424 x 640 x 584 took 7.3 us, 4.8 by linear_swapped.cuh: what a block takes besides its
- * stages is what is too long, by 2 us.
+ * columns, as with 192 (7.4; cublasLt 6.1): they ask more of L2, and a cluster then began and ended
+ * with a fence of the whole device. linear_pair.cuh is for such products.
  *
  * A producer and consumers in separate warpgroups, and persistent tiles, shared or in turns, are
  * described by NVIDIA's CUTLASS 3 (documentation, "Efficient GEMM in CUDA", Hopper warp
