@@ -5,6 +5,7 @@
  *   stream   one row per block, of any length; read twice
  *   block    one row per warp or block, in registers; read once
  *   cluster  one row per cluster of 2 to 16 blocks, in registers; read once
+ *   shared   one row per block or cluster, in shared memory; read once
  *   ring     one row per block or cluster that stays on its multiprocessor; the next ones are
  *            fetched into shared memory by TMA
  *   best     the fastest of all divisions of a row that fit, measured in setup
@@ -100,6 +101,8 @@ static constexpr struct assay_variant block = row_variant<job, row_plan_block>(
     "rmsnorm", "block", "one row per warp or block, in registers, read once");
 static constexpr struct assay_variant cluster = row_variant<job, row_plan_cluster>(
     "rmsnorm", "cluster", "one row per cluster of blocks, in registers, read once", 90);
+static constexpr struct assay_variant shared = row_variant<job, row_plan_shared>(
+    "rmsnorm", "shared", "one row per block or cluster, in shared memory, read once", 90);
 static constexpr struct assay_variant ring = row_variant<job, row_plan_ring>(
     "rmsnorm", "ring", "one row per block or cluster that stays, the next ones fetched by TMA", 90);
 static constexpr struct assay_variant best = row_variant_best<job>("rmsnorm", "best");
@@ -108,5 +111,6 @@ ASSAY_REGISTER_VARIANT(naive);
 ASSAY_REGISTER_VARIANT(stream);
 ASSAY_REGISTER_VARIANT(block);
 ASSAY_REGISTER_VARIANT(cluster);
+ASSAY_REGISTER_VARIANT(shared);
 ASSAY_REGISTER_VARIANT(ring);
 ASSAY_REGISTER_VARIANT(best);

@@ -5,6 +5,7 @@
  *   stream   one row per block, of any length; read twice
  *   block    one row per warp or block, in registers; read once
  *   cluster  one row per cluster of 2 to 16 blocks, in registers; read once
+ *   shared   one row per block or cluster, in shared memory; read once
  *   ring     one row per block or cluster that stays on its multiprocessor; the next ones are
  *            fetched into shared memory by TMA
  *   best     the fastest of all divisions of a row that fit, measured in setup
@@ -62,6 +63,8 @@ static constexpr struct assay_variant block = row_variant<job, row_plan_block>(
     "row_softmax", "block", "one row per warp or block, in registers, read once");
 static constexpr struct assay_variant cluster = row_variant<job, row_plan_cluster>(
     "row_softmax", "cluster", "one row per cluster of blocks, in registers, read once", 90);
+static constexpr struct assay_variant shared = row_variant<job, row_plan_shared>(
+    "row_softmax", "shared", "one row per block or cluster, in shared memory, read once", 90);
 static constexpr struct assay_variant ring = row_variant<job, row_plan_ring>(
     "row_softmax", "ring", "one row per block or cluster that stays, the next ones fetched by TMA",
     90);
@@ -71,5 +74,6 @@ ASSAY_REGISTER_VARIANT(naive);
 ASSAY_REGISTER_VARIANT(stream);
 ASSAY_REGISTER_VARIANT(block);
 ASSAY_REGISTER_VARIANT(cluster);
+ASSAY_REGISTER_VARIANT(shared);
 ASSAY_REGISTER_VARIANT(ring);
 ASSAY_REGISTER_VARIANT(best);

@@ -11,7 +11,7 @@
  *                      second may need the first: a target, and its element; may be empty
  *   gain               what comes with the elements of a piece: weights; may be empty
  *   ADDS, WRITES       whether r is added to x first and the sum written; whether there is a y
- *   RING               whether it has the kernel of row_ring.cuh
+ *   RING               whether it has the kernels of row_ring.cuh and row_shared.cuh
  *   nothing()          the part of no elements
  *   single(x)          the part of one
  *   join(a, b)         the part of a's and b's elements
@@ -26,9 +26,10 @@
  * thread, the leader, may write out(closed, gain, i, value)        the output for element i of the
  * piece finish(closed, out, column)        a last change to the outputs of a piece
  *
- * A row begins wherever the one before it ended. What lies before its first and behind its last
- * whole piece of 16 bytes, aligned in memory, are at most two times WIDTH - 1 elements, its edge:
- * lanes of the first warp take one each.
+ * A row begins wherever the one before it ended. Where rows are no multiple of 16 bytes, its pieces
+ * begin with the first whole sector of 32 bytes, so that no sector is asked for by two warps. What
+ * lies before the first and behind the last piece is its edge, at most 30 elements: lanes of the
+ * first warp take one each.
  */
 #pragma once
 
@@ -117,13 +118,13 @@ static __device__ __forceinline__ void row_floats(float (&to)[row_piece<T>::WIDT
 
 /* Where the pieces of a row are. */
 template <typename T> struct row_place {
-    enum { WIDTH = row_piece<T>::WIDTH };
+    enum { WIDTH = row_piece<T>::WIDTH, SECTOR = 32 / sizeof(T) };
     int64_t begin;          /* its first element */
     int head, pieces, edge; /* elements before the first piece; pieces; elements in none */
 
     __device__ __forceinline__ row_place(int64_t row, int columns) : begin(row * columns)
     {
-        head = (int)(-begin & (WIDTH - 1));
+        head = (int)(-begin & (columns % WIDTH == 0 ? WIDTH - 1 : SECTOR - 1));
         if (head > columns) head = columns;
         pieces = (columns - head) / WIDTH;
         edge = columns - pieces * WIDTH;

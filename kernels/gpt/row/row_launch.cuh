@@ -9,6 +9,7 @@
 
 #include "kernels/gpt/row/row_registers.cuh"
 #include "kernels/gpt/row/row_ring.cuh"
+#include "kernels/gpt/row/row_shared.cuh"
 #include "kernels/gpt/row/row_stream.cuh"
 
 /* A row that is worth a ring fills a block with 4 or 8 pieces per lane: with fewer none ever was
@@ -37,6 +38,7 @@ static inline void row_job_init(struct row_job *job, const typename OP::args &ar
     job->narrow[0] = (const void *)row_registers<OP, 4, 8>;
     job->narrow[1] = (const void *)row_registers<OP, 4, 16>;
     job->stream = (const void *)row_stream<OP>;
+    if constexpr (OP::RING) job->shared = (const void *)row_shared<OP>;
     if constexpr (OP::RING) job->naive = (const void *)row_naive<OP>; /* layernorm has its own */
     memcpy(job->args, &args, sizeof args);
 }

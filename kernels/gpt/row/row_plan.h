@@ -11,7 +11,7 @@ enum {
     ROW_LOG_CLUSTER = 4, /* 16 blocks of a cluster, at most */
     ROW_TEAM_WARPS = 8,  /* of a block in which each warp has rows of its own, at most */
     ROW_SLOTS = 4,       /* of a ring, at most */
-    ROW_RING_HEAD = 128, /* bytes: a barrier per slot, in front of the slots */
+    ROW_RING_HEAD = 128, /* bytes: a barrier per slot, in front of the slots or the row */
     ROW_STREAM_THREADS = 512,
     ROW_NAIVE_THREADS = 128,
     ROW_ARGS_BYTES = 96,
@@ -25,7 +25,7 @@ struct row_team {
     int warps;       /* per row and block */
     int rows;        /* per block; above 1 only with one warp or less and no cluster */
     int slots;       /* of a ring: rows, or a block's shares of them, in shared memory */
-    int share;       /* of a ring: pieces of a row that a block has, at most */
+    int share;       /* with rows in shared memory: pieces of one that a block has, at most */
 };
 
 /* A call as the kernels see it. */
@@ -35,7 +35,8 @@ struct row_job {
     int part_bytes; /* of what a warp tells the others */
     int gains;      /* arrays of weights */
     bool aligned;   /* whether a row has no edge */
-    const void *registers[ROW_KERNELS], *ring[ROW_KERNELS], *narrow[ROW_NARROW], *stream, *naive;
+    const void *registers[ROW_KERNELS], *ring[ROW_KERNELS], *narrow[ROW_NARROW];
+    const void *shared, *stream, *naive;
     char args[ROW_ARGS_BYTES]; /* their first argument */
 };
 
@@ -57,6 +58,7 @@ const char *row_plan_naive(const struct row_job *job, struct row_plan *plan);
 const char *row_plan_stream(const struct row_job *job, struct row_plan *plan);
 const char *row_plan_block(const struct row_job *job, struct row_plan *plan);
 const char *row_plan_cluster(const struct row_job *job, struct row_plan *plan);
+const char *row_plan_shared(const struct row_job *job, struct row_plan *plan);
 const char *row_plan_ring(const struct row_job *job, struct row_plan *plan);
 
 /* In setup: let the plan's kernel have its clusters and its shared memory, and a ring as many

@@ -15,7 +15,8 @@ enum {
     RING_PIECES = 256, /* of a row that is worth a ring */
     RING_SHARE = 4096, /* pieces of a block's share, at most, by rule: 64 KiB */
     RESERVED = 1024,   /* bytes of shared memory that the driver keeps of each block */
-    CANDIDATES = 48,
+    SHARED_WARPS = 4,  /* of a block with its row in shared memory, at least */
+    CANDIDATES = 56,
 };
 
 static int ceil_div(int64_t a, int64_t b)
@@ -94,6 +95,27 @@ static bool divide_ring(const struct row_job *job, int log_cluster, int kernel,
     return true;
 }
 
+/* Rows in the shared memory of two blocks or more on each multiprocessor, which have `most` warps
+ * together. */
+static bool divide_shared(const struct row_job *job, int log_cluster, int most,
+                          struct row_plan *plan)
+{
+    const int cluster = 1 << log_cluster, share = ceil_div(job->pieces, cluster);
+    const int bytes = ROW_RING_HEAD + 16 * share + cluster * ROW_WARPS * job->part_bytes;
+    const int blocks = assay_card()->shared_sm_bytes / (bytes + RESERVED);
+    if (!job->shared || job->pieces < RING_PIECES || blocks < 2) return false;
+    int warps = most / blocks;
+    if (warps < SHARED_WARPS) warps = SHARED_WARPS;
+    *plan = (struct row_plan){0};
+    plan->kernel = job->shared;
+    plan->team = (struct row_team){log_cluster, warps, 1, 0, share};
+    plan->blocks = (unsigned)(job->rows * cluster);
+    plan->threads = 32 * warps;
+    plan->shared_bytes = bytes;
+    plan->lane_pieces = ceil_div(share, plan->threads);
+    return true;
+}
+
 const char *row_plan_naive(const struct row_job *job, struct row_plan *plan)
 {
     *plan = (struct row_plan){0};
@@ -140,6 +162,16 @@ const char *row_plan_cluster(const struct row_job *job, struct row_plan *plan)
     return found ? NULL : "a row is longer than a cluster's registers";
 }
 
+/* The smallest cluster of whose blocks two fit a multiprocessor. */
+const char *row_plan_shared(const struct row_job *job, struct row_plan *plan)
+{
+    if (job->pieces < RING_PIECES) return "a row is too short to be kept in shared memory";
+    if (assay_card()->shared_sm_bytes == 0) return NULL; /* no GPU is open: setup will say */
+    for (int log_cluster = 0; log_cluster <= ROW_LOG_CLUSTER; log_cluster++)
+        if (divide_shared(job, log_cluster, 2 * ROW_WARPS, plan)) return NULL;
+    return "a row is longer than a cluster's shared memory";
+}
+
 /* The smallest cluster whose blocks have RING_SHARE of a row, with as few warps as hold it. */
 const char *row_plan_ring(const struct row_job *job, struct row_plan *plan)
 {
@@ -171,21 +203,26 @@ static void configure(const struct row_plan *plan, cudaLaunchConfig_t *config,
     config->numAttrs = plan->team.log_cluster > 0 ? 1 : 0;
 }
 
-/* Give a ring shared memory, and one round of blocks. */
+/* Give a kernel that keeps rows in shared memory all of it. */
+static int allow_shared(const struct row_plan *plan)
+{
+    int status =
+        cuda_error(cudaFuncSetAttribute(plan->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        (int)assay_card()->shared_bytes),
+                   "shared memory");
+    if (status) return status;
+    return cuda_error(cudaFuncSetAttribute(plan->kernel,
+                                           cudaFuncAttributePreferredSharedMemoryCarveout,
+                                           cudaSharedmemCarveoutMaxShared),
+                      "shared memory");
+}
+
+/* Give a ring one round of blocks. */
 static int allow_ring(struct row_plan *plan)
 {
     cudaLaunchConfig_t config;
     cudaLaunchAttribute cluster;
-    int fit = 0, status = cuda_error(
-                     cudaFuncSetAttribute(plan->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          (int)assay_card()->shared_bytes),
-                     "shared memory");
-    if (status == 0)
-        status = cuda_error(cudaFuncSetAttribute(plan->kernel,
-                                                 cudaFuncAttributePreferredSharedMemoryCarveout,
-                                                 cudaSharedmemCarveoutMaxShared),
-                            "shared memory");
-    if (status) return status;
+    int fit = 0, status = 0;
     configure(plan, &config, &cluster);
     if (plan->team.log_cluster > 0) {
         status = cuda_error(cudaOccupancyMaxActiveClusters(&fit, plan->kernel, &config),
@@ -210,6 +247,7 @@ int row_plan_allow(struct row_plan *plan)
             cudaFuncSetAttribute(plan->kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
             "clusters of 16 blocks"))
         return -1;
+    if (plan->team.share > 0 && allow_shared(plan)) return -1;
     return plan->team.slots > 0 ? allow_ring(plan) : 0;
 }
 
@@ -243,6 +281,9 @@ static int candidates(const struct row_job *job, struct row_plan out[CANDIDATES]
                 out[count].team.warps >= 4)
                 count++;
         }
+    for (int log_cluster = 0; hopper && log_cluster <= most; log_cluster++)
+        for (int most = ROW_WARPS; most <= 2 * ROW_WARPS; most *= 2)
+            if (divide_shared(job, log_cluster, most, &out[count])) count++;
     if (!row_plan_stream(job, &out[count])) count++;
     return count;
 }
@@ -272,6 +313,8 @@ static void write_note(const struct row_plan *plan, struct assay_call *call)
         if (plan->team.slots > 0)
             snprintf(call->note + length, sizeof call->note - (size_t)length, ", ring of %d",
                      plan->team.slots);
+        else if (plan->team.share > 0)
+            snprintf(call->note + length, sizeof call->note - (size_t)length, ", in shared memory");
     }
 }
 

@@ -69,6 +69,27 @@ static __device__ __forceinline__ void row_write_edge(const typename OP::args &a
     gpt_put(args.y + begin + edge, out[0]);
 }
 
+/* The part of a row from those of its warps, of which this warp is number `member`: in `parts` of
+ * each block. Blocks of a cluster have arrived at its barrier before, to say that they run. */
+template <class OP>
+static __device__ __forceinline__ typename OP::part row_meet(typename OP::part own,
+                                                             typename OP::part *parts, int cluster,
+                                                             int member, int members)
+{
+    const int lane = threadIdx.x % 32;
+    if (cluster > 1) {
+#if __CUDA_ARCH__ >= 900
+        asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+        if (lane < cluster) *row_peer(parts + member, lane) = own;
+        hopper_cluster_sync();
+#endif
+    } else {
+        if (lane == 0) parts[member] = own;
+        __syncthreads();
+    }
+    return row_gather<OP>(parts, members);
+}
+
 /*
  * Each warp of the row loads PIECES pieces per lane, measures them, and tells its part to all other
  * warps of the row through shared memory (of all blocks of the cluster). There is one barrier
@@ -118,20 +139,8 @@ static __global__ void __launch_bounds__(32 * ROW_WARPS)
         if (hold.edge >= 0) gpt_put(args.sum + place.begin + hold.edge, hold.edge_value);
     }
 
-    part own = hold.template measure<LANES>(), whole = own;
-    if (members > 1) {
-        if (cluster > 1) {
-#if __CUDA_ARCH__ >= 900
-            asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
-            if (lane < cluster) *row_peer(parts + member, lane) = own;
-            hopper_cluster_sync();
-#endif
-        } else {
-            if (lane == 0) parts[warp] = own;
-            __syncthreads();
-        }
-        whole = row_gather<OP>(parts, members);
-    }
+    part whole = hold.template measure<LANES>();
+    if (members > 1) whole = row_meet<OP>(whole, parts, cluster, member, members);
 
     typename OP::closed closed =
         OP::close(args, row, state, whole, real && member == 0 && lane == 0);
