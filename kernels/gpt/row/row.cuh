@@ -28,7 +28,7 @@
  *
  * A row begins wherever the one before it ended. Where rows are no multiple of 16 bytes, its pieces
  * begin with the first whole sector of 32 bytes, so that no sector is asked for by two warps. What
- * lies before the first and behind the last piece is its edge, at most 30 elements: lanes of the
+ * lies before the first and behind the last piece is its edge, at most 22 elements: lanes of the
  * first warp take one each.
  */
 #pragma once
