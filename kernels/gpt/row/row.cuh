@@ -26,10 +26,9 @@
  * thread, the leader, may write out(closed, gain, i, value)        the output for element i of the
  * piece finish(closed, out, column)        a last change to the outputs of a piece
  *
- * A row begins wherever the one before it ended. Where rows are no multiple of 16 bytes, its pieces
- * begin with the first whole sector of 32 bytes, so that no sector is asked for by two warps. What
- * lies before the first and behind the last piece is its edge, at most 22 elements: lanes of the
- * first warp take one each.
+ * A row begins wherever the one before it ended. What lies before its first and behind its last
+ * whole piece of 16 bytes, aligned in memory, are at most two times WIDTH - 1 elements, its edge:
+ * lanes of the first warp take one each.
  */
 #pragma once
 
@@ -118,13 +117,15 @@ static __device__ __forceinline__ void row_floats(float (&to)[row_piece<T>::WIDT
 
 /* Where the pieces of a row are. */
 template <typename T> struct row_place {
-    enum { WIDTH = row_piece<T>::WIDTH, SECTOR = 32 / sizeof(T) };
+    enum { WIDTH = row_piece<T>::WIDTH };
     int64_t begin;          /* its first element */
     int head, pieces, edge; /* elements before the first piece; pieces; elements in none */
 
-    __device__ __forceinline__ row_place(int64_t row, int columns) : begin(row * columns)
+    /* The first piece begins with a multiple of `unit` elements in memory, a power of two. */
+    __device__ __forceinline__ row_place(int64_t row, int columns, int unit = WIDTH)
+        : begin(row * columns)
     {
-        head = (int)(-begin & (columns % WIDTH == 0 ? WIDTH - 1 : SECTOR - 1));
+        head = (int)(-begin & (unit - 1));
         if (head > columns) head = columns;
         pieces = (columns - head) / WIDTH;
         edge = columns - pieces * WIDTH;

@@ -12,6 +12,9 @@
  * others work. Blocks begin when one has ended, so that multiprocessors nearer to memory do more of
  * the rows.
  *
+ * Where rows are no multiple of 16 bytes, pieces begin with the first whole sector of 32 bytes, so
+ * that no sector within a row is written by two warps; the edge is then 22 elements at most.
+ *
  * Bytes from memory: one read and one write of each element. From shared memory: softmax reads a
  * row three times, rmsnorm twice.
  */
@@ -22,14 +25,14 @@ static __global__ void __launch_bounds__(32 * ROW_WARPS, 2)
 #if __CUDA_ARCH__ >= 900
     typedef typename OP::element T;
     typedef typename OP::part part;
-    enum { WIDTH = row_piece<T>::WIDTH };
+    enum { WIDTH = row_piece<T>::WIDTH, SECTOR = 32 / sizeof(T) };
     extern __shared__ __align__(128) char row_memory[];
     const uint4 *kept = (const uint4 *)(row_memory + ROW_RING_HEAD);
     part *parts = (part *)(row_memory + ROW_RING_HEAD + 16 * team.share);
     const uint32_t arrived = hopper_shared(row_memory);
     const int cluster = 1 << team.log_cluster, rank = (int)blockIdx.x & (cluster - 1);
     const int64_t row = blockIdx.x >> team.log_cluster;
-    const row_place<T> place(row, args.columns);
+    const row_place<T> place(row, args.columns, args.columns % WIDTH == 0 ? WIDTH : SECTOR);
     const int before = rank * team.share, /* pieces of the row that are those of other blocks */
         pieces = max(0, min(team.share, place.pieces - before));
     const int head = place.head + before * WIDTH; /* column of the first piece */
