@@ -105,7 +105,9 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define WGMMA_UP_TO_4   "%0, %1, %2, %3"
 #define WGMMA_UP_TO_8   WGMMA_UP_TO_4 ", %4, %5, %6, %7"
+#define WGMMA_UP_TO_12  WGMMA_UP_TO_8 ", %8, %9, %10, %11"
 #define WGMMA_UP_TO_16  WGMMA_UP_TO_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define WGMMA_UP_TO_20  WGMMA_UP_TO_16 ", %16, %17, %18, %19"
 #define WGMMA_UP_TO_24  WGMMA_UP_TO_16 ", %16, %17, %18, %19, %20, %21, %22, %23"
 #define WGMMA_UP_TO_32  WGMMA_REGISTERS_0
 #define WGMMA_UP_TO_40  WGMMA_UP_TO_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
@@ -122,7 +124,9 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
 
 #define WGMMA_SUM_4(i)   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define WGMMA_SUM_8(i)   WGMMA_SUM_4(i), WGMMA_SUM_4(i + 4)
+#define WGMMA_SUM_12(i)  WGMMA_SUM_8(i), WGMMA_SUM_4(i + 8)
 #define WGMMA_SUM_16(i)  WGMMA_SUM_4(i), WGMMA_SUM_4(i + 4), WGMMA_SUM_4(i + 8), WGMMA_SUM_4(i + 12)
+#define WGMMA_SUM_20(i)  WGMMA_SUM_16(i), WGMMA_SUM_4(i + 16)
 #define WGMMA_SUM_24(i)  WGMMA_SUM_16(i), WGMMA_SUM_8(i + 16)
 #define WGMMA_SUM_32(i)  WGMMA_SUM_16(i), WGMMA_SUM_16(i + 16)
 #define WGMMA_SUM_40(i)  WGMMA_SUM_32(i), WGMMA_SUM_4(i + 32), WGMMA_SUM_4(i + 36)
@@ -170,7 +174,9 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
 
 WGMMA_BF16(4, "8", "%4", "%5", "%6")
 WGMMA_BF16(8, "16", "%8", "%9", "%10")
+WGMMA_BF16(12, "24", "%12", "%13", "%14")
 WGMMA_BF16(16, "32", "%16", "%17", "%18")
+WGMMA_BF16(20, "40", "%20", "%21", "%22")
 WGMMA_BF16(24, "48", "%24", "%25", "%26")
 WGMMA_BF16(32, "64", "%32", "%33", "%34")
 WGMMA_BF16(40, "80", "%40", "%41", "%42")
@@ -184,7 +190,9 @@ WGMMA_BF16(112, "224", "%112", "%113", "%114")
 WGMMA_BF16(128, "256", "%128", "%129", "%130")
 WGMMA_FP16(4, "8", "%4", "%5", "%6")
 WGMMA_FP16(8, "16", "%8", "%9", "%10")
+WGMMA_FP16(12, "24", "%12", "%13", "%14")
 WGMMA_FP16(16, "32", "%16", "%17", "%18")
+WGMMA_FP16(20, "40", "%20", "%21", "%22")
 WGMMA_FP16(24, "48", "%24", "%25", "%26")
 WGMMA_FP16(32, "64", "%32", "%33", "%34")
 WGMMA_FP16(40, "80", "%40", "%41", "%42")

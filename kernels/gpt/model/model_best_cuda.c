@@ -7,6 +7,8 @@
  *
  *   the fused tiles             model_tile.cuh
  *   the tiles fed by TMA        model_ring.cuh; fp32
+ *   tiles whole in shared       model_whole.cuh; bf16, fp16
+ *   memory
  *   one warp per output         few rows
  *   Hopper's wgmma              model_wgmma.cu
  *   cublasLt                    bias, gelu (tanh form) and residual in its epilogue, with a
@@ -20,9 +22,10 @@
  *
  * Every candidate is checked, by other variants or in test_family_gpt_choices_gpu.c; the chosen
  * ones are checked together as this variant's output. The note says what was chosen, in the order
- * qkv, proj, fc, fc2, head: the size of a tile or ring (of a tf32 model `fp32:` before one of
- * fp32), `lt`, `wgmma` or `warp`; then the attention. Or all layers are by one launch: `persistent`
- * of those that decode (model_persistent.cu), `clusters` of the others (model_clusters.cu).
+ * qkv, proj, fc, fc2, head: the size of a tile, with `r` before one of model_ring.cuh and `w`
+ * before one of model_whole.cuh (of a tf32 model `fp32:` before one of fp32), `lt`, `wgmma` or
+ * `warp`; then the attention. Or all layers are by one launch: `persistent` of those that decode
+ * (model_persistent.cu), `clusters` of the others (model_clusters.cu).
  * docs/kernels-gpt.md explains the notes, and compares the times with what was predicted.
  */
 #include <math.h>
@@ -39,9 +42,10 @@
 #include "model_persistent.h"
 #include "model_ranking.h"
 #include "model_ring.h"
+#include "model_whole.h"
 
 /* How a product is done: one of these, or a number from 0 on, first of the tiles, then of the
- * rings. */
+ * rings, then of the tiles that are whole in shared memory. */
 enum { BY_LIBRARY = -1, BY_WGMMA = -2, BY_WARPS = -3, UNKNOWN = -4 };
 /* How the attention is done: this, UNKNOWN, or the number of a configuration. */
 enum { BY_QUERY = -1 };
@@ -85,17 +89,19 @@ static int enqueue_numbered(const struct best *best, struct model_step step, int
                             void *stream)
 {
     choice = read_choice(choice, &step.precision);
-    int tiles = model_tiles(step.precision);
-    return choice < tiles ? model_tile_enqueue(&step, choice, stream)
-                          : model_ring_enqueue(&step, choice - tiles, best->normed, stream);
+    int ring = choice - model_tiles(step.precision), whole = ring - model_rings();
+    return ring < 0    ? model_tile_enqueue(&step, choice, stream)
+           : whole < 0 ? model_ring_enqueue(&step, ring, best->normed, stream)
+                       : model_whole_enqueue(&step, whole, stream);
 }
 
 static const char *numbered_refused(struct model_step step, int choice)
 {
     choice = read_choice(choice, &step.precision);
-    int tiles = model_tiles(step.precision);
-    return choice < tiles ? model_tile_refused(&step, choice)
-                          : model_ring_refused(&step, choice - tiles);
+    int ring = choice - model_tiles(step.precision), whole = ring - model_rings();
+    return ring < 0    ? model_tile_refused(&step, choice)
+           : whole < 0 ? model_ring_refused(&step, ring)
+                       : model_whole_refused(&step, whole);
 }
 
 static int enqueue_choice(const struct best *best, const struct model_step *step, int choice,
@@ -145,7 +151,8 @@ static void rank_choices(struct best *best, const struct model_step *step, int b
 static int choose(struct best *best, const struct model_step *step, void *stream)
 {
     struct model_ranking *ranking = &best->rivals[step->product];
-    rank_choices(best, step, BY_WARPS, model_tiles(step->precision) + model_rings(), stream);
+    rank_choices(best, step, BY_WARPS,
+                 model_tiles(step->precision) + model_rings() + model_wholes(), stream);
     if (step->precision == GPT_TF32)
         rank_choices(best, step, IN_FP32, IN_FP32 + model_tiles(GPT_FP32) + model_rings(), stream);
     if (ranking->count == 0)
@@ -210,11 +217,13 @@ static int attend(void *self, const struct model_attend *attend, void *stream)
 static const char *choice_name(int64_t precision, int choice)
 {
     choice = read_choice(choice, &precision);
-    int tiles = model_tiles(precision);
+    int ring = choice - model_tiles(precision), whole = ring - model_rings();
     if (choice == BY_LIBRARY) return "lt";
     if (choice == BY_WGMMA) return "wgmma";
     if (choice == BY_WARPS) return "warp";
-    return choice < tiles ? model_tile_name(precision, choice) : model_ring_name(choice - tiles);
+    return ring < 0    ? model_tile_name(precision, choice)
+           : whole < 0 ? model_ring_name(ring)
+                       : model_whole_name(whole);
 }
 
 static const char *attend_name(int64_t precision, int choice)
@@ -351,7 +360,7 @@ static int setup_as(struct assay_call *call, enum model_context context)
     status = device_memory(call, &best->normed, bytes, "the norm");
     if (status == 0) status = model_library_prepare(&best->library, call);
     if (status) return status;
-    if (model_tiles_allow() || model_rings_allow()) return -1;
+    if (model_tiles_allow() || model_rings_allow() || model_wholes_allow()) return -1;
     if (cached) {
         const struct model_provider prefill = {model_tile_product, attend, best};
         if (model_run_enqueue(&best->run, &prefill, MODEL_PREFILL, call->stream)) return -1;

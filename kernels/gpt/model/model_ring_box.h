@@ -7,7 +7,7 @@
 enum {
     RING_BOX = 32,        /* of k in a box: 128 bytes */
     RING_ROW_BYTES = 128, /* a row of a box */
-    RING_UNITS = 8,       /* units of sixteen bytes, four of k, in such a row */
+    RING_UNITS = 8,       /* units of sixteen bytes in such a row */
     RING_ALIGN = 1024,    /* bytes after which the swizzle repeats */
     RING_WARPS = 8,       /* warps that multiply */
     RING_LANES = 32 * RING_WARPS

@@ -1,76 +1,99 @@
 /*
  * model_ring_norm.cuh - normalises rows in shared memory, in place, before they are multiplied
- * (model_ring.cuh). The rows are in boxes of 32 of k, swizzled by 128 bytes.
+ * (model_ring.cuh, model_whole.cuh). The rows are in boxes of 128 bytes of k, swizzled by 128
+ * bytes.
  *
  * Eight lanes share a row, each with one unit of sixteen bytes of every box. They find its mean,
- * then the squares about it. A lane keeps its units of the first eight boxes in registers, so
- * shared memory is read once and written once (64 KiB each for 64 rows of 256) instead of being
- * read three times. Further boxes are read again.
+ * then the squares about it. A lane keeps its units of the first boxes in registers, 32 numbers of
+ * each row, so shared memory is read once and written once (64 KiB each for 64 rows of 256 in fp32)
+ * instead of being read three times. Further boxes are read again.
  */
 #pragma once
 
 #include "model_ring_box.h"
 #include "kernels/gpt/gpt.cuh"
+#include "kernels/gpt/row/row.cuh"
+
+/* In pairs, so that few additions wait for each other. */
+template <int COUNT> static __device__ __forceinline__ float ring_add_up(float (&v)[COUNT])
+{
+#pragma unroll
+    for (int half = COUNT / 2; half > 0; half /= 2)
+#pragma unroll
+        for (int j = 0; j < half; j++)
+            v[j] += v[j + half];
+    return v[0];
+}
 
 /* ROWS rows of k from `rows`; scale and shift in shared memory too. */
-template <int ROWS>
-static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k,
-                                                      const float *scale, const float *shift)
+template <int ROWS, typename T>
+static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k, const T *scale,
+                                                      const T *shift)
 {
-    const int APART = RING_LANES / 8, COUNT = ROWS / APART, KEPT = 8, BOX = ROWS * RING_ROW_BYTES;
+    constexpr int WIDTH = row_piece<T>::WIDTH, BOX_K = RING_UNITS * WIDTH;
+    constexpr int APART = RING_LANES / 8, COUNT = ROWS / APART, KEPT = 32 / WIDTH;
     static_assert(COUNT * APART == ROWS && APART % 8 == 0);
-    int row = threadIdx.x / 8, unit = threadIdx.x % 8;
-    int first = 4 * (unit ^ row % 8); /* of k, before the swizzle */
-    unsigned char *own = rows + row * RING_ROW_BYTES + 16 * unit;
-    float4 kept[KEPT][COUNT];
+    struct unit {
+        float v[WIDTH];
+    };
+    int row = threadIdx.x / 8, place = threadIdx.x % 8;
+    int first = WIDTH * (place ^ row % 8); /* of k, before the swizzle */
+    unsigned char *own = rows + row * RING_ROW_BYTES + 16 * place;
+    unit kept[KEPT][COUNT];
     float mean[COUNT] = {}, factor[COUNT] = {};
-    auto at = [&](int box, int i) -> float4 & {
-        return *(float4 *)(own + box * BOX + i * APART * RING_ROW_BYTES);
+    auto at = [&](int box, int i) -> uint4 & {
+        return *(uint4 *)(own + (box * ROWS + i * APART) * RING_ROW_BYTES);
     };
     auto every = [&](auto &&visit) {
 #pragma unroll
         for (int box = 0; box < KEPT; box++)
-            if (first + box * RING_BOX < k) visit(box, kept[box]);
-        for (int box = KEPT; first + box * RING_BOX < k; box++) {
-            float4 v[COUNT];
+            if (first + box * BOX_K < k) visit(box, kept[box]);
+        for (int box = KEPT; first + box * BOX_K < k; box++) {
+            unit read[COUNT];
 #pragma unroll
             for (int i = 0; i < COUNT; i++)
-                v[i] = at(box, i);
-            visit(box, v);
+                row_unpack<T>(read[i].v, at(box, i));
+            visit(box, read);
         }
     };
 #pragma unroll
     for (int box = 0; box < KEPT; box++)
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
-            if (first + box * RING_BOX < k) kept[box][i] = at(box, i);
-    every([&](int, const float4(&v)[COUNT]) {
+            if (first + box * BOX_K < k) row_unpack<T>(kept[box][i].v, at(box, i));
+    every([&](int, const unit(&of)[COUNT]) {
 #pragma unroll
-        for (int i = 0; i < COUNT; i++)
-            mean[i] += v[i].x + v[i].y + (v[i].z + v[i].w);
+        for (int i = 0; i < COUNT; i++) {
+            unit sums = of[i];
+            mean[i] += ring_add_up(sums.v);
+        }
     });
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
         mean[i] = gpt_eight_sum(mean[i]) / (float)k;
-    every([&](int, const float4(&v)[COUNT]) {
+    every([&](int, const unit(&of)[COUNT]) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            float x = v[i].x - mean[i], y = v[i].y - mean[i];
-            float z = v[i].z - mean[i], w = v[i].w - mean[i];
-            factor[i] += x * x + y * y + (z * z + w * w);
+            unit squares;
+#pragma unroll
+            for (int j = 0; j < WIDTH; j++)
+                squares.v[j] = (of[i].v[j] - mean[i]) * (of[i].v[j] - mean[i]);
+            factor[i] += ring_add_up(squares.v);
         }
     });
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
         factor[i] = rsqrtf(gpt_eight_sum(factor[i]) / (float)k + GPT_LAYERNORM_EPSILON);
-    every([&](int box, const float4(&v)[COUNT]) {
-        float4 a = *(const float4 *)(scale + first + box * RING_BOX);
-        float4 b = *(const float4 *)(shift + first + box * RING_BOX);
+    every([&](int box, const unit(&of)[COUNT]) {
+        unit a, b, out;
+        row_unpack<T>(a.v, *(const uint4 *)(scale + first + box * BOX_K));
+        row_unpack<T>(b.v, *(const uint4 *)(shift + first + box * BOX_K));
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            float m = mean[i], r = factor[i];
-            at(box, i) = make_float4((v[i].x - m) * r * a.x + b.x, (v[i].y - m) * r * a.y + b.y,
-                                     (v[i].z - m) * r * a.z + b.z, (v[i].w - m) * r * a.w + b.w);
+#pragma unroll
+            for (int j = 0; j < WIDTH; j++)
+                out.v[j] = (of[i].v[j] - mean[i]) * factor[i] * a.v[j] + b.v[j];
+            at(box, i) = row_pack(out.v, T());
         }
     });
 }

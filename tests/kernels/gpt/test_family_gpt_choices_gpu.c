@@ -13,12 +13,13 @@
 #ifdef ASSAY_HAVE_CUDA
 #include "kernels/gpt/model/model_cuda.h"
 #include "kernels/gpt/model/model_ring.h"
+#include "kernels/gpt/model/model_whole.h"
 
 #define FINE(call) assert_int_equal(call, 0)
 
 /* How far a product of rounded operands, and a result in memory, may be off. */
-static const double operand_unit[] = {GPT_UNIT_FP32, GPT_UNIT_TF32, GPT_UNIT_BF16};
-static const double result_unit[] = {GPT_UNIT_FP32, GPT_UNIT_FP32, GPT_UNIT_BF16};
+static const double operand_unit[] = {GPT_UNIT_FP32, GPT_UNIT_TF32, GPT_UNIT_BF16, GPT_UNIT_FP16};
+static const double result_unit[] = {GPT_UNIT_FP32, GPT_UNIT_FP32, GPT_UNIT_BF16, GPT_UNIT_FP16};
 
 /* An array that both sides have: numbers of eight bits, which every precision holds. */
 struct numbers {
@@ -209,6 +210,19 @@ static int try_rings(const struct trial *trial)
     return tried;
 }
 
+static int try_wholes(const struct trial *trial)
+{
+    int tried = 0;
+    for (int whole = 0; whole < model_wholes(); whole++) {
+        if (model_whole_refused(&trial->step, whole)) continue;
+        spoil(trial);
+        FINE(model_whole_enqueue(&trial->step, whole, NULL));
+        judge(trial, model_whole_name(whole));
+        tried++;
+    }
+    return tried;
+}
+
 static int try_wgmma(const struct trial *trial)
 {
     if (model_wgmma_refused(&trial->step)) return 0;
@@ -232,8 +246,8 @@ static int try_gemv(const struct trial *trial)
  * asks for. */
 static int try_all(int (*try)(const struct trial *trial))
 {
-    static const int64_t shapes[][3] = {
-        {37, 50, 72}, {131, 264, 136}, {97, 204, 1036}, {9, 33, 67}, {7, 50, 72}};
+    static const int64_t shapes[][3] = {{37, 50, 72}, {131, 264, 136}, {97, 204, 1036},
+                                        {9, 33, 67},  {7, 50, 72},     {61, 152, 328}};
     static const struct kind kinds[] = {{.bias = true},
                                         {.norm = true, .bias = true, .gelu = true},
                                         {.bias = true, .residual = true},
@@ -241,8 +255,9 @@ static int try_all(int (*try)(const struct trial *trial))
     int tried = 0;
     FINE(model_tiles_allow());
     FINE(model_rings_allow());
+    FINE(model_wholes_allow());
     for (int64_t precision = GPT_FP32; precision <= GPT_FP16; precision++)
-        for (int shape = 0; shape < 5; shape++)
+        for (int shape = 0; shape < 6; shape++)
             for (int kind = 0; kind < 4; kind++) {
                 struct trial trial;
                 trial_init(&trial, precision, shapes[shape][0], shapes[shape][1], shapes[shape][2],
@@ -261,6 +276,11 @@ TEST(every_tile_makes_the_product)
 TEST(every_ring_makes_the_product_where_it_is_not_refused)
 {
     assert_true((try_all(try_rings) > 0) == assay_card()->arch_specific);
+}
+
+TEST(every_whole_tile_makes_the_product_where_it_is_not_refused)
+{
+    assert_true((try_all(try_wholes) > 0) == assay_card()->arch_specific);
 }
 
 TEST(wgmma_makes_the_product_where_it_is_not_refused)
