@@ -40,10 +40,11 @@ static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k
     int first = WIDTH * (place ^ row % 8); /* of k, before the swizzle */
     unsigned char *own = rows + row * RING_ROW_BYTES + 16 * place;
     unit kept[KEPT][COUNT];
-    float mean[COUNT] = {}, factor[COUNT] = {};
+    float mean[COUNT] = {};
     auto at = [&](int box, int i) -> uint4 & {
         return *(uint4 *)(own + (box * ROWS + i * APART) * RING_ROW_BYTES);
     };
+    /* The lane's units less the mean, which is 0 until it is known. */
     auto every = [&](auto &&visit) {
 #pragma unroll
         for (int box = 0; box < KEPT; box++)
@@ -51,8 +52,12 @@ static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k
         for (int box = KEPT; first + box * BOX_K < k; box++) {
             unit read[COUNT];
 #pragma unroll
-            for (int i = 0; i < COUNT; i++)
+            for (int i = 0; i < COUNT; i++) {
                 row_unpack<T>(read[i].v, at(box, i));
+#pragma unroll
+                for (int j = 0; j < WIDTH; j++)
+                    read[i].v[j] -= mean[i];
+            }
             visit(box, read);
         }
     };
@@ -61,23 +66,31 @@ static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
             if (first + box * BOX_K < k) row_unpack<T>(kept[box][i].v, at(box, i));
+    float sum[COUNT] = {}, factor[COUNT] = {};
     every([&](int, const unit(&of)[COUNT]) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
             unit sums = of[i];
-            mean[i] += ring_add_up(sums.v);
+            sum[i] += ring_add_up(sums.v);
         }
     });
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
-        mean[i] = gpt_eight_sum(mean[i]) / (float)k;
+        mean[i] = gpt_eight_sum(sum[i]) / (float)k;
+#pragma unroll
+    for (int box = 0; box < KEPT; box++)
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+#pragma unroll
+            for (int j = 0; j < WIDTH; j++)
+                kept[box][i].v[j] -= mean[i];
     every([&](int, const unit(&of)[COUNT]) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
             unit squares;
 #pragma unroll
             for (int j = 0; j < WIDTH; j++)
-                squares.v[j] = (of[i].v[j] - mean[i]) * (of[i].v[j] - mean[i]);
+                squares.v[j] = of[i].v[j] * of[i].v[j];
             factor[i] += ring_add_up(squares.v);
         }
     });
@@ -92,7 +105,7 @@ static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k
         for (int i = 0; i < COUNT; i++) {
 #pragma unroll
             for (int j = 0; j < WIDTH; j++)
-                out.v[j] = (of[i].v[j] - mean[i]) * factor[i] * a.v[j] + b.v[j];
+                out.v[j] = of[i].v[j] * factor[i] * a.v[j] + b.v[j];
             at(box, i) = row_pack(out.v, T());
         }
     });
