@@ -52,12 +52,13 @@ int model_wholes_allow(void)
     return 0;
 }
 
-/* Bytes of shared memory: all boxes, scale and shift. */
+/* Bytes of shared memory: all boxes, of w two at least, which outputs take later; scale and shift.
+ */
 static size_t shared_of(const struct model_step *step, const struct whole *whole)
 {
-    size_t boxes = (size_t)gpt_blocks(step->k, WHOLE_BOX);
-    size_t rows = (size_t)WHOLE_ROWS + (size_t)whole->columns;
-    return WHOLE_ALIGN + boxes * rows * RING_ROW_BYTES + (step->scale ? 4 * (size_t)step->k : 0);
+    size_t boxes = (size_t)gpt_blocks(step->k, WHOLE_BOX), of_w = boxes > 2 ? boxes : 2;
+    size_t rows = boxes * (size_t)WHOLE_ROWS + of_w * (size_t)whole->columns;
+    return WHOLE_ALIGN + rows * RING_ROW_BYTES + (step->scale ? 4 * (size_t)step->k : 0);
 }
 
 static bool on(const void *pointer, uintptr_t bytes)

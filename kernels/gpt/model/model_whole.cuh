@@ -14,7 +14,10 @@
  * zeros. Two warpgroups normalise the rows in place (model_ring_norm.cuh), then each multiplies
  * them by half of the tile's columns. Without a norm, products start when the first box has come.
  * Bias, gelu and residual meet the sums in registers; outputs go through shared memory, so that
- * they are stored 16 bytes at a time.
+ * they are stored 16 bytes at a time. Gelu takes about as long as the products, two special
+ * functions for each output at 16 per cycle. So with it the warpgroups multiply one after the
+ * other: 64 columns keep the tensor cores busy, and the gelu of the first is done beside the
+ * products of the second.
  */
 #pragma once
 
@@ -31,7 +34,10 @@ enum {
     WHOLE_BOXES = 16,                            /* of k, at most */
     WHOLE_X_BYTES = WHOLE_ROWS * RING_ROW_BYTES, /* of a box */
     WHOLE_ALIGN = RING_ALIGN,
-    WHOLE_SHARED_MAX = 226 << 10
+    WHOLE_SHARED_MAX = 226 << 10,
+    /* Named barriers: the second warpgroup may multiply; the first of one for each group. */
+    WHOLE_TURN = 1,
+    WHOLE_READ = 2
 };
 static_assert((int)WHOLE_THREADS == (int)RING_LANES, "those that normalise");
 
@@ -53,8 +59,8 @@ template <typename T, int COLUMNS_> struct whole_config {
      * eight rows use different banks. */
     static constexpr int PITCH = (UNITS | 1) * 16;
     static_assert(UNITS * 8 * WHOLE_GROUPS == COLUMNS);
-    static_assert(WHOLE_ROWS * WHOLE_GROUPS * PITCH <= WHOLE_X_BYTES + W_BYTES,
-                  "outputs take the place of operands");
+    static_assert(2 * 16 * PITCH <= SHARE * RING_ROW_BYTES,
+                  "outputs of two warps take the place of their warpgroup's w of a box");
 };
 
 #ifdef HOPPER_CODE
@@ -94,14 +100,16 @@ static __device__ __forceinline__ void whole_load_x(const struct whole_args &arg
                     blockIdx.x * WHOLE_ROWS, memory.full + 8 * box);
 }
 
-/* A warpgroup's sums. */
+/* A warpgroup's sums. Afterwards nothing reads its part of w any more. */
 template <class CONFIG>
 static __device__ __forceinline__ void whole_multiply(float (&sum)[CONFIG::SHARE / 2],
-                                                      const whole_memory &memory, int group)
+                                                      const whole_memory &memory, int group,
+                                                      bool turns)
 {
     constexpr int STEPS = WGMMA_ROW_BYTES / WGMMA_STEP_BYTES;
     const uint64_t a = wgmma_tile(memory.x),
                    b = wgmma_tile(memory.w + group * CONFIG::SHARE * RING_ROW_BYTES);
+    if (turns && group == 1) hopper_turn_wait(WHOLE_TURN, WHOLE_THREADS);
     for (int box = 0; box < memory.boxes; box++) {
         hopper_barrier_wait(memory.full + 8 * box, 0);
         wgmma_begin();
@@ -115,6 +123,8 @@ static __device__ __forceinline__ void whole_multiply(float (&sum)[CONFIG::SHARE
     }
     wgmma_wait<0>();
     wgmma_pin(sum);
+    if (turns && group == 0) hopper_turn_pass(WHOLE_TURN, WHOLE_THREADS);
+    hopper_turn_wait(WHOLE_READ + group, WGMMA_THREADS);
 }
 
 /* What a lane's sums meet: pairs of neighbouring columns, as the sums lie. */
@@ -219,10 +229,11 @@ static __global__ void __launch_bounds__(WHOLE_THREADS, 2)
     float sum[CONFIG::SHARE / 2];
     whole_ends<CONFIG> ends;
     ends.load(args, row, column, lane);
-    whole_multiply<CONFIG>(sum, memory, group);
-    __syncthreads(); /* all products have read their operands */
-    whole_store<CONFIG>(args, ends, sum, memory.base + warp * 16 * CONFIG::PITCH, row, column,
-                        lane);
+    whole_multiply<CONFIG>(sum, memory, group, args.gelu);
+    /* Two warps take a warpgroup's part of one box of w, the others that of the next. */
+    const int place = memory.boxes * WHOLE_X_BYTES + warp % 4 / 2 * CONFIG::W_BYTES +
+                      group * CONFIG::SHARE * RING_ROW_BYTES + warp % 2 * 16 * CONFIG::PITCH;
+    whole_store<CONFIG>(args, ends, sum, memory.base + place, row, column, lane);
 #else
     __trap();
 #endif
