@@ -25,8 +25,17 @@ template <int COUNT> static __device__ __forceinline__ float ring_add_up(float (
     return v[0];
 }
 
-/* ROWS rows of k from `rows`; scale and shift in shared memory too. */
-template <int ROWS, typename T>
+/* The sums over eight neighbouring lanes, of several rows at a time. */
+template <int COUNT> static __device__ __forceinline__ void ring_share(float (&sum)[COUNT])
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        sum[i] = gpt_eight_sum(sum[i]);
+}
+
+/* ROWS rows of k from `rows`; scale and shift in shared memory too. The first KNOWN boxes are
+ * whole: without conditions they are read at once. */
+template <int ROWS, int KNOWN = 0, typename T>
 static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k, const T *scale,
                                                       const T *shift)
 {
@@ -44,11 +53,12 @@ static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k
     auto at = [&](int box, int i) -> uint4 & {
         return *(uint4 *)(own + (box * ROWS + i * APART) * RING_ROW_BYTES);
     };
+    auto inside = [&](int box) { return box < KNOWN || first + box * BOX_K < k; };
     /* The lane's units less the mean, which is 0 until it is known. */
     auto every = [&](auto &&visit) {
 #pragma unroll
         for (int box = 0; box < KEPT; box++)
-            if (first + box * BOX_K < k) visit(box, kept[box]);
+            if (inside(box)) visit(box, kept[box]);
         for (int box = KEPT; first + box * BOX_K < k; box++) {
             unit read[COUNT];
 #pragma unroll
@@ -65,8 +75,8 @@ static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k
     for (int box = 0; box < KEPT; box++)
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
-            if (first + box * BOX_K < k) row_unpack<T>(kept[box][i].v, at(box, i));
-    float sum[COUNT] = {}, factor[COUNT] = {};
+            if (inside(box)) row_unpack<T>(kept[box][i].v, at(box, i));
+    float sum[COUNT] = {}, squares[COUNT] = {}, factor[COUNT];
     every([&](int, const unit(&of)[COUNT]) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
@@ -74,9 +84,10 @@ static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k
             sum[i] += ring_add_up(sums.v);
         }
     });
+    ring_share<COUNT>(sum);
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
-        mean[i] = gpt_eight_sum(sum[i]) / (float)k;
+        mean[i] = sum[i] / (float)k;
 #pragma unroll
     for (int box = 0; box < KEPT; box++)
 #pragma unroll
@@ -87,16 +98,17 @@ static __device__ __forceinline__ void ring_normalise(unsigned char *rows, int k
     every([&](int, const unit(&of)[COUNT]) {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            unit squares;
+            unit square;
 #pragma unroll
             for (int j = 0; j < WIDTH; j++)
-                squares.v[j] = of[i].v[j] * of[i].v[j];
-            factor[i] += ring_add_up(squares.v);
+                square.v[j] = of[i].v[j] * of[i].v[j];
+            squares[i] += ring_add_up(square.v);
         }
     });
+    ring_share<COUNT>(squares);
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
-        factor[i] = rsqrtf(gpt_eight_sum(factor[i]) / (float)k + GPT_LAYERNORM_EPSILON);
+        factor[i] = rsqrtf(squares[i] / (float)k + GPT_LAYERNORM_EPSILON);
     every([&](int box, const unit(&of)[COUNT]) {
         unit a, b, out;
         row_unpack<T>(a.v, *(const uint4 *)(scale + first + box * BOX_K));

@@ -127,45 +127,62 @@ static __device__ __forceinline__ void whole_multiply(float (&sum)[CONFIG::SHARE
     hopper_turn_wait(WHOLE_READ + group, WGMMA_THREADS);
 }
 
-/* What a lane's sums meet: pairs of neighbouring columns, as the sums lie. */
+/* What a lane's sums meet: pairs of neighbouring columns, as the sums lie. Zeros outside of y. */
 template <class CONFIG> struct whole_ends {
     using T = typename CONFIG::type;
-    uint32_t bias[CONFIG::UNITS], residual[CONFIG::UNITS][2];
+    uint32_t bias[CONFIG::UNITS] = {}, residual[2][CONFIG::UNITS] = {};
 
-    /* Requested before the products, so that nothing waits for them; zeros where there are none. */
-    __device__ __forceinline__ void load(const struct whole_args &args, int row, int column,
-                                         int lane)
+    /* Before the wait for the kernel before. */
+    __device__ __forceinline__ void load_bias(const struct whole_args &args, int column)
     {
+        if (!args.bias) return;
+        const uint32_t *from = (const uint32_t *)((const T *)args.bias + column);
 #pragma unroll
-        for (int i = 0; i < CONFIG::UNITS; i++) {
-            const int at = column + 8 * i + mma_column(lane, 0);
-            const bool there = at < args.n;
-            bias[i] = args.bias && there ? __ldg((const uint32_t *)((const T *)args.bias + at)) : 0;
+        for (int i = 0; i < CONFIG::UNITS; i++)
+            if (column + 8 * i < args.n) bias[i] = __ldg(from + 4 * i);
+    }
+
+    /* Before the products, so that nothing waits for it. */
+    __device__ __forceinline__ void load_residual(const struct whole_args &args, int row,
+                                                  int column)
+    {
+        if (!args.residual) return;
 #pragma unroll
-            for (int half = 0; half < 2; half++) {
-                const int64_t line = row + mma_row(lane, 2 * half);
-                const T *from = (const T *)args.residual + line * args.ldr + at;
-                residual[i][half] =
-                    args.residual && there && line < args.m ? *(const uint32_t *)from : 0;
-            }
+        for (int half = 0; half < 2; half++) {
+            const int64_t line = row + 8 * half;
+            if (line >= args.m) break;
+            const uint32_t *from =
+                (const uint32_t *)((const T *)args.residual + line * args.ldr + column);
+#pragma unroll
+            for (int i = 0; i < CONFIG::UNITS; i++)
+                if (column + 8 * i < args.n) residual[half][i] = from[4 * i];
         }
     }
 
-    /* Outputs of unit i: the pair of the lane's first or second row. */
-    __device__ __forceinline__ uint32_t finish(const struct whole_args &args, const float *sum,
-                                               int i, int half) const
+    /* The sums become outputs. */
+    __device__ __forceinline__ void finish(float (&sum)[CONFIG::SHARE / 2], bool gelu) const
     {
-        const float2 add = gpt_unpack(T(), bias[i]), old = gpt_unpack(T(), residual[i][half]);
-        float first = sum[4 * i + 2 * half] + add.x, second = sum[4 * i + 2 * half + 1] + add.y;
-        if (args.gelu) first = gpt_gelu_fast(first), second = gpt_gelu_fast(second);
-        return gpt_pack(T(), first + old.x, second + old.y);
+#pragma unroll
+        for (int i = 0; i < CONFIG::SHARE / 2; i++) {
+            const float2 add = gpt_unpack(T(), bias[i / 4]);
+            sum[i] += i % 2 ? add.y : add.x;
+        }
+        if (gelu) {
+#pragma unroll
+            for (int i = 0; i < CONFIG::SHARE / 2; i++)
+                sum[i] = gpt_gelu_fast(sum[i]);
+        }
+#pragma unroll
+        for (int i = 0; i < CONFIG::SHARE / 2; i++) {
+            const float2 add = gpt_unpack(T(), residual[i % 4 / 2][i / 4]);
+            sum[i] += i % 2 ? add.y : add.x;
+        }
     }
 };
 
 /* A warp's 16 rows of outputs to y, through its own part of shared memory. */
 template <class CONFIG>
 static __device__ __forceinline__ void whole_store(const struct whole_args &args,
-                                                   const whole_ends<CONFIG> &ends,
                                                    const float (&sum)[CONFIG::SHARE / 2],
                                                    unsigned char *own, int row, int column,
                                                    int lane)
@@ -173,11 +190,9 @@ static __device__ __forceinline__ void whole_store(const struct whole_args &args
     using T = typename CONFIG::type;
     constexpr int ROWS = 16, COUNT = ROWS * CONFIG::UNITS;
 #pragma unroll
-    for (int i = 0; i < CONFIG::UNITS; i++)
-#pragma unroll
-        for (int half = 0; half < 2; half++)
-            *(uint32_t *)(own + mma_row(lane, 2 * half) * CONFIG::PITCH + 16 * i +
-                          2 * mma_column(lane, 0)) = ends.finish(args, sum, i, half);
+    for (int i = 0; i < CONFIG::SHARE / 2; i += 2)
+        *(uint32_t *)(own + mma_row(lane, i % 4) * CONFIG::PITCH + 16 * (i / 4) +
+                      2 * mma_column(lane, 0)) = gpt_pack(T(), sum[i], sum[i + 1]);
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < COUNT; i += 32) {
@@ -186,6 +201,26 @@ static __device__ __forceinline__ void whole_store(const struct whole_args &args
             *(uint4 *)((T *)args.y + (row + line) * args.ldy + column + 8 * unit) =
                 *(const uint4 *)(own + line * CONFIG::PITCH + 16 * unit);
     }
+}
+
+/* All threads: the rows, once they are there. */
+template <typename T>
+static __device__ __forceinline__ void whole_normalise(const whole_memory &memory, int k,
+                                                       const T *scale, const T *shift)
+{
+    for (int box = 0; box < memory.boxes; box++)
+        hopper_barrier_wait(memory.full + 8 * box, 0);
+    const int whole = k / WHOLE_BOX;
+    if (whole >= 4)
+        ring_normalise<WHOLE_ROWS, 4>(memory.base, k, scale, shift);
+    else if (whole == 3)
+        ring_normalise<WHOLE_ROWS, 3>(memory.base, k, scale, shift);
+    else if (whole == 2)
+        ring_normalise<WHOLE_ROWS, 2>(memory.base, k, scale, shift);
+    else
+        ring_normalise<WHOLE_ROWS>(memory.base, k, scale, shift);
+    hopper_store_fence(); /* wgmma reads what this thread has written */
+    __syncthreads();
 }
 
 #endif
@@ -213,27 +248,23 @@ static __global__ void __launch_bounds__(WHOLE_THREADS, 2)
         scale[i] = __ldg((const uint4 *)args.scale + i);
         shift[i] = __ldg((const uint4 *)args.shift + i);
     }
-    dependent_wait();
-    whole_load_x(args, memory);
-    __syncthreads(); /* the barriers are there, and the norm's weights */
-    if (args.scale) {
-        for (int box = 0; box < memory.boxes; box++)
-            hopper_barrier_wait(memory.full + 8 * box, 0);
-        ring_normalise<WHOLE_ROWS>(memory.base, args.k, (const T *)scale, (const T *)shift);
-        hopper_store_fence(); /* wgmma reads what this thread has written */
-        __syncthreads();
-    }
     const int warp = threadIdx.x / 32, group = warp / 4, lane = threadIdx.x % 32;
     const int row = blockIdx.x * WHOLE_ROWS + warp % 4 * 16,
               column = blockIdx.y * CONFIG::COLUMNS + group * CONFIG::SHARE;
-    float sum[CONFIG::SHARE / 2];
     whole_ends<CONFIG> ends;
-    ends.load(args, row, column, lane);
+    ends.load_bias(args, column + mma_column(lane, 0));
+    dependent_wait();
+    whole_load_x(args, memory);
+    __syncthreads(); /* the barriers are there, and the norm's weights */
+    if (args.scale) whole_normalise(memory, args.k, (const T *)scale, (const T *)shift);
+    ends.load_residual(args, row + mma_row(lane, 0), column + mma_column(lane, 0));
+    float sum[CONFIG::SHARE / 2];
     whole_multiply<CONFIG>(sum, memory, group, args.gelu);
+    ends.finish(sum, args.gelu);
     /* Two warps take a warpgroup's part of one box of w, the others that of the next. */
     const int place = memory.boxes * WHOLE_X_BYTES + warp % 4 / 2 * CONFIG::W_BYTES +
                       group * CONFIG::SHARE * RING_ROW_BYTES + warp % 2 * 16 * CONFIG::PITCH;
-    whole_store<CONFIG>(args, ends, sum, memory.base + place, row, column, lane);
+    whole_store<CONFIG>(args, sum, memory.base + place, row, column, lane);
 #else
     __trap();
 #endif
