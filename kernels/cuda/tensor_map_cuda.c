@@ -35,7 +35,9 @@ static encode_function *encode_find(void)
     return NULL;
 }
 
-/* What is the same for all maps here. */
+/* What is the same for all maps here. Memory is asked into L2 by lines of 128 bytes: by 256 bytes,
+ * boxes of rows that begin between sectors (3000 numbers of bf16) took up to 13 % longer, and no
+ * others took less. */
 static int make_map(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, const void *base,
                     const cuuint64_t *sizes, const cuuint64_t *strides, const cuuint32_t *box)
 {
@@ -44,7 +46,7 @@ static int make_map(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
     const cuuint32_t every[] = {1, 1, 1, 1};
     CUresult result = encode(map, type, rank, (void *)base, sizes, strides, box, every,
                              CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+                             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result == CUDA_SUCCESS) return 0;
     return assay_error("tensor map of %llu x %llu: driver error %d",
                        (unsigned long long)sizes[rank == 2 ? 1 : 2], (unsigned long long)sizes[0],
