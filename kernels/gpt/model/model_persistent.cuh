@@ -114,10 +114,8 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
             for (int at = i; at < args.slots * args.slot_bytes / 16; at += blockDim.x)
                 ((uint4 *)ring.slot(0))[at] = make_uint4(0, 0, 0, 0);
         hopper_store_fence();
-        if (PAIR == 2)
-            hopper_cluster_sync();
-        else
-            __syncthreads();
+        __syncthreads();
+        if (PAIR == 2) hopper_cluster_sync();
     }
 
     /* After the barrier of a step behind a norm. */
