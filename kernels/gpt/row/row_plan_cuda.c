@@ -282,8 +282,8 @@ static int candidates(const struct row_job *job, struct row_plan out[CANDIDATES]
                 count++;
         }
     for (int log_cluster = 0; hopper && log_cluster <= most; log_cluster++)
-        for (int most = ROW_WARPS; most <= 2 * ROW_WARPS; most *= 2)
-            if (divide_shared(job, log_cluster, most, &out[count])) count++;
+        for (int warps = ROW_WARPS; warps <= 2 * ROW_WARPS; warps *= 2)
+            if (divide_shared(job, log_cluster, warps, &out[count])) count++;
     if (!row_plan_stream(job, &out[count])) count++;
     return count;
 }
