@@ -2,6 +2,8 @@
  * test_family_gpt_models.c - whole models on the host: variants against the reference,
  * and bounds that tell right from wrong.
  */
+#include <math.h>
+
 #include "tests/kernels/bench.h"
 #include "kernels/gpt/gpt.h"
 #include "kernels/gpt/model/model_codes.h"
@@ -205,6 +207,23 @@ TEST(the_reference_of_a_team_is_that_of_one_thread)
     free(alone);
     free(team);
     bench_release(&bench);
+}
+
+/* Of gpt_forward with so many layers, as a number of thousandths. */
+static int rms_of(enum gpt_precision precision, int layers)
+{
+    struct assay_shape shape = SHAPE("gpt_forward", 1, 8, 1, 1, precision, layers, 0);
+    return (int)lround(1000 * shape.operation->rms(&shape));
+}
+
+TEST(all_errors_may_grow_with_the_root_of_the_layers_beyond_twelve_in_bf16_alone)
+{
+    assert_int_equal(rms_of(GPT_BF16, 1), 180);
+    assert_int_equal(rms_of(GPT_BF16, 12), 180);
+    assert_int_equal(rms_of(GPT_BF16, 48), 360);
+    assert_int_equal(rms_of(GPT_TF32, 48), 180);
+    assert_int_equal(rms_of(GPT_FP16, 48), 180);
+    assert_int_equal(rms_of(GPT_FP32, 48), 0);
 }
 
 TEST(heads_that_do_not_divide_the_channels_are_refused)
