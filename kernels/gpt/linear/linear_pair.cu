@@ -252,7 +252,7 @@ static const char *supports(const struct assay_shape *shape)
 static const struct assay_variant variant = {
     .operation = "linear",
     .name = "pair",
-    .summary = "Hopper's tensor cores, a tile a block, an operand shared by two blocks",
+    .summary = "Hopper's tensor cores, a tile per block, an operand shared by two blocks",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .min_sm = 90,

@@ -1,6 +1,6 @@
 /*
  * linear_pair.cuh - products of a few microseconds on Hopper's tensor cores in 16 bits: operands by
- * TMA, products by wgmma, one tile a block. What such a product takes besides its multiplications
+ * TMA, products by wgmma, one tile per block. What such a product takes besides its multiplications
  * is most of its time when L2 is cold, so each part of that is kept short.
  *
  * Traffic from L2: a tile of 128 x 144 needs 34 KiB for each 576 cycles of the tensor cores, 60

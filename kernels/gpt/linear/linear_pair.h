@@ -1,5 +1,5 @@
 /*
- * linear_pair.h - products of a few microseconds on Hopper's tensor cores, one tile a block, two
+ * linear_pair.h - products of a few microseconds on Hopper's tensor cores, one tile per block, two
  * blocks of a cluster sharing an operand (linear_pair.cu), for those who choose among their tiles.
  * bf16 and fp16, rows of x, w and y aligned to 16 bytes, w as it lies.
  */
@@ -50,5 +50,5 @@ int linear_pair_choose(struct linear_pair *products, int most,
 
 int linear_pair_enqueue(const struct linear_pair *product, cudaStream_t stream);
 
-/* "128 x 144 pairs, x shared" */
+/* "pair 128 x 144, x shared" */
 void linear_pair_name(const struct linear_pair *product, char *out, size_t size);

@@ -56,5 +56,5 @@ int linear_swapped_choose(struct linear_swapped *products, int most,
 bool linear_swapped_cut(const struct linear_swapped *product);
 int linear_swapped_enqueue(const struct linear_swapped *product, cudaStream_t stream);
 
-/* "32 x 64 swapped, k in 4" */
+/* "swapped 32 x 64, k in 4" */
 void linear_swapped_name(const struct linear_swapped *product, char *out, size_t size);
