@@ -9,8 +9,8 @@ int8_suite two.ini 'n = 100k' 'temperature = cold' 'variants = host_scalar, host
 # node N [SQL]: another node that gated the same, with ids and luck of its own.
 node() {
     cp gate.sqlite "n$1.sqlite"
-    query "n$1.sqlite" "PRAGMA foreign_keys = OFF; UPDATE environment SET id = '$1' || substr(id, 2), hostname = 'node$1';
-        UPDATE run SET id = '$1' || substr(id, 2), environment_id = '$1' || substr(environment_id, 2),
+    query "n$1.sqlite" "PRAGMA foreign_keys = OFF; UPDATE environment SET id = 'node$1' || substr(id, 6), hostname = 'node$1';
+        UPDATE run SET id = '$1' || substr(id, 2), environment_id = 'node$1' || substr(environment_id, 6),
             label = 'gate $1' || substr(label, 7);
         UPDATE launch SET id = '$1' || substr(id, 2), run_id = '$1' || substr(run_id, 2);
         UPDATE expected SET launch_id = '$1' || substr(launch_id, 2);
