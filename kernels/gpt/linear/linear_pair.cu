@@ -27,7 +27,7 @@ struct pair_tile {
     pair_kernel *kernel;
     int rows, columns;
     int stage_bytes, stages; /* of the ring, at most */
-    int panels;              /* stages that hold a tile's outputs */
+    int held;                /* stages that hold a tile's outputs */
     int blocks;              /* on a multiprocessor, by their registers */
 };
 
@@ -39,7 +39,7 @@ template <typename T, int DOWN, int WIDTH> static constexpr struct pair_tile til
             config::COLUMNS,
             config::STAGE_BYTES,
             config::MOST,
-            config::PANELS,
+            config::HELD,
             config::BLOCKS};
 }
 
@@ -114,7 +114,7 @@ static void make_ring(struct linear_pair *product, int together)
     struct linear_pair_plan *plan = &product->plan;
     const int fit = together > 1 ? PAIR_TWO_BYTES / of->stage_bytes : of->stages;
     plan->stages = fit < plan->steps ? fit : plan->steps;
-    const int held = plan->stages > of->panels ? plan->stages : of->panels;
+    const int held = plan->stages > of->held ? plan->stages : of->held;
     product->shared_bytes = PAIR_ALIGN + held * of->stage_bytes;
 }
 

@@ -15,7 +15,7 @@
  *
  * The outputs lie in the ring, each warpgroup's in rows of operands that only it has read, so no
  * store waits for another. TMA stores 64 columns at a time; what is left of a tile's columns goes
- * to y from registers.
+ * to y by the warps.
  *
  * The end: the thread that fills the ring waits until both blocks have read it, while outputs are
  * stored, so that the blocks of a cluster need not meet again.
@@ -57,8 +57,10 @@ template <typename T, int DOWN_, int WIDTH_> struct pair_config {
     static constexpr int OWN = DOWN > 1 ? 0 : X_BYTES;
     static constexpr int OWN_BYTES = (DOWN > 1 ? WGMMA_ROWS : WIDTH) * WGMMA_ROW_BYTES;
     static constexpr int PANELS = WIDTH / PAIR_PANEL, REST = WIDTH % PAIR_PANEL;
+    static constexpr int HELD = PANELS + (REST > 0); /* stages that hold the outputs */
     static_assert(MOST <= PAIR_THREADS / 32, "a warp for each stage");
-    static_assert(PANELS <= MOST && OWN_BYTES >= WGMMA_ROWS * WGMMA_ROW_BYTES, "room for outputs");
+    static_assert(HELD <= MOST && REST % 16 == 0 && OWN_BYTES >= WGMMA_ROWS * WGMMA_ROW_BYTES,
+                  "room for outputs");
     static_assert(COLUMNS / 2 % 8 == 0 && WIDTH % 8 == 0, "whole swizzles");
 };
 
@@ -244,19 +246,24 @@ static __device__ __forceinline__ void pair_sum(const struct linear_pair_plan &p
     if (lane < readers) hopper_barrier_arrive(ring.empty + 8 * stage, lane);
 }
 
-/* A warp: columns from `column` on to y, from registers. */
-template <typename T, int WIDTH>
-static __device__ __forceinline__ void pair_store_rest(const struct linear_pair_plan &plan, T *y,
-                                                       const float *sum, int row, int column,
-                                                       int lane)
+/* A warp: the last COLUMNS, fewer than TMA stores at a time, to y through the buffer `from`, 16
+ * bytes at a time. As words from registers all of a tile's columns would take 4.3 us, and by
+ * TMA 1.0 (1363 x 1728 x 448, cold, on an H200). */
+template <typename T, int COLUMNS>
+static __device__ __forceinline__ void pair_store_rest(const struct linear_pair_plan &plan,
+                                                       const float *sum, uint32_t from, int row,
+                                                       int column, int lane)
 {
+    constexpr int CHUNKS = COLUMNS / 8;
+    linear_store_matrices<T, COLUMNS>(from, sum, lane);
+    __syncwarp();
 #pragma unroll
-    for (int i = 0; i < WIDTH / 4; i++) {
-        const int at = column + i / 2 * 8 + mma_column(lane, 0),
-                  down = row + mma_row(lane, i % 2 * 2);
-        if (down < plan.m && at < plan.n)
-            *(uint32_t *)(y + (int64_t)down * plan.n + at) =
-                gpt_pack(T(), sum[2 * i], sum[2 * i + 1]);
+    for (int i = lane; i < LINEAR_STORE_ROWS * CHUNKS; i += 32) {
+        const int line = i / CHUNKS, chunk = i % CHUNKS;
+        const uint32_t at = from + line * WGMMA_ROW_BYTES + 16 * mma_swizzle(line, chunk);
+        if (row + line < plan.m && column + 8 * chunk < plan.n)
+            *(uint4 *)((T *)plan.base + (int64_t)(row + line) * plan.n + column + 8 * chunk) =
+                *(const uint4 *)__cvta_shared_to_generic(at);
     }
 }
 
@@ -282,9 +289,8 @@ static __device__ __forceinline__ void pair_store(const struct linear_pair_plan 
         __syncwarp();
         if (lane == 0) hopper_store(&plan.y, to, at, row);
     }
-    if (CONFIG::REST > 0)
-        pair_store_rest<T, CONFIG::REST>(plan, (T *)plan.base,
-                                         sum + CONFIG::PANELS * (PAIR_PANEL / 2), row,
+    if constexpr (CONFIG::REST > 0)
+        pair_store_rest<T, CONFIG::REST>(plan, sum + CONFIG::PANELS * (PAIR_PANEL / 2), to, row,
                                          column + CONFIG::PANELS * PAIR_PANEL, lane);
     if (lane == 0) hopper_store_wait<0>();
 }

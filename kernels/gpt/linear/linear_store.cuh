@@ -107,16 +107,17 @@ static __device__ __forceinline__ unsigned char *linear_store_place(unsigned cha
     return buffer + row * WGMMA_ROW_BYTES + mma_swizzle(row, byte / 16) * 16 + byte % 16;
 }
 
-/* 64 numbers of 16 bits of each of a warp's rows into a buffer, as TMA reads them: eight rows of 16
- * bytes at a time, of which lane l says where row l % 16 of the warp lies, and which 16 bytes. */
-template <typename T>
+/* 64 numbers of 16 bits, or COLUMNS of them, of each of a warp's rows into a buffer, as TMA reads
+ * them: eight rows of 16 bytes at a time, of which lane l says where row l % 16 of the warp lies,
+ * and which 16 bytes. */
+template <typename T, int COLUMNS = WGMMA_ROW_BYTES / 2>
 static __device__ __forceinline__ void linear_store_matrices(uint32_t buffer, const float *sum,
                                                              int lane)
 {
     const int row = lane % 16;
     buffer += row * WGMMA_ROW_BYTES + mma_swizzle(row, lane / 16) * 16;
 #pragma unroll
-    for (int i = 0; i < WGMMA_ROW_BYTES / 32; i++) {
+    for (int i = 0; i < COLUMNS / 16; i++) {
         uint32_t word[4];
 #pragma unroll
         for (int j = 0; j < 4; j++)
