@@ -67,17 +67,10 @@ static __device__ __forceinline__ float attention_row_sum(float value)
     return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
-/* The factor of scores before attention_exp2, which has powers of 2 in place of e. */
+/* The factor of scores before gpt_exp2, which has powers of 2 in place of e. */
 static inline float attention_scale(int size)
 {
     return 1.4426950408889634f / sqrtf((float)size);
-}
-
-static __device__ __forceinline__ float attention_exp2(float x)
-{
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
 }
 
 /* Word j of each of the four lanes that share a row goes to lane j of these: 16 bytes in one piece

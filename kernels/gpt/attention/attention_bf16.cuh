@@ -161,14 +161,14 @@ static __device__ __forceinline__ void online_block(const struct attention &args
                     most = fmaxf(most, fmaxf(s[t][j][2 * half], s[t][j][2 * half + 1]));
                 most = attention_row_max(most);
                 float seen = PARTS > 1 && most == -INFINITY ? 0.0f : most;
-                float keep = attention_exp2((peak[t][half] - seen) * scale), shift = seen * scale;
+                float keep = gpt_exp2((peak[t][half] - seen) * scale), shift = seen * scale;
                 float fresh = 0.0f;
                 peak[t][half] = most;
 #pragma unroll
                 for (int j = 0; j < KEYS / 8; j++)
 #pragma unroll
                     for (int i = 2 * half; i < 2 * half + 2; i++) {
-                        s[t][j][i] = attention_exp2(fmaf(s[t][j][i], scale, -shift));
+                        s[t][j][i] = gpt_exp2(fmaf(s[t][j][i], scale, -shift));
                         fresh += s[t][j][i];
                     }
                 total[t][half] = fmaf(total[t][half], keep, fresh);

@@ -100,12 +100,12 @@ static __device__ __forceinline__ void fp32_weigh(float s[layout::rows][layout::
         float shift = most == -INFINITY ? 0.0f : __fmul_rn(most, scale); /* no key yet */
         /* Both products rounded, as the weights have them: a fused one keeps what the other lost,
          * and where the peak stays all that is summed would grow by 2^-23 at every tile. */
-        float keep = attention_exp2(__fmul_rn(own.peak[r], scale) - shift);
+        float keep = gpt_exp2(__fmul_rn(own.peak[r], scale) - shift);
         own.peak[r] = most;
         own.total[r] *= keep;
 #pragma unroll
         for (int c = 0; c < layout::columns; c++) {
-            float weight = attention_exp2(fmaf(s[r][c], scale, -shift));
+            float weight = gpt_exp2(fmaf(s[r][c], scale, -shift));
             own.total[r] += weight;
             weights[4 * r * layout::weight_pitch + 8 * c] = weight;
         }

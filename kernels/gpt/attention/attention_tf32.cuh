@@ -95,14 +95,14 @@ static __device__ __forceinline__ void tf32_weigh(float s[layout::tiles][layout:
             /* Both products rounded, as the weights have them: a fused one keeps what the other
              * lost, and where the peak stays all that is summed would grow by 2^-23 at every tile.
              */
-            float keep = attention_exp2(__fmul_rn(own.peak[m][half], scale) - shift);
+            float keep = gpt_exp2(__fmul_rn(own.peak[m][half], scale) - shift);
             own.peak[m][half] = most;
             own.total[m][half] *= keep;
 #pragma unroll
             for (int j = 0; j < layout::columns; j++)
 #pragma unroll
                 for (int i = 2 * half; i < 2 * half + 2; i++) {
-                    s[m][j][i] = attention_exp2(fmaf(s[m][j][i], scale, -shift));
+                    s[m][j][i] = gpt_exp2(fmaf(s[m][j][i], scale, -shift));
                     own.total[m][half] += s[m][j][i];
                 }
 #pragma unroll

@@ -76,7 +76,7 @@ static __device__ __forceinline__ bool attention_join(float *shared, float scale
 #pragma unroll
         for (int w = 0; w < WARPS_K - 1; w++)
             most = fmaxf(most, from[w * WARPS_Q * handed]);
-        float keep = attention_exp2((peak[r] - most) * scale);
+        float keep = gpt_exp2((peak[r] - most) * scale);
         total[r] *= keep;
 #pragma unroll
         for (int i = 0; i < SUMS; i++)
@@ -84,7 +84,7 @@ static __device__ __forceinline__ bool attention_join(float *shared, float scale
 #pragma unroll
         for (int w = 0; w < WARPS_K - 1; w++) {
             const float *other = from + w * WARPS_Q * handed;
-            float add = attention_exp2((other[0] - most) * scale);
+            float add = gpt_exp2((other[0] - most) * scale);
             total[r] = fmaf(other[32], add, total[r]);
 #pragma unroll
             for (int i = 0; i < SUMS; i++)

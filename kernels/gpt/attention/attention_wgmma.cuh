@@ -149,13 +149,13 @@ static __device__ __forceinline__ void online_softmax(float (&s)[layout::keys / 
     for (int half = 0; half < 2; half++) {
         float peak = attention_row_max(fmaxf(most[half][0], most[half][1]));
         float seen = layout::straddles && peak == -INFINITY ? 0.0f : peak;
-        keep[half] = attention_exp2((rows.peak[half] - seen) * scale);
+        keep[half] = gpt_exp2((rows.peak[half] - seen) * scale);
         shift[half] = seen * scale - (float)layout::lift;
         rows.peak[half] = peak;
     }
 #pragma unroll
     for (int i = 0; i < layout::keys / 2; i++) {
-        s[i] = attention_exp2(fmaf(s[i], scale, -shift[i % 4 / 2]));
+        s[i] = gpt_exp2(fmaf(s[i], scale, -shift[i % 4 / 2]));
         fresh[i % 4 / 2][i % 2] += s[i];
     }
 #pragma unroll

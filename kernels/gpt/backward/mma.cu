@@ -188,7 +188,7 @@ static __global__ void __launch_bounds__(THREADS, 2) differentiate(const struct 
             for (int i = 0; i < 4; i++) {
                 const int across = first + 8 * j + mma_column(lane, i), at = row + mma_row(lane, i);
                 const int query = KEYS ? across : at, key = KEYS ? at : across;
-                const float weight = attention_exp2(fmaf(p[j][i], plan.scale, -__ldg(lse + query)));
+                const float weight = gpt_exp2(fmaf(p[j][i], plan.scale, -__ldg(lse + query)));
                 p[j][i] = key > query ? 0.0f : weight;
                 ds[j][i] = p[j][i] * (ds[j][i] - __ldg(delta + query));
             }

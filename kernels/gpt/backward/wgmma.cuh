@@ -281,7 +281,7 @@ static __device__ __forceinline__ void backward_weigh(float (&s)[COLUMNS / 2], u
     struct backward_column lse = {lse_at};
 #pragma unroll
     for (int i = 0; i < COLUMNS / 2; i++)
-        s[i] = attention_exp2(fmaf(s[i], scale, -lse.of(i)));
+        s[i] = gpt_exp2(fmaf(s[i], scale, -lse.of(i)));
     if (tile >= first + BOX - 1) return;
     int query = tile + lane % 4 * 2 - (first + threadIdx.x / 32 % 4 * 16 + lane / 4);
 #pragma unroll

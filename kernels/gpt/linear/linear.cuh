@@ -48,7 +48,7 @@ static __device__ __forceinline__ float2 linear_finish_pair(enum linear_finish f
                                                             float second, float2 bias)
 {
     float2 pair = make_float2(first + bias.x, second + bias.y);
-    if (finish == LINEAR_GELU) pair = make_float2(gpt_gelu_fast(pair.x), gpt_gelu_fast(pair.y));
+    if (finish == LINEAR_GELU) gpt_gelu_two(pair.x, pair.y);
     return pair;
 }
 

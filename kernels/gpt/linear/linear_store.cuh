@@ -95,8 +95,8 @@ static __device__ __forceinline__ void linear_sums_finish(const struct linear_op
     }
     if (finish == LINEAR_GELU) {
 #pragma unroll
-        for (int i = 0; i < COLUMNS / 2; i++)
-            sum[i] = gpt_gelu_fast(sum[i]);
+        for (int i = 0; i < COLUMNS / 2; i += 2)
+            gpt_gelu_two(sum[i], sum[i + 1]);
     }
 }
 

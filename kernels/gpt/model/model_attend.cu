@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(ANY_THREADS)
             if (key + j * ANY_WARPS > query) score[j] = -INFINITY;
             most = fmaxf(most, score[j]);
         }
-        float keep = attention_exp2(peak - most);
+        float keep = gpt_exp2(peak - most);
         peak = most;
         total *= keep;
 #pragma unroll
@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(ANY_THREADS)
             sum[i] *= keep;
 #pragma unroll
         for (int j = 0; j < KEYS; j++) {
-            float weight = attention_exp2(score[j] - most);
+            float weight = gpt_exp2(score[j] - most);
             total += weight;
 #pragma unroll
             for (int i = 0; i < LANE; i++)
@@ -80,13 +80,13 @@ static __global__ void __launch_bounds__(ANY_THREADS)
     for (int w = 0; w < ANY_WARPS; w++)
         most = fmaxf(most, peaks[w]);
     for (int w = 0; w < ANY_WARPS; w++)
-        all += totals[w] * attention_exp2(peaks[w] - most);
+        all += totals[w] * gpt_exp2(peaks[w] - most);
     int64_t row = (int64_t)(blockIdx.x / args.heads) * gridDim.y + blockIdx.y;
     T *y = (T *)args.y + row * args.stride_y + (int64_t)(blockIdx.x % args.heads) * size;
     for (int i = threadIdx.x; i < size; i += ANY_THREADS) {
         float value = 0.0f;
         for (int w = 0; w < ANY_WARPS; w++)
-            value += sums[w][i] * attention_exp2(peaks[w] - most);
+            value += sums[w][i] * gpt_exp2(peaks[w] - most);
         gpt_put(y + i, value / all);
     }
 }

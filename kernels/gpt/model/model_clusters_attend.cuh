@@ -164,7 +164,7 @@ template <typename T, int NT> struct clusters_head {
         for (int step = 1; step < 4; step *= 2)
             peak = fmaxf(peak, __shfl_xor_sync(0xffffffffu, peak, step));
         each([&](float &s, int) {
-            s = attention_exp2((s - peak) * args.scale_of_scores);
+            s = gpt_exp2((s - peak) * args.scale_of_scores);
             sum += s;
         });
 #pragma unroll

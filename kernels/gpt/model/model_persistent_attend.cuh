@@ -72,7 +72,7 @@ struct persistent_softmax {
 #pragma unroll
         for (int j = 0; j < SOME; j++)
             most = fmaxf(most, score[j]);
-        float keep = attention_exp2(peak - most);
+        float keep = gpt_exp2(peak - most);
         peak = most;
         total *= keep;
 #pragma unroll
@@ -80,7 +80,7 @@ struct persistent_softmax {
             sum[i] *= keep;
 #pragma unroll
         for (int j = 0; j < SOME; j++) {
-            float weight = attention_exp2(score[j] - most);
+            float weight = gpt_exp2(score[j] - most);
             total += weight;
 #pragma unroll
             for (int i = 0; i < OWN; i++)
@@ -97,7 +97,7 @@ struct persistent_softmax {
 #pragma unroll
         for (int step = L; step < 32; step *= 2)
             most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
-        float keep = peak == -INFINITY ? 0.0f : attention_exp2(peak - most);
+        float keep = peak == -INFINITY ? 0.0f : gpt_exp2(peak - most);
         peak = most;
         total *= keep;
 #pragma unroll
@@ -245,7 +245,7 @@ template <typename T, typename W, int L> struct persistent_attention {
             most = fmaxf(most, peaks[w]);
 #pragma unroll
         for (int w = 0; w < WARPS; w++) {
-            float of = attention_exp2(peaks[w] - most);
+            float of = gpt_exp2(peaks[w] - most);
             all = fmaf(totals[w], of, all);
             value = fmaf(sums[w * size + i], of, value);
         }
@@ -261,8 +261,8 @@ template <typename T, typename W, int L> struct persistent_attention {
                 uint32_t other[3];
                 words_wait([=](int j) { return from + (j == 0 ? i : size + j - 1); }, turn, other);
                 float peak = fmaxf(most, word_number(other[1]));
-                float keep = attention_exp2(most - peak);
-                float of = attention_exp2(word_number(other[1]) - peak);
+                float keep = gpt_exp2(most - peak);
+                float of = gpt_exp2(word_number(other[1]) - peak);
                 most = peak;
                 all = fmaf(all, keep, word_number(other[2]) * of);
                 value = fmaf(value, keep, word_number(other[0]) * of);

@@ -169,8 +169,8 @@ template <class CONFIG> struct whole_ends {
         }
         if (gelu) {
 #pragma unroll
-            for (int i = 0; i < CONFIG::SHARE / 2; i++)
-                sum[i] = gpt_gelu_fast(sum[i]);
+            for (int i = 0; i < CONFIG::SHARE / 2; i += 2)
+                gpt_gelu_two(sum[i], sum[i + 1]);
         }
 #pragma unroll
         for (int i = 0; i < CONFIG::SHARE / 2; i++) {

@@ -203,9 +203,7 @@ static __device__ __forceinline__ typename OP::part row_join(typename OP::part p
  * without that, __expf takes four instructions more, and rows in bf16 are limited by them. */
 static __device__ __forceinline__ float row_power(float x, float most)
 {
-    float power;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"((x - most) * 1.4426950408889634f));
-    return power;
+    return gpt_exp2((x - most) * 1.4426950408889634f);
 }
 
 /* The same place in the shared memory of block `rank` of the cluster. */
