@@ -332,7 +332,7 @@ SWAPPED(kw13_1_48, 13, 16, 1);
 SWAPPED(kw14_1_32, 14, 32, 1);
 SWAPPED(kw16_2_48, 16, 16, 2);
 
-/* Tiles of 128 x 128, 144, 192 and 256 and of 64 x 128, 160, 192 and 256. */
+/* Tiles of 128 x 128, 144 and 192 and of 64 x 128, 160 and 192. */
 PAIR(kp0, 0, LINEAR_PAIR_NONE);
 PAIR(kp0_w, 0, LINEAR_PAIR_W);
 PAIR(kp0_x, 0, LINEAR_PAIR_X);
@@ -351,12 +351,6 @@ PAIR(kp4_x, 4, LINEAR_PAIR_X);
 PAIR(kp5, 5, LINEAR_PAIR_NONE);
 PAIR(kp5_w, 5, LINEAR_PAIR_W);
 PAIR(kp5_x, 5, LINEAR_PAIR_X);
-PAIR(kp6, 6, LINEAR_PAIR_NONE);
-PAIR(kp6_w, 6, LINEAR_PAIR_W);
-PAIR(kp6_x, 6, LINEAR_PAIR_X);
-PAIR(kp7, 7, LINEAR_PAIR_NONE);
-PAIR(kp7_w, 7, LINEAR_PAIR_W);
-PAIR(kp7_x, 7, LINEAR_PAIR_X);
 
 FP32(kf0_divided, 0, LINEAR_EVENLY, 1);
 FP32(kf0_alike, 0, LINEAR_ALIKE, 1);

@@ -45,8 +45,8 @@ template <typename T, int DOWN, int WIDTH> static constexpr struct pair_tile til
 
 template <typename T>
 static constexpr struct pair_tile pair_tiles[LINEAR_PAIR_TILES] = {
-    tile<T, 2, 128>(), tile<T, 2, 144>(), tile<T, 2, 192>(), tile<T, 2, 256>(),
-    tile<T, 1, 64>(),  tile<T, 1, 80>(),  tile<T, 1, 96>(),  tile<T, 1, 128>(),
+    tile<T, 2, 128>(), tile<T, 2, 144>(), tile<T, 2, 192>(),
+    tile<T, 1, 64>(),  tile<T, 1, 80>(),  tile<T, 1, 96>(),
 };
 
 static const struct pair_tile *tile_of(int tile, enum gpt_precision precision)
