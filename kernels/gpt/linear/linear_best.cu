@@ -11,8 +11,9 @@
  *
  * Every candidate is timed once, those within CLOSE of the least again, those within CLOSEST of it
  * often: a time of a few microseconds differs by 2 % from one trial to the next, so that the least
- * of several would be that of the luckiest. The means are compared; among some hundred cut tiles
- * there are lucky ones too, so that one must be faster by more than that.
+ * of several would be that of the luckiest, and the first trial may be a tenth too long (30 x 5712
+ * x 344 got a kernel of 4.6 us once, where another takes 3.9). The means are compared; among some
+ * hundred cut tiles there are lucky ones too, so that one must be faster by more than that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ enum {
     ROUNDS = 9,
     ROUGH = 3, /* of them */
 };
-static const double CLOSE = 1.1, CLOSEST = 1.03;
+static const double CLOSE = 1.2, CLOSEST = 1.03;
 static const double CUT = 1.02; /* what a cut tile's time is taken for */
 
 /* A product that needs no plan. */
