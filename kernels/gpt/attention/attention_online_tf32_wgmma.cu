@@ -25,7 +25,7 @@
  * 1 x 8 heads x 16k tokens 280 TFLOP/s at 128 and 283 at 64 (online_tf32 155 and 146); 16 x 16 x 1k
  * x 128 208 (120); 8 x 12 x 1k x 64 153 (110); 8 x 12 x 128 x 64 8.67 us (10.1), but 8 x 4 x 128 x
  * 64, fewer works than multiprocessors, 7.42 us (5.95). As it is now:
- * 215 TFLOP/s at 1k x 128 and 168 at 1k x 64; 16k tokens not measured.
+ * 215 TFLOP/s at 1k x 128, 168 at 1k x 64, and with 16 heads 307 at 16k x 128.
  */
 #include <stdlib.h>
 
