@@ -15,7 +15,7 @@ before=$SECONDS
 check "a case that is slowed four times ends with 1" exits 1 \
     "$ASSAY" ab ./base ./slower few.ini --device host --json ab.json -o ab.out
 check "in less than half a minute" [ $((SECONDS - before)) -lt 30 ]
-check "and is named with its change and both times" grep -qE 'REGRESSED +\+[23][0-9]{2}\.?[0-9]* %.* us .* us ' ab.out
+check "and is named with its change and both times" grep -qE 'REGRESSED +\+[23][0-9]{2}\.?[0-9]* %.* [mu]s .* [mu]s ' ab.out
 check "JSON has the verdict" gives REGRESSED query :memory: "SELECT json_extract(readfile('$PWD/ab.json'), '\$.rows[0].verdict')"
 check "the other way round it is an improvement" exits 0 "$ASSAY" ab ./slower ./base few.ini --device host -o ab.out
 check "which is said" grep -q IMPROVED ab.out

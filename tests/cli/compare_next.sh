@@ -67,9 +67,9 @@ check "two runs of one build are told what helps" says "assay run smoke --launch
 for name in mine theirs; do
     ${CC:-cc} -shared -fPIC -O2 -I"$HERE/../harness" "-DNAMED=$name" "$HERE/object/kernel.c" -o $name.so
     printf '%s' $name >>$name.so
-    "$ASSAY" run "$HERE/object/twice.ini" --device host --no-ceilings --load ./$name.so --label $name >/dev/null 2>&1
+    "$ASSAY" run "$HERE/object/twice.ini" --device sim --no-ceilings --load ./$name.so --label $name >/dev/null 2>&1
 done
-check "an object stands for its side" says "assay ab BASE CAND $HERE/object/twice.ini --device host" \
+check "an object stands for its side" says "assay ab BASE CAND $HERE/object/twice.ini --device sim" \
     "$ASSAY" compare mine theirs
 check "which says what to put there" says "BASE stands for the shared object of the run: mine.so" "$ASSAY" compare mine theirs
 check "one that both loaded is to be loaded" says "--load FILE.so" "$ASSAY" compare mine mine
