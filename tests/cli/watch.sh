@@ -33,14 +33,14 @@ judged() {
     done
     return 1
 }
-check "a save that slows a case is REGRESSED" judged REGRESSED 250
+check "a save that slows a case is REGRESSED" judged REGRESSED 400
 echo broken >kernels/pace
 check "what does not build is said" wait_for 30 tells 'it does not build'
 check "with what make said" tells 'error: broken'
 check "it goes on" kill -0 "$watcher"
 echo 200 >kernels/pace
 check "the program as it was is no change" wait_for 30 tells 'the program is as it was'
-check "a faster one is IMPROVED" judged IMPROVED 150
+check "a faster one is IMPROVED" judged IMPROVED 100
 kill -INT "$watcher"
 ended=0
 wait "$watcher" || ended=$?
