@@ -6,16 +6,16 @@
 export ASSAY_DB=ab.sqlite OMP_NUM_THREADS=1 HOME=$PWD XDG_CACHE_HOME=$PWD/cache
 
 paced_suite few.ini
-paced_program base 200
-paced_program slower 800
-paced_program same 200
+paced_program base 100
+paced_program slower 400
+paced_program same 100
 echo "# the same" >>same
 
 before=$SECONDS
 check "a case that is slowed four times ends with 1" exits 1 \
     "$ASSAY" ab ./base ./slower few.ini --device host --json ab.json -o ab.out
 check "in less than half a minute" [ $((SECONDS - before)) -lt 30 ]
-check "and is named with its change and both times" grep -qE 'REGRESSED +\+[23][0-9]{2}\.?[0-9]* %.* [mu]s .* [mu]s ' ab.out
+check "and is named with its change and both times" grep -qE 'REGRESSED +\+[23][0-9]{2}\.?[0-9]* %.* us .* us ' ab.out
 check "JSON has the verdict" gives REGRESSED query :memory: "SELECT json_extract(readfile('$PWD/ab.json'), '\$.rows[0].verdict')"
 check "the other way round it is an improvement" exits 0 "$ASSAY" ab ./slower ./base few.ini --device host -o ab.out
 check "which is said" grep -q IMPROVED ab.out
@@ -25,8 +25,8 @@ check "and said to be, by proof" grep -q UNCHANGED ab.out
 # Revisions of git, each built once.
 git init -q repository && cd repository || exit 1
 git config user.email a@example.org && git config user.name a
-for pace in 200 800; do
-    cp ../base program && sed -i "s/FAULT_PACE=200/FAULT_PACE=$pace/" program
+for pace in 100 400; do
+    cp ../base program && sed -i "s/FAULT_PACE=100/FAULT_PACE=$pace/" program
     git add program && git commit -qm "pace $pace"
 done
 make="mkdir -p build && cp program build/assay && echo built >>'$PWD/../made'"
