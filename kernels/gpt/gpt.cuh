@@ -120,7 +120,7 @@ static __device__ __forceinline__ float gpt_gelu_fast(float x)
  * Powers of 2 are at most 2^60, where gelu is nothing, so that the divisors' product is finite. */
 static __device__ __forceinline__ void gpt_gelu_two(float &a, float &b)
 {
-    const float factor = -2.0f * 1.4426950408889634f * GPT_GELU_SCALE;
+    const float factor = -2.0f * GPT_LOG2_E * GPT_GELU_SCALE;
     const float cube = factor * GPT_GELU_CUBE;
     const float of_a = 1.0f + gpt_exp2(fminf(a * (factor + cube * a * a), 60.0f));
     const float of_b = 1.0f + gpt_exp2(fminf(b * (factor + cube * b * b), 60.0f));

@@ -38,6 +38,7 @@ static inline const char *gpt_only(enum gpt_precision only, int64_t precision)
 }
 
 #define GPT_LAYERNORM_EPSILON 1e-5f
+#define GPT_LOG2_E            1.4426950408889634f /* exp(x) is 2^(x log2 e) */
 #define GPT_GELU_SCALE        0.7978845608028654f /* sqrt(2 / pi) */
 #define GPT_GELU_CUBE         0.044715f
 

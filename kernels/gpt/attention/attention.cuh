@@ -70,7 +70,7 @@ static __device__ __forceinline__ float attention_row_sum(float value)
 /* The factor of scores before gpt_exp2, which has powers of 2 in place of e. */
 static inline float attention_scale(int size)
 {
-    return 1.4426950408889634f / sqrtf((float)size);
+    return GPT_LOG2_E / sqrtf((float)size);
 }
 
 /* Word j of each of the four lanes that share a row goes to lane j of these: 16 bytes in one piece

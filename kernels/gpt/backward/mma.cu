@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(THREADS) prepare(const struct plan plan
     delta = gpt_eight_sum(delta);
     if (lane > 0 || index >= rows) return;
     const float lse = is_query ? plan.args.lse[(int64_t)line * forward.tokens + token] : INFINITY;
-    plan.lse[index] = lse * 1.4426950408889634f;
+    plan.lse[index] = lse * GPT_LOG2_E;
     plan.delta[index] = delta;
 }
 

@@ -79,7 +79,7 @@ static __global__ void __launch_bounds__(ROW_THREADS)
     sums[0] = sums[1] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (threadIdx.x % lanes) return;
     float lse = is_query ? plan.args.lse[line * forward.tokens + token] : INFINITY;
-    plan.lse[line * padded + token] = lse * 1.4426950408889634f;
+    plan.lse[line * padded + token] = lse * GPT_LOG2_E;
     plan.delta[line * padded + token] = delta;
 }
 

@@ -14,8 +14,8 @@
  * zeros. Two warpgroups normalise the rows in place (model_ring_norm.cuh), then each multiplies
  * them by half of the tile's columns. Without a norm, products start when the first box has come.
  * Bias, gelu and residual meet the sums in registers; outputs go through shared memory, so that
- * they are stored 16 bytes at a time. Gelu takes about as long as the products, two special
- * functions for each output at 16 per cycle. So with it the warpgroups multiply one after the
+ * they are stored 16 bytes at a time. Gelu takes nearly as long as the products, three special
+ * functions for two outputs at 16 per cycle. So with it the warpgroups multiply one after the
  * other: 64 columns keep the tensor cores busy, and the gelu of the first is done beside the
  * products of the second.
  */

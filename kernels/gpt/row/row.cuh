@@ -203,7 +203,7 @@ static __device__ __forceinline__ typename OP::part row_join(typename OP::part p
  * without that, __expf takes four instructions more, and rows in bf16 are limited by them. */
 static __device__ __forceinline__ float row_power(float x, float most)
 {
-    return gpt_exp2((x - most) * 1.4426950408889634f);
+    return gpt_exp2((x - most) * GPT_LOG2_E);
 }
 
 /* The same place in the shared memory of block `rank` of the cluster. */
