@@ -94,7 +94,7 @@ small_disk() {
     unshare -rm sh -c 'mount -t tmpfs -o size='"$size"'k none small && "$@"' sh "$@"
 }
 mkdir small
-full_database() { small_disk 1000 "$ASSAY" gate tiny --base ./plain --cand ./slow --no-proof --device host --db small/new.sqlite; }
+full_database() { small_disk 600 "$ASSAY" gate tiny --base ./plain --cand ./slow --no-proof --device host --db small/new.sqlite; }
 full_temporary() {
     # shellcheck disable=SC2016
     small_disk 64 sh -c 'dd if=/dev/zero of=small/fill 2>/dev/null; TMPDIR=$PWD/small exec "$@"' sh \
