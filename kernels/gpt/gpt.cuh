@@ -116,14 +116,19 @@ static __device__ __forceinline__ float gpt_gelu_fast(float x)
     return __fdividef(x, 1.0f + __expf(-2.0f * z));
 }
 
-/* The same of two numbers, with one division for both: three special functions instead of four.
- * Powers of 2 are at most 2^60, where gelu is nothing, so that the divisors' product is finite. */
-static __device__ __forceinline__ void gpt_gelu_two(float &a, float &b)
+/* 1 + exp(-2 z) of gpt_gelu_fast. The power of 2 is at most 2^60, where gelu is nothing, so that
+ * the product of two of these is finite. */
+static __device__ __forceinline__ float gpt_gelu_divisor(float x)
 {
     const float factor = -2.0f * GPT_LOG2_E * GPT_GELU_SCALE;
     const float cube = factor * GPT_GELU_CUBE;
-    const float of_a = 1.0f + gpt_exp2(fminf(a * (factor + cube * a * a), 60.0f));
-    const float of_b = 1.0f + gpt_exp2(fminf(b * (factor + cube * b * b), 60.0f));
+    return 1.0f + gpt_exp2(fminf(x * (factor + cube * x * x), 60.0f));
+}
+
+/* gelu of two numbers, with one division for both: three special functions instead of four. */
+static __device__ __forceinline__ void gpt_gelu_two(float &a, float &b)
+{
+    const float of_a = gpt_gelu_divisor(a), of_b = gpt_gelu_divisor(b);
     const float inverse = gpt_inverse(of_a * of_b);
     a *= of_b * inverse;
     b *= of_a * inverse;
