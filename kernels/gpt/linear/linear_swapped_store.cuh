@@ -7,6 +7,7 @@
 #include "kernels/cuda/wgmma.cuh"
 #include "kernels/gpt/mma_layout.h"
 #include "linear_skinny_finish.cuh"
+#include "linear_store.cuh"
 #include "linear_swapped.h"
 
 #ifdef HOPPER_CODE
@@ -65,13 +66,6 @@ static __device__ __forceinline__ void swapped_store(float, const struct linear_
     }
 }
 
-/* Where byte `byte` of row `row` lies in a panel for TMA. */
-static __device__ __forceinline__ unsigned char *swapped_place(unsigned char *panel, int row,
-                                                               int byte)
-{
-    return panel + row * WGMMA_ROW_BYTES + mma_swizzle(row, byte / 16) * 16 + byte % 16;
-}
-
 /* Outputs of a warp, `column` the first of its warpgroup's 64, to the warpgroup's panels. */
 template <typename CONFIG, typename T>
 static __device__ __forceinline__ void swapped_put(T type, unsigned char *panels,
@@ -82,8 +76,8 @@ static __device__ __forceinline__ void swapped_put(T type, unsigned char *panels
     for (int i = 0; i < CONFIG::X_ROWS / 2; i += 2) {
         const swapped_pair pair =
             swapped_turn(type, sum[i], sum[i + 1], i / 4 * 8 + mma_column(lane, 0), lane);
-        *(uint32_t *)swapped_place(panels, pair.row, 2 * (column + lane / 4 / 2 * 2 + i % 4 * 4)) =
-            pair.word;
+        const int at = 2 * (column + lane / 4 / 2 * 2 + i % 4 * 4);
+        *(uint32_t *)linear_store_place(panels, pair.row, at) = pair.word;
     }
 }
 
@@ -95,9 +89,9 @@ static __device__ __forceinline__ void swapped_put(float, unsigned char *panels,
 #pragma unroll
     for (int i = 0; i < CONFIG::X_ROWS / 2; i++) {
         const int at = column + mma_row(lane, i % 4), panel = at / CONFIG::PANEL;
-        *(float *)swapped_place(panels + panel * CONFIG::X_ROWS * WGMMA_ROW_BYTES,
-                                i / 4 * 8 + mma_column(lane, i % 4), 4 * (at % CONFIG::PANEL)) =
-            sum[i];
+        *(float *)linear_store_place(panels + panel * CONFIG::X_ROWS * WGMMA_ROW_BYTES,
+                                     i / 4 * 8 + mma_column(lane, i % 4),
+                                     4 * (at % CONFIG::PANEL)) = sum[i];
     }
 }
 
@@ -114,8 +108,8 @@ static __device__ __forceinline__ void swapped_copy_panels(const struct linear_o
         if (at >= work.until) return;
         for (int row = thread / 8; row < work.rows; row += WGMMA_THREADS / 8)
             *(uint4 *)((T *)of.y + (int64_t)(work.row + row) * of.n + at) =
-                *(const uint4 *)swapped_place(panels + panel * CONFIG::X_ROWS * WGMMA_ROW_BYTES,
-                                              row, 16 * chunk);
+                *(const uint4 *)linear_store_place(
+                    panels + panel * CONFIG::X_ROWS * WGMMA_ROW_BYTES, row, 16 * chunk);
     }
 }
 
