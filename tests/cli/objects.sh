@@ -186,7 +186,7 @@ check "is measured, and its exceptions cost their rows" exits 5 measure --load .
 check "each says why" gives "plain ok: ,remembers ok: ,throws_early crashed: setup: an exception that is no std::exception,throws_one crashed: first launch: it has its reasons" \
     query objects.sqlite "SELECT group_concat(variant || ' ' || status || ': ' || reason) FROM (SELECT * FROM result ORDER BY variant)"
 
-# Two objects side by side, and one on each save: 2 ms more behind 60 us, which a busy machine shows too.
+# Two objects side by side, and one on each save. A launch of 60 us gets 2 ms longer, which shows on a busy machine too.
 longer='for (volatile int i = 0; i < 2000000; i++) {}'
 make_object slow -DIN_LAUNCH="$longer" -DASSAY_OBJECT_COMMIT='"slow"'
 cp good.so same.so
