@@ -46,6 +46,7 @@ need_to_run() {
 
 need_to_test() {
     need libcmocka-dev header_found cmocka.h
+    need g++ command_works g++
     need sqlite3 command_works sqlite3
     need zstd command_works zstd
     need git command_works git

@@ -45,7 +45,7 @@ export XDG_DATA_HOME=$scratch/none
 # Sizes follow from the cache, and so does what a cold case reads before each of its samples; a machine
 # of two processors may show one of 480 MiB.
 export ASSAY_HOST_CACHE=8Mi
-export CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C
+export CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C TERM=xterm
 # Threads wait asleep: where cores are shared, spinning takes the other test's time.
 export OMP_WAIT_POLICY=PASSIVE
 

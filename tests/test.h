@@ -12,6 +12,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,3 +37,7 @@ extern const struct unit_test *const __stop_unit_tests[] __attribute__((weak));
 /* All of them, within what sets up and tears down the whole; how many failed. A program without a
  * main has one that runs them without either (main.c). */
 int test_main(CMFixtureFunction setup, CMFixtureFunction teardown);
+
+/* Whether a test is left out because the CUDA toolkit is not `there`, which is said once per
+ * program. It fails instead where ASSAY_TEST_CUDA is "required", as CI has it. */
+bool test_without_cuda(bool there);

@@ -119,7 +119,7 @@ make_object chatty -DIN_CONSTRUCTOR='puts("constructed")' -DIN_BUFFERS='puts("bu
 check "what it prints is not in the results" exits 0 measure --format json --load ./chatty.so
 cp said.out chatty.out
 cp said.err chatty.err
-check "which stay JSON" exits 0 jq -e .run chatty.out
+check "which stay JSON" gives 1 query :memory: "SELECT json_extract(readfile('$PWD/chatty.out'), '\$.run') IS NOT NULL"
 check "a dry run too" gives $'twice/plain n=100003 hot\n\n1 groups, 1 cases' measure --dry-run --load ./chatty.so
 check "it is on standard error, once" [ "$(grep -c '^constructed$' chatty.err)" -eq 1 ]
 

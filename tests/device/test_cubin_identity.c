@@ -124,7 +124,7 @@ TEST(each_change_is_seen)
         {".visible .entry other(", ".visible .entry another("},
         {"bar.sync 0;\n", ""},
     };
-    if (!has_tool("ptxas")) skip();
+    if (test_without_cuda(has_tool("ptxas"))) return;
     struct code_hash first = ptx_identity(ptx);
     assert_true(same(first, ptx_identity(ptx)));
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
@@ -141,7 +141,7 @@ TEST(each_change_is_seen)
 TEST(comments_and_lines_are_no_change)
 {
     char text[4096];
-    if (!has_tool("ptxas")) skip();
+    if (test_without_cuda(has_tool("ptxas"))) return;
     struct code_hash first = ptx_identity(ptx);
     replaced("bar.sync 0;", "// a comment\n\n\nbar.sync 0;", text);
     assert_true(same(first, ptx_identity(text)));
@@ -163,7 +163,7 @@ TEST(comments_and_lines_are_no_change)
 /* Names that are local to a file have a number of its path and options in them. */
 TEST(another_folder_is_no_change)
 {
-    if (!has_tool("nvcc")) skip();
+    if (test_without_cuda(has_tool("nvcc"))) return;
     write_file(
         "k.cu",
         "namespace { __constant__ float table[64]; __device__ int counter;\n"
@@ -206,7 +206,7 @@ TEST(a_kernel_is_found_with_its_parameters)
     unsigned char *bytes;
     struct module_kernel scale, other, again;
     char text[4096];
-    if (!has_tool("ptxas")) skip();
+    if (test_without_cuda(has_tool("ptxas"))) return;
     struct module_set *set = module_set_new();
     assert_non_null(set);
     struct code_hash identity = ptx_identity(ptx);
@@ -273,7 +273,7 @@ TEST(large_parameters_are_found_too)
         ".visible .entry large(.param .align 8 .b8 table[6000], .param .u32 n)\n{ ret; }\n";
     unsigned char *bytes;
     struct module_kernel kernel;
-    if (!has_tool("ptxas")) skip();
+    if (test_without_cuda(has_tool("ptxas"))) return;
     struct module_set *set = module_set_new();
     assert_non_null(set);
     ptx_identity(large);
