@@ -226,6 +226,12 @@ TEST(all_errors_may_grow_with_the_root_of_the_layers_beyond_twelve_in_bf16_alone
     assert_int_equal(rms_of(GPT_FP32, 48), 0);
 }
 
+TEST(all_errors_may_be_larger_in_a_model_whose_weights_are_codes)
+{
+    struct assay_shape shape = SHAPE("gpt_decode_codes", 12, 768, 8, 127, 0, 12);
+    assert_int_equal((int)lround(1000 * shape.operation->rms(&shape)), 500);
+}
+
 TEST(heads_that_do_not_divide_the_channels_are_refused)
 {
     struct assay_shape shape = {registry_operation("gpt_forward"), {5, 48, 1, 1, GPT_FP32, 1, 0}};
