@@ -7,9 +7,11 @@
  * bytes per cycle, and all multiprocessors together get about 35 each. The two blocks of a cluster
  * share the rows of one operand. Each fetches half of them, and TMA writes it to both.
  *
- * The beginning: what is needed before the first load lies in 32 bytes of constants, there is no
- * division, and a warp for each stage asks for the operand that is not shared before the blocks of
- * the cluster have met. The first stage is not shared at all.
+ * The beginning: what is needed before the first load lies in 32 bytes of constants, and there is
+ * no division. The first stage is not shared, so that a block asks for it before the blocks of the
+ * cluster have met. One thread asks for the others in their order: a warp for each at once would
+ * have all rows of w arrive before the second of x (1363 x 1728 x 448, cold: 6.9 us in place of
+ * 5.8 on an H200).
  *
  * The bias is where the sums begin, so that the end of the block does not wait for it.
  *
@@ -135,20 +137,21 @@ static __device__ __forceinline__ void pair_fetch_first(const struct linear_pair
     }
 }
 
-/* All threads: the barriers, and what fills the ring. */
+/* All threads: the barriers, and the first stage. */
 template <typename CONFIG>
 static __device__ __forceinline__ void pair_begin(const struct linear_pair_plan &plan,
                                                   const pair_work &work, const pair_ring &ring)
 {
     const int stage = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
-    const bool asks = threadIdx.x % 32 == 0 && stage < plan.stages;
     const int readers = PAIR_CONSUMERS / 32;
-    if (asks) {
+    if (threadIdx.x % 32 == 0 && stage < plan.stages) {
         hopper_barrier_init(ring.full + 8 * stage, 1);
         hopper_barrier_init(ring.empty + 8 * stage, plan.share ? 2 * readers : readers);
         hopper_barrier_publish();
-        pair_fetch<CONFIG>(plan, work, ring, stage, stage);
-        if (stage == 0) pair_fetch_first<CONFIG>(plan, work, ring);
+        if (stage == 0) {
+            pair_fetch<CONFIG>(plan, work, ring, 0, 0);
+            pair_fetch_first<CONFIG>(plan, work, ring);
+        }
     }
     if (!plan.share) {
         __syncthreads();
@@ -156,8 +159,6 @@ static __device__ __forceinline__ void pair_begin(const struct linear_pair_plan 
     }
     __syncwarp();
     hopper_cluster_sync_reads();
-    if (asks && stage > 0) pair_fetch_shared<CONFIG>(plan, work, ring, stage, stage);
-    __syncwarp();
 }
 
 /* One thread: the rest of the stages, each when its place is free in both blocks. Then wait until
@@ -168,6 +169,10 @@ static __device__ __forceinline__ void pair_go_on(const struct linear_pair_plan 
 {
     const int end = plan.share ? plan.steps + plan.stages : plan.steps;
     int stage = 0, parity = 0;
+    for (int step = 1; step < plan.stages; step++) {
+        pair_fetch<CONFIG>(plan, work, ring, step, step);
+        pair_fetch_shared<CONFIG>(plan, work, ring, step, step);
+    }
     for (int step = plan.stages; step < end; step++) {
         hopper_barrier_wait(ring.empty + 8 * stage, parity);
         if (step < plan.steps) {

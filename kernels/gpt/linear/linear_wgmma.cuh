@@ -53,6 +53,7 @@ enum {
     LWG_ALIGN = 1024,
     LWG_BLOCK_BYTES = 227 * 1024, /* what a block may have on sm_90 */
     LWG_BARRIER_BYTES = 256,
+    LWG_EARLY = 2, /* stages that are asked for by a warp each, without a cluster */
     LWG_PRODUCER_REGISTERS = 40,
     LWG_CONSUMER_REGISTERS = 232, /* 40 + 2 x 232 = 3 x 168, all there are */
 };
@@ -191,7 +192,7 @@ static __device__ struct lwg_cursor lwg_produce(const struct lwg_plan &plan, uin
     struct lwg_cursor at = {0, 1}; /* the first round finds every stage free */
     struct linear_walk walk = lwg_walk_of<CONFIG>(plan);
     struct linear_unit unit;
-    int asked = CONFIG::CLUSTER == 1 ? CONFIG::STAGES : 0;
+    int asked = CONFIG::CLUSTER == 1 ? LWG_EARLY : 0;
     while (linear_walk_next(&walk, &unit)) {
         struct lwg_corner tile = lwg_corner_of<CONFIG>(plan, unit.tile, rank);
         const int first = min(unit.begin + asked, unit.end);
@@ -367,9 +368,9 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
     if (lane == 0) hopper_store_wait<0>();
 }
 
-/* A warp for each stage: one after the other they would delay the first load. Without a cluster,
- * whose blocks would have to be ready for each other's rows, the warp asks for its stage at once
- * (linear_swapped.cuh says what that gains).
+/* A warp for the barriers of each stage: one after the other they would delay the first load.
+ * Without a cluster, whose blocks would have to be ready for each other's rows, the first ones ask
+ * for their stages at once (linear_swapped.cuh says why not all).
  * All threads of a block, before anything else. */
 template <typename CONFIG>
 static __device__ __forceinline__ void lwg_begin(const struct lwg_plan &plan, uint32_t ring,
@@ -388,7 +389,8 @@ static __device__ __forceinline__ void lwg_begin(const struct lwg_plan &plan, ui
         if constexpr (CONFIG::CLUSTER == 1) {
             struct linear_walk walk = lwg_walk_of<CONFIG>(plan);
             struct linear_unit unit;
-            if (linear_walk_next(&walk, &unit) && unit.begin + stage < unit.end)
+            if (stage < LWG_EARLY && linear_walk_next(&walk, &unit) &&
+                unit.begin + stage < unit.end)
                 lwg_fetch<CONFIG>(plan, ring, full, lwg_corner_of<CONFIG>(plan, unit.tile, 0), 0,
                                   unit.begin + stage, stage);
         }
