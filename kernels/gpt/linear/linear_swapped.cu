@@ -1,7 +1,8 @@
 /*
  * linear_swapped.cu - the tiles of linear_swapped.cuh, which of them a shape gets, and the variant.
  *
- * Operations: 2 m n k. Bytes from L2: w m / ROWS times; x n / COLUMNS times.
+ * Operations: 2 m n k. Bytes from L2: w m / ROWS times, half of that where blocks share it; x n /
+ * COLUMNS times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 enum {
     SWAPPED_MOST = 32,               /* offers that are kept */
     SWAPPED_LEAST = 2,               /* stages of a part */
-    SWAPPED_WAYS = 4,                /* 1, 2, 4 or 8 parts */
+    SWAPPED_WAYS = 5,                /* 1, 2, 4 or 8 parts, and */
+    SWAPPED_SHARED = 4,              /* one whose blocks share w */
     SWAPPED_PAIR_BYTES = 111 * 1024, /* of stages, of two blocks on a multiprocessor */
     SWAPPED_PROCESSOR_BYTES = 228 * 1024,
     SWAPPED_OTHER_BYTES = 2048,       /* barriers, and what the system keeps */
@@ -83,11 +85,14 @@ static int wide_of(const struct swapped_tile *of, const struct linear_swapped_ho
     return of->columns - how->narrow;
 }
 
-/* Whether k has stages for the parts, and the grid room for the columns. */
+/* Whether k has stages for the parts, the grid room for the columns, and each block another to
+ * share with. */
 static bool suits(const struct swapped_tile *of, const struct linear_swapped_how *how,
                   const struct linear_operands *operands)
 {
     if (how->parts > 1 && (int)gpt_blocks(operands->k, of->depth) < SWAPPED_LEAST * how->parts)
+        return false;
+    if (how->shares && (!of->by_tma || how->parts > 1 || gpt_blocks(operands->m, of->rows) % 2))
         return false;
     return gpt_blocks(operands->n, wide_of(of, how)) <= SWAPPED_GRID_MOST;
 }
@@ -119,7 +124,9 @@ static struct swapped_room room_of(const struct swapped_tile *of,
 /* About how many cycles a product takes. Of one multiprocessor: its blocks' stages, each as long as
  * its products, the fetching of its rows at 64 bytes per cycle, or what these two read and write of
  * shared memory at 128; and what each round of blocks that fit takes besides. The numbers put the
- * fastest of sixteen shapes, or one within 1 % of it, among the first eight. */
+ * fastest of sixteen shapes, or one within 1 % of it, among the first eight. Of equal ones two
+ * bands that share w come first: they were up to 19 % faster on an H200, and where there are more
+ * bands up to 3 % slower. */
 static double expected_cycles(const struct swapped_tile *of, const struct linear_swapped_how *how,
                               const struct linear_operands *operands)
 {
@@ -129,12 +136,12 @@ static double expected_cycles(const struct swapped_tile *of, const struct linear
     const double blocks = ceil(tiles / assay_card()->multiprocessors);
     const double rounds = ceil(blocks / room_of(of, how, operands).together);
     const double stages = ceil((double)gpt_blocks(operands->k, of->depth) / parts);
-    const double groups = of->columns / WGMMA_ROWS, fetched = rows + wide;
-    const double products = 2 * groups * of->rows;
-    const double shared = groups * of->rows + of->columns + fetched;
+    const double groups = of->columns / WGMMA_ROWS;
+    const double products = 2 * groups * of->rows, fetched = rows + wide / (how->shares ? 2 : 1);
+    const double shared = groups * of->rows + of->columns + rows + wide;
     const double outputs = rows * wide / (parts > 1 ? 12 : 24);
     return blocks * stages * fmax(fmax(products, shared), 2 * fetched) + rounds * (1500 + outputs) +
-           (parts > 1 ? 3500 : 0) + of->rows / 4.0;
+           (parts > 1 ? 3500 : 0) + of->rows / 4.0 - (how->shares && bands == 2 ? 1 : 0);
 }
 
 struct swapped_offer {
@@ -155,12 +162,13 @@ static int keep(struct swapped_offer *offers, int count, int most, struct swappe
     return count;
 }
 
-/* Bands of a group: so many, or a few less or more, that the last group has few too few. */
-static int height_of(int bands)
+/* Bands of a group: so many, or a few less or more, that the last group has few too few; an even
+ * number of them where two share. */
+static int height_of(int bands, bool shares)
 {
     int best = bands;
     if (bands <= SWAPPED_HIGHEST) return bands;
-    for (int height = SWAPPED_LOWEST; height <= SWAPPED_HIGHEST; height++) {
+    for (int height = SWAPPED_LOWEST; height <= SWAPPED_HIGHEST; height += shares ? 2 : 1) {
         const int missing = (int)gpt_blocks(bands, height) * height - bands;
         if (best == bands || missing <= (int)gpt_blocks(bands, best) * best - bands) best = height;
     }
@@ -174,7 +182,7 @@ static int make_maps(struct linear_swapped_plan *plan, const struct swapped_tile
     const struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, bytes};
     const struct tensor_map_matrix y = {operands->y, operands->m, operands->n, bytes};
     if (of->by_tma && (tensor_map_init(&plan->x, &x, plan->rows) < 0 ||
-                       tensor_map_init(&plan->w, &w, plan->wide) < 0))
+                       tensor_map_init(&plan->w, &w, plan->wide >> plan->shares) < 0))
         return -1;
     return plan->finish == LINEAR_SWAPPED_PANELS ? tensor_map_init(&plan->y, &y, plan->rows) : 0;
 }
@@ -190,7 +198,7 @@ int linear_swapped_make(struct linear_swapped *product, const struct linear_swap
     product->tile = of;
     plan->operands = *operands;
     plan->bands = (int)gpt_blocks(operands->m, of->rows);
-    plan->height = height_of(plan->bands);
+    plan->height = height_of(plan->bands, how->shares);
     plan->rows = (int)gpt_blocks(operands->m, plan->bands);
     plan->wide = wide_of(of, how);
     while (1 << plan->log_parts < how->parts)
@@ -198,6 +206,7 @@ int linear_swapped_make(struct linear_swapped *product, const struct linear_swap
     plan->steps = (int)gpt_blocks(operands->k, of->depth);
     plan->finish = finish_of(of, how->parts, operands);
     plan->stages = room.stages;
+    plan->shares = how->shares;
     product->shared_bytes = room.bytes;
     if (cuda_allow_shared((const void *)of->kernel, SWAPPED_ALIGN + SWAPPED_ALONE_BYTES) < 0)
         return -1;
@@ -211,7 +220,8 @@ int linear_swapped_choose(struct linear_swapped *products, int most,
     int count = 0;
     if (most > SWAPPED_MOST) most = SWAPPED_MOST;
     for (int i = 0; i < LINEAR_SWAPPED_TILES * SWAPPED_WAYS; i++) {
-        struct swapped_offer offer = {{i / SWAPPED_WAYS, 0, 1 << i % SWAPPED_WAYS}, 0};
+        const int way = i % SWAPPED_WAYS, parts = way < SWAPPED_SHARED ? 1 << way : 1;
+        struct swapped_offer offer = {{i / SWAPPED_WAYS, 0, parts, way == SWAPPED_SHARED}, 0};
         const struct swapped_tile *of = tile_of(offer.how.tile, precision);
         for (; offer.how.narrow < of->columns; offer.how.narrow += LINEAR_SWAPPED_NARROW) {
             if (!suits(of, &offer.how, operands)) continue;
@@ -237,9 +247,9 @@ int linear_swapped_enqueue(const struct linear_swapped *product, cudaStream_t st
     const dim3 grid((unsigned)plan->height << plan->log_parts,
                     gpt_blocks(plan->operands.n, plan->wide),
                     gpt_blocks(plan->bands, plan->height));
-    struct cluster_launch launch(1 << plan->log_parts, grid, of->threads,
-                                 (size_t)product->shared_bytes, stream);
-    if (plan->log_parts == 0) launch.config.numAttrs = 0; /* plain launches start sooner */
+    const int cluster = plan->shares ? 2 : 1 << plan->log_parts;
+    struct cluster_launch launch(cluster, grid, of->threads, (size_t)product->shared_bytes, stream);
+    if (cluster == 1) launch.config.numAttrs = 0; /* plain launches start sooner */
     return assay_cuda(cudaLaunchKernelExC(&launch.config, (const void *)of->kernel, pointers),
                       "launch");
 }
@@ -247,7 +257,10 @@ int linear_swapped_enqueue(const struct linear_swapped *product, cudaStream_t st
 void linear_swapped_name(const struct linear_swapped *product, char *out, size_t size)
 {
     (void)snprintf(out, size, "swapped %d x %d%s, k in %d", product->tile->rows, product->plan.wide,
-                   product->tile->by_tma ? "" : " copied", 1 << product->plan.log_parts);
+                   product->plan.shares    ? ", w shared"
+                   : product->tile->by_tma ? ""
+                                           : " copied",
+                   1 << product->plan.log_parts);
 }
 
 /* ----------------------------------------------------------------- variant -- */

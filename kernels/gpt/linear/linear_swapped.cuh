@@ -13,6 +13,12 @@
  * stored. So a tile may also take fewer rows of w than it has room for, where that fills the
  * device.
  *
+ * Traffic from L2: all multiprocessors together get about 35 bytes per cycle each. A tile of 160
+ * rows of x and 192 of w needs 44 KiB for each 960 cycles of the tensor cores, 47 per cycle. Two
+ * blocks of a cluster, one band above the other, may share the rows of w: each fetches half of
+ * them, and TMA writes it to both. That is worth its while where w comes from memory (two bands of
+ * 299 rows, 23752 x 6744: 153 us in place of 185 on an H200); sharing rows of x never was.
+ *
  * Outputs lie across: a lane has neighbouring rows of y. They are turned on the way to shared
  * memory, from where TMA stores them; those of a few rows go to y directly. A cluster of up to 8
  * blocks divides k, and adds the sums of its blocks through its shared memory
@@ -65,16 +71,26 @@ struct swapped_ring {
     int count;
 };
 
-/* One thread: ask for stage `step`, to be put at `stage` of the ring. */
+/* One thread: ask for stage `step`, to be put at `stage` of the ring. Of rows of w that are shared,
+ * half for both blocks; or, if `alone`, all for this one. The other block has let its stage expect
+ * them, or will before it waits for them. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_fetch(const struct linear_swapped_plan &plan,
                                                      const swapped_work &work,
-                                                     const swapped_ring &ring, int step, int stage)
+                                                     const swapped_ring &ring, int step, int stage,
+                                                     bool alone = false)
 {
     const uint32_t w = ring.stages + stage * CONFIG::STAGE_BYTES, arrived = ring.full + 8 * stage;
+    const int k = step * CONFIG::DEPTH, half = plan.wide / 2;
     hopper_barrier_expect(arrived, (plan.wide + plan.rows) * WGMMA_ROW_BYTES);
-    hopper_load(w, &plan.w, step * CONFIG::DEPTH, work.column, arrived);
-    hopper_load(w + CONFIG::W_BYTES, &plan.x, step * CONFIG::DEPTH, work.row, arrived);
+    if (!plan.shares || alone) hopper_load(w, &plan.w, k, work.column, arrived);
+    if (plan.shares && alone)
+        hopper_load(w + half * WGMMA_ROW_BYTES, &plan.w, k, work.column + half, arrived);
+    if (plan.shares && !alone) {
+        const int own = (int)blockIdx.x % 2 * half;
+        hopper_load_to(w + own * WGMMA_ROW_BYTES, &plan.w, k, work.column + own, arrived, 3);
+    }
+    hopper_load(w + CONFIG::W_BYTES, &plan.x, k, work.row, arrived);
 }
 
 /* Each warp: the barriers of its share of the ring. The first two ask for their stage at once, as
@@ -92,15 +108,16 @@ static __device__ __forceinline__ void swapped_begin(const struct linear_swapped
 #pragma unroll 1
     for (int stage = warp; stage < ring.count; stage += CONFIG::THREADS / 32) {
         hopper_barrier_init(ring.full + 8 * stage, 1);
-        hopper_barrier_init(ring.empty + 8 * stage, CONFIG::CONSUMERS / 32);
+        hopper_barrier_init(ring.empty + 8 * stage, CONFIG::CONSUMERS / 32 << plan.shares);
         hopper_barrier_publish();
         if (stage < SWAPPED_EARLY && work.begin + stage < work.end)
-            swapped_fetch<CONFIG>(plan, work, ring, work.begin + stage, stage);
+            swapped_fetch<CONFIG>(plan, work, ring, work.begin + stage, stage, true);
     }
 }
 
-/* One thread: the rest of the stages, each when its place is free, and where the outputs go, so that
- * nothing waits for that at the end. */
+/* One thread: the rest of the stages, each when its place is free, and where the outputs go, so
+ * that nothing waits for that at the end. Blocks that share wait until both have read all, so that
+ * neither ends while the other writes or signals to it. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_go_on(const struct linear_swapped_plan &plan,
                                                      const swapped_work &work,
@@ -111,9 +128,10 @@ static __device__ __forceinline__ void swapped_go_on(const struct linear_swapped
     for (int step = work.begin + SWAPPED_EARLY; step < filled; step++)
         swapped_fetch<CONFIG>(plan, work, ring, step, step - work.begin);
     if (plan.finish == LINEAR_SWAPPED_PANELS) hopper_prefetch(&plan.y);
-    for (int step = work.begin + ring.count; step < work.end; step++) {
+    const int last = plan.shares ? work.end + ring.count : work.end;
+    for (int step = work.begin + ring.count; step < last; step++) {
         hopper_barrier_wait(ring.empty + 8 * stage, parity);
-        swapped_fetch<CONFIG>(plan, work, ring, step, stage);
+        if (step < work.end) swapped_fetch<CONFIG>(plan, work, ring, step, stage);
         if (++stage == ring.count) stage = 0, parity ^= 1;
     }
 }
@@ -133,11 +151,18 @@ static __device__ __forceinline__ void swapped_multiply(float (&sum)[CONFIG::X_R
     wgmma_commit();
 }
 
+/* A warp has read a stage: say so to all that write to it. */
+static __device__ __forceinline__ void swapped_give_back(uint32_t empty, int shares, int lane)
+{
+    if (shares && lane < 2) hopper_barrier_arrive(empty, lane);
+    if (!shares && lane == 0) hopper_barrier_arrive(empty);
+}
+
 /* A warpgroup's sums, of stages that TMA fetches. One batch of products is always in flight. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_sum(float (&sum)[CONFIG::X_ROWS / 2],
                                                    const swapped_work &work,
-                                                   const swapped_ring &ring)
+                                                   const swapped_ring &ring, int shares)
 {
     const int lane = threadIdx.x % 32;
     int stage = 0, before = 0, parity = 0;
@@ -145,12 +170,13 @@ static __device__ __forceinline__ void swapped_sum(float (&sum)[CONFIG::X_ROWS /
         hopper_barrier_wait(ring.full + 8 * stage, parity);
         swapped_multiply<CONFIG>(sum, ring.stages + stage * CONFIG::STAGE_BYTES, step > work.begin);
         wgmma_wait<1>();
-        if (step > work.begin && lane == 0) hopper_barrier_arrive(ring.empty + 8 * before);
+        if (step > work.begin) swapped_give_back(ring.empty + 8 * before, shares, lane);
         before = stage;
         if (++stage == ring.count) stage = 0, parity ^= 1;
     }
     wgmma_wait<0>();
     wgmma_pin(sum);
+    if (shares) swapped_give_back(ring.empty + 8 * before, shares, lane);
 }
 
 /* All threads: start the copies of a thread's 16 bytes of rows of one operand, `rows` of them, at
@@ -247,9 +273,12 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
     if (CONFIG::BY_TMA) {
         swapped_begin<CONFIG>(plan, work, ring);
         bias = swapped_bias_of<typename CONFIG::type>(plan.operands, column, lane);
-        __syncthreads();
+        if (plan.shares)
+            hopper_cluster_sync_reads();
+        else
+            __syncthreads();
         if (threadIdx.x < CONFIG::CONSUMERS)
-            swapped_sum<CONFIG>(sum, work, ring);
+            swapped_sum<CONFIG>(sum, work, ring, plan.shares);
         else if (threadIdx.x == CONFIG::CONSUMERS)
             swapped_go_on<CONFIG>(plan, work, ring);
         __syncwarp();

@@ -24,6 +24,7 @@ struct linear_swapped_plan {
     int steps;         /* stages of k */
     int stages;        /* of the ring */
     int finish;
+    int shares; /* 1: two blocks share rows of w */
     struct linear_operands operands;
 };
 
@@ -38,8 +39,9 @@ struct linear_swapped {
 enum { LINEAR_SWAPPED_TILES = 20, LINEAR_SWAPPED_NARROW = 16 };
 struct linear_swapped_how {
     int tile;
-    int narrow; /* a multiple of LINEAR_SWAPPED_NARROW */
-    int parts;  /* 1, 2, 4 or 8 */
+    int narrow;  /* a multiple of LINEAR_SWAPPED_NARROW */
+    int parts;   /* 1, 2, 4 or 8 */
+    bool shares; /* rows of w by two blocks: an even number of bands, one part, TMA */
 };
 
 /* In setup, for all but fp32, k aligned to 16 bytes. 0; or -1, also if k is too short for the
