@@ -108,7 +108,8 @@ static const char *supports_skinny(const struct assay_shape *shape)
     return shape->value[LINEAR_WEIGHT] == LINEAR_DIRECT ? NULL : "w as it lies only";
 }
 
-template <int TILE, int NARROW, int PARTS> static int setup_swapped(struct assay_call *call)
+template <int TILE, int NARROW, int PARTS, bool SHARES = false>
+static int setup_swapped(struct assay_call *call)
 {
     static_assert(TILE < LINEAR_SWAPPED_TILES, "a tile");
     enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
@@ -118,7 +119,7 @@ template <int TILE, int NARROW, int PARTS> static int setup_swapped(struct assay
     call->state = product;
     if (!product) return assay_error("out of memory");
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    const struct linear_swapped_how how = {TILE, NARROW, PARTS};
+    const struct linear_swapped_how how = {TILE, NARROW, PARTS, SHARES};
     return linear_swapped_make(product, &how, &operands, precision) ? ASSAY_SKIP : 0;
 }
 
@@ -217,6 +218,10 @@ static const char *supports_fp32(const struct assay_shape *shape)
 #define SWAPPED(NAME, TILE, NARROW, PARTS)                                                         \
     OF_LINEAR(NAME, "one tile of linear_swapped.h", HOPPER,                                        \
               .setup = setup_swapped<TILE, NARROW, PARTS>, .launch = launch_swapped,               \
+              .teardown = teardown_skinny)
+#define SHARED(NAME, TILE, NARROW)                                                                 \
+    OF_LINEAR(NAME, "one tile of linear_swapped.h", HOPPER,                                        \
+              .setup = setup_swapped<TILE, NARROW, 1, true>, .launch = launch_swapped,             \
               .teardown = teardown_skinny)
 #define PAIR(NAME, TILE, SHARE)                                                                    \
     OF_LINEAR(NAME, "one tile of linear_pair.h", .min_sm = 90, .max_sm = 90,                       \
@@ -328,6 +333,18 @@ SWAPPED(kw7_1_80, 7, 48, 1);
 SWAPPED(kw11_1_144, 11, 48, 1);
 SWAPPED(kw18_1_160, 18, 32, 1);
 SWAPPED(kw11_2_144, 11, 48, 2);
+/* Two blocks share rows of w. */
+SHARED(kw2_w, 2, 0);
+SHARED(kw3_w, 3, 0);
+SHARED(kw4_w, 4, 0);
+SHARED(kw7_w, 7, 0);
+SHARED(kw8_w, 8, 0);
+SHARED(kw11_w, 11, 0);
+SHARED(kw12_w, 12, 0);
+SHARED(kw17_w, 17, 0);
+SHARED(kw18_w, 18, 0);
+SHARED(kw19_w, 19, 0);
+SHARED(kw7_80_w, 7, 48);
 SWAPPED(kw13_1_48, 13, 16, 1);
 SWAPPED(kw14_1_32, 14, 32, 1);
 SWAPPED(kw16_2_48, 16, 16, 2);
@@ -351,6 +368,18 @@ PAIR(kp4_x, 4, LINEAR_PAIR_X);
 PAIR(kp5, 5, LINEAR_PAIR_NONE);
 PAIR(kp5_w, 5, LINEAR_PAIR_W);
 PAIR(kp5_x, 5, LINEAR_PAIR_X);
+PAIR(kp6, 6, LINEAR_PAIR_NONE);
+PAIR(kp6_w, 6, LINEAR_PAIR_W);
+PAIR(kp6_x, 6, LINEAR_PAIR_X);
+PAIR(kp7, 7, LINEAR_PAIR_NONE);
+PAIR(kp7_w, 7, LINEAR_PAIR_W);
+PAIR(kp7_x, 7, LINEAR_PAIR_X);
+PAIR(kp8, 8, LINEAR_PAIR_NONE);
+PAIR(kp8_w, 8, LINEAR_PAIR_W);
+PAIR(kp8_x, 8, LINEAR_PAIR_X);
+PAIR(kp9, 9, LINEAR_PAIR_NONE);
+PAIR(kp9_w, 9, LINEAR_PAIR_W);
+PAIR(kp9_x, 9, LINEAR_PAIR_X);
 
 FP32(kf0_divided, 0, LINEAR_EVENLY, 1);
 FP32(kf0_alike, 0, LINEAR_ALIKE, 1);

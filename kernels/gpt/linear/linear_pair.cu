@@ -8,17 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cuda/cluster_launch.cuh"
+#include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/tensor_map.h"
 #include "linear.cuh"
 #include "linear_pair.cuh"
 
 enum {
-    PAIR_TWO_BYTES = 111 * 1024, /* of stages, of two blocks on a multiprocessor */
-    PAIR_LEAST = 3,              /* stages of a ring that is worth a second block */
-    PAIR_ROUNDS = 4,             /* of a full device; more are for persistent blocks */
-    PAIR_IDLE = 8,               /* one of so many rows or columns of tiles may be outside y */
-    PAIR_GRID_MOST = 65535,      /* blocks along y */
+    PAIR_TWO_BYTES = 111 * 1024,  /* of stages, of two blocks on a multiprocessor */
+    PAIR_STEP_BYTES = 180 * 1024, /* of stages, beside a block of the attention behind it */
+    PAIR_LEAST = 3,               /* stages of a ring that is worth a second block */
+    PAIR_ROUNDS = 4,              /* of a full device; more are for persistent blocks */
+    PAIR_IDLE = 8,                /* one of so many rows or columns of tiles may be outside y */
+    PAIR_GRID_MOST = 65535,       /* blocks along y */
 };
 
 typedef void pair_kernel(const struct linear_pair_plan plan);
@@ -29,24 +30,28 @@ struct pair_tile {
     int stage_bytes, stages; /* of the ring, at most */
     int held;                /* stages that hold a tile's outputs */
     int blocks;              /* on a multiprocessor, by their registers */
+    bool turns;
 };
 
-template <typename T, int DOWN, int WIDTH> static constexpr struct pair_tile tile(void)
+template <typename T, int DOWN, int WIDTH, bool TURNS = false>
+static constexpr struct pair_tile tile(void)
 {
-    using config = pair_config<T, DOWN, WIDTH>;
+    using config = pair_config<T, DOWN, WIDTH, TURNS>;
     return {linear_pair_kernel<config>,
             config::ROWS,
             config::COLUMNS,
             config::STAGE_BYTES,
             config::MOST,
             config::HELD,
-            config::BLOCKS};
+            config::BLOCKS,
+            TURNS};
 }
 
 template <typename T>
 static constexpr struct pair_tile pair_tiles[LINEAR_PAIR_TILES] = {
-    tile<T, 2, 128>(), tile<T, 2, 144>(), tile<T, 2, 192>(),
-    tile<T, 1, 64>(),  tile<T, 1, 80>(),  tile<T, 1, 96>(),
+    tile<T, 2, 128>(),      tile<T, 2, 144>(),      tile<T, 2, 192>(), tile<T, 1, 64>(),
+    tile<T, 1, 80>(),       tile<T, 1, 96>(),       tile<T, 2, 224>(), tile<T, 1, 64, true>(),
+    tile<T, 1, 80, true>(), tile<T, 1, 96, true>(),
 };
 
 static const struct pair_tile *tile_of(int tile, enum gpt_precision precision)
@@ -76,6 +81,7 @@ static bool suits(const struct pair_tile *of, enum linear_pair_share share,
     const int along = (int)(share == LINEAR_PAIR_X ? gpt_blocks(operands->n, of->columns)
                                                    : gpt_blocks(operands->m, of->rows));
     if (operands->transposed || operands->n % 8 || operands->k % 8) return false;
+    if (of->turns && operands->k <= PAIR_DEPTH) return false; /* a stage for each warpgroup */
     if (share && ((int)grid.x - along) * PAIR_IDLE > along) return false;
     return grid.y <= PAIR_GRID_MOST &&
            (int64_t)grid.x * grid.y <= (int64_t)PAIR_ROUNDS * assay_card()->multiprocessors;
@@ -90,8 +96,8 @@ static int together_of(const struct pair_tile *of, dim3 grid)
 }
 
 /* About how many cycles a product takes: of one multiprocessor, its blocks' stages, each as long as
- * its products, as its rows take from L2 at 36 bytes per cycle, or into shared memory at 64; and
- * what each round of blocks takes besides. */
+ * its products, as its rows take from L2 at 36 bytes per cycle, or as they and what the warpgroups
+ * read of them take of shared memory at 128; and what each round of blocks takes besides. */
 static double expected_cycles(const struct pair_tile *of, enum linear_pair_share share,
                               const struct linear_operands *operands)
 {
@@ -103,17 +109,25 @@ static double expected_cycles(const struct pair_tile *of, enum linear_pair_share
     const double x = share == LINEAR_PAIR_X ? of->rows / 2.0 : of->rows;
     const double w = share == LINEAR_PAIR_W ? of->columns / 2.0 : of->columns;
     const double products = of->rows * of->columns / 32.0, fetched = (x + w) * WGMMA_ROW_BYTES / 36;
-    const double stage = fmax(fmax(products, fetched), 2.0 * (of->rows + of->columns));
-    return blocks * (stages * stage + of->rows * of->columns / 12.0) + rounds * 3000;
+    const double written = of->rows + of->columns; /* rows of WGMMA_ROW_BYTES, as what is read */
+    const double read = of->turns                ? written
+                        : of->rows == WGMMA_ROWS ? 2 * of->rows + of->columns
+                                                 : of->rows + 2 * of->columns;
+    const double stage = fmax(fmax(products, fetched), written + read);
+    const double outputs = of->rows * of->columns / 12.0 + (of->turns ? 400 : 0);
+    return blocks * (stages * stage + outputs) + rounds * 3000;
 }
 
-/* The stages of the ring, and its bytes, which hold the outputs too. */
-static void make_ring(struct linear_pair *product, int together)
+/* The stages of the ring, at most so many, and its bytes, which hold the outputs too. In turns a
+ * stage that is filled again is of the same warpgroup again, so their number is even: one that
+ * waits for a second filling must have seen the first, since barriers tell only odd fillings from
+ * even ones. */
+static void make_ring(struct linear_pair *product, int most)
 {
     const struct pair_tile *of = product->tile;
     struct linear_pair_plan *plan = &product->plan;
-    const int fit = together > 1 ? PAIR_TWO_BYTES / of->stage_bytes : of->stages;
-    plan->stages = fit < plan->steps ? fit : plan->steps;
+    plan->stages = most < plan->steps ? most : plan->steps;
+    if (of->turns && plan->stages < plan->steps) plan->stages -= plan->stages % 2;
     const int held = plan->stages > of->held ? plan->stages : of->held;
     product->shared_bytes = PAIR_ALIGN + held * of->stage_bytes;
 }
@@ -152,7 +166,7 @@ int linear_pair_make(struct linear_pair *product, const struct linear_pair_how *
     plan->n = (int)operands->n;
     plan->bias = operands->bias;
     plan->base = operands->y;
-    make_ring(product, together_of(of, grid));
+    make_ring(product, together_of(of, grid) > 1 ? PAIR_TWO_BYTES / of->stage_bytes : of->stages);
     if (cuda_allow_shared((const void *)of->kernel, PAIR_ALIGN + PAIR_ALONE_BYTES) < 0) return -1;
     return make_maps(product, operands);
 }
@@ -169,8 +183,8 @@ static int by_cycles(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-int linear_pair_choose(struct linear_pair *products, int most,
-                       const struct linear_operands *operands, enum gpt_precision precision)
+int linear_pair_order(struct linear_pair_how *hows, int most,
+                      const struct linear_operands *operands, enum gpt_precision precision)
 {
     struct pair_offer offers[LINEAR_PAIR_TILES * LINEAR_PAIR_SHARES];
     int count = 0;
@@ -184,27 +198,67 @@ int linear_pair_choose(struct linear_pair *products, int most,
     qsort(offers, (size_t)count, sizeof *offers, by_cycles);
     if (count > most) count = most;
     for (int i = 0; i < count; i++)
-        if (linear_pair_make(&products[i], &offers[i].how, operands, precision) < 0) return -1;
+        hows[i] = offers[i].how;
     return count;
 }
 
+int linear_pair_choose(struct linear_pair *products, int most,
+                       const struct linear_operands *operands, enum gpt_precision precision)
+{
+    struct linear_pair_how hows[LINEAR_PAIR_TILES * LINEAR_PAIR_SHARES];
+    const int count = linear_pair_order(hows, most, operands, precision);
+    for (int i = 0; i < count; i++)
+        if (linear_pair_make(&products[i], &hows[i], operands, precision) < 0) return -1;
+    return count;
+}
+
+void linear_pair_make_step(struct linear_pair *product, const struct linear_pair_step *step)
+{
+    const int beside = PAIR_STEP_BYTES / product->tile->stage_bytes;
+    if (beside < product->plan.stages) make_ring(product, beside);
+    product->plan.residual = step->residual;
+    product->plan.finish = step->finish;
+    product->plan.dependent = 1;
+}
+
+/* Without a cluster or a kernel before, a plain launch, which starts sooner. */
 int linear_pair_enqueue(const struct linear_pair *product, cudaStream_t stream)
 {
     void *pointers[] = {(void *)&product->plan};
-    const bool shares = product->plan.share != LINEAR_PAIR_NONE;
-    struct cluster_launch launch(shares ? 2 : 1, dim3(product->along_x, product->along_y),
-                                 PAIR_THREADS, (size_t)product->shared_bytes, stream);
-    if (!shares) launch.config.numAttrs = 0; /* plain launches start sooner */
-    return assay_cuda(
-        cudaLaunchKernelExC(&launch.config, (const void *)product->tile->kernel, pointers),
-        "launch");
+    cudaLaunchAttribute attributes[2] = {};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(product->along_x, product->along_y);
+    config.blockDim = dim3(PAIR_THREADS);
+    config.dynamicSmemBytes = (size_t)product->shared_bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    if (product->plan.share) {
+        attributes[0].id = cudaLaunchAttributeClusterDimension;
+        attributes[0].val.clusterDim = {2, 1, 1};
+        config.numAttrs = 1;
+    }
+    if (product->plan.dependent) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs].val.programmaticStreamSerializationAllowed = 1;
+        config.numAttrs++;
+    }
+    return assay_cuda(cudaLaunchKernelExC(&config, (const void *)product->tile->kernel, pointers),
+                      "launch");
+}
+
+void linear_pair_tile(int tile, int *rows, int *columns, bool *turns)
+{
+    const struct pair_tile *of = tile_of(tile, GPT_BF16);
+    *rows = of->rows;
+    *columns = of->columns;
+    *turns = of->turns;
 }
 
 void linear_pair_name(const struct linear_pair *product, char *out, size_t size)
 {
     static const char *const shared[] = {"", ", w shared", ", x shared"};
-    (void)snprintf(out, size, "pair %d x %d%s", product->tile->rows, product->tile->columns,
-                   shared[product->plan.share]);
+    (void)snprintf(out, size, "pair %d x %d%s%s", product->tile->rows, product->tile->columns,
+                   shared[product->plan.share], product->tile->turns ? ", in turns" : "");
 }
 
 /* ----------------------------------------------------------------- variant -- */

@@ -23,6 +23,10 @@ struct linear_pair_plan {
     int m, n;
     const void *bias; /* NULL: none */
     void *base;       /* y */
+    /* Of a step of a model (linear_pair_step). */
+    const void *residual; /* rows as y's; NULL: none */
+    int dependent;        /* 1: dependent_launch.cuh */
+    enum linear_finish finish;
 };
 
 /* What a launch needs. */
@@ -33,22 +37,39 @@ struct linear_pair {
     int shared_bytes;
 };
 
-enum { LINEAR_PAIR_TILES = 6 };
+enum { LINEAR_PAIR_TILES = 10 };
 struct linear_pair_how {
     int tile;
     enum linear_pair_share share;
+};
+
+/* A product that is a step of a model, y = residual + act(x w^T + bias), to be launched while the
+ * kernel before it still runs, which may write x and the residual, but not w or the bias. Not both
+ * a residual and an act. */
+struct linear_pair_step {
+    const void *residual;
+    enum linear_finish finish;
 };
 
 /* In setup. 0; or -1, also where the tile does not suit the shape. */
 int linear_pair_make(struct linear_pair *product, const struct linear_pair_how *how,
                      const struct linear_operands *operands, enum gpt_precision precision);
 
-/* The same of the `most` products that are expected to be the fastest, in that order. How many
- * there are, or -1. */
+/* The `most` that are expected to be the fastest, in that order: how many there are. */
+int linear_pair_order(struct linear_pair_how *hows, int most,
+                      const struct linear_operands *operands, enum gpt_precision precision);
+
+/* linear_pair_make of these. How many there are, or -1. */
 int linear_pair_choose(struct linear_pair *products, int most,
                        const struct linear_operands *operands, enum gpt_precision precision);
 
+/* Before it is enqueued. */
+void linear_pair_make_step(struct linear_pair *product, const struct linear_pair_step *step);
+
 int linear_pair_enqueue(const struct linear_pair *product, cudaStream_t stream);
+
+/* Rows of x and of w, and whether the warpgroups multiply in turns. */
+void linear_pair_tile(int tile, int *rows, int *columns, bool *turns);
 
 /* "pair 128 x 144, x shared" */
 void linear_pair_name(const struct linear_pair *product, char *out, size_t size);

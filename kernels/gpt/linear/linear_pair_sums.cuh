@@ -1,0 +1,140 @@
+/*
+ * linear_pair_sums.cuh - the sums of a block of linear_pair.cuh, in registers: what they begin
+ * with, the products of a ring's stages, and an act at the end.
+ */
+#pragma once
+
+#include "kernels/gpt/mma_layout.h"
+#include "linear_pair_ring.cuh"
+#include "linear_store.cuh"
+
+#ifdef HOPPER_CODE
+
+/* A warp's sums before the first product: the biases of its columns, from `column` on. Columns
+ * outside y take one that is never used. */
+template <typename CONFIG>
+static __device__ __forceinline__ void pair_sums_begin(const struct linear_pair_plan &plan,
+                                                       float (&sum)[CONFIG::WIDTH / 2], int column,
+                                                       int lane)
+{
+    using T = typename CONFIG::type;
+    const T *bias = (const T *)plan.bias;
+    if (!bias) {
+#pragma unroll
+        for (int i = 0; i < CONFIG::WIDTH / 2; i++)
+            sum[i] = 0;
+        return;
+    }
+    uint32_t pair[CONFIG::WIDTH / 8];
+#pragma unroll
+    for (int i = 0; i < CONFIG::WIDTH / 8; i++)
+        pair[i] =
+            __ldg((const uint32_t *)(bias + min(column + 8 * i + mma_column(lane, 0), plan.n - 2)));
+#pragma unroll
+    for (int i = 0; i < CONFIG::WIDTH / 8; i++) {
+        const float2 add = gpt_unpack(T(), pair[i]);
+        sum[4 * i] = sum[4 * i + 2] = add.x;
+        sum[4 * i + 1] = sum[4 * i + 3] = add.y;
+    }
+}
+
+/* The residual of a warp's outputs, from (row, column) on, is added before the first product too.
+ * Rows outside y take one that is never used. */
+template <typename CONFIG>
+static __device__ __forceinline__ void pair_sums_add(const struct linear_pair_plan &plan,
+                                                     float (&sum)[CONFIG::WIDTH / 2], int row,
+                                                     int column, int lane)
+{
+    using T = typename CONFIG::type;
+#pragma unroll
+    for (int i = 0; i < CONFIG::WIDTH / 4; i++) {
+        const int at = min(row + mma_row(lane, 2 * (i % 2)), plan.m - 1);
+        const int from = min(column + i / 2 * 8 + mma_column(lane, 0), plan.n - 2);
+        const T *residual = (const T *)plan.residual + (int64_t)at * plan.n + from;
+        const float2 add = gpt_unpack(T(), *(const uint32_t *)residual);
+        sum[2 * i] += add.x;
+        sum[2 * i + 1] += add.y;
+    }
+}
+
+/* A warpgroup: start the products of a stage. */
+template <typename CONFIG>
+static __device__ __forceinline__ void pair_multiply(float (&sum)[CONFIG::WIDE / 2], uint32_t stage,
+                                                     int group)
+{
+    const int own = CONFIG::OWN + (CONFIG::TURNS ? 0 : group * CONFIG::OWN_BYTES);
+    const uint64_t a = wgmma_tile(stage + (CONFIG::DOWN > 1 ? own : 0));
+    const uint64_t b = wgmma_tile(stage + (CONFIG::DOWN > 1 ? CONFIG::X_BYTES : own));
+    wgmma_begin();
+#pragma unroll
+    for (int i = 0; i < PAIR_STEPS; i++)
+        wgmma_step(typename CONFIG::type(), sum, wgmma_ahead(a, i), wgmma_ahead(b, i), 1);
+    wgmma_commit();
+}
+
+/* A warpgroup's sums, of all stages, or in turns of every second one. One batch of products is
+ * always in flight; the first is outside of the loop, where the compiler may see other numbers in
+ * their registers. */
+template <typename CONFIG>
+static __device__ __forceinline__ void pair_sum(const struct linear_pair_plan &plan,
+                                                float (&sum)[CONFIG::WIDE / 2],
+                                                const pair_ring &ring, int group, int lane)
+{
+    constexpr int stride = CONFIG::TURNS ? PAIR_GROUPS : 1;
+    const int readers = plan.share ? 2 : 1, first = CONFIG::TURNS ? group : 0;
+    int stage = first, parity = 0;
+    hopper_barrier_wait(ring.full + 8 * stage, 0);
+    wgmma_pin(sum);
+    pair_multiply<CONFIG>(sum, ring.stages + stage * CONFIG::STAGE_BYTES, group);
+    for (int step = first + stride; step < plan.steps; step += stride) {
+        const int before = stage;
+        stage += stride;
+        if (stage >= plan.stages) stage -= plan.stages, parity ^= 1;
+        hopper_barrier_wait(ring.full + 8 * stage, parity);
+        pair_multiply<CONFIG>(sum, ring.stages + stage * CONFIG::STAGE_BYTES, group);
+        wgmma_wait<1>();
+        if (lane < readers) hopper_barrier_arrive(ring.empty + 8 * before, lane);
+    }
+    wgmma_wait<0>();
+    wgmma_pin(sum);
+    if (lane < readers) hopper_barrier_arrive(ring.empty + 8 * stage, lane);
+}
+
+/* Two warpgroups that have multiplied the same columns in turns: each gives the other its sums of
+ * the columns that the other stores, through the ring, which both have read. `own` is where those
+ * that it stores begin, and then their sums. */
+template <typename CONFIG>
+static __device__ __forceinline__ void pair_sum_turns(const struct linear_pair_plan &plan,
+                                                      float (&own)[CONFIG::WIDTH / 2],
+                                                      const pair_ring &ring, int group, int lane)
+{
+    constexpr int count = CONFIG::WIDTH / 2;
+    float sum[2 * count];
+#pragma unroll
+    for (int i = 0; i < count; i++) {
+        sum[i] = group == 0 ? own[i] : 0;
+        sum[count + i] = group == 0 ? 0 : own[i];
+    }
+    pair_sum<CONFIG>(plan, sum, ring, group, lane);
+    const uint32_t parts = ring.stages + CONFIG::OUT * CONFIG::STAGE_BYTES;
+    float *part = (float *)__cvta_shared_to_generic(parts) + threadIdx.x % WGMMA_THREADS;
+    hopper_turn_wait(PAIR_TURN, PAIR_CONSUMERS);
+#pragma unroll
+    for (int i = 0; i < count; i++)
+        part[(group * count + i) * WGMMA_THREADS] = group == 0 ? sum[count + i] : sum[i];
+    hopper_turn_wait(PAIR_TURN, PAIR_CONSUMERS);
+#pragma unroll
+    for (int i = 0; i < count; i++)
+        own[i] = (group == 0 ? sum[i] : sum[count + i]) +
+                 part[((1 - group) * count + i) * WGMMA_THREADS];
+}
+
+template <typename CONFIG>
+static __device__ __forceinline__ void pair_sums_act(float (&sum)[CONFIG::WIDTH / 2])
+{
+#pragma unroll
+    for (int i = 0; i < CONFIG::WIDTH / 2; i += 2)
+        gpt_gelu_two(sum[i], sum[i + 1]);
+}
+
+#endif
