@@ -1,6 +1,7 @@
 # The program with the emulator in place of the CUDA runtime, made in the root of the working tree. KERNELS="a.cu b.cu"
 # takes of kernels/ and baselines/ only these .cu files, those that they call (needed.sh) and what is for the host:
-# other variants are not in the program. Variants of libraries never are, whose kernels cannot be emulated.
+# other variants are not in the program. Variants of libraries never are, whose kernels cannot be emulated. MORE=TEST,
+# with its path in the build folder, is made too.
 EMULATOR := tests/emulator
 BUILD ?= build/emulator
 LIB := $(abspath $(BUILD))/lib
@@ -22,7 +23,7 @@ endif
 .PHONY: all
 all: $(LIB)/libcudart_static.a
 	+@$(MAKE) -f Makefile BUILD=$(BUILD) CUDA=1 TWINS= ARCH=90 CUDA_LIB=$(LIB)/ NVCCFLAGS=--no-compress \
-	    GENCODE="-gencode arch=compute_90a,code=compute_90a" FAMILY_O="$(FAMILIES:%=$(BUILD)/%.o)" $(BUILD)/assay
+	    GENCODE="-gencode arch=compute_90a,code=compute_90a" FAMILY_O="$(FAMILIES:%=$(BUILD)/%.o)" $(BUILD)/assay $(MORE)
 
 $(LIB)/libcudart_static.a: $(OBJECTS)
 	rm -f $@ $(BUILD)/assay && ar rcs $@ $^

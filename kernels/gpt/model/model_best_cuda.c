@@ -9,6 +9,8 @@
  *   the tiles fed by TMA        model_ring.cuh; fp32
  *   tiles whole in shared       model_whole.cuh; bf16, fp16
  *   memory
+ *   pairs of blocks             linear_pair.cuh, with a layernorm kernel in front where one is due;
+ *                               bf16, fp16
  *   one warp per output         few rows
  *   Hopper's wgmma              model_wgmma.cu
  *   cublasLt                    bias, gelu (tanh form) and residual in its epilogue, with a
@@ -22,11 +24,12 @@
  *
  * Every candidate is checked, by other variants or in test_family_gpt_choices_gpu.c; the chosen
  * ones are checked together as this variant's output. The note says what was chosen, in the order
- * qkv, proj, fc, fc2, head: the size of a tile, with `r` before one of model_ring.cuh and `w`
- * before one of model_whole.cuh (of a tf32 model `fp32:` before one of fp32), `lt`, `wgmma` or
- * `warp`; then the attention. Or all layers are by one launch: `persistent` of those that decode
- * (model_persistent.cu), `clusters` of the others (model_clusters.cu).
- * docs/kernels-gpt.md explains the notes, and compares the times with what was predicted.
+ * qkv, proj, fc, fc2, head: the size of a tile, with `r` before one of model_ring.cuh, `w` before
+ * one of model_whole.cuh and `p` before one of linear_pair.cuh (of a tf32 model `fp32:` before one
+ * of fp32), `lt`, `wgmma` or `warp`; then the attention. Or all layers are by one launch:
+ * `persistent` of those that decode (model_persistent.cu), `clusters` of the others
+ * (model_clusters.cu). docs/kernels-gpt.md explains the notes, and compares the times with what was
+ * predicted.
  */
 #include <math.h>
 #include <stdio.h>
@@ -39,13 +42,14 @@
 #include "model_clusters.h"
 #include "model_cuda.h"
 #include "model_library.h"
+#include "model_pair.h"
 #include "model_persistent.h"
 #include "model_ranking.h"
 #include "model_ring.h"
 #include "model_whole.h"
 
 /* How a product is done: one of these, or a number from 0 on, first of the tiles, then of the
- * rings, then of the tiles that are whole in shared memory. */
+ * rings, then of the tiles that are whole in shared memory, then of the pairs. */
 enum { BY_LIBRARY = -1, BY_WGMMA = -2, BY_WARPS = -3, UNKNOWN = -4 };
 /* How the attention is done: this, UNKNOWN, or the number of a configuration. */
 enum { BY_QUERY = -1 };
@@ -90,18 +94,22 @@ static int enqueue_numbered(const struct best *best, struct model_step step, int
 {
     choice = read_choice(choice, &step.precision);
     int ring = choice - model_tiles(step.precision), whole = ring - model_rings();
+    int pair = whole - model_wholes();
     return ring < 0    ? model_tile_enqueue(&step, choice, stream)
            : whole < 0 ? model_ring_enqueue(&step, ring, best->normed, stream)
-                       : model_whole_enqueue(&step, whole, stream);
+           : pair < 0  ? model_whole_enqueue(&step, whole, stream)
+                       : model_pair_enqueue(&step, pair, best->normed, stream);
 }
 
 static const char *numbered_refused(struct model_step step, int choice)
 {
     choice = read_choice(choice, &step.precision);
     int ring = choice - model_tiles(step.precision), whole = ring - model_rings();
+    int pair = whole - model_wholes();
     return ring < 0    ? model_tile_refused(&step, choice)
            : whole < 0 ? model_ring_refused(&step, ring)
-                       : model_whole_refused(&step, whole);
+           : pair < 0  ? model_whole_refused(&step, whole)
+                       : model_pair_refused(&step, pair);
 }
 
 static int enqueue_choice(const struct best *best, const struct model_step *step, int choice,
@@ -152,7 +160,8 @@ static int choose(struct best *best, const struct model_step *step, void *stream
 {
     struct model_ranking *ranking = &best->rivals[step->product];
     rank_choices(best, step, BY_WARPS,
-                 model_tiles(step->precision) + model_rings() + model_wholes(), stream);
+                 model_tiles(step->precision) + model_rings() + model_wholes() + model_pairs(),
+                 stream);
     if (step->precision == GPT_TF32)
         rank_choices(best, step, IN_FP32, IN_FP32 + model_tiles(GPT_FP32) + model_rings(), stream);
     if (ranking->count == 0)
@@ -214,16 +223,24 @@ static int attend(void *self, const struct model_attend *attend, void *stream)
     return enqueue_attend(&trial, stream);
 }
 
-static const char *choice_name(int64_t precision, int choice)
+enum { CHOICE_NAME = 16 };
+
+static void choice_name(int64_t precision, int choice, char name[CHOICE_NAME])
 {
     choice = read_choice(choice, &precision);
     int ring = choice - model_tiles(precision), whole = ring - model_rings();
-    if (choice == BY_LIBRARY) return "lt";
-    if (choice == BY_WGMMA) return "wgmma";
-    if (choice == BY_WARPS) return "warp";
-    return ring < 0    ? model_tile_name(precision, choice)
-           : whole < 0 ? model_ring_name(ring)
-                       : model_whole_name(whole);
+    int pair = whole - model_wholes();
+    const char *fixed = choice == BY_LIBRARY ? "lt"
+                        : choice == BY_WGMMA ? "wgmma"
+                        : choice == BY_WARPS ? "warp"
+                        : ring < 0           ? model_tile_name(precision, choice)
+                        : whole < 0          ? model_ring_name(ring)
+                        : pair < 0           ? model_whole_name(whole)
+                                             : NULL;
+    if (fixed)
+        (void)snprintf(name, CHOICE_NAME, "%s", fixed);
+    else
+        model_pair_name(pair, name, CHOICE_NAME);
 }
 
 static const char *attend_name(int64_t precision, int choice)
@@ -247,7 +264,8 @@ static void note(const struct best *best, struct assay_call *call)
     (void)snprintf(call->note, sizeof call->note, "%s", best->at_once ? at_once : "");
     if (best->at_once) return;
     for (int p = 0; p < products && used < sizeof call->note; p++) {
-        const char *name = choice_name(model->precision, best->choice[p]);
+        char name[CHOICE_NAME];
+        choice_name(model->precision, best->choice[p], name);
         used += (size_t)snprintf(call->note + used, sizeof call->note - used, "%s%s%s",
                                  p ? " " : "", in_fp32(best->choice[p]), name);
     }

@@ -8,7 +8,7 @@
 
 /* Enough that tiles of one kind, of which several are often close to each other, leave a place to
  * the library, from whose products `best` starts as well. */
-enum { MODEL_RIVALS = 5 };
+enum { MODEL_RIVALS = 8 };
 
 /* Starts as zeros: nothing was measured. */
 struct model_ranking {

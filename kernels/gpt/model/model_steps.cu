@@ -10,7 +10,8 @@
 #include "kernels/gpt/dependent_launch.cuh"
 #include "kernels/gpt/row/row.cuh"
 
-enum { THREADS = 256, WARPS = THREADS / 32, SHARED_ROWS = 48 << 10, NORM_PIECES = 8 };
+enum { THREADS = 256, WARPS = THREADS / 32, SHARED_ROWS = 48 << 10 };
+enum { NORM_FEW_PIECES = 4, NORM_PIECES = 8 };
 
 /* ------------------------------------------------------------- embedding -- */
 
@@ -77,19 +78,19 @@ static __global__ void __launch_bounds__(THREADS)
                            gpt_float(__ldg(shift + i)));
 }
 
-/* One warp per row, in registers: at most NORM_PIECES of 16 bytes per lane. The weights are there
- * before x is. */
-template <typename T>
+/* One warp per row, in registers: at most PIECES of 16 bytes per lane, few where that is enough, so
+ * that blocks of the kernel behind it fit beside it. The weights are there before x is. */
+template <typename T, int PIECES>
 static __global__ void __launch_bounds__(THREADS)
     norm_held(const T *x, int64_t ldx, const T *scale, const T *shift, T *y, int64_t rows, int k)
 {
     enum { WIDTH = row_piece<T>::WIDTH };
     const int64_t row = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
     const int lane = threadIdx.x % 32, pieces = k / WIDTH;
-    uint4 held[NORM_PIECES] = {}, gain[NORM_PIECES] = {}, offset[NORM_PIECES] = {};
+    uint4 held[PIECES] = {}, gain[PIECES] = {}, offset[PIECES] = {};
     const auto each = [&](auto f) {
 #pragma unroll
-        for (int i = 0; i < NORM_PIECES; i++)
+        for (int i = 0; i < PIECES; i++)
             if (lane + 32 * i < pieces) f(i, lane + 32 * i);
     };
     each([&](int i, int at) {
@@ -138,10 +139,13 @@ template <typename T> static int enqueue_norm(const struct model_step *step, voi
     const bool held = step->k % width == 0 && step->ldx % width == 0 &&
                       step->k <= 32 * NORM_PIECES * width && on_16(step->x) && on_16(step->scale) &&
                       on_16(step->shift) && on_16(y);
-    return dependent_launch(held ? norm_held<T> : norm<T>, dim3(gpt_blocks(step->m, WARPS)),
-                            THREADS, 0, stream, (const T *)step->x, step->ldx,
-                            (const T *)step->scale, (const T *)step->shift, (T *)y, step->m,
-                            (int)step->k);
+    const bool few = step->k <= 32 * NORM_FEW_PIECES * width;
+    auto *kernel = !held ? norm<T>
+                   : few ? norm_held<T, NORM_FEW_PIECES>
+                         : norm_held<T, NORM_PIECES>;
+    return dependent_launch(kernel, dim3(gpt_blocks(step->m, WARPS)), THREADS, 0, stream,
+                            (const T *)step->x, step->ldx, (const T *)step->scale,
+                            (const T *)step->shift, (T *)y, step->m, (int)step->k);
 }
 
 int model_norm(const struct model_step *step, void *y, void *stream)

@@ -12,6 +12,7 @@
 
 #ifdef ASSAY_HAVE_CUDA
 #include "kernels/gpt/model/model_cuda.h"
+#include "kernels/gpt/model/model_pair.h"
 #include "kernels/gpt/model/model_ring.h"
 #include "kernels/gpt/model/model_whole.h"
 
@@ -223,6 +224,21 @@ static int try_wholes(const struct trial *trial)
     return tried;
 }
 
+static int try_pairs(const struct trial *trial)
+{
+    int tried = 0;
+    for (int pair = 0; pair < model_pairs(); pair++) {
+        char name[32];
+        if (model_pair_refused(&trial->step, pair)) continue;
+        spoil(trial);
+        FINE(model_pair_enqueue(&trial->step, pair, trial->normed.device, NULL));
+        model_pair_name(pair, name, sizeof name);
+        judge(trial, name);
+        tried++;
+    }
+    return tried;
+}
+
 static int try_wgmma(const struct trial *trial)
 {
     if (model_wgmma_refused(&trial->step)) return 0;
@@ -281,6 +297,11 @@ TEST(every_ring_makes_the_product_where_it_is_not_refused)
 TEST(every_whole_tile_makes_the_product_where_it_is_not_refused)
 {
     assert_true((try_all(try_wholes) > 0) == assay_card()->arch_specific);
+}
+
+TEST(every_pair_makes_the_product_where_it_is_not_refused)
+{
+    assert_true((try_all(try_pairs) > 0) == assay_card()->arch_specific);
 }
 
 TEST(wgmma_makes_the_product_where_it_is_not_refused)
