@@ -30,28 +30,24 @@ struct pair_tile {
     int stage_bytes, stages; /* of the ring, at most */
     int held;                /* stages that hold a tile's outputs */
     int blocks;              /* on a multiprocessor, by their registers */
-    bool turns;
 };
 
-template <typename T, int DOWN, int WIDTH, bool TURNS = false>
-static constexpr struct pair_tile tile(void)
+template <typename T, int DOWN, int WIDTH> static constexpr struct pair_tile tile(void)
 {
-    using config = pair_config<T, DOWN, WIDTH, TURNS>;
+    using config = pair_config<T, DOWN, WIDTH>;
     return {linear_pair_kernel<config>,
             config::ROWS,
             config::COLUMNS,
             config::STAGE_BYTES,
             config::MOST,
             config::HELD,
-            config::BLOCKS,
-            TURNS};
+            config::BLOCKS};
 }
 
 template <typename T>
 static constexpr struct pair_tile pair_tiles[LINEAR_PAIR_TILES] = {
-    tile<T, 2, 128>(),      tile<T, 2, 144>(),      tile<T, 2, 192>(), tile<T, 1, 64>(),
-    tile<T, 1, 80>(),       tile<T, 1, 96>(),       tile<T, 2, 224>(), tile<T, 1, 64, true>(),
-    tile<T, 1, 80, true>(), tile<T, 1, 96, true>(),
+    tile<T, 2, 128>(), tile<T, 2, 144>(), tile<T, 2, 192>(), tile<T, 1, 64>(),
+    tile<T, 1, 80>(),  tile<T, 1, 96>(),  tile<T, 2, 224>(),
 };
 
 static const struct pair_tile *tile_of(int tile, enum gpt_precision precision)
@@ -81,7 +77,6 @@ static bool suits(const struct pair_tile *of, enum linear_pair_share share,
     const int along = (int)(share == LINEAR_PAIR_X ? gpt_blocks(operands->n, of->columns)
                                                    : gpt_blocks(operands->m, of->rows));
     if (operands->transposed || operands->n % 8 || operands->k % 8) return false;
-    if (of->turns && operands->k <= PAIR_DEPTH) return false; /* a stage for each warpgroup */
     if (share && ((int)grid.x - along) * PAIR_IDLE > along) return false;
     return grid.y <= PAIR_GRID_MOST &&
            (int64_t)grid.x * grid.y <= (int64_t)PAIR_ROUNDS * assay_card()->multiprocessors;
@@ -96,8 +91,8 @@ static int together_of(const struct pair_tile *of, dim3 grid)
 }
 
 /* About how many cycles a product takes: of one multiprocessor, its blocks' stages, each as long as
- * its products, as its rows take from L2 at 36 bytes per cycle, or as they and what the warpgroups
- * read of them take of shared memory at 128; and what each round of blocks takes besides. */
+ * its products, as its rows take from L2 at 36 bytes per cycle, or into shared memory at 64; and
+ * what each round of blocks takes besides. */
 static double expected_cycles(const struct pair_tile *of, enum linear_pair_share share,
                               const struct linear_operands *operands)
 {
@@ -109,25 +104,16 @@ static double expected_cycles(const struct pair_tile *of, enum linear_pair_share
     const double x = share == LINEAR_PAIR_X ? of->rows / 2.0 : of->rows;
     const double w = share == LINEAR_PAIR_W ? of->columns / 2.0 : of->columns;
     const double products = of->rows * of->columns / 32.0, fetched = (x + w) * WGMMA_ROW_BYTES / 36;
-    const double written = of->rows + of->columns; /* rows of WGMMA_ROW_BYTES, as what is read */
-    const double read = of->turns                ? written
-                        : of->rows == WGMMA_ROWS ? 2 * of->rows + of->columns
-                                                 : of->rows + 2 * of->columns;
-    const double stage = fmax(fmax(products, fetched), written + read);
-    const double outputs = of->rows * of->columns / 12.0 + (of->turns ? 400 : 0);
-    return blocks * (stages * stage + outputs) + rounds * 3000;
+    const double stage = fmax(fmax(products, fetched), 2.0 * (of->rows + of->columns));
+    return blocks * (stages * stage + of->rows * of->columns / 12.0) + rounds * 3000;
 }
 
-/* The stages of the ring, at most so many, and its bytes, which hold the outputs too. In turns a
- * stage that is filled again is of the same warpgroup again, so their number is even: one that
- * waits for a second filling must have seen the first, since barriers tell only odd fillings from
- * even ones. */
+/* The stages of the ring, at most so many, and its bytes, which hold the outputs too. */
 static void make_ring(struct linear_pair *product, int most)
 {
     const struct pair_tile *of = product->tile;
     struct linear_pair_plan *plan = &product->plan;
     plan->stages = most < plan->steps ? most : plan->steps;
-    if (of->turns && plan->stages < plan->steps) plan->stages -= plan->stages % 2;
     const int held = plan->stages > of->held ? plan->stages : of->held;
     product->shared_bytes = PAIR_ALIGN + held * of->stage_bytes;
 }
@@ -246,19 +232,18 @@ int linear_pair_enqueue(const struct linear_pair *product, cudaStream_t stream)
                       "launch");
 }
 
-void linear_pair_tile(int tile, int *rows, int *columns, bool *turns)
+void linear_pair_tile(int tile, int *rows, int *columns)
 {
     const struct pair_tile *of = tile_of(tile, GPT_BF16);
     *rows = of->rows;
     *columns = of->columns;
-    *turns = of->turns;
 }
 
 void linear_pair_name(const struct linear_pair *product, char *out, size_t size)
 {
     static const char *const shared[] = {"", ", w shared", ", x shared"};
-    (void)snprintf(out, size, "pair %d x %d%s%s", product->tile->rows, product->tile->columns,
-                   shared[product->plan.share], product->tile->turns ? ", in turns" : "");
+    (void)snprintf(out, size, "pair %d x %d%s", product->tile->rows, product->tile->columns,
+                   shared[product->plan.share]);
 }
 
 /* ----------------------------------------------------------------- variant -- */

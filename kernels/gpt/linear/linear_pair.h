@@ -37,7 +37,7 @@ struct linear_pair {
     int shared_bytes;
 };
 
-enum { LINEAR_PAIR_TILES = 10 };
+enum { LINEAR_PAIR_TILES = 7 };
 struct linear_pair_how {
     int tile;
     enum linear_pair_share share;
@@ -68,8 +68,8 @@ void linear_pair_make_step(struct linear_pair *product, const struct linear_pair
 
 int linear_pair_enqueue(const struct linear_pair *product, cudaStream_t stream);
 
-/* Rows of x and of w, and whether the warpgroups multiply in turns. */
-void linear_pair_tile(int tile, int *rows, int *columns, bool *turns);
+/* Rows of x and of w. */
+void linear_pair_tile(int tile, int *rows, int *columns);
 
 /* "pair 128 x 144, x shared" */
 void linear_pair_name(const struct linear_pair *product, char *out, size_t size);

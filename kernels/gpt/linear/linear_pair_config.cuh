@@ -12,40 +12,31 @@ enum {
     PAIR_GROUPS = 2,
     PAIR_CONSUMERS = PAIR_GROUPS * WGMMA_THREADS,
     PAIR_THREADS = PAIR_CONSUMERS + 32,
-    PAIR_TURN = PAIR_GROUPS + 1, /* a named barrier; 1 and 2 are the warpgroups' */
     PAIR_STEPS = WGMMA_ROW_BYTES / WGMMA_STEP_BYTES,
     PAIR_DEPTH = WGMMA_ROW_BYTES / 2, /* of k, a stage */
     PAIR_PANEL = WGMMA_ROW_BYTES / 2, /* columns of y that TMA stores at a time */
     PAIR_TWO_WIDTH = 128, /* columns of a warpgroup whose registers leave room for a second block */
 };
 
-/* Tiles of 64 DOWN rows of x; each warpgroup stores WIDTH columns. In turns it multiplies WIDE, all
- * of the tile's. */
-template <typename T, int DOWN_, int WIDTH_, bool TURNS_ = false> struct pair_config {
+/* Tiles of 64 DOWN rows of x; each warpgroup has WIDTH columns. */
+template <typename T, int DOWN_, int WIDTH_> struct pair_config {
     using type = T;
-    static constexpr bool TURNS = TURNS_;
     static constexpr int DOWN = DOWN_, WIDTH = WIDTH_, ACROSS = PAIR_GROUPS / DOWN;
     static constexpr int ROWS = DOWN * WGMMA_ROWS, COLUMNS = ACROSS * WIDTH;
     static constexpr int X_BYTES = ROWS * WGMMA_ROW_BYTES;
     static constexpr int STAGE_BYTES = X_BYTES + COLUMNS * WGMMA_ROW_BYTES;
     static constexpr int MOST = PAIR_ALONE_BYTES / STAGE_BYTES; /* stages */
-    static constexpr int WIDE = TURNS ? COLUMNS : WIDTH;
-    static constexpr int READERS = (TURNS ? 1 : PAIR_GROUPS) * WGMMA_THREADS / 32; /* of a stage */
-    static constexpr int BLOCKS = WIDE <= PAIR_TWO_WIDTH ? 2 : 1;
+    static constexpr int BLOCKS = WIDTH <= PAIR_TWO_WIDTH ? 2 : 1;
     /* A thread's: its sums and few more, so that a second block fits beside it, or blocks of the
      * kernel before or behind it. */
-    static constexpr int REGISTERS = BLOCKS > 1 ? 112 : WIDE / 2 + 56;
+    static constexpr int REGISTERS = BLOCKS > 1 ? 112 : WIDTH / 2 + 56;
     /* The first of a stage's rows that only one warpgroup reads, and the bytes of each. */
     static constexpr int OWN = DOWN > 1 ? 0 : X_BYTES;
     static constexpr int OWN_BYTES = (DOWN > 1 ? WGMMA_ROWS : WIDTH) * WGMMA_ROW_BYTES;
     static constexpr int PANELS = WIDTH / PAIR_PANEL, REST = WIDTH % PAIR_PANEL;
-    /* Stages that hold the outputs, and behind them the sums that warpgroups give each other. */
-    static constexpr int OUT = PANELS + (REST > 0);
-    static constexpr int PART_BYTES = TURNS ? WGMMA_ROWS * WIDTH * 4 : 0; /* a warpgroup's */
-    static constexpr int HELD = OUT + (PAIR_GROUPS * PART_BYTES + STAGE_BYTES - 1) / STAGE_BYTES;
+    static constexpr int HELD = PANELS + (REST > 0); /* stages that hold the outputs */
     static_assert(MOST <= PAIR_THREADS / 32, "a warp for each stage");
-    static_assert(HELD <= MOST && !(TURNS && DOWN > 1) && REST % 16 == 0 &&
-                      OWN_BYTES >= WGMMA_ROWS * WGMMA_ROW_BYTES,
+    static_assert(HELD <= MOST && REST % 16 == 0 && OWN_BYTES >= WGMMA_ROWS * WGMMA_ROW_BYTES,
                   "room for outputs");
     static_assert(COLUMNS / 2 % 8 == 0 && WIDTH % 8 == 0, "whole swizzles");
 };

@@ -77,9 +77,10 @@ static __device__ __forceinline__ void pair_begin(const struct linear_pair_plan 
                                                   const pair_work &work, const pair_ring &ring)
 {
     const int stage = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
+    const int readers = PAIR_CONSUMERS / 32;
     if (threadIdx.x % 32 == 0 && stage < plan.stages) {
         hopper_barrier_init(ring.full + 8 * stage, 1);
-        hopper_barrier_init(ring.empty + 8 * stage, CONFIG::READERS << (plan.share != 0));
+        hopper_barrier_init(ring.empty + 8 * stage, plan.share ? 2 * readers : readers);
         hopper_barrier_publish();
         if (stage == 0) {
             pair_expect<CONFIG>(plan, ring, 0);

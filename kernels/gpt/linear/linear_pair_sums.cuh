@@ -59,10 +59,10 @@ static __device__ __forceinline__ void pair_sums_add(const struct linear_pair_pl
 
 /* A warpgroup: start the products of a stage. */
 template <typename CONFIG>
-static __device__ __forceinline__ void pair_multiply(float (&sum)[CONFIG::WIDE / 2], uint32_t stage,
-                                                     int group)
+static __device__ __forceinline__ void pair_multiply(float (&sum)[CONFIG::WIDTH / 2],
+                                                     uint32_t stage, int group)
 {
-    const int own = CONFIG::OWN + (CONFIG::TURNS ? 0 : group * CONFIG::OWN_BYTES);
+    const int own = CONFIG::OWN + group * CONFIG::OWN_BYTES;
     const uint64_t a = wgmma_tile(stage + (CONFIG::DOWN > 1 ? own : 0));
     const uint64_t b = wgmma_tile(stage + (CONFIG::DOWN > 1 ? CONFIG::X_BYTES : own));
     wgmma_begin();
@@ -72,24 +72,21 @@ static __device__ __forceinline__ void pair_multiply(float (&sum)[CONFIG::WIDE /
     wgmma_commit();
 }
 
-/* A warpgroup's sums, of all stages, or in turns of every second one. One batch of products is
- * always in flight; the first is outside of the loop, where the compiler may see other numbers in
- * their registers. */
+/* A warpgroup's sums. One batch of products is always in flight; the first is outside of the loop,
+ * where the compiler may see other numbers in their registers. */
 template <typename CONFIG>
 static __device__ __forceinline__ void pair_sum(const struct linear_pair_plan &plan,
-                                                float (&sum)[CONFIG::WIDE / 2],
+                                                float (&sum)[CONFIG::WIDTH / 2],
                                                 const pair_ring &ring, int group, int lane)
 {
-    constexpr int stride = CONFIG::TURNS ? PAIR_GROUPS : 1;
-    const int readers = plan.share ? 2 : 1, first = CONFIG::TURNS ? group : 0;
-    int stage = first, parity = 0;
-    hopper_barrier_wait(ring.full + 8 * stage, 0);
+    const int readers = plan.share ? 2 : 1;
+    int stage = 0, parity = 0;
+    hopper_barrier_wait(ring.full, 0);
     wgmma_pin(sum);
-    pair_multiply<CONFIG>(sum, ring.stages + stage * CONFIG::STAGE_BYTES, group);
-    for (int step = first + stride; step < plan.steps; step += stride) {
+    pair_multiply<CONFIG>(sum, ring.stages, group);
+    for (int step = 1; step < plan.steps; step++) {
         const int before = stage;
-        stage += stride;
-        if (stage >= plan.stages) stage -= plan.stages, parity ^= 1;
+        if (++stage == plan.stages) stage = 0, parity ^= 1;
         hopper_barrier_wait(ring.full + 8 * stage, parity);
         pair_multiply<CONFIG>(sum, ring.stages + stage * CONFIG::STAGE_BYTES, group);
         wgmma_wait<1>();
@@ -98,35 +95,6 @@ static __device__ __forceinline__ void pair_sum(const struct linear_pair_plan &p
     wgmma_wait<0>();
     wgmma_pin(sum);
     if (lane < readers) hopper_barrier_arrive(ring.empty + 8 * stage, lane);
-}
-
-/* Two warpgroups that have multiplied the same columns in turns: each gives the other its sums of
- * the columns that the other stores, through the ring, which both have read. `own` is where those
- * that it stores begin, and then their sums. */
-template <typename CONFIG>
-static __device__ __forceinline__ void pair_sum_turns(const struct linear_pair_plan &plan,
-                                                      float (&own)[CONFIG::WIDTH / 2],
-                                                      const pair_ring &ring, int group, int lane)
-{
-    constexpr int count = CONFIG::WIDTH / 2;
-    float sum[2 * count];
-#pragma unroll
-    for (int i = 0; i < count; i++) {
-        sum[i] = group == 0 ? own[i] : 0;
-        sum[count + i] = group == 0 ? 0 : own[i];
-    }
-    pair_sum<CONFIG>(plan, sum, ring, group, lane);
-    const uint32_t parts = ring.stages + CONFIG::OUT * CONFIG::STAGE_BYTES;
-    float *part = (float *)__cvta_shared_to_generic(parts) + threadIdx.x % WGMMA_THREADS;
-    hopper_turn_wait(PAIR_TURN, PAIR_CONSUMERS);
-#pragma unroll
-    for (int i = 0; i < count; i++)
-        part[(group * count + i) * WGMMA_THREADS] = group == 0 ? sum[count + i] : sum[i];
-    hopper_turn_wait(PAIR_TURN, PAIR_CONSUMERS);
-#pragma unroll
-    for (int i = 0; i < count; i++)
-        own[i] = (group == 0 ? sum[i] : sum[count + i]) +
-                 part[((1 - group) * count + i) * WGMMA_THREADS];
 }
 
 template <typename CONFIG>

@@ -25,9 +25,8 @@ void model_pair_name(int pair, char *out, size_t size)
     static const char *const shared[LINEAR_PAIR_SHARES] = {"", "w", "x"};
     const struct linear_pair_how how = how_of(pair);
     int rows, columns;
-    bool turns;
-    linear_pair_tile(how.tile, &rows, &columns, &turns);
-    (void)snprintf(out, size, "p%dx%d%s%s", rows, columns, shared[how.share], turns ? "t" : "");
+    linear_pair_tile(how.tile, &rows, &columns);
+    (void)snprintf(out, size, "p%dx%d%s", rows, columns, shared[how.share]);
 }
 
 static struct linear_operands operands_of(const struct model_step *step, void *normed)

@@ -11,8 +11,7 @@ extern "C" {
 #endif
 
 int model_pairs(void);
-/* "p128x144", and behind it what blocks share: "w" or "x";
- * "t": its warpgroups multiply in turns */
+/* "p128x144", and behind it what blocks share: "w" or "x" */
 void model_pair_name(int pair, char *out, size_t size);
 
 /* NULL, or why this kernel cannot take the step, or is not expected to be among the fastest. */
