@@ -66,6 +66,7 @@ struct best {
     int choice[MODEL_PRODUCTS];
     int attend_choice;
     struct model_ranking rivals[MODEL_PRODUCTS], attend_rivals;
+    bool by_library[MODEL_PRODUCTS]; /* it has the product, which need not be among the rivals */
     struct model_library library;
     bool at_once; /* all layers by one launch: of these two, the one for the operation */
     struct model_persistent persistent;
@@ -137,11 +138,13 @@ static bool possible(struct best *best, const struct model_step *step, int choic
     return numbered_refused(*step, choice) == NULL;
 }
 
-static void rank_measured(struct model_ranking *ranking, int choice, const struct cuda_work *work,
+/* Whether it ran. */
+static bool rank_measured(struct model_ranking *ranking, int choice, const struct cuda_work *work,
                           void *stream)
 {
     double us = cuda_graph_time_us(work, stream, model_ranking_least_us(ranking));
     if (!isinf(us)) model_ranking_add(ranking, choice, us);
+    return !isinf(us);
 }
 
 static void rank_choices(struct best *best, const struct model_step *step, int begin, int end,
@@ -151,7 +154,8 @@ static void rank_choices(struct best *best, const struct model_step *step, int b
         if (!possible(best, step, choice, stream)) continue;
         const struct trial trial = {best, step, choice};
         const struct cuda_work work = {enqueue_trial, &trial};
-        rank_measured(&best->rivals[step->product], choice, &work, stream);
+        bool runs = rank_measured(&best->rivals[step->product], choice, &work, stream);
+        if (choice == BY_LIBRARY) best->by_library[step->product] = runs;
     }
 }
 
@@ -311,14 +315,15 @@ static void settle(const struct best *best, int *choice, const struct model_rank
     }
 }
 
-/* Changing one step at a time can miss a better combination of two. So the search also starts
- * from the library's products throughout. */
+/* Changing one step at a time can miss a better combination of two, and a step is ranked by itself,
+ * with its weights in L2, where those of a large model are not. So the search also starts from the
+ * library's products throughout, whatever their rank. */
 static void settle_library(struct best *best, double *least_us)
 {
     int kept[MODEL_PRODUCTS];
     memcpy(kept, best->choice, sizeof kept);
     for (int p = 0; p < MODEL_PRODUCTS; p++)
-        if (model_ranking_has(&best->rivals[p], BY_LIBRARY)) best->choice[p] = BY_LIBRARY;
+        if (best->by_library[p]) best->choice[p] = BY_LIBRARY;
     double us = whole_us(best);
     if (us < *least_us)
         *least_us = us;

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Enough that tiles of one kind, of which several are often close to each other, leave a place to
- * the library, from whose products `best` starts as well. */
+/* Enough that tiles of one kind, of which several are often close to each other, leave places to
+ * others. */
 enum { MODEL_RIVALS = 8 };
 
 /* Starts as zeros: nothing was measured. */
@@ -36,11 +36,4 @@ static inline void model_ranking_add(struct model_ranking *ranking, int choice, 
 static inline double model_ranking_least_us(const struct model_ranking *ranking)
 {
     return ranking->count > 0 ? ranking->us[0] : (double)INFINITY;
-}
-
-static inline bool model_ranking_has(const struct model_ranking *ranking, int choice)
-{
-    for (int i = 0; i < ranking->count; i++)
-        if (ranking->choice[i] == choice) return true;
-    return false;
 }
