@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "kernels/gpt/linear/linear_pair.h"
+#include "model_operands.h"
 #include "model_pair.h"
 
 /* How many of all tiles are tried for a step. */
@@ -29,24 +30,6 @@ void model_pair_name(int pair, char *out, size_t size)
     (void)snprintf(out, size, "p%dx%d%s", rows, columns, shared[how.share]);
 }
 
-static struct linear_operands operands_of(const struct model_step *step, void *normed)
-{
-    return {step->scale ? normed : step->x,
-            step->w,
-            step->bias,
-            step->y,
-            step->m,
-            step->n,
-            step->k,
-            step->k,
-            false};
-}
-
-static bool on(const void *pointer, uintptr_t bytes)
-{
-    return (uintptr_t)pointer % bytes == 0;
-}
-
 const char *model_pair_refused(const struct model_step *step, int pair)
 {
     if (gpt_bytes(step->precision) != 2) return "bf16 and fp16 only";
@@ -54,12 +37,12 @@ const char *model_pair_refused(const struct model_step *step, int pair)
     if ((!step->scale && step->ldx != step->k) || step->ldy != step->n ||
         (step->residual && step->ldr != step->n))
         return "rows are apart";
-    if (!on(step->x, 16) || !on(step->w, 16) || !on(step->y, 16) || !on(step->bias, 4) ||
-        !on(step->residual, 4))
+    if (!model_on(step->x, 16) || !model_on(step->w, 16) || !model_on(step->y, 16) ||
+        !model_on(step->bias, 4) || !model_on(step->residual, 4))
         return "rows that do not start on 16 bytes";
     if (!assay_card()->arch_specific) return "Hopper only";
     struct linear_pair_how hows[PAIR_TRIED];
-    const struct linear_operands operands = operands_of(step, NULL);
+    const struct linear_operands operands = model_operands(step, NULL);
     const int count =
         linear_pair_order(hows, PAIR_TRIED, &operands, (enum gpt_precision)step->precision);
     for (int i = 0; i < count; i++)
@@ -71,7 +54,7 @@ const char *model_pair_refused(const struct model_step *step, int pair)
 int model_pair_enqueue(const struct model_step *step, int pair, void *normed, void *stream)
 {
     const struct linear_pair_how how = how_of(pair);
-    const struct linear_operands operands = operands_of(step, normed);
+    const struct linear_operands operands = model_operands(step, normed);
     const struct linear_pair_step of = {step->residual, step->gelu ? LINEAR_GELU : LINEAR_PLAIN};
     struct linear_pair product;
     if (step->scale && model_norm(step, normed, stream)) return -1;

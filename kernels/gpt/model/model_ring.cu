@@ -3,6 +3,7 @@
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/tensor_map.h"
 #include "kernels/gpt/linear/linear_products.h"
+#include "model_operands.h"
 #include "model_ring.cuh"
 #include "model_ring.h"
 
@@ -66,11 +67,6 @@ static bool normalises(const struct model_step *step, const struct ring *ring)
     return step->scale && ring->norm && shared_of(ring, step->k, true) <= RING_SHARED_MAX;
 }
 
-static bool on_16(const void *pointer)
-{
-    return (uintptr_t)pointer % 16 == 0;
-}
-
 const char *model_ring_refused(const struct model_step *step, int index)
 {
     const struct ring *ring = &rings[index];
@@ -78,8 +74,9 @@ const char *model_ring_refused(const struct model_step *step, int index)
     if (step->m < RING_LEAST_ROWS) return "few rows";
     bool packed = step->scale && !normalises(step, ring); /* by the norm's own kernel */
     if (!packed && step->ldx != step->k) return "rows are apart";
-    if (step->k % 4 || step->n % 4 || step->ldr % 4 || step->ldy % 4 || !on_16(step->x) ||
-        !on_16(step->w) || !on_16(step->y) || !on_16(step->bias) || !on_16(step->residual))
+    if (step->k % 4 || step->n % 4 || step->ldr % 4 || step->ldy % 4 || !model_on(step->x, 16) ||
+        !model_on(step->w, 16) || !model_on(step->y, 16) || !model_on(step->bias, 16) ||
+        !model_on(step->residual, 16))
         return "rows that do not start on 16 bytes";
     return assay_card()->arch_specific ? NULL : "Hopper only";
 }

@@ -6,6 +6,7 @@
  * is bound by reading w: one warp per output, with its lanes along k, sixteen bytes at a time, and
  * all rows of x in shared memory.
  */
+#include "model_operands.h"
 #include "model_cuda.h"
 #include "kernels/gpt/dependent_launch.cuh"
 #include "kernels/gpt/row/row.cuh"
@@ -128,17 +129,12 @@ static __global__ void __launch_bounds__(THREADS)
     });
 }
 
-static bool on_16(const void *at)
-{
-    return (uintptr_t)at % 16 == 0;
-}
-
 template <typename T> static int enqueue_norm(const struct model_step *step, void *y, void *stream)
 {
     const int width = row_piece<T>::WIDTH;
     const bool held = step->k % width == 0 && step->ldx % width == 0 &&
-                      step->k <= 32 * NORM_PIECES * width && on_16(step->x) && on_16(step->scale) &&
-                      on_16(step->shift) && on_16(y);
+                      step->k <= 32 * NORM_PIECES * width && model_on(step->x, 16) &&
+                      model_on(step->scale, 16) && model_on(step->shift, 16) && model_on(y, 16);
     const bool few = step->k <= 32 * NORM_FEW_PIECES * width;
     auto *kernel = !held ? norm<T>
                    : few ? norm_held<T, NORM_FEW_PIECES>

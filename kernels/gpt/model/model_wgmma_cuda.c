@@ -2,8 +2,7 @@
  * model_wgmma_cuda.c - a step's product on Hopper's tensor cores (linear_wgmma.cuh), after a
  * separate layernorm where one is due. It adds no residual, so it serves qkv, fc and head.
  */
-#include "kernels/gpt/linear/linear_products.h"
-#include "model_cuda.h"
+#include "model_operands.h"
 
 const char *model_wgmma_refused(const struct model_step *step)
 {
@@ -18,15 +17,7 @@ const char *model_wgmma_refused(const struct model_step *step)
 int model_wgmma_enqueue(const struct model_step *step, void *normed, void *stream)
 {
     if (step->scale && model_norm(step, normed, stream)) return -1;
-    const struct linear_operands operands = {step->scale ? normed : step->x,
-                                             step->w,
-                                             step->bias,
-                                             step->y,
-                                             step->m,
-                                             step->n,
-                                             step->k,
-                                             step->k,
-                                             false};
+    const struct linear_operands operands = model_operands(step, normed);
     struct linear_wgmma *product;
     int status = linear_wgmma_init(&product, &operands, (enum gpt_precision)step->precision,
                                    step->gelu ? LINEAR_GELU : LINEAR_PLAIN);

@@ -3,6 +3,7 @@
  */
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/tensor_map.h"
+#include "model_operands.h"
 #include "model_whole.cuh"
 #include "model_whole.h"
 
@@ -61,11 +62,6 @@ static size_t shared_of(const struct model_step *step, const struct whole *whole
     return WHOLE_ALIGN + rows * RING_ROW_BYTES + (step->scale ? 4 * (size_t)step->k : 0);
 }
 
-static bool on(const void *pointer, uintptr_t bytes)
-{
-    return (uintptr_t)pointer % bytes == 0;
-}
-
 const char *model_whole_refused(const struct model_step *step, int index)
 {
     if (gpt_bytes(step->precision) != 2) return "bf16 and fp16 only";
@@ -73,10 +69,11 @@ const char *model_whole_refused(const struct model_step *step, int index)
     if (step->k > WHOLE_BOXES * WHOLE_BOX || shared_of(step, &wholes[index]) > WHOLE_SHARED_MAX)
         return "rows too long for shared memory";
     if (step->ldx != step->k) return "rows are apart";
-    if (step->k % 8 || step->n % 8 || step->ldy % 8 || !on(step->x, 16) || !on(step->w, 16) ||
-        !on(step->y, 16) || !on(step->scale, 16) || !on(step->shift, 16))
+    if (step->k % 8 || step->n % 8 || step->ldy % 8 || !model_on(step->x, 16) ||
+        !model_on(step->w, 16) || !model_on(step->y, 16) || !model_on(step->scale, 16) ||
+        !model_on(step->shift, 16))
         return "rows that do not start on 16 bytes";
-    if (step->ldr % 2 || !on(step->bias, 4) || !on(step->residual, 4))
+    if (step->ldr % 2 || !model_on(step->bias, 4) || !model_on(step->residual, 4))
         return "rows that do not start on 4 bytes";
     return assay_card()->arch_specific ? NULL : "Hopper only";
 }
