@@ -24,6 +24,27 @@ static __device__ __forceinline__ uint32_t hopper_shared(const void *pointer)
     return (uint32_t)__cvta_generic_to_shared(pointer);
 }
 
+/* The compiler must not compute this again where it is used: to read where shared memory begins, or
+ * the block's rank, takes some 50 cycles. */
+static __device__ __forceinline__ uint32_t hopper_kept(uint32_t number)
+{
+    asm volatile("" : "+r"(number));
+    return number;
+}
+
+/* One lane of a whole warp, which the compiler knows to be one. */
+static __device__ __forceinline__ bool hopper_elect(void)
+{
+    uint32_t elected;
+    asm volatile("{\n"
+                 " .reg .pred p;\n"
+                 " elect.sync _|p, 0xffffffff;\n"
+                 " selp.u32 %0, 1, 0, p;\n"
+                 "}"
+                 : "=r"(elected));
+    return elected;
+}
+
 /* --------------------------------------------------------------- barriers -- */
 
 static __device__ __forceinline__ void hopper_barrier_init(uint32_t barrier, int arrivals)
@@ -78,6 +99,21 @@ static __device__ __forceinline__ void hopper_barrier_wait(uint32_t barrier, uin
                      : "=r"(done)
                      : "r"(barrier), "r"(parity)
                      : "memory");
+}
+
+/* Whether it has ended. */
+static __device__ __forceinline__ bool hopper_barrier_test(uint32_t barrier, uint32_t parity)
+{
+    uint32_t done;
+    asm volatile("{\n"
+                 " .reg .pred p;\n"
+                 " mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 " selp.u32 %0, 1, 0, p;\n"
+                 "}"
+                 : "=r"(done)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+    return done;
 }
 
 /* Named barriers 1 to 15: wait until `threads` have come, or come without waiting. */

@@ -38,6 +38,12 @@ static __device__ __forceinline__ uint64_t wgmma_ahead(uint64_t tile, int steps)
     return tile + steps * (WGMMA_STEP_BYTES / 16);
 }
 
+/* The tile so many 16 bytes behind, less than a block's shared memory. */
+static __device__ __forceinline__ uint64_t wgmma_further(uint64_t tile, uint32_t units)
+{
+    return tile >> 32 << 32 | ((uint32_t)tile + units);
+}
+
 /* Of 16-bit numbers whose rows are k and have 128 bytes of n: eight rows from one core matrix to
  * the next, and the next 64 numbers of n in the panel so many bytes behind. */
 static __device__ __forceinline__ uint64_t wgmma_tile_across(uint32_t address, uint32_t panel)

@@ -4,10 +4,12 @@
  * is most of its time when L2 is cold, so each part of that is kept short.
  *
  * Traffic from L2: a tile of 128 x 144 needs 34 KiB for each 576 cycles of the tensor cores, 60
- * bytes per cycle, and all multiprocessors together get about 35 each. The two blocks of a cluster
- * share the rows of one operand. Each fetches half of them, and TMA writes it to both. Four blocks
- * that share both, two by two, take twice as long where they fill the device: clusters of four
- * leave out multiprocessors.
+ * bytes per cycle, and all multiprocessors together get about 40 each out of L2, and 70 where
+ * blocks share what comes out. Up to four blocks of a cluster that stand one above the other share
+ * rows of w, those that stand side by side rows of x: each fetches its part, and TMA writes it to
+ * all. Clusters of four or eight leave out multiprocessors where they would fill the device (1024 x
+ * 768 x 3072: 16 us in place of 11), and where they do not, they are faster by a fifth and more
+ * (777 x 1000 x 2000).
  *
  * The beginning: what is needed before the first load lies in 32 bytes of constants, and there is
  * no division. The first stage is not shared, so that a block asks for it before the blocks of the
@@ -21,15 +23,14 @@
  * store waits for another. TMA stores 64 columns at a time; what is left of a tile's columns goes
  * to y by the warps.
  *
- * The end: the thread that fills the ring waits until both blocks have read it, while outputs are
- * stored, so that the blocks of a cluster need not meet again.
+ * The end: the thread that fills the ring waits until all that share with this block have read it,
+ * while outputs are stored, so that the blocks of a cluster need not meet again.
  *
- * Two warpgroups multiply, one above the other (DOWN 2: 128 rows of x) or side by side (DOWN 1: 64
- * rows, for few rows of x), each with its sums in registers. One thread of a further warp fills the
- * ring. Where a tile is small enough, two blocks fit on a multiprocessor. That both warpgroups
- * multiply the whole tile in turns, a stage each, so that rows of x are read from shared memory
- * once, was tried: adding their sums costs 0.45 us, and no more than that was seen (64 x 128, k of
- * 344 and 832).
+ * Two warpgroups multiply, one above the other or side by side, or one alone, each with its sums in
+ * registers. An elected lane of a further warp fills the ring. Stages of small tiles are as long as
+ * what these two do for each, not as their products: where the compiler did not know the lane to be
+ * one of a whole warp, each stage of 64 x 64 to 64 x 128 took 330 to 430 cycles (an H200), and now
+ * 200 to 280. Where a tile is small enough, two blocks fit on a multiprocessor.
  *
  * A step of a model (linear_pair.h) begins while the kernel before it still runs. Rows of w come
  * meanwhile, and rows of x and the residual, with which the sums begin, behind dependent_wait.
@@ -93,28 +94,28 @@ static __device__ __forceinline__ void pair_store(const struct linear_pair_plan 
 
 /* The machine code without the body is refused before setup, so the trap is never met. */
 template <typename CONFIG>
-static __global__ void __launch_bounds__(PAIR_THREADS) __maxnreg__(CONFIG::REGISTERS)
+static __global__ void __launch_bounds__(CONFIG::THREADS) __maxnreg__(CONFIG::REGISTERS)
     linear_pair_kernel(const __grid_constant__ struct linear_pair_plan plan)
 {
 #ifdef HOPPER_CODE
     extern __shared__ unsigned char pair_shared[];
     __shared__ uint64_t barriers[2 * CONFIG::MOST];
-    const uint32_t start = hopper_shared(pair_shared);
-    const pair_ring ring = {start + (PAIR_ALIGN - start % PAIR_ALIGN) % PAIR_ALIGN,
-                            hopper_shared(barriers), hopper_shared(barriers + CONFIG::MOST)};
+    const uint32_t start = hopper_shared(pair_shared), full = hopper_kept(hopper_shared(barriers));
+    const pair_ring ring = {hopper_kept(start + (PAIR_ALIGN - start % PAIR_ALIGN) % PAIR_ALIGN),
+                            full, full + 8 * CONFIG::MOST};
     const pair_work work = pair_work_of<CONFIG>(plan);
     if (plan.dependent) dependent_release();
     pair_begin<CONFIG>(plan, work, ring);
-    if (threadIdx.x >= PAIR_CONSUMERS) {
-        if (threadIdx.x != PAIR_CONSUMERS) return;
+    if (__shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0) == CONFIG::CONSUMERS / 32) {
+        if (!hopper_elect()) return;
         hopper_prefetch(&plan.y);
         pair_fill<CONFIG>(plan, work, ring);
         pair_go_on<CONFIG>(plan, work, ring);
         return;
     }
     const int group = threadIdx.x / WGMMA_THREADS, lane = threadIdx.x % 32;
-    const int row = work.row + (CONFIG::DOWN > 1 ? group * WGMMA_ROWS : 0);
-    const int column = work.column + (CONFIG::DOWN > 1 ? 0 : group * CONFIG::WIDTH);
+    const int row = work.row + group / CONFIG::ACROSS * WGMMA_ROWS;
+    const int column = work.column + group % CONFIG::ACROSS * CONFIG::WIDTH;
     float sum[CONFIG::WIDTH / 2];
     pair_sums_begin<CONFIG>(plan, sum, column, lane);
     if (plan.residual) {
@@ -122,7 +123,7 @@ static __global__ void __launch_bounds__(PAIR_THREADS) __maxnreg__(CONFIG::REGIS
         pair_sums_add<CONFIG>(plan, sum, row + (int)threadIdx.x / 32 % 4 * LINEAR_STORE_ROWS,
                               column, lane);
     }
-    pair_sum<CONFIG>(plan, sum, ring, group, lane);
+    pair_sum<CONFIG>(plan, sum, work, ring, group, lane);
     if (plan.finish == LINEAR_GELU) pair_sums_act<CONFIG>(sum);
     pair_store<CONFIG>(plan, sum, ring, row, column, group, lane);
 #else

@@ -1,6 +1,6 @@
 /*
- * linear_pair.h - products of a few microseconds on Hopper's tensor cores, one tile per block, two
- * blocks of a cluster sharing an operand (linear_pair.cu), for those who choose among their tiles.
+ * linear_pair.h - products of a few microseconds on Hopper's tensor cores, one tile per block, the
+ * blocks of a cluster sharing operands (linear_pair.cu), for those who choose among their tiles.
  * bf16 and fp16, rows of x, w and y aligned to 16 bytes, w as it lies.
  */
 #pragma once
@@ -9,17 +9,27 @@
 
 #include "linear_products.h"
 
-/* What the two blocks of a cluster share: nothing, and then there is no cluster; rows of w, one
- * block above the other; or rows of x, side by side. */
-enum linear_pair_share { LINEAR_PAIR_NONE, LINEAR_PAIR_W, LINEAR_PAIR_X, LINEAR_PAIR_SHARES };
+/* What the blocks of a cluster share: nothing, and then there is no cluster; rows of w, two or four
+ * of them, one above the other; rows of x, side by side; or both. */
+enum linear_pair_share {
+    LINEAR_PAIR_NONE,
+    LINEAR_PAIR_W,
+    LINEAR_PAIR_X,
+    LINEAR_PAIR_W4,
+    LINEAR_PAIR_X4,
+    LINEAR_PAIR_W4_X2,
+    LINEAR_PAIR_W2_X4,
+    LINEAR_PAIR_SHARES
+};
 
 struct linear_pair_plan {
     CUtensorMap x, w, y;
     /* All that comes before the first load, side by side: constants come from memory too. */
-    int share;       /* linear_pair_share */
-    int steps;       /* stages of k */
-    int stages;      /* of the ring */
-    int stage_bytes; /* that arrive */
+    int log_down, log_across; /* blocks of a cluster, one above the other and side by side */
+    int below, beside;        /* by their ranks, as bits: those of the first column, and row */
+    int steps;                /* stages of k */
+    int stages;               /* of the ring */
+    int stage_bytes;          /* that arrive */
     int m, n;
     const void *bias; /* NULL: none */
     void *base;       /* y */
@@ -33,11 +43,12 @@ struct linear_pair_plan {
 struct linear_pair {
     struct linear_pair_plan plan;
     const struct pair_tile *tile;
+    enum linear_pair_share share;
     unsigned along_x, along_y; /* blocks */
     int shared_bytes;
 };
 
-enum { LINEAR_PAIR_TILES = 7 };
+enum { LINEAR_PAIR_TILES = 8 };
 struct linear_pair_how {
     int tile;
     enum linear_pair_share share;
@@ -71,5 +82,5 @@ int linear_pair_enqueue(const struct linear_pair *product, cudaStream_t stream);
 /* Rows of x and of w. */
 void linear_pair_tile(int tile, int *rows, int *columns);
 
-/* "pair 128 x 144, x shared" */
+/* "pair 128 x 144, x shared", "pair 64 x 96, w by 2, x by 4" */
 void linear_pair_name(const struct linear_pair *product, char *out, size_t size);

@@ -16,15 +16,15 @@ struct pair_ring {
 
 /* Where a block's tile is, and the block in its cluster. */
 struct pair_work {
-    int row, column, rank;
+    int row, column, below, beside;
 };
 
 template <typename CONFIG>
 static __device__ __forceinline__ pair_work pair_work_of(const struct linear_pair_plan &plan)
 {
-    const bool across = plan.share == LINEAR_PAIR_X;
-    const int band = across ? blockIdx.y : blockIdx.x, column = across ? blockIdx.x : blockIdx.y;
-    return {band * CONFIG::ROWS, column * CONFIG::COLUMNS, (int)(blockIdx.x % 2)};
+    return {(int)blockIdx.x * CONFIG::ROWS, (int)blockIdx.y * CONFIG::COLUMNS,
+            (int)blockIdx.x & ((1 << plan.log_down) - 1),
+            (int)blockIdx.y & ((1 << plan.log_across) - 1)};
 }
 
 /* One thread: let stage `stage` of the ring expect its rows of both operands. */
@@ -35,21 +35,46 @@ static __device__ __forceinline__ void pair_expect(const struct linear_pair_plan
     hopper_barrier_expect(ring.full + 8 * stage, plan.stage_bytes);
 }
 
+/* A block's share of the rows of an operand, 1 << log blocks of it: the first, and who gets them.
+ */
+struct pair_part {
+    int log, first;
+    uint16_t blocks;
+};
+
+template <typename CONFIG>
+static __device__ __forceinline__ pair_part pair_part_of_x(const struct linear_pair_plan &plan,
+                                                           const pair_work &work)
+{
+    return {plan.log_across, work.beside * (CONFIG::ROWS >> plan.log_across),
+            (uint16_t)(plan.beside << work.below)};
+}
+
+template <typename CONFIG>
+static __device__ __forceinline__ pair_part pair_part_of_w(const struct linear_pair_plan &plan,
+                                                           const pair_work &work)
+{
+    return {plan.log_down, work.below * (CONFIG::COLUMNS >> plan.log_down),
+            (uint16_t)(plan.below << (work.beside << plan.log_down))};
+}
+
 /* One thread: ask for rows of an operand of stage `step`, ROWS from `row` on, to be put at `to`:
- * all of them; if they are shared, half for both blocks; or, if `alone`, both halves for
- * this block. Each block has let its stage expect them, or will before it waits for them. */
+ * this block's part of them, for all that share them; or, if `alone`, all of them for this block.
+ * Each block has let its stage expect them, or will before it waits for them. */
 template <int ROWS>
 static __device__ __forceinline__ void pair_fetch(const CUtensorMap *map, uint32_t to, int step,
-                                                  int row, uint32_t arrived, bool shared, int rank,
+                                                  int row, uint32_t arrived, const pair_part &part,
                                                   bool alone)
 {
     const int k = step * PAIR_DEPTH;
-    if (!shared || alone) hopper_load(to, map, k, row, arrived);
-    if (shared && alone)
-        hopper_load(to + ROWS / 2 * WGMMA_ROW_BYTES, map, k, row + ROWS / 2, arrived);
-    if (shared && !alone)
-        hopper_load_to(to + rank * (ROWS / 2) * WGMMA_ROW_BYTES, map, k, row + rank * (ROWS / 2),
-                       arrived, 3);
+    if (part.log == 0)
+        hopper_load(to, map, k, row, arrived);
+    else if (!alone)
+        hopper_load_to(to + part.first * WGMMA_ROW_BYTES, map, k, row + part.first, arrived,
+                       part.blocks);
+    else
+        for (int i = 0; i < ROWS; i += ROWS >> part.log)
+            hopper_load(to + i * WGMMA_ROW_BYTES, map, k, row + i, arrived);
 }
 
 template <typename CONFIG>
@@ -58,7 +83,7 @@ static __device__ __forceinline__ void pair_fetch_x(const struct linear_pair_pla
                                                     int step, int stage, bool alone = false)
 {
     pair_fetch<CONFIG::ROWS>(&plan.x, ring.stages + stage * CONFIG::STAGE_BYTES, step, work.row,
-                             ring.full + 8 * stage, plan.share == LINEAR_PAIR_X, work.rank, alone);
+                             ring.full + 8 * stage, pair_part_of_x<CONFIG>(plan, work), alone);
 }
 
 template <typename CONFIG>
@@ -68,7 +93,22 @@ static __device__ __forceinline__ void pair_fetch_w(const struct linear_pair_pla
 {
     pair_fetch<CONFIG::COLUMNS>(
         &plan.w, ring.stages + stage * CONFIG::STAGE_BYTES + CONFIG::X_BYTES, step, work.column,
-        ring.full + 8 * stage, plan.share == LINEAR_PAIR_W, work.rank, alone);
+        ring.full + 8 * stage, pair_part_of_w<CONFIG>(plan, work), alone);
+}
+
+/* The blocks that write to this one's stages, and whose stages this one writes to. */
+static __device__ __forceinline__ int pair_peers(const struct linear_pair_plan &plan)
+{
+    return (1 << plan.log_down) + (1 << plan.log_across) - 1;
+}
+
+/* The rank in the cluster of number `i` of them. */
+static __device__ __forceinline__ int pair_peer(const struct linear_pair_plan &plan,
+                                                const pair_work &work, int i)
+{
+    const int down = 1 << plan.log_down, other = i - down;
+    if (i < down) return (work.beside << plan.log_down) + i;
+    return ((other < work.beside ? other : other + 1) << plan.log_down) + work.below;
 }
 
 /* All threads: the barriers, and the first stage, of which nothing is shared. */
@@ -76,20 +116,22 @@ template <typename CONFIG>
 static __device__ __forceinline__ void pair_begin(const struct linear_pair_plan &plan,
                                                   const pair_work &work, const pair_ring &ring)
 {
-    const int stage = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
-    const int readers = PAIR_CONSUMERS / 32;
-    if (threadIdx.x % 32 == 0 && stage < plan.stages) {
-        hopper_barrier_init(ring.full + 8 * stage, 1);
-        hopper_barrier_init(ring.empty + 8 * stage, plan.share ? 2 * readers : readers);
+    const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
+    if (hopper_elect()) {
+#pragma unroll 1
+        for (int stage = warp; stage < plan.stages; stage += CONFIG::THREADS / 32) {
+            hopper_barrier_init(ring.full + 8 * stage, 1);
+            hopper_barrier_init(ring.empty + 8 * stage, CONFIG::CONSUMERS / 32 * pair_peers(plan));
+        }
         hopper_barrier_publish();
-        if (stage == 0) {
+        if (warp == 0) {
             pair_expect<CONFIG>(plan, ring, 0);
             pair_fetch_w<CONFIG>(plan, work, ring, 0, 0, true);
             if (plan.dependent) dependent_wait();
             pair_fetch_x<CONFIG>(plan, work, ring, 0, 0, true);
         }
     }
-    if (!plan.share) {
+    if (pair_peers(plan) == 1) {
         __syncthreads();
         return;
     }
@@ -114,13 +156,14 @@ static __device__ __forceinline__ void pair_fill(const struct linear_pair_plan &
         pair_fetch_x<CONFIG>(plan, work, ring, step, step);
 }
 
-/* One thread: the rest of the stages, each when its place is free in both blocks. Then wait until
- * both have read the last ones, so that neither ends while the other writes or signals to it. */
+/* One thread: the rest of the stages, each when its place is free in all blocks that it goes to.
+ * Then wait until they have read the last ones, so that none ends while another writes or signals
+ * to it. */
 template <typename CONFIG>
 static __device__ __forceinline__ void pair_go_on(const struct linear_pair_plan &plan,
                                                   const pair_work &work, const pair_ring &ring)
 {
-    const int end = plan.share ? plan.steps + plan.stages : plan.steps;
+    const int end = pair_peers(plan) > 1 ? plan.steps + plan.stages : plan.steps;
     int stage = 0, parity = 0;
     for (int step = plan.stages; step < end; step++) {
         hopper_barrier_wait(ring.empty + 8 * stage, parity);

@@ -6,6 +6,7 @@
 
 #include "kernels/gpt/mma_layout.h"
 #include "linear_pair_ring.cuh"
+#include "linear_ring.cuh"
 #include "linear_store.cuh"
 
 #ifdef HOPPER_CODE
@@ -57,44 +58,22 @@ static __device__ __forceinline__ void pair_sums_add(const struct linear_pair_pl
     }
 }
 
-/* A warpgroup: start the products of a stage. */
-template <typename CONFIG>
-static __device__ __forceinline__ void pair_multiply(float (&sum)[CONFIG::WIDTH / 2],
-                                                     uint32_t stage, int group)
-{
-    const int own = CONFIG::OWN + group * CONFIG::OWN_BYTES;
-    const uint64_t a = wgmma_tile(stage + (CONFIG::DOWN > 1 ? own : 0));
-    const uint64_t b = wgmma_tile(stage + (CONFIG::DOWN > 1 ? CONFIG::X_BYTES : own));
-    wgmma_begin();
-#pragma unroll
-    for (int i = 0; i < PAIR_STEPS; i++)
-        wgmma_step(typename CONFIG::type(), sum, wgmma_ahead(a, i), wgmma_ahead(b, i), 1);
-    wgmma_commit();
-}
-
-/* A warpgroup's sums. One batch of products is always in flight; the first is outside of the loop,
- * where the compiler may see other numbers in their registers. */
+/* A warpgroup's sums, to what they are already. */
 template <typename CONFIG>
 static __device__ __forceinline__ void pair_sum(const struct linear_pair_plan &plan,
                                                 float (&sum)[CONFIG::WIDTH / 2],
-                                                const pair_ring &ring, int group, int lane)
+                                                const pair_work &work, const pair_ring &ring,
+                                                int group, int lane)
 {
-    const int readers = plan.share ? 2 : 1;
-    int stage = 0, parity = 0;
-    hopper_barrier_wait(ring.full, 0);
-    wgmma_pin(sum);
-    pair_multiply<CONFIG>(sum, ring.stages, group);
-    for (int step = 1; step < plan.steps; step++) {
-        const int before = stage;
-        if (++stage == plan.stages) stage = 0, parity ^= 1;
-        hopper_barrier_wait(ring.full + 8 * stage, parity);
-        pair_multiply<CONFIG>(sum, ring.stages + stage * CONFIG::STAGE_BYTES, group);
-        wgmma_wait<1>();
-        if (lane < readers) hopper_barrier_arrive(ring.empty + 8 * before, lane);
-    }
-    wgmma_wait<0>();
-    wgmma_pin(sum);
-    if (lane < readers) hopper_barrier_arrive(ring.empty + 8 * stage, lane);
+    const int own_x = group / CONFIG::ACROSS * (WGMMA_ROWS * WGMMA_ROW_BYTES);
+    const int own_w = group % CONFIG::ACROSS * (CONFIG::WIDTH * WGMMA_ROW_BYTES);
+    const uint64_t x = wgmma_tile(ring.stages + own_x);
+    const uint64_t w = wgmma_tile(ring.stages + CONFIG::X_BYTES + own_w);
+    const int peer = hopper_kept(lane < pair_peers(plan) ? pair_peer(plan, work, lane) : NOBODY);
+    ring_sum<typename CONFIG::type, CONFIG::STAGE_BYTES>(
+        sum, x, w, ring.full, plan.stages, plan.steps, [&](int stage) {
+            if (peer != NOBODY) hopper_barrier_arrive(ring.empty + 8 * stage, peer);
+        });
 }
 
 template <typename CONFIG>

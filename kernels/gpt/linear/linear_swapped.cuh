@@ -28,6 +28,7 @@
 
 #include "kernels/cuda/wgmma.cuh"
 #include "kernels/gpt/mma.cuh"
+#include "linear_ring.cuh"
 #include "linear_swapped.h"
 #include "linear_swapped_store.cuh"
 
@@ -96,17 +97,18 @@ static __device__ __forceinline__ void swapped_fetch(const struct linear_swapped
 /* Each warp: the barriers of its share of the ring. The first two ask for their stage at once, as
  * none waits for another's barriers, and a thread takes about 130 cycles for each. One thread asks
  * for the others in their order, in swapped_go_on: if each warp did, all rows of w would arrive
- * before the second of x (3 % slower over 110 shapes on an H200, and up to 21 %). The number of the
- * warp is the same in all lanes, as wgmma_tile has it. */
+ * before the second of x (3 % slower over 110 shapes on an H200, and up to 21 %). All barriers that
+ * there may be: the number of those in use, read here by one lane, would not be known to be the
+ * same in all lanes where stages are multiplied. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_begin(const struct linear_swapped_plan &plan,
                                                      const swapped_work &work,
                                                      const swapped_ring &ring)
 {
     const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
-    if (threadIdx.x % 32 != 0) return;
+    if (!hopper_elect()) return;
 #pragma unroll 1
-    for (int stage = warp; stage < ring.count; stage += CONFIG::THREADS / 32) {
+    for (int stage = warp; stage < CONFIG::MOST; stage += CONFIG::THREADS / 32) {
         hopper_barrier_init(ring.full + 8 * stage, 1);
         hopper_barrier_init(ring.empty + 8 * stage, CONFIG::CONSUMERS / 32 << plan.shares);
         hopper_barrier_publish();
@@ -136,47 +138,35 @@ static __device__ __forceinline__ void swapped_go_on(const struct linear_swapped
     }
 }
 
-/* A warpgroup: start the products of the stage at `stage`. */
+/* A warpgroup's tiles of the first stage. */
+struct swapped_tiles {
+    uint64_t a, b;
+};
+
 template <typename CONFIG>
-static __device__ __forceinline__ void swapped_multiply(float (&sum)[CONFIG::X_ROWS / 2],
-                                                        uint32_t stage, bool adds)
+static __device__ __forceinline__ swapped_tiles swapped_first(uint32_t stages)
 {
     const uint32_t own = threadIdx.x / WGMMA_THREADS * (WGMMA_ROWS * WGMMA_ROW_BYTES);
-    const uint64_t a = wgmma_tile(stage + own), b = wgmma_tile(stage + CONFIG::W_BYTES);
-    wgmma_begin();
-#pragma unroll
-    for (int i = 0; i < SWAPPED_STEPS; i++)
-        wgmma_step(typename CONFIG::type(), sum, wgmma_ahead(a, i), wgmma_ahead(b, i),
-                   adds || i > 0);
-    wgmma_commit();
+    return {wgmma_tile(stages + own), wgmma_tile(stages + CONFIG::W_BYTES)};
 }
 
-/* A warp has read a stage: say so to all that write to it. */
-static __device__ __forceinline__ void swapped_give_back(uint32_t empty, int shares, int lane)
-{
-    if (shares && lane < 2) hopper_barrier_arrive(empty, lane);
-    if (!shares && lane == 0) hopper_barrier_arrive(empty);
-}
-
-/* A warpgroup's sums, of stages that TMA fetches. One batch of products is always in flight. */
+/* A warpgroup's sums, of stages that TMA fetches. A warp that has read a stage says so to all that
+ * write to it. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_sum(float (&sum)[CONFIG::X_ROWS / 2],
                                                    const swapped_work &work,
-                                                   const swapped_ring &ring, int shares)
+                                                   const swapped_ring &ring, int shares, int rank)
 {
+    const swapped_tiles first = swapped_first<CONFIG>(ring.stages);
     const int lane = threadIdx.x % 32;
-    int stage = 0, before = 0, parity = 0;
-    for (int step = work.begin; step < work.end; step++) {
-        hopper_barrier_wait(ring.full + 8 * stage, parity);
-        swapped_multiply<CONFIG>(sum, ring.stages + stage * CONFIG::STAGE_BYTES, step > work.begin);
-        wgmma_wait<1>();
-        if (step > work.begin) swapped_give_back(ring.empty + 8 * before, shares, lane);
-        before = stage;
-        if (++stage == ring.count) stage = 0, parity ^= 1;
-    }
-    wgmma_wait<0>();
-    wgmma_pin(sum);
-    if (shares) swapped_give_back(ring.empty + 8 * before, shares, lane);
+    const int peer = hopper_kept(lane < 1 + shares ? (shares ? lane : rank) : NOBODY);
+#pragma unroll
+    for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
+        sum[i] = 0;
+    ring_sum<typename CONFIG::type, CONFIG::STAGE_BYTES>(
+        sum, first.a, first.b, ring.full, ring.count, work.end - work.begin, [&](int stage) {
+            if (peer != NOBODY) hopper_barrier_arrive(ring.empty + 8 * stage, peer);
+        });
 }
 
 /* All threads: start the copies of a thread's 16 bytes of rows of one operand, `rows` of them, at
@@ -215,6 +205,19 @@ static __device__ __forceinline__ void swapped_copy(const struct linear_operands
     mma_copy_commit();
 }
 
+/* A warpgroup: start the products of a stage, whose tiles are a and b. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_multiply(float (&sum)[CONFIG::X_ROWS / 2],
+                                                        uint64_t a, uint64_t b, bool adds)
+{
+    wgmma_begin();
+#pragma unroll
+    for (int i = 0; i < SWAPPED_STEPS; i++)
+        wgmma_step(typename CONFIG::type(), sum, wgmma_ahead(a, i), wgmma_ahead(b, i),
+                   adds || i > 0);
+    wgmma_commit();
+}
+
 /* A warpgroup's sums, of stages that all threads copy. The first are under way. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_sum_copied(float (&sum)[CONFIG::X_ROWS / 2],
@@ -222,13 +225,15 @@ static __device__ __forceinline__ void swapped_sum_copied(float (&sum)[CONFIG::X
                                                           const swapped_work &work, uint32_t stages)
 {
     constexpr int count = CONFIG::COPIED_STAGES;
+    const swapped_tiles first = swapped_first<CONFIG>(stages);
     for (int step = work.begin; step < work.end; step++) {
+        const uint32_t further = (step - work.begin) % count * (CONFIG::STAGE_BYTES / 16);
         mma_copy_wait<count - 2>();
         hopper_store_fence(); /* wgmma reads what this thread has copied */
         wgmma_wait<0>();
         __syncthreads(); /* all have copied this stage, and multiplied the one before */
-        swapped_multiply<CONFIG>(sum, stages + (step - work.begin) % count * CONFIG::STAGE_BYTES,
-                                 step > work.begin);
+        swapped_multiply<CONFIG>(sum, wgmma_further(first.a, further),
+                                 wgmma_further(first.b, further), step > work.begin);
         swapped_copy<CONFIG>(of, work, stages, step + count - 1);
     }
     wgmma_wait<0>();
@@ -261,8 +266,9 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
     unsigned char *memory =
         swapped_shared +
         (SWAPPED_ALIGN - hopper_shared(swapped_shared) % SWAPPED_ALIGN) % SWAPPED_ALIGN;
-    const swapped_ring ring = {hopper_shared(memory), hopper_shared(barriers),
-                               hopper_shared(barriers) + 8 * CONFIG::MOST, plan.stages};
+    const uint32_t full = hopper_kept(hopper_shared(barriers));
+    const swapped_ring ring = {hopper_kept(hopper_shared(memory)), full, full + 8 * CONFIG::MOST,
+                               plan.stages};
     const int rank = (int)blockIdx.x & ((1 << plan.log_parts) - 1);
     const int band = (int)blockIdx.z * plan.height + ((int)blockIdx.x >> plan.log_parts);
     if (band >= plan.bands) return; /* the last group may have fewer */
@@ -277,10 +283,12 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
             hopper_cluster_sync_reads();
         else
             __syncthreads();
-        if (threadIdx.x < CONFIG::CONSUMERS)
-            swapped_sum<CONFIG>(sum, work, ring, plan.shares);
-        else if (threadIdx.x == CONFIG::CONSUMERS)
-            swapped_go_on<CONFIG>(plan, work, ring);
+        const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
+        if (warp == CONFIG::CONSUMERS / 32) {
+            if (hopper_elect()) swapped_go_on<CONFIG>(plan, work, ring);
+        } else {
+            swapped_sum<CONFIG>(sum, work, ring, plan.shares, rank);
+        }
         __syncwarp();
     } else {
         for (int step = work.begin; step < work.begin + CONFIG::COPIED_STAGES - 1; step++)

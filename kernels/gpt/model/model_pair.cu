@@ -23,7 +23,8 @@ int model_pairs(void)
 
 void model_pair_name(int pair, char *out, size_t size)
 {
-    static const char *const shared[LINEAR_PAIR_SHARES] = {"", "w", "x"};
+    static const char *const shared[LINEAR_PAIR_SHARES] = {"",   "w",    "x",   "w4",
+                                                           "x4", "w4x2", "w2x4"};
     const struct linear_pair_how how = how_of(pair);
     int rows, columns;
     linear_pair_tile(how.tile, &rows, &columns);
