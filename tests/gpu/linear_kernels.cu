@@ -318,6 +318,14 @@ SWAPPED(kw18_1, 18, 0, 1);
 SWAPPED(kw18_4, 18, 0, 4);
 SWAPPED(kw19_1, 19, 0, 1);
 SWAPPED(kw19_4, 19, 0, 4);
+SWAPPED(kw20_1, 20, 0, 1);
+SWAPPED(kw20_4, 20, 0, 4);
+SWAPPED(kw21_1, 21, 0, 1);
+SWAPPED(kw22_1, 22, 0, 1);
+SWAPPED(kw22_4, 22, 0, 4);
+SWAPPED(kw23_1, 23, 0, 1);
+SWAPPED(kw24_1, 24, 0, 1);
+SWAPPED(kw24_4, 24, 0, 4);
 /* Narrower tiles. */
 SWAPPED(kw0_1_48, 0, 16, 1);
 SWAPPED(kw0_4_48, 0, 16, 4);

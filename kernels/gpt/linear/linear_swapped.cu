@@ -59,7 +59,9 @@ static constexpr struct swapped_tile swapped_tiles[LINEAR_SWAPPED_TILES] = {
     tile<T, 224, 2, true>(), tile<T, 256, 2, true>(), tile<T, 176, 3, true>(),
     tile<T, 192, 3, true>(), tile<T, 8, 1, false>(),  tile<T, 16, 1, false>(),
     tile<T, 32, 1, false>(), tile<T, 48, 1, false>(), tile<T, 128, 2, true>(),
-    tile<T, 144, 3, true>(), tile<T, 160, 3, true>(),
+    tile<T, 144, 3, true>(), tile<T, 160, 3, true>(), tile<T, 160, 1, true>(),
+    tile<T, 192, 1, true>(), tile<T, 224, 1, true>(), tile<T, 160, 2, true>(),
+    tile<T, 176, 2, true>(),
 };
 
 static const struct swapped_tile *tile_of(int tile, enum gpt_precision precision)
