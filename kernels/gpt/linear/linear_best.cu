@@ -33,8 +33,8 @@ enum {
     WGMMA_WAYS = 3,    /* whole, or divided in two ways */
     FP32_WAYS = 2,     /* tiles divided evenly, or alike */
     FP32_CLUSTERS = 3, /* or by clusters of 2, 4 and 8 blocks */
-    SWAPPED = 20,      /* those with the least expected times */
-    PAIRS = 10,        /* likewise */
+    SWAPPED = 24,      /* those with the least expected times */
+    PAIRS = 12,        /* likewise */
     TILES = (FP32_WAYS + FP32_CLUSTERS) * LINEAR_FP32_TILINGS,
     CANDIDATES = 8 + TILES + LINEAR_SKINNY_DIVISIONS + SWAPPED + PAIRS + WGMMA_WAYS * WGMMA_MOST,
     ROUNDS = 9,
