@@ -51,16 +51,19 @@ static __device__ __forceinline__ void linear_part_ready(const struct linear_par
         asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(parts.ready + writer) : "memory");
 }
 
-/* All lanes of a warp: wait for the sums of a writer. */
+/* All lanes of a warp: wait for the sums of a writer. All leave the loop together: otherwise the
+ * compiler would trust none of them to stay together from then on, and put a loop around each copy
+ * and moves before each product. */
 static __device__ __forceinline__ void linear_part_await(const struct linear_parts &parts,
                                                          int writer, int lane)
 {
     uint32_t ready = 0;
-    while (lane == 0 && !ready)
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                     : "=r"(ready)
-                     : "l"(parts.ready + writer)
-                     : "memory");
+    while (!__shfl_sync(0xffffffffu, ready, 0))
+        if (lane == 0)
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                         : "=r"(ready)
+                         : "l"(parts.ready + writer)
+                         : "memory");
     __syncwarp();
 }
 

@@ -85,6 +85,7 @@ struct lwg_config {
     static constexpr int PART = (COLUMNS / CLUSTER + 7) / 8 * 8;
     static constexpr int PARTS_BYTES = CLUSTER * PART * WGMMA_ROW_BYTES;
     static constexpr int STAGE_BYTES = X_BYTES + W_BYTES;
+    static constexpr int STRIDE = STAGE_BYTES / 16;                     /* of a tile's descriptor */
     static constexpr int BUFFER_BYTES = LWG_WARPS * LINEAR_STORE_BYTES; /* one per warp */
     static constexpr int ROOM_BYTES = LWG_BLOCK_BYTES - LWG_ALIGN - LWG_BARRIER_BYTES;
     static constexpr int STAGES = (ROOM_BYTES - LINEAR_STORE_BUFFERS * BUFFER_BYTES) / STAGE_BYTES;
@@ -109,6 +110,12 @@ struct lwg_plan {
 };
 
 #ifdef HOPPER_CODE
+
+/* A thread's warp, which the compiler knows to be the same in all lanes. */
+static __device__ __forceinline__ int lwg_warp(void)
+{
+    return __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
+}
 
 /* Where a thread is in the ring. */
 struct lwg_cursor {
@@ -239,21 +246,19 @@ static __device__ __forceinline__ void lwg_pass(int stages, uint32_t full, uint3
     }
 }
 
-/* A warpgroup's sums over so many stages, for rows from `row` on. One batch of products is
- * always in flight, so a stage is released when the batch of the next one has been started. The
- * warpgroup whose `turn` is next (0: none) may start after the last batch. */
+/* A warpgroup's sums over so many stages, whose tiles in the first of the ring are `x` and `w`. One
+ * batch of products is always in flight, so a stage is released when the batch of the next one has
+ * been started. The warpgroup whose `turn` is next (0: none) may start after the last batch. */
 template <typename CONFIG>
 static __device__ __forceinline__ void lwg_multiply(
-    float (&sum)[CONFIG::HALVES][CONFIG::COLUMNS / 2], int stages, uint32_t ring, int row,
+    float (&sum)[CONFIG::HALVES][CONFIG::COLUMNS / 2], int stages, uint64_t x, uint64_t w,
     uint32_t full, uint32_t empty, struct lwg_cursor &at, int turn, int lane)
 {
+    constexpr int half_rows = WGMMA_ROWS * WGMMA_ROW_BYTES / 16;
     int before = 0;
     for (int step = 0; step < stages; step++) {
-        uint32_t x = ring + at.stage * CONFIG::STAGE_BYTES;
-        uint64_t b = wgmma_tile(x + CONFIG::X_BYTES), a[CONFIG::HALVES];
-#pragma unroll
-        for (int half = 0; half < CONFIG::HALVES; half++)
-            a[half] = wgmma_tile(x + (row + half * WGMMA_ROWS) * WGMMA_ROW_BYTES);
+        const uint32_t ahead = at.stage * CONFIG::STRIDE;
+        const uint64_t a = x + ahead, b = w + ahead;
         hopper_barrier_wait(full + 8 * at.stage, at.parity);
         wgmma_begin();
 #pragma unroll
@@ -263,7 +268,7 @@ static __device__ __forceinline__ void lwg_multiply(
 #pragma unroll
                 for (int half = 0; half < CONFIG::HALVES; half++)
                     wgmma_step(typename CONFIG::type(), sum[half],
-                               wgmma_ahead(a[half], i + box * CONFIG::X_BOX_STEPS),
+                               wgmma_ahead(a + half * half_rows, i + box * CONFIG::X_BOX_STEPS),
                                wgmma_ahead(b, i + box * CONFIG::W_BOX_STEPS),
                                step > 0 || box > 0 || i > 0);
         wgmma_commit();
@@ -333,12 +338,14 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
                                    uint32_t full, uint32_t empty)
 {
     const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
-    const int group = threadIdx.x / WGMMA_THREADS - 1, warp = threadIdx.x / 32 - 4;
+    const int warp = lwg_warp() - 4, group = warp / 4;
     const int lane = threadIdx.x % 32, row = CONFIG::TURNS ? 0 : group * WGMMA_ROWS;
     const int own = 1 + group, other = 2 - group; /* named barriers */
     struct lwg_cursor at = {0, 0};
     struct linear_walk walk = lwg_walk_of<CONFIG>(plan);
     struct linear_unit unit;
+    const uint64_t x = wgmma_tile(ring + row * WGMMA_ROW_BYTES);
+    const uint64_t w = wgmma_tile(ring + CONFIG::X_BYTES);
     out += warp * CONFIG::BUFFERS * LINEAR_STORE_BYTES;
     for (int index = 0; linear_walk_next(&walk, &unit); index++) {
         const int stages = unit.end - unit.begin;
@@ -356,7 +363,7 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
         linear_bias_load<typename CONFIG::type, CONFIG::COLUMNS>(plan.operands, bias, tile.column,
                                                                  lane);
         if (CONFIG::TURNS && index > 0) hopper_turn_wait(own, LWG_CONSUMERS * WGMMA_THREADS);
-        lwg_multiply<CONFIG>(sum, stages, ring, row, full, empty, at,
+        lwg_multiply<CONFIG>(sum, stages, x, w, full, empty, at,
                              CONFIG::TURNS && linear_walk_more(&walk) ? other : 0, lane);
         const int first = tile.row + row + warp % 4 * LINEAR_STORE_ROWS;
         if (first >= plan.operands.m) continue;
@@ -381,8 +388,8 @@ static __device__ __forceinline__ void lwg_begin(const struct lwg_plan &plan, ui
         hopper_prefetch(&plan.w);
     }
     static_assert(CONFIG::STAGES <= LWG_THREADS / 32, "a warp each");
-    const int stage = (int)threadIdx.x / 32;
-    if (threadIdx.x % 32 == 0 && stage < CONFIG::STAGES) {
+    const int stage = lwg_warp();
+    if (stage < CONFIG::STAGES && hopper_elect()) {
         hopper_barrier_init(full + 8 * stage, 1);
         hopper_barrier_init(empty + 8 * stage, CONFIG::READERS * CONFIG::CLUSTER);
         hopper_barrier_publish();
@@ -413,13 +420,13 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
     __shared__ uint64_t barriers[2 * CONFIG::STAGES];
     unsigned char *memory =
         lwg_memory + (LWG_ALIGN - hopper_shared(lwg_memory) % LWG_ALIGN) % LWG_ALIGN;
-    const uint32_t ring = hopper_shared(memory);
-    const uint32_t full = hopper_shared(barriers), empty = full + 8 * CONFIG::STAGES;
+    const uint32_t ring = hopper_kept(hopper_shared(memory));
+    const uint32_t full = hopper_kept(hopper_shared(barriers)), empty = full + 8 * CONFIG::STAGES;
     lwg_begin<CONFIG>(plan, ring, full, empty);
-    if (threadIdx.x < WGMMA_THREADS) {
+    if (lwg_warp() < WGMMA_THREADS / 32) {
         hopper_registers_give<LWG_PRODUCER_REGISTERS>();
         if (threadIdx.x == 32 && plan.y.by_engine) hopper_prefetch(&plan.y.map);
-        if (threadIdx.x == 0) {
+        if (lwg_warp() == 0 && hopper_elect()) {
             const struct lwg_cursor at = lwg_produce<CONFIG>(plan, ring, full, empty);
             if (CONFIG::CLUSTER > 1) lwg_await_all<CONFIG>(empty, at);
         }
