@@ -79,10 +79,11 @@ static __device__ void consume(float (&sum)[4 * CONFIG::ROWS], const struct plan
     const int lane = threadIdx.x % 32, last = (int)plan.operands.m - 1;
     const int groups = (int)((plan.operands.k + LFP8_GROUP - 1) / LFP8_GROUP);
     const float *of_w = plan.w_scales + (int64_t)(column / LFP8_GROUP) * groups;
+    const uint64_t first_w = wgmma_tile(ring), first_x = wgmma_tile(ring + CONFIG::W_BYTES);
     for (int step = begin; step < end; step++) {
         const int turn = (step - begin) / CONFIG::STAGES, stage = (step - begin) % CONFIG::STAGES;
-        const uint32_t w = ring + stage * CONFIG::STAGE_BYTES;
-        const uint64_t a = wgmma_tile(w), b = wgmma_tile(w + CONFIG::W_BYTES);
+        const uint32_t ahead = stage * (CONFIG::STAGE_BYTES / 16); /* of a tile's descriptor */
+        const uint64_t a = first_w + ahead, b = first_x + ahead;
         float part[4 * CONFIG::ROWS] = {}, scale[2 * CONFIG::ROWS];
 #pragma unroll
         for (int i = 0; i < 2 * CONFIG::ROWS && CONFIG::BY_BLOCK; i++) {
@@ -116,16 +117,16 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
     extern __shared__ unsigned char dynamic[];
     __shared__ uint64_t barriers[2 * CONFIG::STAGES];
     unsigned char *memory = dynamic + (ALIGN - hopper_shared(dynamic) % ALIGN) % ALIGN;
-    const uint32_t ring = hopper_shared(memory);
-    const uint32_t full = hopper_shared(barriers), empty = full + 8 * CONFIG::STAGES;
+    const uint32_t ring = hopper_kept(hopper_shared(memory));
+    const uint32_t full = hopper_kept(hopper_shared(barriers)), empty = full + 8 * CONFIG::STAGES;
     const int parts = plan.parts, row_blocks = plan.row_blocks;
     const int rank = (int)blockIdx.x % parts, block = (int)blockIdx.x / parts;
     const int row = block % row_blocks * (8 * CONFIG::ROWS),
               column = block / row_blocks * WGMMA_ROWS;
     const int stages = (int)((plan.operands.k + LFP8_GROUP - 1) / LFP8_GROUP);
     const int begin = stages * rank / parts, end = stages * (rank + 1) / parts;
-    const int group = threadIdx.x / WGMMA_THREADS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (threadIdx.x == 0) {
+    const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+    if (warp == 0 && hopper_elect()) {
         hopper_prefetch(&plan.x);
         hopper_prefetch(&plan.w);
         for (int stage = 0; stage < CONFIG::STAGES; stage++) {
@@ -136,8 +137,8 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
     }
     __syncthreads();
     float *shared = (float *)memory;
-    if (group == 1) {
-        if (lane == 0) produce<CONFIG>(plan, column, row, begin, end, ring, full, empty);
+    if (warp == WGMMA_THREADS / 32) {
+        if (hopper_elect()) produce<CONFIG>(plan, column, row, begin, end, ring, full, empty);
         __syncwarp();
         __syncthreads(); /* with the one below */
     } else {

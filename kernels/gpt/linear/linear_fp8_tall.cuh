@@ -125,7 +125,8 @@ struct lfp8_outputs {
 template <typename CONFIG> struct lfp8_group {
     using sums = float[CONFIG::SUMS];
     const struct lfp8_plan &plan;
-    uint32_t ring, full, empty;
+    uint64_t x, w; /* its tiles in the first stage */
+    uint32_t full, empty;
     int half, lane; /* its first row in a tile */
     struct lwg_cursor at;
     struct lfp8_factors factors;
@@ -134,9 +135,8 @@ template <typename CONFIG> struct lfp8_group {
     /* Begin the products of the next stage when its operands are there, with sums from zero. */
     __device__ __forceinline__ void begin(sums &part)
     {
-        const uint32_t stage = ring + at.stage * CONFIG::STAGE_BYTES;
-        const uint64_t a = wgmma_tile(stage + half * WGMMA_ROW_BYTES);
-        const uint64_t b = wgmma_tile(stage + CONFIG::X_BYTES);
+        const uint32_t ahead = at.stage * (CONFIG::STAGE_BYTES / 16); /* of a tile's descriptor */
+        const uint64_t a = x + ahead, b = w + ahead;
         hopper_barrier_wait(full + 8 * at.stage, at.parity);
         wgmma_pin(part);
         wgmma_begin();
@@ -192,7 +192,7 @@ template <typename CONFIG> struct lfp8_group {
         if (done.pending) store(sum);
         const struct lwg_corner tile =
             lfp8_corner_of<CONFIG>(plan, unit.tile, (int)hopper_cluster_rank());
-        done.row = tile.row + half + (int)threadIdx.x / 32 % 4 * LINEAR_STORE_ROWS;
+        done.row = tile.row + half + lwg_warp() % 4 * LINEAR_STORE_ROWS;
         done.column = tile.column;
         if (!CONFIG::BY_BLOCK) return;
         factors.row = done.row + mma_row(lane, 0);
@@ -230,7 +230,7 @@ template <typename CONFIG> struct lfp8_group {
     /* All tiles of the block. Rows below x are multiplied too, and not stored. */
     __device__ __forceinline__ void consume(void)
     {
-        const int warp = (int)threadIdx.x / 32 - 4;
+        const int warp = lwg_warp() - 4;
         sums sum;
         struct linear_walk walk = lwg_walk_of<CONFIG>(plan.product);
         struct linear_unit unit;
@@ -257,19 +257,19 @@ static __global__ void __launch_bounds__(CONFIG::THREADS, 1)
     __shared__ uint64_t barriers[2 * CONFIG::STAGES];
     unsigned char *memory =
         lfp8_memory + (LWG_ALIGN - hopper_shared(lfp8_memory) % LWG_ALIGN) % LWG_ALIGN;
-    const uint32_t ring = hopper_shared(memory);
-    const uint32_t full = hopper_shared(barriers), empty = full + 8 * CONFIG::STAGES;
+    const uint32_t ring = hopper_kept(hopper_shared(memory));
+    const uint32_t full = hopper_kept(hopper_shared(barriers)), empty = full + 8 * CONFIG::STAGES;
     lwg_begin<CONFIG>(plan.product, ring, full, empty);
-    /* The same in all lanes, as the compiler now knows. */
-    const int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WGMMA_THREADS, 0);
+    const int group = lwg_warp() / (WGMMA_THREADS / 32);
     if (group == 0) {
         hopper_registers_give<CONFIG::PRODUCER_REGISTERS>();
-        if (threadIdx.x == 0) lfp8_produce<CONFIG>(plan, ring, full, empty);
+        if (lwg_warp() == 0 && hopper_elect()) lfp8_produce<CONFIG>(plan, ring, full, empty);
     } else {
         hopper_registers_take<CONFIG::CONSUMER_REGISTERS>();
         const int half = (group - 1) * WGMMA_ROWS, lane = threadIdx.x % 32;
         struct lfp8_group<CONFIG> own = {
-            plan, ring, full, empty, half, lane
+            plan, wgmma_tile(ring + half * WGMMA_ROW_BYTES),
+                wgmma_tile(ring + CONFIG::X_BYTES), full, empty, half, lane
         };
         own.done.out = memory + CONFIG::STAGES * CONFIG::STAGE_BYTES;
         own.consume();

@@ -55,10 +55,8 @@ struct scale_source {
 };
 
 /* Begin the sums of a stage, from zero. */
-static __device__ __forceinline__ void begin(sums &part, uint32_t stage, int row)
+static __device__ __forceinline__ void begin(sums &part, uint64_t a, uint64_t b)
 {
-    const uint64_t a = wgmma_tile(stage + row * WGMMA_ROW_BYTES);
-    const uint64_t b = wgmma_tile(stage + config::X_BYTES);
     wgmma_pin(part);
     wgmma_begin();
 #pragma unroll
@@ -90,11 +88,12 @@ static __device__ __forceinline__ void store(sums &sum, const struct lfp8_plan &
                                                            of.out, lane);
 }
 
-/* Where a warpgroup is in the ring: the stage whose products begin next, and the oldest whose
- * products are not known to be done. */
+/* Where a warpgroup is in the ring, whose first stage has tiles `x` and `w`: the stage whose
+ * products begin next, and the oldest whose products are not known to be done. */
 struct place {
-    uint32_t ring, full, empty;
-    int row, lane;
+    uint64_t x, w;
+    uint32_t full, empty;
+    int lane;
     struct lwg_cursor at;
     int oldest;
 };
@@ -103,7 +102,8 @@ struct place {
 static __device__ __forceinline__ void next(sums &part, struct place &in)
 {
     hopper_barrier_wait(in.full + 8 * in.at.stage, in.at.parity);
-    begin(part, in.ring + in.at.stage * config::STAGE_BYTES, in.row);
+    const uint32_t ahead = in.at.stage * config::STRIDE;
+    begin(part, in.x + ahead, in.w + ahead);
     lwg_advance<config>(in.at);
 }
 
@@ -171,11 +171,13 @@ template <bool BY_BLOCK>
 static __device__ void consume(const struct lfp8_plan &plan, uint32_t ring, unsigned char *out,
                                uint32_t full, uint32_t empty, int group)
 {
-    const int warp = threadIdx.x / 32 - 4, lane = threadIdx.x % 32, half = group * WGMMA_ROWS;
+    const int warp = lwg_warp() - 4, lane = threadIdx.x % 32, half = group * WGMMA_ROWS;
     const int m = (int)plan.product.operands.m;
     struct lwg_cursor at = {0, 0};
     struct linear_walk walk = lwg_walk_of<config>(plan.product);
     struct linear_unit unit;
+    const uint64_t x = wgmma_tile(ring + half * WGMMA_ROW_BYTES);
+    const uint64_t w = wgmma_tile(ring + config::X_BYTES);
     float sum[1][COLUMNS / 2];
     struct lfp8_outputs done = {1, out + warp * config::BUFFERS * LINEAR_STORE_BYTES, 0, 0, false};
     if (!BY_BLOCK) done.scale = __ldg(plan.x_scales) * __ldg(plan.w_scales);
@@ -183,7 +185,7 @@ static __device__ void consume(const struct lfp8_plan &plan, uint32_t ring, unsi
         const struct lwg_corner tile =
             lwg_corner_of<config>(plan.product, unit.tile, (int)hopper_cluster_rank());
         const int stages = unit.end - unit.begin;
-        struct place in = {ring, full, empty, half, lane, at, at.stage};
+        struct place in = {x, w, full, empty, lane, at, at.stage};
         lwg_skip<config>(at, stages);
         if (tile.row + half >= m) {
             lwg_pass<config>(stages, full, empty, in.at, lane);
@@ -219,14 +221,13 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
     extern __shared__ unsigned char dynamic[];
     __shared__ uint64_t barriers[2 * config::STAGES];
     unsigned char *memory = dynamic + (LWG_ALIGN - hopper_shared(dynamic) % LWG_ALIGN) % LWG_ALIGN;
-    const uint32_t ring = hopper_shared(memory);
-    const uint32_t full = hopper_shared(barriers), empty = full + 8 * config::STAGES;
+    const uint32_t ring = hopper_kept(hopper_shared(memory));
+    const uint32_t full = hopper_kept(hopper_shared(barriers)), empty = full + 8 * config::STAGES;
     lwg_begin<config>(plan.product, ring, full, empty);
-    /* The same in all lanes, as the compiler now knows. */
-    const int group = __shfl_sync(0xffffffffu, (int)threadIdx.x / WGMMA_THREADS, 0);
+    const int group = lwg_warp() / (WGMMA_THREADS / 32);
     if (group == 0) {
         hopper_registers_give<PRODUCER_REGISTERS>();
-        if (threadIdx.x == 0) lwg_produce<config>(plan.product, ring, full, empty);
+        if (lwg_warp() == 0 && hopper_elect()) lwg_produce<config>(plan.product, ring, full, empty);
     } else {
         hopper_registers_take<CONSUMER_REGISTERS>();
         consume<BY_BLOCK>(plan, ring, memory + config::STAGES * config::STAGE_BYTES, full, empty,
