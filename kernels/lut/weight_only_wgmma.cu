@@ -148,15 +148,14 @@ template <int M, int NT> struct warpgroup_sums {
         }
     }
 
-    /* A unit, whose X is at address `x`; the products of its last chunk run on. */
+    /* A unit, whose X has the tile `x`; the products of its last chunk run on. */
     __device__ __forceinline__ void add(const struct weight_args &args, uint4 codes,
                                         const uint32_t entries[4], uint32_t x, int ahead)
     {
-        uint32_t uniform = __shfl_sync(0xffffffffu, x, 0); /* so that the compiler knows it is */
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
             const int here = (ahead * (2 / M) + chunk) % 2;
-            uint32_t rows = (uint32_t)wgmma_tile(uniform + chunk * (8 * NT * CHUNK_BYTES));
+            uint32_t rows = x + chunk * (8 * NT * CHUNK_BYTES / 16);
             decode(args, codes, entries, chunk, a[here]);
             wgmma_pin(a[here]);
             wgmma_begin();
@@ -215,7 +214,7 @@ static __device__ __forceinline__ void release(Ring &ring, const char *from, int
 {
     __syncwarp(); /* no lane still waits for a stage that this lets others fill */
     int *read = ring.read + number % STAGES;
-    if (threadIdx.x % 32 || number < 0 || number + STAGES >= stages) return;
+    if (number < 0 || number + STAGES >= stages || !hopper_elect()) return;
     if (atomicAdd(read, 1) + 1 < TEAMS * 4) return;
     *read = 0;
     fill(ring, from, number + STAGES, of_slice);
@@ -263,8 +262,9 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
 {
     const int HELD = NT > 2 ? 2 : 4; /* units of codes; more do not fit the registers */
     const int of_stage = STAGE_UNITS<M, NT>, of_slice = args.slice_units / of_stage;
-    const int others = gridDim.x / args.slices, team = threadIdx.x / WGMMA_THREADS;
-    const int warp = threadIdx.x / 32 % TILES, slice = blockIdx.x % args.slices;
+    const int others = gridDim.x / args.slices, warp = threadIdx.x / 32 % TILES;
+    const int team = __shfl_sync(0xffffffffu, (int)threadIdx.x / WGMMA_THREADS, 0);
+    const int slice = blockIdx.x % args.slices;
     const uint32_t table = hopper_shared(shared);
     struct x_ring<M, NT> &ring = *(struct x_ring<M, NT> *)(shared + WEIGHT_TABLE_BYTES / 16);
     const char *from = (const char *)args.arranged + (blockIdx.y * args.slices + slice) *
@@ -272,9 +272,10 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
                                                          UNIT_BYTES<M, NT>;
     const int rounds = (int)((args.groups + others - 1) / others + TEAMS - 1) / TEAMS;
     const int stages = rounds * of_slice;
+    const uint32_t first = (uint32_t)wgmma_tile(hopper_shared(ring.stage[0]));
 
     weight_load_table(args, shared);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x < 32 && hopper_elect()) {
         for (int i = 0; i < STAGES; i++) {
             hopper_barrier_init(hopper_shared(ring.full + i), 1);
             ring.read[i] = 0;
@@ -307,8 +308,8 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
                 weight_look_up(args.constants, table, codes[ahead % HELD], entries);
                 if (ahead % of_stage == 0) await(ring, stage);
                 sums.add(args, codes[ahead % HELD], entries,
-                         hopper_shared(ring.stage[stage % STAGES]) +
-                             ahead % of_stage * UNIT_BYTES<M, NT>,
+                         first + stage % STAGES * (sizeof ring.stage[0] / 16) +
+                             ahead % of_stage * (UNIT_BYTES<M, NT> / 16),
                          ahead);
                 if (unit + ahead + HELD < task.end) codes[ahead % HELD] = __ldcs(next);
                 if (ahead % of_stage == 0) release(ring, from, stage - 1, of_slice, stages);
