@@ -128,6 +128,12 @@ template <class CONFIG, bool NORM> struct ring_loader {
     const struct ring_args &args;
     uint32_t memory, full, empty, rows;
 
+    /* The same for the lane that asks; warps that multiply have no registers to keep them in. */
+    __device__ __forceinline__ ring_loader kept(void) const
+    {
+        return {args, hopper_kept(memory), hopper_kept(full), hopper_kept(empty), rows};
+    }
+
     __device__ __forceinline__ void init(void) const
     {
         for (int i = 0; i < CONFIG::STAGES; i++) {
@@ -307,10 +313,10 @@ static __global__ void __launch_bounds__(RING_THREADS, 1)
         args, hopper_shared(memory), hopper_shared(barriers.full), hopper_shared(barriers.empty),
         hopper_shared(&barriers.rows)};
     const int stages = ring_stages<CONFIG>(args.k);
-    const bool loads = threadIdx.x == RING_LANES;
+    const bool loads = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0) == RING_WARPS;
     float *scale = (float *)(memory + CONFIG::X_AT + stages * CONFIG::X_BYTES),
           *shift = scale + args.k;
-    if (loads) {
+    if (loads && hopper_elect()) {
         loader.init();
         for (int stage = 0; stage < min(stages, CONFIG::STAGES); stage++)
             loader.load_w(stage);
@@ -323,7 +329,7 @@ static __global__ void __launch_bounds__(RING_THREADS, 1)
     ring_outputs<CONFIG> outputs(args);
     __syncthreads(); /* the barriers are there */
     dependent_wait();
-    if (loads) loader.run(stages);
+    if (loads && hopper_elect()) loader.kept().run(stages);
     if (threadIdx.x >= RING_LANES) return;
     outputs.fetch_ahead(args);
     if constexpr (NORM) {
