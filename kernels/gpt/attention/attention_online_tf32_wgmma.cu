@@ -42,9 +42,10 @@ static __global__ void __launch_bounds__(layout::threads, 1)
 {
 #ifdef HOPPER_CODE
     extern __shared__ unsigned char attention_memory[];
-    uint32_t start = hopper_shared(attention_memory);
+    const uint32_t start = hopper_kept(hopper_shared(attention_memory));
+    const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
     tf32_memory<layout> memory = {(start + layout::slack - 1) / layout::slack * layout::slack};
-    if (threadIdx.x == 0) {
+    if (warp == 0 && hopper_elect()) {
         hopper_prefetch(&queries);
         hopper_prefetch(&keys);
         for (int tile = 0; tile < layout::tiles; tile++) {
@@ -62,10 +63,11 @@ static __global__ void __launch_bounds__(layout::threads, 1)
         hopper_barrier_publish();
     }
     __syncthreads();
-    int group = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS, 0);
+    const int group = warp / (GROUP_THREADS / 32);
     if (group == layout::groups) {
         hopper_registers_give<layout::fetching_registers>();
-        tf32_produce<layout>(memory, queries, keys, args, order, taken);
+        tf32_produce<layout>(memory, queries, keys, args, order, taken,
+                             warp % (GROUP_THREADS / 32));
     } else {
         hopper_registers_take<layout::computing_registers>();
         tf32_consume<layout>(memory, args, order, scale, group);

@@ -166,14 +166,12 @@ template <typename layout> struct tf32_values {
 /* All threads transpose values; one of them has queries and keys fetched by TMA, and asks for
  * work. */
 template <typename layout>
-static __device__ __forceinline__ void tf32_produce(const tf32_memory<layout> memory,
-                                                    const CUtensorMap &queries,
-                                                    const CUtensorMap &keys,
-                                                    const struct attention &args,
-                                                    const struct attention_order &order, int *taken)
+static __device__ __forceinline__ void tf32_produce(
+    const tf32_memory<layout> memory, const CUtensorMap &queries, const CUtensorMap &keys,
+    const struct attention &args, const struct attention_order &order, int *taken, int warp)
 {
     int thread = threadIdx.x % GROUP_THREADS, before = 0;
-    bool leads = thread == 0, speaker = thread % 32 == 0;
+    bool speaker = thread % 32 == 0;
     online_ring<layout::query_stages> query = {0, 0};
     online_ring<layout::key_stages> key = {0, 0};
     online_ring<layout::value_stages> value = {0, 0};
@@ -229,7 +227,7 @@ static __device__ __forceinline__ void tf32_produce(const tf32_memory<layout> me
 #pragma unroll
         for (int block = 0; block < values.blocks; block++)
             values.load(block, last, args);
-        if (leads) {
+        if (warp == 0 && hopper_elect()) {
             before = atomicAdd(taken, 1); /* asked early, so that the answer is there when wanted */
             fetch_queries(index, true);
             fetch_keys(work.tiles - 1);
@@ -242,15 +240,16 @@ static __device__ __forceinline__ void tf32_produce(const tf32_memory<layout> me
                 fetch_values(panel < layout::value_panels ? first + panel * layout::panel
                              : tile > 0                   ? first - layout::keys
                                                           : args.tokens);
-            if (leads && tile > 0) fetch_keys(tile - 1);
+            if (warp == 0 && tile > 0 && hopper_elect()) fetch_keys(tile - 1);
             __syncwarp();
         }
-        if (leads) hopper_put(memory.next(parity), online_next(taken, order.works, before));
+        if (warp == 0 && hopper_elect())
+            hopper_put(memory.next(parity), online_next(taken, order.works, before));
         __syncwarp();
         hopper_turn_wait(1, GROUP_THREADS);
         index = hopper_get(memory.next(parity));
     }
-    if (leads) fetch_queries(index, false); /* none: the work is over */
+    if (warp == 0 && hopper_elect()) fetch_queries(index, false); /* none: the work is over */
 }
 
 /* ---------------------------------------------------------------- consumers -- */
