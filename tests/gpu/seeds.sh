@@ -2,16 +2,17 @@
 # No right variant is refused, whatever the seed of its inputs: checks suites with seed after
 # seed, and prints each row that is wrong and what it said.
 #
-#   SEEDS=40 FIRST=1 JOBS=8 tests/gpu/seeds.sh [SUITE ...]     (default: 20 seeds of core, one at a time)
+#   SEEDS=40 FIRST=1 JOBS=4 tests/gpu/seeds.sh [SUITE ...]     (default: 20 seeds of core, one at a time)
 #
-# ASSAY is the program, TMP a folder. JOBS seeds are checked at a time: references are the host's
-# work, but processes share the GPU by time slices. A row that is wrong with some seeds only is a
-# bound that is too tight, inputs outside of the operation's definition, or a kernel with a rare
-# mistake.
+# ASSAY is the program, TMP a folder. JOBS seeds are checked at a time; they share the host's cores,
+# and the GPU by time slices, so that on an H200 more than four end no sooner. A row that is wrong
+# with some seeds only is a bound that is too tight, inputs outside of the operation's definition, or
+# a kernel with a rare mistake.
 set -u
 : "${ASSAY:?}" "${TMP:?}"
 [ $# -gt 0 ] || set -- core
 first=${FIRST:-1} seeds=${SEEDS:-20} jobs=${JOBS:-1} failed=0
+[ "$jobs" -eq 1 ] || export OMP_NUM_THREADS=$((($(nproc) + jobs - 1) / jobs))
 
 check() { # SUITE SEED: how many checks were right, or what failed
     local out=$TMP/seed$2 code=0 right
