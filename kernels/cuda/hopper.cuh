@@ -32,7 +32,13 @@ static __device__ __forceinline__ uint32_t hopper_kept(uint32_t number)
     return number;
 }
 
-/* One lane of a whole warp, which the compiler knows to be one. */
+/* A thread's warp, which the compiler knows to be the same in all lanes. */
+static __device__ __forceinline__ int hopper_warp(void)
+{
+    return __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
+}
+
+/* One lane of a whole warp, the same each time, which the compiler knows to be one. */
 static __device__ __forceinline__ bool hopper_elect(void)
 {
     uint32_t elected;

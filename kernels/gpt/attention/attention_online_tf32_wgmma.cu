@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(layout::threads, 1)
 #ifdef HOPPER_CODE
     extern __shared__ unsigned char attention_memory[];
     const uint32_t start = hopper_kept(hopper_shared(attention_memory));
-    const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
+    const int warp = hopper_warp();
     tf32_memory<layout> memory = {(start + layout::slack - 1) / layout::slack * layout::slack};
     if (warp == 0 && hopper_elect()) {
         hopper_prefetch(&queries);

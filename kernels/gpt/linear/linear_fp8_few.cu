@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
               column = block / row_blocks * WGMMA_ROWS;
     const int stages = (int)((plan.operands.k + LFP8_GROUP - 1) / LFP8_GROUP);
     const int begin = stages * rank / parts, end = stages * (rank + 1) / parts;
-    const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+    const int warp = hopper_warp(), lane = threadIdx.x % 32;
     if (warp == 0 && hopper_elect()) {
         hopper_prefetch(&plan.x);
         hopper_prefetch(&plan.w);

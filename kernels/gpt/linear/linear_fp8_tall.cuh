@@ -192,7 +192,7 @@ template <typename CONFIG> struct lfp8_group {
         if (done.pending) store(sum);
         const struct lwg_corner tile =
             lfp8_corner_of<CONFIG>(plan, unit.tile, (int)hopper_cluster_rank());
-        done.row = tile.row + half + lwg_warp() % 4 * LINEAR_STORE_ROWS;
+        done.row = tile.row + half + hopper_warp() % 4 * LINEAR_STORE_ROWS;
         done.column = tile.column;
         if (!CONFIG::BY_BLOCK) return;
         factors.row = done.row + mma_row(lane, 0);
@@ -230,7 +230,7 @@ template <typename CONFIG> struct lfp8_group {
     /* All tiles of the block. Rows below x are multiplied too, and not stored. */
     __device__ __forceinline__ void consume(void)
     {
-        const int warp = lwg_warp() - 4;
+        const int warp = hopper_warp() - 4;
         sums sum;
         struct linear_walk walk = lwg_walk_of<CONFIG>(plan.product);
         struct linear_unit unit;
@@ -260,10 +260,10 @@ static __global__ void __launch_bounds__(CONFIG::THREADS, 1)
     const uint32_t ring = hopper_kept(hopper_shared(memory));
     const uint32_t full = hopper_kept(hopper_shared(barriers)), empty = full + 8 * CONFIG::STAGES;
     lwg_begin<CONFIG>(plan.product, ring, full, empty);
-    const int group = lwg_warp() / (WGMMA_THREADS / 32);
+    const int group = hopper_warp() / (WGMMA_THREADS / 32);
     if (group == 0) {
         hopper_registers_give<CONFIG::PRODUCER_REGISTERS>();
-        if (lwg_warp() == 0 && hopper_elect()) lfp8_produce<CONFIG>(plan, ring, full, empty);
+        if (hopper_warp() == 0 && hopper_elect()) lfp8_produce<CONFIG>(plan, ring, full, empty);
     } else {
         hopper_registers_take<CONFIG::CONSUMER_REGISTERS>();
         const int half = (group - 1) * WGMMA_ROWS, lane = threadIdx.x % 32;

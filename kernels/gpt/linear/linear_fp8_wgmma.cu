@@ -171,7 +171,7 @@ template <bool BY_BLOCK>
 static __device__ void consume(const struct lfp8_plan &plan, uint32_t ring, unsigned char *out,
                                uint32_t full, uint32_t empty, int group)
 {
-    const int warp = lwg_warp() - 4, lane = threadIdx.x % 32, half = group * WGMMA_ROWS;
+    const int warp = hopper_warp() - 4, lane = threadIdx.x % 32, half = group * WGMMA_ROWS;
     const int m = (int)plan.product.operands.m;
     struct lwg_cursor at = {0, 0};
     struct linear_walk walk = lwg_walk_of<config>(plan.product);
@@ -224,10 +224,11 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
     const uint32_t ring = hopper_kept(hopper_shared(memory));
     const uint32_t full = hopper_kept(hopper_shared(barriers)), empty = full + 8 * config::STAGES;
     lwg_begin<config>(plan.product, ring, full, empty);
-    const int group = lwg_warp() / (WGMMA_THREADS / 32);
+    const int group = hopper_warp() / (WGMMA_THREADS / 32);
     if (group == 0) {
         hopper_registers_give<PRODUCER_REGISTERS>();
-        if (lwg_warp() == 0 && hopper_elect()) lwg_produce<config>(plan.product, ring, full, empty);
+        if (hopper_warp() == 0 && hopper_elect())
+            lwg_produce<config>(plan.product, ring, full, empty);
     } else {
         hopper_registers_take<CONSUMER_REGISTERS>();
         consume<BY_BLOCK>(plan, ring, memory + config::STAGES * config::STAGE_BYTES, full, empty,

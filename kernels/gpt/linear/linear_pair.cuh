@@ -106,7 +106,7 @@ static __global__ void __launch_bounds__(CONFIG::THREADS) __maxnreg__(CONFIG::RE
     const pair_work work = pair_work_of<CONFIG>(plan);
     if (plan.dependent) dependent_release();
     pair_begin<CONFIG>(plan, work, ring);
-    if (__shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0) == CONFIG::CONSUMERS / 32) {
+    if (hopper_warp() == CONFIG::CONSUMERS / 32) {
         if (!hopper_elect()) return;
         hopper_prefetch(&plan.y);
         pair_fill<CONFIG>(plan, work, ring);

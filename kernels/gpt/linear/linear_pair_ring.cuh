@@ -116,7 +116,7 @@ template <typename CONFIG>
 static __device__ __forceinline__ void pair_begin(const struct linear_pair_plan &plan,
                                                   const pair_work &work, const pair_ring &ring)
 {
-    const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
+    const int warp = hopper_warp();
     if (hopper_elect()) {
 #pragma unroll 1
         for (int stage = warp; stage < plan.stages; stage += CONFIG::THREADS / 32) {

@@ -105,7 +105,7 @@ static __device__ __forceinline__ void swapped_begin(const struct linear_swapped
                                                      const swapped_work &work,
                                                      const swapped_ring &ring)
 {
-    const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
+    const int warp = hopper_warp();
     if (!hopper_elect()) return;
 #pragma unroll 1
     for (int stage = warp; stage < CONFIG::MOST; stage += CONFIG::THREADS / 32) {
@@ -283,7 +283,7 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
             hopper_cluster_sync_reads();
         else
             __syncthreads();
-        const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
+        const int warp = hopper_warp();
         if (warp == CONFIG::CONSUMERS / 32) {
             if (hopper_elect()) swapped_go_on<CONFIG>(plan, work, ring);
         } else {

@@ -111,12 +111,6 @@ struct lwg_plan {
 
 #ifdef HOPPER_CODE
 
-/* A thread's warp, which the compiler knows to be the same in all lanes. */
-static __device__ __forceinline__ int lwg_warp(void)
-{
-    return __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0);
-}
-
 /* Where a thread is in the ring. */
 struct lwg_cursor {
     int stage;
@@ -338,7 +332,7 @@ static __device__ void lwg_consume(const struct lwg_plan &plan, uint32_t ring, u
                                    uint32_t full, uint32_t empty)
 {
     const int rank = CONFIG::CLUSTER > 1 ? (int)hopper_cluster_rank() : 0;
-    const int warp = lwg_warp() - 4, group = warp / 4;
+    const int warp = hopper_warp() - 4, group = warp / 4;
     const int lane = threadIdx.x % 32, row = CONFIG::TURNS ? 0 : group * WGMMA_ROWS;
     const int own = 1 + group, other = 2 - group; /* named barriers */
     struct lwg_cursor at = {0, 0};
@@ -388,7 +382,7 @@ static __device__ __forceinline__ void lwg_begin(const struct lwg_plan &plan, ui
         hopper_prefetch(&plan.w);
     }
     static_assert(CONFIG::STAGES <= LWG_THREADS / 32, "a warp each");
-    const int stage = lwg_warp();
+    const int stage = hopper_warp();
     if (stage < CONFIG::STAGES && hopper_elect()) {
         hopper_barrier_init(full + 8 * stage, 1);
         hopper_barrier_init(empty + 8 * stage, CONFIG::READERS * CONFIG::CLUSTER);
@@ -423,10 +417,10 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
     const uint32_t ring = hopper_kept(hopper_shared(memory));
     const uint32_t full = hopper_kept(hopper_shared(barriers)), empty = full + 8 * CONFIG::STAGES;
     lwg_begin<CONFIG>(plan, ring, full, empty);
-    if (lwg_warp() < WGMMA_THREADS / 32) {
+    if (hopper_warp() < WGMMA_THREADS / 32) {
         hopper_registers_give<LWG_PRODUCER_REGISTERS>();
         if (threadIdx.x == 32 && plan.y.by_engine) hopper_prefetch(&plan.y.map);
-        if (lwg_warp() == 0 && hopper_elect()) {
+        if (hopper_warp() == 0 && hopper_elect()) {
             const struct lwg_cursor at = lwg_produce<CONFIG>(plan, ring, full, empty);
             if (CONFIG::CLUSTER > 1) lwg_await_all<CONFIG>(empty, at);
         }

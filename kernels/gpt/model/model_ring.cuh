@@ -313,7 +313,7 @@ static __global__ void __launch_bounds__(RING_THREADS, 1)
         args, hopper_shared(memory), hopper_shared(barriers.full), hopper_shared(barriers.empty),
         hopper_shared(&barriers.rows)};
     const int stages = ring_stages<CONFIG>(args.k);
-    const bool loads = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0) == RING_WARPS;
+    const bool loads = hopper_warp() == RING_WARPS;
     float *scale = (float *)(memory + CONFIG::X_AT + stages * CONFIG::X_BYTES),
           *shift = scale + args.k;
     if (loads && hopper_elect()) {
