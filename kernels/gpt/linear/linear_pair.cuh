@@ -30,7 +30,7 @@
  * registers. An elected lane of a further warp fills the ring. Stages of small tiles are as long as
  * what these two do for each, not as their products: where the compiler did not know the lane to be
  * one of a whole warp, each stage of 64 x 64 to 64 x 128 took 330 to 430 cycles (an H200), and now
- * 200 to 280. Where a tile is small enough, two blocks fit on a multiprocessor.
+ * 220 to 290. Where a tile is small enough, two blocks fit on a multiprocessor.
  *
  * A step of a model (linear_pair.h) begins while the kernel before it still runs. Rows of w come
  * meanwhile, and rows of x and the residual, with which the sums begin, behind dependent_wait.

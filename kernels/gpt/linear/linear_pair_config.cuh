@@ -9,9 +9,7 @@
 enum {
     PAIR_ALIGN = 1024,
     PAIR_ALONE_BYTES = 216 * 1024, /* of stages, of a block that is alone on a multiprocessor */
-    PAIR_MOST =
-        8, /* stages: with ten, tiles of 64 x 96 took 7 to 10 % longer (1024 x 768 x 3072) */
-    PAIR_STEPS = WGMMA_ROW_BYTES / WGMMA_STEP_BYTES,
+    PAIR_MOST = 8, /* stages: with ten, 1024 x 768 x 3072 took up to 10 % longer by 64 x 96 */
     PAIR_DEPTH = WGMMA_ROW_BYTES / 2, /* of k, a stage */
     PAIR_PANEL = WGMMA_ROW_BYTES / 2, /* columns of y that TMA stores at a time */
     PAIR_TWO_WIDTH = 128, /* columns of a warpgroup whose registers leave room for a second block */

@@ -38,7 +38,7 @@ static __global__ void __launch_bounds__(CLUSTERS_THREADS, 1)
     uint8_t *memory =
         clusters_memory + (-hopper_shared(clusters_memory) & (uint32_t)(CLUSTERS_ALIGN - 1));
     const int lane = (int)threadIdx.x % 32, rank = (int)hopper_cluster_rank();
-    const int warp = hopper_warp(); /* known to be the warp's */
+    const int warp = hopper_warp();
     const struct clusters_ring ring = {args, hopper_shared(memory)};
     uint32_t *narrow = (uint32_t *)(memory + args.places.narrow);
     if (warp == CLUSTERS_WARPS) ring.init(lane);
