@@ -2,8 +2,9 @@
  * linear_fp32.cu - the sizes of tile of linear_fp32.cuh, and a variant that chooses one.
  *
  * The tiles' stages are shared evenly by the blocks that fit on the device (linear_parts.h): 1536^3
- * has 72 tiles of 256 x 128 for 132 blocks. `best` also tries shares that are alike, since blocks
- * at different places of k share nothing in L2, and clusters, for few tiles.
+ * has 72 tiles of 256 x 128 for 132 blocks. Few tiles are divided alike, each in as many parts as
+ * fit: 104 x 318 x 18000 in tiles of 64 x 64 has 10, each of 52 parts. `best` tries both, and
+ * clusters.
  *
  * Operations: 2 m n k in fp32. Bytes from L2: x n / 128 or n / 64 times, w m / 32 to m / 256 times.
  */
@@ -87,7 +88,7 @@ int linear_fp32_init(struct linear_fp32 *product, int tiling, enum linear_parts_
     start(product, tiling, operands);
     product->parts = *parts;
     product->division = linear_division_of(how, product->division.tiles, product->division.depth,
-                                           blocks * assay_card()->multiprocessors);
+                                           blocks * assay_card()->multiprocessors, FP32_PARTS);
     product->blocks = product->division.shares;
     return 0;
 }
@@ -153,8 +154,10 @@ static int setup(struct assay_call *call)
     int status = linear_fp32_parts(&parts, call);
     product->parts = parts;
     if (status) return status;
-    if (linear_fp32_init(product, choose(&operands), LINEAR_EVENLY, &operands, &parts) < 0)
-        return -1;
+    const int tiling = choose(&operands);
+    if (linear_fp32_init(product, tiling, LINEAR_ALIKE, &operands, &parts) < 0) return -1;
+    if (product->division.ways == 0 || product->division.split < product->division.tiles)
+        if (linear_fp32_init(product, tiling, LINEAR_EVENLY, &operands, &parts) < 0) return -1;
     linear_fp32_name(product, call->note, sizeof call->note);
     return 0;
 }

@@ -34,6 +34,7 @@ enum {
     FP32_COPY_ROWS = 32 / FP32_COPY_DEPTH,
     FP32_MOST_WARPS = 32, /* on a multiprocessor, for the parts of divided tiles */
     FP32_LEAST_SUMS = 32, /* and the sums of each */
+    FP32_PARTS = 64,      /* parts of a tile, at most */
 };
 
 /* Blocks of DOWN x ACROSS warps, LANES lanes deep, of threads with ROWS x COLUMNS outputs. */
@@ -222,13 +223,17 @@ template <typename TILE> struct fp32_kept {
         for (int i = 0; i < QUADS; i++)
             at(i) = make_float4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]);
     }
-    /* Hand them over to the block that stores the tile. */
-    __device__ __forceinline__ void give(const struct linear_parts &parts, int writer) const
+    __device__ __forceinline__ void write(const struct linear_parts &parts, int writer) const
     {
         float4 *to = part(parts, writer);
 #pragma unroll 8
         for (int i = 0; i < QUADS; i++)
             __stcg(to + i * 32, at(i));
+    }
+    /* Hand them over to the block that stores the tile. */
+    __device__ __forceinline__ void give(const struct linear_parts &parts, int writer) const
+    {
+        write(parts, writer);
         linear_part_ready(parts, writer, threadIdx.x % 32);
     }
     /* Add those that a writer has handed over. */
@@ -336,7 +341,33 @@ static __device__ __forceinline__ void fp32_finish(const struct linear_fp32 &pla
         fp32_store<TILE>(plan.operands, quad, row0, column0, kept.at(quad));
 }
 
-/* The same in a cluster, whose blocks divide k: each stores a part of the outputs. */
+/* The same of a part where tiles are divided alike: each stores a part of the outputs, once the
+ * sums of all are written. */
+template <typename TILE>
+static __device__ __forceinline__ void fp32_finish_alike(const struct linear_fp32 &plan,
+                                                         const struct linear_walk &walk, int tile,
+                                                         int64_t row0, int column0,
+                                                         const fp32_kept<TILE> &kept)
+{
+    const int ways = walk.of.ways, own = walk.share % ways, lane = threadIdx.x % 32;
+    auto writer = [&](int part) {
+        return (tile * ways + part) * TILE::WARPS + (int)threadIdx.x / 32;
+    };
+    kept.write(plan.parts, writer(own));
+    linear_part_arrive(plan.parts, writer(0), own >= kept.QUADS, lane);
+    if (own >= kept.QUADS) return;
+    linear_parts_await(plan.parts, writer(0), ways, lane);
+    for (int quad = own; quad < kept.QUADS; quad += ways) {
+        float4 sum = __ldcg(kept.part(plan.parts, writer(0)) + quad * 32);
+#pragma unroll 8
+        for (int part = 1; part < ways; part++)
+            sum = fp32_add(sum, __ldcg(kept.part(plan.parts, writer(part)) + quad * 32));
+        fp32_store<TILE>(plan.operands, quad, row0, column0, sum);
+    }
+    linear_parts_leave(plan.parts, writer(0), ways, lane);
+}
+
+/* The same in a cluster, whose blocks divide k. */
 template <typename TILE>
 static __device__ __forceinline__ void fp32_finish_together(const struct linear_fp32 &plan,
                                                             int rank, int64_t row0, int column0,
@@ -380,7 +411,10 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
             fp32_finish_together<TILE>(plan, rank, row0, column0, kept);
             more = false;
         } else {
-            fp32_finish<TILE>(plan, walk, unit, row0, column0, kept);
+            if (walk.of.ways > 0 && unit.end - unit.begin < plan.division.depth)
+                fp32_finish_alike<TILE>(plan, walk, unit.tile, row0, column0, kept);
+            else
+                fp32_finish<TILE>(plan, walk, unit, row0, column0, kept);
             __syncthreads(); /* before the ring is filled again */
             more = linear_walk_next(&walk, &unit);
         }

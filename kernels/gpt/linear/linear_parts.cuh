@@ -31,6 +31,43 @@ static inline int linear_parts_init(struct linear_parts *parts, int64_t writers,
                       "the flags of divided tiles");
 }
 
+/* Where each part of a tile adds a slice of its sums, a word for each warp of the tile counts the
+ * parts whose sums are written, and, from LINEAR_PART_GONE on, those that want no others. */
+enum { LINEAR_PART_GONE = 1 << 16 };
+
+/* All lanes of a warp: its sums are written; if `gone`, it wants none of the others. */
+static __device__ __forceinline__ void linear_part_arrive(const struct linear_parts &parts,
+                                                          int word, bool gone, int lane)
+{
+    __threadfence();
+    __syncwarp();
+    if (lane == 0) atomicAdd(parts.ready + word, gone ? 1 + LINEAR_PART_GONE : 1);
+}
+
+/* All lanes of a warp: wait for the sums of all parts. */
+static __device__ __forceinline__ void linear_parts_await(const struct linear_parts &parts,
+                                                          int word, int count, int lane)
+{
+    uint32_t arrived = 0;
+    while ((int)(__shfl_sync(0xffffffffu, arrived, 0) % LINEAR_PART_GONE) != count)
+        if (lane == 0)
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                         : "=r"(arrived)
+                         : "l"(parts.ready + word)
+                         : "memory");
+    __syncwarp();
+}
+
+/* All lanes of a warp that has waited: they are read. After the last the word is 0 again. */
+static __device__ __forceinline__ void linear_parts_leave(const struct linear_parts &parts,
+                                                          int word, int count, int lane)
+{
+    __syncwarp();
+    if (lane != 0) return;
+    const uint32_t before = atomicAdd(parts.ready + word, LINEAR_PART_GONE);
+    if ((int)(before / LINEAR_PART_GONE) == count - 1) parts.ready[word] = 0;
+}
+
 enum { LINEAR_PARTS_BATCH = 8 }; /* loads of 16 bytes per lane that are under way at a time */
 
 /* A writer's sums, each of 4 of a lane's: those of all lanes lie together. */

@@ -31,8 +31,8 @@ struct linear_unit {
 
 /* How the stages of a product's tiles are shared: only whole tiles; those that do not fill the
  * device cut into equal shares; or each of the rest cut into as many parts as there is room for,
- * alike, so that blocks at the same place of k share operands in L2, but a share more or less may
- * be left over. */
+ * alike, so that blocks at the same place of k share operands in L2 and end together, but a share
+ * more or less may be left over. */
 enum linear_parts_how { LINEAR_WHOLE, LINEAR_EVENLY, LINEAR_ALIKE };
 
 struct linear_division {
@@ -67,7 +67,7 @@ LINEAR_PARTS_FUNCTION struct linear_walk linear_walk_of(int share, const struct 
         walk.at = linear_walk_begin(of, share);
         walk.end = linear_walk_begin(of, share + 1);
     } else if (share < of->split * of->ways) {
-        int part = share / of->split, first = share % of->split * of->depth;
+        int part = share % of->ways, first = share / of->ways * of->depth;
         walk.at = first + of->depth * part / of->ways;
         walk.end = first + of->depth * (part + 1) / of->ways;
     }
@@ -79,8 +79,8 @@ LINEAR_PARTS_FUNCTION struct linear_walk linear_walk_of(int share, const struct 
 LINEAR_PARTS_FUNCTION int linear_walk_other(const struct linear_walk *walk, int tile, int others)
 {
     const struct linear_division *of = &walk->of;
-    if (of->ways > 0) return others + 1 < of->ways ? walk->share + (others + 1) * of->split : -1;
     int share = walk->share + 1 + others;
+    if (of->ways > 0) return others + 1 < of->ways ? share : -1;
     return linear_walk_begin(of, share) < (tile + 1) * of->depth ? share : -1;
 }
 
@@ -106,17 +106,17 @@ LINEAR_PARTS_FUNCTION bool linear_walk_next(struct linear_walk *walk, struct lin
     return true;
 }
 
-enum {
-    LINEAR_PARTS_LEAST = 4, /* fewer stages are not worth the exchange of their sums */
-    LINEAR_PARTS_WAYS = 8,  /* of a tile that is divided alike: one block adds them all */
-};
+/* Fewer stages are not worth the exchange of their sums. */
+enum { LINEAR_PARTS_LEAST = 4 };
 
-/* Where `fit` blocks (or clusters) are on the device at a time. Evenly: with more tiles than that
- * the last whole round is divided with the rest, so that a share never has less than a tile's
- * stages and its sums are exchanged once; with fewer, each share has LINEAR_PARTS_LEAST stages at
- * least. Nothing is divided where nothing is left over, or there is no room. */
+/* Where `fit` blocks (or clusters) are on the device at a time, alike in at most `most` parts.
+ * Evenly: with more tiles than that the last whole round is divided with the rest, so that a share
+ * never has less than a tile's stages and its sums are exchanged once; with fewer, each share has
+ * LINEAR_PARTS_LEAST stages at least. Nothing is divided where nothing is left over, or there is no
+ * room. */
 LINEAR_PARTS_FUNCTION struct linear_division linear_division_of(enum linear_parts_how how,
-                                                                int tiles, int depth, int fit)
+                                                                int tiles, int depth, int fit,
+                                                                int most)
 {
     struct linear_division of = {tiles, depth, 0, 0, tiles < fit ? tiles : fit};
     const int rest = tiles % fit;
@@ -129,7 +129,7 @@ LINEAR_PARTS_FUNCTION struct linear_division linear_division_of(enum linear_part
     }
     int ways = fit / rest, worth = depth / LINEAR_PARTS_LEAST;
     if (ways > worth) ways = worth;
-    if (ways > LINEAR_PARTS_WAYS) ways = LINEAR_PARTS_WAYS;
+    if (ways > most) ways = most;
     if (ways < 2) return of;
     of.split = rest;
     of.ways = ways;

@@ -50,6 +50,7 @@ enum {
     LWG_THREADS = (1 + LWG_CONSUMERS) * WGMMA_THREADS,
     LWG_WARPS = LWG_CONSUMERS * WGMMA_THREADS / 32, /* that consume */
     LWG_GROUP = 8,
+    LWG_WAYS = 8, /* parts of a tile that is divided alike: one block adds them all */
     LWG_ALIGN = 1024,
     LWG_BLOCK_BYTES = 227 * 1024, /* what a block may have on sm_90 */
     LWG_BARRIER_BYTES = 256,

@@ -15,7 +15,7 @@ static void lwg_divide(struct lwg_plan *plan, int depth, const struct lwg_how *h
     const int tiles = plan->order.bands * plan->order.columns,
               fit = (int)plan->blocks / CONFIG::CLUSTER;
     plan->division =
-        linear_division_of(CONFIG::TURNS ? LINEAR_WHOLE : how->divide, tiles, depth, fit);
+        linear_division_of(CONFIG::TURNS ? LINEAR_WHOLE : how->divide, tiles, depth, fit, LWG_WAYS);
     if (plan->division.split > 0) plan->parts = *how->parts;
     plan->blocks = (unsigned)plan->division.shares * CONFIG::CLUSTER;
 }

@@ -153,9 +153,9 @@ static void check_stages(const struct linear_division *of, int fit, int stages)
 }
 
 /* Every stage of every tile is in one unit; a share hands over one part at most, its first. */
-static void check_division(enum linear_parts_how how, int tiles, int depth, int fit)
+static void check_division(enum linear_parts_how how, int tiles, int depth, int fit, int most)
 {
-    const struct linear_division of = linear_division_of(how, tiles, depth, fit);
+    const struct linear_division of = linear_division_of(how, tiles, depth, fit, most);
     int *seen = calloc((size_t)(tiles * depth), sizeof *seen);
     assert_non_null(seen);
     assert_in_range(of.shares, 1, fit);
@@ -186,17 +186,22 @@ TEST(divided_tiles_are_whole_again)
         for (int tiles = 1; tiles <= 3 * shares[i] && tiles < 140; tiles++)
             for (int depth = 1; depth <= 80; depth += depth < 4 ? 1 : 19)
                 for (int how = LINEAR_WHOLE; how <= LINEAR_ALIKE; how++)
-                    check_division(how, tiles, depth, shares[i]);
+                    for (int most = 2; most <= 32; most *= 4)
+                        check_division(how, tiles, depth, shares[i], most);
 }
 
 TEST(tiles_divided_alike_end_together)
 {
     /* 80 tiles on 32 clusters: two rounds, and 16 in halves. */
-    struct linear_division of = linear_division_of(LINEAR_ALIKE, 80, 216, 32);
+    struct linear_division of = linear_division_of(LINEAR_ALIKE, 80, 216, 32, 8);
     assert_int_equal(of.split, 16);
     assert_int_equal(of.ways, 2);
     assert_int_equal(of.shares, 32);
     /* 20 on 44: halves of each; 30 on 44: no room. */
-    assert_int_equal(linear_division_of(LINEAR_ALIKE, 20, 216, 44).shares, 40);
-    assert_int_equal(linear_division_of(LINEAR_ALIKE, 30, 216, 44).split, 0);
+    assert_int_equal(linear_division_of(LINEAR_ALIKE, 20, 216, 44, 8).shares, 40);
+    assert_int_equal(linear_division_of(LINEAR_ALIKE, 30, 216, 44, 8).split, 0);
+    /* 3 on 66: as many parts as there may be, of four stages at least. */
+    assert_int_equal(linear_division_of(LINEAR_ALIKE, 3, 216, 66, 64).ways, 22);
+    assert_int_equal(linear_division_of(LINEAR_ALIKE, 3, 216, 66, 8).ways, 8);
+    assert_int_equal(linear_division_of(LINEAR_ALIKE, 3, 43, 66, 64).ways, 10);
 }
