@@ -2,12 +2,13 @@
  * linear_best.cu - the fastest of our products for a shape, measured in setup, as the case will be
  * timed (cuda_trial.h). The note says which it was.
  *
- * Candidates: for any shape the products on the CUDA cores (few rows; every tile in fp32), tf32_32,
- * and for up to 1024 rows every division of linear_skinny.h; for k whose rows are aligned to 16
- * bytes those of linear_128.cu and, on Hopper, of linear_swapped.h and linear_pair.h those that are
- * expected to be the fastest and every kernel of linear_wgmma.cuh, in whole tiles and with tiles
- * divided along k. Where k is not aligned, all of these but linear_swapped.h and linear_pair.h take
- * copies of x and w with padded rows, which each launch makes.
+ * Candidates: for any shape the products on the CUDA cores (few rows by one to eight warps; every
+ * tile in fp32), tf32_32, and for up to 1024 rows every division of linear_skinny.h; for k whose
+ * rows are aligned to 16 bytes those of linear_128.cu and, on Hopper, of linear_swapped.h and
+ * linear_pair.h those that are expected to be the fastest and every kernel of linear_wgmma.cuh, in
+ * whole tiles and with tiles divided along k. Where k is not aligned, all of these but
+ * linear_swapped.h and linear_pair.h take copies of x and w with padded rows, which each launch
+ * makes.
  *
  * Every candidate is timed once, those within CLOSE of the least again, those within CLOSEST of it
  * often: a time of a few microseconds differs by 2 % from one trial to the next, so that the least
@@ -36,7 +37,8 @@ enum {
     SWAPPED = 24,      /* those with the least expected times */
     PAIRS = 12,        /* likewise */
     TILES = (FP32_WAYS + FP32_CLUSTERS) * LINEAR_FP32_TILINGS,
-    CANDIDATES = 8 + TILES + LINEAR_SKINNY_DIVISIONS + SWAPPED + PAIRS + WGMMA_WAYS * WGMMA_MOST,
+    CANDIDATES = 8 + LINEAR_ROWS_WAYS + TILES + LINEAR_SKINNY_DIVISIONS + SWAPPED + PAIRS +
+                 WGMMA_WAYS * WGMMA_MOST,
     ROUNDS = 9,
     ROUGH = 3, /* of them */
 };
@@ -50,7 +52,6 @@ struct plain {
     int min_sm;
     bool aligned;   /* takes rows of 16 bytes only */
     bool transpose; /* takes a transposed weight too */
-    int64_t most;   /* rows of x; 0: any */
     int (*enqueue)(const struct linear_operands *operands, cudaStream_t stream);
 };
 
@@ -70,21 +71,18 @@ static int tf32_128(const struct linear_operands *operands, cudaStream_t stream)
 }
 
 static const struct plain plains[] = {
-    {"bf16_128", GPT_BF16, 80, true, true, 0, bf16_128},
-    {"fp16_128", GPT_FP16, 80, true, true, 0, fp16_128},
-    {"tf32_128", GPT_TF32, 80, true, true, 0, tf32_128},
-    {"rows", GPT_FP32, 0, false, false, LINEAR_ROWS_MOST, linear_rows_fp32},
-    {"rows", GPT_TF32, 0, false, false, LINEAR_ROWS_MOST, linear_rows_fp32},
-    {"rows", GPT_BF16, 0, false, false, LINEAR_ROWS_MOST, linear_rows_bf16},
-    {"rows", GPT_FP16, 0, false, false, LINEAR_ROWS_MOST, linear_rows_fp16},
-    {"tf32_32", GPT_TF32, 80, false, true, 0, linear_tf32_32},
-    {"smem32", GPT_FP32, 0, false, true, 0, linear_smem32},
+    {"bf16_128", GPT_BF16, 80, true, true, bf16_128},
+    {"fp16_128", GPT_FP16, 80, true, true, fp16_128},
+    {"tf32_128", GPT_TF32, 80, true, true, tf32_128},
+    {"tf32_32", GPT_TF32, 80, false, true, linear_tf32_32},
+    {"smem32", GPT_FP32, 0, false, true, linear_smem32},
 };
 
-/* One of `plain`, `tiles`, `skinny`, `swapped`, `pair` and `product`. */
+/* One of `plain`, `tiles`, `skinny`, `swapped`, `pair` and `product`, or none: linear_rows. */
 struct candidate {
     const struct best *best;
     const struct plain *plain;
+    int log_warps;
     struct linear_fp32 *tiles;
     struct linear_skinny *skinny;
     struct linear_swapped *swapped;
@@ -122,6 +120,8 @@ static int enqueue(const void *what, void *of)
     if (candidate->skinny) return linear_skinny_enqueue(candidate->skinny, stream);
     if (candidate->swapped) return linear_swapped_enqueue(candidate->swapped, stream);
     if (candidate->pair) return linear_pair_enqueue(candidate->pair, stream);
+    if (!candidate->plain)
+        return linear_rows(&best->operands, best->precision, candidate->log_warps, stream);
     return candidate->plain->enqueue(candidate->padded ? &best->pad.padded : &best->operands,
                                      stream);
 }
@@ -147,7 +147,6 @@ static int add_plains(struct best *best)
         const struct linear_operands *operands = &best->operands;
         bool padded = plain.aligned && !aligned(best);
         if (plain.precision != best->precision || plain.min_sm > assay_card()->sm) continue;
-        if (plain.most && operands->m > plain.most) continue;
         if (operands->transposed && (padded || !plain.transpose)) continue;
         if (plain.aligned && linear_128_allow() < 0) return -1;
         struct candidate *added = add(best);
@@ -155,6 +154,14 @@ static int add_plains(struct best *best)
         added->padded = padded;
     }
     return 0;
+}
+
+static void add_rows(struct best *best)
+{
+    if (best->operands.transposed || best->operands.m > LINEAR_ROWS_MOST) return;
+    const int ways = linear_rows_ways(&best->operands, best->precision);
+    for (int log_warps = 0; log_warps < ways; log_warps++)
+        add(best)->log_warps = log_warps;
 }
 
 static struct candidate *add_tiling(struct best *best, struct linear_fp32 *tiles)
@@ -258,7 +265,9 @@ static int list_candidates(struct best *best, struct assay_call *call)
         if (status) return status;
     }
     int status = add_tiles(best, call);
-    return status ? status : add_plains(best); /* the slowest last: they are timed once */
+    if (status) return status;
+    add_rows(best);
+    return add_plains(best); /* the slowest last: they are timed once */
 }
 
 /* ------------------------------------------------------------------ choice -- */
@@ -310,8 +319,10 @@ static void describe(const struct candidate *chosen, char *note, size_t size)
         linear_pair_name(chosen->pair, name, sizeof name);
     else if (chosen->tiles)
         linear_fp32_name(chosen->tiles, name, sizeof name);
-    else
+    else if (chosen->plain)
         (void)snprintf(name, sizeof name, "%s", chosen->plain->name);
+    else
+        (void)snprintf(name, sizeof name, "rows, k in %d", 1 << chosen->log_warps);
     static const char *const divided[] = {"", ", k divided", ", k divided alike"};
     (void)snprintf(note, size, "%s%s%s, of %d", name, divided[chosen->how.divide],
                    chosen->padded ? ", padded" : "", chosen->best->count);

@@ -18,11 +18,13 @@ enum linear_finish { LINEAR_PLAIN, LINEAR_GELU };
 /* fp32, tiles of 32 x 32. */
 int linear_smem32(const struct linear_operands *operands, cudaStream_t stream);
 
-/* Few rows of x, at most these, on the CUDA cores: any k, w not transposed. tf32 as fp32. */
-enum { LINEAR_ROWS_MOST = 64 };
-int linear_rows_bf16(const struct linear_operands *operands, cudaStream_t stream);
-int linear_rows_fp16(const struct linear_operands *operands, cudaStream_t stream);
-int linear_rows_fp32(const struct linear_operands *operands, cudaStream_t stream);
+/* Few rows of x, at most these, on the CUDA cores: any k, w not transposed, tf32 as fp32. 1 <<
+ * log_warps warps divide k of four rows of w; the second says how many such divisions give each
+ * warp some of k. */
+enum { LINEAR_ROWS_MOST = 64, LINEAR_ROWS_WAYS = 4 };
+int linear_rows(const struct linear_operands *operands, enum gpt_precision precision, int log_warps,
+                cudaStream_t stream);
+int linear_rows_ways(const struct linear_operands *operands, enum gpt_precision precision);
 
 /* tf32 on tensor cores from sm_80 on, tiles of 32 x 32, any shape. */
 int linear_tf32_32(const struct linear_operands *operands, cudaStream_t stream);

@@ -74,9 +74,9 @@ static __device__ __forceinline__ void rows_add(float (&sum)[ROWS][ROWS_COLUMNS]
 }
 
 /* Chunks of a row that a lane has under way. */
-template <int WIDTH> static constexpr __host__ __device__ int rows_unroll(void)
+static constexpr __host__ __device__ int rows_unroll(int width)
 {
-    return WIDTH > 1 ? 2 : 8;
+    return width > 1 ? 2 : 8;
 }
 
 /* Blocks on a multiprocessor: as many as leave a thread the registers for all the chunks that are
@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(ROWS_THREADS, rows_together(ROWS))
     __shared__ float part[ROWS_WARPS][ROWS * ROWS_COLUMNS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int sharers = 1 << log_sharers, step = 32 * WIDTH << log_sharers;
-    constexpr int unroll = rows_unroll<WIDTH>();
+    constexpr int unroll = rows_unroll(WIDTH);
     /* Without a division where it can be: it would come before the first load. */
     const int row = row_blocks > 1 ? (int)blockIdx.x % row_blocks : 0;
     const int column = row_blocks > 1 ? (int)blockIdx.x / row_blocks : (int)blockIdx.x;
@@ -141,15 +141,34 @@ static __global__ void __launch_bounds__(ROWS_THREADS, rows_together(ROWS))
     linear_put<T>(operands, row0 + lane / ROWS_COLUMNS, column0 + lane % ROWS_COLUMNS, total);
 }
 
+/* The numbers along k that a lane takes at a time. */
+static int rows_width(const struct linear_operands *operands, enum gpt_precision precision)
+{
+    const int width = 16 / (int)gpt_bytes(precision);
+    return operands->k % width == 0 ? width : 1;
+}
+
+int linear_rows_ways(const struct linear_operands *operands, enum gpt_precision precision)
+{
+    const int64_t turn = 32 * rows_width(operands, precision);
+    int ways = 1;
+    while (ways <= ROWS_LOG_WARPS && operands->k > turn << (ways - 1))
+        ways++;
+    return ways;
+}
+
 /* How many warps share rows of w: as many as have work, but not more than keep a multiprocessor
  * busy with blocks of their own. The logarithm. */
-template <int WIDTH> static int rows_log_sharers(int64_t k, int64_t warps)
+static int rows_log_sharers(const struct linear_operands *operands, enum gpt_precision precision)
 {
-    int log_sharers = ROWS_LOG_WARPS;
+    const int64_t warps =
+        (int64_t)gpt_blocks(operands->n, ROWS_COLUMNS) * gpt_blocks(operands->m, ROWS_MOST);
+    const int width = rows_width(operands, precision);
+    int log_sharers = linear_rows_ways(operands, precision) - 1;
     while (log_sharers > 0) {
-        const int64_t half = 1 << (log_sharers - 1), blocks = warps * half / ROWS_WARPS;
-        bool idle = k <= half * 32 * WIDTH, brief = k <= half * 32 * WIDTH * rows_unroll<WIDTH>();
-        if (!idle && !(brief && blocks >= assay_card()->multiprocessors)) break;
+        const int64_t half = 1 << (log_sharers - 1);
+        const bool brief = operands->k <= half * 32 * width * rows_unroll(width);
+        if (!brief || warps * half / ROWS_WARPS < assay_card()->multiprocessors) break;
         log_sharers--;
     }
     return log_sharers;
@@ -157,11 +176,11 @@ template <int WIDTH> static int rows_log_sharers(int64_t k, int64_t warps)
 
 /* Blocks that share rows of w follow one another, so that L2 has them. */
 template <typename T, int WIDTH, int ROWS>
-static int rows_enqueue_wide(const struct linear_operands *operands, cudaStream_t stream)
+static int rows_enqueue_wide(const struct linear_operands *operands, int log_sharers,
+                             cudaStream_t stream)
 {
     const unsigned row_blocks = gpt_blocks(operands->m, ROWS);
     const unsigned warps = gpt_blocks(operands->n, ROWS_COLUMNS);
-    const int log_sharers = rows_log_sharers<WIDTH>(operands->k, (int64_t)warps * row_blocks);
     linear_rows_kernel<T, WIDTH, ROWS>
         <<<gpt_blocks(warps, ROWS_WARPS >> log_sharers) * row_blocks, ROWS_THREADS, 0, stream>>>(
             *operands, (int)row_blocks, log_sharers);
@@ -169,44 +188,40 @@ static int rows_enqueue_wide(const struct linear_operands *operands, cudaStream_
 }
 
 template <typename T, int ROWS>
-static int rows_enqueue(const struct linear_operands *operands, cudaStream_t stream)
+static int rows_enqueue(const struct linear_operands *operands, int log_sharers,
+                        cudaStream_t stream)
 {
     const int width = 16 / sizeof(T);
-    return operands->k % width == 0 ? rows_enqueue_wide<T, width, ROWS>(operands, stream)
-                                    : rows_enqueue_wide<T, 1, ROWS>(operands, stream);
+    return operands->k % width == 0
+               ? rows_enqueue_wide<T, width, ROWS>(operands, log_sharers, stream)
+               : rows_enqueue_wide<T, 1, ROWS>(operands, log_sharers, stream);
 }
 
 template <typename T>
-static int rows_fitting(const struct linear_operands *operands, cudaStream_t stream)
+static int rows_fitting(const struct linear_operands *operands, int log_sharers,
+                        cudaStream_t stream)
 {
-    if (operands->m == 1) return rows_enqueue<T, 1>(operands, stream);
-    if (operands->m == 2) return rows_enqueue<T, 2>(operands, stream);
-    if (operands->m <= 4) return rows_enqueue<T, 4>(operands, stream);
-    return rows_enqueue<T, ROWS_MOST>(operands, stream);
+    if (operands->m == 1) return rows_enqueue<T, 1>(operands, log_sharers, stream);
+    if (operands->m == 2) return rows_enqueue<T, 2>(operands, log_sharers, stream);
+    if (operands->m <= 4) return rows_enqueue<T, 4>(operands, log_sharers, stream);
+    return rows_enqueue<T, ROWS_MOST>(operands, log_sharers, stream);
 }
 
-int linear_rows_bf16(const struct linear_operands *operands, cudaStream_t stream)
+int linear_rows(const struct linear_operands *operands, enum gpt_precision precision, int log_warps,
+                cudaStream_t stream)
 {
-    return rows_fitting<uint16_t>(operands, stream);
-}
-
-int linear_rows_fp16(const struct linear_operands *operands, cudaStream_t stream)
-{
-    return rows_fitting<fp16_t>(operands, stream);
-}
-
-int linear_rows_fp32(const struct linear_operands *operands, cudaStream_t stream)
-{
-    return rows_fitting<float>(operands, stream);
+    static int (*const product[])(const struct linear_operands *, int, cudaStream_t) = {
+        rows_fitting<float>, rows_fitting<float>, rows_fitting<uint16_t>, rows_fitting<fp16_t>};
+    return product[precision](operands, log_warps, stream);
 }
 
 static int launch(struct assay_call *call)
 {
+    const enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
     struct linear_operands operands;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    static int (*const product[])(const struct linear_operands *, cudaStream_t) = {
-        linear_rows_fp32, linear_rows_fp32, linear_rows_bf16, linear_rows_fp16};
-    if (product[call->shape->value[LINEAR_PRECISION]](&operands, (cudaStream_t)call->stream) < 0)
+    if (linear_rows(&operands, precision, rows_log_sharers(&operands, precision),
+                    (cudaStream_t)call->stream) < 0)
         return -1;
     return linear_end(call);
 }
