@@ -47,7 +47,7 @@ static int setup(struct assay_call *call)
         return ASSAY_SKIP;
     }
     const struct lwg_how how = {DIVIDE, &state->parts};
-    int status = DIVIDE != LINEAR_WHOLE ? linear_wgmma_parts(&state->parts, call) : 0;
+    int status = DIVIDE != LINEAR_WHOLE ? linear_parts_init(&state->parts, call) : 0;
     if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
     if (linear_wgmma_make(&state->product, kernel, &operands, LINEAR_PLAIN, &how) < 0) return -1;
@@ -108,26 +108,42 @@ static const char *supports_skinny(const struct assay_shape *shape)
     return shape->value[LINEAR_WEIGHT] == LINEAR_DIRECT ? NULL : "w as it lies only";
 }
 
-template <int TILE, int NARROW, int PARTS, bool SHARES = false>
+struct swapped_state {
+    struct linear_swapped product;
+    struct linear_parts sums;
+};
+
+template <int TILE, int NARROW, int PARTS, bool SHARES, bool APART>
 static int setup_swapped(struct assay_call *call)
 {
     static_assert(TILE < LINEAR_SWAPPED_TILES, "a tile");
     enum gpt_precision precision = (enum gpt_precision)call->shape->value[LINEAR_PRECISION];
-    struct linear_swapped *product =
-        (struct linear_swapped *)aligned_alloc(alignof(struct linear_swapped), sizeof *product);
+    struct swapped_state *state =
+        (struct swapped_state *)aligned_alloc(alignof(struct swapped_state), sizeof *state);
     struct linear_operands operands;
-    call->state = product;
-    if (!product) return assay_error("out of memory");
+    call->state = state;
+    if (!state) return assay_error("out of memory");
+    int status = linear_parts_init(&state->sums, call);
+    if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    const struct linear_swapped_how how = {TILE, NARROW, PARTS, SHARES};
-    return linear_swapped_make(product, &how, &operands, precision) ? ASSAY_SKIP : 0;
+    const struct linear_swapped_how how = {TILE, NARROW, PARTS, SHARES, APART};
+    return linear_swapped_make(&state->product, &how, &operands, precision, &state->sums)
+               ? ASSAY_SKIP
+               : 0;
 }
 
 static int launch_swapped(struct assay_call *call)
 {
-    const struct linear_swapped *product = (const struct linear_swapped *)call->state;
-    if (linear_swapped_enqueue(product, (cudaStream_t)call->stream) < 0) return -1;
+    const struct swapped_state *state = (const struct swapped_state *)call->state;
+    if (linear_swapped_enqueue(&state->product, (cudaStream_t)call->stream) < 0) return -1;
     return linear_end(call);
+}
+
+static void teardown_swapped(struct assay_call *call)
+{
+    struct swapped_state *state = (struct swapped_state *)call->state;
+    if (state) cudaFree(state->sums.sums);
+    free(state);
 }
 
 template <int TILE, enum linear_pair_share SHARE> static int setup_pair(struct assay_call *call)
@@ -173,7 +189,7 @@ static int setup_fp32(struct assay_call *call)
     call->state = state;
     if (!state) return assay_error("out of memory");
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    int status = CLUSTER == 1 ? linear_fp32_parts(&state->parts, call) : 0;
+    int status = CLUSTER == 1 ? linear_parts_init(&state->parts, call) : 0;
     if (status) return status;
     if (CLUSTER > 1)
         status = linear_fp32_init_clusters(&state->product, TILING, CLUSTER, &operands);
@@ -215,14 +231,13 @@ static const char *supports_fp32(const struct assay_shape *shape)
 /* WGMMA's own card. */
 #define HOPPER .min_sm = 90, .max_sm = 90, .arch_specific = true, .supports = supports
 
-#define SWAPPED(NAME, TILE, NARROW, PARTS)                                                         \
+#define SWAPPED_AS(NAME, TILE, NARROW, PARTS, SHARES, APART)                                       \
     OF_LINEAR(NAME, "one tile of linear_swapped.h", HOPPER,                                        \
-              .setup = setup_swapped<TILE, NARROW, PARTS>, .launch = launch_swapped,               \
-              .teardown = teardown_skinny)
-#define SHARED(NAME, TILE, NARROW)                                                                 \
-    OF_LINEAR(NAME, "one tile of linear_swapped.h", HOPPER,                                        \
-              .setup = setup_swapped<TILE, NARROW, 1, true>, .launch = launch_swapped,             \
-              .teardown = teardown_skinny)
+              .setup = setup_swapped<TILE, NARROW, PARTS, SHARES, APART>,                          \
+              .launch = launch_swapped, .teardown = teardown_swapped)
+#define SWAPPED(NAME, TILE, NARROW, PARTS) SWAPPED_AS(NAME, TILE, NARROW, PARTS, false, false)
+#define SHARED(NAME, TILE, NARROW)         SWAPPED_AS(NAME, TILE, NARROW, 1, true, false)
+#define APART(NAME, TILE, NARROW, PARTS)   SWAPPED_AS(NAME, TILE, NARROW, PARTS, false, true)
 #define PAIR(NAME, TILE, SHARE)                                                                    \
     OF_LINEAR(NAME, "one tile of linear_pair.h", .min_sm = 90, .max_sm = 90,                       \
               .arch_specific = true, .supports = supports_pair, .setup = setup_pair<TILE, SHARE>,  \
@@ -353,6 +368,12 @@ SHARED(kw17_w, 17, 0);
 SHARED(kw18_w, 18, 0);
 SHARED(kw19_w, 19, 0);
 SHARED(kw7_80_w, 7, 48);
+APART(kw1_5_apart, 1, 0, 5);
+APART(kw3_16_apart, 3, 0, 16);
+APART(kw8_3_apart, 8, 0, 3);
+APART(kw12_7_144_apart, 12, 48, 7);
+APART(kw14_6_apart, 14, 0, 6);
+APART(kw21_12_48_apart, 21, 16, 12);
 SWAPPED(kw13_1_48, 13, 16, 1);
 SWAPPED(kw14_1_32, 14, 32, 1);
 SWAPPED(kw16_2_48, 16, 16, 2);

@@ -172,12 +172,11 @@ static struct candidate *add_tiling(struct best *best, struct linear_fp32 *tiles
 }
 
 /* A tile that the card has no room for is left out, and so are clusters that do not fit. */
-static int add_fp32(struct best *best, struct assay_call *call)
+static void add_fp32(struct best *best)
 {
     const struct linear_operands *operands = &best->operands;
     struct linear_fp32 *tiles = best->tiles;
-    int status = linear_fp32_parts(&best->parts, call);
-    for (int i = 0; i < LINEAR_FP32_TILINGS && !status; i++) {
+    for (int i = 0; i < LINEAR_FP32_TILINGS; i++) {
         for (int way = LINEAR_EVENLY; way <= LINEAR_ALIKE; way++, tiles++) {
             const enum linear_parts_how how = (enum linear_parts_how)way;
             if (linear_fp32_init(tiles, i, how, operands, &best->parts) < 0) continue;
@@ -188,7 +187,6 @@ static int add_fp32(struct best *best, struct assay_call *call)
             if (linear_fp32_init_clusters(tiles, i, 1 << log, operands) == 0)
                 add_tiling(best, tiles);
     }
-    return status;
 }
 
 /* A division that the card or the shape has no room for is left out. */
@@ -202,8 +200,8 @@ static void add_skinny(struct best *best)
 
 static int add_swapped(struct best *best)
 {
-    const int count =
-        linear_swapped_choose(best->swapped, SWAPPED, &best->operands, best->precision);
+    const int count = linear_swapped_choose(best->swapped, SWAPPED, &best->operands,
+                                            best->precision, &best->parts);
     for (int i = 0; i < count; i++)
         add(best)->swapped = &best->swapped[i];
     return count < 0 ? -1 : 0;
@@ -236,26 +234,31 @@ static void add_kernel(struct best *best, const struct lwg_kernel *kernel,
     best->count--;
 }
 
-static int add_wgmma(struct best *best, struct assay_call *call)
+static void add_wgmma(struct best *best)
 {
     const struct lwg_kernels kernels = lwg_kernels_of(best->precision);
-    int status = linear_wgmma_parts(&best->parts, call);
-    for (int i = 0; i < kernels.count && i < WGMMA_MOST && !status; i++)
+    for (int i = 0; i < kernels.count && i < WGMMA_MOST; i++)
         for (int way = 0; way < WGMMA_WAYS; way++) {
             const struct lwg_how how = {(enum linear_parts_how)way, &best->parts};
             add_kernel(best, &kernels.kernel[i], &how);
         }
-    return status;
 }
 
 static int add_tiles(struct best *best, struct assay_call *call)
 {
     if (best->operands.transposed) return 0;
-    if (best->precision == GPT_FP32) return add_fp32(best, call);
-    add_skinny(best);
-    if (!assay_card()->arch_specific) return 0;
+    const bool is_fp32 = best->precision == GPT_FP32;
+    if (!is_fp32) add_skinny(best);
+    if (!is_fp32 && !assay_card()->arch_specific) return 0;
+    int status = linear_parts_init(&best->parts, call);
+    if (status) return status;
+    if (is_fp32) {
+        add_fp32(best);
+        return 0;
+    }
     if (aligned(best) && (add_swapped(best) < 0 || add_pairs(best) < 0)) return -1;
-    return add_wgmma(best, call);
+    add_wgmma(best);
+    return 0;
 }
 
 static int list_candidates(struct best *best, struct assay_call *call)

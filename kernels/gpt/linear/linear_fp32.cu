@@ -49,16 +49,10 @@ void linear_fp32_name(const struct linear_fp32 *product, char *out, size_t size)
         (void)snprintf(out, size, "fp32 %d x %d", of->rows, of->columns);
 }
 
-int linear_fp32_parts(struct linear_parts *parts, struct assay_call *call)
-{
-    return linear_parts_init(parts, (int64_t)assay_card()->multiprocessors * FP32_MOST_WARPS,
-                             FP32_LEAST_SUMS, call);
-}
-
 /* Blocks on a multiprocessor, and no more than the parts have room for; -1. */
 static int fit(const struct tiling *of)
 {
-    const int warps = FP32_MOST_WARPS * FP32_LEAST_SUMS / of->sums;
+    const int warps = LINEAR_PARTS_SUMS / 32 / of->sums;
     int blocks;
     if (cuda_allow_shared((const void *)of->kernel, of->shared_bytes) < 0) return -1;
     if (assay_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, of->kernel, of->threads,
@@ -151,7 +145,7 @@ static int setup(struct assay_call *call)
     call->state = product;
     if (!product) return assay_error("out of memory");
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    int status = linear_fp32_parts(&parts, call);
+    int status = linear_parts_init(&parts, call);
     product->parts = parts;
     if (status) return status;
     const int tiling = choose(&operands);

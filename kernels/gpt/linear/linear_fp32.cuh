@@ -32,9 +32,7 @@ enum {
     FP32_COPY_DEPTH = 8, /* of k that a warp copies at a time */
     FP32_TOGETHER = 4,   /* turns of copies that are started while one number of k is multiplied */
     FP32_COPY_ROWS = 32 / FP32_COPY_DEPTH,
-    FP32_MOST_WARPS = 32, /* on a multiprocessor, for the parts of divided tiles */
-    FP32_LEAST_SUMS = 32, /* and the sums of each */
-    FP32_PARTS = 64,      /* parts of a tile, at most */
+    FP32_PARTS = 64, /* parts of a tile, at most */
 };
 
 /* Blocks of DOWN x ACROSS warps, LANES lanes deep, of threads with ROWS x COLUMNS outputs. */

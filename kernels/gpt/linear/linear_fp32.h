@@ -22,9 +22,6 @@ struct linear_fp32 {
 /* "fp32 64 x 64, k in 4" */
 void linear_fp32_name(const struct linear_fp32 *product, char *out, size_t size);
 
-/* linear_parts_init for the parts of any of these products. */
-int linear_fp32_parts(struct linear_parts *parts, struct assay_call *call);
-
 /* In setup; how tiles are divided (linear_parts.h). */
 int linear_fp32_init(struct linear_fp32 *product, int tiling, enum linear_parts_how how,
                      const struct linear_operands *operands, const struct linear_parts *parts);

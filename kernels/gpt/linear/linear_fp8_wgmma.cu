@@ -277,7 +277,7 @@ static int prepare_square(struct product *product, const struct linear_operands 
     product->shared_bytes = config::SHARED_BYTES;
     if (divide) {
         how = {LINEAR_EVENLY, &product->parts};
-        int status = linear_wgmma_parts(&product->parts, call);
+        int status = linear_parts_init(&product->parts, call);
         if (status) return status;
     }
     return lwg_prepare_for<config, uint16_t>(product->kernel, &product->plan.product, operands,

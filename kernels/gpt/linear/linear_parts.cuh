@@ -13,13 +13,16 @@ struct linear_parts {
     uint32_t *ready;
 };
 
-/* In setup: memory for so many writers with so many sums per lane, for teardown to
- * cudaFree(parts->sums). 0, -1 or ASSAY_SKIP. */
-static inline int linear_parts_init(struct linear_parts *parts, int64_t writers, int sums,
-                                    struct assay_call *call)
+/* For each multiprocessor: the sums of a tile of 128 x 256, and the words of so many warps. */
+enum { LINEAR_PARTS_SUMS = 128 * 256, LINEAR_PARTS_WORDS = 32 };
+
+/* In setup: memory for all multiprocessors, for teardown to cudaFree(parts->sums). 0, -1 or
+ * ASSAY_SKIP. */
+static inline int linear_parts_init(struct linear_parts *parts, struct assay_call *call)
 {
-    const int64_t sums_bytes = writers * 32 * sums * (int64_t)sizeof(float);
-    const int64_t ready_bytes = writers * (int64_t)sizeof(uint32_t);
+    const int64_t processors = assay_card()->multiprocessors;
+    const int64_t sums_bytes = processors * LINEAR_PARTS_SUMS * (int64_t)sizeof(float);
+    const int64_t ready_bytes = processors * LINEAR_PARTS_WORDS * (int64_t)sizeof(uint32_t);
     void *memory;
     *parts = {NULL, NULL};
     int status =

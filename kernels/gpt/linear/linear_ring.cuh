@@ -62,7 +62,7 @@ static __device__ __forceinline__ void ring_sum(float (&sum)[COUNT], uint64_t a,
     hopper_barrier_wait(full, 0);
     wgmma_pin(sum);
     bool there = ring_multiply<T>(sum, a, b, full + 8 * next.stage, next.parity);
-    for (int step = 1; step < steps; step++) {
+    for (int left = steps - 1; left > 0; left--) {
         const int before = at.stage;
         at = next;
         next = ring_next<STAGE_BYTES>(at, stages);

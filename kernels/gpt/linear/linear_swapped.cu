@@ -15,8 +15,9 @@
 enum {
     SWAPPED_MOST = 32,               /* offers that are kept */
     SWAPPED_LEAST = 2,               /* stages of a part */
-    SWAPPED_WAYS = 5,                /* 1, 2, 4 or 8 parts, and */
-    SWAPPED_SHARED = 4,              /* one whose blocks share w */
+    SWAPPED_WAYS = 6,                /* 1, 2, 4 or 8 parts, */
+    SWAPPED_SHARED = 4,              /* one whose blocks share w, and */
+    SWAPPED_APART = 5,               /* as many as fill the device, apart */
     SWAPPED_PAIR_BYTES = 111 * 1024, /* of stages, of two blocks on a multiprocessor */
     SWAPPED_PROCESSOR_BYTES = 228 * 1024,
     SWAPPED_OTHER_BYTES = 2048,       /* barriers, and what the system keeps */
@@ -72,11 +73,12 @@ static const struct swapped_tile *tile_of(int tile, enum gpt_precision precision
 }
 
 /* How outputs get to y. */
-static int finish_of(const struct swapped_tile *of, int parts,
+static int finish_of(const struct swapped_tile *of, const struct linear_swapped_how *how,
                      const struct linear_operands *operands)
 {
     const int64_t bytes = operands->n * (WGMMA_ROW_BYTES / of->depth);
-    if (parts > 1) return LINEAR_SWAPPED_SUMS;
+    if (how->apart) return LINEAR_SWAPPED_APART;
+    if (how->parts > 1) return LINEAR_SWAPPED_SUMS;
     if (of->rows <= SWAPPED_DIRECT && bytes % 4 == 0) return LINEAR_SWAPPED_DIRECT;
     return of->rows > SWAPPED_DIRECT && bytes % 16 == 0 ? LINEAR_SWAPPED_PANELS
                                                         : LINEAR_SWAPPED_SUMS;
@@ -85,6 +87,30 @@ static int finish_of(const struct swapped_tile *of, int parts,
 static int wide_of(const struct swapped_tile *of, const struct linear_swapped_how *how)
 {
     return of->columns - how->narrow;
+}
+
+static int64_t tiles_of(const struct swapped_tile *of, const struct linear_swapped_how *how,
+                        const struct linear_operands *operands)
+{
+    return (int64_t)gpt_blocks(operands->m, of->rows) * gpt_blocks(operands->n, wide_of(of, how));
+}
+
+/* As many parts of a tile as give each multiprocessor a block. */
+static int parts_apart(const struct swapped_tile *of, const struct linear_swapped_how *how,
+                       const struct linear_operands *operands)
+{
+    const int64_t fit = assay_card()->multiprocessors / tiles_of(of, how, operands);
+    return fit < LINEAR_SWAPPED_PARTS ? (int)fit : LINEAR_SWAPPED_PARTS;
+}
+
+/* Whether there is memory for the sums of all parts. */
+static bool has_room(const struct swapped_tile *of, const struct linear_swapped_how *how,
+                     const struct linear_operands *operands)
+{
+    const int64_t blocks = tiles_of(of, how, operands) * how->parts;
+    const int64_t sums = blocks * of->rows * of->columns;
+    return how->parts <= LINEAR_SWAPPED_PARTS && blocks <= assay_card()->multiprocessors &&
+           sums <= (int64_t)assay_card()->multiprocessors * LINEAR_PARTS_SUMS;
 }
 
 /* Whether k has stages for the parts, the grid room for the columns, and each block another to
@@ -96,6 +122,7 @@ static bool suits(const struct swapped_tile *of, const struct linear_swapped_how
         return false;
     if (how->shares && (!of->by_tma || how->parts > 1 || gpt_blocks(operands->m, of->rows) % 2))
         return false;
+    if (how->apart && !has_room(of, how, operands)) return false;
     return gpt_blocks(operands->n, wide_of(of, how)) <= SWAPPED_GRID_MOST;
 }
 
@@ -109,8 +136,7 @@ static struct swapped_room room_of(const struct swapped_tile *of,
                                    const struct linear_swapped_how *how,
                                    const struct linear_operands *operands)
 {
-    const int64_t blocks = (int64_t)gpt_blocks(operands->m, of->rows) *
-                           gpt_blocks(operands->n, wide_of(of, how)) * how->parts;
+    const int64_t blocks = tiles_of(of, how, operands) * how->parts;
     const int needed = (int)gpt_blocks(gpt_blocks(operands->k, of->depth), how->parts);
     const int pair = SWAPPED_PAIR_BYTES / of->stage_bytes;
     int stages = blocks > assay_card()->multiprocessors && pair >= 3 ? pair : of->stages;
@@ -143,7 +169,16 @@ static double expected_cycles(const struct swapped_tile *of, const struct linear
     const double shared = groups * of->rows + of->columns + rows + wide;
     const double outputs = rows * wide / (parts > 1 ? 12 : 24);
     return blocks * stages * fmax(fmax(products, shared), 2 * fetched) + rounds * (1500 + outputs) +
-           (parts > 1 ? 3500 : 0) + of->rows / 4.0 - (how->shares && bands == 2 ? 1 : 0);
+           (how->apart  ? 4500
+            : parts > 1 ? 3500
+                        : 0) +
+           of->rows / 4.0 - (how->shares && bands == 2 ? 1 : 0);
+}
+
+/* Whether the blocks of a cluster do the same. */
+static bool is_cluster(int parts)
+{
+    return parts <= 8 && (parts & (parts - 1)) == 0;
 }
 
 struct swapped_offer {
@@ -190,7 +225,8 @@ static int make_maps(struct linear_swapped_plan *plan, const struct swapped_tile
 }
 
 int linear_swapped_make(struct linear_swapped *product, const struct linear_swapped_how *how,
-                        const struct linear_operands *operands, enum gpt_precision precision)
+                        const struct linear_operands *operands, enum gpt_precision precision,
+                        const struct linear_parts *sums)
 {
     const struct swapped_tile *of = tile_of(how->tile, precision);
     const struct swapped_room room = room_of(of, how, operands);
@@ -200,13 +236,17 @@ int linear_swapped_make(struct linear_swapped *product, const struct linear_swap
     product->tile = of;
     plan->operands = *operands;
     plan->bands = (int)gpt_blocks(operands->m, of->rows);
-    plan->height = height_of(plan->bands, how->shares);
+    plan->height = how->apart ? 1 : height_of(plan->bands, how->shares);
     plan->rows = (int)gpt_blocks(operands->m, plan->bands);
     plan->wide = wide_of(of, how);
     while (1 << plan->log_parts < how->parts)
         plan->log_parts++;
-    plan->steps = (int)gpt_blocks(operands->k, of->depth);
-    plan->finish = finish_of(of, how->parts, operands);
+    const int steps = (int)gpt_blocks(operands->k, of->depth);
+    plan->parts = how->parts;
+    plan->each = steps / how->parts;
+    plan->more = steps % how->parts;
+    if (how->apart) plan->sums = *sums;
+    plan->finish = finish_of(of, how, operands);
     plan->stages = room.stages;
     plan->shares = how->shares;
     product->shared_bytes = room.bytes;
@@ -216,23 +256,28 @@ int linear_swapped_make(struct linear_swapped *product, const struct linear_swap
 }
 
 int linear_swapped_choose(struct linear_swapped *products, int most,
-                          const struct linear_operands *operands, enum gpt_precision precision)
+                          const struct linear_operands *operands, enum gpt_precision precision,
+                          const struct linear_parts *sums)
 {
     struct swapped_offer offers[SWAPPED_MOST];
     int count = 0;
     if (most > SWAPPED_MOST) most = SWAPPED_MOST;
     for (int i = 0; i < LINEAR_SWAPPED_TILES * SWAPPED_WAYS; i++) {
         const int way = i % SWAPPED_WAYS, parts = way < SWAPPED_SHARED ? 1 << way : 1;
-        struct swapped_offer offer = {{i / SWAPPED_WAYS, 0, parts, way == SWAPPED_SHARED}, 0};
+        struct swapped_offer offer = {
+            {i / SWAPPED_WAYS, 0, parts, way == SWAPPED_SHARED, way == SWAPPED_APART}, 0};
         const struct swapped_tile *of = tile_of(offer.how.tile, precision);
         for (; offer.how.narrow < of->columns; offer.how.narrow += LINEAR_SWAPPED_NARROW) {
+            if (offer.how.apart) offer.how.parts = parts_apart(of, &offer.how, operands);
+            if (offer.how.apart && is_cluster(offer.how.parts)) continue;
             if (!suits(of, &offer.how, operands)) continue;
             offer.cycles = expected_cycles(of, &offer.how, operands);
             count = keep(offers, count, most, offer);
         }
     }
     for (int i = 0; i < count; i++)
-        if (linear_swapped_make(&products[i], &offers[i].how, operands, precision) < 0) return -1;
+        if (linear_swapped_make(&products[i], &offers[i].how, operands, precision, sums) < 0)
+            return -1;
     return count;
 }
 
@@ -246,10 +291,11 @@ int linear_swapped_enqueue(const struct linear_swapped *product, cudaStream_t st
     const struct swapped_tile *of = product->tile;
     const struct linear_swapped_plan *plan = &product->plan;
     void *pointers[] = {(void *)plan};
-    const dim3 grid((unsigned)plan->height << plan->log_parts,
+    const bool apart = plan->finish == LINEAR_SWAPPED_APART;
+    const dim3 grid((unsigned)(plan->height * plan->parts),
                     gpt_blocks(plan->operands.n, plan->wide),
                     gpt_blocks(plan->bands, plan->height));
-    const int cluster = plan->shares ? 2 : 1 << plan->log_parts;
+    const int cluster = plan->shares ? 2 : apart ? 1 : plan->parts;
     struct cluster_launch launch(cluster, grid, of->threads, (size_t)product->shared_bytes, stream);
     if (cluster == 1) launch.config.numAttrs = 0; /* plain launches start sooner */
     return assay_cuda(cudaLaunchKernelExC(&launch.config, (const void *)of->kernel, pointers),
@@ -258,41 +304,50 @@ int linear_swapped_enqueue(const struct linear_swapped *product, cudaStream_t st
 
 void linear_swapped_name(const struct linear_swapped *product, char *out, size_t size)
 {
-    (void)snprintf(out, size, "swapped %d x %d%s, k in %d", product->tile->rows, product->plan.wide,
-                   product->plan.shares    ? ", w shared"
+    const struct linear_swapped_plan *plan = &product->plan;
+    (void)snprintf(out, size, "swapped %d x %d%s, k in %d%s", product->tile->rows, plan->wide,
+                   plan->shares            ? ", w shared"
                    : product->tile->by_tma ? ""
                                            : " copied",
-                   1 << product->plan.log_parts);
+                   plan->parts, plan->finish == LINEAR_SWAPPED_APART ? " apart" : "");
 }
 
 /* ----------------------------------------------------------------- variant -- */
 
+struct state {
+    struct linear_swapped product;
+    struct linear_parts sums;
+};
+
 static int setup(struct assay_call *call)
 {
-    struct linear_swapped *product =
-        (struct linear_swapped *)aligned_alloc(alignof(struct linear_swapped), sizeof *product);
+    struct state *state = (struct state *)aligned_alloc(alignof(struct state), sizeof *state);
     struct linear_operands operands;
-    call->state = product;
-    if (!product) return assay_error("out of memory");
+    call->state = state;
+    if (!state) return assay_error("out of memory");
+    int status = linear_parts_init(&state->sums, call);
+    if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    if (linear_swapped_choose(product, 1, &operands,
-                              (enum gpt_precision)call->shape->value[LINEAR_PRECISION]) != 1)
+    if (linear_swapped_choose(&state->product, 1, &operands,
+                              (enum gpt_precision)call->shape->value[LINEAR_PRECISION],
+                              &state->sums) != 1)
         return assay_error("no tile for this shape");
-    linear_swapped_name(product, call->note, sizeof call->note);
+    linear_swapped_name(&state->product, call->note, sizeof call->note);
     return 0;
 }
 
 static int launch(struct assay_call *call)
 {
-    if (linear_swapped_enqueue((const struct linear_swapped *)call->state,
-                               (cudaStream_t)call->stream) < 0)
-        return -1;
+    const struct state *state = (const struct state *)call->state;
+    if (linear_swapped_enqueue(&state->product, (cudaStream_t)call->stream) < 0) return -1;
     return linear_end(call);
 }
 
 static void teardown(struct assay_call *call)
 {
-    free(call->state);
+    struct state *state = (struct state *)call->state;
+    if (state) cudaFree(state->sums.sums);
+    free(state);
 }
 
 static const char *supports(const struct assay_shape *shape)

@@ -22,7 +22,8 @@
  * Outputs lie across: a lane has neighbouring rows of y. They are turned on the way to shared
  * memory, from where TMA stores them; those of a few rows go to y directly. A cluster of up to 8
  * blocks divides k, and adds the sums of its blocks through its shared memory
- * (linear_skinny_finish.cuh).
+ * (linear_skinny_finish.cuh); or as many blocks as there is room for, through the device's
+ * (linear_parts_finish.cuh).
  */
 #pragma once
 
@@ -245,12 +246,10 @@ static __device__ __forceinline__ swapped_work
 swapped_work_of(const struct linear_swapped_plan &plan, int band, int rank)
 {
     const int column = (int)blockIdx.y * plan.wide, row = band * plan.rows;
-    return {column,
-            min(column + plan.wide, (int)plan.operands.n),
-            row,
-            min(plan.rows, (int)plan.operands.m - row),
-            plan.steps * rank >> plan.log_parts,
-            plan.steps * (rank + 1) >> plan.log_parts};
+    const int begin = plan.each * rank + min(rank, plan.more);
+    return {column, min(column + plan.wide, (int)plan.operands.n),
+            row,    min(plan.rows, (int)plan.operands.m - row),
+            begin,  begin + plan.each + (rank < plan.more ? 1 : 0)};
 }
 
 #endif
@@ -287,7 +286,8 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
         if (warp == CONFIG::CONSUMERS / 32) {
             if (hopper_elect()) swapped_go_on<CONFIG>(plan, work, ring);
         } else {
-            swapped_sum<CONFIG>(sum, work, ring, plan.shares, rank);
+            swapped_sum<CONFIG>(sum, work, ring, plan.shares,
+                                plan.finish == LINEAR_SWAPPED_APART ? 0 : rank);
         }
         __syncwarp();
     } else {
@@ -296,7 +296,7 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
         bias = swapped_bias_of<typename CONFIG::type>(plan.operands, column, lane);
         swapped_sum_copied<CONFIG>(sum, plan.operands, work, ring.stages);
     }
-    swapped_finish<CONFIG>(plan, memory, sum, work, bias, rank);
+    swapped_finish<CONFIG>(plan, memory, sum, work, bias, band, rank);
 #else
     __trap();
 #endif

@@ -6,11 +6,12 @@
 
 #include <cuda.h>
 
+#include "linear_parts.cuh"
 #include "linear_products.h"
 
-/* How outputs get to y: from registers; turned in shared memory and by TMA; or added in shared
- * memory first. */
-enum { LINEAR_SWAPPED_DIRECT, LINEAR_SWAPPED_PANELS, LINEAR_SWAPPED_SUMS };
+/* How outputs get to y: from registers; turned in shared memory and by TMA; or added first, in
+ * shared memory or through the device's. */
+enum { LINEAR_SWAPPED_DIRECT, LINEAR_SWAPPED_PANELS, LINEAR_SWAPPED_SUMS, LINEAR_SWAPPED_APART };
 
 /* The grid: along x the parts of `height` bands, along y the columns of tiles, along z groups of
  * bands. So tiles that are computed at the same time share operands in L2. */
@@ -20,12 +21,14 @@ struct linear_swapped_plan {
     int bands, height; /* all, and of a group */
     int rows;          /* of x, of a band */
     int wide;          /* rows of w of a tile */
-    int log_parts;     /* of k, by the blocks of a cluster */
-    int steps;         /* stages of k */
+    int log_parts;     /* bits of the number of a part of k */
+    int each, more;    /* stages of a part; so many parts have one more */
     int stages;        /* of the ring */
     int finish;
     int shares; /* 1: two blocks share rows of w */
     struct linear_operands operands;
+    int parts;                /* of k */
+    struct linear_parts sums; /* theirs, where they meet in memory */
 };
 
 /* What a launch needs. */
@@ -40,19 +43,24 @@ enum { LINEAR_SWAPPED_TILES = 25, LINEAR_SWAPPED_NARROW = 16 };
 struct linear_swapped_how {
     int tile;
     int narrow;  /* a multiple of LINEAR_SWAPPED_NARROW */
-    int parts;   /* 1, 2, 4 or 8 */
+    int parts;   /* 1, 2, 4 or 8 by the blocks of a cluster */
     bool shares; /* rows of w by two blocks: an even number of bands, one part, TMA */
+    bool apart;  /* up to LINEAR_SWAPPED_PARTS, through memory */
 };
+enum { LINEAR_SWAPPED_PARTS = 64 };
 
-/* In setup, for all but fp32, k aligned to 16 bytes. 0; or -1, also if k is too short for the
- * parts, n too large, or the tile's outputs leave it no choice of rows. */
+/* In setup, for all but fp32, k aligned to 16 bytes; `sums`, of linear_parts_init, for parts that
+ * are apart. 0; or -1, also if k is too short for the parts, n too large, or the tile's outputs
+ * leave it no choice of rows. */
 int linear_swapped_make(struct linear_swapped *product, const struct linear_swapped_how *how,
-                        const struct linear_operands *operands, enum gpt_precision precision);
+                        const struct linear_operands *operands, enum gpt_precision precision,
+                        const struct linear_parts *sums);
 
 /* The same of the `most` products that are expected to be the fastest, in that order. How many
  * there are, or -1. */
 int linear_swapped_choose(struct linear_swapped *products, int most,
-                          const struct linear_operands *operands, enum gpt_precision precision);
+                          const struct linear_operands *operands, enum gpt_precision precision,
+                          const struct linear_parts *sums);
 
 /* Whether its tiles leave out rows of w. */
 bool linear_swapped_cut(const struct linear_swapped *product);

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/wgmma.cuh"
 #include "kernels/gpt/mma_layout.h"
-#include "linear_skinny_finish.cuh"
+#include "linear_parts_finish.cuh"
 #include "linear_store.cuh"
 #include "linear_swapped.h"
 
@@ -160,12 +160,12 @@ static __device__ __forceinline__ swapped_bias<T> swapped_bias_of(const struct l
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_finish(
     const struct linear_swapped_plan &plan, unsigned char *memory, float (&sum)[CONFIG::X_ROWS / 2],
-    const swapped_work &work, swapped_bias<typename CONFIG::type> bias, int rank)
+    const swapped_work &work, swapped_bias<typename CONFIG::type> bias, int band, int rank)
 {
     const int group = threadIdx.x / WGMMA_THREADS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const bool consumes = !CONFIG::BY_TMA || group < CONFIG::GROUPS;
     const int column = work.column + 16 * warp;
-    if (plan.operands.bias && plan.finish != LINEAR_SWAPPED_SUMS) {
+    if (plan.operands.bias && plan.finish < LINEAR_SWAPPED_SUMS) {
         const float upper = gpt_float(bias.upper), lower = gpt_float(bias.lower);
 #pragma unroll
         for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
@@ -188,6 +188,13 @@ static __device__ __forceinline__ void swapped_finish(
         if (consumes)
             shared[(i / 4 * 8 + mma_column(lane, i % 4)) * CONFIG::PITCH + 16 * warp +
                    mma_row(lane, i % 4)] = sum[i];
+    if (plan.finish == LINEAR_SWAPPED_APART) {
+        const int tile = band * (int)gridDim.y + (int)blockIdx.y;
+        parts_finish<CONFIG>(
+            plan.operands, plan.sums, shared,
+            {tile, plan.parts, rank, work.row, work.rows, work.column, work.until - work.column});
+        return;
+    }
     struct linear_operands operands = plan.operands;
     operands.m = min(operands.m, (int64_t)(work.row + work.rows)); /* others are of the next tile */
     skinny_finish<CONFIG>(operands, 1 << plan.log_parts, 1.0f, shared, work.row, work.column, rank,

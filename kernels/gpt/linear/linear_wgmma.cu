@@ -87,13 +87,6 @@ void lwg_kernel_name(const struct lwg_kernel *kernel, char *out, size_t size)
                    kernel->cluster, kernel->turns ? "in turns" : "shared");
 }
 
-int linear_wgmma_parts(struct linear_parts *parts, struct assay_call *call)
-{
-    /* One block on each, in every kernel. */
-    return linear_parts_init(parts, (int64_t)assay_card()->multiprocessors * LWG_WARPS,
-                             LWG_COLUMNS / 2, call);
-}
-
 int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *kernel,
                       const struct linear_operands *operands, enum linear_finish finish,
                       const struct lwg_how *how)

@@ -45,7 +45,6 @@
 
 enum {
     LWG_ROWS = 128,
-    LWG_COLUMNS = 256, /* at most */
     LWG_CONSUMERS = LWG_ROWS / WGMMA_ROWS,
     LWG_THREADS = (1 + LWG_CONSUMERS) * WGMMA_THREADS,
     LWG_WARPS = LWG_CONSUMERS * WGMMA_THREADS / 32, /* that consume */

@@ -44,8 +44,5 @@ int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *ke
 /* Whether tiles are divided. */
 bool linear_wgmma_divided(const struct linear_wgmma *product);
 
-/* linear_parts_init for the parts of any of these products. */
-int linear_wgmma_parts(struct linear_parts *parts, struct assay_call *call);
-
 /* "128 x 256, 2 a cluster, shared" */
 void lwg_kernel_name(const struct lwg_kernel *kernel, char *out, size_t size);
