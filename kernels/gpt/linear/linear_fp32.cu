@@ -173,7 +173,7 @@ static void teardown(struct assay_call *call)
 static const struct assay_variant variant = {
     .operation = "linear",
     .name = "fp32_tiles",
-    .summary = "fp32, tiles of 32 x 64 to 128 x 128, 8 x 8 outputs per thread",
+    .summary = "fp32, tiles of 32 x 128 to 256 x 128, 32 to 128 outputs per thread",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .supports = supports,

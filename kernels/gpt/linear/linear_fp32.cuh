@@ -238,7 +238,7 @@ template <typename TILE> struct fp32_kept {
     __device__ __forceinline__ void add(const struct linear_parts &parts, int writer) const
     {
         const float4 *from = part(parts, writer);
-        linear_part_await(parts, writer, threadIdx.x % 32);
+        linear_part_await(parts, writer, 1, threadIdx.x % 32);
 #pragma unroll 8
         for (int i = 0; i < QUADS; i++)
             at(i) = fp32_add(at(i), __ldcg(from + i * 32));
@@ -354,7 +354,7 @@ static __device__ __forceinline__ void fp32_finish_alike(const struct linear_fp3
     kept.write(plan.parts, writer(own));
     linear_part_arrive(plan.parts, writer(0), own >= kept.QUADS, lane);
     if (own >= kept.QUADS) return;
-    linear_parts_await(plan.parts, writer(0), ways, lane);
+    linear_part_await(plan.parts, writer(0), ways, lane);
     for (int quad = own; quad < kept.QUADS; quad += ways) {
         float4 sum = __ldcg(kept.part(plan.parts, writer(0)) + quad * 32);
 #pragma unroll 8
@@ -362,7 +362,7 @@ static __device__ __forceinline__ void fp32_finish_alike(const struct linear_fp3
             sum = fp32_add(sum, __ldcg(kept.part(plan.parts, writer(part)) + quad * 32));
         fp32_store<TILE>(plan.operands, quad, row0, column0, sum);
     }
-    linear_parts_leave(plan.parts, writer(0), ways, lane);
+    linear_part_leave(plan.parts, writer(0), ways, lane);
 }
 
 /* The same in a cluster, whose blocks divide k. */

@@ -34,43 +34,6 @@ static inline int linear_parts_init(struct linear_parts *parts, struct assay_cal
                       "the flags of divided tiles");
 }
 
-/* Where each part of a tile adds a slice of its sums, a word for each warp of the tile counts the
- * parts whose sums are written, and, from LINEAR_PART_GONE on, those that want no others. */
-enum { LINEAR_PART_GONE = 1 << 16 };
-
-/* All lanes of a warp: its sums are written; if `gone`, it wants none of the others. */
-static __device__ __forceinline__ void linear_part_arrive(const struct linear_parts &parts,
-                                                          int word, bool gone, int lane)
-{
-    __threadfence();
-    __syncwarp();
-    if (lane == 0) atomicAdd(parts.ready + word, gone ? 1 + LINEAR_PART_GONE : 1);
-}
-
-/* All lanes of a warp: wait for the sums of all parts. */
-static __device__ __forceinline__ void linear_parts_await(const struct linear_parts &parts,
-                                                          int word, int count, int lane)
-{
-    uint32_t arrived = 0;
-    while ((int)(__shfl_sync(0xffffffffu, arrived, 0) % LINEAR_PART_GONE) != count)
-        if (lane == 0)
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                         : "=r"(arrived)
-                         : "l"(parts.ready + word)
-                         : "memory");
-    __syncwarp();
-}
-
-/* All lanes of a warp that has waited: they are read. After the last the word is 0 again. */
-static __device__ __forceinline__ void linear_parts_leave(const struct linear_parts &parts,
-                                                          int word, int count, int lane)
-{
-    __syncwarp();
-    if (lane != 0) return;
-    const uint32_t before = atomicAdd(parts.ready + word, LINEAR_PART_GONE);
-    if ((int)(before / LINEAR_PART_GONE) == count - 1) parts.ready[word] = 0;
-}
-
 enum { LINEAR_PARTS_BATCH = 8 }; /* loads of 16 bytes per lane that are under way at a time */
 
 /* A writer's sums, each of 4 of a lane's: those of all lanes lie together. */
@@ -91,18 +54,22 @@ static __device__ __forceinline__ void linear_part_ready(const struct linear_par
         asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(parts.ready + writer) : "memory");
 }
 
-/* All lanes of a warp: wait for the sums of a writer. All leave the loop together: otherwise the
+/* Where each part of a tile adds a slice of its sums, a word for each warp of the tile counts the
+ * parts whose sums are written, and, from LINEAR_PART_GONE on, those that want no others. */
+enum { LINEAR_PART_GONE = 1 << 16 };
+
+/* All lanes of a warp: wait until so many have written. All leave the loop together: otherwise the
  * compiler would trust none of them to stay together from then on, and put a loop around each copy
  * and moves before each product. */
-static __device__ __forceinline__ void linear_part_await(const struct linear_parts &parts,
-                                                         int writer, int lane)
+static __device__ __forceinline__ void linear_part_await(const struct linear_parts &parts, int word,
+                                                         int count, int lane)
 {
-    uint32_t ready = 0;
-    while (!__shfl_sync(0xffffffffu, ready, 0))
+    uint32_t written = 0;
+    while ((int)(__shfl_sync(0xffffffffu, written, 0) % LINEAR_PART_GONE) != count)
         if (lane == 0)
             asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                         : "=r"(ready)
-                         : "l"(parts.ready + writer)
+                         : "=r"(written)
+                         : "l"(parts.ready + word)
                          : "memory");
     __syncwarp();
 }
@@ -113,6 +80,25 @@ static __device__ __forceinline__ void linear_part_done(const struct linear_part
 {
     __syncwarp();
     if (lane == 0) parts.ready[writer] = 0;
+}
+
+/* All lanes of a warp: its sums are written; if `gone`, it wants none of the others. */
+static __device__ __forceinline__ void linear_part_arrive(const struct linear_parts &parts,
+                                                          int word, bool gone, int lane)
+{
+    __threadfence();
+    __syncwarp();
+    if (lane == 0) atomicAdd(parts.ready + word, gone ? 1 + LINEAR_PART_GONE : 1);
+}
+
+/* All lanes of a warp that has waited: they are read. After the last the word is 0 again. */
+static __device__ __forceinline__ void linear_part_leave(const struct linear_parts &parts, int word,
+                                                         int count, int lane)
+{
+    __syncwarp();
+    if (lane != 0) return;
+    const uint32_t before = atomicAdd(parts.ready + word, LINEAR_PART_GONE);
+    if ((int)(before / LINEAR_PART_GONE) == count - 1) parts.ready[word] = 0;
 }
 
 /* All lanes of a warp: hand its sums over. */
@@ -136,7 +122,7 @@ static __device__ __forceinline__ void linear_part_add(const struct linear_parts
                                                        float (&sum)[HALVES][COUNT], int lane)
 {
     const float4 *from = linear_part_place<HALVES, COUNT>(parts, writer, lane);
-    linear_part_await(parts, writer, lane);
+    linear_part_await(parts, writer, 1, lane);
 #pragma unroll
     for (int half = 0; half < HALVES; half++)
 #pragma unroll

@@ -33,11 +33,10 @@ static __device__ __forceinline__ void parts_finish(const struct linear_operands
             __stcg(first + (int64_t)of.own * most + i,
                    *(const float4 *)(shared + i / CONFIG::QUADS * CONFIG::PITCH +
                                      i % CONFIG::QUADS * 4));
-    __threadfence();
     __syncthreads();
     if (leads) {
         linear_part_arrive(parts, of.tile, false, thread);
-        linear_parts_await(parts, of.tile, of.count, thread);
+        linear_part_await(parts, of.tile, of.count, thread);
     }
     __syncthreads();
     for (int i = of.own * CONFIG::THREADS + thread; i < used; i += of.count * CONFIG::THREADS) {
@@ -50,5 +49,5 @@ static __device__ __forceinline__ void parts_finish(const struct linear_operands
                                             of.column + i % CONFIG::QUADS * 4, sum);
     }
     __syncthreads();
-    if (leads) linear_parts_leave(parts, of.tile, of.count, thread);
+    if (leads) linear_part_leave(parts, of.tile, of.count, thread);
 }
