@@ -152,7 +152,8 @@ static struct swapped_room room_of(const struct swapped_tile *of,
 /* About how many cycles a product takes. Of one multiprocessor: its blocks' stages, each as long as
  * its products, the fetching of its rows at 64 bytes per cycle, or what these two read and write of
  * shared memory at 128; and what each round of blocks that fit takes besides. The numbers put the
- * fastest of sixteen shapes, or one within 1 % of it, among the first eight. Of equal ones two
+ * fastest of sixteen shapes, or one within 1 % of it, among the first eight; what parts that are
+ * apart take besides is a guess, between a cluster's and the time of their bytes. Of equal ones two
  * bands that share w come first: they were up to 19 % faster on an H200, and where there are more
  * bands up to 3 % slower. */
 static double expected_cycles(const struct swapped_tile *of, const struct linear_swapped_how *how,
@@ -168,11 +169,9 @@ static double expected_cycles(const struct swapped_tile *of, const struct linear
     const double products = 2 * groups * of->rows, fetched = rows + wide / (how->shares ? 2 : 1);
     const double shared = groups * of->rows + of->columns + rows + wide;
     const double outputs = rows * wide / (parts > 1 ? 12 : 24);
+    const double joining = how->apart ? 4500 : parts > 1 ? 3500 : 0;
     return blocks * stages * fmax(fmax(products, shared), 2 * fetched) + rounds * (1500 + outputs) +
-           (how->apart  ? 4500
-            : parts > 1 ? 3500
-                        : 0) +
-           of->rows / 4.0 - (how->shares && bands == 2 ? 1 : 0);
+           joining + of->rows / 4.0 - (how->shares && bands == 2 ? 1 : 0);
 }
 
 /* Whether the blocks of a cluster do the same. */
