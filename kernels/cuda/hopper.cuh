@@ -155,6 +155,14 @@ static __device__ __forceinline__ void hopper_matrices_put(uint32_t at, const ui
                  : "memory");
 }
 
+/* The same of matrices that are turned on the way: what lanes hold of row r becomes column r. */
+static __device__ __forceinline__ void hopper_matrices_turn(uint32_t at, const uint32_t word[4])
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
+                 "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])
+                 : "memory");
+}
+
 /* ---------------------------------------------------------------- cluster -- */
 
 static __device__ __forceinline__ uint32_t hopper_cluster_rank(void)

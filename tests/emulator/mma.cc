@@ -113,7 +113,7 @@ Run matrices(Warp &w, const Ins &i, uint32_t m)
     return NEXT;
 }
 
-/* The other way: rows of eight pairs of bytes to the addresses of lanes 8 j .... */
+/* The other way, from registers to the addresses of lanes 8 j .... */
 Run put_matrices(Warp &w, const Ins &i, uint32_t m)
 {
     if (!whole(w, m, ~0u)) return BLOCKED;
@@ -122,8 +122,11 @@ Run put_matrices(Warp &w, const Ins &i, uint32_t m)
         for (int r = 0; r < 8; r++) {
             int l = (int)j * 8 + r;
             uint8_t *row = resolve(w, l, i.space, address_of(w, i, l), 16, 16, true);
-            for (int q = 0; q < 4; q++)
-                memcpy(row + 4 * q, &w.u32(i.vec[j])[4 * r + q], 4);
+            for (int c = 0; c < 8; c++) {
+                int from = i.mode ? 4 * c + r / 2 : 4 * r + c / 2, half = (i.mode ? r : c) % 2;
+                uint16_t pair = (uint16_t)(w.u32(i.vec[j])[from] >> 16 * half);
+                memcpy(row + 2 * c, &pair, 2);
+            }
         }
     return NEXT;
 }
@@ -134,7 +137,8 @@ bool build_product(Builder &b)
 {
     Ins &i = b.ins;
     if (b.part[0] == "stmatrix") {
-        if (b.part.back() != "b16" || b.has("trans")) return false;
+        if (b.part.back() != "b16") return false;
+        i.mode = b.has("trans");
         i.space = b.space();
         b.address(0);
         i.vec = b.slots(1, false);

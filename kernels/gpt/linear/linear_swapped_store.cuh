@@ -66,18 +66,24 @@ static __device__ __forceinline__ void swapped_store(float, const struct linear_
     }
 }
 
-/* Outputs of a warp, `column` the first of its warpgroup's 64, to the warpgroup's panels. */
+/* Outputs of a warp, `column` the first of its warpgroup's 64, to the warpgroup's panels. Of 16
+ * bits: eight rows of y and eight columns at a time, turned on the way; lane l says where row l % 8
+ * of its eight lies, the second eight columns and the second eight rows behind the first. */
 template <typename CONFIG, typename T>
 static __device__ __forceinline__ void swapped_put(T type, unsigned char *panels,
                                                    const float (&sum)[CONFIG::X_ROWS / 2],
                                                    int column, int lane)
 {
+    const int row = lane / 16 * 8 + lane % 8, chunk = column / 8 + lane / 8 % 2;
+    const uint32_t at =
+        hopper_shared(panels) + row * WGMMA_ROW_BYTES + mma_swizzle(row, chunk) * 16;
 #pragma unroll
-    for (int i = 0; i < CONFIG::X_ROWS / 2; i += 2) {
-        const swapped_pair pair =
-            swapped_turn(type, sum[i], sum[i + 1], i / 4 * 8 + mma_column(lane, 0), lane);
-        const int at = 2 * (column + lane / 4 / 2 * 2 + i % 4 * 4);
-        *(uint32_t *)linear_store_place(panels, pair.row, at) = pair.word;
+    for (int i = 0; i < CONFIG::X_ROWS / 16; i++) {
+        uint32_t word[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            word[j] = gpt_pack(type, sum[8 * i + 2 * j], sum[8 * i + 2 * j + 1]);
+        hopper_matrices_turn(at + i * 16 * WGMMA_ROW_BYTES, word);
     }
 }
 
