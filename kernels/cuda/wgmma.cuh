@@ -120,7 +120,9 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
 #define WGMMA_UP_TO_48  WGMMA_UP_TO_40 ", %40, %41, %42, %43, %44, %45, %46, %47"
 #define WGMMA_UP_TO_56  WGMMA_UP_TO_48 ", %48, %49, %50, %51, %52, %53, %54, %55"
 #define WGMMA_UP_TO_64  WGMMA_UP_TO_32 ", " WGMMA_REGISTERS_32
+#define WGMMA_UP_TO_68  WGMMA_UP_TO_64 ", %64, %65, %66, %67"
 #define WGMMA_UP_TO_72  WGMMA_UP_TO_64 ", %64, %65, %66, %67, %68, %69, %70, %71"
+#define WGMMA_UP_TO_76  WGMMA_UP_TO_72 ", %72, %73, %74, %75"
 #define WGMMA_UP_TO_80  WGMMA_UP_TO_72 ", %72, %73, %74, %75, %76, %77, %78, %79"
 #define WGMMA_UP_TO_88  WGMMA_UP_TO_80 ", %80, %81, %82, %83, %84, %85, %86, %87"
 #define WGMMA_UP_TO_96  WGMMA_UP_TO_64 ", " WGMMA_REGISTERS_64
@@ -139,7 +141,9 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
 #define WGMMA_SUM_48(i)  WGMMA_SUM_32(i), WGMMA_SUM_16(i + 32)
 #define WGMMA_SUM_56(i)  WGMMA_SUM_48(i), WGMMA_SUM_4(i + 48), WGMMA_SUM_4(i + 52)
 #define WGMMA_SUM_64(i)  WGMMA_SUM_32(i), WGMMA_SUM_32(i + 32)
+#define WGMMA_SUM_68(i)  WGMMA_SUM_64(i), WGMMA_SUM_4(i + 64)
 #define WGMMA_SUM_72(i)  WGMMA_SUM_64(i), WGMMA_SUM_8(i + 64)
+#define WGMMA_SUM_76(i)  WGMMA_SUM_72(i), WGMMA_SUM_4(i + 72)
 #define WGMMA_SUM_80(i)  WGMMA_SUM_64(i), WGMMA_SUM_16(i + 64)
 #define WGMMA_SUM_88(i)  WGMMA_SUM_64(i), WGMMA_SUM_24(i + 64)
 #define WGMMA_SUM_96(i)  WGMMA_SUM_64(i), WGMMA_SUM_32(i + 64)
@@ -190,7 +194,9 @@ WGMMA_BF16(40, "80", "%40", "%41", "%42")
 WGMMA_BF16(48, "96", "%48", "%49", "%50")
 WGMMA_BF16(56, "112", "%56", "%57", "%58")
 WGMMA_BF16(64, "128", "%64", "%65", "%66")
+WGMMA_BF16(68, "136", "%68", "%69", "%70")
 WGMMA_BF16(72, "144", "%72", "%73", "%74")
+WGMMA_BF16(76, "152", "%76", "%77", "%78")
 WGMMA_BF16(80, "160", "%80", "%81", "%82")
 WGMMA_BF16(88, "176", "%88", "%89", "%90")
 WGMMA_BF16(96, "192", "%96", "%97", "%98")
@@ -207,7 +213,9 @@ WGMMA_FP16(40, "80", "%40", "%41", "%42")
 WGMMA_FP16(48, "96", "%48", "%49", "%50")
 WGMMA_FP16(56, "112", "%56", "%57", "%58")
 WGMMA_FP16(64, "128", "%64", "%65", "%66")
+WGMMA_FP16(68, "136", "%68", "%69", "%70")
 WGMMA_FP16(72, "144", "%72", "%73", "%74")
+WGMMA_FP16(76, "152", "%76", "%77", "%78")
 WGMMA_FP16(80, "160", "%80", "%81", "%82")
 WGMMA_FP16(88, "176", "%88", "%89", "%90")
 WGMMA_FP16(96, "192", "%96", "%97", "%98")
@@ -221,12 +229,25 @@ WGMMA_TF32(32, "64", "%32", "%33", "%34")
 WGMMA_TF32(48, "96", "%48", "%49", "%50")
 WGMMA_TF32(56, "112", "%56", "%57", "%58")
 WGMMA_TF32(64, "128", "%64", "%65", "%66")
+WGMMA_TF32(68, "136", "%68", "%69", "%70")
 WGMMA_TF32(72, "144", "%72", "%73", "%74")
+WGMMA_TF32(76, "152", "%76", "%77", "%78")
 WGMMA_TF32(80, "160", "%80", "%81", "%82")
 WGMMA_TF32(88, "176", "%88", "%89", "%90")
 WGMMA_TF32(96, "192", "%96", "%97", "%98")
 WGMMA_TF32(112, "224", "%112", "%113", "%114")
 WGMMA_TF32(128, "256", "%128", "%129", "%130")
+
+/* b of more rows than a product takes: two products, each of half of them. */
+template <typename T, int COUNT>
+static __device__ __forceinline__ void wgmma_step(T tag, float (&d)[COUNT], uint64_t a, uint64_t b,
+                                                  int adds)
+{
+    static_assert(COUNT > 128 && COUNT % 8 == 0, "there is no such product");
+    constexpr int half = COUNT / 2, rows = 2 * half;
+    wgmma_step(tag, *(float(*)[half])d, a, b, adds);
+    wgmma_step(tag, *(float(*)[half])(d + half), a, b + rows * (WGMMA_ROW_BYTES / 16), adds);
+}
 
 /* The same for e4m3. Its sums have 14 bits: after 128 terms they should be added elsewhere. */
 struct wgmma_e4m3 {

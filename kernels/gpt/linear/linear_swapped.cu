@@ -62,7 +62,7 @@ static constexpr struct swapped_tile swapped_tiles[LINEAR_SWAPPED_TILES] = {
     tile<T, 32, 1, false>(), tile<T, 48, 1, false>(), tile<T, 128, 2, true>(),
     tile<T, 144, 3, true>(), tile<T, 160, 3, true>(), tile<T, 160, 1, true>(),
     tile<T, 192, 1, true>(), tile<T, 224, 1, true>(), tile<T, 160, 2, true>(),
-    tile<T, 176, 2, true>(),
+    tile<T, 176, 2, true>(), tile<T, 272, 2, true>(),
 };
 
 static const struct swapped_tile *tile_of(int tile, enum gpt_precision precision)
@@ -89,10 +89,23 @@ static int wide_of(const struct swapped_tile *of, const struct linear_swapped_ho
     return of->columns - how->narrow;
 }
 
+/* Rows of x of a band, all but the last alike. Those that TMA moves in two boxes are whole swizzles
+ * each. */
+static int rows_of(const struct swapped_tile *of, const struct linear_operands *operands)
+{
+    const int rows = (int)gpt_blocks(operands->m, gpt_blocks(operands->m, of->rows));
+    return of->rows > SWAPPED_BOX ? (int)gpt_blocks(rows, 16) * 16 : rows;
+}
+
+static int bands_of(const struct swapped_tile *of, const struct linear_operands *operands)
+{
+    return (int)gpt_blocks(operands->m, rows_of(of, operands));
+}
+
 static int64_t tiles_of(const struct swapped_tile *of, const struct linear_swapped_how *how,
                         const struct linear_operands *operands)
 {
-    return (int64_t)gpt_blocks(operands->m, of->rows) * gpt_blocks(operands->n, wide_of(of, how));
+    return (int64_t)bands_of(of, operands) * gpt_blocks(operands->n, wide_of(of, how));
 }
 
 /* As many parts of a tile as give each multiprocessor a block. */
@@ -120,8 +133,7 @@ static bool suits(const struct swapped_tile *of, const struct linear_swapped_how
 {
     if (how->parts > 1 && (int)gpt_blocks(operands->k, of->depth) < SWAPPED_LEAST * how->parts)
         return false;
-    if (how->shares && (!of->by_tma || how->parts > 1 || gpt_blocks(operands->m, of->rows) % 2))
-        return false;
+    if (how->shares && (!of->by_tma || how->parts > 1 || bands_of(of, operands) % 2)) return false;
     if (how->apart && !has_room(of, how, operands)) return false;
     return gpt_blocks(operands->n, wide_of(of, how)) <= SWAPPED_GRID_MOST;
 }
@@ -160,7 +172,7 @@ static double expected_cycles(const struct swapped_tile *of, const struct linear
                               const struct linear_operands *operands)
 {
     const int parts = how->parts, wide = wide_of(of, how);
-    const double bands = gpt_blocks(operands->m, of->rows), rows = ceil(operands->m / bands);
+    const double bands = bands_of(of, operands), rows = rows_of(of, operands);
     const double tiles = bands * gpt_blocks(operands->n, wide) * parts;
     const double blocks = ceil(tiles / assay_card()->multiprocessors);
     const double rounds = ceil(blocks / room_of(of, how, operands).together);
@@ -217,10 +229,11 @@ static int make_maps(struct linear_swapped_plan *plan, const struct swapped_tile
     const struct tensor_map_matrix x = {(void *)operands->x, operands->m, operands->k, bytes};
     const struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, bytes};
     const struct tensor_map_matrix y = {operands->y, operands->m, operands->n, bytes};
-    if (of->by_tma && (tensor_map_init(&plan->x, &x, plan->rows) < 0 ||
+    const int rows = of->rows > SWAPPED_BOX ? plan->rows / 2 : plan->rows;
+    if (of->by_tma && (tensor_map_init(&plan->x, &x, rows) < 0 ||
                        tensor_map_init(&plan->w, &w, plan->wide >> plan->shares) < 0))
         return -1;
-    return plan->finish == LINEAR_SWAPPED_PANELS ? tensor_map_init(&plan->y, &y, plan->rows) : 0;
+    return plan->finish == LINEAR_SWAPPED_PANELS ? tensor_map_init(&plan->y, &y, rows) : 0;
 }
 
 int linear_swapped_make(struct linear_swapped *product, const struct linear_swapped_how *how,
@@ -234,9 +247,9 @@ int linear_swapped_make(struct linear_swapped *product, const struct linear_swap
     memset(product, 0, sizeof *product); /* a gate compares arguments whole, gaps too */
     product->tile = of;
     plan->operands = *operands;
-    plan->bands = (int)gpt_blocks(operands->m, of->rows);
+    plan->bands = bands_of(of, operands);
     plan->height = how->apart ? 1 : height_of(plan->bands, how->shares);
-    plan->rows = (int)gpt_blocks(operands->m, plan->bands);
+    plan->rows = rows_of(of, operands);
     plan->wide = wide_of(of, how);
     while (1 << plan->log_parts < how->parts)
         plan->log_parts++;
@@ -360,7 +373,7 @@ static const char *supports(const struct assay_shape *shape)
 static const struct assay_variant variant = {
     .operation = "linear",
     .name = "swapped",
-    .summary = "Hopper's tensor cores, rows of w as wgmma's rows, tiles of 8 x 64 to 192 x 192",
+    .summary = "Hopper's tensor cores, rows of w as wgmma's rows, tiles of 8 x 64 to 272 x 128",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .min_sm = 90,

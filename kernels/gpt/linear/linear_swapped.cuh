@@ -41,6 +41,7 @@ enum {
     SWAPPED_DIRECT = 64, /* rows of x whose outputs need not pass through shared memory, at most */
     SWAPPED_CHUNKS = WGMMA_ROW_BYTES / 16,
     SWAPPED_EARLY = 2, /* stages that are asked for by a warp each */
+    SWAPPED_BOX = 256, /* rows that TMA moves at a time */
 };
 
 /* Tiles of ROWS_ rows of x by 64 of w for each of GROUPS_ warpgroups. */
@@ -59,6 +60,7 @@ template <typename T, int ROWS_, int GROUPS_, bool BY_TMA_> struct swapped_confi
     static constexpr int COPIED = CONSUMERS / SWAPPED_CHUNKS; /* rows that threads copy at a time */
     static constexpr int PANEL = WGMMA_ROW_BYTES / (int)sizeof(T); /* columns of y of a box */
     static constexpr int PANELS = WGMMA_ROWS / PANEL;              /* of a warpgroup */
+    static constexpr int BOXES = X_ROWS > SWAPPED_BOX ? 2 : 1;     /* of a band's rows */
     static constexpr bool DIRECT = X_ROWS <= SWAPPED_DIRECT;       /* a finish that it may have */
     /* For skinny_finish. */
     static constexpr int ROWS = X_ROWS / 8, QUADS = W_ROWS / 4, PITCH = W_ROWS + 4;
@@ -92,7 +94,12 @@ static __device__ __forceinline__ void swapped_fetch(const struct linear_swapped
         const int own = (int)blockIdx.x % 2 * half;
         hopper_load_to(w + own * WGMMA_ROW_BYTES, &plan.w, k, work.column + own, arrived, 3);
     }
-    hopper_load(w + CONFIG::W_BYTES, &plan.x, k, work.row, arrived);
+#pragma unroll
+    for (int box = 0; box < CONFIG::BOXES; box++) {
+        const int row = plan.rows / CONFIG::BOXES * box;
+        hopper_load(w + CONFIG::W_BYTES + row * WGMMA_ROW_BYTES, &plan.x, k, work.row + row,
+                    arrived);
+    }
 }
 
 /* Each warp: the barriers of its share of the ring. The first two ask for their stage at once, as
@@ -275,7 +282,7 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
     const int column = work.column + (int)threadIdx.x / 32 * 16, lane = threadIdx.x % 32;
     swapped_bias<typename CONFIG::type> bias;
     float sum[CONFIG::X_ROWS / 2];
-    if (CONFIG::BY_TMA) {
+    if constexpr (CONFIG::BY_TMA) {
         swapped_begin<CONFIG>(plan, work, ring);
         bias = swapped_bias_of<typename CONFIG::type>(plan.operands, column, lane);
         if (plan.shares)

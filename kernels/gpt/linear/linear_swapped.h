@@ -39,7 +39,7 @@ struct linear_swapped {
 };
 
 /* A tile, `narrow` of whose rows of w are left out, and in how many parts k is divided. */
-enum { LINEAR_SWAPPED_TILES = 25, LINEAR_SWAPPED_NARROW = 16 };
+enum { LINEAR_SWAPPED_TILES = 26, LINEAR_SWAPPED_NARROW = 16 };
 struct linear_swapped_how {
     int tile;
     int narrow;  /* a multiple of LINEAR_SWAPPED_NARROW */

@@ -138,10 +138,12 @@ static __device__ __forceinline__ void swapped_store_panels(const struct linear_
         return;
     }
     if (threadIdx.x % WGMMA_THREADS != 0) return;
-    for (int panel = 0; panel < CONFIG::PANELS; panel++) {
-        const int at = column + panel * CONFIG::PANEL;
+    for (int i = 0; i < CONFIG::PANELS * CONFIG::BOXES; i++) {
+        const int panel = i / CONFIG::BOXES, at = column + panel * CONFIG::PANEL;
+        const int row = i % CONFIG::BOXES * (plan.rows / CONFIG::BOXES);
         if (at < plan.operands.n)
-            hopper_store(&plan.y, hopper_shared(own + panel * panel_bytes), at, work.row);
+            hopper_store(&plan.y, hopper_shared(own + panel * panel_bytes + row * WGMMA_ROW_BYTES),
+                         at, work.row + row);
     }
     hopper_store_wait<0>();
 }
