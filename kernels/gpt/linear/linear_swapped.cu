@@ -162,28 +162,50 @@ static struct swapped_room room_of(const struct swapped_tile *of,
 }
 
 /* About how many cycles a product takes. Of one multiprocessor: its blocks' stages, each as long as
- * its products, the fetching of its rows at 64 bytes per cycle, or what these two read and write of
- * shared memory at 128; and what each round of blocks that fit takes besides. The numbers put the
- * fastest of sixteen shapes, or one within 1 % of it, among the first eight; what parts that are
- * apart take besides is a guess, between a cluster's and the time of their bytes. Of equal ones two
- * bands that share w come first: they were up to 19 % faster on an H200, and where there are more
- * bands up to 3 % slower. */
+ * its products, as what these read and write of shared memory at 128 bytes per cycle, as its rows
+ * get to it, or as those of all multiprocessors come out of L2 or get to them, but no sooner than
+ * the operands come from memory; what each round of blocks that fit takes besides; and what parts
+ * of k take to meet. The numbers fit 2534 times of 54 shapes on an H200 (9 % off in the middle):
+ * the fastest was within 2.3 % of one of the first twelve, on average 0.2 %. Of equal ones two
+ * bands that share w come first: they were up to 19 % faster, and where there are more bands up to
+ * 3 % slower. */
 static double expected_cycles(const struct swapped_tile *of, const struct linear_swapped_how *how,
                               const struct linear_operands *operands)
 {
-    const int parts = how->parts, wide = wide_of(of, how);
+    const int parts = how->parts, wide = wide_of(of, how),
+              processors = assay_card()->multiprocessors;
     const double bands = bands_of(of, operands), rows = rows_of(of, operands);
-    const double tiles = bands * gpt_blocks(operands->n, wide) * parts;
-    const double blocks = ceil(tiles / assay_card()->multiprocessors);
+    const double tiles = (double)tiles_of(of, how, operands) * parts, outputs = rows * wide;
+    const double active = fmin(tiles, processors), blocks = ceil(tiles / processors);
     const double rounds = ceil(blocks / room_of(of, how, operands).together);
     const double stages = ceil((double)gpt_blocks(operands->k, of->depth) / parts);
-    const double groups = of->columns / WGMMA_ROWS;
-    const double products = 2 * groups * of->rows, fetched = rows + wide / (how->shares ? 2 : 1);
+    const double groups = of->columns / WGMMA_ROWS, row_bytes = active * WGMMA_ROW_BYTES;
+    const double products = 2 * groups * of->rows, from_l2 = rows + wide / (how->shares ? 2.0 : 1);
     const double shared = groups * of->rows + of->columns + rows + wide;
-    const double outputs = rows * wide / (parts > 1 ? 12 : 24);
-    const double joining = how->apart ? 4500 : parts > 1 ? 3500 : 0;
-    return blocks * stages * fmax(fmax(products, shared), 2 * fetched) + rounds * (1500 + outputs) +
-           joining + of->rows / 4.0 - (how->shares && bands == 2 ? 1 : 0);
+    const double fetched =
+        fmax(1.83 * (rows + wide), row_bytes * fmax(from_l2 / 6300, (rows + wide) / 8260));
+    const double operand_rows = (double)operands->m + (double)operands->n;
+    const double memory = operand_rows * operands->k / of->depth * WGMMA_ROW_BYTES / 2290;
+    const double storing = how->apart ? outputs / 3.4 : outputs / (parts > 1 ? 2.7 : 11);
+    const double sums_bytes = active * outputs * 2 * sizeof(float); /* written and read */
+    const double meeting = how->apart ? 4770 + sums_bytes / 8600 : parts > 1 ? 4100 : 0;
+    return fmax(blocks * stages * fmax(fmax(products, shared), fetched), memory) +
+           rounds * (4930 + storing) + meeting + of->rows / 4.0 -
+           (how->shares && bands == 2 ? 1 : 0);
+}
+
+/* Whether a tile of fewer rows does the same: then this one multiplies more for nothing. */
+static bool is_outdone(const struct swapped_tile *of, const struct linear_operands *operands,
+                       enum gpt_precision precision)
+{
+    const int rows = rows_of(of, operands);
+    for (int i = 0; i < LINEAR_SWAPPED_TILES; i++) {
+        const struct swapped_tile *other = tile_of(i, precision);
+        if (other->by_tma == of->by_tma && other->columns == of->columns &&
+            other->rows < of->rows && rows_of(other, operands) == rows)
+            return true;
+    }
+    return false;
 }
 
 /* Whether the blocks of a cluster do the same. */
@@ -279,6 +301,7 @@ int linear_swapped_choose(struct linear_swapped *products, int most,
         struct swapped_offer offer = {
             {i / SWAPPED_WAYS, 0, parts, way == SWAPPED_SHARED, way == SWAPPED_APART}, 0};
         const struct swapped_tile *of = tile_of(offer.how.tile, precision);
+        if (is_outdone(of, operands, precision)) continue;
         for (; offer.how.narrow < of->columns; offer.how.narrow += LINEAR_SWAPPED_NARROW) {
             if (offer.how.apart) offer.how.parts = parts_apart(of, &offer.how, operands);
             if (offer.how.apart && is_cluster(offer.how.parts)) continue;
