@@ -1,8 +1,9 @@
 /*
  * linear_swapped.cuh - products on Hopper's tensor cores with the operands' roles swapped: rows of
  * w are wgmma's rows, 64 for each warpgroup of a block, and rows of x its columns, of which there
- * may be any multiple of 8. So few rows of x cost little more than the reading of w, and tiles come
- * in sizes of which some number just fills the device.
+ * may be any multiple of 8; of more than 256, in two products of half of them each. So few rows of
+ * x cost little more than the reading of w, and tiles come in sizes of which some number just fills
+ * the device.
  *
  * A block has one tile and ends with it. A stage is 128 bytes of k of both operands. By TMA: the
  * warps ask for as many stages as there is room for, one thread for the rest, and the warpgroups
@@ -13,17 +14,17 @@
  * stored. So a tile may also take fewer rows of w than it has room for, where that fills the
  * device.
  *
- * Traffic from L2: all multiprocessors together get about 35 bytes per cycle each. A tile of 160
+ * Traffic from L2: all multiprocessors together get about 48 bytes per cycle each. A tile of 160
  * rows of x and 192 of w needs 44 KiB for each 960 cycles of the tensor cores, 47 per cycle. Two
  * blocks of a cluster, one band above the other, may share the rows of w: each fetches half of
  * them, and TMA writes it to both. That is worth its while where w comes from memory (two bands of
  * 299 rows, 23752 x 6744: 153 us in place of 185 on an H200); sharing rows of x never was.
  *
  * Outputs lie across: a lane has neighbouring rows of y. They are turned on the way to shared
- * memory, from where TMA stores them; those of a few rows go to y directly. A cluster of up to 8
- * blocks divides k, and adds the sums of its blocks through its shared memory
- * (linear_skinny_finish.cuh); or as many blocks as there is room for, through the device's
- * (linear_parts_finish.cuh).
+ * memory (stmatrix with .trans; in tf32, word by word), from where TMA stores them; those of a few
+ * rows go to y directly. A cluster of up to 8 blocks divides k, and adds the sums of its blocks
+ * through its shared memory (linear_skinny_finish.cuh); or as many blocks as there is room for,
+ * through the device's (linear_parts_finish.cuh).
  */
 #pragma once
 
