@@ -18,6 +18,7 @@ enum {
 static const double BLOCK_S = 0.010; /* about how long a block may take; less for small budgets */
 /* A launch this long warms the caches in its first thousandth: a warm-up only takes time. */
 static const double LENGTHY_S = 0.1;
+static const double COSTLY_SHARE = 0.1;
 
 static int take_figures(struct measurement *measurement, struct measure_context *context)
 {
@@ -56,6 +57,12 @@ static int take_spans(struct measurement *measurement, struct measure_context *c
     return 0;
 }
 
+/* Longer than a block and than COSTLY_SHARE of the budget. */
+static bool is_costly(const struct measure_context *context, double launch_s)
+{
+    return launch_s > fmax(BLOCK_S, COSTLY_SHARE * context->request->budget_s);
+}
+
 /* Warm up, and measure how long the host takes to enqueue a launch and how long a launch takes. */
 static int warm(struct measurement *measurement, struct measure_context *context, double *enqueue_s,
                 double *launch_s)
@@ -68,7 +75,7 @@ static int warm(struct measurement *measurement, struct measure_context *context
         if (context->ops->synchronize(context->device) < 0) return -1;
         *enqueue_s = fmin(*enqueue_s, enqueued - start);
         *launch_s = fmin(*launch_s, step_now_s(context) - start);
-        if (*launch_s >= LENGTHY_S) break;
+        if (is_costly(context, *launch_s)) break;
     }
     return 0;
 }
@@ -91,10 +98,11 @@ static int size_block(struct measurement *measurement, struct measure_context *c
     double enqueue_s, launch_s;
     if (warm(measurement, context, &enqueue_s, &launch_s) < 0) return -1;
     measurement->lengthy = launch_s >= LENGTHY_S;
+    measurement->costly = is_costly(context, launch_s);
     measurement->hold_ns =
         measurement->variant->clock == ASSAY_CLOCK_DEVICE ? fmin(1.5e9 * enqueue_s + 5000, 2e6) : 0;
     measurement->block_count = 1;
-    if (measurement->lengthy) return 0;
+    if (measurement->costly) return 0; /* a block is one launch */
     struct block block = measurement_block_of(measurement, context, 1);
     struct block_sample sample;
     struct block_totals totals;
@@ -137,7 +145,7 @@ int measurement_prepare(struct measurement *measurement, struct measure_context 
     status = step_control(measurement, context);
     if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
     if (context->request->check_only) {
-        measurement->lengthy = measurement->launch_s >= LENGTHY_S;
+        measurement->costly = measurement->launch_s >= LENGTHY_S;
         if (take_figures(measurement, context) < 0 || take_spans(measurement, context) < 0)
             return step_failed(measurement, context, STEP_CHECK);
         return 0;
@@ -274,7 +282,7 @@ int measurement_finish(struct measurement *measurement, struct measure_context *
 {
     int status = check_block(measurement, context, round);
     if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
-    status = step_some_launches(measurement, context, 0, measurement->lengthy ? 1 : 3);
+    status = step_some_launches(measurement, context, 0, measurement->costly ? 1 : 3);
     if (status == 0) status = step_checked_launches(measurement, context);
     if (status < 0 || measurement->phase == MEASUREMENT_OVER) return status;
     if (take_figures(measurement, context) < 0 || take_spans(measurement, context) < 0)

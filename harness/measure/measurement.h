@@ -47,6 +47,7 @@ struct measurement {
 
     int block_count;          /* samples per block */
     bool lengthy;             /* a launch takes at least LENGTHY_S */
+    bool costly;              /* a launch takes a large part of the budget: checks make fewer */
     double setup_s, launch_s; /* how long the last setup and the last launch outside blocks took */
     double hold_ns;           /* how long the stream is held while the host enqueues */
     double spent_s;           /* time spent in blocks */

@@ -45,8 +45,7 @@ static struct buffers *make_set(struct measure_context *context)
 static bool restarts(const struct measurement *measurement, const struct measure_context *context)
 {
     if (measurement->variant->apart) return true;
-    return !measurement->lengthy &&
-           measurement->setup_s <= SETUP_SHARE * context->request->budget_s;
+    return !measurement->costly && measurement->setup_s <= SETUP_SHARE * context->request->budget_s;
 }
 
 /* Twins have the same buffers: all are set up again where one would be. What the first setup of

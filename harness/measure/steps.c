@@ -210,6 +210,6 @@ int step_checked_launches(struct measurement *measurement, struct measure_contex
 {
     if (buffers_poison_part(measurement->buffers) < 0) return -1;
     int status = launch_and_check(measurement, context, STEP_CHECK);
-    if (status < 0 || measurement->phase == MEASUREMENT_OVER || measurement->lengthy) return status;
+    if (status < 0 || measurement->phase == MEASUREMENT_OVER || measurement->costly) return status;
     return step_checked_launch(measurement, context, STEP_CHECK);
 }

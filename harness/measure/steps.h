@@ -48,5 +48,5 @@ int step_some_launches(struct measurement *measurement, struct measure_context *
 
 /* Check two launches, each after poisoning, so that a variant is wrong that works in every second
  * launch only, or does half of its work in each. Before the first, only a part of the outputs is
- * poisoned (buffers_poison_part). If launches are lengthy, only the first is made. */
+ * poisoned (buffers_poison_part). If launches are costly, only the first is made. */
 int step_checked_launches(struct measurement *measurement, struct measure_context *context);

@@ -148,14 +148,15 @@ int host_memory_differ(struct device *device, const void *a, const void *b, enum
     for (int64_t part = 0; part < ASSAY_CHECK_PLACES; part++) {
         int64_t begin = part * count / ASSAY_CHECK_PLACES;
         int64_t end = (part + 1) * count / ASSAY_CHECK_PLACES;
-        struct difference most = {begin, 0};
+        out[part] = (struct difference){begin, 0};
+        size_t from = (size_t)begin * size, bytes = (size_t)(end - begin) * size;
+        if (memcmp((const char *)a + from, (const char *)b + from, bytes) == 0) continue;
         for (int64_t i = begin; i < end; i++) {
             size_t at = (size_t)i * size;
             if (memcmp((const char *)a + at, (const char *)b + at, size) == 0) continue;
             double by = difference_of(assay_load(type, a, i), assay_load(type, b, i));
-            if (by > most.by) most = (struct difference){i, by};
+            if (by > out[part].by) out[part] = (struct difference){i, by};
         }
-        out[part] = most;
     }
     return 0;
 }
