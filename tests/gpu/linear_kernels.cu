@@ -113,7 +113,7 @@ struct swapped_state {
     struct linear_parts sums;
 };
 
-template <int TILE, int NARROW, int PARTS, bool SHARES, bool APART>
+template <int TILE, int NARROW, int PARTS, bool SHARES, bool APART, bool TURNS>
 static int setup_swapped(struct assay_call *call)
 {
     static_assert(TILE < LINEAR_SWAPPED_TILES, "a tile");
@@ -126,7 +126,7 @@ static int setup_swapped(struct assay_call *call)
     int status = linear_parts_init(&state->sums, call);
     if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    const struct linear_swapped_how how = {TILE, NARROW, PARTS, SHARES, APART};
+    const struct linear_swapped_how how = {TILE, NARROW, PARTS, SHARES, APART, TURNS};
     return linear_swapped_make(&state->product, &how, &operands, precision, &state->sums)
                ? ASSAY_SKIP
                : 0;
@@ -231,13 +231,15 @@ static const char *supports_fp32(const struct assay_shape *shape)
 /* WGMMA's own card. */
 #define HOPPER .min_sm = 90, .max_sm = 90, .arch_specific = true, .supports = supports
 
-#define SWAPPED_AS(NAME, TILE, NARROW, PARTS, SHARES, APART)                                       \
+#define SWAPPED_AS(NAME, TILE, NARROW, PARTS, SHARES, APART, TURNS)                                \
     OF_LINEAR(NAME, "one tile of linear_swapped.h", HOPPER,                                        \
-              .setup = setup_swapped<TILE, NARROW, PARTS, SHARES, APART>,                          \
+              .setup = setup_swapped<TILE, NARROW, PARTS, SHARES, APART, TURNS>,                   \
               .launch = launch_swapped, .teardown = teardown_swapped)
-#define SWAPPED(NAME, TILE, NARROW, PARTS) SWAPPED_AS(NAME, TILE, NARROW, PARTS, false, false)
-#define SHARED(NAME, TILE, NARROW)         SWAPPED_AS(NAME, TILE, NARROW, 1, true, false)
-#define APART(NAME, TILE, NARROW, PARTS)   SWAPPED_AS(NAME, TILE, NARROW, PARTS, false, true)
+#define SWAPPED(NAME, TILE, NARROW, PARTS)                                                         \
+    SWAPPED_AS(NAME, TILE, NARROW, PARTS, false, false, false)
+#define SHARED(NAME, TILE, NARROW)       SWAPPED_AS(NAME, TILE, NARROW, 1, true, false, false)
+#define APART(NAME, TILE, NARROW, PARTS) SWAPPED_AS(NAME, TILE, NARROW, PARTS, false, true, false)
+#define TURNS(NAME, TILE, NARROW)        SWAPPED_AS(NAME, TILE, NARROW, 1, false, false, true)
 #define PAIR(NAME, TILE, SHARE)                                                                    \
     OF_LINEAR(NAME, "one tile of linear_pair.h", .min_sm = 90, .max_sm = 90,                       \
               .arch_specific = true, .supports = supports_pair, .setup = setup_pair<TILE, SHARE>,  \
@@ -296,51 +298,34 @@ SKINNY(ks32_8, 7);
 SWAPPED(kw0_1, 0, 0, 1);
 SWAPPED(kw0_4, 0, 0, 4);
 SWAPPED(kw1_1, 1, 0, 1);
-SWAPPED(kw1_4, 1, 0, 4);
 SWAPPED(kw2_1, 2, 0, 1);
 SWAPPED(kw2_4, 2, 0, 4);
 SWAPPED(kw3_1, 3, 0, 1);
-SWAPPED(kw3_4, 3, 0, 4);
 SWAPPED(kw4_1, 4, 0, 1);
-SWAPPED(kw4_4, 4, 0, 4);
 SWAPPED(kw5_1, 5, 0, 1);
 SWAPPED(kw5_4, 5, 0, 4);
 SWAPPED(kw6_1, 6, 0, 1);
-SWAPPED(kw6_4, 6, 0, 4);
 SWAPPED(kw7_1, 7, 0, 1);
-SWAPPED(kw7_4, 7, 0, 4);
 SWAPPED(kw8_1, 8, 0, 1);
 SWAPPED(kw8_4, 8, 0, 4);
 SWAPPED(kw9_1, 9, 0, 1);
-SWAPPED(kw9_4, 9, 0, 4);
 SWAPPED(kw10_1, 10, 0, 1);
-SWAPPED(kw10_4, 10, 0, 4);
 SWAPPED(kw11_1, 11, 0, 1);
-SWAPPED(kw11_4, 11, 0, 4);
 SWAPPED(kw12_1, 12, 0, 1);
 SWAPPED(kw12_4, 12, 0, 4);
 SWAPPED(kw13_1, 13, 0, 1);
 SWAPPED(kw13_4, 13, 0, 4);
 SWAPPED(kw14_1, 14, 0, 1);
-SWAPPED(kw14_4, 14, 0, 4);
 SWAPPED(kw15_1, 15, 0, 1);
-SWAPPED(kw15_4, 15, 0, 4);
 SWAPPED(kw16_1, 16, 0, 1);
-SWAPPED(kw16_4, 16, 0, 4);
 SWAPPED(kw17_1, 17, 0, 1);
-SWAPPED(kw17_4, 17, 0, 4);
 SWAPPED(kw18_1, 18, 0, 1);
-SWAPPED(kw18_4, 18, 0, 4);
 SWAPPED(kw19_1, 19, 0, 1);
-SWAPPED(kw19_4, 19, 0, 4);
 SWAPPED(kw20_1, 20, 0, 1);
-SWAPPED(kw20_4, 20, 0, 4);
 SWAPPED(kw21_1, 21, 0, 1);
 SWAPPED(kw22_1, 22, 0, 1);
-SWAPPED(kw22_4, 22, 0, 4);
 SWAPPED(kw23_1, 23, 0, 1);
 SWAPPED(kw24_1, 24, 0, 1);
-SWAPPED(kw24_4, 24, 0, 4);
 SWAPPED(kw25_1, 25, 0, 1);
 SWAPPED(kw25_2, 25, 0, 2);
 /* Narrower tiles. */
@@ -368,6 +353,24 @@ SHARED(kw18_w, 18, 0);
 SHARED(kw19_w, 19, 0);
 SHARED(kw25_w, 25, 0);
 SHARED(kw7_80_w, 7, 48);
+/* Blocks that stay. */
+TURNS(kt8, 8, 0);
+TURNS(kt9, 9, 0);
+TURNS(kt10, 10, 0);
+TURNS(kt11, 11, 0);
+TURNS(kt12, 12, 0);
+TURNS(kt17, 17, 0);
+TURNS(kt18, 18, 0);
+TURNS(kt19, 19, 0);
+TURNS(kt23, 23, 0);
+TURNS(kt24, 24, 0);
+TURNS(kt25, 25, 0);
+TURNS(kt26, 26, 0);
+TURNS(kt27, 27, 0);
+TURNS(kt28, 28, 0);
+TURNS(kt29, 29, 0);
+TURNS(kt30, 30, 0);
+TURNS(kt18_160, 18, 32);
 APART(kw1_5_apart, 1, 0, 5);
 APART(kw3_16_apart, 3, 0, 16);
 APART(kw8_3_apart, 8, 0, 3);
@@ -385,23 +388,18 @@ PAIR(kp0_x, 0, LINEAR_PAIR_X);
 PAIR(kp0_w2x4, 0, LINEAR_PAIR_W2_X4);
 PAIR(kp1, 1, LINEAR_PAIR_NONE);
 PAIR(kp1_w, 1, LINEAR_PAIR_W);
-PAIR(kp1_x, 1, LINEAR_PAIR_X);
 PAIR(kp1_w2x4, 1, LINEAR_PAIR_W2_X4);
 PAIR(kp2, 2, LINEAR_PAIR_NONE);
 PAIR(kp2_w, 2, LINEAR_PAIR_W);
-PAIR(kp2_x, 2, LINEAR_PAIR_X);
 PAIR(kp3, 3, LINEAR_PAIR_NONE);
-PAIR(kp3_x, 3, LINEAR_PAIR_X);
 PAIR(kp3_w2x4, 3, LINEAR_PAIR_W2_X4);
 PAIR(kp4, 4, LINEAR_PAIR_NONE);
 PAIR(kp4_w, 4, LINEAR_PAIR_W);
-PAIR(kp4_x, 4, LINEAR_PAIR_X);
 PAIR(kp5, 5, LINEAR_PAIR_NONE);
 PAIR(kp5_w4, 5, LINEAR_PAIR_W4);
 PAIR(kp5_x4, 5, LINEAR_PAIR_X4);
 PAIR(kp5_w4x2, 5, LINEAR_PAIR_W4_X2);
 PAIR(kp6, 6, LINEAR_PAIR_NONE);
-PAIR(kp6_x, 6, LINEAR_PAIR_X);
 PAIR(kp6_w2x4, 6, LINEAR_PAIR_W2_X4);
 PAIR(kp7, 7, LINEAR_PAIR_NONE);
 PAIR(kp7_w4, 7, LINEAR_PAIR_W4);
@@ -410,8 +408,13 @@ PAIR(kp7_w4x2, 7, LINEAR_PAIR_W4_X2);
 PAIR(kp8, 8, LINEAR_PAIR_NONE);
 PAIR(kp8_w, 8, LINEAR_PAIR_W);
 PAIR(kp9, 9, LINEAR_PAIR_NONE);
-PAIR(kp9_w, 9, LINEAR_PAIR_W);
-PAIR(kp9_x, 9, LINEAR_PAIR_X);
+PAIR(kp10, 10, LINEAR_PAIR_NONE);
+PAIR(kp11_w, 11, LINEAR_PAIR_W);
+PAIR(kp12, 12, LINEAR_PAIR_NONE);
+PAIR(kp12_w4, 12, LINEAR_PAIR_W4);
+PAIR(kp13, 13, LINEAR_PAIR_NONE);
+PAIR(kp14, 14, LINEAR_PAIR_NONE);
+PAIR(kp14_x, 14, LINEAR_PAIR_X);
 
 FP32(kf0_divided, 0, LINEAR_EVENLY, 1);
 FP32(kf0_alike, 0, LINEAR_ALIKE, 1);

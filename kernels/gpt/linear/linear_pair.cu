@@ -54,7 +54,8 @@ template <typename T>
 static constexpr struct pair_tile pair_tiles[LINEAR_PAIR_TILES] = {
     tile<T, 2, 1, 128>(), tile<T, 2, 1, 144>(), tile<T, 2, 1, 192>(), tile<T, 1, 2, 64>(),
     tile<T, 2, 1, 224>(), tile<T, 1, 1, 64>(),  tile<T, 1, 1, 80>(),  tile<T, 1, 1, 96>(),
-    tile<T, 1, 2, 80>(),  tile<T, 1, 2, 96>(),
+    tile<T, 1, 2, 80>(),  tile<T, 1, 2, 96>(),  tile<T, 2, 1, 96>(),  tile<T, 2, 1, 112>(),
+    tile<T, 2, 1, 160>(), tile<T, 3, 1, 96>(),  tile<T, 3, 1, 112>(),
 };
 
 struct pair_sharing {

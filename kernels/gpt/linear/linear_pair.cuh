@@ -26,7 +26,7 @@
  * The end: the thread that fills the ring waits until all that share with this block have read it,
  * while outputs are stored, so that the blocks of a cluster need not meet again.
  *
- * Two warpgroups multiply, one above the other or side by side, or one alone, each with its sums in
+ * One to three warpgroups multiply, one above the other or two side by side, each with its sums in
  * registers. An elected lane of a further warp fills the ring. Stages of small tiles are as long as
  * what these two do for each, not as their products: where the compiler did not know the lane to be
  * one of a whole warp, each stage of 64 x 64 to 64 x 128 took 330 to 430 cycles (an H200), and now

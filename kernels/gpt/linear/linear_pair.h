@@ -48,7 +48,7 @@ struct linear_pair {
     int shared_bytes;
 };
 
-enum { LINEAR_PAIR_TILES = 10 };
+enum { LINEAR_PAIR_TILES = 15 };
 struct linear_pair_how {
     int tile;
     enum linear_pair_share share;

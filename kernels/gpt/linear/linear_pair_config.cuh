@@ -25,7 +25,7 @@ template <typename T, int DOWN_, int ACROSS_, int WIDTH_> struct pair_config {
     static constexpr int STAGE_BYTES = X_BYTES + COLUMNS * WGMMA_ROW_BYTES;
     static constexpr int FIT = PAIR_ALONE_BYTES / STAGE_BYTES;
     static constexpr int MOST = FIT < PAIR_MOST ? FIT : PAIR_MOST; /* stages */
-    static constexpr int BLOCKS = WIDTH <= PAIR_TWO_WIDTH ? 2 : 1;
+    static constexpr int BLOCKS = WIDTH <= PAIR_TWO_WIDTH && DOWN * ACROSS < 3 ? 2 : 1;
     /* A thread's: its sums and few more, so that a second block fits beside it, or blocks of the
      * kernel before or behind it. */
     static constexpr int REGISTERS = BLOCKS > 1 ? 112 : WIDTH / 2 + 56;

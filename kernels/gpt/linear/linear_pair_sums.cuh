@@ -71,7 +71,7 @@ static __device__ __forceinline__ void pair_sum(const struct linear_pair_plan &p
     const uint64_t w = wgmma_tile(ring.stages + CONFIG::X_BYTES + own_w);
     const int peer = hopper_kept(lane < pair_peers(plan) ? pair_peer(plan, work, lane) : NOBODY);
     ring_sum<typename CONFIG::type, CONFIG::STAGE_BYTES>(
-        sum, x, w, ring.full, plan.stages, plan.steps, [&](int stage) {
+        sum, x, w, ring.full, plan.stages, plan.steps, {}, [&](int stage) {
             if (peer != NOBODY) hopper_barrier_arrive(ring.empty + 8 * stage, peer);
         });
 }

@@ -49,19 +49,21 @@ static __device__ __forceinline__ bool ring_multiply(float (&sum)[COUNT], uint64
     return there;
 }
 
-/* A warpgroup: add the products of `steps` stages to the sums. The ring has `stages`, whose
- * barriers begin at `full`; a and b are the first one's tiles. give_back(stage) says that a stage
- * has been read. One batch of products is always in flight; the first is outside of the loop, where
- * the compiler may see other numbers in their registers. */
-template <typename T, int STAGE_BYTES, int COUNT, typename GIVE_BACK>
-static __device__ __forceinline__ void ring_sum(float (&sum)[COUNT], uint64_t a, uint64_t b,
-                                                uint32_t full, int stages, int steps,
-                                                const GIVE_BACK &give_back)
+/* A warpgroup: add the products of `steps` stages to the sums, of which the first is at `at`. The
+ * ring has `stages`, whose barriers begin at `full`; a and b are the tiles of stage 0.
+ * give_back(stage) says that a stage has been read, for all but the last KEPT. Where the last was.
+ * One batch of products is always in flight; the first is outside of the loop, where the compiler
+ * may see other numbers in their registers. */
+template <typename T, int STAGE_BYTES, int KEPT = 0, int COUNT, typename GIVE_BACK>
+static __device__ __forceinline__ ring_place ring_sum(float (&sum)[COUNT], uint64_t a, uint64_t b,
+                                                      uint32_t full, int stages, int steps,
+                                                      ring_place at, const GIVE_BACK &give_back)
 {
-    ring_place at = {0, 0, 0}, next = ring_next<STAGE_BYTES>(at, stages);
-    hopper_barrier_wait(full, 0);
+    ring_place next = ring_next<STAGE_BYTES>(at, stages);
+    hopper_barrier_wait(full + 8 * at.stage, at.parity);
     wgmma_pin(sum);
-    bool there = ring_multiply<T>(sum, a, b, full + 8 * next.stage, next.parity);
+    bool there = ring_multiply<T>(sum, wgmma_further(a, at.further), wgmma_further(b, at.further),
+                                  full + 8 * next.stage, next.parity);
     for (int left = steps - 1; left > 0; left--) {
         const int before = at.stage;
         at = next;
@@ -70,11 +72,12 @@ static __device__ __forceinline__ void ring_sum(float (&sum)[COUNT], uint64_t a,
         there = ring_multiply<T>(sum, wgmma_further(a, at.further), wgmma_further(b, at.further),
                                  full + 8 * next.stage, next.parity);
         wgmma_wait<1>();
-        give_back(before);
+        if (left >= KEPT) give_back(before);
     }
     wgmma_wait<0>();
     wgmma_pin(sum);
-    give_back(at.stage);
+    if constexpr (KEPT == 0) give_back(at.stage);
+    return at;
 }
 
 #endif

@@ -173,7 +173,7 @@ static __device__ __forceinline__ void swapped_sum(float (&sum)[CONFIG::X_ROWS /
     for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
         sum[i] = 0;
     ring_sum<typename CONFIG::type, CONFIG::STAGE_BYTES>(
-        sum, first.a, first.b, ring.full, ring.count, work.end - work.begin, [&](int stage) {
+        sum, first.a, first.b, ring.full, ring.count, work.end - work.begin, {}, [&](int stage) {
             if (peer != NOBODY) hopper_barrier_arrive(ring.empty + 8 * stage, peer);
         });
 }

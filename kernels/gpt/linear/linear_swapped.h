@@ -13,6 +13,14 @@
  * shared memory or through the device's. */
 enum { LINEAR_SWAPPED_DIRECT, LINEAR_SWAPPED_PANELS, LINEAR_SWAPPED_SUMS, LINEAR_SWAPPED_APART };
 
+/* Of blocks that stay (linear_swapped_turns.cuh): the tiles, numbered as the grid would number
+ * them, and what finds the place of one. */
+struct linear_swapped_turns {
+    int tiles, group;                      /* all, and of a group of bands */
+    int last, last_height;                 /* the number of the last group, and its bands */
+    float per_group, per_height, per_last; /* one divided by these */
+};
+
 /* The grid: along x the parts of `height` bands, along y the columns of tiles, along z groups of
  * bands. So tiles that are computed at the same time share operands in L2. */
 struct linear_swapped_plan {
@@ -27,8 +35,9 @@ struct linear_swapped_plan {
     int finish;
     int shares; /* 1: two blocks share rows of w */
     struct linear_operands operands;
-    int parts;                /* of k */
-    struct linear_parts sums; /* theirs, where they meet in memory */
+    int parts;                         /* of k */
+    struct linear_parts sums;          /* theirs, where they meet in memory */
+    struct linear_swapped_turns turns; /* tiles: 0 where each has a block */
 };
 
 /* What a launch needs. */
@@ -39,13 +48,14 @@ struct linear_swapped {
 };
 
 /* A tile, `narrow` of whose rows of w are left out, and in how many parts k is divided. */
-enum { LINEAR_SWAPPED_TILES = 26, LINEAR_SWAPPED_NARROW = 16 };
+enum { LINEAR_SWAPPED_TILES = 31, LINEAR_SWAPPED_NARROW = 16 };
 struct linear_swapped_how {
     int tile;
     int narrow;  /* a multiple of LINEAR_SWAPPED_NARROW */
     int parts;   /* 1, 2, 4 or 8 by the blocks of a cluster */
     bool shares; /* rows of w by two blocks: an even number of bands, one part, TMA */
     bool apart;  /* up to LINEAR_SWAPPED_PARTS, through memory */
+    bool turns;  /* blocks stay: one part, TMA, nothing shared */
 };
 enum { LINEAR_SWAPPED_PARTS = 64 };
 

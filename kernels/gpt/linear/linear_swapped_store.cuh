@@ -78,12 +78,13 @@ static __device__ __forceinline__ void swapped_put(T type, unsigned char *panels
     const uint32_t at =
         hopper_shared(panels) + row * WGMMA_ROW_BYTES + mma_swizzle(row, chunk) * 16;
 #pragma unroll
-    for (int i = 0; i < CONFIG::X_ROWS / 16; i++) {
+    for (int i = 0; i < CONFIG::X_ROWS; i += 16) {
+        const int from = i + 16 > CONFIG::X_ROWS ? CONFIG::X_ROWS - 16 : i; /* eight rows again */
         uint32_t word[4];
 #pragma unroll
         for (int j = 0; j < 4; j++)
-            word[j] = gpt_pack(type, sum[8 * i + 2 * j], sum[8 * i + 2 * j + 1]);
-        hopper_matrices_turn(at + i * 16 * WGMMA_ROW_BYTES, word);
+            word[j] = gpt_pack(type, sum[from / 2 + 2 * j], sum[from / 2 + 2 * j + 1]);
+        hopper_matrices_turn(at + from * WGMMA_ROW_BYTES, word);
     }
 }
 
@@ -119,16 +120,16 @@ static __device__ __forceinline__ void swapped_copy_panels(const struct linear_o
     }
 }
 
-/* A warpgroup's outputs to y, whole panels by TMA. */
+/* A warpgroup's outputs to y through its panels at `own`, whole ones by TMA, which its first thread
+ * starts. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_store_panels(const struct linear_swapped_plan &plan,
-                                                            unsigned char *memory,
+                                                            unsigned char *own,
                                                             const float (&sum)[CONFIG::X_ROWS / 2],
                                                             const swapped_work &work, int group,
                                                             int warp, int lane)
 {
     constexpr int panel_bytes = CONFIG::X_ROWS * WGMMA_ROW_BYTES;
-    unsigned char *own = memory + group * CONFIG::PANELS * panel_bytes;
     const int column = work.column + group * WGMMA_ROWS;
     swapped_put<CONFIG>(typename CONFIG::type(), own, sum, warp * 16, lane);
     hopper_store_fence();
@@ -145,7 +146,6 @@ static __device__ __forceinline__ void swapped_store_panels(const struct linear_
             hopper_store(&plan.y, hopper_shared(own + panel * panel_bytes + row * WGMMA_ROW_BYTES),
                          at, work.row + row);
     }
-    hopper_store_wait<0>();
 }
 
 /* The biases of a lane's two columns, asked for before the sums begin, so that nothing waits for
@@ -164,6 +164,18 @@ static __device__ __forceinline__ swapped_bias<T> swapped_bias_of(const struct l
             __ldg(bias + min(column + mma_row(lane, 2), (int)of.n - 1))};
 }
 
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_add_bias(
+    const struct linear_operands &of, float (&sum)[CONFIG::X_ROWS / 2],
+    const swapped_bias<typename CONFIG::type> &bias)
+{
+    if (!of.bias) return;
+    const float upper = gpt_float(bias.upper), lower = gpt_float(bias.lower);
+#pragma unroll
+    for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
+        sum[i] += i % 4 < 2 ? upper : lower;
+}
+
 /* All threads of a block whose warpgroups have these sums; others have none. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_finish(
@@ -173,12 +185,7 @@ static __device__ __forceinline__ void swapped_finish(
     const int group = threadIdx.x / WGMMA_THREADS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const bool consumes = !CONFIG::BY_TMA || group < CONFIG::GROUPS;
     const int column = work.column + 16 * warp;
-    if (plan.operands.bias && plan.finish < LINEAR_SWAPPED_SUMS) {
-        const float upper = gpt_float(bias.upper), lower = gpt_float(bias.lower);
-#pragma unroll
-        for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
-            sum[i] += i % 4 < 2 ? upper : lower;
-    }
+    if (plan.finish < LINEAR_SWAPPED_SUMS) swapped_add_bias<CONFIG>(plan.operands, sum, bias);
     if (CONFIG::DIRECT && plan.finish == LINEAR_SWAPPED_DIRECT) {
         if (!consumes) return;
         swapped_store<CONFIG>(typename CONFIG::type(), plan.operands, sum, work, column, lane);
@@ -187,7 +194,10 @@ static __device__ __forceinline__ void swapped_finish(
     __syncthreads(); /* every warp's products have read the ring */
     if (!CONFIG::DIRECT && plan.finish == LINEAR_SWAPPED_PANELS) {
         if (!consumes) return;
-        swapped_store_panels<CONFIG>(plan, memory, sum, work, group, warp % 4, lane);
+        swapped_store_panels<CONFIG>(
+            plan, memory + group * (CONFIG::PANELS * CONFIG::X_ROWS * WGMMA_ROW_BYTES), sum, work,
+            group, warp % 4, lane);
+        hopper_store_wait<0>();
         return;
     }
     float *shared = (float *)memory;
