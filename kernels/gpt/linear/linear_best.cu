@@ -12,9 +12,10 @@
  *
  * Every candidate is timed once, those within CLOSE of the least again, those within CLOSEST of it
  * often: a time of a few microseconds differs by 2 % from one trial to the next, so that the least
- * of several would be that of the luckiest, and the first trial may be a tenth too long (30 x 5712
- * x 344 got a kernel of 4.6 us once, where another takes 3.9). The means are compared; among some
- * hundred cut tiles there are lucky ones too, so that one must be faster by more than that.
+ * of several would be that of the luckiest, and the first trial may be half a microsecond too long
+ * (30 x 5712 x 344 got a kernel of 4.6 us once, where another takes 3.9). The means are compared;
+ * among some hundred cut tiles there are lucky ones too, so that one must be faster by more than
+ * that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ enum {
     ROUNDS = 9,
     ROUGH = 3, /* of them */
 };
-static const double CLOSE = 1.2, CLOSEST = 1.03;
+static const double CLOSE = 1.2, CLOSEST = 1.03; /* times the least, and */
+static const double CLOSE_US = 1, CLOSEST_US = 0.1;
 static const double CUT = 1.02; /* what a cut tile's time is taken for */
 
 /* A product that needs no plan. */
@@ -280,13 +282,19 @@ static bool cut(const struct candidate *candidate)
     return candidate->swapped && linear_swapped_cut(candidate->swapped);
 }
 
+static bool is_close(const struct candidate *candidate, int round, double least)
+{
+    return candidate->us <=
+           (round < ROUGH ? CLOSE * least + CLOSE_US : CLOSEST * least + CLOSEST_US);
+}
+
 static void time_candidates(struct best *best, const struct cuda_trial *trial)
 {
     double least = INFINITY;
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < best->count; i++) {
             struct candidate *candidate = &best->list[i];
-            if (round > 0 && candidate->us > (round < ROUGH ? CLOSE : CLOSEST) * least) continue;
+            if (round > 0 && !is_close(candidate, round, least)) continue;
             const struct cuda_work work = {enqueue, candidate};
             const double us = cuda_trial_us(trial, &work, round == 0 ? least : INFINITY);
             candidate->sum_us += cut(candidate) ? CUT * us : us;

@@ -168,8 +168,9 @@ int linear_pair_make(struct linear_pair *product, const struct linear_pair_how *
     memset(product, 0, sizeof *product); /* a gate compares arguments whole, gaps too */
     const dim3 grid = grid_of(of, how->share, operands);
     product->tile = of;
-    product->along_x = grid.x;
-    product->along_y = grid.y;
+    product->down = grid.x;
+    product->across = grid.y;
+    plan->across = how->share == LINEAR_PAIR_NONE && operands->m > operands->n;
     plan->log_down = sharings[how->share].log_down;
     plan->log_across = sharings[how->share].log_across;
     plan->below = (1 << (1 << plan->log_down)) - 1;
@@ -242,7 +243,8 @@ int linear_pair_enqueue(const struct linear_pair *product, cudaStream_t stream)
     void *pointers[] = {(void *)&product->plan};
     cudaLaunchAttribute attributes[2] = {};
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(product->along_x, product->along_y);
+    config.gridDim = product->plan.across ? dim3(product->across, product->down)
+                                          : dim3(product->down, product->across);
     config.blockDim = dim3((unsigned)product->tile->threads);
     config.dynamicSmemBytes = (size_t)product->shared_bytes;
     config.stream = stream;

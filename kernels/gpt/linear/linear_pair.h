@@ -27,6 +27,7 @@ struct linear_pair_plan {
     /* All that comes before the first load, side by side: constants come from memory too. */
     int log_down, log_across; /* blocks of a cluster, one above the other and side by side */
     int below, beside;        /* by their ranks, as bits: those of the first column, and row */
+    int across;               /* 1: blocks are numbered along rows of y first, not along columns */
     int steps;                /* stages of k */
     int stages;               /* of the ring */
     int stage_bytes;          /* that arrive */
@@ -44,7 +45,7 @@ struct linear_pair {
     struct linear_pair_plan plan;
     const struct pair_tile *tile;
     enum linear_pair_share share;
-    unsigned along_x, along_y; /* blocks */
+    unsigned down, across; /* blocks */
     int shared_bytes;
 };
 

@@ -22,9 +22,10 @@ struct pair_work {
 template <typename CONFIG>
 static __device__ __forceinline__ pair_work pair_work_of(const struct linear_pair_plan &plan)
 {
-    return {(int)blockIdx.x * CONFIG::ROWS, (int)blockIdx.y * CONFIG::COLUMNS,
-            (int)blockIdx.x & ((1 << plan.log_down) - 1),
-            (int)blockIdx.y & ((1 << plan.log_across) - 1)};
+    const int down = plan.across ? blockIdx.y : blockIdx.x;
+    const int across = plan.across ? blockIdx.x : blockIdx.y;
+    return {down * CONFIG::ROWS, across * CONFIG::COLUMNS, down & ((1 << plan.log_down) - 1),
+            across & ((1 << plan.log_across) - 1)};
 }
 
 /* One thread: let stage `stage` of the ring expect its rows of both operands. */

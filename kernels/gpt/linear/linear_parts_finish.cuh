@@ -2,7 +2,8 @@
  * linear_parts_finish.cuh - the end of products whose k is divided by any number of blocks, without
  * a cluster: each writes its sums to memory, waits for the others', and adds and stores a slice of
  * the tile. In the order of k, so that the result does not depend on who is first. The blocks of a
- * tile are neighbours in the grid: they are on the device together, whatever else is.
+ * tile are on the device together, whatever else is: they are neighbours in the grid, or the launch
+ * is cooperative.
  */
 #pragma once
 

@@ -249,11 +249,19 @@ static __device__ __forceinline__ void swapped_sum_copied(float (&sum)[CONFIG::X
     wgmma_pin(sum);
 }
 
+static __device__ __forceinline__ swapped_place
+swapped_place_of(const struct linear_swapped_plan &plan)
+{
+    const int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
+    if (plan.finish == LINEAR_SWAPPED_APART) return {plan.across ? y : x, plan.across ? x : y, z};
+    return {z * plan.height + (x >> plan.log_parts), y, x & ((1 << plan.log_parts) - 1)};
+}
+
 /* A block's work, without a division: those would be most of what comes before the first load. */
 static __device__ __forceinline__ swapped_work
-swapped_work_of(const struct linear_swapped_plan &plan, int band, int rank)
+swapped_work_of(const struct linear_swapped_plan &plan, const swapped_place &place)
 {
-    const int column = (int)blockIdx.y * plan.wide, row = band * plan.rows;
+    const int column = place.column * plan.wide, row = place.band * plan.rows, rank = place.rank;
     const int begin = plan.each * rank + min(rank, plan.more);
     return {column, min(column + plan.wide, (int)plan.operands.n),
             row,    min(plan.rows, (int)plan.operands.m - row),
@@ -276,10 +284,9 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
     const uint32_t full = hopper_kept(hopper_shared(barriers));
     const swapped_ring ring = {hopper_kept(hopper_shared(memory)), full, full + 8 * CONFIG::MOST,
                                plan.stages};
-    const int rank = (int)blockIdx.x & ((1 << plan.log_parts) - 1);
-    const int band = (int)blockIdx.z * plan.height + ((int)blockIdx.x >> plan.log_parts);
-    if (band >= plan.bands) return; /* the last group may have fewer */
-    const swapped_work work = swapped_work_of(plan, band, rank);
+    const swapped_place place = swapped_place_of(plan);
+    if (place.band >= plan.bands) return; /* the last group may have fewer */
+    const swapped_work work = swapped_work_of(plan, place);
     const int column = work.column + (int)threadIdx.x / 32 * 16, lane = threadIdx.x % 32;
     swapped_bias<typename CONFIG::type> bias;
     float sum[CONFIG::X_ROWS / 2];
@@ -295,7 +302,7 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
             if (hopper_elect()) swapped_go_on<CONFIG>(plan, work, ring);
         } else {
             swapped_sum<CONFIG>(sum, work, ring, plan.shares,
-                                plan.finish == LINEAR_SWAPPED_APART ? 0 : rank);
+                                plan.finish == LINEAR_SWAPPED_APART ? 0 : place.rank);
         }
         __syncwarp();
     } else {
@@ -304,7 +311,7 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
         bias = swapped_bias_of<typename CONFIG::type>(plan.operands, column, lane);
         swapped_sum_copied<CONFIG>(sum, plan.operands, work, ring.stages);
     }
-    swapped_finish<CONFIG>(plan, memory, sum, work, bias, band, rank);
+    swapped_finish<CONFIG>(plan, memory, sum, work, bias, place);
 #else
     __trap();
 #endif

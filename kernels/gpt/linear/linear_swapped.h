@@ -22,18 +22,20 @@ struct linear_swapped_turns {
 };
 
 /* The grid: along x the parts of `height` bands, along y the columns of tiles, along z groups of
- * bands. So tiles that are computed at the same time share operands in L2. */
+ * bands. Of parts that are apart: all bands and the columns, or the columns and all bands, and the
+ * parts. So tiles that are computed at the same time share operands in L2. */
 struct linear_swapped_plan {
     CUtensorMap x, w, y;
     /* All that comes before the first load, 64 bytes together. */
     int bands, height; /* all, and of a group */
     int rows;          /* of x, of a band */
     int wide;          /* rows of w of a tile */
-    int log_parts;     /* bits of the number of a part of k */
+    int log_parts;     /* bits of the rank in a cluster that divides k */
     int each, more;    /* stages of a part; so many parts have one more */
     int stages;        /* of the ring */
     int finish;
     int shares; /* 1: two blocks share rows of w */
+    int across; /* 1: the columns come first, of parts that are apart */
     struct linear_operands operands;
     int parts;                         /* of k */
     struct linear_parts sums;          /* theirs, where they meet in memory */

@@ -12,7 +12,12 @@
 
 #ifdef HOPPER_CODE
 
-/* Where a block's work is. */
+/* A block's tile, and its part of k. */
+struct swapped_place {
+    int band, column, rank;
+};
+
+/* Where its work is. */
 struct swapped_work {
     int column, until; /* rows of w: the first, and the one behind the last */
     int row, rows;     /* of x: the first, and how many */
@@ -180,7 +185,7 @@ static __device__ __forceinline__ void swapped_add_bias(
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_finish(
     const struct linear_swapped_plan &plan, unsigned char *memory, float (&sum)[CONFIG::X_ROWS / 2],
-    const swapped_work &work, swapped_bias<typename CONFIG::type> bias, int band, int rank)
+    const swapped_work &work, swapped_bias<typename CONFIG::type> bias, const swapped_place &place)
 {
     const int group = threadIdx.x / WGMMA_THREADS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const bool consumes = !CONFIG::BY_TMA || group < CONFIG::GROUPS;
@@ -207,16 +212,16 @@ static __device__ __forceinline__ void swapped_finish(
             shared[(i / 4 * 8 + mma_column(lane, i % 4)) * CONFIG::PITCH + 16 * warp +
                    mma_row(lane, i % 4)] = sum[i];
     if (plan.finish == LINEAR_SWAPPED_APART) {
-        const int tile = band * (int)gridDim.y + (int)blockIdx.y;
-        parts_finish<CONFIG>(
-            plan.operands, plan.sums, shared,
-            {tile, plan.parts, rank, work.row, work.rows, work.column, work.until - work.column});
+        const int tile = place.column * plan.bands + place.band;
+        parts_finish<CONFIG>(plan.operands, plan.sums, shared,
+                             {tile, plan.parts, place.rank, work.row, work.rows, work.column,
+                              work.until - work.column});
         return;
     }
     struct linear_operands operands = plan.operands;
     operands.m = min(operands.m, (int64_t)(work.row + work.rows)); /* others are of the next tile */
-    skinny_finish<CONFIG>(operands, 1 << plan.log_parts, 1.0f, shared, work.row, work.column, rank,
-                          plan.wide);
+    skinny_finish<CONFIG>(operands, 1 << plan.log_parts, 1.0f, shared, work.row, work.column,
+                          place.rank, plan.wide);
 }
 
 #endif
