@@ -15,14 +15,14 @@ enum {
     SWAPPED_OTHER_BYTES = 2048,       /* barriers, and what the system keeps */
     SWAPPED_PROCESSOR_THREADS = 1024, /* as their registers allow */
     SWAPPED_GRID_MOST = 65535,        /* blocks along y or z */
-    SWAPPED_TURNS_MOST = 1 << 22,     /* tiles whose numbers swapped_turn divides exactly */
+    SWAPPED_TURNS_MOST = 1 << 21,     /* tiles whose numbers swapped_turn divides exactly */
 };
 
 typedef void swapped_kernel(const struct linear_swapped_plan plan);
 
 struct swapped_tile {
-    swapped_kernel *kernel,
-        *turns; /* with a block for each tile, and by blocks that stay; or NULL */
+    swapped_kernel *kernel; /* with a block for each tile, or NULL */
+    swapped_kernel *turns;  /* by blocks that stay, or NULL */
     int rows, columns, depth, threads;
     int stage_bytes, stages; /* of the ring, at most */
     int sums_bytes;          /* that take the place of the ring */

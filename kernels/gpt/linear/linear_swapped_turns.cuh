@@ -26,7 +26,7 @@ template <typename CONFIG> struct swapped_turns_config {
 
 #ifdef HOPPER_CODE
 
-/* Tile number `tile`, of one part of k. By multiplication: exact below 2^22 tiles. */
+/* Tile number `tile`, of one part of k. By multiplication: exact below 2^21 tiles. */
 static __device__ __forceinline__ swapped_work swapped_turn(const struct linear_swapped_plan &plan,
                                                             int tile)
 {
