@@ -31,7 +31,7 @@ template <typename CONFIG> static constexpr swapped_kernel *turns_of(void)
         return nullptr;
 }
 
-template <typename CONFIG, bool EXISTS> static constexpr swapped_kernel *kernel_of(void)
+template <typename CONFIG, bool EXISTS> static constexpr swapped_kernel *plain_of(void)
 {
     if constexpr (EXISTS)
         return linear_swapped_kernel<CONFIG>;
@@ -43,7 +43,7 @@ template <typename T, int ROWS, int GROUPS, bool BY_TMA, bool ONLY_TURNS = false
 static constexpr struct swapped_tile tile(void)
 {
     using config = swapped_config<T, ROWS, GROUPS, BY_TMA>;
-    return {kernel_of<config, !ONLY_TURNS>(),
+    return {plain_of<config, !ONLY_TURNS>(),
             turns_of<config>(),
             ROWS,
             config::W_ROWS,

@@ -122,9 +122,8 @@ static struct swapped_room room_of(const struct swapped_tile *of,
     const int64_t blocks = tiles_of(of, how, operands) * how->parts;
     const int needed = (int)gpt_blocks(gpt_blocks(operands->k, of->depth), how->parts);
     const int pair = SWAPPED_PAIR_BYTES / of->stage_bytes;
-    int stages = blocks > assay_card()->multiprocessors && pair >= 3 ? pair : of->stages;
-    if (stages > of->stages) stages = of->stages;
-    if (how->turns) stages = of->stages;
+    const bool two = !how->turns && blocks > assay_card()->multiprocessors && pair >= 3;
+    int stages = two && pair < of->stages ? pair : of->stages;
     if (of->by_tma && !how->turns && stages > needed) stages = needed;
     const int ring = stages * of->stage_bytes;
     const int bytes = SWAPPED_ALIGN + (ring > of->sums_bytes ? ring : of->sums_bytes);

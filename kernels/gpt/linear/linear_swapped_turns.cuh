@@ -2,11 +2,11 @@
  * linear_swapped_turns.cuh - products of linear_swapped.cuh whose blocks stay: one on each
  * multiprocessor, which takes tile after tile.
  *
- * A block that begins anew takes about 5,000 cycles before it multiplies, and stores when it has
- * multiplied all: with six tiles of 144 x 192 and 9280 of k that was a twentieth of the time. Here
- * the ring goes on from tile to tile, so that the first stages of the next one arrive while outputs
- * are stored. These lie in the last stages of their tile, which are the last to be filled again:
- * their places are given back behind the next tile's first stage, when TMA has long read them.
+ * A block that begins anew takes about 5,000 cycles before it multiplies, and fetches nothing while
+ * it stores: with six tiles of 144 x 192 and 9280 of k that was a twentieth of the time. Here the
+ * ring goes on from tile to tile, so that the first stages of the next tile arrive while outputs
+ * are stored. The outputs lie in the last stages of their tile, which are the last to be filled
+ * again: these are given back after the next tile's first stage, when TMA has read them.
  */
 #pragma once
 
