@@ -1,22 +1,17 @@
 /*
  * cuda_best_cuda.c - see cuda_best.h. All candidates are set up before the first is timed, since
- * those within CLOSE of the least are timed again in later rounds.
+ * those close to the least are timed several times.
  */
 #include "cuda_best.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda_trial.h"
 
-enum { ROUNDS = 3 };
-static const double CLOSE = 1.1;
-
 struct candidate {
     struct assay_call call; /* its own state; the rest is that of the caller */
-    double us;
 };
 
 struct best {
@@ -82,7 +77,6 @@ static int add(struct best *best, const struct assay_call *call,
     candidate->call.state = NULL;
     candidate->call.workspace_bytes = 0;
     candidate->call.variant = variant;
-    candidate->us = 0;
     int status = variant->setup ? variant->setup(&candidate->call) : 0;
     if (status != ASSAY_SKIP) return status;
     release(candidate);
@@ -114,23 +108,15 @@ static int enqueue(const void *what, void *stream)
     return call.variant->launch(&call);
 }
 
-static int time_candidates(struct best *best, const struct assay_call *call)
+static int choose(struct best *best, const struct assay_call *call)
 {
-    struct cuda_trial trial;
-    double least = INFINITY;
-    int status = cuda_trial_open(&trial, call);
-    for (int round = 0; round < ROUNDS && !status; round++)
-        for (int i = 0; i < best->count; i++) {
-            struct candidate *candidate = &best->list[i];
-            if (round > 0 && candidate->us > CLOSE * least) continue;
-            const struct cuda_work work = {enqueue, candidate};
-            double us = cuda_trial_us(&trial, &work, least);
-            if (round == 0 || us < candidate->us) candidate->us = us;
-            if (us < least) least = us, best->chosen = candidate;
-        }
-    cuda_trial_close(&trial);
-    if (status) return status;
-    return best->chosen ? 0 : assay_error("none of the kernels ran");
+    struct cuda_rival rivals[CUDA_BEST_MOST] = {0};
+    int fastest = 0;
+    for (int i = 0; i < best->count; i++)
+        rivals[i].work = (struct cuda_work){enqueue, &best->list[i]};
+    int status = cuda_trial_fastest(call, rivals, best->count, &fastest);
+    best->chosen = &best->list[fastest];
+    return status;
 }
 
 int cuda_best_setup(const struct cuda_choice *choice, struct assay_call *call)
@@ -138,7 +124,7 @@ int cuda_best_setup(const struct cuda_choice *choice, struct assay_call *call)
     struct best *best = call->state = calloc(1, sizeof *best);
     if (!best) return assay_error("out of memory");
     int status = list_candidates(best, choice, call);
-    if (!status) status = time_candidates(best, call);
+    if (!status) status = choose(best, call);
     if (status) return status;
     const struct assay_call *chosen = &best->chosen->call;
     call->workspace_bytes += chosen->workspace_bytes;

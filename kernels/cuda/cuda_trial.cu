@@ -13,7 +13,15 @@ extern "C" {
 }
 #include "kernels/cuda/device_memory.h"
 
-enum { SAMPLES = 5, BLOCKS = 1024, THREADS = 256 };
+enum {
+    SAMPLES = 5,
+    BLOCKS = 1024,
+    THREADS = 256,
+    ROUNDS = 9,
+    ROUGH = 3, /* of them */
+};
+static const double CLOSE = 1.2, CLOSEST = 1.03; /* times the least, and */
+static const double CLOSE_US = 1, CLOSEST_US = 0.1;
 
 /* The memory holds zeros and `sink` is never written, which the compiler cannot know. */
 __global__ void cuda_trial_flush(const uint4 *__restrict__ memory, size_t count, unsigned *sink)
@@ -90,4 +98,47 @@ double cuda_trial_us(const struct cuda_trial *trial, const struct cuda_work *wor
         if (i == 1 && fmin(us[0], us[1]) > 1.5 * least_us) return INFINITY;
     }
     return stats_median(us, SAMPLES);
+}
+
+/* -------------------------------------------------------------- choice -- */
+
+static bool is_close(const struct cuda_rival *rival, int round, double least_us)
+{
+    return rival->us <=
+           (round < ROUGH ? CLOSE * least_us + CLOSE_US : CLOSEST * least_us + CLOSEST_US);
+}
+
+static void try_rival(const struct cuda_trial *trial, struct cuda_rival *rival, double least_us)
+{
+    const double us = cuda_trial_us(trial, &rival->work, least_us);
+    rival->sum_us += rival->handicap > 0 ? rival->handicap * us : us;
+    rival->us = rival->sum_us / ++rival->trials;
+}
+
+static int fastest_of(const struct cuda_trial *trial, struct cuda_rival *rivals, int count)
+{
+    double least_us = INFINITY;
+    int fastest = -1;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < count; i++) {
+            if (round > 0 && !is_close(&rivals[i], round, least_us)) continue;
+            try_rival(trial, &rivals[i], round == 0 ? least_us : INFINITY);
+            if (round == 0 && rivals[i].us < least_us) least_us = rivals[i].us;
+        }
+        least_us = INFINITY;
+        for (int i = 0; i < count; i++)
+            if (rivals[i].us < least_us) least_us = rivals[i].us, fastest = i;
+    }
+    return fastest;
+}
+
+int cuda_trial_fastest(const struct assay_call *call, struct cuda_rival *rivals, int count,
+                       int *fastest)
+{
+    struct cuda_trial trial;
+    int status = cuda_trial_open(&trial, call);
+    if (!status) *fastest = fastest_of(&trial, rivals, count);
+    cuda_trial_close(&trial);
+    if (status) return status;
+    return *fastest >= 0 ? 0 : assay_error("none of the kernels ran");
 }

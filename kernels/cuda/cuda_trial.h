@@ -29,6 +29,21 @@ void cuda_trial_close(struct cuda_trial *trial);
  * the kernel. */
 double cuda_trial_us(const struct cuda_trial *trial, const struct cuda_work *work, double least_us);
 
+/* One of those among which the fastest is searched. The caller fills the first two. */
+struct cuda_rival {
+    struct cuda_work work;
+    double handicap;   /* its times count as so many times what they are; 0: as 1 */
+    double us, sum_us; /* the mean of its trials */
+    int trials;
+};
+
+/* The index of the fastest, in *fastest. Every rival is timed once, those close to the least again,
+ * those within 3 % of it often: a time of a few microseconds differs by 2 % from one trial to the
+ * next, so the least of several would be that of the luckiest, and the first trial may be half a
+ * microsecond too long. 0, -1 or ASSAY_SKIP. */
+int cuda_trial_fastest(const struct assay_call *call, struct cuda_rival *rivals, int count,
+                       int *fastest);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,13 +9,16 @@
  *   fused_3xtf32  in fp32: each number is split in two parts of 11 bits, and each product becomes
  *                 three, so the tensor cores execute three times as many operations of tf32
  *   best          each of these for its type, with 32 vectors per warp as they have, 16, or 16 per
- *                 four warps, depending on the batch
+ *                 four warps: what is fastest in setup
  *
  * With 32 vectors per warp a word of the codebook serves two products; with 16 there are twice as
  * many warps to distribute. Where 32 per warp would give a multiprocessor fewer warps than its
  * four tensor cores, 16 per warp halve the time, because that is the time of one warp. Where 16 do
  * so too, four warps have a quarter of the codewords each.
  */
+#include <stdio.h>
+
+#include "kernels/cuda/cuda_trial.h"
 #include "vq_search_mma.cuh"
 
 /* ------------------------------------------------- 32 vectors per warp -- */
@@ -55,12 +58,12 @@ ASSAY_REGISTER_VARIANT(fp32);
 
 enum { TENSOR_CORES = 4 }; /* per multiprocessor */
 
-enum { SHARE = 4 }; /* warps, of a tile */
+enum { SHARE = 4, WAYS = 3 }; /* warps of a tile; ways to divide vectors among warps */
 
 /* One type's: 16 vectors per SHARE warps, 16 per warp, 32 per warp. */
 struct search {
-    int (*allow[3])(void);
-    int (*launch[3])(struct assay_call *call);
+    int (*allow[WAYS])(void);
+    int (*launch[WAYS])(struct assay_call *call);
 };
 
 template <typename Policy> static struct search search_by(void)
@@ -92,17 +95,42 @@ int vq_search_prepare(enum search_type type)
     return search.allow[0]() || search.allow[1]() || search.allow[2]() ? -1 : 0;
 }
 
+struct attempt {
+    const struct assay_call *call;
+    int way; /* of a search */
+};
+
+static int enqueue(const void *what, void *stream)
+{
+    const struct attempt *attempt = (const struct attempt *)what;
+    struct assay_call call = *attempt->call;
+    call.stream = stream;
+    return search_of(call.shape->value[SEARCH_TYPE]).launch[attempt->way](&call);
+}
+
+/* Which way, in call->state. */
 static int setup(struct assay_call *call)
 {
-    return vq_search_prepare((enum search_type)call->shape->value[SEARCH_TYPE]);
+    static const char *const notes[WAYS] = {"16 vectors per four warps", "16 vectors per warp",
+                                            "32 vectors per warp"};
+    struct attempt attempts[WAYS];
+    struct cuda_rival rivals[WAYS] = {};
+    int fastest;
+    if (vq_search_prepare((enum search_type)call->shape->value[SEARCH_TYPE])) return -1;
+    for (int way = 0; way < WAYS; way++) {
+        attempts[way] = {call, way};
+        rivals[way].work = {enqueue, &attempts[way]};
+    }
+    int status = cuda_trial_fastest(call, rivals, WAYS, &fastest);
+    if (status) return status;
+    call->state = (void *)(intptr_t)fastest;
+    (void)snprintf(call->note, sizeof call->note, "%s", notes[fastest]);
+    return 0;
 }
 
 static int launch(struct assay_call *call)
 {
-    const struct search search = search_of(call->shape->value[SEARCH_TYPE]);
-    const int64_t cores = (int64_t)TENSOR_CORES * assay_card()->multiprocessors;
-    const int64_t vectors = search_vectors(call->shape);
-    return search.launch[vectors / 32 > cores ? 2 : vectors / 16 > cores](call);
+    return search_of(call->shape->value[SEARCH_TYPE]).launch[(intptr_t)call->state](call);
 }
 
 int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int64_t leaves,
@@ -113,13 +141,15 @@ int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int
     call.buffer[SEARCH_Z] = (void *)z;
     call.buffer[SEARCH_CODEBOOK] = (void *)codebook;
     call.buffer[SEARCH_INDEX] = index;
-    return launch(&call);
+    const int64_t cores = (int64_t)TENSOR_CORES * assay_card()->multiprocessors;
+    const int64_t vectors = search_vectors(&shape);
+    return search_of(type).launch[vectors / 32 > cores ? 2 : vectors / 16 > cores](&call);
 }
 
 static const struct assay_variant variant = {
     .operation = "vq_search",
     .name = "best",
-    .summary = "tensor cores for every type, 4, 16 or 32 vectors per warp",
+    .summary = "tensor cores for every type, 4, 16 or 32 vectors per warp, as measured in setup",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .min_sm = 80,

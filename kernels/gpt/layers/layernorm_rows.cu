@@ -9,7 +9,7 @@
  * Bytes per element: 4 read, 4 written (8 and 8 with a residual), the minimum.
  */
 #include "layernorm.cuh"
-#include "layernorm_rows.cuh"
+#include "kernels/gpt/row/row_launch.cuh"
 
 struct layernorm_part {
     float count, mean, squares; /* squared deviations from the mean */
@@ -73,7 +73,7 @@ template <bool ADD> struct layernorm_rows : row_plain {
     }
 };
 
-extern "C" void layernorm_rows_job(const struct assay_call *call, struct row_job *out)
+static void job(const struct assay_call *call, struct row_job *out)
 {
     if (layernorm_adds(call->shape))
         row_job_init<layernorm_rows<true>>(out, layernorm_args(call));
@@ -81,6 +81,5 @@ extern "C" void layernorm_rows_job(const struct assay_call *call, struct row_job
         row_job_init<layernorm_rows<false>>(out, layernorm_args(call));
 }
 
-static constexpr struct assay_variant rows =
-    row_variant_best<layernorm_rows_job>("layernorm", "rows");
+static constexpr struct assay_variant rows = row_variant_best<job>("layernorm", "rows");
 ASSAY_REGISTER_VARIANT(rows);

@@ -5,15 +5,10 @@
  *                            Deliberately plain
  *   heads1, heads2, heads4   16 bytes of so many heads per thread: cos and sin are loaded once for
  *                            all of them, and all pieces of x before the first is used
- *   best                     the fastest of the three, measured in setup
  *
  * Bytes per element: one read and one written, the minimum; cos and sin mostly from L1 and L2, 8
  * per pair and thread.
  */
-#include <math.h>
-#include <stdio.h>
-
-#include "kernels/cuda/cuda_trial.h"
 #include "kernels/gpt/row/row.cuh"
 #include "rope.cuh"
 
@@ -131,52 +126,9 @@ template <int LOG_HEADS> static int launch(struct assay_call *call)
     return launch_heads(call, LOG_HEADS);
 }
 
-/* ------------------------------------------------------------------ best -- */
-
-struct attempt {
-    const struct assay_call *call;
-    int log_heads;
-};
-
-static int enqueue(const void *what, void *stream)
-{
-    const struct attempt *attempt = (const struct attempt *)what;
-    struct assay_call call = *attempt->call;
-    call.stream = stream;
-    return launch_heads(&call, attempt->log_heads);
-}
-
-static int setup_best(struct assay_call *call)
-{
-    struct cuda_trial trial;
-    double least_us = INFINITY;
-    intptr_t found = -1;
-    int status = cuda_trial_open(&trial, call);
-    for (int i = 0; status == 0 && i < KERNELS; i++) {
-        struct attempt attempt = {call, i};
-        struct cuda_work work = {enqueue, &attempt};
-        double us = cuda_trial_us(&trial, &work, least_us);
-        if (us >= least_us) continue;
-        least_us = us;
-        found = i;
-    }
-    cuda_trial_close(&trial);
-    if (status) return status;
-    if (found < 0) return assay_error("no kernel could be launched");
-    call->state = (void *)found;
-    snprintf(call->note, sizeof call->note, "%d heads per thread", 1 << found);
-    return 0;
-}
-
-static int launch_best(struct assay_call *call)
-{
-    return launch_heads(call, (int)(intptr_t)call->state);
-}
-
 /* --------------------------------------------------------------- variants -- */
 
 static constexpr struct assay_variant named(const char *name, const char *summary,
-                                            int (*setup)(struct assay_call *),
                                             int (*launch)(struct assay_call *))
 {
     return {
@@ -186,25 +138,20 @@ static constexpr struct assay_variant named(const char *name, const char *summar
         .kind = ASSAY_KERNEL,
         .place = ASSAY_CUDA,
         .supports = supports,
-        .setup = setup,
         .launch = launch,
     };
 }
 
 static constexpr struct assay_variant heads1 =
-    named("heads1", "16 bytes of a head per thread", NULL, launch<0>);
+    named("heads1", "16 bytes of a head per thread", launch<0>);
 static constexpr struct assay_variant heads2 =
-    named("heads2", "16 bytes of two heads per thread", NULL, launch<1>);
+    named("heads2", "16 bytes of two heads per thread", launch<1>);
 static constexpr struct assay_variant heads4 =
-    named("heads4", "16 bytes of four heads per thread", NULL, launch<2>);
-static constexpr struct assay_variant best =
-    named("best", "16 bytes of one to four heads per thread, as measured in setup", setup_best,
-          launch_best);
+    named("heads4", "16 bytes of four heads per thread", launch<2>);
 
 ASSAY_REGISTER_VARIANT(heads1);
 ASSAY_REGISTER_VARIANT(heads2);
 ASSAY_REGISTER_VARIANT(heads4);
-ASSAY_REGISTER_VARIANT(best);
 
 /* --------------------------------------------------------------------- scalar -- */
 

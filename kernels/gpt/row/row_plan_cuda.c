@@ -263,7 +263,7 @@ int row_plan_launch(const struct row_job *job, const struct row_plan *plan, void
 
 /* ------------------------------------------------------------------ best -- */
 
-/* The rule's plan first, which the others must beat; on Hopper rows among the blocks of a cluster
+/* The rule's plan first; on Hopper rows among the blocks of a cluster
  * and rings too; at the end two passes. */
 static int candidates(const struct row_job *job, struct row_plan out[CANDIDATES])
 {
@@ -320,28 +320,22 @@ static void write_note(const struct row_plan *plan, struct assay_call *call)
 
 int row_plan_best(const struct row_job *job, struct assay_call *call, struct row_plan *plan)
 {
-    static const double MARGIN = 0.98; /* a trial's median is no better than that */
     struct row_plan list[CANDIDATES];
-    struct cuda_trial trial;
-    double least_us = INFINITY;
-    int count = candidates(job, list), found = -1;
-    int status = cuda_trial_open(&trial, call);
-    for (int i = 0; status == 0 && i < count; i++) {
+    struct attempt attempts[CANDIDATES];
+    struct cuda_rival rivals[CANDIDATES] = {0};
+    int count = candidates(job, list), found = 0, fastest = 0;
+    for (int i = 0; i < count; i++) {
         if (row_plan_allow(&list[i])) {
             cudaGetLastError(); /* clears it, for the next launch */
             continue;
         }
-        struct attempt attempt = {job, &list[i]};
-        struct cuda_work work = {enqueue, &attempt};
-        double us = cuda_trial_us(&trial, &work, least_us);
-        if (!(us < MARGIN * least_us)) continue;
-        least_us = us;
-        found = i;
+        attempts[found] = (struct attempt){job, &list[i]};
+        rivals[found].work = (struct cuda_work){enqueue, &attempts[found]};
+        found++;
     }
-    cuda_trial_close(&trial);
+    int status = cuda_trial_fastest(call, rivals, found, &fastest);
     if (status) return status;
-    if (found < 0) return assay_error("no division of the rows could be launched");
-    *plan = list[found];
+    *plan = *attempts[fastest].plan;
     write_note(plan, call);
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * layernorm_best.cu - layernorm with the row in registers, of a warp or of a block; rows that begin
- * at no float4, or that are longer, by the kernels of layernorm_rows.cu.
+ * layernorm_vectors.cu - layernorm with the row in registers, of a warp or of a block, of rows of
+ * whole float4. Other rows, and longer ones, are for layernorm_rows.cu.
  *
  * Bytes per element: 4 read, 4 written (8 and 8 with a residual), the minimum.
  *
@@ -11,8 +11,6 @@
  *                         with a residual two, up to 3072 columns. With 4096 columns that is 256
  *                         threads, and eight blocks per multiprocessor: while some compute sums,
  *                         the loads of others keep the memory busy
- *   not a multiple of 4   as layernorm_rows.cu does it, and so above 32768 columns: divided as is
- *                         fastest in setup
  *
  * Weight and bias are read beside the row where registers allow it: behind the sums, the first rows
  * of each multiprocessor would wait for memory once more. Beyond 2048 columns (3072 with a
@@ -23,7 +21,6 @@
  * behind the sums and a barrier more 1024 x 768 took 3.78, 8192 x 768 13.1 and 3000 x 1536 10.9.
  */
 #include "layernorm.cuh"
-#include "layernorm_rows.cuh"
 
 enum {
     WARPS = 8,
@@ -68,23 +65,17 @@ static const struct division *choose(bool adds, int64_t rows, int64_t columns)
     return division;
 }
 
-static bool in_registers(const struct assay_shape *shape)
+static const char *supports(const struct assay_shape *shape)
 {
-    int64_t columns = shape->value[LAYERNORM_COLUMNS];
-    return columns % 4 == 0 && columns <= 4 * THREADS * PIECES_MAX;
-}
-
-static int setup(struct assay_call *call)
-{
-    if (in_registers(call->shape)) return 0;
-    return row_setup<layernorm_rows_job, row_plan_stream, row_unchecked, true>(call);
+    const int64_t columns = shape->value[LAYERNORM_COLUMNS];
+    if (columns % 4 != 0) return "columns are no multiple of 4";
+    return columns > 4 * THREADS * PIECES_MAX ? "a row is longer than a block's registers" : NULL;
 }
 
 static int launch(struct assay_call *call)
 {
     const int64_t rows = call->shape->value[LAYERNORM_ROWS];
     const int64_t columns = call->shape->value[LAYERNORM_COLUMNS];
-    if (!in_registers(call->shape)) return row_launch<layernorm_rows_job>(call);
     const struct division *by = choose(layernorm_adds(call->shape), rows, columns);
     if (by->floats == 0)
         return layernorm_launch(call, gpt_blocks(rows, WARPS), 32 * WARPS, by->kernel, by->kernel);
@@ -95,12 +86,11 @@ static int launch(struct assay_call *call)
 
 static const struct assay_variant variant = {
     .operation = "layernorm",
-    .name = "best",
-    .summary = "the row in registers, one per warp or block",
+    .name = "vectors_in_registers",
+    .summary = "the row in registers by whole float4, one per warp or block",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
-    .setup = setup,
+    .supports = supports,
     .launch = launch,
-    .teardown = row_teardown,
 };
 ASSAY_REGISTER_VARIANT(variant);
