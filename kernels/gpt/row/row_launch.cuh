@@ -35,8 +35,10 @@ static inline void row_job_init(struct row_job *job, const typename OP::args &ar
     row_job_kernels<OP, 2>(job, 1);
     row_job_kernels<OP, 4>(job, 2);
     row_job_kernels<OP, 8>(job, 3);
-    job->narrow[0] = (const void *)row_registers<OP, 4, 8>;
-    job->narrow[1] = (const void *)row_registers<OP, 4, 16>;
+    job->narrow[0] = (const void *)row_registers<OP, 4, 2>;
+    job->narrow[1] = (const void *)row_registers<OP, 4, 4>;
+    job->narrow[2] = (const void *)row_registers<OP, 4, 8>;
+    job->narrow[3] = (const void *)row_registers<OP, 4, 16>;
     job->stream = (const void *)row_stream<OP>;
     if constexpr (OP::RING) job->shared = (const void *)row_shared<OP>;
     if constexpr (OP::RING) job->naive = (const void *)row_naive<OP>; /* layernorm has its own */

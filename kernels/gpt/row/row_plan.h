@@ -16,7 +16,7 @@ enum {
     ROW_NAIVE_THREADS = 128,
     ROW_ARGS_BYTES = 96,
     ROW_KERNELS = 4, /* with 1, 2, 4 and 8 pieces per lane */
-    ROW_NARROW = 2,  /* with four pieces in each of 8 or 16 lanes */
+    ROW_NARROW = 4,  /* with four pieces in each of 2, 4, 8 or 16 lanes */
 };
 
 /* How a row is divided. With one warp or less per row and no cluster, a block has `rows` rows. */

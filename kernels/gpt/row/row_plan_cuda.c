@@ -16,7 +16,7 @@ enum {
     RING_SHARE = 4096, /* pieces of a block's share, at most, by rule: 64 KiB */
     RESERVED = 1024,   /* bytes of shared memory that the driver keeps of each block */
     SHARED_WARPS = 4,  /* of a block with its row in shared memory, at least */
-    CANDIDATES = 56,
+    CANDIDATES = 58,
 };
 
 static int ceil_div(int64_t a, int64_t b)
@@ -50,18 +50,22 @@ static bool divide(const struct row_job *job, int log_cluster, int kernel, struc
     return true;
 }
 
-/* Rows of at most four pieces in each of 8 << narrow lanes. */
+/* Rows of at most four pieces in each of 2 << narrow lanes, and not so short that half of these
+ * lanes hold them. */
 static bool divide_warp(const struct row_job *job, int narrow, struct row_plan *plan)
 {
-    const int lanes = 8 << narrow, pieces = 4;
-    if (!job->aligned || job->pieces > pieces * lanes || job->pieces <= pieces * lanes / 2)
+    const int lanes = 2 << narrow, most = 4 * lanes;
+    if (!job->aligned || job->pieces > most || (narrow > 0 && job->pieces <= most / 2))
         return false;
+    int rows = ROW_TEAM_WARPS * 32 / lanes;
+    while (rows > 32 / lanes && job->rows / rows < 2 * assay_card()->multiprocessors)
+        rows /= 2;
     *plan = (struct row_plan){0};
     plan->kernel = job->narrow[narrow];
-    plan->team = (struct row_team){0, 1, ROW_TEAM_WARPS * 32 / lanes, 0, 0};
-    plan->blocks = (unsigned)ceil_div(job->rows, plan->team.rows);
-    plan->threads = 32 * ROW_TEAM_WARPS;
-    plan->lane_pieces = pieces;
+    plan->team = (struct row_team){0, 1, rows, 0, 0};
+    plan->blocks = (unsigned)ceil_div(job->rows, rows);
+    plan->threads = rows * lanes;
+    plan->lane_pieces = 4;
     return true;
 }
 
