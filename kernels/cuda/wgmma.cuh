@@ -336,6 +336,8 @@ WGMMA_STEP(struct wgmma_bf16_both_across, 32, "m64n64k16.f32.bf16.bf16", "1, 1, 
     WGMMA_ACROSS(uint16_t, COUNT, "m64n" N "k16.f32.bf16.bf16", A, B)                              \
     WGMMA_ACROSS(fp16_t, COUNT, "m64n" N "k16.f32.f16.f16", A, B)
 
+WGMMA_ACROSS_16(16, "32", "%16, %17, %18, %19", "%20")
+WGMMA_ACROSS_16(24, "48", "%24, %25, %26, %27", "%28")
 WGMMA_ACROSS_16(32, "64", "%32, %33, %34, %35", "%36")
 WGMMA_ACROSS_16(40, "80", "%40, %41, %42, %43", "%44")
 WGMMA_ACROSS_16(48, "96", "%48, %49, %50, %51", "%52")

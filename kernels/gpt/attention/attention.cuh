@@ -42,15 +42,11 @@ static __device__ __forceinline__ T *attention_out(const struct attention &args,
     return (T *)args.y + batch * args.tokens * args.stride_y + head * args.size;
 }
 
-/* supports of the kernels that are made for one precision and certain head sizes. */
+/* supports of the kernels that are made for one precision. */
 template <enum gpt_precision PRECISION>
 static const char *attention_only(const struct assay_shape *shape)
 {
-    const char *other = gpt_only(PRECISION, shape->value[ATTENTION_PRECISION]);
-    if (other) return other;
-    int64_t size = shape->value[ATTENTION_HEAD_SIZE];
-    bool made = size == 16 || size == 32 || size == 64 || size == 128;
-    return made ? NULL : "made for head sizes 16, 32, 64 and 128";
+    return gpt_only(PRECISION, shape->value[ATTENTION_PRECISION]);
 }
 
 /* The largest, and the sum, of a value over the four lanes that hold a row of an accumulator of

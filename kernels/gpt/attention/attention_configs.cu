@@ -9,14 +9,23 @@
 
 enum { CONFIGS_MAX = 16 };
 
+/* The size of the rows to take for a head: its own, or the next. 0: none. */
+static int size_for(struct attention_configs configs, int64_t size)
+{
+    for (int i = 0; i < configs.count; i++)
+        if (configs.list[i].size >= size)
+            return configs.narrower || configs.list[i].size == size ? configs.list[i].size : 0;
+    return 0;
+}
+
 const struct attention_config *attention_config_default(struct attention_configs configs,
                                                         const struct attention *args)
 {
     const struct attention_config *fit[CONFIGS_MAX];
     const int64_t most = assay_card()->shared_bytes;
-    int queries[CONFIGS_MAX], count = 0;
+    int queries[CONFIGS_MAX], count = 0, size = size_for(configs, args->size);
     for (int i = 0; i < configs.count && count < CONFIGS_MAX; i++)
-        if (configs.list[i].size == args->size && configs.list[i].bytes <= most) {
+        if (configs.list[i].size == size && configs.list[i].bytes <= most) {
             fit[count] = &configs.list[i];
             queries[count++] = configs.list[i].queries;
         }
@@ -69,9 +78,9 @@ int64_t attention_configs_shared_bytes(const struct assay_shape *shape)
 {
     struct attention_configs configs = attention_configs_of(shape->value[ATTENTION_PRECISION]);
     int64_t least = INT64_MAX;
+    int size = size_for(configs, shape->value[ATTENTION_HEAD_SIZE]);
     for (int i = 0; i < configs.count; i++)
-        if (configs.list[i].size == shape->value[ATTENTION_HEAD_SIZE] &&
-            configs.list[i].bytes < least)
+        if (configs.list[i].size == size && configs.list[i].bytes < least)
             least = configs.list[i].bytes;
     return least;
 }

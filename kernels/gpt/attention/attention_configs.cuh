@@ -25,10 +25,11 @@ static constexpr struct attention_config attention_config_of(const char *name,
     return {name, LAYOUT::size, kernel, LAYOUT::threads, LAYOUT::queries, LAYOUT::bytes};
 }
 
-/* Within a head size those with fewest queries come first. */
+/* Head sizes ascend, and within one those with fewest queries come first. */
 struct attention_configs {
     const struct attention_config *list;
     int count;
+    bool narrower; /* heads may be narrower than the size of a row's kernel */
 };
 
 struct attention_configs attention_configs_of(int64_t precision);

@@ -148,9 +148,10 @@ static __device__ __forceinline__ void fp32_add(fp32_rows<layout> &own, const fl
     }
 }
 
-/* The lane's columns of y, of its queries from `query`, as far as there are any. */
+/* The lane's columns of y, from `column`, of its queries, from `query`, as far as there are any. */
 template <typename layout>
-static __device__ __forceinline__ void fp32_write(const fp32_rows<layout> &own, float *y, int query,
+static __device__ __forceinline__ void fp32_write(const fp32_rows<layout> &own, float *y,
+                                                  int column, int query,
                                                   const struct attention &args)
 {
 #pragma unroll
@@ -162,10 +163,12 @@ static __device__ __forceinline__ void fp32_write(const fp32_rows<layout> &own, 
         for (int x = 0; x < layout::vectors; x++) {
             const float *from = own.sum[r][x];
             if constexpr (layout::wide == 4)
-                *(float4 *)(to + 32 * x) = make_float4(from[0] * inverse, from[1] * inverse,
-                                                       from[2] * inverse, from[3] * inverse);
+                attention_put(to, column + 32 * x, args.size,
+                              make_float4(from[0] * inverse, from[1] * inverse, from[2] * inverse,
+                                          from[3] * inverse));
             else
-                *(float2 *)(to + 16 * x) = make_float2(from[0] * inverse, from[1] * inverse);
+                attention_put(to, column + 16 * x, args.size,
+                              make_float2(from[0] * inverse, from[1] * inverse));
         }
     }
 }
@@ -243,5 +246,5 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
                                                                 own.total, sum_of))
         return;
 
-    fp32_write<layout>(own, attention_out<float>(args, blockIdx.x) + b * wide, first_own + a, args);
+    fp32_write<layout>(own, attention_out<float>(args, blockIdx.x), b * wide, first_own + a, args);
 }

@@ -17,13 +17,17 @@ static const struct attention_config configs[] = {
     CONFIG("64x64", 1, 32, 4, 4, 4, 2),   CONFIG("128x64", 2, 32, 8, 8, 4, 1),
     CONFIG("16x128", 1, 64, 4, 4, 1, 4),  CONFIG("32x64", 1, 64, 4, 4, 2, 2),
     CONFIG("64x64", 3, 64, 4, 8, 4, 1),   CONFIG("128x64", 2, 64, 8, 8, 4, 1),
+    CONFIG("32x64", 1, 96, 4, 4, 2, 2),   CONFIG("64x64", 2, 96, 4, 8, 4, 1),
     CONFIG("32x64", 1, 128, 4, 4, 2, 2),  CONFIG("64x32", 2, 128, 4, 4, 4, 1),
-    CONFIG("128x64", 1, 128, 4, 8, 8, 1),
+    CONFIG("128x64", 1, 128, 4, 8, 8, 1), CONFIG("16x32", 1, 192, 4, 2, 1, 2),
+    CONFIG("32x32", 2, 192, 4, 2, 2, 2),  CONFIG("64x32", 2, 192, 4, 4, 4, 1),
+    CONFIG("16x32", 1, 256, 4, 2, 1, 2),  CONFIG("32x32", 2, 256, 4, 2, 2, 2),
+    CONFIG("64x64", 1, 256, 4, 4, 4, 2),
 };
 
 struct attention_configs attention_configs_fp32(void)
 {
-    return (struct attention_configs){configs, sizeof configs / sizeof *configs};
+    return (struct attention_configs){configs, sizeof configs / sizeof *configs, true};
 }
 
 static const struct assay_variant variant = {

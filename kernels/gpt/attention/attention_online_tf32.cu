@@ -16,13 +16,17 @@ static const struct attention_config configs[] = {
     CONFIG("32x128", 1, 32, 1, 4, 2, 4),  CONFIG("128x64", 2, 32, 2, 8, 4, 1),
     CONFIG("16x128", 1, 64, 1, 4, 1, 4),  CONFIG("32x64", 1, 64, 1, 4, 2, 2),
     CONFIG("64x64", 3, 64, 1, 8, 4, 1),   CONFIG("128x64", 2, 64, 2, 8, 4, 1),
+    CONFIG("32x64", 1, 96, 1, 4, 2, 2),   CONFIG("64x64", 2, 96, 1, 8, 4, 1),
     CONFIG("32x64", 1, 128, 1, 4, 2, 2),  CONFIG("64x64", 1, 128, 1, 8, 4, 1),
-    CONFIG("128x32", 1, 128, 2, 4, 4, 1),
+    CONFIG("128x32", 1, 128, 2, 4, 4, 1), CONFIG("16x32", 1, 192, 1, 2, 1, 2),
+    CONFIG("32x32", 2, 192, 1, 2, 2, 2),  CONFIG("64x32", 2, 192, 1, 4, 4, 1),
+    CONFIG("16x32", 1, 256, 1, 2, 1, 2),  CONFIG("32x32", 2, 256, 1, 2, 2, 2),
+    CONFIG("64x32", 1, 256, 1, 2, 4, 2),
 };
 
 struct attention_configs attention_configs_tf32(void)
 {
-    return (struct attention_configs){configs, sizeof configs / sizeof *configs};
+    return (struct attention_configs){configs, sizeof configs / sizeof *configs, true};
 }
 
 static const struct assay_variant variant = {

@@ -147,10 +147,11 @@ static __device__ __forceinline__ void tf32_add(tf32_rows<layout> &own,
         }
 }
 
-/* The lane's columns of y, 2t and 2t + 1 of every tile: 2 `wide` neighbours; `query` is the
- * lane's first. */
+/* The lane's columns of y, 2t and 2t + 1 of every tile: 2 `wide` neighbours; `column` and `query`
+ * are the lane's first. */
 template <typename layout>
-static __device__ __forceinline__ void tf32_write(const tf32_rows<layout> &own, float *y, int query,
+static __device__ __forceinline__ void tf32_write(const tf32_rows<layout> &own, float *y,
+                                                  int column, int query,
                                                   const struct attention &args)
 {
     const int wide = layout::wide;
@@ -168,9 +169,9 @@ static __device__ __forceinline__ void tf32_write(const tf32_rows<layout> &own, 
                 for (int e = 0; e < 2; e++)
 #pragma unroll
                     for (int i = 0; i < wide; i += 2)
-                        *(float2 *)(to + 8 * wide * x + wide * e + i) =
-                            make_float2(own.sum[m][x][i][2 * half + e] * inverse,
-                                        own.sum[m][x][i + 1][2 * half + e] * inverse);
+                        attention_put(to, column + 8 * wide * x + wide * e + i, args.size,
+                                      make_float2(own.sum[m][x][i][2 * half + e] * inverse,
+                                                  own.sum[m][x][i + 1][2 * half + e] * inverse));
         }
 }
 
@@ -252,6 +253,6 @@ static __global__ void __launch_bounds__(32 * WARPS_Q * WARPS_K, BLOCKS)
                                                                own.total[0], sum_of))
         return;
 
-    tf32_write<layout>(own, attention_out<float>(args, blockIdx.x) + 2 * wide * t, first_own + g,
+    tf32_write<layout>(own, attention_out<float>(args, blockIdx.x), 2 * wide * t, first_own + g,
                        args);
 }

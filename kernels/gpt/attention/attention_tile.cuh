@@ -8,17 +8,28 @@
 #include "attention.cuh"
 #include "kernels/gpt/mma.cuh"
 
-/* Copy rows first to first + COUNT - 1 of q, k or v to shared memory; zeros after the last token.
+/* Copy rows first to first + COUNT - 1 of q, k or v to shared memory; zeros after the last token,
+ * and behind the head, which has at most SIZE numbers. Rows that do not begin on 16 bytes are
+ * copied number by number.
  */
 template <int SIZE, int PITCH, int COUNT, int THREADS>
 static __device__ __forceinline__ void attention_rows(float *to, const float *from, int first,
                                                       const struct attention &args)
 {
+    if (args.size % 4) {
+        for (int i = threadIdx.x; i < COUNT * SIZE; i += THREADS) {
+            int row = i / SIZE, column = i % SIZE;
+            bool valid = first + row < args.tokens && column < args.size;
+            to[row * PITCH + column] =
+                valid ? __ldg(from + (first + row) * args.stride + column) : 0.0f;
+        }
+        return;
+    }
     const int chunks = SIZE / 4;
 #pragma unroll 4
     for (int i = threadIdx.x; i < COUNT * chunks; i += THREADS) {
         int row = i / chunks, chunk = i % chunks;
-        bool valid = first + row < args.tokens;
+        bool valid = first + row < args.tokens && 4 * chunk < args.size;
         const float *at = valid ? from + (first + row) * args.stride + 4 * chunk : from;
         mma_copy(mma_shared(to + row * PITCH + 4 * chunk), at, valid);
     }
@@ -34,6 +45,29 @@ static __device__ __forceinline__ void vector_get(float out[2], const float *at,
 {
     float2 v = *(const float2 *)at;
     out[0] = v.x, out[1] = v.y;
+}
+
+/* Neighbours of a row of y, from number `column` on, as far as there are any: two, `column` even,
+ * or four, `column` a multiple of 4. */
+static __device__ __forceinline__ void attention_put(float *row, int column, int size, float2 value)
+{
+    if (column >= size) return;
+    if (size % 2 == 0) {
+        *(float2 *)(row + column) = value;
+        return;
+    }
+    row[column] = value.x;
+    if (column + 1 < size) row[column + 1] = value.y;
+}
+
+static __device__ __forceinline__ void attention_put(float *row, int column, int size, float4 value)
+{
+    if (size % 4) {
+        attention_put(row, column, size, make_float2(value.x, value.y));
+        attention_put(row, column + 2, size, make_float2(value.z, value.w));
+    } else if (column < size) {
+        *(float4 *)(row + column) = value;
+    }
 }
 
 /* How many floats attention_join needs: every warp but the first one of its queries passes on, for

@@ -20,11 +20,17 @@
  * are handed out as blocks become free, those with the most tiles first, and as many heads together
  * as fit L2 with their sums (attention_order.h).
  *
+ * Head sizes. 32, 48, 64, 80, 96 or 128 numbers are computed: the first that are not fewer. Tiles
+ * have panels of 64 numbers, which TMA fills with zeros behind the head. Each warpgroup has 32
+ * numbers of dq, above 64 a panel, because a product does not begin in the middle of one and end in
+ * the next: at 80 and 96 the second warpgroup computes zeros too, which are not added.
+ *
  * Operations: 10 d per pair in bf16, and an exponential. Bytes: q and dy once per 128 keys, and as
  * many floats of dq added, through L2; sums cleared, read and rounded, 10 bytes per number of dq.
  *
  * Predicted for an H200 at head size 128: 2560 cycles of products for a tile of 128 keys and 64
- * queries, and 400 in which none run, so that power is the limit: 600 TFLOP/s at 16k tokens.
+ * queries, and 400 in which none run, so that power is the limit: 600 TFLOP/s at 16k tokens. In
+ * the same way a tile takes 2450 cycles at 96, 2190 at 80, 1680 at 64, 1420 at 48, 1170 at 32.
  * Measured on an H200, cold, batch times tokens 16k, 16 heads: at head size 128 577 TFLOP/s for
  * 16k tokens, 522 for 4k, 447 for 2k, 342 for 1k, 225 for 512; at 64 466 for 16k, 413 for 4k, 274
  * for 1k. Short sequences are limited by what is moved beside the products: at 512 tokens of 128
@@ -43,26 +49,28 @@ enum { ROW_THREADS = 256 };
 
 /* ------------------------------------------------------------------ kernels -- */
 
-/* lse and delta of each query, and of the room behind the last: eight numbers of a row per lane.
+/* lse and delta of each query, and of the room behind the last: eight numbers of a row per lane,
+ * and LANES, a power of two, of a row.
  * The sums of dq are cleared, whatever their order. Rows in the order of memory: sequence, token,
  * head. */
-template <int SIZE>
+template <int LANES>
 static __global__ void __launch_bounds__(ROW_THREADS)
     prepare(const struct backward_plan plan, int64_t count)
 {
     if (blockIdx.x == 0 && threadIdx.x == 0) *plan.taken = 0;
-    const int lanes = SIZE / 8, padded = plan.padded;
+    const int at = threadIdx.x % LANES * 8, padded = plan.padded;
     const struct attention &forward = plan.args.forward;
-    int64_t index = ((int64_t)blockIdx.x * ROW_THREADS + threadIdx.x) / lanes;
+    const bool has = at < forward.size;
+    int64_t index = ((int64_t)blockIdx.x * ROW_THREADS + threadIdx.x) / LANES;
     int64_t token = index / forward.heads % padded, batch = index / forward.heads / padded;
     int64_t line = batch * forward.heads + index % forward.heads;
     bool is_query = index < count && token < forward.tokens;
     float delta = 0.0f;
-    if (is_query) {
-        int64_t at = (batch * forward.tokens + token) * forward.stride_y +
-                     index % forward.heads * SIZE + threadIdx.x % lanes * 8;
-        uint4 y = __ldg((const uint4 *)((const uint16_t *)forward.y + at));
-        uint4 dy = __ldg((const uint4 *)((const uint16_t *)plan.args.dy + at));
+    if (is_query && has) {
+        int64_t from = (batch * forward.tokens + token) * forward.stride_y +
+                       index % forward.heads * forward.size + at;
+        uint4 y = __ldg((const uint4 *)((const uint16_t *)forward.y + from));
+        uint4 dy = __ldg((const uint4 *)((const uint16_t *)plan.args.dy + from));
         const uint32_t a[] = {y.x, y.y, y.z, y.w}, b[] = {dy.x, dy.y, dy.z, dy.w};
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -72,12 +80,12 @@ static __global__ void __launch_bounds__(ROW_THREADS)
         }
     }
 #pragma unroll
-    for (int step = lanes / 2; step > 0; step /= 2)
+    for (int step = LANES / 2; step > 0; step /= 2)
         delta += __shfl_xor_sync(0xffffffffu, delta, step);
-    if (index >= count) return;
-    float4 *sums = (float4 *)(plan.sums + index * SIZE + threadIdx.x % lanes * 8);
+    if (index >= count || !has) return;
+    float4 *sums = (float4 *)(plan.sums + index * forward.size + at);
     sums[0] = sums[1] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (threadIdx.x % lanes) return;
+    if (at > 0) return;
     float lse = is_query ? plan.args.lse[line * forward.tokens + token] : INFINITY;
     plan.lse[line * padded + token] = lse * GPT_LOG2_E;
     plan.delta[line * padded + token] = delta;
@@ -97,23 +105,23 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
 #endif
 }
 
-/* One block per tile of queries and warpgroup: its sums to dq. */
-template <int SIZE>
+/* One block per tile of queries and warpgroup, which has HALF numbers: its sums to dq. */
+template <int HALF>
 static __global__ void __launch_bounds__(WGMMA_THREADS) round_dq(const struct backward_plan plan)
 {
-    int tiles = plan.padded / COLUMNS, group = blockIdx.x % GROUPS;
-    int tile = blockIdx.x / GROUPS % tiles, line = blockIdx.x / GROUPS / tiles;
-    int row = tile * COLUMNS + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
-    const float4 *from =
-        (const float4 *)(plan.sums + (int64_t)blockIdx.x * backward_layout<SIZE>::sums) +
-        threadIdx.x;
-    float sum[SIZE / 4];
+    const int tiles = plan.padded / COLUMNS, column = blockIdx.x % GROUPS * HALF;
+    const int tile = blockIdx.x / GROUPS % tiles, line = blockIdx.x / GROUPS / tiles;
+    const int row = tile * COLUMNS + threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4;
+    const int size = plan.args.forward.size;
+    const float4 *from = (const float4 *)backward_sums(plan, line, tile, column);
+    float sum[HALF / 2] = {};
 #pragma unroll
-    for (int i = 0; i < SIZE / 16; i++) {
+    for (int i = 0; i < HALF / 8; i++) {
+        if (column + 8 * i >= size) continue;
         float4 v = __ldcs(from + i * WGMMA_THREADS);
         sum[4 * i] = v.x, sum[4 * i + 1] = v.y, sum[4 * i + 2] = v.z, sum[4 * i + 3] = v.w;
     }
-    backward_store(plan, line, 0, group * (SIZE / GROUPS), row, sum, rsqrtf((float)SIZE));
+    backward_store(plan, line, 0, column, row, sum, rsqrtf((float)size));
 }
 
 /* ---------------------------------------------------------------- host side -- */
@@ -132,59 +140,88 @@ static const char *supports(const struct assay_shape *shape)
 {
     if (backward_precision(shape) != GPT_BF16) return "bf16 only";
     int64_t size = shape->value[ATTENTION_HEAD_SIZE];
-    if (size != 64 && size != 128) return "made for head sizes 64 and 128";
+    if (size % 8 || size > 128) return "made for head sizes in multiples of 8 up to 128";
     return rows_of(shape) > INT_MAX / 16 ? "more than 134217727 tokens of heads" : NULL;
+}
+
+typedef void backward_kernel(const struct backward_plan plan);
+
+struct choice {
+    int size; /* numbers that are computed */
+    int bytes;
+    backward_kernel *differentiate, *round_dq;
+};
+
+template <int SIZE> static constexpr struct choice choice_of(void)
+{
+    typedef backward_layout<SIZE> layout;
+    return {SIZE, layout::bytes, differentiate<SIZE>, round_dq<layout::half>};
+}
+
+static const struct choice choices[] = {
+    choice_of<32>(), choice_of<48>(), choice_of<64>(),
+    choice_of<80>(), choice_of<96>(), choice_of<128>(),
+};
+
+/* The first that is not smaller. */
+static const struct choice *choice_for(int64_t size)
+{
+    const struct choice *choice = choices;
+    while (choice->size < size)
+        choice++;
+    return choice;
 }
 
 static int setup(struct assay_call *call)
 {
     int64_t size = call->shape->value[ATTENTION_HEAD_SIZE], rows = rows_of(call->shape);
-    if (size == 128
-            ? cuda_allow_shared((const void *)differentiate<128>, backward_layout<128>::bytes)
-            : cuda_allow_shared((const void *)differentiate<64>, backward_layout<64>::bytes))
-        return -1;
+    const struct choice *choice = choice_for(size);
+    if (cuda_allow_shared((const void *)choice->differentiate, choice->bytes)) return -1;
     int64_t floats = rows * (size + 2) + 1; /* sums, lse, delta, taken */
     return device_memory(call, &call->state, floats * (int64_t)sizeof(float), "sums of dq");
 }
 
-template <int SIZE> static int plan_make(struct backward_plan *plan, const struct assay_call *call)
+static int plan_make(struct backward_plan *plan, const struct assay_call *call)
 {
     int64_t rows = rows_of(call->shape);
     memset(plan, 0, sizeof *plan);
     const struct attention &forward = (plan->args = backward_args(call)).forward;
     plan->sums = (float *)call->state;
-    plan->lse = plan->sums + rows * SIZE;
+    plan->lse = plan->sums + rows * forward.size;
     plan->delta = plan->lse + rows;
     plan->taken = (int *)(plan->delta + rows);
     plan->padded = (int)padded_of(call->shape);
-    plan->scale = attention_scale(SIZE);
+    plan->scale = attention_scale(forward.size);
     plan->order = attention_order_of(forward.batch * forward.heads, forward.tokens,
-                                     8 * SIZE /* q, dy and sums */, OWN);
-    struct tensor_map_heads heads = {
-        forward.qkv, forward.batch, forward.tokens, 3 * forward.heads, SIZE, forward.stride, 2};
+                                     8 * forward.size /* q, dy and sums */, OWN);
+    struct tensor_map_heads heads = {forward.qkv,
+                                     forward.batch,
+                                     forward.tokens,
+                                     3 * forward.heads,
+                                     forward.size,
+                                     forward.stride,
+                                     2};
     if (tensor_map_init_heads(&plan->qkv, &heads, BOX)) return -1;
     heads.base = plan->args.dy, heads.heads = forward.heads, heads.stride = forward.stride_y;
     return tensor_map_init_heads(&plan->dy, &heads, BOX);
 }
 
-template <int SIZE> static int enqueue(const struct assay_call *call)
-{
-    cudaStream_t stream = (cudaStream_t)call->stream;
-    int64_t rows = rows_of(call->shape);
-    struct backward_plan plan;
-    if (plan_make<SIZE>(&plan, call)) return -1;
-    int blocks = assay_card()->multiprocessors;
-    if (blocks > plan.order.works) blocks = plan.order.works;
-    prepare<SIZE>
-        <<<gpt_blocks(rows, ROW_THREADS / (SIZE / 8)), ROW_THREADS, 0, stream>>>(plan, rows);
-    differentiate<SIZE><<<blocks, BLOCK_THREADS, backward_layout<SIZE>::bytes, stream>>>(plan);
-    round_dq<SIZE><<<gpt_blocks(rows, COLUMNS / GROUPS), WGMMA_THREADS, 0, stream>>>(plan);
-    return assay_launched();
-}
-
 static int launch(struct assay_call *call)
 {
-    return call->shape->value[ATTENTION_HEAD_SIZE] == 128 ? enqueue<128>(call) : enqueue<64>(call);
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    int64_t rows = rows_of(call->shape), size = call->shape->value[ATTENTION_HEAD_SIZE];
+    const struct choice *choice = choice_for(size);
+    const int lanes = size > 64 ? 16 : 8;
+    struct backward_plan plan;
+    if (plan_make(&plan, call)) return -1;
+    int blocks = assay_card()->multiprocessors;
+    if (blocks > plan.order.works) blocks = plan.order.works;
+    (lanes == 16 ? prepare<16>
+                 : prepare<8>)<<<gpt_blocks(rows, ROW_THREADS / lanes), ROW_THREADS, 0, stream>>>(
+        plan, rows);
+    choice->differentiate<<<blocks, BLOCK_THREADS, choice->bytes, stream>>>(plan);
+    choice->round_dq<<<gpt_blocks(rows, COLUMNS / GROUPS), WGMMA_THREADS, 0, stream>>>(plan);
+    return assay_launched();
 }
 
 static const struct assay_variant variant = {

@@ -6,6 +6,9 @@
  * a warpgroup's accumulators are its keys, columns the tile's queries: s = k q^T, dp = v dy^T, both
  * operands in shared memory. p and ds, packed in pairs, are the left operands of dv += p dy and
  * dk += ds q without being moved (Shah and others, "FlashAttention-3", NeurIPS 2024, section 3).
+ *
+ * SIZE is the numbers of a head that are computed, a multiple of 16. A head may have fewer: TMA
+ * fills the rest of a box with zeros, and sums of it are neither added nor stored.
  */
 #pragma once
 
@@ -32,7 +35,7 @@ struct backward_plan {
     CUtensorMap qkv, dy;
     struct backward args;
     struct attention_order order;
-    float *sums; /* of dq: [line][tile of queries][warpgroup][d / 16][thread][4] */
+    float *sums; /* of dq: [line][tile of queries][d / 8][thread][4] */
     float *lse, *delta;
     int *taken; /* works taken beside the first ones; 0 before the launch */
     int padded; /* tokens, to a multiple of OWN */
@@ -43,11 +46,12 @@ struct backward_plan {
  * and dy; lse and delta of these. */
 template <int SIZE> struct backward_layout {
     static const int align = 1024; /* of the shared memory, and of tiles in it */
-    static const int own_bytes = OWN * SIZE * 2;
-    static const int tile_bytes = COLUMNS * SIZE * 2;
+    static const int panels = (SIZE + BOX - 1) / BOX;
+    static const int half = panels == 1 ? BOX / 2 : BOX; /* numbers of dq of a warpgroup */
+    static const int own_bytes = OWN * panels * WGMMA_ROW_BYTES;
+    static const int tile_bytes = COLUMNS * panels * WGMMA_ROW_BYTES;
     static const int row_bytes = COLUMNS * (int)sizeof(float);
     static const int ds_bytes = OWN * COLUMNS * 2;
-    static const int sums = COLUMNS * SIZE / GROUPS; /* of dq, that a warpgroup has of a tile */
     static const int ds_at = align, own_at = ds_at + 2 * ds_bytes;
     static const int tiles_at = own_at + 2 * own_bytes;
     static const int fit = (BLOCK_BYTES - align - tiles_at) / (2 * (tile_bytes + row_bytes));
@@ -55,6 +59,15 @@ template <int SIZE> struct backward_layout {
     static const int rows_at = tiles_at + STAGES * 2 * tile_bytes;
     static const int bytes = align + rows_at + STAGES * 2 * row_bytes;
 };
+
+/* Where the sums of dq lie that a warpgroup has of a tile of queries, `column` its first number. */
+static __device__ __forceinline__ float *backward_sums(const struct backward_plan &plan, int line,
+                                                       int tile, int column)
+{
+    int64_t tiles = (int64_t)line * (plan.padded / COLUMNS) + tile;
+    return plan.sums + (tiles * plan.args.forward.size + column) * COLUMNS +
+           threadIdx.x % WGMMA_THREADS * 4;
+}
 
 /* A thread's sums to rows `row` and row + 8 of part 0 (dq), 1 or 2 of a line, from number `column`
  * of the head on: 64 bytes of a row by its four lanes at a time. */
@@ -66,8 +79,8 @@ static __device__ __forceinline__ void backward_store(const struct backward_plan
     const struct attention &forward = plan.args.forward;
     const int lane = threadIdx.x % 32;
     int64_t head = attention_head<uint16_t>(forward, line) - (const uint16_t *)forward.qkv;
-    uint16_t *to =
-        (uint16_t *)plan.args.dqkv + head + part * forward.stride_y + column + lane % 4 * 8;
+    column += lane % 4 * 8;
+    uint16_t *to = (uint16_t *)plan.args.dqkv + head + part * forward.stride_y + column;
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         bool valid = row + 8 * half < forward.tokens;
@@ -77,9 +90,11 @@ static __device__ __forceinline__ void backward_store(const struct backward_plan
             uint32_t word[4];
 #pragma unroll
             for (int j = 0; j < 4; j++)
-                word[j] = bf16_pair(sum[i + 4 * j] * scale, sum[i + 4 * j + 1] * scale);
+                word[j] = i + 4 * j < COUNT
+                              ? bf16_pair(sum[i + 4 * j] * scale, sum[i + 4 * j + 1] * scale)
+                              : 0;
             attention_transpose(word, lane);
-            if (valid)
+            if (valid && column + i / 16 * 32 < forward.size)
                 *(uint4 *)(at + i / 16 * 32) = make_uint4(word[0], word[1], word[2], word[3]);
         }
     }
@@ -180,7 +195,7 @@ static __device__ __forceinline__ void backward_produce(const struct backward_pl
     auto fetch = [&](uint32_t to, uint32_t there, const CUtensorMap *map, int head, int first,
                      int tokens) {
 #pragma unroll
-        for (int panel = 0; panel < SIZE / BOX; panel++)
+        for (int panel = 0; panel < layout::panels; panel++)
             for (int row = 0; row < tokens; row += BOX)
                 hopper_load(to + (panel * tokens + row) * WGMMA_ROW_BYTES, map, there, panel * BOX,
                             head, first + row, work.batch);
@@ -312,15 +327,18 @@ static __device__ __forceinline__ void backward_put(uint32_t to, const uint32_t 
                    (int)ds[i]);
 }
 
-/* To the sums of dq. */
+/* To the sums of dq, of the first `numbers`. */
 template <int COUNT>
-static __device__ __forceinline__ void backward_sum(float *to, const float (&sum)[COUNT])
+static __device__ __forceinline__ void backward_sum(float *to, const float (&sum)[COUNT],
+                                                    int numbers)
 {
 #pragma unroll
     for (int i = 0; i < COUNT; i += 4)
-        asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to + i * WGMMA_THREADS),
-                     "f"(sum[i]), "f"(sum[i + 1]), "f"(sum[i + 2]), "f"(sum[i + 3])
-                     : "memory");
+        if (2 * i < numbers)
+            asm volatile(
+                "red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to + i * WGMMA_THREADS),
+                "f"(sum[i]), "f"(sum[i + 1]), "f"(sum[i + 2]), "f"(sum[i + 3])
+                : "memory");
 }
 
 /* A warpgroup's part of a work: its rows of dk and dv, and half of the numbers of dq. */
@@ -329,15 +347,17 @@ static __device__ __forceinline__ void backward_consume(const struct backward_pl
                                                         const backward_memory<SIZE> memory,
                                                         const struct backward_work &work, int group)
 {
-    const int lane = threadIdx.x % 32;
+    typedef backward_layout<SIZE> layout;
+    const int lane = threadIdx.x % 32, size = plan.args.forward.size;
     const int first = work.own + group * BOX, warp_row = threadIdx.x / 32 % 4 * 16 + lane / 4;
     const int panel = OWN * WGMMA_ROW_BYTES; /* of own operands, and of ds */
     const uint32_t own0 = memory.own(0) + group * BOX * WGMMA_ROW_BYTES;
     const uint32_t own1 = memory.own(1) + group * BOX * WGMMA_ROW_BYTES;
-    /* Half of the numbers of the keys: a panel, or 64 bytes of the only one. */
+    /* Half of the numbers of the keys: a panel, or half of the only one. */
+    const int column = group * layout::half;
     const uint64_t keys =
-        wgmma_tile_across(memory.own(0) + group * (SIZE == 128 ? panel : SIZE), panel);
-    float s[COLUMNS / 2], dp[COLUMNS / 2], dk[SIZE / 2], dv[SIZE / 2], dq[SIZE / 4];
+        wgmma_tile_across(memory.own(0) + (layout::panels > 1 ? group * panel : 2 * column), panel);
+    float s[COLUMNS / 2], dp[COLUMNS / 2], dk[SIZE / 2], dv[SIZE / 2], dq[layout::half / 2];
     uint32_t p[COLUMNS / 4], ds[COLUMNS / 4];
 #pragma unroll
     for (int i = 0; i < SIZE / 2; i++)
@@ -375,18 +395,14 @@ static __device__ __forceinline__ void backward_consume(const struct backward_pl
         backward_add<SIZE>(dk, ds, memory.tile(n, 0));
         wgmma_wait<1>();
         wgmma_pin(dq);
-        backward_sum(plan.sums +
-                         (((int64_t)work.line * (plan.padded / COLUMNS) + tile) * GROUPS + group) *
-                             backward_layout<SIZE>::sums +
-                         threadIdx.x % WGMMA_THREADS * 4,
-                     dq);
+        backward_sum(backward_sums(plan, work.line, tile, column), dq, size - column);
         wgmma_wait<0>();
         wgmma_pin(dk);
         wgmma_pin(dv);
         if (lane == 0) hopper_barrier_arrive(memory.free(n));
     }
     if (lane == 0) hopper_barrier_arrive(memory.own_free());
-    backward_store(plan, work.line, 1, 0, first + warp_row, dk, rsqrtf((float)SIZE));
+    backward_store(plan, work.line, 1, 0, first + warp_row, dk, rsqrtf((float)size));
     backward_store(plan, work.line, 2, 0, first + warp_row, dv, 1.0f);
 }
 
