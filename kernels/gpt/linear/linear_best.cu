@@ -57,25 +57,10 @@ struct plain {
     int (*enqueue)(const struct linear_operands *operands, cudaStream_t stream);
 };
 
-static int bf16_128(const struct linear_operands *operands, cudaStream_t stream)
-{
-    return linear_bf16_128(operands, LINEAR_PLAIN, stream);
-}
-
-static int fp16_128(const struct linear_operands *operands, cudaStream_t stream)
-{
-    return linear_fp16_128(operands, LINEAR_PLAIN, stream);
-}
-
-static int tf32_128(const struct linear_operands *operands, cudaStream_t stream)
-{
-    return linear_tf32_128(operands, LINEAR_PLAIN, stream);
-}
-
 static const struct plain plains[] = {
-    {"bf16_128", GPT_BF16, 80, true, true, bf16_128},
-    {"fp16_128", GPT_FP16, 80, true, true, fp16_128},
-    {"tf32_128", GPT_TF32, 80, true, true, tf32_128},
+    {"bf16_128", GPT_BF16, 80, true, true, linear_bf16_128},
+    {"fp16_128", GPT_FP16, 80, true, true, linear_fp16_128},
+    {"tf32_128", GPT_TF32, 80, true, true, linear_tf32_128},
     {"tf32_32", GPT_TF32, 80, false, true, linear_tf32_32},
     {"smem32", GPT_FP32, 0, false, true, linear_smem32},
 };
@@ -227,8 +212,7 @@ static void add_kernel(struct best *best, const struct lwg_kernel *kernel,
     added->how = *how;
     added->padded = !aligned(best);
     if (linear_wgmma_make(&added->product, kernel,
-                          added->padded ? &best->pad.padded : &best->operands, LINEAR_PLAIN,
-                          how) == 0 &&
+                          added->padded ? &best->pad.padded : &best->operands, how) == 0 &&
         linear_wgmma_divided(added->product) == (how->divide != LINEAR_WHOLE))
         return;
     linear_wgmma_release(added->product);
