@@ -1,7 +1,7 @@
 /*
- * cuda_trial.cu - see cuda_trial.h. A cold sample is flush, event, work, event: while the device
- * reads the flush's memory, tens of microseconds, the host enqueues the rest, so that the events
- * do not time how fast it launches.
+ * cuda_trial.cu - see cuda_trial.h. A cold sample is flush, what comes before the work, event,
+ * work, event: while the device reads the flush's memory, tens of microseconds, the host enqueues
+ * the rest, so that the events do not time how fast it launches.
  */
 #include "cuda_trial.h"
 
@@ -70,14 +70,20 @@ void cuda_trial_close(struct cuda_trial *trial)
     cudaFree(trial->flush);
 }
 
+static int enqueue(const struct cuda_trial *trial, const struct cuda_work *work)
+{
+    return work ? work->enqueue(work->what, trial->stream) : 0;
+}
+
 static bool sample(const struct cuda_trial *trial, const struct cuda_work *work, float *ms)
 {
     cudaStream_t stream = (cudaStream_t)trial->stream;
     cuda_trial_flush<<<BLOCKS, THREADS, 0, stream>>>(
         (const uint4 *)trial->flush, trial->flush_bytes / sizeof(uint4), (unsigned *)trial->flush);
-    return !cudaGetLastError() && !cudaEventRecord(trial->begin, stream) &&
-           !work->enqueue(work->what, trial->stream) && !cudaEventRecord(trial->end, stream) &&
-           !cudaEventSynchronize(trial->end) && !cudaEventElapsedTime(ms, trial->begin, trial->end);
+    return !cudaGetLastError() && !enqueue(trial, trial->before) &&
+           !cudaEventRecord(trial->begin, stream) && !enqueue(trial, work) &&
+           !cudaEventRecord(trial->end, stream) && !cudaEventSynchronize(trial->end) &&
+           !cudaEventElapsedTime(ms, trial->begin, trial->end);
 }
 
 static double cold_us(const struct cuda_trial *trial, const struct cuda_work *work)

@@ -1,6 +1,7 @@
 /*
  * cuda_trial.h - times candidates in setup as the case will be timed: hot, repeated in a CUDA
- * graph; cold, one by one, with L2 filled by reading other memory before each.
+ * graph; cold, one by one, with L2 filled by reading other memory before each, and then by what
+ * comes before the candidate in a launch.
  */
 #pragma once
 
@@ -15,6 +16,7 @@ struct cuda_trial {
     void *stream;
     void *flush; /* NULL: hot */
     size_t flush_bytes;
+    const struct cuda_work *before; /* in a launch; NULL after cuda_trial_open: nothing */
     cudaEvent_t begin, end;
 };
 

@@ -50,7 +50,7 @@ static int setup(struct assay_call *call)
     int status = DIVIDE != LINEAR_WHOLE ? linear_parts_init(&state->parts, call) : 0;
     if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    if (linear_wgmma_make(&state->product, kernel, &operands, LINEAR_PLAIN, &how) < 0) return -1;
+    if (linear_wgmma_make(&state->product, kernel, &operands, &how) < 0) return -1;
     if (DIVIDE == LINEAR_WHOLE || linear_wgmma_divided(state->product)) return 0;
     (void)assay_error("nothing to divide");
     return ASSAY_SKIP;

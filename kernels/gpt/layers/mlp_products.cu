@@ -18,20 +18,11 @@ template <typename T> static __global__ void __launch_bounds__(THREADS) gelu(T *
     if (i < n) gpt_put(h + i, gpt_gelu_fast(gpt_float(h[i])));
 }
 
-static int product(const struct assay_call *call, const struct linear_operands *operands,
-                   enum linear_finish finish)
+static int product(const struct assay_call *call, const struct linear_operands *operands)
 {
-    cudaStream_t stream = (cudaStream_t)call->stream;
-    switch (call->shape->value[MLP_PRECISION]) {
-    case GPT_TF32:
-        return linear_tf32_128(operands, finish, stream);
-    case GPT_BF16:
-        return linear_bf16_128(operands, finish, stream);
-    case GPT_FP16:
-        return linear_fp16_128(operands, finish, stream);
-    default:
-        return linear_smem32(operands, stream);
-    }
+    static int (*const products[])(const struct linear_operands *, cudaStream_t) = {
+        linear_smem32, linear_tf32_128, linear_bf16_128, linear_fp16_128};
+    return products[call->shape->value[MLP_PRECISION]](operands, (cudaStream_t)call->stream);
 }
 
 static int run(const struct assay_call *call, bool apart)
@@ -44,7 +35,8 @@ static int run(const struct assay_call *call, bool apart)
     struct linear_operands second = {
         h,    call->buffer[MLP_W2], call->buffer[MLP_B2], call->buffer[MLP_Y], m, c, 4 * c, 4 * c,
         false};
-    if (product(call, &first, apart ? LINEAR_PLAIN : LINEAR_GELU) < 0) return -1;
+    first.finish = apart ? LINEAR_PLAIN : LINEAR_GELU;
+    if (product(call, &first) < 0) return -1;
     if (apart && call->shape->value[MLP_PRECISION] == GPT_BF16)
         gelu<<<gpt_blocks(n, THREADS), THREADS, 0, stream>>>((uint16_t *)h, n);
     else if (apart && call->shape->value[MLP_PRECISION] == GPT_FP16)
@@ -52,7 +44,7 @@ static int run(const struct assay_call *call, bool apart)
     else if (apart)
         gelu<<<gpt_blocks(n, THREADS), THREADS, 0, stream>>>((float *)h, n);
     if (assay_launched() < 0) return -1;
-    return product(call, &second, LINEAR_PLAIN);
+    return product(call, &second);
 }
 
 static const char *supports(const struct assay_shape *shape)

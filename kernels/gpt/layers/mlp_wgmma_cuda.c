@@ -38,8 +38,9 @@ static int setup(struct assay_call *call)
         buffer[MLP_X], buffer[MLP_W1], buffer[MLP_B1], state->h, m, 4 * c, c, c, false};
     struct linear_operands second = {state->h, buffer[MLP_W2], buffer[MLP_B2], buffer[MLP_Y], m,
                                      c,        4 * c,          4 * c,          false};
-    if (linear_wgmma_init(&state->first, &first, precision, LINEAR_GELU) < 0) return -1;
-    return linear_wgmma_init(&state->second, &second, precision, LINEAR_PLAIN);
+    first.finish = LINEAR_GELU;
+    if (linear_wgmma_init(&state->first, &first, precision) < 0) return -1;
+    return linear_wgmma_init(&state->second, &second, precision);
 }
 
 static int launch(struct assay_call *call)

@@ -19,13 +19,24 @@ static __device__ __forceinline__ float linear_weight(const struct linear_operan
     return gpt_float(__ldg((const T *)operands.w + at));
 }
 
-/* Finish one output: add the bias if it is fused, round and store. */
-template <typename T>
+/* The epilogue of four outputs. */
+template <enum linear_finish FINISH> static __device__ __forceinline__ float4 linear_act(float4 sum)
+{
+    if (FINISH == LINEAR_GELU) {
+        gpt_gelu_two(sum.x, sum.y);
+        gpt_gelu_two(sum.z, sum.w);
+    }
+    return sum;
+}
+
+/* Finish one output: add the bias if it is fused, apply the epilogue, round and store. */
+template <typename T, enum linear_finish FINISH = LINEAR_PLAIN>
 static __device__ __forceinline__ void linear_put(const struct linear_operands &operands,
                                                   int64_t row, int column, float sum)
 {
     if (row >= operands.m || column >= operands.n) return;
     if (operands.bias) sum += gpt_float(__ldg((const T *)operands.bias + column));
+    if (FINISH == LINEAR_GELU) sum = gpt_gelu_fast(sum);
     gpt_put((T *)operands.y + row * operands.n + column, sum);
 }
 

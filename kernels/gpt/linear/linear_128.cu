@@ -206,9 +206,9 @@ template <typename T> static int l128_allow(void)
 }
 
 template <typename T>
-static int l128_enqueue(const struct linear_operands *operands, enum linear_finish finish,
-                        cudaStream_t stream)
+static int l128_enqueue(const struct linear_operands *operands, cudaStream_t stream)
 {
+    const enum linear_finish finish = operands->finish;
     int64_t blocks =
         (int64_t)gpt_blocks(operands->m, L128_TILE) * gpt_blocks(operands->n, L128_TILE);
     if (operands->transposed)
@@ -239,25 +239,22 @@ int linear_128_allow(void)
     return has_wgmma() ? linear_128_wgmma_allow() : 0;
 }
 
-int linear_bf16_128(const struct linear_operands *operands, enum linear_finish finish,
-                    cudaStream_t stream)
+int linear_bf16_128(const struct linear_operands *operands, cudaStream_t stream)
 {
-    return has_wgmma() ? linear_128_wgmma_bf16(operands, finish, stream)
-                       : l128_enqueue<uint16_t>(operands, finish, stream);
+    return has_wgmma() ? linear_128_wgmma_bf16(operands, stream)
+                       : l128_enqueue<uint16_t>(operands, stream);
 }
 
-int linear_fp16_128(const struct linear_operands *operands, enum linear_finish finish,
-                    cudaStream_t stream)
+int linear_fp16_128(const struct linear_operands *operands, cudaStream_t stream)
 {
-    return has_wgmma() && !operands->transposed ? linear_128_wgmma_fp16(operands, finish, stream)
-                                                : l128_enqueue<fp16_t>(operands, finish, stream);
+    return has_wgmma() && !operands->transposed ? linear_128_wgmma_fp16(operands, stream)
+                                                : l128_enqueue<fp16_t>(operands, stream);
 }
 
-int linear_tf32_128(const struct linear_operands *operands, enum linear_finish finish,
-                    cudaStream_t stream)
+int linear_tf32_128(const struct linear_operands *operands, cudaStream_t stream)
 {
-    return has_wgmma() && !operands->transposed ? linear_128_wgmma_tf32(operands, finish, stream)
-                                                : l128_enqueue<float>(operands, finish, stream);
+    return has_wgmma() && !operands->transposed ? linear_128_wgmma_tf32(operands, stream)
+                                                : l128_enqueue<float>(operands, stream);
 }
 
 /* --------------------------------------------------------------- variants -- */
@@ -280,13 +277,7 @@ static int setup(struct assay_call *call)
     return linear_setup(call);
 }
 
-typedef int product_128(const struct linear_operands *, enum linear_finish, cudaStream_t);
-
-template <product_128 *PRODUCT>
-static int product(const struct linear_operands *operands, cudaStream_t stream)
-{
-    return PRODUCT(operands, LINEAR_PLAIN, stream);
-}
+typedef int product_128(const struct linear_operands *, cudaStream_t);
 
 template <enum gpt_precision PRECISION, product_128 *PRODUCT>
 static constexpr struct assay_variant named(const char *name)
@@ -301,7 +292,7 @@ static constexpr struct assay_variant named(const char *name)
         .supports = supports<PRECISION>,
         .shared_bytes = linear_128_shared_bytes,
         .setup = setup,
-        .launch = linear_launch<product<PRODUCT>>,
+        .launch = linear_launch<PRODUCT>,
         .teardown = device_memory_free,
     };
 }

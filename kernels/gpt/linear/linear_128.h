@@ -9,9 +9,6 @@
 /* Where assay_card() has arch_specific; in tf32 and fp16 only for w that is not transposed. allow
  * once in setup. */
 int linear_128_wgmma_allow(void);
-int linear_128_wgmma_bf16(const struct linear_operands *operands, enum linear_finish finish,
-                          cudaStream_t stream);
-int linear_128_wgmma_fp16(const struct linear_operands *operands, enum linear_finish finish,
-                          cudaStream_t stream);
-int linear_128_wgmma_tf32(const struct linear_operands *operands, enum linear_finish finish,
-                          cudaStream_t stream);
+int linear_128_wgmma_bf16(const struct linear_operands *operands, cudaStream_t stream);
+int linear_128_wgmma_fp16(const struct linear_operands *operands, cudaStream_t stream);
+int linear_128_wgmma_tf32(const struct linear_operands *operands, cudaStream_t stream);

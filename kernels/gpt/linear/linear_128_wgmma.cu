@@ -187,12 +187,11 @@ static __global__ void __launch_bounds__(l128w_sizes<TILES, STAGES>::THREADS,
 /* ------------------------------------------------------------------ launch -- */
 
 template <typename T, int TILES, int STAGES, bool TRANSPOSED>
-static int enqueue_blocks(const struct linear_operands *operands, enum linear_finish finish,
-                          cudaStream_t stream)
+static int enqueue_blocks(const struct linear_operands *operands, cudaStream_t stream)
 {
     using sizes = l128w_sizes<TILES, STAGES>;
     const int bytes = sizeof(T);
-    struct l128w_plan plan = {.operands = *operands, .finish = finish};
+    struct l128w_plan plan = {.operands = *operands, .finish = operands->finish};
     struct tensor_map_matrix x = {(void *)operands->x, operands->m, operands->k, bytes};
     struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, bytes};
     if (TRANSPOSED) w = {(void *)operands->w, operands->k, operands->leading, bytes};
@@ -209,18 +208,16 @@ static int enqueue_blocks(const struct linear_operands *operands, enum linear_fi
 /* One tile per block while each block has a multiprocessor; two where k is long and they still
  * fill the device. */
 template <typename T, bool TRANSPOSED>
-static int enqueue(const struct linear_operands *operands, enum linear_finish finish,
-                   cudaStream_t stream)
+static int enqueue(const struct linear_operands *operands, cudaStream_t stream)
 {
     int64_t columns = gpt_blocks(operands->n, L128W_TILE);
     int64_t single = gpt_blocks(operands->m, L128W_TILE) * columns;
     int64_t pairs = gpt_blocks(operands->m, 2 * L128W_TILE) * columns;
     int64_t processors = assay_card()->multiprocessors;
     bool deep = operands->k * (int64_t)sizeof(T) >= L128W_DEEP_BYTES;
-    if (single <= processors) return enqueue_blocks<T, 1, 6, TRANSPOSED>(operands, finish, stream);
-    if (deep && pairs >= processors)
-        return enqueue_blocks<T, 2, 4, TRANSPOSED>(operands, finish, stream);
-    return enqueue_blocks<T, 1, 3, TRANSPOSED>(operands, finish, stream);
+    if (single <= processors) return enqueue_blocks<T, 1, 6, TRANSPOSED>(operands, stream);
+    if (deep && pairs >= processors) return enqueue_blocks<T, 2, 4, TRANSPOSED>(operands, stream);
+    return enqueue_blocks<T, 1, 3, TRANSPOSED>(operands, stream);
 }
 
 /* A block may have more than 48 KiB. */
@@ -243,21 +240,18 @@ int linear_128_wgmma_allow(void)
     return allow<fp16_t, false>() < 0 ? -1 : allow<float, false>();
 }
 
-int linear_128_wgmma_bf16(const struct linear_operands *operands, enum linear_finish finish,
-                          cudaStream_t stream)
+int linear_128_wgmma_bf16(const struct linear_operands *operands, cudaStream_t stream)
 {
-    return operands->transposed ? enqueue<uint16_t, true>(operands, finish, stream)
-                                : enqueue<uint16_t, false>(operands, finish, stream);
+    return operands->transposed ? enqueue<uint16_t, true>(operands, stream)
+                                : enqueue<uint16_t, false>(operands, stream);
 }
 
-int linear_128_wgmma_fp16(const struct linear_operands *operands, enum linear_finish finish,
-                          cudaStream_t stream)
+int linear_128_wgmma_fp16(const struct linear_operands *operands, cudaStream_t stream)
 {
-    return enqueue<fp16_t, false>(operands, finish, stream);
+    return enqueue<fp16_t, false>(operands, stream);
 }
 
-int linear_128_wgmma_tf32(const struct linear_operands *operands, enum linear_finish finish,
-                          cudaStream_t stream)
+int linear_128_wgmma_tf32(const struct linear_operands *operands, cudaStream_t stream)
 {
-    return enqueue<float, false>(operands, finish, stream);
+    return enqueue<float, false>(operands, stream);
 }

@@ -22,27 +22,35 @@ struct tiling {
     fp32_kernel *kernel;
 };
 
-template <int ROWS, int COLUMNS, int LANES, int DOWN, int ACROSS, int BLOCKS>
+template <enum linear_finish FINISH, int ROWS, int COLUMNS, int LANES, int DOWN, int ACROSS,
+          int BLOCKS>
 static constexpr struct tiling tiling_of(double rate)
 {
-    using tile = fp32_tile<ROWS, COLUMNS, LANES, DOWN, ACROSS, BLOCKS>;
+    using tile = fp32_tile<ROWS, COLUMNS, LANES, DOWN, ACROSS, BLOCKS, FINISH>;
     return {
         tile::ROWS, tile::COLUMNS,           tile::THREADS, tile::SUMS, fp32_shared_bytes<tile>(),
         rate,       linear_fp32_kernel<tile>};
 }
 
-static const struct tiling tilings[LINEAR_FP32_TILINGS] = {
-    tiling_of<16, 8, 8, 2, 4, 1>(1.0),  /* 256 x 128 */
-    tiling_of<8, 8, 8, 1, 4, 3>(1.0),   /* 64 x 128 */
-    tiling_of<8, 8, 8, 2, 2, 3>(1.0),   /* 128 x 64 */
-    tiling_of<12, 8, 4, 1, 2, 4>(0.95), /* 48 x 128 */
-    tiling_of<8, 4, 8, 1, 4, 4>(0.85),  /* 64 x 64 */
-    tiling_of<8, 8, 4, 1, 2, 4>(0.85),  /* 32 x 128 */
+template <enum linear_finish FINISH>
+static constexpr struct tiling tilings[LINEAR_FP32_TILINGS] = {
+    tiling_of<FINISH, 16, 8, 8, 2, 4, 1>(1.0),  /* 256 x 128 */
+    tiling_of<FINISH, 8, 8, 8, 1, 4, 3>(1.0),   /* 64 x 128 */
+    tiling_of<FINISH, 8, 8, 8, 2, 2, 3>(1.0),   /* 128 x 64 */
+    tiling_of<FINISH, 12, 8, 4, 1, 2, 4>(0.95), /* 48 x 128 */
+    tiling_of<FINISH, 8, 4, 8, 1, 4, 4>(0.85),  /* 64 x 64 */
+    tiling_of<FINISH, 8, 8, 4, 1, 2, 4>(0.85),  /* 32 x 128 */
 };
+
+static const struct tiling *tiling_of(int tiling, const struct linear_operands *operands)
+{
+    return operands->finish == LINEAR_GELU ? &tilings<LINEAR_GELU>[tiling]
+                                           : &tilings<LINEAR_PLAIN>[tiling];
+}
 
 void linear_fp32_name(const struct linear_fp32 *product, char *out, size_t size)
 {
-    const struct tiling *of = &tilings[product->tiling];
+    const struct tiling *of = tiling_of(product->tiling, &product->operands);
     if (product->cluster > 1)
         (void)snprintf(out, size, "fp32 %d x %d, k in %d", of->rows, of->columns, product->cluster);
     else
@@ -66,7 +74,7 @@ static int fit(const struct tiling *of)
 /* A product in whole tiles. */
 static void start(struct linear_fp32 *product, int tiling, const struct linear_operands *operands)
 {
-    const struct tiling *of = &tilings[tiling];
+    const struct tiling *of = tiling_of(tiling, operands);
     *product = {*operands, {}, tiling, 0, 0, {}, 0, 1};
     product->bands = (int)gpt_blocks(operands->m, of->rows);
     product->columns = (int)gpt_blocks(operands->n, of->columns);
@@ -77,7 +85,7 @@ static void start(struct linear_fp32 *product, int tiling, const struct linear_o
 int linear_fp32_init(struct linear_fp32 *product, int tiling, enum linear_parts_how how,
                      const struct linear_operands *operands, const struct linear_parts *parts)
 {
-    const int blocks = fit(&tilings[tiling]);
+    const int blocks = fit(tiling_of(tiling, operands));
     if (blocks < 0) return -1;
     start(product, tiling, operands);
     product->parts = *parts;
@@ -91,7 +99,7 @@ int linear_fp32_init_clusters(struct linear_fp32 *product, int tiling, int clust
                               const struct linear_operands *operands)
 {
     if (!assay_card()->arch_specific) return assay_error("no clusters");
-    const int blocks = fit(&tilings[tiling]);
+    const int blocks = fit(tiling_of(tiling, operands));
     if (blocks < 0) return -1;
     start(product, tiling, operands);
     if (product->division.depth < cluster * LINEAR_PARTS_LEAST)
@@ -105,7 +113,7 @@ int linear_fp32_init_clusters(struct linear_fp32 *product, int tiling, int clust
 
 int linear_fp32_enqueue(const struct linear_fp32 *product, cudaStream_t stream)
 {
-    const struct tiling *of = &tilings[product->tiling];
+    const struct tiling *of = tiling_of(product->tiling, &product->operands);
     struct cluster_launch launch(product->cluster, dim3((unsigned)product->blocks), of->threads,
                                  (size_t)of->shared_bytes, stream);
     if (product->cluster == 1) launch.config.numAttrs = 0; /* plain launches start sooner */
@@ -127,7 +135,7 @@ static int choose(const struct linear_operands *operands)
     int best = 0;
     double least = INFINITY;
     for (int i = 0; i < LINEAR_FP32_TILINGS; i++) {
-        const struct tiling *of = &tilings[i];
+        const struct tiling *of = tiling_of(i, operands);
         if (of->shared_bytes > assay_card()->shared_bytes) continue;
         double rows = (double)gpt_blocks(operands->m, of->rows) * of->rows;
         double columns = (double)gpt_blocks(operands->n, of->columns) * of->columns;

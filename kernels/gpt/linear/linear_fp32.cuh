@@ -36,7 +36,10 @@ enum {
 };
 
 /* Blocks of DOWN x ACROSS warps, LANES lanes deep, of threads with ROWS x COLUMNS outputs. */
-template <int ROWS_, int COLUMNS_, int LANES_, int DOWN, int ACROSS, int BLOCKS_> struct fp32_tile {
+template <int ROWS_, int COLUMNS_, int LANES_, int DOWN, int ACROSS, int BLOCKS_,
+          linear_finish FINISH_>
+struct fp32_tile {
+    static constexpr enum linear_finish FINISH = FINISH_;
     static constexpr int EACH_ROWS = ROWS_, EACH_COLUMNS = COLUMNS_, SUMS = ROWS_ * COLUMNS_;
     static constexpr int LANES = LANES_, WARPS_ACROSS = ACROSS;
     static constexpr int WARP_ROWS = LANES * ROWS_, WARP_COLUMNS = 32 / LANES * COLUMNS_;
@@ -288,19 +291,20 @@ static __device__ __forceinline__ void fp32_sum(const fp32_source<TILE> &source,
 }
 
 /* Four neighbouring outputs of a row. */
+template <enum linear_finish FINISH>
 static __device__ __forceinline__ void fp32_put(const struct linear_operands &operands, int64_t row,
                                                 int column, float4 sum)
 {
     const float *bias = (const float *)operands.bias;
     if (operands.n % 4 != 0) {
-        linear_put<float>(operands, row, column, sum.x);
-        linear_put<float>(operands, row, column + 1, sum.y);
-        linear_put<float>(operands, row, column + 2, sum.z);
-        linear_put<float>(operands, row, column + 3, sum.w);
+        linear_put<float, FINISH>(operands, row, column, sum.x);
+        linear_put<float, FINISH>(operands, row, column + 1, sum.y);
+        linear_put<float, FINISH>(operands, row, column + 2, sum.z);
+        linear_put<float, FINISH>(operands, row, column + 3, sum.w);
     } else if (row < operands.m && column < operands.n) {
         float4 b = bias ? __ldg((const float4 *)(bias + column)) : make_float4(0, 0, 0, 0);
         *(float4 *)((float *)operands.y + row * operands.n + column) =
-            make_float4(sum.x + b.x, sum.y + b.y, sum.z + b.z, sum.w + b.w);
+            linear_act<FINISH>(make_float4(sum.x + b.x, sum.y + b.y, sum.z + b.z, sum.w + b.w));
     }
 }
 
@@ -311,8 +315,9 @@ static __device__ __forceinline__ void fp32_store(const struct linear_operands &
 {
     constexpr int across = TILE::EACH_COLUMNS / 4;
     const int row = quad / across;
-    fp32_put(operands, row0 + fp32_row<TILE>() + row / 4 * (4 * TILE::LANES) + row % 4,
-             column0 + fp32_column<TILE>() + quad % across * (128 / TILE::LANES), sum);
+    fp32_put<TILE::FINISH>(
+        operands, row0 + fp32_row<TILE>() + row / 4 * (4 * TILE::LANES) + row % 4,
+        column0 + fp32_column<TILE>() + quad % across * (128 / TILE::LANES), sum);
 }
 
 /* What a block does with the sums of a tile, or of a part of one, that it has by `walk`. */

@@ -35,6 +35,7 @@ enum {
 
 template <int ROWS_, bool BY_BLOCK_> struct config {
     using output = uint16_t;
+    static constexpr enum linear_finish FINISH = LINEAR_PLAIN;
     static constexpr bool BY_BLOCK = BY_BLOCK_;
     static constexpr int ROWS = ROWS_ / 8, COLUMNS = WGMMA_ROWS / 16; /* tiles */
     static constexpr int THREADS = WGMMA_THREADS + 32, WARPS = 1;

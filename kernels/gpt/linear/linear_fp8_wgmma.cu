@@ -281,7 +281,7 @@ static int prepare_square(struct product *product, const struct linear_operands 
         if (status) return status;
     }
     return lwg_prepare_for<config, uint16_t>(product->kernel, &product->plan.product, operands,
-                                             LINEAR_PLAIN, &how);
+                                             &how);
 }
 
 template <bool BY_BLOCK>

@@ -182,6 +182,7 @@ int linear_pair_make(struct linear_pair *product, const struct linear_pair_how *
     plan->n = (int)operands->n;
     plan->bias = operands->bias;
     plan->base = operands->y;
+    plan->finish = operands->finish;
     make_ring(product, together_of(of, grid) > 1 ? PAIR_TWO_BYTES / of->stage_bytes : of->stages);
     if (cuda_allow_shared((const void *)of->kernel, PAIR_ALIGN + PAIR_ALONE_BYTES) < 0) return -1;
     return make_maps(product, operands);
@@ -228,12 +229,11 @@ int linear_pair_choose(struct linear_pair *products, int most,
     return count;
 }
 
-void linear_pair_make_step(struct linear_pair *product, const struct linear_pair_step *step)
+void linear_pair_make_step(struct linear_pair *product, const void *residual)
 {
     const int beside = PAIR_STEP_BYTES / product->tile->stage_bytes;
     if (beside < product->plan.stages) make_ring(product, beside);
-    product->plan.residual = step->residual;
-    product->plan.finish = step->finish;
+    product->plan.residual = residual;
     product->plan.dependent = 1;
 }
 

@@ -34,7 +34,7 @@ struct linear_pair_plan {
     int m, n;
     const void *bias; /* NULL: none */
     void *base;       /* y */
-    /* Of a step of a model (linear_pair_step). */
+    /* Of a step of a model (linear_pair_make_step). */
     const void *residual; /* rows as y's; NULL: none */
     int dependent;        /* 1: dependent_launch.cuh */
     enum linear_finish finish;
@@ -55,14 +55,6 @@ struct linear_pair_how {
     enum linear_pair_share share;
 };
 
-/* A product that is a step of a model, y = residual + act(x w^T + bias), to be launched while the
- * kernel before it still runs, which may write x and the residual, but not w or the bias. Not both
- * a residual and an act. */
-struct linear_pair_step {
-    const void *residual;
-    enum linear_finish finish;
-};
-
 /* In setup. 0; or -1, also where the tile does not suit the shape. */
 int linear_pair_make(struct linear_pair *product, const struct linear_pair_how *how,
                      const struct linear_operands *operands, enum gpt_precision precision);
@@ -75,8 +67,10 @@ int linear_pair_order(struct linear_pair_how *hows, int most,
 int linear_pair_choose(struct linear_pair *products, int most,
                        const struct linear_operands *operands, enum gpt_precision precision);
 
-/* Before it is enqueued. */
-void linear_pair_make_step(struct linear_pair *product, const struct linear_pair_step *step);
+/* Before it is enqueued: a product that is a step of a model, y = residual + finish(x w^T + bias),
+ * to be launched while the kernel before it still runs, which may write x and the residual, but not
+ * w or the bias. Not both a residual (NULL: none) and a finish. */
+void linear_pair_make_step(struct linear_pair *product, const void *residual);
 
 int linear_pair_enqueue(const struct linear_pair *product, cudaStream_t stream);
 

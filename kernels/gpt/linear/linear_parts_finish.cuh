@@ -46,8 +46,8 @@ static __device__ __forceinline__ void parts_finish(const struct linear_operands
 #pragma unroll 4
         for (int part = 1; part < of.count; part++)
             skinny_add(sum, __ldcg(first + (int64_t)part * most + i));
-        skinny_put<typename CONFIG::output>(operands, of.row + i / CONFIG::QUADS,
-                                            of.column + i % CONFIG::QUADS * 4, sum);
+        skinny_put<typename CONFIG::output, CONFIG::FINISH>(operands, of.row + i / CONFIG::QUADS,
+                                                            of.column + i % CONFIG::QUADS * 4, sum);
     }
     __syncthreads();
     if (leads) linear_part_leave(parts, of.tile, of.count, thread);

@@ -1,6 +1,6 @@
 /*
- * linear_products.h - our products that other layers use too. Each enqueues y = x w^T + b; b may be
- * NULL.
+ * linear_products.h - our products that other layers use too. Each enqueues y = x w^T + b, and all
+ * but smem32 and tf32_32 finish it as the operands say; b may be NULL.
  */
 #pragma once
 
@@ -11,9 +11,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The epilogue of an output, after the bias. */
-enum linear_finish { LINEAR_PLAIN, LINEAR_GELU };
 
 /* fp32, tiles of 32 x 32. */
 int linear_smem32(const struct linear_operands *operands, cudaStream_t stream);
@@ -33,19 +30,16 @@ int linear_tf32_32(const struct linear_operands *operands, cudaStream_t stream);
  * the shared_bytes of a variant, the second is called once, in setup. */
 int64_t linear_128_shared_bytes(const struct assay_shape *shape);
 int linear_128_allow(void);
-int linear_tf32_128(const struct linear_operands *operands, enum linear_finish finish,
-                    cudaStream_t stream);
-int linear_bf16_128(const struct linear_operands *operands, enum linear_finish finish,
-                    cudaStream_t stream);
-int linear_fp16_128(const struct linear_operands *operands, enum linear_finish finish,
-                    cudaStream_t stream);
+int linear_tf32_128(const struct linear_operands *operands, cudaStream_t stream);
+int linear_bf16_128(const struct linear_operands *operands, cudaStream_t stream);
+int linear_fp16_128(const struct linear_operands *operands, cudaStream_t stream);
 
 /* Hopper's tensor cores (linear_wgmma.cu), for all but fp32, k as above, w not transposed: a
  * product whose operands keep their addresses. What init makes is to be released, also if it fails.
  */
 struct linear_wgmma;
 int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operands *operands,
-                      enum gpt_precision precision, enum linear_finish finish);
+                      enum gpt_precision precision);
 int linear_wgmma_enqueue(const struct linear_wgmma *product, cudaStream_t stream);
 void linear_wgmma_release(struct linear_wgmma *product);
 

@@ -88,7 +88,7 @@ static constexpr __host__ __device__ int rows_together(int rows)
 }
 
 /* Rows and columns outside are read as the last one, and not written. */
-template <typename T, int WIDTH, int ROWS>
+template <typename T, int WIDTH, int ROWS, enum linear_finish FINISH>
 static __global__ void __launch_bounds__(ROWS_THREADS, rows_together(ROWS))
     linear_rows_kernel(struct linear_operands operands, int row_blocks, int log_sharers)
 {
@@ -138,7 +138,8 @@ static __global__ void __launch_bounds__(ROWS_THREADS, rows_together(ROWS))
     float total = 0;
     for (int i = 0; i < sharers; i++)
         total += part[warp + i][lane];
-    linear_put<T>(operands, row0 + lane / ROWS_COLUMNS, column0 + lane % ROWS_COLUMNS, total);
+    linear_put<T, FINISH>(operands, row0 + lane / ROWS_COLUMNS, column0 + lane % ROWS_COLUMNS,
+                          total);
 }
 
 /* The numbers along k that a lane takes at a time. */
@@ -175,16 +176,26 @@ static int rows_log_sharers(const struct linear_operands *operands, enum gpt_pre
 }
 
 /* Blocks that share rows of w follow one another, so that L2 has them. */
+template <typename T, int WIDTH, int ROWS, enum linear_finish FINISH>
+static int rows_enqueue_finishing(const struct linear_operands *operands, int log_sharers,
+                                  cudaStream_t stream)
+{
+    const unsigned row_blocks = gpt_blocks(operands->m, ROWS);
+    const unsigned warps = gpt_blocks(operands->n, ROWS_COLUMNS);
+    linear_rows_kernel<T, WIDTH, ROWS, FINISH>
+        <<<gpt_blocks(warps, ROWS_WARPS >> log_sharers) * row_blocks, ROWS_THREADS, 0, stream>>>(
+            *operands, (int)row_blocks, log_sharers);
+    return assay_launched();
+}
+
 template <typename T, int WIDTH, int ROWS>
 static int rows_enqueue_wide(const struct linear_operands *operands, int log_sharers,
                              cudaStream_t stream)
 {
-    const unsigned row_blocks = gpt_blocks(operands->m, ROWS);
-    const unsigned warps = gpt_blocks(operands->n, ROWS_COLUMNS);
-    linear_rows_kernel<T, WIDTH, ROWS>
-        <<<gpt_blocks(warps, ROWS_WARPS >> log_sharers) * row_blocks, ROWS_THREADS, 0, stream>>>(
-            *operands, (int)row_blocks, log_sharers);
-    return assay_launched();
+    return operands->finish == LINEAR_GELU
+               ? rows_enqueue_finishing<T, WIDTH, ROWS, LINEAR_GELU>(operands, log_sharers, stream)
+               : rows_enqueue_finishing<T, WIDTH, ROWS, LINEAR_PLAIN>(operands, log_sharers,
+                                                                      stream);
 }
 
 template <typename T, int ROWS>

@@ -32,9 +32,11 @@ enum {
 };
 
 /* One kernel: COLUMNS tiles of 16 columns and ROWS of 8 rows. */
-template <typename T, int COLUMNS_, int ROWS_, bool ALIGNED_> struct skinny_config {
+template <typename T, int COLUMNS_, int ROWS_, bool ALIGNED_, linear_finish FINISH_>
+struct skinny_config {
     using type = T;
     using output = T;
+    static constexpr enum linear_finish FINISH = FINISH_;
     static constexpr int COLUMNS = COLUMNS_, ROWS = ROWS_;
     static constexpr bool ALIGNED = ALIGNED_;
     static constexpr int LOG_WARPS = COLUMNS * ROWS > 8 ? 2 : 3, WARPS = 1 << LOG_WARPS;
@@ -200,10 +202,10 @@ struct skinny_kernel {
     int columns, rows, depth, threads, shared_bytes; /* rows: tiles */
 };
 
-template <typename T, int COLUMNS, int ROWS, bool ALIGNED>
+template <typename T, int COLUMNS, int ROWS, bool ALIGNED, enum linear_finish FINISH>
 static struct skinny_kernel kernel_of(void)
 {
-    using config = skinny_config<T, COLUMNS, ROWS, ALIGNED>;
+    using config = skinny_config<T, COLUMNS, ROWS, ALIGNED, FINISH>;
     return {(const void *)linear_skinny_kernel<config>,
             16 * COLUMNS,
             ROWS,
@@ -213,22 +215,32 @@ static struct skinny_kernel kernel_of(void)
 }
 
 /* The fewest rows that are enough for so many. */
-template <typename T, int COLUMNS, bool ALIGNED>
+template <typename T, int COLUMNS, bool ALIGNED, enum linear_finish FINISH>
 static struct skinny_kernel kernel_for(int64_t rows)
 {
-    if (rows <= 8) return kernel_of<T, COLUMNS, 1, ALIGNED>();
-    if (rows <= 16) return kernel_of<T, COLUMNS, 2, ALIGNED>();
-    if (rows <= 32) return kernel_of<T, COLUMNS, 4, ALIGNED>();
-    if (rows <= 48) return kernel_of<T, COLUMNS, 6, ALIGNED>();
-    return kernel_of<T, COLUMNS, 8, ALIGNED>();
+    if (rows <= 8) return kernel_of<T, COLUMNS, 1, ALIGNED, FINISH>();
+    if (rows <= 16) return kernel_of<T, COLUMNS, 2, ALIGNED, FINISH>();
+    if (rows <= 32) return kernel_of<T, COLUMNS, 4, ALIGNED, FINISH>();
+    if (rows <= 48) return kernel_of<T, COLUMNS, 6, ALIGNED, FINISH>();
+    return kernel_of<T, COLUMNS, 8, ALIGNED, FINISH>();
 }
 
 /* `width` is 0 or 1; 1 alone where rows are not aligned. */
-template <typename T> static struct skinny_kernel kernel_for(int width, int64_t rows, int64_t k)
+template <typename T, enum linear_finish FINISH>
+static struct skinny_kernel kernel_for(int width, int64_t rows, int64_t k)
 {
     if (k * (int64_t)sizeof(T) % 16 != 0)
-        return width == 1 ? kernel_for<T, 2, false>(rows) : skinny_kernel();
-    return width == 0 ? kernel_for<T, 1, true>(rows) : kernel_for<T, 2, true>(rows);
+        return width == 1 ? kernel_for<T, 2, false, FINISH>(rows) : skinny_kernel();
+    return width == 0 ? kernel_for<T, 1, true, FINISH>(rows) : kernel_for<T, 2, true, FINISH>(rows);
+}
+
+template <enum linear_finish FINISH>
+static struct skinny_kernel kernel_for(enum gpt_precision precision, int width, int64_t rows,
+                                       int64_t k)
+{
+    return precision == GPT_BF16   ? kernel_for<uint16_t, FINISH>(width, rows, k)
+           : precision == GPT_FP16 ? kernel_for<fp16_t, FINISH>(width, rows, k)
+                                   : kernel_for<float, FINISH>(width, rows, k);
 }
 
 static int allow(const struct skinny_kernel *kernel)
@@ -244,9 +256,9 @@ int linear_skinny_init(struct linear_skinny *product, int division,
     const int64_t row_blocks = gpt_blocks(operands->m, SKINNY_ROWS);
     const int64_t rows = gpt_blocks(operands->m, row_blocks);
     const struct skinny_kernel kernel =
-        precision == GPT_BF16   ? kernel_for<uint16_t>(width, rows, operands->k)
-        : precision == GPT_FP16 ? kernel_for<fp16_t>(width, rows, operands->k)
-                                : kernel_for<float>(width, rows, operands->k);
+        operands->finish == LINEAR_GELU
+            ? kernel_for<LINEAR_GELU>(precision, width, rows, operands->k)
+            : kernel_for<LINEAR_PLAIN>(precision, width, rows, operands->k);
     if (!kernel.kernel) return assay_error("rows are not aligned");
     if (parts > 1 && !assay_card()->arch_specific) return assay_error("no clusters");
     if (parts > 1 && operands->k < (int64_t)kernel.depth * parts * kernel.threads / 64)

@@ -38,7 +38,7 @@ static __device__ __forceinline__ void skinny_expect_bias(const struct linear_op
 }
 
 /* Four neighbouring outputs of a row, the first at a multiple of four. */
-template <typename T>
+template <typename T, enum linear_finish FINISH>
 static __device__ __forceinline__ void skinny_put(const struct linear_operands &operands,
                                                   int64_t row, int column, float4 sum)
 {
@@ -46,6 +46,7 @@ static __device__ __forceinline__ void skinny_put(const struct linear_operands &
     const int n = (int)operands.n;
     float2 left = linear_bias_pair(bias, column, n), right = linear_bias_pair(bias, column + 2, n);
     sum = make_float4(sum.x + left.x, sum.y + left.y, sum.z + right.x, sum.w + right.y);
+    sum = linear_act<FINISH>(sum);
     if (n % 4 == 0) {
         if (row < operands.m && column < n)
             skinny_put_quad((T *)operands.y + row * n + column, sum);
@@ -69,8 +70,8 @@ static __device__ __forceinline__ void skinny_finish(const struct linear_operand
     auto put = [&](int i, float4 sum) {
         if (i % CONFIG::QUADS * 4 >= columns) return;
         sum = make_float4(sum.x * scale, sum.y * scale, sum.z * scale, sum.w * scale);
-        skinny_put<typename CONFIG::output>(operands, row0 + i / CONFIG::QUADS,
-                                            column0 + i % CONFIG::QUADS * 4, sum);
+        skinny_put<typename CONFIG::output, CONFIG::FINISH>(operands, row0 + i / CONFIG::QUADS,
+                                                            column0 + i % CONFIG::QUADS * 4, sum);
     };
     __syncthreads();
     if (CONFIG::WARPS > 1 || parts == 1)

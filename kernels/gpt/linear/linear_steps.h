@@ -9,6 +9,9 @@
 
 #include "kernels/gpt/gpt.h"
 
+/* The epilogue of an output, after the bias. */
+enum linear_finish { LINEAR_PLAIN, LINEAR_GELU };
+
 /* The operands of a product. w is [n, k], or [k, leading] if transposed. */
 struct linear_operands {
     const void *x, *w, *bias; /* bias: NULL unless the product adds it */
@@ -16,7 +19,8 @@ struct linear_operands {
     int64_t m, n, k;
     int64_t leading; /* elements from one row of w to the next */
     bool transposed;
-    char unused[7]; /* no bytes without a value: a gate compares arguments whole */
+    char unused[3]; /* no bytes without a value: a gate compares arguments whole */
+    enum linear_finish finish;
 };
 
 #ifdef __cplusplus

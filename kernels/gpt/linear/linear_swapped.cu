@@ -1,5 +1,5 @@
 /*
- * linear_swapped.cu - the tiles of linear_swapped.cuh, which of them a shape gets, and the variant.
+ * linear_swapped.cu - which of the tiles of linear_swapped_tiles.cuh a shape gets, and the variant.
  *
  * Operations: 2 m n k. Bytes from L2: w m / ROWS times, half of that where blocks share it; x n /
  * COLUMNS times.
@@ -11,7 +11,6 @@
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/tensor_map.h"
 #include "linear_swapped_fit.cuh"
-#include "linear_swapped_turns.cuh"
 
 enum {
     SWAPPED_MOST = 32,  /* offers that are kept */
@@ -23,81 +22,11 @@ enum {
     SWAPPED_HIGHEST = 12,
 };
 
-template <typename CONFIG> static constexpr swapped_kernel *turns_of(void)
+static const struct swapped_tile *tile_of(int tile, const struct linear_operands *operands,
+                                          enum gpt_precision precision)
 {
-    if constexpr (swapped_turns_config<CONFIG>::EXISTS)
-        return linear_swapped_turns_kernel<CONFIG>;
-    else
-        return nullptr;
-}
-
-template <typename CONFIG, bool EXISTS> static constexpr swapped_kernel *plain_of(void)
-{
-    if constexpr (EXISTS)
-        return linear_swapped_kernel<CONFIG>;
-    else
-        return nullptr;
-}
-
-template <typename T, int ROWS, int GROUPS, bool BY_TMA, bool ONLY_TURNS = false>
-static constexpr struct swapped_tile tile(void)
-{
-    using config = swapped_config<T, ROWS, GROUPS, BY_TMA>;
-    return {plain_of<config, !ONLY_TURNS>(),
-            turns_of<config>(),
-            ROWS,
-            config::W_ROWS,
-            config::DEPTH,
-            config::THREADS,
-            config::STAGE_BYTES,
-            BY_TMA ? config::MOST : config::COPIED_STAGES,
-            config::SUMS * (int)sizeof(float),
-            swapped_turns_config<config>::KEPT,
-            BY_TMA};
-}
-
-template <typename T>
-static constexpr struct swapped_tile swapped_tiles[LINEAR_SWAPPED_TILES] = {
-    tile<T, 16, 1, true>(),
-    tile<T, 32, 1, true>(),
-    tile<T, 48, 1, true>(),
-    tile<T, 96, 1, true>(),
-    tile<T, 128, 1, true>(),
-    tile<T, 16, 2, true>(),
-    tile<T, 64, 2, true>(),
-    tile<T, 112, 2, true>(),
-    tile<T, 192, 2, true>(),
-    tile<T, 224, 2, true>(),
-    tile<T, 256, 2, true>(),
-    tile<T, 176, 3, true>(),
-    tile<T, 192, 3, true>(),
-    tile<T, 8, 1, false>(),
-    tile<T, 16, 1, false>(),
-    tile<T, 32, 1, false>(),
-    tile<T, 48, 1, false>(),
-    tile<T, 128, 2, true>(),
-    tile<T, 144, 3, true>(),
-    tile<T, 160, 3, true>(),
-    tile<T, 160, 1, true>(),
-    tile<T, 192, 1, true>(),
-    tile<T, 224, 1, true>(),
-    tile<T, 160, 2, true>(),
-    tile<T, 176, 2, true>(),
-    tile<T, 272, 2, true>(),
-
-    /* by blocks that stay alone */
-    tile<T, 96, 3, true, true>(),
-    tile<T, 112, 3, true, true>(),
-    tile<T, 120, 3, true, true>(),
-    tile<T, 136, 3, true, true>(),
-    tile<T, 152, 2, true, true>(),
-};
-
-static const struct swapped_tile *tile_of(int tile, enum gpt_precision precision)
-{
-    return precision == GPT_BF16   ? &swapped_tiles<uint16_t>[tile]
-           : precision == GPT_FP16 ? &swapped_tiles<fp16_t>[tile]
-                                   : &swapped_tiles<float>[tile];
+    return operands->finish == LINEAR_GELU ? linear_swapped_gelu_tile(tile, precision)
+                                           : swapped_tile_of<LINEAR_PLAIN>(tile, precision);
 }
 
 /* Whether a tile of fewer rows does the same: then this one multiplies more for nothing. */
@@ -106,7 +35,7 @@ static bool is_outdone(const struct swapped_tile *of, bool turns,
 {
     const int rows = rows_of(of, operands);
     for (int i = 0; i < LINEAR_SWAPPED_TILES; i++) {
-        const struct swapped_tile *other = tile_of(i, precision);
+        const struct swapped_tile *other = tile_of(i, operands, precision);
         if ((turns ? other->turns : other->kernel) && other->by_tma == of->by_tma &&
             other->columns == of->columns && other->rows < of->rows &&
             rows_of(other, operands) == rows)
@@ -190,7 +119,7 @@ int linear_swapped_make(struct linear_swapped *product, const struct linear_swap
                         const struct linear_operands *operands, enum gpt_precision precision,
                         const struct linear_parts *sums)
 {
-    const struct swapped_tile *of = tile_of(how->tile, precision);
+    const struct swapped_tile *of = tile_of(how->tile, operands, precision);
     const struct swapped_room room = room_of(of, how, operands);
     struct linear_swapped_plan *plan = &product->plan;
     if (!suits(of, how, operands)) return assay_error("no tile for this shape");
@@ -231,7 +160,7 @@ int linear_swapped_choose(struct linear_swapped *products, int most,
         struct swapped_offer offer = {{i / SWAPPED_WAYS, 0, parts, way == SWAPPED_SHARED,
                                        way == SWAPPED_APART, way == SWAPPED_TURNS},
                                       0};
-        const struct swapped_tile *of = tile_of(offer.how.tile, precision);
+        const struct swapped_tile *of = tile_of(offer.how.tile, operands, precision);
         if (is_outdone(of, offer.how.turns, operands, precision)) continue;
         for (; offer.how.narrow < of->columns; offer.how.narrow += LINEAR_SWAPPED_NARROW) {
             if (offer.how.apart) offer.how.parts = parts_apart(of, &offer.how, operands);

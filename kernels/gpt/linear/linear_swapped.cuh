@@ -46,9 +46,11 @@ enum {
 };
 
 /* Tiles of ROWS_ rows of x by 64 of w for each of GROUPS_ warpgroups. */
-template <typename T, int ROWS_, int GROUPS_, bool BY_TMA_> struct swapped_config {
+template <typename T, int ROWS_, int GROUPS_, bool BY_TMA_, linear_finish FINISH_>
+struct swapped_config {
     using type = T;
     using output = T;
+    static constexpr enum linear_finish FINISH = FINISH_;
     static constexpr bool BY_TMA = BY_TMA_;
     static constexpr int X_ROWS = ROWS_, GROUPS = GROUPS_, W_ROWS = GROUPS * WGMMA_ROWS;
     static constexpr int CONSUMERS = GROUPS * WGMMA_THREADS;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "linear_swapped.cuh"
+#include "linear_swapped_tiles.cuh"
 
 enum {
     SWAPPED_LEAST = 2,               /* stages of a part */
@@ -16,18 +16,6 @@ enum {
     SWAPPED_PROCESSOR_THREADS = 1024, /* as their registers allow */
     SWAPPED_GRID_MOST = 65535,        /* blocks along y or z */
     SWAPPED_TURNS_MOST = 1 << 21,     /* tiles whose numbers swapped_turn divides exactly */
-};
-
-typedef void swapped_kernel(const struct linear_swapped_plan plan);
-
-struct swapped_tile {
-    swapped_kernel *kernel; /* with a block for each tile, or NULL */
-    swapped_kernel *turns;  /* by blocks that stay, or NULL */
-    int rows, columns, depth, threads;
-    int stage_bytes, stages; /* of the ring, at most */
-    int sums_bytes;          /* that take the place of the ring */
-    int kept;                /* stages that outputs take the place of, by blocks that stay */
-    bool by_tma;
 };
 
 /* How outputs get to y. */

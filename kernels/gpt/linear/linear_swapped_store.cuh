@@ -181,6 +181,20 @@ static __device__ __forceinline__ void swapped_add_bias(
         sum[i] += i % 4 < 2 ? upper : lower;
 }
 
+/* Bias and epilogue of a lane's sums. */
+template <typename CONFIG>
+static __device__ __forceinline__ void swapped_act(const struct linear_operands &of,
+                                                   float (&sum)[CONFIG::X_ROWS / 2],
+                                                   const swapped_bias<typename CONFIG::type> &bias)
+{
+    swapped_add_bias<CONFIG>(of, sum, bias);
+    if (CONFIG::FINISH == LINEAR_GELU) {
+#pragma unroll
+        for (int i = 0; i < CONFIG::X_ROWS / 2; i += 2)
+            gpt_gelu_two(sum[i], sum[i + 1]);
+    }
+}
+
 /* All threads of a block whose warpgroups have these sums; others have none. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_finish(
@@ -190,7 +204,7 @@ static __device__ __forceinline__ void swapped_finish(
     const int group = threadIdx.x / WGMMA_THREADS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const bool consumes = !CONFIG::BY_TMA || group < CONFIG::GROUPS;
     const int column = work.column + 16 * warp;
-    if (plan.finish < LINEAR_SWAPPED_SUMS) swapped_add_bias<CONFIG>(plan.operands, sum, bias);
+    if (plan.finish < LINEAR_SWAPPED_SUMS) swapped_act<CONFIG>(plan.operands, sum, bias);
     if (CONFIG::DIRECT && plan.finish == LINEAR_SWAPPED_DIRECT) {
         if (!consumes) return;
         swapped_store<CONFIG>(typename CONFIG::type(), plan.operands, sum, work, column, lane);

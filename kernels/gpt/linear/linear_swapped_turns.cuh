@@ -106,7 +106,7 @@ static __device__ __forceinline__ void swapped_turns_sum(const struct linear_swa
             });
         kept = at.stage;
         hopper_turn_wait(1 + CONFIG::GROUPS, CONFIG::CONSUMERS); /* all have read these stages */
-        swapped_add_bias<CONFIG>(plan.operands, sum, bias);
+        swapped_act<CONFIG>(plan.operands, sum, bias);
         const int stage = kept < back ? kept - back + ring.count : kept - back;
         swapped_store_panels<CONFIG>(
             plan, memory + stage * CONFIG::STAGE_BYTES + group % config::FIT * config::GROUP_BYTES,

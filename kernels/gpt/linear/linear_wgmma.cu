@@ -88,8 +88,7 @@ void lwg_kernel_name(const struct lwg_kernel *kernel, char *out, size_t size)
 }
 
 int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *kernel,
-                      const struct linear_operands *operands, enum linear_finish finish,
-                      const struct lwg_how *how)
+                      const struct linear_operands *operands, const struct lwg_how *how)
 {
     struct linear_wgmma *made = (struct linear_wgmma *)aligned_alloc(alignof(struct linear_wgmma),
                                                                      sizeof(struct linear_wgmma));
@@ -98,17 +97,17 @@ int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *ke
     /* A gate compares arguments whole, the gaps between members too. */
     memset(made, 0, sizeof *made);
     made->kernel = kernel;
-    return kernel->prepare(&made->plan, operands, finish, how);
+    return kernel->prepare(&made->plan, operands, how);
 }
 
 int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operands *operands,
-                      enum gpt_precision precision, enum linear_finish finish)
+                      enum gpt_precision precision)
 {
     const struct lwg_kernel *kernel = choose(operands, precision, assay_card()->multiprocessors);
     const struct lwg_how whole = {LINEAR_WHOLE, NULL};
     *product = NULL;
     if (!kernel) return assay_error("no product by wgmma of this type");
-    return linear_wgmma_make(product, kernel, operands, finish, &whole);
+    return linear_wgmma_make(product, kernel, operands, &whole);
 }
 
 bool linear_wgmma_divided(const struct linear_wgmma *product)
@@ -147,7 +146,7 @@ static int setup(struct assay_call *call)
     struct linear_operands operands;
     struct linear_wgmma *product;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    int status = linear_wgmma_init(&product, &operands, precision, LINEAR_PLAIN);
+    int status = linear_wgmma_init(&product, &operands, precision);
     call->state = product;
     if (status < 0) return -1;
     lwg_kernel_name(product->kernel, call->note, sizeof call->note);

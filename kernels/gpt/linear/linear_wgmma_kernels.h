@@ -21,7 +21,7 @@ struct lwg_kernel {
     double rate; /* of its products, against the tensor cores'; 0: not known */
     /* In setup. 0, or -1 also where no cluster fits the card. */
     int (*prepare)(struct lwg_plan *plan, const struct linear_operands *operands,
-                   enum linear_finish finish, const struct lwg_how *how);
+                   const struct lwg_how *how);
     int (*enqueue)(const struct lwg_plan *plan, cudaStream_t stream);
 };
 
@@ -38,8 +38,7 @@ struct lwg_kernels lwg_kernels_of(enum gpt_precision precision);
 
 /* linear_wgmma_init with a given kernel and in a given way. */
 int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *kernel,
-                      const struct linear_operands *operands, enum linear_finish finish,
-                      const struct lwg_how *how);
+                      const struct linear_operands *operands, const struct lwg_how *how);
 
 /* Whether tiles are divided. */
 bool linear_wgmma_divided(const struct linear_wgmma *product);

@@ -24,14 +24,13 @@ static void lwg_divide(struct lwg_plan *plan, int depth, const struct lwg_how *h
  * launch. */
 template <typename CONFIG, typename OUT>
 static int lwg_prepare_for(const void *kernel, struct lwg_plan *plan,
-                           const struct linear_operands *operands, enum linear_finish finish,
-                           const struct lwg_how *how)
+                           const struct linear_operands *operands, const struct lwg_how *how)
 {
     const int bytes = sizeof(typename CONFIG::type);
     struct tensor_map_matrix x = {(void *)operands->x, operands->m, operands->k, bytes};
     struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, bytes};
     plan->operands = *operands;
-    plan->finish = finish;
+    plan->finish = operands->finish;
     plan->order = linear_order_plan_of((int)gpt_blocks(operands->m, LWG_ROWS * CONFIG::CLUSTER),
                                        (int)gpt_blocks(operands->n, CONFIG::COLUMNS), LWG_GROUP);
     plan->x_rows = operands->m < LWG_ROWS ? (int)operands->m : LWG_ROWS;
@@ -45,11 +44,12 @@ static int lwg_prepare_for(const void *kernel, struct lwg_plan *plan,
 
 template <typename CONFIG>
 static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *operands,
-                       enum linear_finish finish, const struct lwg_how *how)
+                       const struct lwg_how *how)
 {
-    if (CONFIG::PLAIN && finish != LINEAR_PLAIN) return assay_error("a plain product alone");
+    if (CONFIG::PLAIN && operands->finish != LINEAR_PLAIN)
+        return assay_error("a plain product alone");
     return lwg_prepare_for<CONFIG, typename CONFIG::type>((const void *)linear_wgmma<CONFIG>, plan,
-                                                          operands, finish, how);
+                                                          operands, how);
 }
 
 template <typename CONFIG> static int lwg_enqueue(const struct lwg_plan *plan, cudaStream_t stream)

@@ -23,6 +23,7 @@ static inline struct linear_operands model_operands(const struct model_step *ste
                                        step->k,
                                        step->k,
                                        false};
+    operands.finish = step->gelu ? LINEAR_GELU : LINEAR_PLAIN;
     return operands;
 }
 

@@ -101,13 +101,9 @@ static int layers_product(void *self, const struct model_step *step, void *strea
         x,         w,       step->bias, step->residual ? own->normed : step->y,
         step->m,   step->n, step->k,    transposed ? leading_of(step->n) : step->k,
         transposed};
-    static int (*const products[])(const struct linear_operands *, enum linear_finish,
-                                   cudaStream_t) = {NULL, linear_tf32_128, linear_bf16_128,
-                                                    linear_fp16_128};
-    auto *by_128 = products[step->precision];
-    int status = by_128 ? by_128(&operands, LINEAR_PLAIN, (cudaStream_t)stream)
-                        : linear_smem32(&operands, (cudaStream_t)stream);
-    if (status < 0) return -1;
+    static int (*const products[])(const struct linear_operands *, cudaStream_t) = {
+        linear_smem32, linear_tf32_128, linear_bf16_128, linear_fp16_128};
+    if (products[step->precision](&operands, (cudaStream_t)stream) < 0) return -1;
     if (step->gelu) return model_finish(step, NULL, true, NULL, step->y, step->ldy, stream);
     if (!step->residual) return 0;
     /* The product lies in own->normed: y = product + residual. */

@@ -56,11 +56,10 @@ int model_pair_enqueue(const struct model_step *step, int pair, void *normed, vo
 {
     const struct linear_pair_how how = how_of(pair);
     const struct linear_operands operands = model_operands(step, normed);
-    const struct linear_pair_step of = {step->residual, step->gelu ? LINEAR_GELU : LINEAR_PLAIN};
     struct linear_pair product;
     if (step->scale && model_norm(step, normed, stream)) return -1;
     if (linear_pair_make(&product, &how, &operands, (enum gpt_precision)step->precision) < 0)
         return -1;
-    linear_pair_make_step(&product, &of);
+    linear_pair_make_step(&product, step->residual);
     return linear_pair_enqueue(&product, (cudaStream_t)stream);
 }

@@ -19,8 +19,7 @@ int model_wgmma_enqueue(const struct model_step *step, void *normed, void *strea
     if (step->scale && model_norm(step, normed, stream)) return -1;
     const struct linear_operands operands = model_operands(step, normed);
     struct linear_wgmma *product;
-    int status = linear_wgmma_init(&product, &operands, (enum gpt_precision)step->precision,
-                                   step->gelu ? LINEAR_GELU : LINEAR_PLAIN);
+    int status = linear_wgmma_init(&product, &operands, (enum gpt_precision)step->precision);
     if (status == 0) status = linear_wgmma_enqueue(product, stream);
     linear_wgmma_release(product);
     return status;
