@@ -257,11 +257,23 @@ static __device__ __forceinline__ void wgmma_step(T tag, float (&d)[COUNT], uint
 /* The same for e4m3. Its sums have 14 bits: after 128 terms they should be added elsewhere. */
 struct wgmma_e4m3 {
 };
-WGMMA_STEP(struct wgmma_e4m3, 4, "m64n8k32.f32.e4m3.e4m3", "1, 1", "%4", "%5", "%6")
-WGMMA_STEP(struct wgmma_e4m3, 8, "m64n16k32.f32.e4m3.e4m3", "1, 1", "%8", "%9", "%10")
-WGMMA_STEP(struct wgmma_e4m3, 16, "m64n32k32.f32.e4m3.e4m3", "1, 1", "%16", "%17", "%18")
-WGMMA_STEP(struct wgmma_e4m3, 32, "m64n64k32.f32.e4m3.e4m3", "1, 1", "%32", "%33", "%34")
-WGMMA_STEP(struct wgmma_e4m3, 64, "m64n128k32.f32.e4m3.e4m3", "1, 1", "%64", "%65", "%66")
+#define WGMMA_E4M3(COUNT, N, A, B, ADDS)                                                           \
+    WGMMA_STEP(struct wgmma_e4m3, COUNT, "m64n" N "k32.f32.e4m3.e4m3", "1, 1", A, B, ADDS)
+WGMMA_E4M3(4, "8", "%4", "%5", "%6")
+WGMMA_E4M3(8, "16", "%8", "%9", "%10")
+WGMMA_E4M3(12, "24", "%12", "%13", "%14")
+WGMMA_E4M3(16, "32", "%16", "%17", "%18")
+WGMMA_E4M3(24, "48", "%24", "%25", "%26")
+WGMMA_E4M3(32, "64", "%32", "%33", "%34")
+WGMMA_E4M3(40, "80", "%40", "%41", "%42")
+WGMMA_E4M3(48, "96", "%48", "%49", "%50")
+WGMMA_E4M3(56, "112", "%56", "%57", "%58")
+WGMMA_E4M3(64, "128", "%64", "%65", "%66")
+WGMMA_E4M3(72, "144", "%72", "%73", "%74")
+WGMMA_E4M3(76, "152", "%76", "%77", "%78")
+WGMMA_E4M3(80, "160", "%80", "%81", "%82")
+WGMMA_E4M3(88, "176", "%88", "%89", "%90")
+WGMMA_E4M3(96, "192", "%96", "%97", "%98")
 
 /* The same with a in four registers, as mma_load leaves 16 rows and 32 bytes of k. */
 #ifdef HOPPER_CODE

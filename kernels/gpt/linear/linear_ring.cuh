@@ -31,9 +31,9 @@ static __device__ __forceinline__ ring_place ring_next(const ring_place &at, int
     return {at.stage + 1, at.parity, at.further + STAGE_BYTES / 16};
 }
 
-/* Start the products of a stage, whose tiles are a and b. Whether the barrier of the next stage has
- * ended its phase. */
-template <typename T, int COUNT>
+/* Start the products of a stage, whose tiles are a and b, from the sums there are or from zero.
+ * Whether the barrier of the next stage has ended its phase. */
+template <typename T, bool ADDS = true, int COUNT>
 static __device__ __forceinline__ bool ring_multiply(float (&sum)[COUNT], uint64_t a, uint64_t b,
                                                      uint32_t next_full, int next_parity)
 {
@@ -43,7 +43,7 @@ static __device__ __forceinline__ bool ring_multiply(float (&sum)[COUNT], uint64
 #pragma unroll
     for (int i = 0; i < STEPS; i++) {
         if (i == STEPS / 2) there = hopper_barrier_test(next_full, next_parity);
-        wgmma_step(T(), sum, wgmma_ahead(a, i), wgmma_ahead(b, i), 1);
+        wgmma_step(T(), sum, wgmma_ahead(a, i), wgmma_ahead(b, i), ADDS || i > 0);
     }
     wgmma_commit();
     return there;

@@ -22,20 +22,20 @@ enum {
     SWAPPED_HIGHEST = 12,
 };
 
-static const struct swapped_tile *tile_of(int tile, const struct linear_operands *operands,
-                                          enum gpt_precision precision)
+static struct swapped_table table_of(const struct linear_operands *operands,
+                                     enum gpt_precision precision)
 {
-    return operands->finish == LINEAR_GELU ? linear_swapped_gelu_tile(tile, precision)
-                                           : swapped_tile_of<LINEAR_PLAIN>(tile, precision);
+    return operands->finish == LINEAR_GELU ? linear_swapped_gelu_tiles(precision)
+                                           : swapped_table_of<LINEAR_PLAIN>(precision);
 }
 
 /* Whether a tile of fewer rows does the same: then this one multiplies more for nothing. */
 static bool is_outdone(const struct swapped_tile *of, bool turns,
-                       const struct linear_operands *operands, enum gpt_precision precision)
+                       const struct linear_operands *operands, const struct swapped_table *tiles)
 {
     const int rows = rows_of(of, operands);
-    for (int i = 0; i < LINEAR_SWAPPED_TILES; i++) {
-        const struct swapped_tile *other = tile_of(i, operands, precision);
+    for (int i = 0; i < tiles->count; i++) {
+        const struct swapped_tile *other = &tiles->tile[i];
         if ((turns ? other->turns : other->kernel) && other->by_tma == of->by_tma &&
             other->columns == of->columns && other->rows < of->rows &&
             rows_of(other, operands) == rows)
@@ -85,11 +85,12 @@ static int height_of(int bands, int64_t blocks, bool shares, const struct linear
 }
 
 static int make_maps(struct linear_swapped_plan *plan, const struct swapped_tile *of,
-                     const struct linear_operands *operands, int bytes)
+                     const struct linear_operands *operands)
 {
+    const int bytes = WGMMA_ROW_BYTES / of->depth;
     const struct tensor_map_matrix x = {(void *)operands->x, operands->m, operands->k, bytes};
     const struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, bytes};
-    const struct tensor_map_matrix y = {operands->y, operands->m, operands->n, bytes};
+    const struct tensor_map_matrix y = {operands->y, operands->m, operands->n, of->output_bytes};
     const int rows = of->rows > SWAPPED_BOX ? plan->rows / 2 : plan->rows;
     if (of->by_tma && (tensor_map_init(&plan->x, &x, rows) < 0 ||
                        tensor_map_init(&plan->w, &w, plan->wide >> plan->shares) < 0))
@@ -115,11 +116,10 @@ static const void *kernel_of(const struct linear_swapped *product)
     return (const void *)(product->plan.turns.tiles > 0 ? of->turns : of->kernel);
 }
 
-int linear_swapped_make(struct linear_swapped *product, const struct linear_swapped_how *how,
-                        const struct linear_operands *operands, enum gpt_precision precision,
-                        const struct linear_parts *sums)
+static int make(struct linear_swapped *product, const struct swapped_tile *of,
+                const struct linear_swapped_how *how, const struct linear_operands *operands,
+                const struct linear_parts *sums)
 {
-    const struct swapped_tile *of = tile_of(how->tile, operands, precision);
     const struct swapped_room room = room_of(of, how, operands);
     struct linear_swapped_plan *plan = &product->plan;
     if (!suits(of, how, operands)) return assay_error("no tile for this shape");
@@ -145,23 +145,31 @@ int linear_swapped_make(struct linear_swapped *product, const struct linear_swap
     if (how->turns) turns_init(&plan->turns, plan);
     product->shared_bytes = room.bytes;
     if (cuda_allow_shared(kernel_of(product), SWAPPED_ALIGN + SWAPPED_ALONE_BYTES) < 0) return -1;
-    return make_maps(plan, of, operands, (int)gpt_bytes(precision));
+    return make_maps(plan, of, operands);
 }
 
-int linear_swapped_choose(struct linear_swapped *products, int most,
-                          const struct linear_operands *operands, enum gpt_precision precision,
-                          const struct linear_parts *sums)
+int linear_swapped_make(struct linear_swapped *product, const struct linear_swapped_how *how,
+                        const struct linear_operands *operands, enum gpt_precision precision,
+                        const struct linear_parts *sums)
+{
+    return make(product, table_of(operands, precision).tile + how->tile, how, operands, sums);
+}
+
+int linear_swapped_choose_of(struct linear_swapped *products, int most,
+                             const struct swapped_table *tiles,
+                             const struct linear_operands *operands,
+                             const struct linear_parts *sums)
 {
     struct swapped_offer offers[SWAPPED_MOST];
     int count = 0;
     if (most > SWAPPED_MOST) most = SWAPPED_MOST;
-    for (int i = 0; i < LINEAR_SWAPPED_TILES * SWAPPED_WAYS; i++) {
+    for (int i = 0; i < tiles->count * SWAPPED_WAYS; i++) {
         const int way = i % SWAPPED_WAYS, parts = way < SWAPPED_SHARED ? 1 << way : 1;
         struct swapped_offer offer = {{i / SWAPPED_WAYS, 0, parts, way == SWAPPED_SHARED,
                                        way == SWAPPED_APART, way == SWAPPED_TURNS},
                                       0};
-        const struct swapped_tile *of = tile_of(offer.how.tile, operands, precision);
-        if (is_outdone(of, offer.how.turns, operands, precision)) continue;
+        const struct swapped_tile *of = &tiles->tile[offer.how.tile];
+        if (is_outdone(of, offer.how.turns, operands, tiles)) continue;
         for (; offer.how.narrow < of->columns; offer.how.narrow += LINEAR_SWAPPED_NARROW) {
             if (offer.how.apart) offer.how.parts = parts_apart(of, &offer.how, operands);
             if (offer.how.apart && is_cluster(offer.how.parts)) continue;
@@ -171,9 +179,18 @@ int linear_swapped_choose(struct linear_swapped *products, int most,
         }
     }
     for (int i = 0; i < count; i++)
-        if (linear_swapped_make(&products[i], &offers[i].how, operands, precision, sums) < 0)
+        if (make(&products[i], &tiles->tile[offers[i].how.tile], &offers[i].how, operands, sums) <
+            0)
             return -1;
     return count;
+}
+
+int linear_swapped_choose(struct linear_swapped *products, int most,
+                          const struct linear_operands *operands, enum gpt_precision precision,
+                          const struct linear_parts *sums)
+{
+    const struct swapped_table tiles = table_of(operands, precision);
+    return linear_swapped_choose_of(products, most, &tiles, operands, sums);
 }
 
 bool linear_swapped_cut(const struct linear_swapped *product)

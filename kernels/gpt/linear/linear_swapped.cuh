@@ -32,6 +32,7 @@
 #include "kernels/gpt/mma.cuh"
 #include "linear_ring.cuh"
 #include "linear_swapped.h"
+#include "linear_swapped_stages.cuh"
 #include "linear_swapped_store.cuh"
 
 enum {
@@ -41,30 +42,34 @@ enum {
     SWAPPED_STEPS = WGMMA_ROW_BYTES / WGMMA_STEP_BYTES,
     SWAPPED_DIRECT = 64, /* rows of x whose outputs need not pass through shared memory, at most */
     SWAPPED_CHUNKS = WGMMA_ROW_BYTES / 16,
-    SWAPPED_EARLY = 2, /* stages that are asked for by a warp each */
-    SWAPPED_BOX = 256, /* rows that TMA moves at a time */
+    SWAPPED_EARLY = 2,                /* stages that are asked for by a warp each */
+    SWAPPED_BOX = 256,                /* rows that TMA moves at a time */
+    SWAPPED_PROCESSOR_THREADS = 1024, /* as their registers allow */
 };
 
-/* Tiles of ROWS_ rows of x by 64 of w for each of GROUPS_ warpgroups. */
-template <typename T, int ROWS_, int GROUPS_, bool BY_TMA_, linear_finish FINISH_>
+/* Tiles of ROWS_ rows of x by 64 of w for each of GROUPS_ warpgroups; outputs of type OUT. */
+template <typename T, int ROWS_, int GROUPS_, bool BY_TMA_, linear_finish FINISH_, typename OUT = T>
 struct swapped_config {
     using type = T;
-    using output = T;
+    using output = OUT;
     static constexpr enum linear_finish FINISH = FINISH_;
+    static constexpr bool BY_STAGE = false; /* whether the sums of each stage begin at zero */
+    static constexpr int PAUSE = 0;
     static constexpr bool BY_TMA = BY_TMA_;
     static constexpr int X_ROWS = ROWS_, GROUPS = GROUPS_, W_ROWS = GROUPS * WGMMA_ROWS;
     static constexpr int CONSUMERS = GROUPS * WGMMA_THREADS;
     static constexpr int THREADS = CONSUMERS + (BY_TMA ? 32 : 0);
-    static constexpr int DEPTH = WGMMA_ROW_BYTES / (int)sizeof(T); /* of k, a stage */
+    static constexpr int TOGETHER = SWAPPED_PROCESSOR_THREADS / THREADS; /* on a multiprocessor */
+    static constexpr int DEPTH = WGMMA_ROW_BYTES / (int)sizeof(T);       /* of k, a stage */
     static constexpr int W_BYTES = W_ROWS * WGMMA_ROW_BYTES;
     static constexpr int STAGE_BYTES = W_BYTES + X_ROWS * WGMMA_ROW_BYTES;
     static constexpr int MOST = SWAPPED_ALONE_BYTES / STAGE_BYTES; /* stages */
     static constexpr int COPIED_STAGES = SWAPPED_COPIED_BYTES / STAGE_BYTES;
     static constexpr int COPIED = CONSUMERS / SWAPPED_CHUNKS; /* rows that threads copy at a time */
-    static constexpr int PANEL = WGMMA_ROW_BYTES / (int)sizeof(T); /* columns of y of a box */
-    static constexpr int PANELS = WGMMA_ROWS / PANEL;              /* of a warpgroup */
-    static constexpr int BOXES = X_ROWS > SWAPPED_BOX ? 2 : 1;     /* of a band's rows */
-    static constexpr bool DIRECT = X_ROWS <= SWAPPED_DIRECT;       /* a finish that it may have */
+    static constexpr int PANEL = WGMMA_ROW_BYTES / (int)sizeof(OUT); /* columns of y of a box */
+    static constexpr int PANELS = WGMMA_ROWS / PANEL;                /* of a warpgroup */
+    static constexpr int BOXES = X_ROWS > SWAPPED_BOX ? 2 : 1;       /* of a band's rows */
+    static constexpr bool DIRECT = X_ROWS <= SWAPPED_DIRECT;         /* a finish that it may have */
     /* For skinny_finish. */
     static constexpr int ROWS = X_ROWS / 8, QUADS = W_ROWS / 4, PITCH = W_ROWS + 4;
     static constexpr int WARPS = 1, SUMS = X_ROWS * PITCH;
@@ -165,19 +170,24 @@ static __device__ __forceinline__ swapped_tiles swapped_first(uint32_t stages)
  * write to it. */
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_sum(float (&sum)[CONFIG::X_ROWS / 2],
+                                                   const struct linear_swapped_plan &plan,
                                                    const swapped_work &work,
-                                                   const swapped_ring &ring, int shares, int rank)
+                                                   const swapped_ring &ring, int rank)
 {
     const swapped_tiles first = swapped_first<CONFIG>(ring.stages);
-    const int lane = threadIdx.x % 32;
+    const int lane = threadIdx.x % 32, shares = plan.shares, steps = work.end - work.begin;
     const int peer = hopper_kept(lane < 1 + shares ? (shares ? lane : rank) : NOBODY);
+    const auto give_back = [&](int stage) {
+        if (peer != NOBODY) hopper_barrier_arrive(ring.empty + 8 * stage, peer);
+    };
 #pragma unroll
     for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
         sum[i] = 0;
-    ring_sum<typename CONFIG::type, CONFIG::STAGE_BYTES>(
-        sum, first.a, first.b, ring.full, ring.count, work.end - work.begin, {}, [&](int stage) {
-            if (peer != NOBODY) hopper_barrier_arrive(ring.empty + 8 * stage, peer);
-        });
+    if constexpr (CONFIG::BY_STAGE)
+        swapped_sum_stages<CONFIG>(sum, plan, work, first.a, first.b, ring.full, give_back);
+    else
+        ring_sum<typename CONFIG::type, CONFIG::STAGE_BYTES>(sum, first.a, first.b, ring.full,
+                                                             ring.count, steps, {}, give_back);
 }
 
 /* All threads: start the copies of a thread's 16 bytes of rows of one operand, `rows` of them, at
@@ -290,11 +300,11 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
     if (place.band >= plan.bands) return; /* the last group may have fewer */
     const swapped_work work = swapped_work_of(plan, place);
     const int column = work.column + (int)threadIdx.x / 32 * 16, lane = threadIdx.x % 32;
-    swapped_bias<typename CONFIG::type> bias;
+    swapped_bias<typename CONFIG::output> bias;
     float sum[CONFIG::X_ROWS / 2];
     if constexpr (CONFIG::BY_TMA) {
         swapped_begin<CONFIG>(plan, work, ring);
-        bias = swapped_bias_of<typename CONFIG::type>(plan.operands, column, lane);
+        bias = swapped_bias_of<typename CONFIG::output>(plan.operands, column, lane);
         if (plan.shares)
             hopper_cluster_sync_reads();
         else
@@ -303,14 +313,14 @@ static __global__ void __launch_bounds__(CONFIG::THREADS)
         if (warp == CONFIG::CONSUMERS / 32) {
             if (hopper_elect()) swapped_go_on<CONFIG>(plan, work, ring);
         } else {
-            swapped_sum<CONFIG>(sum, work, ring, plan.shares,
+            swapped_sum<CONFIG>(sum, plan, work, ring,
                                 plan.finish == LINEAR_SWAPPED_APART ? 0 : place.rank);
         }
         __syncwarp();
     } else {
         for (int step = work.begin; step < work.begin + CONFIG::COPIED_STAGES - 1; step++)
             swapped_copy<CONFIG>(plan.operands, work, ring.stages, step);
-        bias = swapped_bias_of<typename CONFIG::type>(plan.operands, column, lane);
+        bias = swapped_bias_of<typename CONFIG::output>(plan.operands, column, lane);
         swapped_sum_copied<CONFIG>(sum, plan.operands, work, ring.stages);
     }
     swapped_finish<CONFIG>(plan, memory, sum, work, bias, place);

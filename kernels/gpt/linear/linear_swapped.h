@@ -40,6 +40,13 @@ struct linear_swapped_plan {
     int parts;                         /* of k */
     struct linear_parts sums;          /* theirs, where they meet in memory */
     struct linear_swapped_turns turns; /* tiles: 0 where each has a block */
+    const float *x_scales, *w_scales;  /* of e4m3 (linear_fp8.h) */
+};
+
+/* Tiles to choose from (linear_swapped_tile.cuh). */
+struct swapped_table {
+    const struct swapped_tile *tile;
+    int count;
 };
 
 /* What a launch needs. */
@@ -69,10 +76,14 @@ int linear_swapped_make(struct linear_swapped *product, const struct linear_swap
                         const struct linear_parts *sums);
 
 /* The same of the `most` products that are expected to be the fastest, in that order. How many
- * there are, or -1. */
+ * there are, or -1. Of the tiles for a precision, or of other ones. */
 int linear_swapped_choose(struct linear_swapped *products, int most,
                           const struct linear_operands *operands, enum gpt_precision precision,
                           const struct linear_parts *sums);
+int linear_swapped_choose_of(struct linear_swapped *products, int most,
+                             const struct swapped_table *tiles,
+                             const struct linear_operands *operands,
+                             const struct linear_parts *sums);
 
 /* Whether its tiles leave out rows of w. */
 bool linear_swapped_cut(const struct linear_swapped *product);

@@ -12,17 +12,16 @@ enum {
     SWAPPED_LEAST = 2,               /* stages of a part */
     SWAPPED_PAIR_BYTES = 111 * 1024, /* of stages, of two blocks on a multiprocessor */
     SWAPPED_PROCESSOR_BYTES = 228 * 1024,
-    SWAPPED_OTHER_BYTES = 2048,       /* barriers, and what the system keeps */
-    SWAPPED_PROCESSOR_THREADS = 1024, /* as their registers allow */
-    SWAPPED_GRID_MOST = 65535,        /* blocks along y or z */
-    SWAPPED_TURNS_MOST = 1 << 21,     /* tiles whose numbers swapped_turn divides exactly */
+    SWAPPED_OTHER_BYTES = 2048,   /* barriers, and what the system keeps */
+    SWAPPED_GRID_MOST = 65535,    /* blocks along y or z */
+    SWAPPED_TURNS_MOST = 1 << 21, /* tiles whose numbers swapped_turn divides exactly */
 };
 
 /* How outputs get to y. */
 static int finish_of(const struct swapped_tile *of, const struct linear_swapped_how *how,
                      const struct linear_operands *operands)
 {
-    const int64_t bytes = operands->n * (WGMMA_ROW_BYTES / of->depth);
+    const int64_t bytes = operands->n * of->output_bytes;
     if (how->apart) return LINEAR_SWAPPED_APART;
     if (how->parts > 1) return LINEAR_SWAPPED_SUMS;
     if (of->rows <= SWAPPED_DIRECT && bytes % 4 == 0) return LINEAR_SWAPPED_DIRECT;
@@ -110,14 +109,14 @@ static struct swapped_room room_of(const struct swapped_tile *of,
     const int64_t blocks = tiles_of(of, how, operands) * how->parts;
     const int needed = (int)gpt_blocks(gpt_blocks(operands->k, of->depth), how->parts);
     const int pair = SWAPPED_PAIR_BYTES / of->stage_bytes;
-    const bool two = !how->turns && blocks > assay_card()->multiprocessors && pair >= 3;
+    const bool two =
+        !how->turns && of->together > 1 && pair >= 3 && blocks > assay_card()->multiprocessors;
     int stages = two && pair < of->stages ? pair : of->stages;
     if (of->by_tma && !how->turns && stages > needed) stages = needed;
     const int ring = stages * of->stage_bytes;
     const int bytes = SWAPPED_ALIGN + (ring > of->sums_bytes ? ring : of->sums_bytes);
     const int fit = SWAPPED_PROCESSOR_BYTES / (bytes + SWAPPED_OTHER_BYTES);
-    const int most = SWAPPED_PROCESSOR_THREADS / of->threads;
-    return {stages, bytes, fit < most ? fit : most};
+    return {stages, bytes, fit < of->together ? fit : of->together};
 }
 
 /* About how many cycles a product takes. Of one multiprocessor: its blocks' stages, each as long as
@@ -127,8 +126,10 @@ static struct swapped_room room_of(const struct swapped_tile *of,
  * of k take to meet. The numbers fit 2534 times of 54 shapes on an H200 (9 % off in the middle):
  * the fastest was within 2.3 % of one of the first twelve, on average 0.2 %. Blocks that stay are
  * not seen to wait for shared memory, get more out of L2, and begin but once: that fits 145 times
- * of 14 shapes (1.2 % off). Of equal ones two bands that share w come first: they were up to 19 %
- * faster, and where there are more bands up to 3 % slower. */
+ * of 14 shapes (1.2 % off). Where a warpgroup pauses between stages, the other
+ * warpgroups' products hide that or it takes longer: not fitted yet. Of equal ones two bands that
+ * share w come first: they were up to 19 % faster, and where there are more bands up to 3 % slower.
+ */
 static double expected_cycles(const struct swapped_tile *of, const struct linear_swapped_how *how,
                               const struct linear_operands *operands)
 {
@@ -137,10 +138,12 @@ static double expected_cycles(const struct swapped_tile *of, const struct linear
     const double bands = bands_of(of, operands), rows = rows_of(of, operands);
     const double tiles = (double)tiles_of(of, how, operands) * parts, outputs = rows * wide;
     const double active = fmin(tiles, processors), blocks = ceil(tiles / processors);
-    const double rounds = ceil(blocks / room_of(of, how, operands).together);
+    const double together = room_of(of, how, operands).together, rounds = ceil(blocks / together);
     const double stages = ceil((double)gpt_blocks(operands->k, of->depth) / parts);
     const double groups = of->columns / WGMMA_ROWS, row_bytes = active * WGMMA_ROW_BYTES;
-    const double products = 2 * groups * of->rows, from_l2 = rows + wide / (how->shares ? 2.0 : 1);
+    const double alone = of->pause > 0 ? (2 * of->rows + of->pause) / fmin(blocks, together) : 0;
+    const double products = fmax(2 * groups * of->rows, alone),
+                 from_l2 = rows + wide / (how->shares ? 2.0 : 1);
     const double shared = how->turns ? 0 : groups * of->rows + of->columns + rows + wide;
     const double fetched =
         fmax(1.83 * (rows + wide),

@@ -113,7 +113,7 @@ static __device__ __forceinline__ void swapped_copy_panels(const struct linear_o
                                                            unsigned char *panels,
                                                            const swapped_work &work, int column)
 {
-    using T = typename CONFIG::type;
+    using T = typename CONFIG::output;
     const int thread = threadIdx.x % WGMMA_THREADS, chunk = thread % 8;
     for (int panel = 0; panel < CONFIG::PANELS; panel++) {
         const int at = column + panel * CONFIG::PANEL + chunk * (16 / (int)sizeof(T));
@@ -136,7 +136,7 @@ static __device__ __forceinline__ void swapped_store_panels(const struct linear_
 {
     constexpr int panel_bytes = CONFIG::X_ROWS * WGMMA_ROW_BYTES;
     const int column = work.column + group * WGMMA_ROWS;
-    swapped_put<CONFIG>(typename CONFIG::type(), own, sum, warp * 16, lane);
+    swapped_put<CONFIG>(typename CONFIG::output(), own, sum, warp * 16, lane);
     hopper_store_fence();
     hopper_turn_wait(1 + group, WGMMA_THREADS);
     if (plan.wide < (group + 1) * WGMMA_ROWS) {
@@ -172,7 +172,7 @@ static __device__ __forceinline__ swapped_bias<T> swapped_bias_of(const struct l
 template <typename CONFIG>
 static __device__ __forceinline__ void swapped_add_bias(
     const struct linear_operands &of, float (&sum)[CONFIG::X_ROWS / 2],
-    const swapped_bias<typename CONFIG::type> &bias)
+    const swapped_bias<typename CONFIG::output> &bias)
 {
     if (!of.bias) return;
     const float upper = gpt_float(bias.upper), lower = gpt_float(bias.lower);
@@ -183,9 +183,9 @@ static __device__ __forceinline__ void swapped_add_bias(
 
 /* Bias and epilogue of a lane's sums. */
 template <typename CONFIG>
-static __device__ __forceinline__ void swapped_act(const struct linear_operands &of,
-                                                   float (&sum)[CONFIG::X_ROWS / 2],
-                                                   const swapped_bias<typename CONFIG::type> &bias)
+static __device__ __forceinline__ void swapped_act(
+    const struct linear_operands &of, float (&sum)[CONFIG::X_ROWS / 2],
+    const swapped_bias<typename CONFIG::output> &bias)
 {
     swapped_add_bias<CONFIG>(of, sum, bias);
     if (CONFIG::FINISH == LINEAR_GELU) {
@@ -197,9 +197,12 @@ static __device__ __forceinline__ void swapped_act(const struct linear_operands 
 
 /* All threads of a block whose warpgroups have these sums; others have none. */
 template <typename CONFIG>
-static __device__ __forceinline__ void swapped_finish(
-    const struct linear_swapped_plan &plan, unsigned char *memory, float (&sum)[CONFIG::X_ROWS / 2],
-    const swapped_work &work, swapped_bias<typename CONFIG::type> bias, const swapped_place &place)
+static __device__ __forceinline__ void swapped_finish(const struct linear_swapped_plan &plan,
+                                                      unsigned char *memory,
+                                                      float (&sum)[CONFIG::X_ROWS / 2],
+                                                      const swapped_work &work,
+                                                      swapped_bias<typename CONFIG::output> bias,
+                                                      const swapped_place &place)
 {
     const int group = threadIdx.x / WGMMA_THREADS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const bool consumes = !CONFIG::BY_TMA || group < CONFIG::GROUPS;
@@ -207,7 +210,7 @@ static __device__ __forceinline__ void swapped_finish(
     if (plan.finish < LINEAR_SWAPPED_SUMS) swapped_act<CONFIG>(plan.operands, sum, bias);
     if (CONFIG::DIRECT && plan.finish == LINEAR_SWAPPED_DIRECT) {
         if (!consumes) return;
-        swapped_store<CONFIG>(typename CONFIG::type(), plan.operands, sum, work, column, lane);
+        swapped_store<CONFIG>(typename CONFIG::output(), plan.operands, sum, work, column, lane);
         return;
     }
     __syncthreads(); /* every warp's products have read the ring */

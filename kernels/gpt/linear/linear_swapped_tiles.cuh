@@ -4,52 +4,13 @@
  */
 #pragma once
 
-#include "linear_swapped_turns.cuh"
-
-typedef void swapped_kernel(const struct linear_swapped_plan plan);
-
-struct swapped_tile {
-    swapped_kernel *kernel; /* with a block for each tile, or NULL */
-    swapped_kernel *turns;  /* by blocks that stay, or NULL */
-    int rows, columns, depth, threads;
-    int stage_bytes, stages; /* of the ring, at most */
-    int sums_bytes;          /* that take the place of the ring */
-    int kept;                /* stages that outputs take the place of, by blocks that stay */
-    bool by_tma;
-};
-
-template <typename CONFIG> static constexpr swapped_kernel *swapped_turns_of(void)
-{
-    if constexpr (swapped_turns_config<CONFIG>::EXISTS)
-        return linear_swapped_turns_kernel<CONFIG>;
-    else
-        return nullptr;
-}
-
-template <typename CONFIG, bool EXISTS> static constexpr swapped_kernel *swapped_blocks_of(void)
-{
-    if constexpr (EXISTS)
-        return linear_swapped_kernel<CONFIG>;
-    else
-        return nullptr;
-}
+#include "linear_swapped_tile.cuh"
 
 template <enum linear_finish FINISH, typename T, int ROWS, int GROUPS, bool BY_TMA,
           bool ONLY_TURNS = false>
 static constexpr struct swapped_tile swapped_of(void)
 {
-    using config = swapped_config<T, ROWS, GROUPS, BY_TMA, FINISH>;
-    return {swapped_blocks_of<config, !ONLY_TURNS>(),
-            swapped_turns_of<config>(),
-            ROWS,
-            config::W_ROWS,
-            config::DEPTH,
-            config::THREADS,
-            config::STAGE_BYTES,
-            BY_TMA ? config::MOST : config::COPIED_STAGES,
-            config::SUMS * (int)sizeof(float),
-            swapped_turns_config<config>::KEPT,
-            BY_TMA};
+    return swapped_tile_of<swapped_config<T, ROWS, GROUPS, BY_TMA, FINISH>, ONLY_TURNS>();
 }
 
 template <enum linear_finish FINISH, typename T>
@@ -90,12 +51,13 @@ static constexpr struct swapped_tile swapped_tiles[LINEAR_SWAPPED_TILES] = {
 };
 
 template <enum linear_finish FINISH>
-static const struct swapped_tile *swapped_tile_of(int tile, enum gpt_precision precision)
+static struct swapped_table swapped_table_of(enum gpt_precision precision)
 {
-    return precision == GPT_BF16   ? &swapped_tiles<FINISH, uint16_t>[tile]
-           : precision == GPT_FP16 ? &swapped_tiles<FINISH, fp16_t>[tile]
-                                   : &swapped_tiles<FINISH, float>[tile];
+    return {precision == GPT_BF16   ? swapped_tiles<FINISH, uint16_t>
+            : precision == GPT_FP16 ? swapped_tiles<FINISH, fp16_t>
+                                    : swapped_tiles<FINISH, float>,
+            LINEAR_SWAPPED_TILES};
 }
 
-/* One that finishes with gelu (linear_swapped_gelu.cu). */
-const struct swapped_tile *linear_swapped_gelu_tile(int tile, enum gpt_precision precision);
+/* Those that finish with gelu (linear_swapped_gelu.cu). */
+struct swapped_table linear_swapped_gelu_tiles(enum gpt_precision precision);

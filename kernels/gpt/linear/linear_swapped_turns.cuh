@@ -20,8 +20,9 @@ template <typename CONFIG> struct swapped_turns_config {
     static constexpr int KEPT = FIT > 0 ? (CONFIG::GROUPS + FIT - 1) / FIT : CONFIG::MOST;
     static constexpr int LEAST = 2 * 128; /* smaller tiles wait for L2 */
     static constexpr int AHEAD = 2; /* stages that the next tile needs before they are given back */
-    static constexpr bool EXISTS =
-        CONFIG::BY_TMA && CONFIG::X_ROWS * CONFIG::GROUPS >= LEAST && KEPT + AHEAD <= CONFIG::MOST;
+    static constexpr bool EXISTS = CONFIG::BY_TMA && !CONFIG::BY_STAGE &&
+                                   CONFIG::X_ROWS * CONFIG::GROUPS >= LEAST &&
+                                   KEPT + AHEAD <= CONFIG::MOST;
 };
 
 #ifdef HOPPER_CODE
