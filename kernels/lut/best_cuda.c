@@ -10,4 +10,5 @@ CUDA_BEST(quantized_linear, "encode_smem_i8", "encode_imma_staged", "encode_imma
 
 CUDA_BEST(quantized_mlp, "encode_smem_i8", "encode_gemv", "encode_dp4a");
 
-CUDA_BEST(weight_only_linear, "naive", "mma", "wgmma", "mma_cached");
+CUDA_BEST(weight_only_linear, "naive", "decode_mma", "mma", "wgmma", "mma_cached",
+          "decode_mma_cached");

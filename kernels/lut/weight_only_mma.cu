@@ -38,32 +38,14 @@
  * multiplied apart. Steps are whole: at 5120 x 13824 each warp has 2.05 of them, and some take 3.
  */
 #include "weight.cuh"
+#include "weight_mma.cuh"
 
 enum { TILES = 2 }; /* of 16 columns, per warp */
 
-static __device__ __forceinline__ void multiply(float c[4], const uint32_t upper[2],
-                                                const uint32_t lower[2], uint32_t b0, uint32_t b1)
-{
-#ifdef AMPERE_CODE
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(upper[0]), "r"(lower[0]), "r"(upper[1]), "r"(lower[1]), "r"(b0), "r"(b1));
-#else
-    __trap();
-#endif
-}
-
-/* Eight entries of a row of X from k on, zeros beyond its end. */
+/* Eight entries of a row of X from k on. */
 static __device__ __forceinline__ uint4 load_x(const weight_args &args, int64_t row, int64_t k)
 {
-    const uint16_t *from = args.x + row * args.k + k;
-    uint32_t word[4] = {};
-    if (args.k % 8 == 0) return k < args.k ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-        if (k + i < args.k) word[i / 2] |= (uint32_t)from[i] << 16 * (i % 2);
-    return make_uint4(word[0], word[1], word[2], word[3]);
+    return weight_load_x(args.x + row * args.k + k, args.k - k, args.k % 8 == 0);
 }
 
 /* Entries 2 j and 2 j + 1 of a block as `a` and `b` have them, to pairs of both blocks. */
@@ -139,12 +121,12 @@ template <int M, int NT> struct warp_sums {
             uint4 b = x[weight_x_piece(0, half, 0)];
 #pragma unroll
             for (int tile = 0; tile < TILES; tile++)
-                multiply(sum + (tile * NT + n) * 4, upper[tile] + 4 * half, lower[tile] + 4 * half,
-                         b.x, b.y);
+                weight_multiply(sum + (tile * NT + n) * 4, upper[tile] + 4 * half,
+                                lower[tile] + 4 * half, b.x, b.y);
 #pragma unroll
             for (int tile = 0; tile < TILES; tile++)
-                multiply(sum + (tile * NT + n) * 4, upper[tile] + 4 * half + 2,
-                         lower[tile] + 4 * half + 2, b.z, b.w);
+                weight_multiply(sum + (tile * NT + n) * 4, upper[tile] + 4 * half + 2,
+                                lower[tile] + 4 * half + 2, b.z, b.w);
         }
     }
 
