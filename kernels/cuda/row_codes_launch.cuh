@@ -10,6 +10,7 @@
 enum {
     ROW_CODES_COUNTS = 4,      /* kernels of blocks: 1, 2, 4 and 8 pieces per thread */
     ROW_CODES_FEW = 264,       /* rows whose launch is two latencies and a barrier */
+    ROW_CODES_WARPS = 16,      /* rows per multiprocessor that fill it with a warp each */
     ROW_CODES_RESIDENT = 512,  /* threads of a multiprocessor that such a launch may have */
     ROW_CODES_PER_BLOCK = 512, /* threads, where rows are many: two blocks share a multiprocessor */
 };
@@ -37,7 +38,8 @@ static inline int row_codes_warps(int64_t pieces, int log_count)
 }
 
 /* Few rows: a piece per lane. Many: up to four, so that fewer lanes have what a row costs beside
- * its pieces. Four lanes have an edge between them. False where a block is for them. */
+ * its pieces. So many that warps fill the device: eight too, of which registers hold more in flight
+ * than of four. Four lanes have an edge between them. False where a block is for them. */
 static inline bool row_codes_plan_team(int64_t rows, int64_t columns, int64_t pieces,
                                        struct row_codes_plan *plan)
 {
@@ -52,6 +54,9 @@ static inline bool row_codes_plan_team(int64_t rows, int64_t columns, int64_t pi
     } else if (pieces <= 32 * 4 && rows > ROW_CODES_FEW) {
         plan->log_count = single > 4 ? 2 : single - 2;
         plan->log_width = single - plan->log_count;
+    } else if (pieces <= 32 * 8 && rows > ROW_CODES_WARPS * processors) {
+        plan->log_count = 3;
+        plan->log_width = 5;
     } else {
         return false;
     }
@@ -74,13 +79,11 @@ static inline struct row_codes_plan row_codes_plan(int64_t rows, int64_t columns
     plan.threads = 32 * row_codes_warps(pieces, plan.log_count);
     if (plan.threads > ROW_CODES_PER_BLOCK && plan.log_count == last && assay_card()->sm >= 90) {
         const bool spread = rows * ROW_CODES_CLUSTER <= assay_card()->multiprocessors;
+        const int blocks = (plan.threads + ROW_CODES_PER_BLOCK - 1) / ROW_CODES_PER_BLOCK;
         plan.way = ROW_CODES_CLUSTERS;
         plan.log_width =
-            row_codes_log(spread ? (int)ROW_CODES_CLUSTER
-                                 : (plan.threads + ROW_CODES_PER_BLOCK - 1) / ROW_CODES_PER_BLOCK);
+            row_codes_log(spread ? (int)ROW_CODES_CLUSTER : min(blocks, (int)ROW_CODES_CLUSTER));
         plan.threads = 32 * row_codes_warps(pieces, last + plan.log_width);
-        if (1 << plan.log_width <= ROW_CODES_CLUSTER) return plan;
-        plan.threads = ROW_CODES_THREADS + 1;
     }
     if (plan.threads > ROW_CODES_THREADS)
         plan = (struct row_codes_plan){ROW_CODES_STREAMS, 0, 0, ROW_CODES_THREADS};
@@ -97,14 +100,15 @@ static inline int row_codes_launch(const void *input, void *output, float *scale
     typedef void team_kernel(const T *, C *, float *, int64_t, OP);
     typedef void block_kernel(const T *, C *, float *, OP);
     typedef void cluster_kernel(const T *, C *, float *, int, OP);
-    static team_kernel *const teams[][4] = {
+    static team_kernel *const teams[][5] = {
         {row_codes_team<1, 0, OP>},
         {row_codes_team<2, 0, OP>},
         {row_codes_team<4, 0, OP>, row_codes_team<4, 1, OP>, row_codes_team<4, 2, OP>,
          row_codes_team<4, 4, OP>},
         {NULL, row_codes_team<8, 1, OP>, NULL, row_codes_team<8, 4, OP>},
         {NULL, row_codes_team<16, 1, OP>, NULL, row_codes_team<16, 4, OP>},
-        {NULL, row_codes_team<32, 1, OP>, NULL, row_codes_team<32, 4, OP>}};
+        {NULL, row_codes_team<32, 1, OP>, NULL, row_codes_team<32, 4, OP>,
+         row_codes_team<32, 8, OP>}};
     static block_kernel *const blocks[2][ROW_CODES_COUNTS] = {
         {row_codes_block<false, 1, OP>, row_codes_block<false, 2, OP>,
          row_codes_block<false, 4, OP>, row_codes_block<false, 8, OP>},

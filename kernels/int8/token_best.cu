@@ -7,7 +7,7 @@
  *
  * Why it is fast: nothing is read twice, not even from shared memory. A thread holds up to eight
  * pieces of 16 bytes and loads all of them before it uses the first. The largest magnitude is found
- * by shuffles (up to 128 pieces), with one barrier (up to 4096), or with that of a cluster, and
+ * by shuffles (up to 256 pieces), with one barrier (up to 4096), or with that of a cluster, and
  * codes are computed from the same registers. How many pieces a thread has depends on the work:
  *
  *   many rows   four pieces per thread. Blocks are small, and a multiprocessor holds eight or
@@ -20,7 +20,7 @@
  *
  * Rows whose length is no multiple of a 16-byte piece start on any address. Whole pieces of memory
  * are moved as in other rows; the elements beside them, fewer than two pieces, one per lane
- * (row_codes.cuh). Only rows longer than a cluster's registers, 512 KiB, are read twice.
+ * (row_codes.cuh). Only rows longer than a cluster's registers, 1 MiB, are read twice.
  */
 #include "int8_token.cuh"
 #include "kernels/cuda/row_codes_launch.cuh"
