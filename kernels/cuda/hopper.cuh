@@ -178,12 +178,36 @@ static __device__ __forceinline__ void hopper_cluster_sync(void)
     asm volatile("barrier.cluster.arrive.release;\n barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-/* The same, of threads that need see no writes but those of barriers that hopper_barrier_publish
- * has made visible: what they have read of other blocks, they have used. Without a memory order
- * there is no fence of the whole device, and no thread waits for its stores to device memory. */
+/* The first half of it, before which nothing is written that others read, and the second. */
+static __device__ __forceinline__ void hopper_cluster_arrive(void)
+{
+    asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+}
+
+static __device__ __forceinline__ void hopper_cluster_wait(void)
+{
+    asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
+
+/* The same as hopper_cluster_sync, of threads that need see no writes but those of barriers that
+ * hopper_barrier_publish has made visible: what they have read of other blocks, they have used.
+ * Without a memory order there is no fence of the whole device, and no thread waits for its stores
+ * to device memory. */
 static __device__ __forceinline__ void hopper_cluster_sync_reads(void)
 {
     asm volatile("barrier.cluster.arrive.relaxed;\n barrier.cluster.wait;" ::: "memory");
+}
+
+/* Write a word to this address in the shared memory of block `rank`. */
+static __device__ __forceinline__ void hopper_put_to(uint32_t at, uint32_t rank, uint32_t word)
+{
+    asm volatile("{\n"
+                 " .reg .b32 remote;\n"
+                 " mapa.shared::cluster.u32 remote, %0, %1;\n"
+                 " st.shared::cluster.u32 [remote], %2;\n"
+                 "}" ::"r"(at),
+                 "r"(rank), "r"(word)
+                 : "memory");
 }
 
 /* Four numbers at this address in the shared memory of block `rank`. */

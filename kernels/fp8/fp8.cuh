@@ -151,17 +151,13 @@ static __device__ __forceinline__ void fp8_put(const struct fp8_format &format, 
 
 /* ------------------------------------------------------------------ launch -- */
 
-/* Calls enqueue.run<T>(call, format) for the shape's input type and format. */
+/* enqueue.run<T>(call, format) for the shape's input type and format. */
 template <typename ENQUEUE>
 static inline int fp8_dispatch(struct assay_call *call, const ENQUEUE &enqueue)
 {
     const int64_t *value = call->shape->value;
     const struct fp8_format format = fp8_format(value[FP8_FORMAT]);
-    if (value[FP8_INPUT] == FP8_FP32)
-        enqueue.template run<float>(call, format);
-    else if (value[FP8_INPUT] == FP8_BF16)
-        enqueue.template run<uint16_t>(call, format);
-    else
-        enqueue.template run<fp16_t>(call, format);
-    return assay_launched();
+    if (value[FP8_INPUT] == FP8_FP32) return enqueue.template run<float>(call, format);
+    if (value[FP8_INPUT] == FP8_BF16) return enqueue.template run<uint16_t>(call, format);
+    return enqueue.template run<fp16_t>(call, format);
 }

@@ -10,18 +10,18 @@
  *               largest is found by shuffles, without a barrier. A thread has PIECES pieces of
  *               groups a block width apart, and loads all before it uses the first. Where rows are
  *               whole groups, group and element follow from each other without a division
- * scale=token   a block per row. A thread has up to PIECES_MAX pieces, a block width apart; one
- *               barrier finds the largest. Many rows: four pieces per thread, so that several
+ * scale=token   a row is a few lanes, a warp, a block or a cluster, as its length and the number of
+ *               rows ask for. A thread has up to eight pieces. Many rows: four, so that several
  *               blocks share a multiprocessor and one loads while another waits. Few rows: as few
- *               pieces as 1024 threads allow, as such a launch is two latencies and a barrier
+ *               as 1024 threads allow, as such a launch is two latencies and a barrier
  *
- * Rows that begin off a multiple of 16 bytes do so in x and y alike: with scale=token their first
- * and last pieces are taken in part, with scale=1x128 all are taken element by element. Rows longer
- * than the registers of a block (128 KiB) take a plain path that reads twice.
+ * Rows may begin off a multiple of 16 bytes: with scale=token the elements beside whole pieces are
+ * taken one by one (row_codes.cuh), with scale=1x128 all are.
  */
 #include "fp8.cuh"
+#include "kernels/cuda/row_codes_launch.cuh"
 
-enum { THREADS = 256, PIECES = 4, THREADS_MAX = 1024, PIECES_MAX = 8, FEW_ROWS = 264 };
+enum { THREADS = 256, PIECES = 4 };
 
 /* ---------------------------------------------------------------- 1 x 128 -- */
 
@@ -93,99 +93,59 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ------------------------------------------------------------------- token -- */
 
-/* Elements [low, high) of the piece at `in`, zeros beside them. */
-template <typename T>
-static __device__ __forceinline__ uint4 fp8_some(const T *in, int low, int high)
-{
-    union {
-        uint4 piece;
-        T x[fp8_piece<T>::WIDTH];
-    } some = {make_uint4(0, 0, 0, 0)};
-#pragma unroll
-    for (int i = 0; i < fp8_piece<T>::WIDTH; i++)
-        if (i >= low && i < high) some.x[i] = in[i];
-    return some.piece;
-}
+/* The operation of row_codes.cuh. */
+template <typename T> struct fp8_row_codes {
+    typedef T element;
+    typedef uint8_t code;
+    int columns;
+    struct fp8_format format;
 
-/* Pieces are those of the whole matrix, aligned in x and y; unless rows are WHOLE pieces, a row has
- * a part of its first and of its last. */
-template <bool WHOLE, int COUNT, typename T>
-static __global__ void __launch_bounds__(THREADS_MAX)
-    fp8_registers_token(const T *__restrict__ x, uint8_t *__restrict__ y,
-                        float *__restrict__ scales, int columns, const struct fp8_format format)
-{
-    enum { WIDTH = fp8_piece<T>::WIDTH };
-    __shared__ uint32_t warps[THREADS_MAX / 32];
-    const int64_t row = (int64_t)blockIdx.x * columns;
-    const int before = WHOLE ? 0 : (int)(row % WIDTH), end = before + columns;
-    x += row - before;
-    y += row - before;
-    auto low = [&](int at) { return WHOLE ? 0 : max(before - at, 0); };
-    auto high = [&](int at) { return WHOLE ? WIDTH : min(end - at, (int)WIDTH); };
-    uint4 raw[COUNT];
-#pragma unroll
-    for (int k = 0; k < COUNT; k++) {
-        int at = (threadIdx.x + k * blockDim.x) * WIDTH;
-        if (at >= end)
-            raw[k] = make_uint4(0, 0, 0, 0);
-        else if (high(at) - low(at) == WIDTH)
-            raw[k] = *(const uint4 *)(x + at);
-        else
-            raw[k] = fp8_some(x + at, low(at), high(at));
+    static __device__ __forceinline__ uint32_t size(T x)
+    {
+        return fp8_size(fp8_widen(x));
     }
-    uint32_t most = 0;
-#pragma unroll
-    for (int k = 0; k < COUNT; k++)
-        most = fp8_fold<T>(most, raw[k]);
-    float a = fp8_absmax(fp8_block_max(most, warps));
-    if (threadIdx.x == 0) scales[blockIdx.x] = __fdiv_rn(a, format.most);
-    float multiplier = __fdiv_rn(format.most, a);
-#pragma unroll
-    for (int k = 0; k < COUNT; k++) {
-        int at = (threadIdx.x + k * blockDim.x) * WIDTH;
-        if (at >= end) continue;
-        if (high(at) - low(at) == WIDTH) {
-            fp8_put<T>(format, y + at, raw[k], multiplier);
-            continue;
-        }
-        float value[WIDTH];
-        fp8_unpack(value, raw[k], T());
-#pragma unroll
-        for (int i = 0; i < WIDTH; i++)
-            if (i >= low(at) && i < high(at)) y[at + i] = fp8_one(format, value[i], multiplier);
+    static __device__ __forceinline__ uint32_t fold(uint32_t most, const uint4 &piece)
+    {
+        return fp8_fold<T>(most, piece);
     }
-}
-
-template <typename T>
-static __global__ void __launch_bounds__(THREADS_MAX)
-    fp8_registers_token_any(const T *__restrict__ x, uint8_t *__restrict__ y,
-                            float *__restrict__ scales, int columns, const struct fp8_format format)
-{
-    __shared__ uint32_t warps[THREADS_MAX / 32];
-    int64_t row = (int64_t)blockIdx.x * columns;
-    uint32_t most = 0;
-    for (int i = threadIdx.x; i < columns; i += blockDim.x)
-        most = max(most, fp8_size(fp8_widen(x[row + i])));
-    float a = fp8_absmax(fp8_block_max(most, warps));
-    if (threadIdx.x == 0) scales[blockIdx.x] = __fdiv_rn(a, format.most);
-    float multiplier = __fdiv_rn(format.most, a);
-    for (int i = threadIdx.x; i < columns; i += blockDim.x)
-        y[row + i] = fp8_one(format, fp8_widen(x[row + i]), multiplier);
-}
+    static __device__ __forceinline__ uint32_t block_max(uint32_t most, uint32_t *warps)
+    {
+        return fp8_block_max(most, warps);
+    }
+    __device__ __forceinline__ float scale(uint32_t most) const
+    {
+        return __fdiv_rn(fp8_absmax(most), format.most);
+    }
+    __device__ __forceinline__ float multiplier(uint32_t most) const
+    {
+        return __fdiv_rn(format.most, fp8_absmax(most));
+    }
+    __device__ __forceinline__ void put(uint8_t *y, int at, const uint4 &piece,
+                                        float multiplier) const
+    {
+        fp8_put<T>(format, y + at * fp8_piece<T>::WIDTH, piece, multiplier);
+    }
+    __device__ __forceinline__ uint8_t one(T x, float multiplier) const
+    {
+        return fp8_one(format, fp8_widen(x), multiplier);
+    }
+};
 
 /* ------------------------------------------------------------------ launch -- */
 
 struct registers {
-    template <typename T> void run(struct assay_call *call, const struct fp8_format &format) const
+    template <typename T> int run(struct assay_call *call, const struct fp8_format &format) const
     {
-        if (call->shape->value[FP8_SCALE] == FP8_PER_128)
-            by_block<T>(call, format);
-        else
-            by_token<T>(call, format);
+        if (call->shape->value[FP8_SCALE] == FP8_PER_128) return by_block<T>(call, format);
+        const int64_t *value = call->shape->value;
+        return row_codes_launch(call->buffer[FP8_X], call->buffer[FP8_Y],
+                                (float *)call->buffer[FP8_SCALES], value[FP8_ROWS],
+                                fp8_row_codes<T>{(int)value[FP8_COLUMNS], format},
+                                (cudaStream_t)call->stream);
     }
 
     template <typename T>
-    static void by_block(struct assay_call *call, const struct fp8_format &format)
+    static int by_block(struct assay_call *call, const struct fp8_format &format)
     {
         const int64_t *value = call->shape->value;
         int64_t columns = value[FP8_COLUMNS], row_groups = fp8_groups(call->shape);
@@ -201,35 +161,7 @@ struct registers {
                  (cudaStream_t)call->stream>>>(
             (const T *)call->buffer[FP8_X], (uint8_t *)call->buffer[FP8_Y],
             (float *)call->buffer[FP8_SCALES], groups, (int)row_groups, (int)columns, format);
-    }
-
-    template <typename T>
-    static void by_token(struct assay_call *call, const struct fp8_format &format)
-    {
-        typedef void token_kernel(const T *, uint8_t *, float *, int, const struct fp8_format);
-        token_kernel *const by_count[][2] = {
-            {fp8_registers_token<false, 1, T>, fp8_registers_token<true, 1, T>},
-            {fp8_registers_token<false, 2, T>, fp8_registers_token<true, 2, T>},
-            {fp8_registers_token<false, 4, T>, fp8_registers_token<true, 4, T>},
-            {fp8_registers_token<false, PIECES_MAX, T>, fp8_registers_token<true, PIECES_MAX, T>}};
-        const int64_t rows = call->shape->value[FP8_ROWS],
-                      columns = call->shape->value[FP8_COLUMNS];
-        const int width = fp8_piece<T>::WIDTH;
-        const bool whole = columns % width == 0;
-        /* At most: a row that begins with the last element of a piece. */
-        const int64_t pieces = whole ? columns / width : (columns + 2 * width - 2) / width;
-        token_kernel *kernel = fp8_registers_token_any<T>;
-        int64_t threads = THREADS_MAX;
-        if (pieces <= THREADS_MAX * PIECES_MAX) {
-            int index = rows <= FEW_ROWS ? 0 : 2;
-            while ((pieces + (1 << index) - 1) >> index > THREADS_MAX)
-                index++;
-            kernel = by_count[index][whole];
-            threads = (((pieces + (1 << index) - 1) >> index) + 31) / 32 * 32;
-        }
-        kernel<<<(unsigned)rows, (unsigned)threads, 0, (cudaStream_t)call->stream>>>(
-            (const T *)call->buffer[FP8_X], (uint8_t *)call->buffer[FP8_Y],
-            (float *)call->buffer[FP8_SCALES], (int)columns, format);
+        return assay_launched();
     }
 };
 

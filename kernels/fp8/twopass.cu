@@ -58,13 +58,14 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 struct twopass {
-    template <typename T> void run(struct assay_call *call, const struct fp8_format &format) const
+    template <typename T> int run(struct assay_call *call, const struct fp8_format &format) const
     {
         const int64_t *value = call->shape->value;
         auto kernel = value[FP8_SCALE] == FP8_PER_128 ? fp8_twopass_block<T> : fp8_twopass_token<T>;
         kernel<<<(unsigned)value[FP8_ROWS], THREADS, 0, (cudaStream_t)call->stream>>>(
             (const T *)call->buffer[FP8_X], (uint8_t *)call->buffer[FP8_Y],
             (float *)call->buffer[FP8_SCALES], value[FP8_COLUMNS], format);
+        return assay_launched();
     }
 };
 

@@ -148,15 +148,16 @@ static __device__ __forceinline__ void int8_stream(const T *__restrict__ x, int8
             int8_put_group(x, out, k * THREADS, raw[k], op);
         return;
     }
-    /* The last block may be short. It also issues all loads before the first use: otherwise the
-     * whole kernel would wait for this block. */
+    /* The last block may be short. It also issues all loads before the first use, those of elements
+     * behind the last group too: otherwise the whole kernel would wait for this block. */
     int left = (int)(groups - base) - (int)threadIdx.x;
+    int64_t rest = groups * width + threadIdx.x;
+    T single = rest < n ? x[rest] : T();
 #pragma unroll
     for (int k = 0; k < GROUPS; k++)
         if (k * THREADS < left) raw[k] = in[k * THREADS];
 #pragma unroll
     for (int k = 0; k < GROUPS; k++)
         if (k * THREADS < left) int8_put_group(x, out, k * THREADS, raw[k], op);
-    int64_t rest = groups * width + threadIdx.x;
-    if (rest < n) y[rest] = op.one(int8_float(x[rest]));
+    if (rest < n) y[rest] = op.one(int8_float(single));
 }

@@ -56,7 +56,8 @@ for kernel in rcp4_fma rcp8_adjacent rcp8_strided rcp16 cvtsat16 gridstride best
 done
 
 # Nothing may have gone to local memory.
-for kernel in best_large best_small rcp16 cvtsat16 token_best token_onepass copy_r4w1; do
+for kernel in best_large best_small rcp16 cvtsat16 row_codes_team row_codes_block row_codes_cluster \
+    token_onepass copy_r4w1; do
     expect "$kernel" LDL none
     expect "$kernel" STL none
 done
