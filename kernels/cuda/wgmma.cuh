@@ -307,6 +307,8 @@ WGMMA_STEP(struct wgmma_bf16_both_across, 16, "m64n32k16.f32.bf16.bf16", "1, 1, 
            "%18")
 WGMMA_STEP(struct wgmma_bf16_both_across, 32, "m64n64k16.f32.bf16.bf16", "1, 1, 1, 1", "%32", "%33",
            "%34")
+WGMMA_STEP(struct wgmma_bf16_both_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 1, 1", "%64",
+           "%65", "%66")
 
 /* d += a b: a, 16 of k, in four registers as the sums of d lie, packed in pairs; b across. */
 #ifdef HOPPER_CODE
