@@ -20,11 +20,11 @@
  * are handed out as blocks become free, those with the most tiles first, and as many heads together
  * as fit L2 with their sums (attention_order.h).
  *
- * Head sizes. 32, 48, 64, 80, 96, 128 or 256 numbers are computed: the first that are not fewer.
- * Tiles have panels of 64 numbers, which TMA fills with zeros behind the head. Each warpgroup has
- * 32 numbers of dq, above 64 a panel, because a product does not begin in the middle of one and end
- * in the next: at 80 and 96 the second warpgroup computes zeros too, which are not added. Above 128
- * a block has 64 keys (wgmma_wide.cuh).
+ * Head sizes. 32, 48, 64, 80, 96, 128, 192 or 256 numbers are computed: the first that are not
+ * fewer. Tiles have panels of 64 numbers, which TMA fills with zeros behind the head. Each
+ * warpgroup has 32 numbers of dq, above 64 a panel, because a product does not begin in the middle
+ * of one and end in the next: at 80 and 96 the second warpgroup computes zeros too, which are not
+ * added. Above 128 a block has 64 keys (wgmma_wide.cuh).
  *
  * Operations: 10 d per pair in bf16, and an exponential. Bytes: q and dy once per 128 keys, and as
  * many floats of dq added, through L2; sums cleared, read and rounded, 10 bytes per number of dq.
@@ -202,7 +202,7 @@ template <int SIZE> static constexpr struct choice choice_of(void)
 
 static const struct choice choices[] = {
     choice_of<32>(), choice_of<48>(),  choice_of<64>(),  choice_of<80>(),
-    choice_of<96>(), choice_of<128>(), choice_of<256>(),
+    choice_of<96>(), choice_of<128>(), choice_of<192>(), choice_of<256>(),
 };
 
 /* The first that is not smaller. */

@@ -47,8 +47,10 @@ struct backward_plan {
 template <int SIZE> struct backward_layout {
     static const int align = 1024; /* of the shared memory, and of tiles in it */
     static const int own = SIZE <= 128 ? GROUPS * BOX : BOX; /* keys of a block */
-    static const int panels = (SIZE + BOX - 1) / BOX;
-    static const int half = panels == 1 ? BOX / 2 : panels * BOX / 2; /* of dq, of a warpgroup */
+    static const int part = SIZE <= 128 ? SIZE : SIZE / 2; /* numbers before a panel begins anew */
+    static const int panels = SIZE / part * ((part + BOX - 1) / BOX);
+    /* Numbers of dq that a warpgroup has. */
+    static const int half = SIZE > 128 ? part : SIZE > BOX ? BOX : BOX / 2;
     static const int own_bytes = own * panels * WGMMA_ROW_BYTES;
     static const int tile_bytes = COLUMNS * panels * WGMMA_ROW_BYTES;
     static const int row_bytes = COLUMNS * (int)sizeof(float);
@@ -198,8 +200,9 @@ static __device__ __forceinline__ void backward_produce(const struct backward_pl
 #pragma unroll
         for (int panel = 0; panel < layout::panels; panel++)
             for (int row = 0; row < tokens; row += BOX)
-                hopper_load(to + (panel * tokens + row) * WGMMA_ROW_BYTES, map, there, panel * BOX,
-                            head, first + row, work.batch);
+                hopper_load(to + (panel * tokens + row) * WGMMA_ROW_BYTES, map, there,
+                            panel / 2 * layout::part + panel % 2 * BOX, head, first + row,
+                            work.batch);
     };
     int index = (int)blockIdx.x;
     while (index < plan.order.works) {
@@ -238,12 +241,13 @@ template <int SIZE, int COUNT>
 static __device__ __forceinline__ void backward_scores(float (&s)[COUNT], uint32_t own,
                                                        uint32_t tile)
 {
+    typedef backward_layout<SIZE> layout;
     uint64_t a = wgmma_tile(own), b = wgmma_tile(tile);
 #pragma unroll
     for (int step = 0; step < SIZE / 16; step++) {
-        int panel = step * 16 / BOX, inside = step * 16 % BOX * 2;
-        wgmma_step(uint16_t(), s,
-                   a + (panel * backward_layout<SIZE>::own * WGMMA_ROW_BYTES + inside) / 16,
+        int number = step * 16 % layout::part, inside = number % BOX * 2;
+        int panel = step * 16 / layout::part * 2 + number / BOX;
+        wgmma_step(uint16_t(), s, a + (panel * layout::own * WGMMA_ROW_BYTES + inside) / 16,
                    b + (panel * COLUMNS * WGMMA_ROW_BYTES + inside) / 16, step > 0);
     }
     wgmma_commit();

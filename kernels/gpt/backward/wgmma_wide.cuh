@@ -5,11 +5,12 @@
  * of both warpgroups. Each has half of the numbers of dk, dv and dq. Scores and dp are divided by
  * queries: each has half of a tile's, and writes its p and ds to shared memory as [keys][queries],
  * where both read them as the left operand of all three sums. So the warpgroups meet once in each
- * tile, and the buffer of p and ds is double.
+ * tile, and the buffer of p and ds is double. Each half of the numbers has two panels, the second
+ * one with a part in use at 192: a product does not begin in the middle of a panel.
  *
  * Predicted for a tile of 64 keys and 64 queries at 256: 2560 cycles of products, of which those of
  * 32 queries take half as long again, since they read 24 bytes of shared memory for 16 cycles of
- * products: 3070, and 800 in which none run.
+ * products: 3070, and 800 in which none run. At 192 2300 and 800.
  */
 #pragma once
 
@@ -18,7 +19,8 @@
 #ifdef HOPPER_CODE
 
 /* sum += p or ds, whose keys are rows of `weight`, times the rows of a tile. */
-static __device__ __forceinline__ void backward_wide_add(float (&sum)[BOX], uint64_t weight,
+template <int COUNT>
+static __device__ __forceinline__ void backward_wide_add(float (&sum)[COUNT], uint64_t weight,
                                                          uint64_t tile)
 {
 #pragma unroll
@@ -38,13 +40,14 @@ static __device__ __forceinline__ void backward_wide_consume(const struct backwa
     const int lane = threadIdx.x % 32, size = plan.args.forward.size;
     const int warp_row = threadIdx.x / 32 % 4 * 16 + lane / 4, column = group * layout::half;
     const int panel = BOX * WGMMA_ROW_BYTES; /* of every operand */
-    const int behind = column / BOX * panel; /* where a warpgroup's numbers begin in one */
+    const int behind = group * 2 * panel;    /* where a warpgroup's numbers begin in one */
     const int queries = group * half * WGMMA_ROW_BYTES, rows = group * half * (int)sizeof(float);
     const uint64_t keys = wgmma_tile_across(memory.own(0) + behind, panel);
-    float s[half / 2], dp[half / 2], dk[BOX], dv[BOX], dq[BOX];
+    float s[half / 2], dp[half / 2], dk[layout::half / 2], dv[layout::half / 2],
+        dq[layout::half / 2];
     uint32_t word[half / 4];
 #pragma unroll
-    for (int i = 0; i < BOX; i++)
+    for (int i = 0; i < layout::half / 2; i++)
         dk[i] = dv[i] = 0.0f;
 
     for (int n = 0; n < work.tiles; n++) {
