@@ -18,7 +18,8 @@
  * of dv; the atomics, beside the sums of dk. Blocks stay, as in attention_online_wgmma.cu: a thread
  * of a further warpgroup fetches by TMA, and the next keys arrive while dk and dv are stored. Works
  * are handed out as blocks become free, those with the most tiles first, and as many heads together
- * as fit L2 with their sums (attention_order.h).
+ * as fit L2 with their sums (attention_order.h). Blocks of the second and third launch are placed
+ * while the one before ends (dependent_launch.cuh).
  *
  * Head sizes. 32, 48, 64, 80, 96, 128, 192 or 256 numbers are computed: the first that are not
  * fewer. Tiles have panels of 64 numbers, which TMA fills with zeros behind the head. Each
@@ -45,6 +46,7 @@
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/device_memory.h"
 #include "kernels/cuda/tensor_map.h"
+#include "kernels/gpt/dependent_launch.cuh"
 
 enum { ROW_THREADS = 256, PADDED = 128 /* tokens of a sequence, to a multiple of these */ };
 
@@ -58,6 +60,7 @@ template <int LANES>
 static __global__ void __launch_bounds__(ROW_THREADS)
     prepare(const struct backward_plan plan, int64_t count)
 {
+    dependent_release();
     if (blockIdx.x == 0 && threadIdx.x == 0) *plan.taken = 0;
     const int at = threadIdx.x % LANES * 8, padded = plan.padded;
     const struct attention &forward = plan.args.forward;
@@ -108,6 +111,8 @@ static __device__ __forceinline__ void backward_block(const struct backward_plan
         }
         hopper_barrier_publish();
     }
+    dependent_release();
+    dependent_wait();
     __syncthreads();
     int group = __shfl_sync(0xffffffffu, threadIdx.x / WGMMA_THREADS, 0);
     if (group == GROUPS) {
@@ -157,6 +162,7 @@ static __global__ void __launch_bounds__(WGMMA_THREADS) round_dq(const struct ba
     const int size = plan.args.forward.size;
     const float4 *from = (const float4 *)backward_sums(plan, line, tile, column);
     float sum[HALF / 2] = {};
+    dependent_wait();
 #pragma unroll
     for (int i = 0; i < HALF / 8; i++) {
         if (column + 8 * i >= size) continue;
@@ -260,9 +266,12 @@ static int launch(struct assay_call *call)
     if (blocks > plan.order.works) blocks = plan.order.works;
     auto *first = lanes == 32 ? prepare<32> : lanes == 16 ? prepare<16> : prepare<8>;
     first<<<gpt_blocks(rows, ROW_THREADS / lanes), ROW_THREADS, 0, stream>>>(plan, rows);
-    choice->differentiate<<<blocks, BLOCK_THREADS, choice->bytes, stream>>>(plan);
-    choice->round_dq<<<gpt_blocks(rows, COLUMNS / GROUPS), WGMMA_THREADS, 0, stream>>>(plan);
-    return assay_launched();
+    if (assay_launched()) return -1;
+    if (dependent_launch(choice->differentiate, (unsigned)blocks, BLOCK_THREADS,
+                         (size_t)choice->bytes, stream, plan))
+        return -1;
+    return dependent_launch(choice->round_dq, gpt_blocks(rows, COLUMNS / GROUPS), WGMMA_THREADS, 0,
+                            stream, plan);
 }
 
 static const struct assay_variant variant = {
