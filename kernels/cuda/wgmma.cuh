@@ -309,6 +309,8 @@ WGMMA_LOADED_WIDTHS(struct wgmma_e4m3, "k32.f32.e4m3.e4m3")
 /* The same of bf16 with b across (wgmma_tile_across). */
 struct wgmma_bf16_across {
 };
+WGMMA_STEP(struct wgmma_bf16_across, 48, "m64n96k16.f32.bf16.bf16", "1, 1, 0, 1", "%48", "%49",
+           "%50")
 WGMMA_STEP(struct wgmma_bf16_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 0, 1", "%64", "%65",
            "%66")
 
@@ -319,6 +321,10 @@ WGMMA_STEP(struct wgmma_bf16_both_across, 16, "m64n32k16.f32.bf16.bf16", "1, 1, 
            "%18")
 WGMMA_STEP(struct wgmma_bf16_both_across, 32, "m64n64k16.f32.bf16.bf16", "1, 1, 1, 1", "%32", "%33",
            "%34")
+WGMMA_STEP(struct wgmma_bf16_both_across, 48, "m64n96k16.f32.bf16.bf16", "1, 1, 1, 1", "%48", "%49",
+           "%50")
+WGMMA_STEP(struct wgmma_bf16_both_across, 64, "m64n128k16.f32.bf16.bf16", "1, 1, 1, 1", "%64",
+           "%65", "%66")
 
 /* d += a b: a, 16 of k, in four registers as the sums of d lie, packed in pairs; b across. */
 #ifdef HOPPER_CODE

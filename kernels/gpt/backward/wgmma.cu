@@ -18,12 +18,14 @@
  * of dv; the atomics, beside the sums of dk. Blocks stay, as in attention_online_wgmma.cu: a thread
  * of a further warpgroup fetches by TMA, and the next keys arrive while dk and dv are stored. Works
  * are handed out as blocks become free, those with the most tiles first, and as many heads together
- * as fit L2 with their sums (attention_order.h).
+ * as fit L2 with their sums (attention_order.h). Blocks of the second and third launch are placed
+ * while the one before ends (dependent_launch.cuh).
  *
- * Head sizes. 32, 48, 64, 80, 96 or 128 numbers are computed: the first that are not fewer. Tiles
- * have panels of 64 numbers, which TMA fills with zeros behind the head. Each warpgroup has 32
- * numbers of dq, above 64 a panel, because a product does not begin in the middle of one and end in
- * the next: at 80 and 96 the second warpgroup computes zeros too, which are not added.
+ * Head sizes. 32, 48, 64, 80, 96, 128, 192 or 256 numbers are computed: the first that are not
+ * fewer. Tiles have panels of 64 numbers, which TMA fills with zeros behind the head. Each
+ * warpgroup has 32 numbers of dq, above 64 a panel, because a product does not begin in the middle
+ * of one and end in the next: at 80 and 96 the second warpgroup computes zeros too, which are not
+ * added. Above 128 a block has 64 keys (wgmma_wide.cuh).
  *
  * Operations: 10 d per pair in bf16, and an exponential. Bytes: q and dy once per 128 keys, and as
  * many floats of dq added, through L2; sums cleared, read and rounded, 10 bytes per number of dq.
@@ -40,12 +42,13 @@
  */
 #include <limits.h>
 
-#include "wgmma.cuh"
+#include "wgmma_wide.cuh"
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/device_memory.h"
 #include "kernels/cuda/tensor_map.h"
+#include "kernels/gpt/dependent_launch.cuh"
 
-enum { ROW_THREADS = 256 };
+enum { ROW_THREADS = 256, PADDED = 128 /* tokens of a sequence, to a multiple of these */ };
 
 /* ------------------------------------------------------------------ kernels -- */
 
@@ -57,6 +60,7 @@ template <int LANES>
 static __global__ void __launch_bounds__(ROW_THREADS)
     prepare(const struct backward_plan plan, int64_t count)
 {
+    dependent_release();
     if (blockIdx.x == 0 && threadIdx.x == 0) *plan.taken = 0;
     const int at = threadIdx.x % LANES * 8, padded = plan.padded;
     const struct attention &forward = plan.args.forward;
@@ -91,6 +95,49 @@ static __global__ void __launch_bounds__(ROW_THREADS)
     plan.delta[line * padded + token] = delta;
 }
 
+#ifdef HOPPER_CODE
+/* A block: one thread fetches, GROUPS warpgroups compute each work that it announces. */
+template <int SIZE>
+static __device__ __forceinline__ void backward_block(const struct backward_plan &plan,
+                                                      uint32_t base)
+{
+    backward_memory<SIZE> memory = {base, 0, 0};
+    if (threadIdx.x == 0) {
+        hopper_barrier_init(memory.own_there(), 1);
+        hopper_barrier_init(memory.own_free(), 4 * GROUPS);
+        for (int stage = 0; stage < backward_layout<SIZE>::STAGES; stage++) {
+            hopper_barrier_init(memory.there(stage), 1);
+            hopper_barrier_init(memory.free(stage), 4 * GROUPS);
+        }
+        hopper_barrier_publish();
+    }
+    dependent_release();
+    dependent_wait();
+    __syncthreads();
+    int group = __shfl_sync(0xffffffffu, threadIdx.x / WGMMA_THREADS, 0);
+    if (group == GROUPS) {
+        hopper_registers_give<PRODUCER_REGISTERS>();
+        if (threadIdx.x % WGMMA_THREADS == 0) backward_produce<SIZE>(plan, base);
+        return;
+    }
+    hopper_registers_take<CONSUMER_REGISTERS>();
+    for (;; memory.works++) {
+        hopper_barrier_wait(memory.own_there(), memory.works % 2);
+        /* By the lane that releases it, because nothing else orders reads of others before the next
+         * one is written there. */
+        int index = threadIdx.x % 32 == 0 ? hopper_get(memory.index()) : 0;
+        index = __shfl_sync(0xffffffffu, index, 0);
+        if (index < 0) break;
+        const struct backward_work work = backward_work_at(plan, index);
+        if constexpr (SIZE <= 128)
+            backward_consume<SIZE>(plan, memory, work, group);
+        else
+            backward_wide_consume<SIZE>(plan, memory, work, group);
+        memory.tiles += work.tiles;
+    }
+}
+#endif
+
 /* Skipped where there is no code for sm_90a, so the trap is never met. */
 template <int SIZE>
 static __global__ void __launch_bounds__(BLOCK_THREADS, 1)
@@ -115,6 +162,7 @@ static __global__ void __launch_bounds__(WGMMA_THREADS) round_dq(const struct ba
     const int size = plan.args.forward.size;
     const float4 *from = (const float4 *)backward_sums(plan, line, tile, column);
     float sum[HALF / 2] = {};
+    dependent_wait();
 #pragma unroll
     for (int i = 0; i < HALF / 8; i++) {
         if (column + 8 * i >= size) continue;
@@ -128,7 +176,7 @@ static __global__ void __launch_bounds__(WGMMA_THREADS) round_dq(const struct ba
 
 static int64_t padded_of(const struct assay_shape *shape)
 {
-    return (shape->value[ATTENTION_TOKENS] + OWN - 1) / OWN * OWN;
+    return (shape->value[ATTENTION_TOKENS] + PADDED - 1) / PADDED * PADDED;
 }
 
 static int64_t rows_of(const struct assay_shape *shape)
@@ -140,7 +188,7 @@ static const char *supports(const struct assay_shape *shape)
 {
     if (backward_precision(shape) != GPT_BF16) return "bf16 only";
     int64_t size = shape->value[ATTENTION_HEAD_SIZE];
-    if (size % 8 || size > 128) return "made for head sizes in multiples of 8 up to 128";
+    if (size % 8) return "made for head sizes in multiples of 8";
     return rows_of(shape) > INT_MAX / 16 ? "more than 134217727 tokens of heads" : NULL;
 }
 
@@ -148,19 +196,19 @@ typedef void backward_kernel(const struct backward_plan plan);
 
 struct choice {
     int size; /* numbers that are computed */
-    int bytes;
+    int own, bytes;
     backward_kernel *differentiate, *round_dq;
 };
 
 template <int SIZE> static constexpr struct choice choice_of(void)
 {
     typedef backward_layout<SIZE> layout;
-    return {SIZE, layout::bytes, differentiate<SIZE>, round_dq<layout::half>};
+    return {SIZE, layout::own, layout::bytes, differentiate<SIZE>, round_dq<layout::half>};
 }
 
 static const struct choice choices[] = {
-    choice_of<32>(), choice_of<48>(), choice_of<64>(),
-    choice_of<80>(), choice_of<96>(), choice_of<128>(),
+    choice_of<32>(), choice_of<48>(),  choice_of<64>(),  choice_of<80>(),
+    choice_of<96>(), choice_of<128>(), choice_of<192>(), choice_of<256>(),
 };
 
 /* The first that is not smaller. */
@@ -181,7 +229,7 @@ static int setup(struct assay_call *call)
     return device_memory(call, &call->state, floats * (int64_t)sizeof(float), "sums of dq");
 }
 
-static int plan_make(struct backward_plan *plan, const struct assay_call *call)
+static int plan_make(struct backward_plan *plan, const struct assay_call *call, int own)
 {
     int64_t rows = rows_of(call->shape);
     memset(plan, 0, sizeof *plan);
@@ -193,7 +241,7 @@ static int plan_make(struct backward_plan *plan, const struct assay_call *call)
     plan->padded = (int)padded_of(call->shape);
     plan->scale = attention_scale(forward.size);
     plan->order = attention_order_of(forward.batch * forward.heads, forward.tokens,
-                                     8 * forward.size /* q, dy and sums */, OWN);
+                                     8 * forward.size /* q, dy and sums */, own);
     struct tensor_map_heads heads = {forward.qkv,
                                      forward.batch,
                                      forward.tokens,
@@ -211,17 +259,19 @@ static int launch(struct assay_call *call)
     cudaStream_t stream = (cudaStream_t)call->stream;
     int64_t rows = rows_of(call->shape), size = call->shape->value[ATTENTION_HEAD_SIZE];
     const struct choice *choice = choice_for(size);
-    const int lanes = size > 64 ? 16 : 8;
+    const int lanes = size > 128 ? 32 : size > 64 ? 16 : 8;
     struct backward_plan plan;
-    if (plan_make(&plan, call)) return -1;
+    if (plan_make(&plan, call, choice->own)) return -1;
     int blocks = assay_card()->multiprocessors;
     if (blocks > plan.order.works) blocks = plan.order.works;
-    (lanes == 16 ? prepare<16>
-                 : prepare<8>)<<<gpt_blocks(rows, ROW_THREADS / lanes), ROW_THREADS, 0, stream>>>(
-        plan, rows);
-    choice->differentiate<<<blocks, BLOCK_THREADS, choice->bytes, stream>>>(plan);
-    choice->round_dq<<<gpt_blocks(rows, COLUMNS / GROUPS), WGMMA_THREADS, 0, stream>>>(plan);
-    return assay_launched();
+    auto *first = lanes == 32 ? prepare<32> : lanes == 16 ? prepare<16> : prepare<8>;
+    first<<<gpt_blocks(rows, ROW_THREADS / lanes), ROW_THREADS, 0, stream>>>(plan, rows);
+    if (assay_launched()) return -1;
+    if (dependent_launch(choice->differentiate, (unsigned)blocks, BLOCK_THREADS,
+                         (size_t)choice->bytes, stream, plan))
+        return -1;
+    return dependent_launch(choice->round_dq, gpt_blocks(rows, COLUMNS / GROUPS), WGMMA_THREADS, 0,
+                            stream, plan);
 }
 
 static const struct assay_variant variant = {

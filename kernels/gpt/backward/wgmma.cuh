@@ -2,10 +2,11 @@
  * wgmma.cuh - the parts of wgmma.cu that run on the device: the shared memory of a block, the
  * thread that fetches, and the warpgroups that compute.
  *
- * A block has OWN keys, each warpgroup 64 of them, and goes over tiles of COLUMNS queries. Rows of
- * a warpgroup's accumulators are its keys, columns the tile's queries: s = k q^T, dp = v dy^T, both
- * operands in shared memory. p and ds, packed in pairs, are the left operands of dv += p dy and
- * dk += ds q without being moved (Shah and others, "FlashAttention-3", NeurIPS 2024, section 3).
+ * A block has 128 keys, each warpgroup 64 of them, and goes over tiles of COLUMNS queries (above
+ * 128 numbers of a head: wgmma_wide.cuh). Rows of a warpgroup's accumulators are its keys, columns
+ * the tile's queries: s = k q^T, dp = v dy^T, both operands in shared memory. p and ds, packed in
+ * pairs, are the left operands of dv += p dy and dk += ds q without being moved (Shah and others,
+ * "FlashAttention-3", NeurIPS 2024, section 3).
  *
  * SIZE is the numbers of a head that are computed, a multiple of 16. A head may have fewer: TMA
  * fills the rest of a box with zeros, and sums of it are neither added nor stored.
@@ -20,7 +21,6 @@ enum {
     BOX = 64,     /* tokens of a warpgroup, of a box that TMA fetches, and numbers of a panel */
     GROUPS = 2,   /* warpgroups that compute */
     COLUMNS = 64, /* queries of a tile */
-    OWN = GROUPS * BOX,
     COMPUTING = GROUPS * WGMMA_THREADS,
     BLOCK_THREADS = COMPUTING + WGMMA_THREADS,
     BLOCK_BYTES = 227 * 1024, /* of shared memory, on sm_90 */
@@ -38,7 +38,7 @@ struct backward_plan {
     float *sums; /* of dq: [line][tile of queries][d / 8][thread][4] */
     float *lse, *delta;
     int *taken; /* works taken beside the first ones; 0 before the launch */
-    int padded; /* tokens, to a multiple of OWN */
+    int padded; /* tokens, to a multiple of 128 */
     float scale;
 };
 
@@ -46,12 +46,15 @@ struct backward_plan {
  * and dy; lse and delta of these. */
 template <int SIZE> struct backward_layout {
     static const int align = 1024; /* of the shared memory, and of tiles in it */
-    static const int panels = (SIZE + BOX - 1) / BOX;
-    static const int half = panels == 1 ? BOX / 2 : BOX; /* numbers of dq of a warpgroup */
-    static const int own_bytes = OWN * panels * WGMMA_ROW_BYTES;
+    static const int own = SIZE <= 128 ? GROUPS * BOX : BOX; /* keys of a block */
+    static const int part = SIZE <= 128 ? SIZE : SIZE / 2; /* numbers before a panel begins anew */
+    static const int panels = SIZE / part * ((part + BOX - 1) / BOX);
+    /* Numbers of dq that a warpgroup has. */
+    static const int half = SIZE > 128 ? part : SIZE > BOX ? BOX : BOX / 2;
+    static const int own_bytes = own * panels * WGMMA_ROW_BYTES;
     static const int tile_bytes = COLUMNS * panels * WGMMA_ROW_BYTES;
     static const int row_bytes = COLUMNS * (int)sizeof(float);
-    static const int ds_bytes = OWN * COLUMNS * 2;
+    static const int ds_bytes = GROUPS * BOX * COLUMNS * 2; /* above 128, p and ds */
     static const int ds_at = align, own_at = ds_at + 2 * ds_bytes;
     static const int tiles_at = own_at + 2 * own_bytes;
     static const int fit = (BLOCK_BYTES - align - tiles_at) / (2 * (tile_bytes + row_bytes));
@@ -177,7 +180,7 @@ static __device__ __forceinline__ struct backward_work backward_work_at(
 {
     const struct attention &forward = plan.args.forward;
     struct attention_work at = attention_order_at(&plan.order, index);
-    int own = (plan.order.blocks - 1) * OWN - at.first, tile = own / COLUMNS;
+    int own = (plan.order.blocks - 1) * plan.order.queries - at.first, tile = own / COLUMNS;
     int tiles = (forward.tokens + COLUMNS - 1) / COLUMNS - tile;
     return {at.line, at.line / forward.heads, at.line % forward.heads, own, tile, tiles};
 }
@@ -197,8 +200,9 @@ static __device__ __forceinline__ void backward_produce(const struct backward_pl
 #pragma unroll
         for (int panel = 0; panel < layout::panels; panel++)
             for (int row = 0; row < tokens; row += BOX)
-                hopper_load(to + (panel * tokens + row) * WGMMA_ROW_BYTES, map, there, panel * BOX,
-                            head, first + row, work.batch);
+                hopper_load(to + (panel * tokens + row) * WGMMA_ROW_BYTES, map, there,
+                            panel / 2 * layout::part + panel % 2 * BOX, head, first + row,
+                            work.batch);
     };
     int index = (int)blockIdx.x;
     while (index < plan.order.works) {
@@ -208,8 +212,8 @@ static __device__ __forceinline__ void backward_produce(const struct backward_pl
         hopper_barrier_wait(memory.own_free(), memory.works % 2 ^ 1);
         hopper_put(memory.index(), index);
         hopper_barrier_expect(there, 2 * layout::own_bytes);
-        fetch(memory.own(0), there, &plan.qkv, heads + work.head, work.own, OWN);
-        fetch(memory.own(1), there, &plan.qkv, 2 * heads + work.head, work.own, OWN);
+        fetch(memory.own(0), there, &plan.qkv, heads + work.head, work.own, layout::own);
+        fetch(memory.own(1), there, &plan.qkv, 2 * heads + work.head, work.own, layout::own);
         for (int n = 0; n < work.tiles; n++) {
             int first = (work.tile + n) * COLUMNS;
             int64_t row = (int64_t)work.line * plan.padded + first;
@@ -233,15 +237,17 @@ static __device__ __forceinline__ void backward_produce(const struct backward_pl
 /* ---------------------------------------------------------------- consumers -- */
 
 /* A product of a warpgroup's keys and a tile's queries, over the numbers of the head. */
-template <int SIZE>
-static __device__ __forceinline__ void backward_scores(float (&s)[COLUMNS / 2], uint32_t own,
+template <int SIZE, int COUNT>
+static __device__ __forceinline__ void backward_scores(float (&s)[COUNT], uint32_t own,
                                                        uint32_t tile)
 {
+    typedef backward_layout<SIZE> layout;
     uint64_t a = wgmma_tile(own), b = wgmma_tile(tile);
 #pragma unroll
     for (int step = 0; step < SIZE / 16; step++) {
-        int panel = step * 16 / BOX, inside = step * 16 % BOX * 2;
-        wgmma_step(uint16_t(), s, a + (panel * OWN * WGMMA_ROW_BYTES + inside) / 16,
+        int number = step * 16 % layout::part, inside = number % BOX * 2;
+        int panel = step * 16 / layout::part * 2 + number / BOX;
+        wgmma_step(uint16_t(), s, a + (panel * layout::own * WGMMA_ROW_BYTES + inside) / 16,
                    b + (panel * COLUMNS * WGMMA_ROW_BYTES + inside) / 16, step > 0);
     }
     wgmma_commit();
@@ -262,11 +268,12 @@ static __device__ __forceinline__ void backward_add(float (&sum)[SIZE / 2],
     wgmma_commit();
 }
 
-static __device__ __forceinline__ void backward_pack(uint32_t (&to)[COLUMNS / 4],
-                                                     const float (&from)[COLUMNS / 2])
+template <int COUNT>
+static __device__ __forceinline__ void backward_pack(uint32_t (&to)[COUNT / 2],
+                                                     const float (&from)[COUNT])
 {
 #pragma unroll
-    for (int i = 0; i < COLUMNS / 4; i++)
+    for (int i = 0; i < COUNT / 2; i++)
         to[i] = bf16_pair(from[2 * i], from[2 * i + 1]);
 }
 
@@ -289,40 +296,42 @@ struct backward_column {
 
 /* Weights in place of scores; those of queries before their key, which only tiles on the diagonal
  * have, are 0. `first` is the warpgroup's first key, `tile` the first query. */
-static __device__ __forceinline__ void backward_weigh(float (&s)[COLUMNS / 2], uint32_t lse_at,
+template <int COUNT>
+static __device__ __forceinline__ void backward_weigh(float (&s)[COUNT], uint32_t lse_at,
                                                       float scale, int first, int tile)
 {
     const int lane = threadIdx.x % 32;
     struct backward_column lse = {lse_at};
 #pragma unroll
-    for (int i = 0; i < COLUMNS / 2; i++)
+    for (int i = 0; i < COUNT; i++)
         s[i] = gpt_exp2(fmaf(s[i], scale, -lse.of(i)));
     if (tile >= first + BOX - 1) return;
     int query = tile + lane % 4 * 2 - (first + threadIdx.x / 32 % 4 * 16 + lane / 4);
 #pragma unroll
-    for (int i = 0; i < COLUMNS / 2; i++)
+    for (int i = 0; i < COUNT; i++)
         if (query + i / 4 * 8 + i % 2 < i % 4 / 2 * 8) s[i] = 0.0f;
 }
 
 /* ds in place of dp. */
-static __device__ __forceinline__ void backward_differ(float (&dp)[COLUMNS / 2],
-                                                       const float (&p)[COLUMNS / 2],
+template <int COUNT>
+static __device__ __forceinline__ void backward_differ(float (&dp)[COUNT], const float (&p)[COUNT],
                                                        uint32_t delta_at)
 {
     struct backward_column delta = {delta_at};
 #pragma unroll
-    for (int i = 0; i < COLUMNS / 2; i++)
+    for (int i = 0; i < COUNT; i++)
         dp[i] = p[i] * (dp[i] - delta.of(i));
 }
 
-/* A thread's ds to shared memory: its words are queries 8 j + lane % 4 * 2 and the next one, of the
- * keys lane / 4 and that plus 8. */
-static __device__ __forceinline__ void backward_put(uint32_t to, const uint32_t (&ds)[COLUMNS / 4],
-                                                    int row, int lane)
+/* A thread's ds to shared memory: its words are queries 8 (j + chunk) + lane % 4 * 2 and the next
+ * one, of the keys lane / 4 and that plus 8. */
+template <int COUNT>
+static __device__ __forceinline__ void backward_put(uint32_t to, const uint32_t (&ds)[COUNT],
+                                                    int row, int lane, int chunk)
 {
 #pragma unroll
-    for (int i = 0; i < COLUMNS / 4; i++)
-        hopper_put(to + (row + i % 2 * 8) * WGMMA_ROW_BYTES + (i / 2 ^ lane / 4) * 16 +
+    for (int i = 0; i < COUNT; i++)
+        hopper_put(to + (row + i % 2 * 8) * WGMMA_ROW_BYTES + (i / 2 + chunk ^ lane / 4) * 16 +
                        lane % 4 * 4,
                    (int)ds[i]);
 }
@@ -350,7 +359,7 @@ static __device__ __forceinline__ void backward_consume(const struct backward_pl
     typedef backward_layout<SIZE> layout;
     const int lane = threadIdx.x % 32, size = plan.args.forward.size;
     const int first = work.own + group * BOX, warp_row = threadIdx.x / 32 % 4 * 16 + lane / 4;
-    const int panel = OWN * WGMMA_ROW_BYTES; /* of own operands, and of ds */
+    const int panel = layout::own * WGMMA_ROW_BYTES; /* of own operands, and of ds */
     const uint32_t own0 = memory.own(0) + group * BOX * WGMMA_ROW_BYTES;
     const uint32_t own1 = memory.own(1) + group * BOX * WGMMA_ROW_BYTES;
     /* Half of the numbers of the keys: a panel, or half of the only one. */
@@ -380,7 +389,7 @@ static __device__ __forceinline__ void backward_consume(const struct backward_pl
         wgmma_pin(dp);
         backward_differ(dp, s, memory.delta(n));
         backward_pack(ds, dp);
-        backward_put(memory.ds(n), ds, group * BOX + warp_row, lane);
+        backward_put(memory.ds(n), ds, group * BOX + warp_row, lane, 0);
         hopper_store_fence();
         hopper_turn_wait(MEETING, COMPUTING);
 
@@ -388,7 +397,7 @@ static __device__ __forceinline__ void backward_consume(const struct backward_pl
         wgmma_pin(dq);
         wgmma_begin();
 #pragma unroll
-        for (int step = 0; step < OWN / 16; step++)
+        for (int step = 0; step < layout::own / 16; step++)
             wgmma_step(wgmma_bf16_both_across(), dq, wgmma_down(a, step), wgmma_down(keys, step),
                        step > 0);
         wgmma_commit();
@@ -404,42 +413,6 @@ static __device__ __forceinline__ void backward_consume(const struct backward_pl
     if (lane == 0) hopper_barrier_arrive(memory.own_free());
     backward_store(plan, work.line, 1, 0, first + warp_row, dk, rsqrtf((float)size));
     backward_store(plan, work.line, 2, 0, first + warp_row, dv, 1.0f);
-}
-
-/* A block: one thread fetches, GROUPS warpgroups compute each work that it announces. */
-template <int SIZE>
-static __device__ __forceinline__ void backward_block(const struct backward_plan &plan,
-                                                      uint32_t base)
-{
-    backward_memory<SIZE> memory = {base, 0, 0};
-    if (threadIdx.x == 0) {
-        hopper_barrier_init(memory.own_there(), 1);
-        hopper_barrier_init(memory.own_free(), 4 * GROUPS);
-        for (int stage = 0; stage < backward_layout<SIZE>::STAGES; stage++) {
-            hopper_barrier_init(memory.there(stage), 1);
-            hopper_barrier_init(memory.free(stage), 4 * GROUPS);
-        }
-        hopper_barrier_publish();
-    }
-    __syncthreads();
-    int group = __shfl_sync(0xffffffffu, threadIdx.x / WGMMA_THREADS, 0);
-    if (group == GROUPS) {
-        hopper_registers_give<PRODUCER_REGISTERS>();
-        if (threadIdx.x % WGMMA_THREADS == 0) backward_produce<SIZE>(plan, base);
-        return;
-    }
-    hopper_registers_take<CONSUMER_REGISTERS>();
-    for (;; memory.works++) {
-        hopper_barrier_wait(memory.own_there(), memory.works % 2);
-        /* By the lane that releases it, because nothing else orders reads of others before the next
-         * one is written there. */
-        int index = threadIdx.x % 32 == 0 ? hopper_get(memory.index()) : 0;
-        index = __shfl_sync(0xffffffffu, index, 0);
-        if (index < 0) break;
-        const struct backward_work work = backward_work_at(plan, index);
-        backward_consume<SIZE>(plan, memory, work, group);
-        memory.tiles += work.tiles;
-    }
 }
 
 #endif
