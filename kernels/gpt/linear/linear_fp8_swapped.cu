@@ -5,8 +5,9 @@
  *
  * So w is read at the speed of memory, by blocks with up to 216 KiB under way, and rows of x come
  * in steps of 8 or 16. A clock decides between the tiles and divisions of k that are expected to be
- * the fastest, as it does in linear_best.cu. Registers bound the tiles: a thread has the sums of a
- * stage beside those of its tile.
+ * the fastest, as in linear_best.cu. Registers bound the tiles: a thread has the sums of a stage
+ * beside those of its tile. A warpgroup pauses while it adds the one to the other; the products of
+ * other warpgroups hide that.
  *
  * Operations: 2 m n k. Bytes from L2: w m / ROWS times, x n / COLUMNS times.
  */
@@ -20,7 +21,7 @@
 #include "linear_swapped_tile.cuh"
 
 enum {
-    TRIED = 12, /* those with the least expected times */
+    TRIED = 32, /* those with the least expected times */
     ROUNDS = 6,
     OTHERS = 12, /* registers of a thread that hold no sums, */
     SCALED = 8,  /* and more of them with scales of blocks */
@@ -36,7 +37,7 @@ struct config : swapped_config<wgmma_e4m3, ROWS, GROUPS, true, LINEAR_PLAIN, uin
     static constexpr int HELD = OTHERS + ROWS + (BY_BLOCK ? SCALED + ROWS / 4 : 0);
     static constexpr int REGISTERS = ((HELD > LEAST ? HELD : LEAST) + 7) / 8 * 8;
     static constexpr int TOGETHER = LANE / REGISTERS * 4 / (base::THREADS / 32);
-    static constexpr int PAUSE = 300 + ROWS;
+    static constexpr int PAUSE = 300 + (BY_BLOCK ? 2 : 1) * ROWS;
     static_assert((int)base::DEPTH == (int)LFP8_GROUP, "a stage is a group");
 };
 

@@ -166,6 +166,21 @@ static __device__ __forceinline__ swapped_tiles swapped_first(uint32_t stages)
     return {wgmma_tile(stages + own), wgmma_tile(stages + CONFIG::W_BYTES)};
 }
 
+/* A warpgroup: add the products of its work to the sums, of stages that TMA fetches (ring_sum). */
+template <typename CONFIG, int KEPT, typename GIVE_BACK>
+static __device__ __forceinline__ ring_place
+swapped_add_products(float (&sum)[CONFIG::X_ROWS / 2], const struct linear_swapped_plan &plan,
+                     const swapped_work &work, const swapped_ring &ring, const swapped_tiles &first,
+                     const ring_place &at, const GIVE_BACK &give_back)
+{
+    if constexpr (CONFIG::BY_STAGE)
+        return swapped_sum_stages<CONFIG, KEPT>(sum, plan, work, first.a, first.b, ring.full, at,
+                                                give_back);
+    else
+        return ring_sum<typename CONFIG::type, CONFIG::STAGE_BYTES, KEPT>(
+            sum, first.a, first.b, ring.full, ring.count, work.end - work.begin, at, give_back);
+}
+
 /* A warpgroup's sums, of stages that TMA fetches. A warp that has read a stage says so to all that
  * write to it. */
 template <typename CONFIG>
@@ -175,19 +190,14 @@ static __device__ __forceinline__ void swapped_sum(float (&sum)[CONFIG::X_ROWS /
                                                    const swapped_ring &ring, int rank)
 {
     const swapped_tiles first = swapped_first<CONFIG>(ring.stages);
-    const int lane = threadIdx.x % 32, shares = plan.shares, steps = work.end - work.begin;
+    const int lane = threadIdx.x % 32, shares = plan.shares;
     const int peer = hopper_kept(lane < 1 + shares ? (shares ? lane : rank) : NOBODY);
-    const auto give_back = [&](int stage) {
-        if (peer != NOBODY) hopper_barrier_arrive(ring.empty + 8 * stage, peer);
-    };
 #pragma unroll
     for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
         sum[i] = 0;
-    if constexpr (CONFIG::BY_STAGE)
-        swapped_sum_stages<CONFIG>(sum, plan, work, first.a, first.b, ring.full, give_back);
-    else
-        ring_sum<typename CONFIG::type, CONFIG::STAGE_BYTES>(sum, first.a, first.b, ring.full,
-                                                             ring.count, steps, {}, give_back);
+    swapped_add_products<CONFIG, 0>(sum, plan, work, ring, first, {}, [&](int stage) {
+        if (peer != NOBODY) hopper_barrier_arrive(ring.empty + 8 * stage, peer);
+    });
 }
 
 /* All threads: start the copies of a thread's 16 bytes of rows of one operand, `rows` of them, at

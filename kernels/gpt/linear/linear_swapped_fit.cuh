@@ -126,9 +126,9 @@ static struct swapped_room room_of(const struct swapped_tile *of,
  * of k take to meet. The numbers fit 2534 times of 54 shapes on an H200 (9 % off in the middle):
  * the fastest was within 2.3 % of one of the first twelve, on average 0.2 %. Blocks that stay are
  * not seen to wait for shared memory, get more out of L2, and begin but once: that fits 145 times
- * of 14 shapes (1.2 % off). Where a warpgroup pauses between stages, the other
- * warpgroups' products hide that or it takes longer: not fitted yet. Of equal ones two bands that
- * share w come first: they were up to 19 % faster, and where there are more bands up to 3 % slower.
+ * of 14 shapes (1.2 % off). The pause of a warpgroup in e4m3, which the products of others must
+ * hide, is not fitted. Of equal ones two bands that share w come first: they were up to 19 %
+ * faster, and where there are more bands up to 3 % slower.
  */
 static double expected_cycles(const struct swapped_tile *of, const struct linear_swapped_how *how,
                               const struct linear_operands *operands)

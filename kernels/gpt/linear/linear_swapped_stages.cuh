@@ -52,18 +52,17 @@ static __device__ __forceinline__ void swapped_add(float (&sum)[CONFIG::X_ROWS /
     }
 }
 
-/* A warpgroup: add the products of all stages of its work to the sums; a and b are the tiles of the
- * ring's first stage. give_back(stage) says that a stage has been read. */
-template <typename CONFIG, typename GIVE_BACK>
-static __device__ __forceinline__ void swapped_sum_stages(float (&sum)[CONFIG::X_ROWS / 2],
-                                                          const struct linear_swapped_plan &plan,
-                                                          const swapped_work &work, uint64_t a,
-                                                          uint64_t b, uint32_t full,
-                                                          const GIVE_BACK &give_back)
+/* A warpgroup: add the products of all stages of its work to the sums, as ring_sum does; the first
+ * is at `at`, a and b are the tiles of the ring's first. Where the last was. */
+template <typename CONFIG, int KEPT, typename GIVE_BACK>
+static __device__ __forceinline__ ring_place
+swapped_sum_stages(float (&sum)[CONFIG::X_ROWS / 2], const struct linear_swapped_plan &plan,
+                   const swapped_work &work, uint64_t a, uint64_t b, uint32_t full, ring_place at,
+                   const GIVE_BACK &give_back)
 {
     const float of_all = CONFIG::BY_BLOCK ? 1 : __ldg(plan.x_scales) * __ldg(plan.w_scales);
     float scale[CONFIG::X_ROWS / 4];
-    ring_place at = {};
+    ring_place last = at;
     bool there = false;
     for (int step = work.begin; step < work.end; step++) {
         const int turn = (step - work.begin) % SWAPPED_SCALED;
@@ -77,13 +76,15 @@ static __device__ __forceinline__ void swapped_sum_stages(float (&sum)[CONFIG::X
                                                             full + 8 * next.stage, next.parity);
         wgmma_wait<0>();
         wgmma_pin(part);
-        give_back(at.stage);
+        if (work.end - step > KEPT) give_back(at.stage);
         swapped_add<CONFIG>(sum, part, scale, turn);
+        last = at;
         at = next;
     }
 #pragma unroll
     for (int i = 0; i < CONFIG::X_ROWS / 2 && !CONFIG::BY_BLOCK; i++)
         sum[i] *= of_all;
+    return last;
 }
 
 #endif

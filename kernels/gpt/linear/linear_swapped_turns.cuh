@@ -20,9 +20,9 @@ template <typename CONFIG> struct swapped_turns_config {
     static constexpr int KEPT = FIT > 0 ? (CONFIG::GROUPS + FIT - 1) / FIT : CONFIG::MOST;
     static constexpr int LEAST = 2 * 128; /* smaller tiles wait for L2 */
     static constexpr int AHEAD = 2; /* stages that the next tile needs before they are given back */
-    static constexpr bool EXISTS = CONFIG::BY_TMA && !CONFIG::BY_STAGE &&
-                                   CONFIG::X_ROWS * CONFIG::GROUPS >= LEAST &&
-                                   KEPT + AHEAD <= CONFIG::MOST;
+    static constexpr bool FITS = CONFIG::TOGETHER > 0 && KEPT + AHEAD <= CONFIG::MOST;
+    static constexpr bool EXISTS =
+        CONFIG::BY_TMA && FITS && CONFIG::X_ROWS * CONFIG::GROUPS >= LEAST;
 };
 
 #ifdef HOPPER_CODE
@@ -85,7 +85,7 @@ static __device__ __forceinline__ void swapped_turns_sum(const struct linear_swa
                                                          unsigned char *memory)
 {
     using config = swapped_turns_config<CONFIG>;
-    using T = typename CONFIG::type;
+    using T = typename CONFIG::output;
     const swapped_tiles first = swapped_first<CONFIG>(ring.stages);
     const int group = threadIdx.x / WGMMA_THREADS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int back = group / config::FIT; /* stages before the last, where its outputs go */
@@ -99,8 +99,8 @@ static __device__ __forceinline__ void swapped_turns_sum(const struct linear_swa
 #pragma unroll
         for (int i = 0; i < CONFIG::X_ROWS / 2; i++)
             sum[i] = 0;
-        at = ring_sum<T, CONFIG::STAGE_BYTES, config::KEPT>(
-            sum, first.a, first.b, ring.full, ring.count, work.end, at, [&](int stage) {
+        at = swapped_add_products<CONFIG, config::KEPT>(
+            sum, plan, work, ring, first, at, [&](int stage) {
                 if (kept != NOBODY) swapped_turns_release<CONFIG>(ring, kept, lane == 0);
                 kept = NOBODY;
                 if (lane == 0) hopper_barrier_arrive(ring.empty + 8 * stage, 0);
