@@ -272,6 +272,14 @@ static constexpr struct assay_variant linear_gemv = encoded<&lut_decode_gemv>(
     "quantized_linear", "encode_gemv", "encode, then decode_gemv, then beta", 80);
 ASSAY_REGISTER_VARIANT(linear_gemv);
 
+static constexpr struct assay_variant linear_lookup =
+    encoded<&lut_lookup_mma>("quantized_linear", "encode_lookup", "encode, then lookup_mma", 80);
+ASSAY_REGISTER_VARIANT(linear_lookup);
+
+static constexpr struct assay_variant linear_lookup_cached = encoded<&lut_lookup_mma_cached>(
+    "quantized_linear", "encode_lookup_cached", "encode, then lookup_mma_cached", 80);
+ASSAY_REGISTER_VARIANT(linear_lookup_cached);
+
 static constexpr struct assay_variant mlp_table = encoded<&lut_smem_i8>(
     "quantized_mlp", "encode_smem_i8", "each layer: encode, then the int8 table in shared memory");
 ASSAY_REGISTER_VARIANT(mlp_table);

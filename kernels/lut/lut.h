@@ -147,6 +147,8 @@ const char *lut_index_unsupported(const struct assay_shape *shape);
 const char *lut_table_unsupported(const struct assay_shape *shape);
 /* The largest |coordinate| of a decoded operand, the metric included. */
 int lut_coordinate_max(const struct assay_shape *shape);
+/* The largest |dot product of points| a whole row can give. */
+double lut_worst_sum(const struct lut_geometry *geometry, const struct codebook *codebook);
 /* Why decoded operands do not fit int8, or NULL. */
 const char *lut_decode_unsupported(const struct assay_shape *shape);
 

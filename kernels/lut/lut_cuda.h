@@ -62,6 +62,8 @@ extern const struct assay_variant lut_decode_imma;
 extern const struct assay_variant lut_decode_imma_staged;
 extern const struct assay_variant lut_decode_mma;
 extern const struct assay_variant lut_decode_gemv;
+extern const struct assay_variant lut_lookup_mma;
+extern const struct assay_variant lut_lookup_mma_cached;
 
 #ifdef __cplusplus
 }

@@ -55,15 +55,6 @@ static struct assay_work work(const struct assay_shape *shape)
 
 /* ------------------------------------------------------------- reference -- */
 
-/* The largest |dot product of points| a whole row can give. */
-static double worst_sum(const struct lut_geometry *geometry, const struct codebook *codebook)
-{
-    double weight = 0;
-    for (int m = 0; m < geometry->levels; m++)
-        weight += lut_weight(geometry->q, m);
-    return (double)geometry->blocks * codebook->norm_max * geometry->divisor * weight * weight;
-}
-
 /* One operand, to be decoded. */
 struct operand {
     const struct lut_geometry *geometry;
@@ -116,7 +107,7 @@ static int decoded_init(struct decoded *decoded, const struct assay_shape *shape
         &decoded->a,    &decoded->b};
     decoded->by = geometry->scaled ? PRODUCT_FP32 : PRODUCT_TENSOR;
     decoded->unit = (double)geometry->unit / geometry->divisor;
-    decoded->exact = !geometry->scaled && worst_sum(geometry, codebook) < 0x1p24;
+    decoded->exact = !geometry->scaled && lut_worst_sum(geometry, codebook) < 0x1p24;
     return 0;
 }
 

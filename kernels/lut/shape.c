@@ -104,6 +104,14 @@ int lut_coordinate_max(const struct assay_shape *shape)
     return codebook ? sum * codebook->right_max : INT_MAX;
 }
 
+double lut_worst_sum(const struct lut_geometry *geometry, const struct codebook *codebook)
+{
+    double weight = 0;
+    for (int m = 0; m < geometry->levels; m++)
+        weight += lut_weight(geometry->q, m);
+    return (double)geometry->blocks * codebook->norm_max * geometry->divisor * weight * weight;
+}
+
 const char *lut_decode_unsupported(const struct assay_shape *shape)
 {
     if (lut_codebook(shape) == NULL) return "out of host memory for a codebook";
