@@ -114,7 +114,7 @@ static int choose(struct best *best, const struct assay_call *call)
     int fastest = 0;
     for (int i = 0; i < best->count; i++)
         rivals[i].work = (struct cuda_work){enqueue, &best->list[i]};
-    int status = cuda_trial_fastest(call, rivals, best->count, &fastest);
+    int status = cuda_trial_fastest(call, NULL, rivals, best->count, &fastest);
     best->chosen = &best->list[fastest];
     return status;
 }

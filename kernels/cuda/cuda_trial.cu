@@ -138,11 +138,12 @@ static int fastest_of(const struct cuda_trial *trial, struct cuda_rival *rivals,
     return fastest;
 }
 
-int cuda_trial_fastest(const struct assay_call *call, struct cuda_rival *rivals, int count,
-                       int *fastest)
+int cuda_trial_fastest(const struct assay_call *call, const struct cuda_work *before,
+                       struct cuda_rival *rivals, int count, int *fastest)
 {
     struct cuda_trial trial;
     int status = cuda_trial_open(&trial, call);
+    trial.before = before;
     if (!status) *fastest = fastest_of(&trial, rivals, count);
     cuda_trial_close(&trial);
     if (status) return status;

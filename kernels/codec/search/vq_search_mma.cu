@@ -121,7 +121,7 @@ static int setup(struct assay_call *call)
         attempts[way] = {call, way};
         rivals[way].work = {enqueue, &attempts[way]};
     }
-    int status = cuda_trial_fastest(call, rivals, WAYS, &fastest);
+    int status = cuda_trial_fastest(call, NULL, rivals, WAYS, &fastest);
     if (status) return status;
     call->state = (void *)(intptr_t)fastest;
     (void)snprintf(call->note, sizeof call->note, "%s", notes[fastest]);

@@ -11,12 +11,8 @@
  * makes. With another finish than a plain one: those that have it in their epilogue, which leaves
  * out tf32_32, smem32 and some of linear_wgmma.cuh; with each there is another that is faster.
  *
- * Every candidate is timed once, those within CLOSE of the least again, those within CLOSEST of it
- * often: a time of a few microseconds differs by 2 % from one trial to the next, so that the least
- * of several would be that of the luckiest, and the first trial may be half a microsecond too long
- * (30 x 5712 x 344 got a kernel of 4.6 us once, where another takes 3.9). The means are compared;
- * among some hundred cut tiles there are lucky ones too, so that one must be faster by more than
- * that.
+ * The fastest is searched as cuda_trial.h says. Among some hundred cut tiles there are lucky ones,
+ * so one of these must be faster by more than 2 %.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,11 +38,7 @@ enum {
     TILES = (FP32_WAYS + FP32_CLUSTERS) * LINEAR_FP32_TILINGS,
     CANDIDATES = 8 + LINEAR_ROWS_WAYS + TILES + LINEAR_SKINNY_DIVISIONS + SWAPPED + PAIRS +
                  WGMMA_WAYS * WGMMA_MOST,
-    ROUNDS = 9,
-    ROUGH = 3, /* of them */
 };
-static const double CLOSE = 1.2, CLOSEST = 1.03; /* times the least, and */
-static const double CLOSE_US = 1, CLOSEST_US = 0.1;
 static const double CUT = 1.02; /* what a cut tile's time is taken for */
 
 /* A product that needs no plan. */
@@ -80,8 +72,6 @@ struct candidate {
     struct linear_wgmma *product;
     struct lwg_how how;
     bool padded;
-    double us, sum_us; /* the mean of its trials; of a cut tile, more */
-    int trials;
 };
 
 struct linear_choice {
@@ -268,42 +258,18 @@ static bool cut(const struct candidate *candidate)
     return candidate->swapped && linear_swapped_cut(candidate->swapped);
 }
 
-static bool is_close(const struct candidate *candidate, int round, double least)
-{
-    return candidate->us <=
-           (round < ROUGH ? CLOSE * least + CLOSE_US : CLOSEST * least + CLOSEST_US);
-}
-
-static void time_candidates(struct linear_choice *choice, const struct cuda_trial *trial)
-{
-    double least = INFINITY;
-    for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < choice->count; i++) {
-            struct candidate *candidate = &choice->list[i];
-            if (round > 0 && !is_close(candidate, round, least)) continue;
-            const struct cuda_work work = {enqueue, candidate};
-            const double us = cuda_trial_us(trial, &work, round == 0 ? least : INFINITY);
-            candidate->sum_us += cut(candidate) ? CUT * us : us;
-            candidate->us = candidate->sum_us / ++candidate->trials;
-            if (round == 0 && candidate->us < least) least = candidate->us;
-        }
-        least = INFINITY;
-        for (int i = 0; i < choice->count; i++)
-            if (choice->list[i].us < least)
-                least = choice->list[i].us, choice->chosen = &choice->list[i];
-    }
-}
-
 static int choose(struct linear_choice *choice, const struct cuda_work *before,
                   const struct assay_call *call)
 {
-    struct cuda_trial trial;
-    int status = cuda_trial_open(&trial, call);
-    trial.before = before;
-    if (!status) time_candidates(choice, &trial);
-    cuda_trial_close(&trial);
-    if (status) return status;
-    return choice->chosen ? 0 : assay_error("none of the products ran");
+    struct cuda_rival rivals[CANDIDATES] = {};
+    int fastest = 0;
+    for (int i = 0; i < choice->count; i++) {
+        rivals[i].work = {enqueue, &choice->list[i]};
+        if (cut(&choice->list[i])) rivals[i].handicap = CUT;
+    }
+    int status = cuda_trial_fastest(call, before, rivals, choice->count, &fastest);
+    choice->chosen = &choice->list[fastest];
+    return status;
 }
 
 int linear_choice_make(struct linear_choice **made, const struct linear_operands *operands,

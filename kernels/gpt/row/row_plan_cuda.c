@@ -337,7 +337,7 @@ int row_plan_best(const struct row_job *job, struct assay_call *call, struct row
         rivals[found].work = (struct cuda_work){enqueue, &attempts[found]};
         found++;
     }
-    int status = cuda_trial_fastest(call, rivals, found, &fastest);
+    int status = cuda_trial_fastest(call, NULL, rivals, found, &fastest);
     if (status) return status;
     *plan = *attempts[fastest].plan;
     write_note(plan, call);
