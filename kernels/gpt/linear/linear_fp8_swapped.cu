@@ -23,8 +23,7 @@
 enum {
     TRIED = 32, /* those with the least expected times */
     ROUNDS = 6,
-    OTHERS = 12, /* registers of a thread that hold no sums, */
-    SCALED = 8,  /* and more of them with scales of blocks */
+    OTHERS = 12, /* registers of a thread that hold neither sums nor scales */
     LEAST = 64,  /* of any thread */
     LANE = 512,  /* of a lane of a quarter of a multiprocessor */
 };
@@ -34,7 +33,7 @@ template <int ROWS, int GROUPS, bool BY_BLOCK_>
 struct config : swapped_config<wgmma_e4m3, ROWS, GROUPS, true, LINEAR_PLAIN, uint16_t> {
     using base = swapped_config<wgmma_e4m3, ROWS, GROUPS, true, LINEAR_PLAIN, uint16_t>;
     static constexpr bool BY_STAGE = true, BY_BLOCK = BY_BLOCK_;
-    static constexpr int HELD = OTHERS + ROWS + (BY_BLOCK ? SCALED + ROWS / 4 : 0);
+    static constexpr int HELD = OTHERS + ROWS + (BY_BLOCK ? ROWS / 4 : 0);
     static constexpr int REGISTERS = ((HELD > LEAST ? HELD : LEAST) + 7) / 8 * 8;
     static constexpr int TOGETHER = LANE / REGISTERS * 4 / (base::THREADS / 32);
     static constexpr int PAUSE = 300 + (BY_BLOCK ? 2 : 1) * ROWS;
