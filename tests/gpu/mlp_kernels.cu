@@ -36,6 +36,7 @@ static int make_swapped(struct state *state, enum gpt_precision precision)
     static_assert(TILE < LINEAR_SWAPPED_TILES, "a tile");
     const struct linear_swapped_how how = {TILE, 0, PARTS, SHARES, APART, TURNS};
     if (precision == GPT_FP32 || !assay_card()->arch_specific) return assay_error("no wgmma");
+    if (state->first.k * gpt_bytes(precision) % 16) return assay_error("rows are not aligned");
     return linear_swapped_make(&state->swapped, &how, &state->first, precision, &state->parts);
 }
 
