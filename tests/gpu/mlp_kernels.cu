@@ -1,8 +1,8 @@
 /*
  * mlp_kernels.cu - mlp whose first product is a given one of those that linear_choice.h chooses
  * among, so that every kernel that finishes with gelu can be checked: all of linear_swapped.h,
- * linear_skinny.h, linear_fp32.h and linear_rows.cu. The second product has tiles of 128 x 128, or
- * in fp32 of 32 x 32. Built into the program by hand:
+ * linear_skinny.h, linear_fp32.h and linear_rows.cu, and some of linear_pair.h. The second product
+ * has tiles of 128 x 128, or in fp32 of 32 x 32. Built into the program by hand:
  *
  *   make EXTRA=tests/gpu/mlp_kernels.cu BUILD=build/every
  *   build/every/assay run --check tests/gpu/odd_mlp_kernels.ini
@@ -12,6 +12,7 @@
 
 #include "kernels/cuda/device_memory.h"
 #include "kernels/gpt/linear/linear_fp32.h"
+#include "kernels/gpt/linear/linear_pair.h"
 #include "kernels/gpt/linear/linear_products.h"
 #include "kernels/gpt/linear/linear_skinny.h"
 #include "kernels/gpt/linear/linear_swapped.h"
@@ -21,6 +22,7 @@ struct state {
     struct linear_parts parts;
     struct linear_operands first, second;
     struct linear_swapped swapped;
+    struct linear_pair pair;
     struct linear_skinny skinny;
     struct linear_fp32 tiles;
 };
@@ -36,12 +38,27 @@ static int make_swapped(struct state *state, enum gpt_precision precision)
     static_assert(TILE < LINEAR_SWAPPED_TILES, "a tile");
     const struct linear_swapped_how how = {TILE, 0, PARTS, SHARES, APART, TURNS};
     if (precision == GPT_FP32 || !assay_card()->arch_specific) return assay_error("no wgmma");
+    if (state->first.k * gpt_bytes(precision) % 16) return assay_error("rows are not aligned");
     return linear_swapped_make(&state->swapped, &how, &state->first, precision, &state->parts);
 }
 
 static int enqueue_swapped(const struct state *state, enum gpt_precision, cudaStream_t stream)
 {
     return linear_swapped_enqueue(&state->swapped, stream);
+}
+
+template <int TILE, enum linear_pair_share SHARE>
+static int make_pair(struct state *state, enum gpt_precision precision)
+{
+    static_assert(TILE < LINEAR_PAIR_TILES, "a tile");
+    const struct linear_pair_how how = {TILE, SHARE};
+    if (gpt_bytes(precision) != 2 || !assay_card()->arch_specific) return assay_error("no tile");
+    return linear_pair_make(&state->pair, &how, &state->first, precision);
+}
+
+static int enqueue_pair(const struct state *state, enum gpt_precision, cudaStream_t stream)
+{
+    return linear_pair_enqueue(&state->pair, stream);
 }
 
 template <int DIVISION> static int make_skinny(struct state *state, enum gpt_precision precision)
@@ -205,6 +222,11 @@ SWAPPED(gw4_w, 4, 1, true, false, false);
 SWAPPED(gw19_w, 19, 1, true, false, false);
 SWAPPED(gw3_3_apart, 3, 3, false, true, false);
 SWAPPED(gw14_3_apart, 14, 3, false, true, false);
+
+OF_MLP(gp1, (make_pair<1, LINEAR_PAIR_NONE>), enqueue_pair);
+OF_MLP(gp5_w4, (make_pair<5, LINEAR_PAIR_W4>), enqueue_pair);
+OF_MLP(gp7_x4, (make_pair<7, LINEAR_PAIR_X4>), enqueue_pair);
+OF_MLP(gp12, (make_pair<12, LINEAR_PAIR_NONE>), enqueue_pair);
 
 OF_MLP(gs16_1, make_skinny<0>, enqueue_skinny);
 OF_MLP(gs16_4, make_skinny<2>, enqueue_skinny);
