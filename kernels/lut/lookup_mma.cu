@@ -73,27 +73,25 @@ static int64_t smaller(int64_t a, int64_t b)
 static int64_t shared_bytes_of(const struct lookup_code *code, const struct lookup_kernel *kernel,
                                const struct lut_geometry *geometry)
 {
-    int64_t sums = 4 * LOOKUP_LANES * 4 * kernel->tiles * kernel->row_tiles;
-    return 16 * geometry->count * code->copies + lookup_warps(kernel->row_tiles) * sums;
+    int64_t sums = lookup_shared_sums(4 * kernel->tiles * kernel->row_tiles);
+    return 16 * geometry->count * code->copies + 4 * LOOKUP_THREADS * sums;
 }
 
-/* Blocks of a multiprocessor: registers are enough for two of these kernels' blocks. */
+/* Blocks of a multiprocessor: registers are enough for two with one tile per warp. */
 static int64_t resident(const struct plan *plan)
 {
-    bool two = plan->kernel.tiles == 1 || plan->kernel.row_tiles == 8;
-    return two && 2 * plan->shared_bytes <= assay_card()->shared_bytes ? 2 : 1;
+    return plan->kernel.tiles == 1 && 2 * plan->shared_bytes <= assay_card()->shared_bytes ? 2 : 1;
 }
 
 /* How many warps share a task, by the longest time of a multiprocessor: units of K, and one for the
  * sums' way through shared memory; a unit takes as long as its tiles' codes and one for X. */
 static int64_t choose_ways(struct plan *plan)
 {
-    const int warps = lookup_warps(plan->kernel.row_tiles);
     const int64_t tasks = plan->groups * plan->row_blocks;
     const int64_t processors = assay_card()->multiprocessors, most = processors * resident(plan);
     int64_t least = INT64_MAX;
-    for (int ways = 1; ways <= warps; ways *= 2) {
-        int64_t blocks = ceiling(tasks * ways, warps);
+    for (int ways = 1; ways <= LOOKUP_WARPS; ways *= 2) {
+        int64_t blocks = ceiling(tasks * ways, LOOKUP_WARPS);
         int64_t units = ceiling(plan->units, ways) + (ways > 1);
         int64_t cost = ceiling(blocks, processors) * units * (plan->kernel.tiles + 1);
         if (cost >= least) continue;
@@ -239,9 +237,8 @@ int lookup_launch(struct assay_call *call, const struct lookup_codes *codes)
                                .scale = codes->coded ? geometry.unit : half_beta};
     for (int m = 1; m < geometry.levels; m++)
         args.weight[m - 1] = twice(lut_weight(geometry.q, m));
-    plan.kernel
-        .function<<<(unsigned)plan.blocks, LOOKUP_LANES * lookup_warps(plan.kernel.row_tiles),
-                    (size_t)plan.shared_bytes, (cudaStream_t)call->stream>>>(args);
+    plan.kernel.function<<<(unsigned)plan.blocks, LOOKUP_THREADS, (size_t)plan.shared_bytes,
+                           (cudaStream_t)call->stream>>>(args);
     return assay_launched();
 }
 

@@ -22,6 +22,8 @@ enum {
     LOOKUP_TILE = 16,  /* columns of C in a product */
     LOOKUP_CHUNK = 32, /* entries of K in two products */
     LOOKUP_LANES = 32,
+    LOOKUP_WARPS = 16, /* of a block */
+    LOOKUP_THREADS = LOOKUP_LANES * LOOKUP_WARPS,
 };
 
 struct lookup_args {
@@ -61,6 +63,12 @@ template <int COPIES> struct lookup_table {
 static __host__ __device__ constexpr int lookup_ahead(int words, int row_tiles)
 {
     return row_tiles == 8 || words > 4 ? 1 : row_tiles == 4 || words == 4 ? 2 : 4;
+}
+
+/* Sums of a lane that are in shared memory at a time, of so many. */
+static __host__ __device__ constexpr int lookup_shared_sums(int count)
+{
+    return count < 32 ? count : 32;
 }
 
 /* A warp's part of a task: TILES tiles of 16 columns, NT times 8 rows, every `ways`th unit. */
@@ -187,39 +195,38 @@ template <bool CODED, int M, int BITS, int COPIES, int TILES, int NT> struct loo
             ((uint16_t *)args.c)[row * args.columns + column] = bf16_of(args.scale * value);
     }
 
-    /* All warps of a block: the sums of those that share a task, added up by all of them. */
+    /* All warps of a block: the sums of those that share a task, added up by all of them, so many
+     * at a time. */
     __device__ __forceinline__ void share(float *sums, int64_t task, int part)
     {
-        const int lane = threadIdx.x % LOOKUP_LANES;
-        float *of_warp = sums + threadIdx.x / LOOKUP_LANES * (COUNT * LOOKUP_LANES) + lane;
+        constexpr int EACH = lookup_shared_sums(COUNT);
+        float *of_warp =
+            sums + threadIdx.x / LOOKUP_LANES * (EACH * LOOKUP_LANES) + threadIdx.x % LOOKUP_LANES;
+        const float *of_first = of_warp - part * (EACH * LOOKUP_LANES);
 #pragma unroll
-        for (int i = 0; i < COUNT; i++)
-            of_warp[i * LOOKUP_LANES] = sum[i];
-        __syncthreads();
-        of_warp -= part * (COUNT * LOOKUP_LANES);
-        for (int i = part; i < COUNT && task < args.tasks; i += args.ways) {
-            float total = 0;
-            for (int p = 0; p < args.ways; p++)
-                total += of_warp[(p * COUNT + i) * LOOKUP_LANES];
-            store(task, i, total);
+        for (int first = 0; first < COUNT; first += EACH) {
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                of_warp[i * LOOKUP_LANES] = sum[first + i];
+            __syncthreads();
+            for (int i = part; i < EACH && task < args.tasks; i += args.ways) {
+                float total = 0;
+                for (int p = 0; p < args.ways; p++)
+                    total += of_first[(p * EACH + i) * LOOKUP_LANES];
+                store(task, first + i, total);
+            }
+            __syncthreads(); /* before they are overwritten */
         }
-        __syncthreads(); /* before they are overwritten */
     }
 };
 
-static __host__ __device__ constexpr int lookup_warps(int row_tiles)
-{
-    return row_tiles == 8 ? 8 : 16;
-}
-
 template <bool CODED, int M, int BITS, int COPIES, int TILES, int NT>
-static __global__ void __launch_bounds__(LOOKUP_LANES *lookup_warps(NT),
-                                         NT == 8 || TILES == 1 ? 2 : 1)
+static __global__ void __launch_bounds__(LOOKUP_THREADS, TILES == 1 ? 2 : 1)
     lookup_mma(const __grid_constant__ struct lookup_args args)
 {
     extern __shared__ uint4 shared[];
     const int warp = threadIdx.x / LOOKUP_LANES, part = warp % args.ways;
-    const int tasks = lookup_warps(NT) / args.ways; /* of a block at a time */
+    const int tasks = LOOKUP_WARPS / args.ways; /* of a block at a time */
     const int64_t step = (int64_t)gridDim.x * tasks;
     int64_t task = (int64_t)blockIdx.x * tasks + warp / args.ways;
     lookup_part<CODED, M, BITS, COPIES, TILES, NT> mine = {args};
