@@ -11,4 +11,4 @@ CUDA_BEST(quantized_linear, "encode_smem_i8", "encode_imma_staged", "encode_imma
 CUDA_BEST(quantized_mlp, "encode_smem_i8", "encode_gemv", "encode_dp4a");
 
 CUDA_BEST(weight_only_linear, "naive", "lookup_mma", "mma", "wgmma", "mma_cached",
-          "lookup_mma_cached");
+          "lookup_mma_cached", "decode_cublaslt");

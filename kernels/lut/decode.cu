@@ -251,6 +251,32 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* A whole number of at most 256 is exact in bf16, the upper half of its fp32. */
+static __device__ __forceinline__ uint32_t narrow_two(int first, int second)
+{
+    return __float_as_uint((float)first) >> 16 | (__float_as_uint((float)second) & 0xffff0000u);
+}
+
+/* A thread decodes a block of E8 of any row. */
+static __global__ void __launch_bounds__(THREADS)
+    decode_bf16(struct lut_codes codes, struct lut_geometry geometry,
+                const uint2 *__restrict__ points, uint4 *__restrict__ out, int64_t pieces)
+{
+    const int64_t step = (int64_t)gridDim.x * THREADS, count = codes.rows * geometry.blocks;
+    for (int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x; at < count; at += step) {
+        const int64_t row = at / geometry.blocks, block = at % geometry.blocks;
+        int sum[8] = {}, weight = 1;
+        for (int m = 0; m < geometry.levels; m++, weight *= geometry.q) {
+            const uint2 point = __ldg(points + lut_read(&codes, row, block * geometry.levels + m));
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                sum[i] += weight * (int8_t)((i < 4 ? point.x : point.y) >> i % 4 * 8);
+        }
+        out[row * pieces + block] =
+            make_uint4(narrow_two(sum[0], sum[1]), narrow_two(sum[2], sum[3]),
+                       narrow_two(sum[4], sum[5]), narrow_two(sum[6], sum[7]));
+    }
+}
+
 static __global__ void __launch_bounds__(THREADS)
     narrow_bf16(const float *__restrict__ in, uint16_t *__restrict__ out, int64_t count)
 {
@@ -301,6 +327,16 @@ int lut_decode_fp32(const struct lut_geometry *geometry, const void *data, int64
         decode_fp32<4><<<grid, THREADS, 0, on>>>(codes, *geometry, from, out, stride);
     else
         decode_fp32<8><<<grid, THREADS, 0, on>>>(codes, *geometry, from, out, stride);
+    return assay_launched();
+}
+
+int lut_decode_bf16(const struct lut_geometry *geometry, const void *data, int64_t rows,
+                    const struct lut_points *points, uint16_t *out, void *stream)
+{
+    const struct lut_codes codes = lut_codes(geometry, data, rows);
+    decode_bf16<<<grid_of(rows * geometry->blocks), THREADS, 0, (cudaStream_t)stream>>>(
+        codes, *geometry, (const uint2 *)points->left, (uint4 *)out,
+        lut_decoded_stride(geometry) / 8);
     return assay_launched();
 }
 

@@ -38,11 +38,14 @@ int64_t lut_decoded_stride(const struct lut_geometry *geometry);
 int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t rows,
                   const struct lut_points *points, bool right, int8_t *out, void *stream);
 
-/* Each enqueues: the same decoding to fp32, for coordinates of any size; a conversion of fp32 to
- * bf16, which must be exact; errors of at most 1/2 added to every entry, as of operands that were
- * never quantised; int32 sums of products of points converted to C, in place. */
+/* Each enqueues: the same decoding to fp32, for coordinates of any size; of E8 to bf16, without the
+ * metric, where the padding of rows is not written; a conversion of fp32 to bf16; both must be
+ * exact; errors of at most 1/2 added to every entry, as of operands that were never quantised;
+ * int32 sums of products of points converted to C, in place. */
 int lut_decode_fp32(const struct lut_geometry *geometry, const void *data, int64_t rows,
                     const struct lut_points *points, bool right, float *out, void *stream);
+int lut_decode_bf16(const struct lut_geometry *geometry, const void *data, int64_t rows,
+                    const struct lut_points *points, uint16_t *out, void *stream);
 int lut_narrow_bf16(const float *in, uint16_t *out, int64_t count, void *stream);
 int lut_add_errors(float *entries, int64_t count, void *stream);
 int lut_sums_to_c(const struct lut_geometry *geometry, void *c, void *stream);
