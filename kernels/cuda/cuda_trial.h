@@ -39,10 +39,10 @@ struct cuda_rival {
     int trials;
 };
 
-/* The index of the fastest, in *fastest; `before` is as in a trial. Every rival is timed once, those close to the least again,
- * those within 3 % of it often: a time of a few microseconds differs by 2 % from one trial to the
- * next, so the least of several would be that of the luckiest, and the first trial may be half a
- * microsecond too long. 0, -1 or ASSAY_SKIP. */
+/* The index of the fastest, in *fastest; `before` is as in a trial. Every rival is timed once,
+ * those close to the least again, those within 3 % of it often: a time of a few microseconds
+ * differs by 2 % from one trial to the next, so the least of several would be that of the luckiest,
+ * and the first trial may be half a microsecond too long. 0, -1 or ASSAY_SKIP. */
 int cuda_trial_fastest(const struct assay_call *call, const struct cuda_work *before,
                        struct cuda_rival *rivals, int count, int *fastest);
 

@@ -314,8 +314,8 @@ void linear_choice_name(const struct linear_choice *choice, char *out, size_t si
     else
         (void)snprintf(name, sizeof name, "rows, k in %d", 1 << chosen->log_warps);
     static const char *const divided[] = {"", ", k divided", ", k divided alike"};
-    (void)snprintf(out, size, "%s%s%s, of %d", name, divided[chosen->how.divide],
-                   chosen->padded ? ", padded" : "", choice->count);
+    (void)snprintf(out, size, "%s%s%s%s, of %d", chosen->swapped ? "swapped " : "", name,
+                   divided[chosen->how.divide], chosen->padded ? ", padded" : "", choice->count);
 }
 
 void linear_choice_release(struct linear_choice *choice)

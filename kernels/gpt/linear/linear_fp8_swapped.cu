@@ -4,14 +4,12 @@
  * begin at zero and are added in fp32 (linear_swapped_stages.cuh).
  *
  * So w is read at the speed of memory, by blocks with up to 216 KiB under way, and rows of x come
- * in steps of 8 or 16. A clock decides between the tiles and divisions of k that are expected to be
- * the fastest, as in linear_best.cu. Registers bound the tiles: a thread has the sums of a stage
- * beside those of its tile. A warpgroup pauses while it adds the one to the other; the products of
- * other warpgroups hide that.
+ * in steps of 8 or 16. The tiles and divisions of k that are expected to be the fastest are timed
+ * in setup. Registers bound the tiles: a thread has the sums of a stage beside those of its tile. A
+ * warpgroup pauses while it adds the one to the other; the products of other warpgroups hide that.
  *
  * Operations: 2 m n k. Bytes from L2: w m / ROWS times, x n / COLUMNS times.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +19,11 @@
 #include "linear_swapped_tile.cuh"
 
 enum {
-    TRIED = 32, /* those with the least expected times */
-    ROUNDS = 6,
+    TRIED = 32,  /* those with the least expected times */
     OTHERS = 12, /* registers of a thread that hold neither sums nor scales */
     LEAST = 64,  /* of any thread */
     LANE = 512,  /* of a lane of a quarter of a multiprocessor */
 };
-static const double CLOSE = 1.1; /* times the least: timed again */
 
 template <int ROWS, int GROUPS, bool BY_BLOCK_>
 struct config : swapped_config<wgmma_e4m3, ROWS, GROUPS, true, LINEAR_PLAIN, uint16_t> {
@@ -69,7 +65,6 @@ template <bool BY_BLOCK> static struct swapped_table table(void)
 struct state {
     struct linear_parts sums;
     struct linear_swapped products[TRIED];
-    double us[TRIED]; /* the means of their trials */
     int count, chosen;
 };
 
@@ -78,34 +73,12 @@ static int enqueue(const void *what, void *stream)
     return linear_swapped_enqueue((const struct linear_swapped *)what, (cudaStream_t)stream);
 }
 
-/* As in linear_best.cu: means, for the least of several would be that of the luckiest. */
-static void time_products(struct state *state, const struct cuda_trial *trial)
-{
-    double sum[TRIED] = {}, least = INFINITY;
-    int trials[TRIED] = {};
-    for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < state->count; i++) {
-            if (round > 0 && state->us[i] > CLOSE * least) continue;
-            const struct cuda_work work = {enqueue, &state->products[i]};
-            sum[i] += cuda_trial_us(trial, &work, round == 0 ? least : INFINITY);
-            state->us[i] = sum[i] / ++trials[i];
-            if (round == 0) least = fmin(least, state->us[i]);
-        }
-        least = INFINITY;
-        for (int i = 0; i < state->count; i++)
-            if (state->us[i] < least) least = state->us[i], state->chosen = i;
-    }
-}
-
 static int choose(struct state *state, const struct assay_call *call)
 {
-    struct cuda_trial trial;
-    const int status = cuda_trial_open(&trial, call);
-    state->chosen = -1;
-    if (!status) time_products(state, &trial);
-    cuda_trial_close(&trial);
-    if (status) return status;
-    return state->chosen < 0 ? assay_error("none of the products ran") : 0;
+    struct cuda_rival rivals[TRIED] = {};
+    for (int i = 0; i < state->count; i++)
+        rivals[i].work = {enqueue, &state->products[i]};
+    return cuda_trial_fastest(call, NULL, rivals, state->count, &state->chosen);
 }
 
 /* ----------------------------------------------------------------- variant -- */

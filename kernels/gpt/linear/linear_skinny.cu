@@ -191,8 +191,7 @@ static __global__ void __launch_bounds__(CONFIG::THREADS, 2)
             for (int i = 0; i < 4; i++)
                 own[(8 * row + mma_column(lane, i)) * CONFIG::PITCH + 16 * column +
                     mma_row(lane, i)] = sum[column][row][i];
-    skinny_finish<CONFIG>(args.operands, 1 << args.log_parts, 1.0f, skinny_shared, row0, column0,
-                          rank);
+    skinny_finish<CONFIG>(args.operands, 1 << args.log_parts, skinny_shared, row0, column0, rank);
 }
 
 /* ------------------------------------------------------------------ launch -- */

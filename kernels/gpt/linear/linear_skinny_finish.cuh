@@ -56,20 +56,19 @@ static __device__ __forceinline__ void skinny_put(const struct linear_operands &
     linear_write_pair<T>(operands, row, column + 2, make_float2(sum.z, sum.w));
 }
 
-/* The sums of the block's warps, or of the cluster's blocks, times `scale` to y: the first
+/* The sums of the block's warps, or of the cluster's blocks, to y: the first
  * `columns` of each row, a multiple of four. CONFIG says how they lie in shared memory
  * (skinny_config). */
 template <typename CONFIG>
 static __device__ __forceinline__ void skinny_finish(const struct linear_operands &operands,
-                                                     int parts, float scale, float *shared,
-                                                     int64_t row0, int column0, int rank,
+                                                     int parts, float *shared, int64_t row0,
+                                                     int column0, int rank,
                                                      int columns = 4 * CONFIG::QUADS)
 {
     constexpr int count = 8 * CONFIG::ROWS * CONFIG::QUADS;
     auto place = [&](int i) { return i / CONFIG::QUADS * CONFIG::PITCH + i % CONFIG::QUADS * 4; };
     auto put = [&](int i, float4 sum) {
         if (i % CONFIG::QUADS * 4 >= columns) return;
-        sum = make_float4(sum.x * scale, sum.y * scale, sum.z * scale, sum.w * scale);
         skinny_put<typename CONFIG::output, CONFIG::FINISH>(operands, row0 + i / CONFIG::QUADS,
                                                             column0 + i % CONFIG::QUADS * 4, sum);
     };

@@ -233,7 +233,7 @@ int linear_swapped_enqueue(const struct linear_swapped *product, cudaStream_t st
 void linear_swapped_name(const struct linear_swapped *product, char *out, size_t size)
 {
     const struct linear_swapped_plan *plan = &product->plan;
-    (void)snprintf(out, size, "swapped %d x %d%s, k in %d%s", product->tile->rows, plan->wide,
+    (void)snprintf(out, size, "%d x %d%s, k in %d%s", product->tile->rows, plan->wide,
                    plan->shares            ? ", w shared"
                    : plan->turns.tiles > 0 ? ", in turns"
                    : product->tile->by_tma ? ""

@@ -237,8 +237,8 @@ static __device__ __forceinline__ void swapped_finish(const struct linear_swappe
     }
     struct linear_operands operands = plan.operands;
     operands.m = min(operands.m, (int64_t)(work.row + work.rows)); /* others are of the next tile */
-    skinny_finish<CONFIG>(operands, 1 << plan.log_parts, 1.0f, shared, work.row, work.column,
-                          place.rank, plan.wide);
+    skinny_finish<CONFIG>(operands, 1 << plan.log_parts, shared, work.row, work.column, place.rank,
+                          plan.wide);
 }
 
 #endif
