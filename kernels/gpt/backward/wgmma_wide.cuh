@@ -90,15 +90,15 @@ static __device__ __forceinline__ void backward_wide_consume(const struct backwa
         wgmma_commit();
         wgmma_wait<1>();
         wgmma_pin(dq);
-        backward_sum(backward_sums(plan, work.line, tile, column), dq, size - column);
+        backward_sum<false>(backward_sums(plan, work.line, tile, column, size), dq, size - column);
         wgmma_wait<0>();
         wgmma_pin(dk);
         wgmma_pin(dv);
         if (lane == 0) hopper_barrier_arrive(memory.free(n));
     }
     if (lane == 0) hopper_barrier_arrive(memory.own_free());
-    backward_store(plan, work.line, 1, column, work.own + warp_row, dk, rsqrtf((float)size));
-    backward_store(plan, work.line, 2, column, work.own + warp_row, dv, 1.0f);
+    backward_store<false>(plan, work.line, 1, column, work.own + warp_row, dk, rsqrtf((float)size));
+    backward_store<false>(plan, work.line, 2, column, work.own + warp_row, dv, 1.0f);
 }
 
 #endif
