@@ -79,7 +79,7 @@ static __device__ __forceinline__ typename OP::part row_meet(typename OP::part o
     const int lane = threadIdx.x % 32;
     if (cluster > 1) {
 #if __CUDA_ARCH__ >= 900
-        asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+        hopper_cluster_wait();
         if (lane < cluster) *row_peer(parts + member, lane) = own;
         hopper_cluster_sync();
 #endif
@@ -108,7 +108,7 @@ static __global__ void __launch_bounds__(32 * ROW_WARPS)
     const int cluster = 1 << team.log_cluster, rank = (int)blockIdx.x & (cluster - 1);
 #if __CUDA_ARCH__ >= 900
     /* All blocks have begun before one writes into another's memory. */
-    if (cluster > 1) asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+    if (cluster > 1) hopper_cluster_arrive();
 #endif
     const bool alone = LANES < 32 || team.rows > 1;
     int64_t row = (int64_t)(blockIdx.x >> team.log_cluster) * team.rows + (alone ? warp : 0);

@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(32 * ROW_WARPS, 2)
             hopper_load_bytes(hopper_shared(kept), args.x + place.begin + head,
                               16 * (uint32_t)pieces, arrived);
     }
-    if (cluster > 1) asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+    if (cluster > 1) hopper_cluster_arrive();
     const int edge =
         rank == 0 && (int)threadIdx.x < place.edge ? place.edge_column(threadIdx.x) : -1;
     const float edge_value = edge < 0 ? 0.0f : row_load_one<OP>(args, place.begin + edge);
