@@ -155,6 +155,7 @@ static int build(const char *make)
         program_stop(pid, true);
         return -1;
     }
+    process_end(pid); /* what it left behind, and its guard */
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 

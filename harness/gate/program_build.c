@@ -74,6 +74,7 @@ static enum build_end run_script(const char *revision, const char *make, char pa
         assay_error("interrupted");
         end = BUILD_STOPPED;
     } else {
+        process_end(pid); /* what it left behind, and its guard */
         ssize_t got = read(output[0], path, PATH_MAX - 1);
         path[got > 0 ? got : 0] = '\0';
         path[strcspn(path, "\n")] = '\0';
