@@ -33,6 +33,10 @@ void cuda_best_teardown(struct assay_call *call);
 
 /* Registers `best` of an operation: its name without quotes, the fallback, then the kernels. */
 #define CUDA_BEST(name_of_operation, name_of_fallback, ...)                                        \
+    CUDA_BEST_MODELLED(name_of_operation, NULL, name_of_fallback, __VA_ARGS__)
+
+/* The same where all kernels write the bits of one host model (assay_variant.model). */
+#define CUDA_BEST_MODELLED(name_of_operation, host_model, name_of_fallback, ...)                   \
     static const struct cuda_choice choice_##name_of_operation = {                                 \
         .operation = #name_of_operation, .kernels = {__VA_ARGS__}, .fallback = name_of_fallback};  \
     static const char *supports_##name_of_operation(const struct assay_shape *shape)               \
@@ -53,6 +57,7 @@ void cuda_best_teardown(struct assay_call *call);
         .setup = setup_##name_of_operation,                                                        \
         .launch = cuda_best_launch,                                                                \
         .teardown = cuda_best_teardown,                                                            \
+        .model = host_model,                                                                       \
     };                                                                                             \
     ASSAY_REGISTER_VARIANT(best_##name_of_operation)
 

@@ -8,13 +8,13 @@
  *
  * Bytes per entry: those of the operation. The closest point of E8 follows the definition at every
  * level, in fp32 and then in whole numbers: about 600 instructions for 8 entries at q4m2, twice
- * what memory leaves time for on an H200 (335 us for 2^27 entries, copy_encode 138). best.cu has a
- * cheaper formula.
+ * what memory leaves time for on an H200 (335 us for 2^27 entries, copy_encode 138).
+ * lookup_encode.cu has a cheaper formula.
  */
 #include "lattice_vec.cuh"
 
-/* Whether a code is one of the two published ones. What was behind `best` with these is not
- * compiled for the others. */
+/* Whether a code is one of the two published ones. What was slower than other kernels with these
+ * is not compiled for the others. */
 static constexpr bool vec_is_published(int code)
 {
     return code == CODE_Q2M1 || code == CODE_Q4M2;
@@ -119,7 +119,7 @@ struct fused_vec_launch {
     }
 };
 
-int lattice_fused_vec(struct assay_call *call)
+static int vec_enqueue(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
     struct fused_vec_launch kernel = {job.task, lattice_make_args(call, &job), vec_groups(&job),
@@ -136,7 +136,7 @@ static const char *vec_supports(const struct assay_shape *shape)
 }
 
 LATTICE_VARIANTS(fused_vec, "eight entries per thread, 16-byte loads, one packed store",
-                 .supports = vec_supports, .launch = lattice_fused_vec);
+                 .supports = vec_supports, .launch = vec_enqueue);
 
 /* ------------------------------------------------------------------- tiled -- */
 

@@ -16,7 +16,8 @@ static inline const char *lattice_vec_supports(const struct assay_shape *shape)
     const struct lattice_job job = lattice_job(shape);
     if (job.columns % VEC_ENTRIES) return "columns must be a multiple of 8";
     if (job.type != TYPE_PACKED) return "packed codes only";
-    if (job.overload == OVERLOAD_TENSOR) return "no scale for the whole tensor";
+    if (job.overload == OVERLOAD_TENSOR && job.task != TASK_DECODE)
+        return "no scale for the whole tensor is found";
     return NULL;
 }
 
@@ -56,9 +57,6 @@ template <typename F> static inline int vec_instance(const struct lattice_job *j
            : job->lattice == LATTICE_D4 ? vec_with_code<LATTICE_D4>(job->code, f)
                                         : vec_with_code<LATTICE_E8>(job->code, f);
 }
-
-/* fused_vec's launch, for a `best` that has nothing faster for a shape. */
-int lattice_fused_vec(struct assay_call *call);
 
 /* The count of groups of eight entries. */
 static inline int64_t vec_groups(const struct lattice_job *job)

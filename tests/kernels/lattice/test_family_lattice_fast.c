@@ -1,5 +1,5 @@
 /*
- * test_family_lattice_fast.c - the faster ways of the `best` variants: bit for bit those of
+ * test_family_lattice_fast.c - the faster ways of `lookup` and `closest`: bit for bit those of
  * the definition.
  */
 #include "tests/kernels/lattice_shapes.h"

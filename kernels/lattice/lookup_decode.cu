@@ -1,5 +1,5 @@
 /*
- * best_decode.cu - decoding at the speed of writing: packed codes, four entries per thread and
+ * lookup_decode.cu - decoding at the speed of writing: packed codes, four entries per thread and
  * store, points from a table in shared memory (lattice_points.h).
  *
  * Bytes per entry: M log2 q / 8 read, 4 written (q4m2: 4.5 in all). A store of a warp covers 512
@@ -16,9 +16,8 @@
  * The table (192 KB for E8 at q = 4) leaves space for one block per multiprocessor, or a few for
  * smaller tables. Blocks are persistent and take 64 KB of y at a time (lattice_walk.cuh); they
  * load the codes of the next piece while they decode this one. Below 2^22 entries the table is
- * read through L1. Below 2^17 entries fetching it takes longer than computing the points, so the
- * kernel follows the definition (8 x 64 on an H200: 1.76 us by table in the run of 2026-11-21,
- * 1.50 us since).
+ * read through L1. Below 2^17 entries fetching it takes longer than computing the points by the
+ * definition (fused_vec: 8 x 64 on an H200 took 1.50 us, and 1.76 us by table).
  */
 #include <stdlib.h>
 #include <type_traits>
@@ -28,10 +27,8 @@
 
 enum { ONCE_THREADS = 128, IN_FLIGHT = 4 };
 
-static const int64_t TABLE_FROM = (int64_t)1 << 17; /* entries */
-
 struct decode_state {
-    uint8_t *table;           /* device memory; NULL: by the definition */
+    uint8_t *table;           /* device memory */
     struct walk_turns *turns; /* device memory; NULL without a walk */
     int walkers;              /* blocks that walk; 0: none do */
 };
@@ -195,7 +192,6 @@ static int setup(struct assay_call *call)
     struct decode_state *state = (struct decode_state *)calloc(1, sizeof *state);
     if (!state) return assay_error("no memory");
     call->state = state;
-    if (job.rows * job.columns < TABLE_FROM) return 0;
     if (make_table(call, &job, &state->table) < 0) return -1;
     if (job.rows * job.columns < WALK_FROM) return 0;
     if (walk_make_turns(&state->turns) < 0) return -1;
@@ -230,7 +226,6 @@ static int launch(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
     const struct decode_state *state = (const struct decode_state *)call->state;
-    if (!state->table) return lattice_fused_vec(call);
     struct decode_launch kernel = {{(const uint8_t *)call->buffer[BUF_IN],
                                     (float4 *)call->buffer[BUF_OUT], 2 * vec_groups(&job), job.half,
                                     state->table, state->turns, NULL, NULL},
@@ -253,7 +248,7 @@ static void teardown(struct assay_call *call)
 
 static const struct assay_variant variant = {
     .operation = "lattice_decode",
-    .name = "best",
+    .name = "lookup",
     .summary = "points by a table in shared memory, four entries per thread and store",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,

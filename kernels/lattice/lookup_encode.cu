@@ -1,7 +1,7 @@
 /*
- * best.cu - the encoder at the speed of memory: packed codes, q a power of two, one or two
- * levels. All other shapes go to best_list.cu. Where every block of E8 or D4 has its own T, a
- * first pass here tries all blocks with T = 0, and best_again handles those that may be
+ * lookup_encode.cu - the encoder at the speed of memory: packed codes, q a power of two, one or two
+ * levels. All other shapes go to overload_list.cu. Where every block of E8 or D4 has its own T, a
+ * first pass here tries all blocks with T = 0, and overload_again handles those that may be
  * overloaded.
  *
  * Bytes per entry: 4 read, M log2 q / 8 written (q4m2: 4.5 in all).
@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <type_traits>
 
-#include "best_list.cuh"
+#include "overload_list.cuh"
 #include "lattice_lookup.h"
 #include "lattice_round.h"
 #include "lattice_walk.cuh"
@@ -44,20 +44,20 @@ static __host__ __device__ constexpr int carry_entries(int lattice)
     return 1 << (2 * lattice_d(lattice));
 }
 
-enum best_method { BY_LIST, ONCE, WALK };
+enum lookup_method { BY_LIST, ONCE, WALK };
 
-struct best_state {
-    enum best_method method;
+struct lookup_state {
+    enum lookup_method method;
     uint16_t *table; /* device memory: c(b), for the walk the walk's; NULL: none */
     int *most;       /* device memory: the tensor's T; NULL if it has none */
-    uint8_t *points; /* device memory: for best_list; NULL: none */
+    uint8_t *points; /* device memory: for overload_list; NULL: none */
     int walkers;     /* blocks that walk */
 };
 
 template <int LATTICE, int CODE>
-static __device__ __forceinline__ void best_group(const float x[8], float r, uint8_t *out,
-                                                  int64_t group, const uint16_t *carry,
-                                                  uint32_t mask)
+static __device__ __forceinline__ void lookup_group(const float x[8], float r, uint8_t *out,
+                                                    int64_t group, const uint16_t *carry,
+                                                    uint32_t mask)
 {
     constexpr int D = lattice_d(LATTICE), BYTES = vec_bytes<LATTICE, CODE>();
     uint32_t word = 0;
@@ -85,8 +85,8 @@ static __device__ __forceinline__ void load_group(const float4 *x, I group, floa
 /* One thread per group of eight entries. */
 template <int LATTICE, int CODE>
 static __global__ void __launch_bounds__(LATTICE_THREADS)
-    best_once(const float4 *__restrict__ x, uint8_t *__restrict__ out, int64_t groups, float r,
-              const uint16_t *__restrict__ carry, uint32_t mask)
+    lookup_once(const float4 *__restrict__ x, uint8_t *__restrict__ out, int64_t groups, float r,
+                const uint16_t *__restrict__ carry, uint32_t mask)
 {
     constexpr bool SMALL = CODE == CODE_Q4M2 && LATTICE != LATTICE_E8;
     __shared__ uint16_t table[SMALL ? carry_entries(LATTICE) : 1];
@@ -97,7 +97,8 @@ static __global__ void __launch_bounds__(LATTICE_THREADS)
         if (threadIdx.x < carry_entries(LATTICE)) table[threadIdx.x] = carry[threadIdx.x];
         __syncthreads();
     }
-    if (group < groups) best_group<LATTICE, CODE>(mine, r, out, group, SMALL ? table : carry, mask);
+    if (group < groups)
+        lookup_group<LATTICE, CODE>(mine, r, out, group, SMALL ? table : carry, mask);
 }
 
 template <int LATTICE>
@@ -111,7 +112,7 @@ static __device__ __forceinline__ uint32_t walk_encode(const float x[8], float r
 /* T of a group's blocks, a byte each: E8 one, D4 two. */
 template <int LATTICE> using group_t = std::conditional_t<LATTICE == LATTICE_E8, uint8_t, uint16_t>;
 
-/* 0 for a block that surely fits, else BEST_AGAIN. */
+/* 0 for a block that surely fits, else T_AGAIN. */
 template <int LATTICE>
 static __device__ __forceinline__ group_t<LATTICE> walk_t(const float x[8], float r)
 {
@@ -122,7 +123,7 @@ static __device__ __forceinline__ group_t<LATTICE> walk_t(const float x[8], floa
         float v[D];
         bool sound = lattice_scale(LATTICE, x + b * D, r, v);
         bool fits = round_fits(LATTICE, 4, 2, v);
-        all |= sound && fits ? 0 : (uint32_t)BEST_AGAIN << (8 * b);
+        all |= sound && fits ? 0 : (uint32_t)T_AGAIN << (8 * b);
     }
     return (group_t<LATTICE>)all;
 }
@@ -131,9 +132,9 @@ static __device__ __forceinline__ group_t<LATTICE> walk_t(const float x[8], floa
  * has `rounds` groups; the first `rest` threads have one more. HAS_T: one T per block. */
 template <int LATTICE, bool HAS_T>
 static __global__ void __launch_bounds__(WALK_THREADS, 1)
-    best_walk(const float4 *__restrict__ x, uint32_t *__restrict__ out, int rounds, int rest,
-              float r, const uint4 *__restrict__ from, uint32_t mask,
-              group_t<LATTICE> *__restrict__ t)
+    lookup_walk(const float4 *__restrict__ x, uint32_t *__restrict__ out, int rounds, int rest,
+                float r, const uint4 *__restrict__ from, uint32_t mask,
+                group_t<LATTICE> *__restrict__ t)
 {
     extern __shared__ uint4 table[];
     constexpr int QUADS = WALK_BYTES / (int)sizeof(uint4);
@@ -201,11 +202,11 @@ static bool is_for_once(const struct lattice_job *job)
 static const void *walk_kernel(const struct lattice_job *job)
 {
     if (job->overload == OVERLOAD_BLOCK)
-        return job->lattice == LATTICE_D4 ? (const void *)best_walk<LATTICE_D4, true>
-                                          : (const void *)best_walk<LATTICE_E8, true>;
-    return job->lattice == LATTICE_A2   ? (const void *)best_walk<LATTICE_A2, false>
-           : job->lattice == LATTICE_D4 ? (const void *)best_walk<LATTICE_D4, false>
-                                        : (const void *)best_walk<LATTICE_E8, false>;
+        return job->lattice == LATTICE_D4 ? (const void *)lookup_walk<LATTICE_D4, true>
+                                          : (const void *)lookup_walk<LATTICE_E8, true>;
+    return job->lattice == LATTICE_A2   ? (const void *)lookup_walk<LATTICE_A2, false>
+           : job->lattice == LATTICE_D4 ? (const void *)lookup_walk<LATTICE_D4, false>
+                                        : (const void *)lookup_walk<LATTICE_E8, false>;
 }
 
 static void fill_table(int lattice, bool walk, uint16_t *table)
@@ -221,7 +222,7 @@ static void fill_table(int lattice, bool walk, uint16_t *table)
                                                       : fast_carry(LATTICE_E8, i));
 }
 
-static int make_table(struct assay_call *call, struct best_state *state, int lattice)
+static int make_table(struct assay_call *call, struct lookup_state *state, int lattice)
 {
     const bool walk = state->method == WALK;
     const size_t bytes =
@@ -234,8 +235,8 @@ static int make_table(struct assay_call *call, struct best_state *state, int lat
     return status;
 }
 
-/* What A2's packed bytes stand for, where best_list needs it. */
-static int make_points(struct assay_call *call, struct best_state *state,
+/* What A2's packed bytes stand for, where overload_list needs it. */
+static int make_points(struct assay_call *call, struct lookup_state *state,
                        const struct lattice_job *job)
 {
     enum { BYTES = 512 };
@@ -249,7 +250,7 @@ static int make_points(struct assay_call *call, struct best_state *state,
 static int setup(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
-    struct best_state *state = (struct best_state *)calloc(1, sizeof *state);
+    struct lookup_state *state = (struct lookup_state *)calloc(1, sizeof *state);
     if (!state) return assay_error("no memory");
     call->state = state;
     state->method = is_for_once(&job) ? ONCE : BY_LIST;
@@ -270,7 +271,7 @@ struct once_launch {
     uint8_t *out;
     int64_t groups;
     float r;
-    const struct best_state *state;
+    const struct lookup_state *state;
     cudaStream_t stream;
 
     template <int LATTICE, int CODE> int run() const
@@ -278,7 +279,7 @@ struct once_launch {
         if constexpr (CODE > CODE_Q4M2) {
             return assay_error("no such instance");
         } else {
-            best_once<LATTICE, CODE>
+            lookup_once<LATTICE, CODE>
                 <<<lattice_grid(groups, LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(
                     x, out, groups, r, state->table, FAST_KEY_MASK);
             return assay_launched();
@@ -287,11 +288,11 @@ struct once_launch {
 };
 
 template <int LATTICE, bool HAS_T>
-static int launch_walk(const struct lattice_args *a, int64_t groups, const struct best_state *state,
-                       cudaStream_t stream)
+static int launch_walk(const struct lattice_args *a, int64_t groups,
+                       const struct lookup_state *state, cudaStream_t stream)
 {
     const int64_t step = (int64_t)state->walkers * WALK_THREADS;
-    best_walk<LATTICE, HAS_T><<<state->walkers, WALK_THREADS, WALK_BYTES, stream>>>(
+    lookup_walk<LATTICE, HAS_T><<<state->walkers, WALK_THREADS, WALK_BYTES, stream>>>(
         (const float4 *)a->in, (uint32_t *)a->out, (int)(groups / step), (int)(groups % step), a->r,
         (const uint4 *)state->table, FAST_KEY_MASK, (group_t<LATTICE> *)a->t);
     return assay_launched();
@@ -299,14 +300,14 @@ static int launch_walk(const struct lattice_args *a, int64_t groups, const struc
 
 /* With a T per block: first all, then those that are marked. */
 static int walk_all(const struct lattice_job *job, const struct lattice_args *a,
-                    const struct best_state *state, cudaStream_t stream)
+                    const struct lookup_state *state, cudaStream_t stream)
 {
     const int64_t groups = vec_groups(job);
     if (job->overload == OVERLOAD_BLOCK) {
         int status = job->lattice == LATTICE_D4
                          ? launch_walk<LATTICE_D4, true>(a, groups, state, stream)
                          : launch_walk<LATTICE_E8, true>(a, groups, state, stream);
-        return status < 0 ? status : best_again(job, a, stream);
+        return status < 0 ? status : overload_again(job, a, stream);
     }
     return job->lattice == LATTICE_A2   ? launch_walk<LATTICE_A2, false>(a, groups, state, stream)
            : job->lattice == LATTICE_D4 ? launch_walk<LATTICE_D4, false>(a, groups, state, stream)
@@ -317,14 +318,14 @@ static int launch(struct assay_call *call)
 {
     const struct lattice_job job = lattice_job(call->shape);
     const struct lattice_args a = lattice_make_args(call, &job);
-    const struct best_state *state = (const struct best_state *)call->state;
+    const struct lookup_state *state = (const struct lookup_state *)call->state;
     cudaStream_t stream = (cudaStream_t)call->stream;
     if (state->method == WALK) return walk_all(&job, &a, state, stream);
     if (state->method == BY_LIST) {
-        struct best_list_args list = {
+        struct overload_list_args list = {
             a,           vec_groups(&job), state->table, (const uint16_t *)state->points,
             state->most, FAST_KEY_MASK};
-        return best_list(&job, &list, stream);
+        return overload_list(&job, &list, stream);
     }
     struct once_launch once = {
         (const float4 *)a.in, (uint8_t *)a.out, vec_groups(&job), job.r, state, stream};
@@ -333,7 +334,7 @@ static int launch(struct assay_call *call)
 
 static void teardown(struct assay_call *call)
 {
-    struct best_state *state = (struct best_state *)call->state;
+    struct lookup_state *state = (struct lookup_state *)call->state;
     if (!state) return;
     cudaFree(state->points);
     cudaFree(state->most);
@@ -343,7 +344,7 @@ static void teardown(struct assay_call *call)
 
 static const struct assay_variant variant = {
     .operation = "lattice_encode",
-    .name = "best",
+    .name = "lookup",
     .summary = "bytes of coordinates in words, the levels by a table in shared memory",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,

@@ -1,5 +1,5 @@
 /*
- * best_roundtrip.cu - the round trip at the speed of copying. It makes no digits: it finds the
+ * closest.cu - the round trip at the speed of copying. It makes no digits: it finds the
  * closest point and tests that the block is not overloaded (lattice_round.h). Blocks that have
  * their own T take two parts: the closest points of all blocks at T = 0; then the blocks that may
  * be overloaded, from a list in shared memory, by the definition.
@@ -25,11 +25,11 @@
  * most: docs/kernels.md has the times. A2 is bound by L2, at 95 % of its peak, because each block
  * of the list is read and written a second time, eight bytes that cost L2 as much as a line of 128.
  * The list of A2 holds 18 % of the blocks here, since the quick test is not exact; that of
- * best_list.cu is, and holds 4 %.
+ * overload_list.cu is, and holds 4 %.
  */
 #include <stdlib.h>
 
-#include "best_list.cuh"
+#include "overload_list.cuh"
 #include "lattice_lookup.h"
 #include "lattice_points.h"
 #include "lattice_round.h"
@@ -71,7 +71,7 @@ static __device__ __forceinline__ void round_eight(const struct round_args &a, f
 }
 
 template <int LATTICE, int CODE>
-static __global__ void __launch_bounds__(LATTICE_THREADS) best_roundtrip(const struct round_args a)
+static __global__ void __launch_bounds__(LATTICE_THREADS) closest_once(const struct round_args a)
 {
     const float4 none = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     const int64_t first = (int64_t)blockIdx.x * LATTICE_THREADS * 2;
@@ -322,7 +322,7 @@ struct roundtrip_launch {
                 return assay_launched();
             }
         }
-        best_roundtrip<LATTICE, CODE>
+        closest_once<LATTICE, CODE>
             <<<lattice_grid(args.quads, 2 * LATTICE_THREADS), LATTICE_THREADS, 0, stream>>>(args);
         return assay_launched();
     }
@@ -347,7 +347,7 @@ static int launch(struct assay_call *call)
 
 static const struct assay_variant variant = {
     .operation = "lattice_roundtrip",
-    .name = "best",
+    .name = "closest",
     .summary = "the closest point itself, without digits; overload by its definition",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,

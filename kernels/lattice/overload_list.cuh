@@ -1,6 +1,6 @@
 /*
- * best_list.cuh - blocks with a T of their own: a first try for all, and a list of those
- * that may be overloaded; and what best.cu launches from best_list.cu.
+ * overload_list.cuh - blocks with a T of their own: a first try for all, and a list of those
+ * that may be overloaded; and what lookup_encode.cu launches from overload_list.cu.
  */
 #pragma once
 
@@ -55,9 +55,9 @@ static __device__ __forceinline__ int try_again(const struct lattice_args &a, in
 /* ----------------------------------------------------------- the encoder -- */
 
 /* T of a block that the first kernel leaves to the second; never a final T. */
-enum { BEST_AGAIN = 254 };
+enum { T_AGAIN = 254 };
 
-struct best_list_args {
+struct overload_list_args {
     struct lattice_args a;
     int64_t groups;         /* of eight entries */
     const uint16_t *carry;  /* device memory: c(b) at q4m2; NULL: by the definition (E8) */
@@ -67,8 +67,9 @@ struct best_list_args {
 };
 
 /* Encode: columns a multiple of 8, else any shape. Asynchronous on `stream`. */
-int best_list(const struct lattice_job *job, const struct best_list_args *args,
-              cudaStream_t stream);
+int overload_list(const struct lattice_job *job, const struct overload_list_args *args,
+                  cudaStream_t stream);
 
-/* The blocks of E8 or D4 at q4m2, packed, whose T is BEST_AGAIN: code and T. */
-int best_again(const struct lattice_job *job, const struct lattice_args *args, cudaStream_t stream);
+/* The blocks of E8 or D4 at q4m2, packed, whose T is T_AGAIN: code and T. */
+int overload_again(const struct lattice_job *job, const struct lattice_args *args,
+                   cudaStream_t stream);

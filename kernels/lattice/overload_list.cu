@@ -1,6 +1,6 @@
 /*
- * best_list.cu - the encoder for every code, element type and overload protection, in two parts.
- * First all blocks are encoded by the fast arithmetic with T = 0, and blocks that may be
+ * overload_list.cu - the encoder for every code, element type and overload protection, in two
+ * parts. First all blocks are encoded by the fast arithmetic with T = 0, and blocks that may be
  * overloaded are put on a list in shared memory. Then the blocks of the list are encoded by the
  * definition, one thread per block.
  *
@@ -14,14 +14,15 @@
  * the second part then has 68, 44, 15 and 1 blocks to encode, which takes 3, 2, 1 and 1 of its 8
  * warps.
  *
- * From 2^22 entries on, E8 and D4 are encoded by best.cu instead, which marks blocks that may be
- * overloaded in T and leaves them to best_again. That kernel reads T, 1/8 or 1/4 byte per entry.
+ * From 2^22 entries on, E8 and D4 are encoded by lookup_encode.cu instead, which marks blocks that
+ * may be overloaded in T and leaves them to overload_again. That kernel reads T, 1/8 or 1/4 byte
+ * per entry.
  *
  * q = 3 and three levels have no faster closest point; they follow the definition here too. Digits
  * that are not packed are written 16 bytes per thread. docs/kernels.md has the times, and which of
  * them were predicted wrongly.
  */
-#include "best_list.cuh"
+#include "overload_list.cuh"
 
 #include "kernels/cuda/sm_limits.cuh"
 
@@ -166,7 +167,7 @@ static __device__ __forceinline__ void do_again(const struct lattice_args &a, in
 template <int LATTICE, int CODE, int TRIES>
 static __global__ void __launch_bounds__(LATTICE_THREADS,
                                          LATTICE == LATTICE_Z2 ? SM_THREADS / LATTICE_THREADS : 0)
-    encode_list(const struct best_list_args args)
+    encode_list(const struct overload_list_args args)
 {
     constexpr int BLOCKS = VEC_ENTRIES / lattice_d(LATTICE);
     constexpr int CARRY =
@@ -222,10 +223,10 @@ static __global__ void __launch_bounds__(LATTICE_THREADS) encode_again(const str
         const uint32_t word[] = {all.x, all.y, all.z, all.w};
 #pragma unroll
         for (int i = 0; i < MARKS; i++)
-            if ((word[i / 4] >> (8 * (i % 4)) & 255) == BEST_AGAIN) list.add(mine + i);
+            if ((word[i / 4] >> (8 * (i % 4)) & 255) == T_AGAIN) list.add(mine + i);
     } else {
         for (int i = 0; i < left; i++)
-            if (a.t[first + mine + i] == BEST_AGAIN) list.add(mine + i);
+            if (a.t[first + mine + i] == T_AGAIN) list.add(mine + i);
     }
     __syncthreads();
     do_again<LATTICE, CODE_Q4M2>(a, first, list, NULL);
@@ -234,7 +235,7 @@ static __global__ void __launch_bounds__(LATTICE_THREADS) encode_again(const str
 /* ------------------------------------------------------------------ host -- */
 
 struct list_launch {
-    struct best_list_args args;
+    struct overload_list_args args;
     int tries;
     cudaStream_t stream;
 
@@ -249,7 +250,8 @@ struct list_launch {
     }
 };
 
-int best_list(const struct lattice_job *job, const struct best_list_args *args, cudaStream_t stream)
+int overload_list(const struct lattice_job *job, const struct overload_list_args *args,
+                  cudaStream_t stream)
 {
     struct list_launch kernel = {*args, job->overload == OVERLOAD_OFF ? 1 : 2, stream};
     if (!args->most) return vec_instance(job, kernel);
@@ -262,7 +264,8 @@ int best_list(const struct lattice_job *job, const struct best_list_args *args, 
     return vec_instance(job, kernel);
 }
 
-int best_again(const struct lattice_job *job, const struct lattice_args *args, cudaStream_t stream)
+int overload_again(const struct lattice_job *job, const struct lattice_args *args,
+                   cudaStream_t stream)
 {
     unsigned grid = lattice_grid(args->count, MARKS_SHARE);
     if (job->lattice == LATTICE_E8)
