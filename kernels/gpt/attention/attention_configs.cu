@@ -9,13 +9,19 @@
 
 enum { CONFIGS_MAX = 16 };
 
-/* The size of the rows to take for a head: its own, or the next. 0: none. */
-static int size_for(struct attention_configs configs, int64_t size)
+static bool fits(const struct attention_config *config, int64_t size)
 {
-    for (int i = 0; i < configs.count; i++)
-        if (configs.list[i].size >= size)
-            return configs.narrower || configs.list[i].size == size ? configs.list[i].size : 0;
-    return 0;
+    return config->size == size ? config->heads != ATTENTION_HEADS_NARROWER
+                                : config->size > size && config->heads != ATTENTION_HEADS_WHOLE;
+}
+
+bool attention_config_takes(struct attention_configs configs, const struct attention_config *config,
+                            int64_t size)
+{
+    const struct attention_config *least = configs.list, *end = configs.list + configs.count;
+    while (least < end && !fits(least, size))
+        least++;
+    return size % configs.step == 0 && fits(config, size) && config->size == least->size;
 }
 
 const struct attention_config *attention_config_default(struct attention_configs configs,
@@ -23,9 +29,10 @@ const struct attention_config *attention_config_default(struct attention_configs
 {
     const struct attention_config *fit[CONFIGS_MAX];
     const int64_t most = assay_card()->shared_bytes;
-    int queries[CONFIGS_MAX], count = 0, size = size_for(configs, args->size);
+    int queries[CONFIGS_MAX], count = 0;
     for (int i = 0; i < configs.count && count < CONFIGS_MAX; i++)
-        if (configs.list[i].size == size && configs.list[i].bytes <= most) {
+        if (configs.list[i].bytes <= most &&
+            attention_config_takes(configs, &configs.list[i], args->size)) {
             fit[count] = &configs.list[i];
             queries[count++] = configs.list[i].queries;
         }
@@ -77,10 +84,10 @@ int attention_configs_setup(struct assay_call *call)
 int64_t attention_configs_shared_bytes(const struct assay_shape *shape)
 {
     struct attention_configs configs = attention_configs_of(shape->value[ATTENTION_PRECISION]);
-    int64_t least = INT64_MAX;
-    int size = size_for(configs, shape->value[ATTENTION_HEAD_SIZE]);
+    int64_t least = INT64_MAX, size = shape->value[ATTENTION_HEAD_SIZE];
     for (int i = 0; i < configs.count; i++)
-        if (configs.list[i].size == size && configs.list[i].bytes < least)
+        if (configs.list[i].bytes < least &&
+            attention_config_takes(configs, &configs.list[i], size))
             least = configs.list[i].bytes;
     return least;
 }

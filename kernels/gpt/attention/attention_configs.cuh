@@ -10,26 +10,30 @@
 
 typedef void attention_kernel(const struct attention args, float scale);
 
+/* Which heads a row's kernel takes: those that fill its size, those that do not, or both. */
+enum attention_heads { ATTENTION_HEADS_ALL, ATTENTION_HEADS_WHOLE, ATTENTION_HEADS_NARROWER };
+
 struct attention_config {
     const char *name; /* queries of a block x keys of a tile */
-    int size;         /* of a head */
+    enum attention_heads heads;
+    int size; /* of a head, or the most */
     attention_kernel *kernel;
     int threads, queries, bytes; /* bytes of shared memory */
 };
 
 /* The row of KERNEL, whose layout is LAYOUT. */
 template <class LAYOUT>
-static constexpr struct attention_config attention_config_of(const char *name,
-                                                             attention_kernel *kernel)
+static constexpr struct attention_config attention_config_of(
+    const char *name, attention_kernel *kernel, enum attention_heads heads = ATTENTION_HEADS_ALL)
 {
-    return {name, LAYOUT::size, kernel, LAYOUT::threads, LAYOUT::queries, LAYOUT::bytes};
+    return {name, heads, LAYOUT::size, kernel, LAYOUT::threads, LAYOUT::queries, LAYOUT::bytes};
 }
 
 /* Head sizes ascend, and within one those with fewest queries come first. */
 struct attention_configs {
     const struct attention_config *list;
     int count;
-    bool narrower; /* heads may be narrower than the size of a row's kernel */
+    int step; /* of the sizes of heads: they are multiples of it */
 };
 
 struct attention_configs attention_configs_of(int64_t precision);
@@ -39,6 +43,11 @@ struct attention_configs attention_configs_fp32(void);
 struct attention_configs attention_configs_tf32(void);
 struct attention_configs attention_configs_bf16(void);
 struct attention_configs attention_configs_fp16(void);
+
+/* Whether a row is one of those to choose from: of the rows that take such heads, those of the
+ * least size. */
+bool attention_config_takes(struct attention_configs configs, const struct attention_config *config,
+                            int64_t size);
 
 /* The row to take unmeasured, or NULL: no kernel for this head size that this card has the shared
  * memory for. */

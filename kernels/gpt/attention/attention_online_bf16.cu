@@ -26,18 +26,26 @@
 #include "attention_bf16.cuh"
 #include "attention_configs.cuh"
 
-template <typename T, int SIZE, int TILE, int TILES, int WARPS, int PARTS>
+/* WHOLE: heads of SIZE numbers; else of a multiple of eight up to it. */
+template <typename T, bool WHOLE, int SIZE, int TILE, int TILES, int WARPS, int PARTS>
 static __global__ void __launch_bounds__(32 * WARPS * PARTS, 2)
     online(const struct attention args, float scale)
 {
-    online_block<T, SIZE, TILE, TILES, WARPS, PARTS>(args, scale, 1.0f, true, SIZE);
+    online_block<T, SIZE, TILE, TILES, WARPS, PARTS>(args, scale, 1.0f, true,
+                                                     WHOLE ? SIZE : args.size);
 }
 
 /* ------------------------------------------------------------- host side -- */
 
+enum { HEAD_STEP = 8 }; /* rows are copied by 16 bytes */
+
 /* NAME: queries of a block x keys of a tile. */
 #define CONFIG(NAME, ...)                                                                          \
-    attention_config_of<online_layout<__VA_ARGS__>>(NAME, online<T, __VA_ARGS__>)
+    attention_config_of<online_layout<__VA_ARGS__>>(NAME, online<T, true, __VA_ARGS__>,            \
+                                                    ATTENTION_HEADS_WHOLE)
+#define NARROW(NAME, ...)                                                                          \
+    attention_config_of<online_layout<__VA_ARGS__>>(NAME, online<T, false, __VA_ARGS__>,           \
+                                                    ATTENTION_HEADS_NARROWER)
 
 struct attention_configs attention_configs_bf16(void)
 {
@@ -45,18 +53,26 @@ struct attention_configs attention_configs_bf16(void)
     static const struct attention_config configs[] = {
         CONFIG("16x128", 16, 128, 1, 1, 4), CONFIG("32x64", 16, 64, 1, 2, 1),
         CONFIG("64x64", 16, 64, 1, 4, 1),   CONFIG("128x64", 16, 64, 2, 4, 1),
-        CONFIG("16x128", 32, 128, 1, 1, 4), CONFIG("32x64", 32, 64, 1, 2, 1),
-        CONFIG("64x64", 32, 64, 1, 4, 1),   CONFIG("128x64", 32, 64, 2, 4, 1),
+        NARROW("32x64", 16, 64, 1, 2, 1),   CONFIG("16x128", 32, 128, 1, 1, 4),
+        CONFIG("32x64", 32, 64, 1, 2, 1),   CONFIG("64x64", 32, 64, 1, 4, 1),
+        CONFIG("128x64", 32, 64, 2, 4, 1),  NARROW("16x128", 32, 128, 1, 1, 4),
+        NARROW("32x64", 32, 64, 1, 2, 1),   NARROW("64x64", 32, 64, 1, 4, 1),
         CONFIG("16x128", 64, 128, 1, 1, 4), CONFIG("32x64", 64, 64, 1, 2, 1),
         CONFIG("64x64", 64, 64, 1, 4, 1),   CONFIG("128x64", 64, 64, 2, 4, 1),
-        CONFIG("16x64", 80, 64, 1, 1, 4),   CONFIG("32x64", 80, 64, 1, 2, 1),
-        CONFIG("64x64", 80, 64, 1, 4, 1),   CONFIG("16x64", 96, 64, 1, 1, 4),
-        CONFIG("32x64", 96, 64, 1, 2, 1),   CONFIG("64x64", 96, 64, 1, 4, 1),
+        NARROW("16x128", 64, 128, 1, 1, 4), NARROW("32x64", 64, 64, 1, 2, 1),
+        NARROW("64x64", 64, 64, 1, 4, 1),   CONFIG("16x64", 80, 64, 1, 1, 4),
+        CONFIG("32x64", 80, 64, 1, 2, 1),   CONFIG("64x64", 80, 64, 1, 4, 1),
+        CONFIG("16x64", 96, 64, 1, 1, 4),   CONFIG("32x64", 96, 64, 1, 2, 1),
+        CONFIG("64x64", 96, 64, 1, 4, 1),   NARROW("16x64", 96, 64, 1, 1, 4),
+        NARROW("32x64", 96, 64, 1, 2, 1),   NARROW("64x64", 96, 64, 1, 4, 1),
         CONFIG("16x64", 128, 64, 1, 1, 4),  CONFIG("32x64", 128, 64, 1, 2, 1),
         CONFIG("64x64", 128, 64, 1, 4, 1),  CONFIG("128x64", 128, 64, 2, 4, 1),
-        CONFIG("16x64", 256, 64, 1, 1, 4),  CONFIG("64x64", 256, 64, 1, 4, 1),
+        NARROW("16x64", 128, 64, 1, 1, 4),  NARROW("32x64", 128, 64, 1, 2, 1),
+        NARROW("64x64", 128, 64, 1, 4, 1),  CONFIG("16x64", 256, 64, 1, 1, 4),
+        CONFIG("64x64", 256, 64, 1, 4, 1),  NARROW("16x64", 256, 64, 1, 1, 4),
+        NARROW("64x64", 256, 64, 1, 4, 1),
     };
-    return {configs, sizeof configs / sizeof *configs};
+    return {configs, sizeof configs / sizeof *configs, HEAD_STEP};
 }
 
 /* Each costs a tenth of a second of compilation or more: those that a published shape takes, and
@@ -66,12 +82,14 @@ struct attention_configs attention_configs_fp16(void)
     typedef fp16_t T;
     static const struct attention_config configs[] = {
         CONFIG("32x64", 16, 64, 1, 2, 1),   CONFIG("32x64", 32, 64, 1, 2, 1),
-        CONFIG("32x64", 64, 64, 1, 2, 1),   CONFIG("64x64", 64, 64, 1, 4, 1),
-        CONFIG("128x64", 64, 64, 2, 4, 1),  CONFIG("64x64", 80, 64, 1, 4, 1),
+        NARROW("32x64", 32, 64, 1, 2, 1),   CONFIG("32x64", 64, 64, 1, 2, 1),
+        CONFIG("64x64", 64, 64, 1, 4, 1),   CONFIG("128x64", 64, 64, 2, 4, 1),
+        NARROW("32x64", 64, 64, 1, 2, 1),   CONFIG("64x64", 80, 64, 1, 4, 1),
         CONFIG("64x64", 96, 64, 1, 4, 1),   CONFIG("64x64", 128, 64, 1, 4, 1),
-        CONFIG("128x64", 128, 64, 2, 4, 1), CONFIG("64x64", 256, 64, 1, 4, 1),
+        CONFIG("128x64", 128, 64, 2, 4, 1), NARROW("64x64", 128, 64, 1, 4, 1),
+        CONFIG("64x64", 256, 64, 1, 4, 1),  NARROW("64x64", 256, 64, 1, 4, 1),
     };
-    return {configs, sizeof configs / sizeof *configs};
+    return {configs, sizeof configs / sizeof *configs, HEAD_STEP};
 }
 
 template <enum gpt_precision PRECISION> static const char *supports(const struct assay_shape *shape)
@@ -80,7 +98,7 @@ template <enum gpt_precision PRECISION> static const char *supports(const struct
     if (other) return other;
     return attention_configs_shared_bytes(shape) < INT64_MAX
                ? NULL
-               : "made for head sizes 16, 32, 64, 80, 96, 128 and 256";
+               : "made for head sizes in multiples of 8 up to 256";
 }
 
 static const struct assay_variant bf16 = {

@@ -27,7 +27,7 @@ static const struct attention_config configs[] = {
 
 struct attention_configs attention_configs_fp32(void)
 {
-    return (struct attention_configs){configs, sizeof configs / sizeof *configs, true};
+    return (struct attention_configs){configs, sizeof configs / sizeof *configs, 1};
 }
 
 static const struct assay_variant variant = {

@@ -127,9 +127,10 @@ const char *model_attend_name(int64_t precision, int config)
 const char *model_attend_refused(const struct model_attend *attend, int config)
 {
     if (attend->last) return "one query per sequence";
-    const struct attention_config *is = &attention_configs_of(attend->precision).list[config];
+    const struct attention_configs configs = attention_configs_of(attend->precision);
+    const struct attention_config *is = &configs.list[config];
     if (is->bytes > assay_card()->shared_bytes) return "not so much shared memory here";
-    return is->size == attend->size ? NULL : "another head size";
+    return attention_config_takes(configs, is, attend->size) ? NULL : "another head size";
 }
 
 static int launch(const struct attention_config *config, const struct attention *args, void *stream)

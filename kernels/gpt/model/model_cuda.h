@@ -101,7 +101,7 @@ const char *model_wgmma_refused(const struct model_step *step);
 int model_wgmma_enqueue(const struct model_step *step, void *normed, void *stream);
 
 /* The kernels of attention_configs.cuh for a precision, by number: a configuration of a block
- * ("32x64") for a head size of 16, 32, 64 or 128. */
+ * ("32x64") for heads of some sizes. */
 int model_attend_configs(int64_t precision);
 const char *model_attend_name(int64_t precision, int config);
 const char *model_attend_refused(const struct model_attend *attend, int config);
