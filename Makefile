@@ -514,8 +514,8 @@ INSTALLED = $(BUILD)/assay>bin>assay>755 \
     $(call share,share/doc/assay/docs/schemas,$(wildcard docs/schemas/*.json)) \
     $(call share,share/doc/assay/docs/images,$(wildcard docs/images/*.svg docs/images/*.png)) \
     $(call share,share/doc/assay/results,results/README.md) \
-    $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg)) \
-    $(call share,share/doc/assay/results/h100,$(wildcard results/h100/*.svg)) \
+    $(call share,share/doc/assay/results/h200,$(wildcard results/h200/*.svg results/h200/*.md)) \
+    $(call share,share/doc/assay/results/h100,$(wildcard results/h100/*.svg results/h100/*.md)) \
     $(call share,share/doc/assay/harness,harness/assay.h) \
     $(call share,include,harness/assay.h harness/assay.hpp) \
     $(call share,share/pkgconfig,$(BUILD)/assay.pc) \
