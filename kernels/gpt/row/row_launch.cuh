@@ -30,7 +30,7 @@ static inline void row_job_init(struct row_job *job, const typename OP::args &ar
     job->pieces = args.columns / width > 0 ? args.columns / width : 1;
     job->part_bytes = sizeof(typename OP::part);
     if constexpr (OP::RING) job->gains = OP::GAINS;
-    job->aligned = args.columns % width == 0;
+    job->edge = row_edge(args.columns, width);
     row_job_kernels<OP, 1>(job, 0);
     row_job_kernels<OP, 2>(job, 1);
     row_job_kernels<OP, 4>(job, 2);

@@ -34,11 +34,25 @@ struct row_job {
     int pieces;     /* of a row, at most */
     int part_bytes; /* of what a warp tells the others */
     int gains;      /* arrays of weights */
-    bool aligned;   /* whether a row has no edge */
+    int edge;       /* elements of a row in no whole piece, at most; 0: all rows are aligned */
     const void *registers[ROW_KERNELS], *ring[ROW_KERNELS], *narrow[ROW_NARROW];
     const void *shared, *stream, *naive;
     char args[ROW_ARGS_BYTES]; /* their first argument */
 };
+
+/* Elements of a row in no whole piece of `width`, a power of two, at most, where rows begin one
+ * behind the other: alignments recur after `width` rows. */
+static inline int row_edge(int columns, int width)
+{
+    int most = 0;
+    for (int row = 0; row < width; row++) {
+        int head = -(row * (columns % width)) & (width - 1);
+        if (head > columns) head = columns;
+        int edge = head + (columns - head) % width;
+        if (edge > most) most = edge;
+    }
+    return most;
+}
 
 /* How one launch divides its rows. */
 struct row_plan {

@@ -50,13 +50,17 @@ static bool divide(const struct row_job *job, int log_cluster, int kernel, struc
     return true;
 }
 
-/* Rows of at most four pieces in each of 2 << narrow lanes, and not so short that half of these
- * lanes hold them. */
+/* Whether so many lanes hold a row: at most four pieces and an element of its edge each. */
+static bool lanes_hold(const struct row_job *job, int lanes)
+{
+    return job->pieces <= 4 * lanes && job->edge <= lanes;
+}
+
+/* Rows in 2 << narrow lanes each, where half of these lanes do not hold them. */
 static bool divide_warp(const struct row_job *job, int narrow, struct row_plan *plan)
 {
-    const int lanes = 2 << narrow, most = 4 * lanes;
-    if (!job->aligned || job->pieces > most || (narrow > 0 && job->pieces <= most / 2))
-        return false;
+    const int lanes = 2 << narrow;
+    if (!lanes_hold(job, lanes) || (narrow > 0 && lanes_hold(job, lanes / 2))) return false;
     int rows = ROW_TEAM_WARPS * 32 / lanes;
     while (rows > 32 / lanes && job->rows / rows < 2 * assay_card()->multiprocessors)
         rows /= 2;
@@ -77,7 +81,7 @@ static bool divide_ring(const struct row_job *job, int log_cluster, int kernel,
     const struct assay_card *card = assay_card();
     int lane_pieces = 1 << kernel, cluster = 1 << log_cluster;
     int share = ceil_div(job->pieces, cluster), warps = ceil_div(share, 32 * lane_pieces);
-    int rest = ROW_RING_HEAD + (job->aligned ? job->gains : 0) * share * 16 +
+    int rest = ROW_RING_HEAD + (job->edge == 0 ? job->gains : 0) * share * 16 +
                2 * cluster * warps * job->part_bytes;
     int slots = 0;
     if (!job->ring[kernel] || job->pieces < RING_PIECES || warps > ROW_WARPS) return false;

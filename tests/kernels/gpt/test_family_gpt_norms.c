@@ -6,11 +6,36 @@
 
 #include "tests/kernels/margin.h"
 #include "kernels/gpt/norms/norms.h"
+#include "kernels/gpt/row/row_plan.h"
 
 enum { SEEDS = 10 };
 
 static const int64_t lengths[][2] = {{1, 1},   {3, 1},    {7, 3},    {5, 9},
                                      {33, 31}, {17, 257}, {64, 768}, {3, 8191}};
+
+/* Elements of row `row` whose piece is not the row's alone. */
+static int edge_of(int row, int columns, int width)
+{
+    int begin = row * columns, end = begin + columns, edge = 0;
+    for (int at = begin; at < end; at++) {
+        int piece = at / width * width;
+        edge += piece < begin || piece + width > end;
+    }
+    return edge;
+}
+
+TEST(the_edge_of_rows_is_that_of_the_worst_of_them)
+{
+    for (int width = 4; width <= 8; width *= 2)
+        for (int columns = 1; columns < 300; columns++) {
+            int most = 0;
+            for (int row = 0; row < 40; row++) {
+                int edge = edge_of(row, columns, width);
+                if (edge > most) most = edge;
+            }
+            assert_int_equal(row_edge(columns, width), most);
+        }
+}
 
 TEST(every_variant_is_right_on_rows_of_any_length)
 {
