@@ -59,7 +59,7 @@ sqlite3 locked.sqlite <hold >locked.out 2>&1 &
 holder=$!
 exec 8>hold
 echo "BEGIN EXCLUSIVE; SELECT 'locked';" >&8
-wait_for 5 grep -q locked locked.out
+wait_for 20 grep -q locked locked.out
 export ASSAY_DB_TIMEOUT_MS=200
 check "one that another process holds" refused "locked"
 check "is told within its time" timeout 10 bash -c '! "$0" run many.ini --device host --db locked.sqlite 2>said.err' "$ASSAY"

@@ -12,7 +12,7 @@ check "nothing to go on with is 2" exits 2 calibrate --resume
 check "and said" warns "there is no calibration of 'cases10' to go on with" calibrate --resume
 "$ASSAY" calibrate "$ten" --device "$(calm 3)" --allow-simulated --db c.sqlite --rounds 64 2>c.err &
 calibrate_pid=$!
-check "a calibration goes on for a while" wait_for 10 grep -qs "round 3, unchanged again" c.err
+check "a calibration goes on for a while" wait_for 20 grep -qs "round 3, unchanged again" c.err
 kill -INT $calibrate_pid
 wait $calibrate_pid
 stopped=$?

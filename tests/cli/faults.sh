@@ -23,14 +23,14 @@ check "a bad pointer is told by its signal" ends segfault crashed "signal 11"
 check "abort is told by its signal" ends aborts crashed "signal 6"
 check "exit is told by its status" ends exits crashed "exit status 0"
 check "the step is told with it" ends aborts crashed "first launch"
-check "a loop without end is a timeout" ends hangs timeout "first launch: no answer within 1 s"
+check "a loop without end is a timeout" ends hangs timeout "first launch: no answer within 3 s"
 check "half a message and then nothing is a timeout" \
-    ends half_a_message timeout "first launch: no answer within 1 s"
+    ends half_a_message timeout "first launch: no answer within 3 s"
 check "one that writes into its worker's messages is told so" \
     ends garbles crashed "its process sent what is no message"
 check "one that leaves a process behind is told by its end" ends forks crashed "signal 6"
 none_left() { ! grep -qsx assay-left-over /proc/[0-9]*/comm; }
-check "and the process is gone" wait_for 5 none_left
+check "and the process is gone" wait_for 20 none_left
 check "one wrong element is named with what it should be" ends wrong wrong "y\[50001\] is .* expected .*1 of 100003 wrong"
 check "right once and lazy ever after is found" ends lazy wrong "elements of 'y' were not written"
 check "a forgotten end is named" ends forgets_the_end wrong "y\[100002\]"
@@ -96,5 +96,5 @@ wait_for 20 worker_of $deaf >/dev/null
 sleep 1
 worker=$(worker_of $deaf)
 kill -TERM $deaf
-check "half a message leaves the parent its ears" wait_for 5 is_gone $deaf
-check "and the worker dies with it" wait_for 5 is_gone "$worker"
+check "half a message leaves the parent its ears" wait_for 20 is_gone $deaf
+check "and the worker dies with it" wait_for 20 is_gone "$worker"

@@ -105,7 +105,7 @@ check "unless it is allowed" exits 0 gate simulated simulated --allow-simulated
 mkdir folders
 TMPDIR=$PWD/folders "$ASSAY" gate tiny --base ./plain --cand ./hangs --db stopped.sqlite 2>stopped.err &
 gate_pid=$!
-check "its launch begins" wait_for 10 grep -q "round 1, candidate" stopped.err
+check "its launch begins" wait_for 20 grep -q "round 1, candidate" stopped.err
 kill -INT $gate_pid
 wait $gate_pid
 stopped=$?

@@ -54,7 +54,7 @@ killed() {
     [ -n "$targets" ] && kill -KILL $targets 2>/dev/null && hits=$((hits + 1))
     wait $pid 2>/dev/null
     why=
-    wait_for 5 gone "${left[@]}" || why="processes are left"
+    wait_for 20 gone "${left[@]}" || why="processes are left"
     is_whole m.sqlite || why="the database is not whole"
     # A worker that dies is a case that failed: the gate stores that and goes on.
     [ -n "$why" ] || [ "$1" = worker ] || resumes ||

@@ -105,14 +105,14 @@ wait $pid || code=$?
 check "a signal ends it on every GPU" [ "$code" -eq 130 ]
 check "with what was measured stored, and the rest known" gives "interrupted|1|600" query stopped.sqlite \
     "SELECT status, (SELECT count(*) FROM result) BETWEEN 4 AND 599, (SELECT count(*) FROM expected) FROM run"
-for child in $children; do check "no worker is left" wait_for 5 is_gone "$child"; done
+for child in $children; do check "no worker is left" wait_for 20 is_gone "$child"; done
 long killed.sqlite >/dev/null 2>&1 &
 pid=$!
 wait_for 20 has_some killed.sqlite
 children=$(cat /proc/$pid/task/*/children)
 kill -KILL $pid
 wait $pid 2>/dev/null
-for child in $children; do check "nor behind one that was killed" wait_for 5 is_gone "$child"; done
+for child in $children; do check "nor behind one that was killed" wait_for 20 is_gone "$child"; done
 check "what it had not measured is known" gives "running|600" query killed.sqlite "SELECT status, (SELECT count(*) FROM expected) FROM run"
 
 check "it is not resumed" ends 2 "--resume goes on with a run of one GPU" \

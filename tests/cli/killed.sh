@@ -24,7 +24,7 @@ sleep 0.5
 mapfile -t left < <(descendants "$pid")
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
-check "which die with it when it is killed" wait_for 5 all_gone "${left[@]}"
+check "which die with it when it is killed" wait_for 20 all_gone "${left[@]}"
 check "what it left is there" [ "$(folders)" -ge 1 ]
 find tmp -mindepth 1 -maxdepth 1 -exec touch -d '1 hour ago' {} +
 "$ASSAY" gate "$HERE/sim/cases10.ini" --base "$ASSAY" --device sim:seed=1 --allow-simulated --seed 1 --db gate.sqlite \
@@ -36,14 +36,14 @@ check "a run has a worker, in which a variant forks" wait_for 20 has_forked
 mapfile -t left < <(descendants "$pid")
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
-check "all of them die with it" wait_for 2 all_gone "${left[@]}"
+check "all of them die with it" wait_for 20 all_gone "${left[@]}"
 
 hanging "$ASSAY" gate "$HERE/faults/faults.ini" --base "$FAULTS" --device host --filter '*/hangs' --timeout 60 --db fork.sqlite
 check "so has a launch of a gate" wait_for 20 has_forked
 mapfile -t left < <(descendants "$pid")
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
-check "all of them die with the gate" wait_for 2 all_gone "${left[@]}"
+check "all of them die with the gate" wait_for 20 all_gone "${left[@]}"
 
 deep=$PWD/tmp/$(printf '%0150d' 0)
 mkdir -p "$deep"

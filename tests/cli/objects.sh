@@ -203,7 +203,7 @@ make_object mine
 "$ASSAY" watch "$suite" --load ./mine.so --on sources --device host --db watch.sqlite \
     --make "${CC:-cc} -shared -fPIC -O2 -I'$HERE/../harness' sources/kernel.c -o mine.so" >watch.out 2>watch.err &
 watching=$!
-check "it watches" wait_for 10 grep -q "1 file below sources" watch.err
+check "it watches" wait_for 20 grep -q "1 file below sources" watch.err
 touch sources/kernel.c
 check "a save that changes nothing is no gate" wait_for 20 grep -q "the objects are as they were" watch.err
 check "nothing of its build is left" [ -z "$(cat /proc/$watching/task/$watching/children)" ]

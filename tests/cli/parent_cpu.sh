@@ -17,7 +17,7 @@ ticks() { sed 's/.*) //' "/proc/$1/stat" | { read -ra field; echo $((field[11] +
 
 OMP_NUM_THREADS=1 "$FAULTS" run long.ini --device host --no-ceilings >run.out 2>run.err &
 pid=$!
-check "a worker starts" wait_for 10 worker_of "$pid"
+check "a worker starts" wait_for 20 worker_of "$pid"
 sleep 1
 before=$(ticks "$pid")
 worker=$(worker_of "$pid")

@@ -131,7 +131,7 @@ printf '[suite]\ntitle=t\n[group g]\noperation=memory\nmix=copy\nbytes=1Mi\n' >h
 hold=(env SLURM_JOB_ID=$$ SLURM_STEP_NUM_TASKS=2 "$ASSAY" run hang.ini --shard none --no-ceilings --db hold.sqlite
     --device "sim:gpus=1,hang=memory/memcpy")
 SLURM_PROCID=0 SLURM_LOCALID=0 "${hold[@]}" >/dev/null 2>&1 &
-check "the first of two has the GPU" wait_for 10 test -s hold.0001.sqlite
+check "the first of two has the GPU" wait_for 20 test -s hold.0001.sqlite
 check "the second is refused" ends 2 "another process of a job measures on this GPU" \
     env SLURM_PROCID=1 SLURM_LOCALID=1 "${hold[@]}"
 kill -INT $!

@@ -32,7 +32,7 @@ for signal in INT TERM HUP; do
     check "$signal: the run gets going" wait_for 20 has_cases "$signal.sqlite" 4
     end_with "$signal"
     check "$signal: exit 130" [ "$ended" -eq 130 ]
-    check "$signal: no worker is left" wait_for 5 is_gone "$worker"
+    check "$signal: no worker is left" wait_for 20 is_gone "$worker"
     check "$signal: what is stored is whole" is_complete "$signal.sqlite"
     check "$signal: it is a part" [ "$(cases "$signal.sqlite")" -lt $all ]
     check "$signal: the run is interrupted" \
@@ -89,8 +89,8 @@ stop() {
     check "what is to be stopped gets going" wait_for 20 "${when[@]}"
     worker=$(worker_of "$pid")
     kill -TSTP "$pid"
-    check "a run that is stopped stops" wait_for 2 is_stopped "$pid"
-    check "and its worker with it" wait_for 2 is_stopped "$worker"
+    check "a run that is stopped stops" wait_for 20 is_stopped "$pid"
+    check "and its worker with it" wait_for 20 is_stopped "$worker"
     sleep 2.5
     check "for as long" is_stopped "$worker"
     kill -CONT "$pid"
@@ -110,7 +110,7 @@ in_the_case() { [ -n "$(worker_of "$(worker_of "$pid")")" ]; }
 has_another_worker() { is_gone "$worker" && worker_of "$pid" >/dev/null; }
 when=(in_the_case)
 stop "$FAULTS" run hangs.ini --device host --no-ceilings --filter '*/hangs' --db hangs.sqlite
-check "what it was stopped in is measured again, by another worker" wait_for 5 has_another_worker
+check "what it was stopped in is measured again, by another worker" wait_for 20 has_another_worker
 end_with INT
 check "and that is an interruption, not a crash" [ "$ended" -eq 130 ]
 
@@ -123,7 +123,7 @@ for delay in 0.03 0.1 0.2 0.3 0.4; do
     start killed.sqlite
     sleep $delay
     end_with KILL
-    check "killed after $delay s: the worker dies too" wait_for 5 is_gone "${worker:-$pid}"
+    check "killed after $delay s: the worker dies too" wait_for 20 is_gone "${worker:-$pid}"
     check "killed after $delay s: what is stored is whole" \
         bash -c '[ ! -e killed.sqlite ] || [ "$(sqlite3 killed.sqlite "PRAGMA integrity_check")" = ok ]'
     if [ "$(cases killed.sqlite)" -gt 0 ]; then
