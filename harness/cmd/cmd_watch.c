@@ -151,11 +151,7 @@ static int build(const char *make)
         fprintf(stderr, "assay watch: /bin/sh cannot be started: %s\n", strerror(error));
         return 0;
     }
-    if (program_wait(pid, -1, &status) == WAIT_STOPPED) {
-        program_stop(pid, true);
-        return -1;
-    }
-    process_end(pid); /* what it left behind, and its guard */
+    if (program_wait_group(pid, &status) == WAIT_STOPPED) return -1;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 

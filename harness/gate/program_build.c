@@ -69,12 +69,10 @@ static enum build_end run_script(const char *revision, const char *make, char pa
     close(output[1]);
     if (error) {
         assay_error("/bin/sh cannot be started: %s", strerror(error));
-    } else if (program_wait(pid, -1, &status) == WAIT_STOPPED) {
-        program_stop(pid, true);
+    } else if (program_wait_group(pid, &status) == WAIT_STOPPED) {
         assay_error("interrupted");
         end = BUILD_STOPPED;
     } else {
-        process_end(pid); /* what it left behind, and its guard */
         ssize_t got = read(output[0], path, PATH_MAX - 1);
         path[got > 0 ? got : 0] = '\0';
         path[strcspn(path, "\n")] = '\0';

@@ -306,7 +306,7 @@ static enum launch_end await(const struct program_call *call, const struct scrat
     int status;
     bool enough;
     enum wait_end end_of_wait = wait_for(call, scratch, pid, &status, &enough);
-    if (end_of_wait != WAIT_ENDED) program_stop(pid, false);
+    if (end_of_wait != WAIT_ENDED) program_stop(pid);
     if (enough) {
         *code = EXIT_FINE;
         return LAUNCH_DONE;
@@ -371,7 +371,7 @@ enum launch_end program_fingerprints(const struct program_call *calls, int count
         end = pass_begin(&passes[begun], &calls[begun], ASK_PRINTS);
     for (int i = 0; i < begun; i++) {
         if (end != LAUNCH_DONE)
-            program_stop(passes[i].pid, false);
+            program_stop(passes[i].pid);
         else if ((end = pass_end(&passes[i], &calls[i], &prints[i], &about[i])) == LAUNCH_DONE)
             read++;
         temp_folder_remove(&passes[i].scratch.folder);
@@ -406,7 +406,7 @@ bool program_plans(const struct program_call *call, char **plan)
     if (plan) *plan = NULL;
     if (pass_begin(&pass, call, ASK_PLAN) != LAUNCH_DONE) return false;
     bool ended = program_wait(pass.pid, 1000L * call->timeout_s, &status) == WAIT_ENDED;
-    if (!ended) program_stop(pass.pid, false);
+    if (!ended) program_stop(pass.pid);
     bool fine = ended && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE;
     if (plan && fine) *plan = read_plan(&pass.scratch);
     last_words(&pass.scratch, words, sizeof words);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/process.h"
 #include "run/interrupt.h"
 
 enum { TICK_MS = 50, GRACE_MS = 5000 };
@@ -38,14 +39,29 @@ enum wait_end program_wait(pid_t pid, long ms, int *status)
     return end;
 }
 
-void program_stop(pid_t pid, bool group)
+/* The process, or its group (a negative number). */
+static void stop(pid_t pid, pid_t whom)
 {
     int status;
-    pid_t whom = group ? -pid : pid;
     kill(whom, SIGTERM);
     for (long until = now_ms() + GRACE_MS; now_ms() < until; usleep(TICK_MS * 1000))
         if (waitpid(pid, &status, WNOHANG) == pid) return;
     kill(whom, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
+}
+
+void program_stop(pid_t pid)
+{
+    stop(pid, pid);
+}
+
+enum wait_end program_wait_group(pid_t pid, int *status)
+{
+    enum wait_end end = program_wait(pid, -1, status);
+    if (end == WAIT_STOPPED)
+        stop(pid, -pid);
+    else
+        process_end(pid);
+    return end;
 }
