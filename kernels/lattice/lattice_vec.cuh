@@ -17,7 +17,7 @@ static inline const char *lattice_vec_supports(const struct assay_shape *shape)
     if (job.columns % VEC_ENTRIES) return "columns must be a multiple of 8";
     if (job.type != TYPE_PACKED) return "packed codes only";
     if (job.overload == OVERLOAD_TENSOR && job.task != TASK_DECODE)
-        return "no scale for the whole tensor is found";
+        return "cannot find one T for the whole tensor";
     return NULL;
 }
 
