@@ -17,7 +17,7 @@
 #include "kernels/gpt/linear/linear_wgmma_kernels.h"
 
 struct state {
-    struct linear_parts parts;
+    struct tile_parts parts;
     struct linear_wgmma *product;
 };
 
@@ -47,7 +47,7 @@ static int setup(struct assay_call *call)
         return ASSAY_SKIP;
     }
     const struct lwg_how how = {DIVIDE, &state->parts};
-    int status = DIVIDE != LINEAR_WHOLE ? linear_parts_init(&state->parts, call) : 0;
+    int status = DIVIDE != LINEAR_WHOLE ? tile_parts_init(&state->parts, call) : 0;
     if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
     if (linear_wgmma_make(&state->product, kernel, &operands, &how) < 0) return -1;
@@ -110,7 +110,7 @@ static const char *supports_skinny(const struct assay_shape *shape)
 
 struct swapped_state {
     struct linear_swapped product;
-    struct linear_parts sums;
+    struct tile_parts sums;
 };
 
 template <int TILE, int NARROW, int PARTS, bool SHARES, bool APART, bool TURNS>
@@ -123,7 +123,7 @@ static int setup_swapped(struct assay_call *call)
     struct linear_operands operands;
     call->state = state;
     if (!state) return assay_error("out of memory");
-    int status = linear_parts_init(&state->sums, call);
+    int status = tile_parts_init(&state->sums, call);
     if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
     const struct linear_swapped_how how = {TILE, NARROW, PARTS, SHARES, APART, TURNS};
@@ -176,7 +176,7 @@ static const char *supports_pair(const struct assay_shape *shape)
 }
 
 struct fp32_state {
-    struct linear_parts parts;
+    struct tile_parts parts;
     struct linear_fp32 product;
 };
 
@@ -189,7 +189,7 @@ static int setup_fp32(struct assay_call *call)
     call->state = state;
     if (!state) return assay_error("out of memory");
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    int status = CLUSTER == 1 ? linear_parts_init(&state->parts, call) : 0;
+    int status = CLUSTER == 1 ? tile_parts_init(&state->parts, call) : 0;
     if (status) return status;
     if (CLUSTER > 1)
         status = linear_fp32_init_clusters(&state->product, TILING, CLUSTER, &operands);

@@ -19,7 +19,7 @@
 
 struct state {
     void *h;
-    struct linear_parts parts;
+    struct tile_parts parts;
     struct linear_operands first, second;
     struct linear_swapped swapped;
     struct linear_pair pair;
@@ -119,7 +119,7 @@ template <make_first MAKE> static int setup(struct assay_call *call)
     if (!state) return assay_error("out of memory");
     memset(state, 0, sizeof *state);
     int status = device_memory(call, &state->h, hidden * gpt_bytes(precision), "the hidden layer");
-    if (status == 0) status = linear_parts_init(&state->parts, call);
+    if (status == 0) status = tile_parts_init(&state->parts, call);
     if (status) return status;
     set_operands(state, call);
     if (linear_128_allow() < 0) return -1;

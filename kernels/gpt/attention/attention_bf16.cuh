@@ -5,7 +5,7 @@
 #pragma once
 
 #include "attention_tile.cuh"
-#include "kernels/gpt/dependent_launch.cuh"
+#include "kernels/cuda/dependent_launch.cuh"
 
 /* Chunks from row to row of a tile whose rows have SIZE numbers: the swizzle wants 2, 4 or a
  * multiple of 8. */

@@ -5,7 +5,7 @@
 
 #include "attention_configs.cuh"
 #include "kernels/cuda/cuda_limits.h"
-#include "kernels/gpt/dependent_launch.cuh"
+#include "kernels/cuda/dependent_launch.cuh"
 
 enum { CONFIGS_MAX = 16 };
 

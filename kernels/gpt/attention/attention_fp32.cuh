@@ -24,7 +24,7 @@
 #pragma once
 
 #include "attention_tile.cuh"
-#include "kernels/gpt/dependent_launch.cuh"
+#include "kernels/cuda/dependent_launch.cuh"
 
 template <int SIZE, int ROWS, int COLUMNS, int WARPS_Q, int WARPS_K> struct fp32_layout {
     static const int size = SIZE, rows = ROWS, columns = COLUMNS; /* of a lane: rows, columns */

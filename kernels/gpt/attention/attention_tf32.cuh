@@ -15,7 +15,7 @@
 #pragma once
 
 #include "attention_tile.cuh"
-#include "kernels/gpt/dependent_launch.cuh"
+#include "kernels/cuda/dependent_launch.cuh"
 
 template <int SIZE, int TILES, int COLUMNS, int WARPS_Q, int WARPS_K> struct tf32_layout {
     static const int size = SIZE, tiles = TILES, columns = COLUMNS;

@@ -47,7 +47,7 @@
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/device_memory.h"
 #include "kernels/cuda/tensor_map.h"
-#include "kernels/gpt/dependent_launch.cuh"
+#include "kernels/cuda/dependent_launch.cuh"
 
 enum { ROW_THREADS = 256, PADDED = 128 /* tokens of a sequence, to a multiple of these */ };
 

@@ -76,7 +76,7 @@ struct candidate {
 
 struct linear_choice {
     struct linear_pad pad;
-    struct linear_parts parts;
+    struct tile_parts parts;
     struct linear_operands operands;
     struct linear_fp32 tiles[TILES];
     struct linear_skinny skinny[LINEAR_SKINNY_DIVISIONS];
@@ -228,7 +228,7 @@ static int add_tiles(struct linear_choice *choice, struct assay_call *call)
     const bool is_fp32 = choice->precision == GPT_FP32;
     if (!is_fp32) add_skinny(choice);
     if (!is_fp32 && !assay_card()->arch_specific) return 0;
-    int status = linear_parts_init(&choice->parts, call);
+    int status = tile_parts_init(&choice->parts, call);
     if (status) return status;
     if (is_fp32) {
         add_fp32(choice);

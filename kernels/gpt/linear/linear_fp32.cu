@@ -60,7 +60,7 @@ void linear_fp32_name(const struct linear_fp32 *product, char *out, size_t size)
 /* Blocks on a multiprocessor, and no more than the parts have room for; -1. */
 static int fit(const struct tiling *of)
 {
-    const int warps = LINEAR_PARTS_SUMS / 32 / of->sums;
+    const int warps = TILE_PARTS_SUMS / 32 / of->sums;
     int blocks;
     if (cuda_allow_shared((const void *)of->kernel, of->shared_bytes) < 0) return -1;
     if (assay_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, of->kernel, of->threads,
@@ -83,7 +83,7 @@ static void start(struct linear_fp32 *product, int tiling, const struct linear_o
 }
 
 int linear_fp32_init(struct linear_fp32 *product, int tiling, enum linear_parts_how how,
-                     const struct linear_operands *operands, const struct linear_parts *parts)
+                     const struct linear_operands *operands, const struct tile_parts *parts)
 {
     const int blocks = fit(tiling_of(tiling, operands));
     if (blocks < 0) return -1;
@@ -149,11 +149,11 @@ static int setup(struct assay_call *call)
 {
     struct linear_fp32 *product = (struct linear_fp32 *)calloc(1, sizeof *product);
     struct linear_operands operands;
-    struct linear_parts parts;
+    struct tile_parts parts;
     call->state = product;
     if (!product) return assay_error("out of memory");
     if (linear_begin(call, NULL, &operands) < 0) return -1;
-    int status = linear_parts_init(&parts, call);
+    int status = tile_parts_init(&parts, call);
     product->parts = parts;
     if (status) return status;
     const int tiling = choose(&operands);

@@ -214,7 +214,7 @@ template <typename TILE> struct fp32_kept {
     {
         return own[quad * TILE::THREADS];
     }
-    __device__ __forceinline__ float4 *part(const struct linear_parts &parts, int writer) const
+    __device__ __forceinline__ float4 *part(const struct tile_parts &parts, int writer) const
     {
         return parts.sums + (int64_t)writer * (QUADS * 32) + threadIdx.x % 32;
     }
@@ -224,7 +224,7 @@ template <typename TILE> struct fp32_kept {
         for (int i = 0; i < QUADS; i++)
             at(i) = make_float4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]);
     }
-    __device__ __forceinline__ void write(const struct linear_parts &parts, int writer) const
+    __device__ __forceinline__ void write(const struct tile_parts &parts, int writer) const
     {
         float4 *to = part(parts, writer);
 #pragma unroll 8
@@ -232,20 +232,20 @@ template <typename TILE> struct fp32_kept {
             __stcg(to + i * 32, at(i));
     }
     /* Hand them over to the block that stores the tile. */
-    __device__ __forceinline__ void give(const struct linear_parts &parts, int writer) const
+    __device__ __forceinline__ void give(const struct tile_parts &parts, int writer) const
     {
         write(parts, writer);
-        linear_part_ready(parts, writer, threadIdx.x % 32);
+        tile_part_ready(parts, writer, threadIdx.x % 32);
     }
     /* Add those that a writer has handed over. */
-    __device__ __forceinline__ void add(const struct linear_parts &parts, int writer) const
+    __device__ __forceinline__ void add(const struct tile_parts &parts, int writer) const
     {
         const float4 *from = part(parts, writer);
-        linear_part_await(parts, writer, 1, threadIdx.x % 32);
+        tile_part_await(parts, writer, 1, threadIdx.x % 32);
 #pragma unroll 8
         for (int i = 0; i < QUADS; i++)
             at(i) = fp32_add(at(i), __ldcg(from + i * 32));
-        linear_part_done(parts, writer, threadIdx.x % 32);
+        tile_part_done(parts, writer, threadIdx.x % 32);
     }
 };
 
@@ -357,9 +357,9 @@ static __device__ __forceinline__ void fp32_finish_alike(const struct linear_fp3
         return (tile * ways + part) * TILE::WARPS + (int)threadIdx.x / 32;
     };
     kept.write(plan.parts, writer(own));
-    linear_part_arrive(plan.parts, writer(0), own >= kept.QUADS, lane);
+    tile_part_arrive(plan.parts, writer(0), own >= kept.QUADS, lane);
     if (own >= kept.QUADS) return;
-    linear_part_await(plan.parts, writer(0), ways, lane);
+    tile_part_await(plan.parts, writer(0), ways, lane);
     for (int quad = own; quad < kept.QUADS; quad += ways) {
         float4 sum = __ldcg(kept.part(plan.parts, writer(0)) + quad * 32);
 #pragma unroll 8
@@ -367,7 +367,7 @@ static __device__ __forceinline__ void fp32_finish_alike(const struct linear_fp3
             sum = fp32_add(sum, __ldcg(kept.part(plan.parts, writer(part)) + quad * 32));
         fp32_store<TILE>(plan.operands, quad, row0, column0, sum);
     }
-    linear_part_leave(plan.parts, writer(0), ways, lane);
+    tile_part_leave(plan.parts, writer(0), ways, lane);
 }
 
 /* The same in a cluster, whose blocks divide k. */

@@ -11,7 +11,7 @@ enum { LINEAR_FP32_TILINGS = 6 };
 
 struct linear_fp32 {
     struct linear_operands operands;
-    struct linear_parts parts;
+    struct tile_parts parts;
     int tiling;
     int bands, columns; /* tiles */
     struct linear_division division;
@@ -24,7 +24,7 @@ void linear_fp32_name(const struct linear_fp32 *product, char *out, size_t size)
 
 /* In setup; how tiles are divided (linear_parts.h). */
 int linear_fp32_init(struct linear_fp32 *product, int tiling, enum linear_parts_how how,
-                     const struct linear_operands *operands, const struct linear_parts *parts);
+                     const struct linear_operands *operands, const struct tile_parts *parts);
 /* In setup: a cluster of `cluster` blocks for each tile divides its k. 0; or -1, also where the
  * card cannot or it would be no use. */
 int linear_fp32_init_clusters(struct linear_fp32 *product, int tiling, int cluster,

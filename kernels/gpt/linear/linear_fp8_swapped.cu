@@ -63,7 +63,7 @@ template <bool BY_BLOCK> static struct swapped_table table(void)
 /* ------------------------------------------------------------------ choice -- */
 
 struct state {
-    struct linear_parts sums;
+    struct tile_parts sums;
     struct linear_swapped products[TRIED];
     int count, chosen;
 };
@@ -111,7 +111,7 @@ static int setup(struct assay_call *call)
     call->state = state;
     if (!state) return assay_error("out of memory");
     memset(state, 0, sizeof *state);
-    int status = linear_parts_init(&state->sums, call);
+    int status = tile_parts_init(&state->sums, call);
     if (status) return status;
     if (list_products(state, call) < 0) return -1;
     status = choose(state, call);

@@ -245,7 +245,7 @@ static __global__ void __launch_bounds__(LWG_THREADS, 1)
 
 struct product {
     struct lfp8_plan plan;
-    struct linear_parts parts;
+    struct tile_parts parts;
     const void *kernel;
     int threads, shared_bytes;
 };
@@ -277,7 +277,7 @@ static int prepare_square(struct product *product, const struct linear_operands 
     product->shared_bytes = config::SHARED_BYTES;
     if (divide) {
         how = {LINEAR_EVENLY, &product->parts};
-        int status = linear_parts_init(&product->parts, call);
+        int status = tile_parts_init(&product->parts, call);
         if (status) return status;
     }
     return lwg_prepare_for<config, uint16_t>(product->kernel, &product->plan.product, operands,

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/cuda/wgmma.cuh"
-#include "kernels/gpt/dependent_launch.cuh"
+#include "kernels/cuda/dependent_launch.cuh"
 #include "linear_pair_config.cuh"
 
 #ifdef HOPPER_CODE

@@ -20,7 +20,7 @@ struct parts_tile {
 /* All threads; CONFIG says how the sums lie in shared memory (skinny_config). */
 template <typename CONFIG>
 static __device__ __forceinline__ void parts_finish(const struct linear_operands &operands,
-                                                    const struct linear_parts &parts,
+                                                    const struct tile_parts &parts,
                                                     const float *shared, const parts_tile &of)
 {
     constexpr int most = 8 * CONFIG::ROWS * CONFIG::QUADS; /* of a part, four sums each */
@@ -36,8 +36,8 @@ static __device__ __forceinline__ void parts_finish(const struct linear_operands
                                      i % CONFIG::QUADS * 4));
     __syncthreads();
     if (leads) {
-        linear_part_arrive(parts, of.tile, false, thread);
-        linear_part_await(parts, of.tile, of.count, thread);
+        tile_part_arrive(parts, of.tile, false, thread);
+        tile_part_await(parts, of.tile, of.count, thread);
     }
     __syncthreads();
     for (int i = of.own * CONFIG::THREADS + thread; i < used; i += of.count * CONFIG::THREADS) {
@@ -50,5 +50,5 @@ static __device__ __forceinline__ void parts_finish(const struct linear_operands
                                                             of.column + i % CONFIG::QUADS * 4, sum);
     }
     __syncthreads();
-    if (leads) linear_part_leave(parts, of.tile, of.count, thread);
+    if (leads) tile_part_leave(parts, of.tile, of.count, thread);
 }

@@ -118,7 +118,7 @@ static const void *kernel_of(const struct linear_swapped *product)
 
 static int make(struct linear_swapped *product, const struct swapped_tile *of,
                 const struct linear_swapped_how *how, const struct linear_operands *operands,
-                const struct linear_parts *sums)
+                const struct tile_parts *sums)
 {
     const struct swapped_room room = room_of(of, how, operands);
     struct linear_swapped_plan *plan = &product->plan;
@@ -150,15 +150,14 @@ static int make(struct linear_swapped *product, const struct swapped_tile *of,
 
 int linear_swapped_make(struct linear_swapped *product, const struct linear_swapped_how *how,
                         const struct linear_operands *operands, enum gpt_precision precision,
-                        const struct linear_parts *sums)
+                        const struct tile_parts *sums)
 {
     return make(product, table_of(operands, precision).tile + how->tile, how, operands, sums);
 }
 
 int linear_swapped_choose_of(struct linear_swapped *products, int most,
                              const struct swapped_table *tiles,
-                             const struct linear_operands *operands,
-                             const struct linear_parts *sums)
+                             const struct linear_operands *operands, const struct tile_parts *sums)
 {
     struct swapped_offer offers[SWAPPED_MOST];
     int count = 0;
@@ -187,7 +186,7 @@ int linear_swapped_choose_of(struct linear_swapped *products, int most,
 
 int linear_swapped_choose(struct linear_swapped *products, int most,
                           const struct linear_operands *operands, enum gpt_precision precision,
-                          const struct linear_parts *sums)
+                          const struct tile_parts *sums)
 {
     const struct swapped_table tiles = table_of(operands, precision);
     return linear_swapped_choose_of(products, most, &tiles, operands, sums);
@@ -245,7 +244,7 @@ void linear_swapped_name(const struct linear_swapped *product, char *out, size_t
 
 struct state {
     struct linear_swapped product;
-    struct linear_parts sums;
+    struct tile_parts sums;
 };
 
 static int setup(struct assay_call *call)
@@ -254,7 +253,7 @@ static int setup(struct assay_call *call)
     struct linear_operands operands;
     call->state = state;
     if (!state) return assay_error("out of memory");
-    int status = linear_parts_init(&state->sums, call);
+    int status = tile_parts_init(&state->sums, call);
     if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
     if (linear_swapped_choose(&state->product, 1, &operands,

@@ -38,7 +38,7 @@ struct linear_swapped_plan {
     int across; /* 1: the columns come first, of parts that are apart */
     struct linear_operands operands;
     int parts;                         /* of k */
-    struct linear_parts sums;          /* theirs, where they meet in memory */
+    struct tile_parts sums;            /* theirs, where they meet in memory */
     struct linear_swapped_turns turns; /* tiles: 0 where each has a block */
     const float *x_scales, *w_scales;  /* of e4m3 (linear_fp8.h) */
 };
@@ -68,22 +68,21 @@ struct linear_swapped_how {
 };
 enum { LINEAR_SWAPPED_PARTS = 64 };
 
-/* In setup, for all but fp32, k aligned to 16 bytes; `sums`, of linear_parts_init, for parts that
+/* In setup, for all but fp32, k aligned to 16 bytes; `sums`, of tile_parts_init, for parts that
  * are apart. 0; or -1, also if k is too short for the parts, n too large, or the tile's outputs
  * leave it no choice of rows. */
 int linear_swapped_make(struct linear_swapped *product, const struct linear_swapped_how *how,
                         const struct linear_operands *operands, enum gpt_precision precision,
-                        const struct linear_parts *sums);
+                        const struct tile_parts *sums);
 
 /* The same of the `most` products that are expected to be the fastest, in that order. How many
  * there are, or -1. Of the tiles for a precision, or of other ones. */
 int linear_swapped_choose(struct linear_swapped *products, int most,
                           const struct linear_operands *operands, enum gpt_precision precision,
-                          const struct linear_parts *sums);
+                          const struct tile_parts *sums);
 int linear_swapped_choose_of(struct linear_swapped *products, int most,
                              const struct swapped_table *tiles,
-                             const struct linear_operands *operands,
-                             const struct linear_parts *sums);
+                             const struct linear_operands *operands, const struct tile_parts *sums);
 
 /* Whether its tiles leave out rows of w. */
 bool linear_swapped_cut(const struct linear_swapped *product);

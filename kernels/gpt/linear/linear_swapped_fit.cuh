@@ -68,7 +68,7 @@ static bool has_room(const struct swapped_tile *of, const struct linear_swapped_
     const int64_t blocks = tiles_of(of, how, operands) * how->parts;
     const int64_t sums = blocks * of->rows * of->columns;
     return how->parts <= LINEAR_SWAPPED_PARTS && blocks <= assay_card()->multiprocessors &&
-           sums <= (int64_t)assay_card()->multiprocessors * LINEAR_PARTS_SUMS;
+           sums <= (int64_t)assay_card()->multiprocessors * TILE_PARTS_SUMS;
 }
 
 /* Whether blocks have several tiles to take, or no other kernel has this tile, and k has more

@@ -105,7 +105,7 @@ struct lwg_plan {
     struct linear_store y;
     struct linear_operands operands;
     enum linear_finish finish;
-    struct linear_parts parts;
+    struct tile_parts parts;
     unsigned blocks;
 };
 

@@ -12,7 +12,7 @@ struct lwg_plan;
 
 struct lwg_how {
     enum linear_parts_how divide;
-    const struct linear_parts *parts; /* where tiles are divided */
+    const struct tile_parts *parts; /* where tiles are divided */
 };
 
 struct lwg_kernel {

@@ -5,7 +5,7 @@
 
 #include "kernels/gpt/attention/attention.cuh"
 #include "model_cuda.h"
-#include "kernels/gpt/dependent_launch.cuh"
+#include "kernels/cuda/dependent_launch.cuh"
 
 static inline struct attention attention_of(const struct model_attend *attend)
 {

@@ -25,7 +25,7 @@
 #pragma once
 
 #include "kernels/cuda/hopper.cuh"
-#include "kernels/gpt/dependent_launch.cuh"
+#include "kernels/cuda/dependent_launch.cuh"
 #include "model_ring_norm.cuh"
 
 enum {

@@ -8,7 +8,7 @@
  */
 #include "model_operands.h"
 #include "model_cuda.h"
-#include "kernels/gpt/dependent_launch.cuh"
+#include "kernels/cuda/dependent_launch.cuh"
 #include "kernels/gpt/row/row.cuh"
 
 enum { THREADS = 256, WARPS = THREADS / 32, SHARED_ROWS = 48 << 10 };

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "model_cuda.h"
-#include "kernels/gpt/dependent_launch.cuh"
+#include "kernels/cuda/dependent_launch.cuh"
 #include "model_tile_sums.cuh"
 
 struct tile_args {

@@ -22,7 +22,7 @@
 #pragma once
 
 #include "kernels/cuda/wgmma.cuh"
-#include "kernels/gpt/dependent_launch.cuh"
+#include "kernels/cuda/dependent_launch.cuh"
 #include "kernels/gpt/mma_layout.h"
 #include "model_ring_norm.cuh"
 

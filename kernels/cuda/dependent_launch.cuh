@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "gpt.cuh"
+#include "assay.h"
 
 static __device__ __forceinline__ void dependent_wait(void)
 {
