@@ -218,8 +218,11 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
             }
         }
         if constexpr (!TENSOR) sums.put(memory().part[odd][warp], lane);
-        if (norm >= 0) {
+        if constexpr (PASS)
+            sums.put(memory().part[odd][warp], count, lane, norm >= 0, measured);
+        else if (norm >= 0)
             measured = rows.measured_by_all(measured);
+        if (norm >= 0) {
             float2 *to = &memory().measured[odd][slot_of_warp()][lane / 4];
             if (lane % 4 == 0 && lane < 4 * B) {
                 *to = measured;
@@ -230,7 +233,7 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
                 }
             }
         }
-        if constexpr (TENSOR) sums.put(memory().part[odd][slot_of_warp()], count, lane);
+        if constexpr (TENSOR && !PASS) sums.put(memory().part[odd][slot_of_warp()], count, lane);
     }
 
     /* -------------------------------------------------------------- steps -- */

@@ -136,29 +136,45 @@ template <typename T, typename W, int L> struct persistent_attention {
         return i / 4 * 4 * L + lane % L * 4 + i % 4;
     }
 
+    typedef persistent_stored<T> stored[SOME][OWN / 4];
+
     /* A lane's elements of k or v of the context. */
-    __device__ __forceinline__ void load(const T *head, float (&to)[OWN]) const
+    __device__ __forceinline__ void load(const T *head, persistent_stored<T> (&to)[OWN / 4]) const
     {
 #pragma unroll
-        for (int i = 0; i < OWN; i += 4) {
-            float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-            if (element(i) < args.size) v = persistent_four(head + element(i));
-            to[i] = v.x, to[i + 1] = v.y, to[i + 2] = v.z, to[i + 3] = v.w;
-        }
+        for (int i = 0; i < OWN / 4; i++)
+            if (element(4 * i) < args.size)
+                to[i].words = *(const decltype(to[i].words) *)(head + element(4 * i));
     }
 
-    /* A key and those that are KEYS apart behind it. */
+    static __device__ __forceinline__ void numbers(const stored &from, float (&to)[SOME][OWN])
+    {
+#pragma unroll
+        for (int j = 0; j < SOME; j++)
+#pragma unroll
+            for (int i = 0; i < OWN / 4; i++) {
+                const float4 v = from[j][i].numbers();
+                to[j][4 * i] = v.x, to[j][4 * i + 1] = v.y;
+                to[j][4 * i + 2] = v.z, to[j][4 * i + 3] = v.w;
+            }
+    }
+
+    /* A key and those that are KEYS apart behind it. Numbers are made of them when all have been
+     * asked for, so that no load waits for another one. */
     __device__ __forceinline__ void load_keys(int key, float (&k)[SOME][OWN],
                                               float (&v)[SOME][OWN]) const
     {
         int c = args.channels;
         const T *head = cache + persistent_key_at(args, item) + 3LL * key * c;
+        stored of_k = {}, of_v = {};
 #pragma unroll
         for (int j = 0; j < SOME; j++, key += KEYS, head += 3 * KEYS * c) {
-            if (key >= item.end) return;
-            load(head, k[j]);
-            load(head + c, v[j]);
+            if (key >= item.end) break;
+            load(head, of_k[j]);
+            load(head + c, of_v[j]);
         }
+        numbers(of_k, k);
+        numbers(of_v, v);
     }
 
     /* Of q, or of k or v of the token itself. */
@@ -196,7 +212,7 @@ template <typename T, typename W, int L> struct persistent_attention {
         const int OF_WARP = SOME * KEYS, STEP = PERSISTENT_WARPS * OF_WARP;
         int itself = item.piece == args.pieces - 1 ? args.tokens - 1 : -1;
         int end = itself >= 0 ? itself + 1 : item.end, first = item.first + warp * OF_WARP;
-        float q[OWN], k[SOME][OWN] = {}, v[SOME][OWN] = {};
+        float q[OWN], k[SOME][OWN], v[SOME][OWN];
         load_keys(first + lane / L, k, v);
         wait(itself >= 0 && (itself - item.first) / OF_WARP % PERSISTENT_WARPS == warp, turn);
         take(0, q);
@@ -220,7 +236,7 @@ template <typename T, typename W, int L> struct persistent_attention {
             for (int j = 0; j < SOME; j++)
                 score[j] = key + j * KEYS < end ? score[j] * args.scale_of_scores : -INFINITY;
             if (score[0] != -INFINITY) softmax.add(score, v);
-            load_keys(from + STEP + lane / L, k, v);
+            if (from + STEP < end) load_keys(from + STEP + lane / L, k, v);
         }
     }
 

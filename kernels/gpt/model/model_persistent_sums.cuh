@@ -170,19 +170,47 @@ template <typename T, int GROUPS> struct persistent_sums<T, 1, GROUPS, true> {
         }
     }
 
-    __device__ __forceinline__ void put(float (*part)[PERSISTENT_PITCH], int count, int lane)
+    /* Of all lanes with the same rows; and, if MEASURES, what all have measured. No number waits
+     * for another one's way from lane to lane. */
+    template <bool MEASURES>
+    static __device__ __forceinline__ void add_lanes(float (&own)[GROUPS], float2 &measured)
     {
 #pragma unroll
-        for (int r = 0; r < GROUPS; r++) {
-            float own = 0.0f;
+        for (int step = 1; step < (MEASURES ? 4 * APART : 4); step *= 2) {
+            float other[GROUPS] = {};
+            float2 also = make_float2(0.0f, 0.0f);
+#pragma unroll
+            for (int r = 0; r < GROUPS; r++)
+                if (step < 4) other[r] = __shfl_xor_sync(0xffffffffu, own[r], step);
+            if (MEASURES) {
+                also.x = __shfl_xor_sync(0xffffffffu, measured.x, step);
+                also.y = __shfl_xor_sync(0xffffffffu, measured.y, step);
+            }
+#pragma unroll
+            for (int r = 0; r < GROUPS; r++)
+                own[r] += other[r];
+            measured.x += also.x, measured.y += also.y;
+        }
+    }
+
+    __device__ __forceinline__ void put(float (*part)[PERSISTENT_PITCH], int count, int lane,
+                                        bool measures, float2 &measured)
+    {
+        float own[GROUPS] = {};
+#pragma unroll
+        for (int r = 0; r < GROUPS; r++)
 #pragma unroll
             for (int chain = 0; chain < CHAINS; chain++) {
                 const float(&c)[4] = sum[r][chain];
-                own += lane % 4 < 2 ? c[0] + c[1] : c[2] + c[3];
+                own[r] += lane % 4 < 2 ? c[0] + c[1] : c[2] + c[3];
             }
-            own += __shfl_xor_sync(0xffffffffu, own, 1);
-            own += __shfl_xor_sync(0xffffffffu, own, 2);
-            if (lane % 4 == 0 && 8 * r + lane / 4 < count) part[0][8 * r + lane / 4] = own;
-        }
+        if (measures)
+            add_lanes<true>(own, measured);
+        else
+            add_lanes<false>(own, measured);
+        if (lane % 4 != 0) return;
+#pragma unroll
+        for (int r = 0; r < GROUPS; r++)
+            if (8 * r + lane / 4 < count) part[0][8 * r + lane / 4] = own[r];
     }
 };

@@ -82,17 +82,29 @@ static __device__ __forceinline__ int word_place(int i)
     return i + (i & ~3);
 }
 
-/* Four neighbouring elements in memory of the type. */
-static __device__ __forceinline__ float4 persistent_four(const float *from)
-{
-    return *(const float4 *)from;
-}
+/* Four neighbouring elements as memory has them, and as numbers. */
+template <typename T> struct persistent_stored {
+    uint2 words;
+
+    __device__ __forceinline__ float4 numbers(void) const
+    {
+        const float2 low = gpt_unpack(T(), words.x), high = gpt_unpack(T(), words.y);
+        return make_float4(low.x, low.y, high.x, high.y);
+    }
+};
+
+template <> struct persistent_stored<float> {
+    float4 words;
+
+    __device__ __forceinline__ float4 numbers(void) const
+    {
+        return words;
+    }
+};
 
 template <typename T> static __device__ __forceinline__ float4 persistent_four(const T *from)
 {
-    const uint2 two = *(const uint2 *)from;
-    const float2 low = gpt_unpack(T(), two.x), high = gpt_unpack(T(), two.y);
-    return make_float4(low.x, low.y, high.x, high.y);
+    return persistent_stored<T>{*(const decltype(persistent_stored<T>::words) *)from}.numbers();
 }
 
 /* The warps that multiply. */
