@@ -38,14 +38,17 @@ static __device__ __forceinline__ void put(const struct lut_geometry &geometry, 
     }
 }
 
+/* Q: the code's, so that nothing is divided by what is only known at run time. */
+template <int Q>
 static __global__ void __launch_bounds__(LINEAR_THREADS)
-    linear_encode(struct lut_geometry geometry, struct lut_dither dither, float limit, float r,
-                  const float *__restrict__ x, char *__restrict__ codes)
+    linear_encode(struct lut_geometry geometry, float limit, float r, const float *__restrict__ x,
+                  char *__restrict__ codes)
 {
     int64_t at = (int64_t)blockIdx.x * LINEAR_THREADS + threadIdx.x;
     if (at >= geometry.rows * geometry.blocks) return;
     int64_t row = at / geometry.blocks, block = at % geometry.blocks;
     float entries[8];
+    int point[8];
 #pragma unroll
     for (int i = 0; i < 8; i++)
         entries[i] = block * 8 + i < geometry.k ? x[row * geometry.k + block * 8 + i] : 0.0f;
@@ -53,9 +56,12 @@ static __global__ void __launch_bounds__(LINEAR_THREADS)
     for (int i = 0; i < 8; i++)
         entries[i] = fminf(fmaxf(entries[i], -limit), limit);
     linear_scale(entries, r);
-    for (int m = 0; m < geometry.levels; m++)
+    lut_closest_e8(entries, point);
+    for (int m = 0; m < geometry.levels; m++) {
+        if (m > 0) lut_next_e8(point, Q);
         put(geometry, codes + row * geometry.stride_bytes, block * geometry.levels + m,
-            lut_encode_e8(entries, geometry.q, &dither));
+            lut_index_e8(point, Q));
+    }
 }
 
 /* decode_gemv is for lattices whose unit is 1, so C is multiplied by beta after it. C has few rows.
@@ -84,14 +90,15 @@ static inline int linear_layer(const struct lut_geometry *geometry,
     int64_t count = geometry->rows * geometry->columns;
     unsigned blocks =
         (unsigned)((geometry->rows * geometry->blocks + LINEAR_THREADS - 1) / LINEAR_THREADS);
-    struct lut_dither dither;
-    codebook_dither(8, dither.e);
     /* Bits are set, not stored, where indices share words. */
     bool shared = geometry->format == LUT_PACKED && geometry->bits % 8 != 0;
     if (shared &&
         assay_cuda(cudaMemsetAsync(codes, 0, linear_codes_bytes(geometry), stream), "codes"))
         return -1;
-    linear_encode<<<blocks, LINEAR_THREADS, 0, stream>>>(*geometry, dither, limit, r, x, codes);
+    auto encode = geometry->q == 2   ? linear_encode<2>
+                  : geometry->q == 3 ? linear_encode<3>
+                                     : linear_encode<4>;
+    encode<<<blocks, LINEAR_THREADS, 0, stream>>>(*geometry, limit, r, x, codes);
     if (assay_launched() || product->launch(inner)) return -1;
     if (product != &lut_decode_gemv) return 0;
     times_beta<<<(unsigned)((count + LINEAR_THREADS - 1) / LINEAR_THREADS), LINEAR_THREADS, 0,

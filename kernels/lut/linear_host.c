@@ -28,18 +28,20 @@ static void teardown(struct assay_call *call)
 
 /* Encode a row and decode it again, doubled coordinates. */
 static void quantize_row(const struct lut_geometry *geometry, const struct codebook *codebook,
-                         const struct lut_dither *dither, float r, const float *x, int (*out)[8])
+                         float r, const float *x, int (*out)[8])
 {
     for (int64_t block = 0; block < geometry->blocks; block++) {
         float entries[8];
-        int weight = 1;
+        int point[8], weight = 1;
         for (int i = 0; i < 8; i++) {
             entries[i] = block * 8 + i < geometry->k ? x[block * 8 + i] : 0.0f;
             out[block][i] = 0;
         }
         linear_scale(entries, r);
+        lut_closest_e8(entries, point);
         for (int m = 0; m < geometry->levels; m++, weight *= geometry->q) {
-            int64_t index = lut_encode_e8(entries, geometry->q, dither);
+            if (m > 0) lut_next_e8(point, geometry->q);
+            const int64_t index = lut_index_e8(point, geometry->q);
             for (int i = 0; i < 8; i++)
                 out[block][i] += weight * codebook->left[8 * index + i];
         }
@@ -64,12 +66,9 @@ void linear_host_layer(const struct lut_geometry *geometry, const struct codeboo
                        int threads)
 {
     struct lut_codes codes = lut_codes(geometry, w, geometry->columns);
-    struct lut_dither dither;
-    codebook_dither(8, dither.e);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (int64_t row = 0; row < geometry->rows; row++)
-        quantize_row(geometry, codebook, &dither, r, x + row * geometry->k,
-                     coded + row * geometry->blocks);
+        quantize_row(geometry, codebook, r, x + row * geometry->k, coded + row * geometry->blocks);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (int64_t at = 0; at < geometry->rows * geometry->columns; at++)
         c[at] = element(geometry, codebook, &codes,

@@ -19,22 +19,20 @@ struct signal {
 static struct signal measure(float x[BLOCKS][8], int q, int levels, double ratio)
 {
     const struct codebook *codebook = codebook_get(CODEBOOK_E8, q);
-    struct lut_dither dither;
     double error = 0, power = 0;
     int overloaded = 0;
-    codebook_dither(8, dither.e);
     for (int64_t block = 0; block < BLOCKS; block++) {
         float rest[8];
-        int y[8] = {0}, left[8], weight = 1;
+        int y[8] = {0}, left[8], weight = 1; /* left: behind the last level */
         bool over = false;
         for (int i = 0; i < 8; i++)
             rest[i] = (float)(x[block][i] * ratio);
-        for (int m = 0; m < levels; m++, weight *= q) {
-            const int8_t *point = codebook->left + 8 * lut_encode_e8(rest, q, &dither);
+        lut_closest_e8(rest, left);
+        for (int m = 0; m < levels; m++, weight *= q, lut_next_e8(left, q)) {
+            const int8_t *point = codebook->left + 8 * lut_index_e8(left, q);
             for (int i = 0; i < 8; i++)
                 y[i] += weight * point[i];
         }
-        lut_closest_e8(rest, &dither, left);
         for (int i = 0; i < 8; i++) {
             double off = x[block][i] * ratio - 0.5 * y[i];
             error += off * off;
