@@ -12,6 +12,8 @@
 
 #include "kernels/cuda/cuda_limits.h"
 #include "kernels/cuda/device_memory.h"
+#include "kernels/cuda/dependent_launch.cuh"
+#include "decode.cuh"
 #include "lut_cuda.h"
 #include "short_points.h"
 
@@ -19,7 +21,7 @@ enum { THREADS = 256, SHORT_THREADS = 1024, SUM_THREADS = 128, SUM_SPLITS = 512 
 
 static const int64_t GRID_ROWS = 65535; /* the most that a grid can have */
 
-/* From this number of entries on it pays to copy the table to shared memory. */
+/* From this number of entries on, of both operands, it pays to copy the table to shared memory. */
 static const int64_t SHORT_FROM = (int64_t)1 << 22;
 
 /* ---------------------------------------------------------------- points -- */
@@ -86,8 +88,8 @@ int64_t lut_decoded_stride(const struct lut_geometry *geometry)
 
 /* ----------------------------------------------------------- short points -- */
 
-static bool takes_short(const struct lut_geometry *geometry, int64_t rows,
-                        const struct lut_points *points)
+bool lut_decodes_short(const struct lut_geometry *geometry, int64_t rows,
+                       const struct lut_points *points)
 {
     int64_t entries = rows * geometry->blocks * 8;
     return points->table && geometry->levels <= SHORT_POINTS_LEVELS &&
@@ -97,10 +99,12 @@ static bool takes_short(const struct lut_geometry *geometry, int64_t rows,
 /* A thread decodes 16 bytes, two blocks, at a time: M words of codes. */
 template <int M>
 static __global__ void __launch_bounds__(SHORT_THREADS, 1)
-    decode_short(const char *__restrict__ codes, struct lut_geometry geometry, unsigned rows,
+    decode_short(struct lut_codes a, struct lut_codes b, struct lut_geometry geometry,
                  unsigned pieces, const uint4 *__restrict__ table, uint4 *__restrict__ out)
 {
+    const unsigned a_rows = (unsigned)a.rows, rows = a_rows + (unsigned)b.rows;
     extern __shared__ uint4 shared[];
+    dependent_release();
     for (int i = threadIdx.x; i < SHORT_POINTS_BYTES / 16; i += SHORT_THREADS)
         shared[i] = table[i];
     __syncthreads();
@@ -111,8 +115,10 @@ static __global__ void __launch_bounds__(SHORT_THREADS, 1)
         unsigned row = at / pieces, piece = at % pieces;
         uint32_t decoded[4] = {};
         if (2 * piece < geometry.blocks) {
+            const char *codes = (const char *)(row < a_rows ? a.data : b.data);
+            const int64_t own = row < a_rows ? row : row - a_rows;
             const uint32_t *word =
-                (const uint32_t *)(codes + (int64_t)row * geometry.stride_bytes) + piece * M;
+                (const uint32_t *)(codes + own * geometry.stride_bytes) + piece * M;
             uint32_t index[2 * M];
 #pragma unroll
             for (int m = 0; m < M; m++) {
@@ -127,103 +133,77 @@ static __global__ void __launch_bounds__(SHORT_THREADS, 1)
 }
 
 template <int M>
-static int enqueue_short(const struct lut_geometry *geometry, const void *data, int64_t rows,
-                         const struct lut_points *points, int8_t *out, cudaStream_t stream)
+static int enqueue_short(const struct lut_geometry *geometry, const struct lut_codes &a,
+                         const struct lut_codes &b, const struct lut_points *points, int8_t *out,
+                         cudaStream_t stream)
 {
     int processors = assay_card()->multiprocessors;
     unsigned pieces = (unsigned)(lut_decoded_stride(geometry) / 16);
     if (cuda_allow_shared((const void *)decode_short<M>, SHORT_POINTS_BYTES)) return -1;
     decode_short<M><<<(unsigned)processors, SHORT_THREADS, SHORT_POINTS_BYTES, stream>>>(
-        (const char *)data, *geometry, (unsigned)rows, pieces, (const uint4 *)points->table,
-        (uint4 *)out);
+        a, b, *geometry, pieces, (const uint4 *)points->table, (uint4 *)out);
     return assay_launched();
 }
 
-static int short_decode(const struct lut_geometry *geometry, const void *data, int64_t rows,
-                        const struct lut_points *points, int8_t *out, void *stream)
+static int short_decode(const struct lut_geometry *geometry, const struct lut_codes &a,
+                        const struct lut_codes &b, const struct lut_points *points, int8_t *out,
+                        void *stream)
 {
     if (geometry->levels == 1)
-        return enqueue_short<1>(geometry, data, rows, points, out, (cudaStream_t)stream);
-    return enqueue_short<2>(geometry, data, rows, points, out, (cudaStream_t)stream);
+        return enqueue_short<1>(geometry, a, b, points, out, (cudaStream_t)stream);
+    return enqueue_short<2>(geometry, a, b, points, out, (cudaStream_t)stream);
 }
 
 /* --------------------------------------------------------------- decoding -- */
 
-/* From four signed coordinates c_i, one per byte, to the number sum c_i 256^i, and back. Such
- * numbers can be added and multiplied by a weight as a whole, borrows included, if the results fit
- * int8. */
-static __device__ __forceinline__ uint32_t digits_of(uint32_t bytes)
-{
-    return bytes - ((bytes & 0x80808080u) << 1);
-}
-
-static __device__ __forceinline__ uint32_t bytes_of(uint32_t digits)
-{
-    return (digits + 0x80808080u) ^ 0x80808080u;
-}
-
-/* Add a block's weighted coordinates to the 16 bytes of `sum`, from byte `place` on. */
-template <int D>
-static __device__ __forceinline__ void add_block(uint32_t sum[4], int place,
-                                                 const struct lut_codes &codes, int q, int levels,
-                                                 const int8_t *__restrict__ points, int64_t row,
-                                                 int64_t block)
-{
-    uint32_t weight = 1;
-    for (int m = 0; m < levels; m++, weight *= (uint32_t)q) {
-        int64_t index = lut_read(&codes, row, block * levels + m);
-        if (D == 8) {
-            uint2 point = __ldg((const uint2 *)points + index);
-            sum[place / 4] += weight * digits_of(point.x);
-            sum[place / 4 + 1] += weight * digits_of(point.y);
-        } else if (D == 4) {
-            sum[place / 4] += weight * digits_of(__ldg((const uint32_t *)points + index));
-        } else {
-            uint32_t two = digits_of(__ldg((const uint16_t *)points + index));
-            sum[place / 4] += weight * two << 8 * (place % 4);
-        }
-    }
-}
-
-/* A thread decodes 16 bytes of a row at a time; a block of threads keeps to its own rows. */
+/* A thread decodes 16 bytes of a row, of A or of B behind it. */
 template <int D>
 static __global__ void __launch_bounds__(THREADS)
-    lut_decode(struct lut_codes codes, struct lut_geometry geometry,
-               const int8_t *__restrict__ points, uint4 *__restrict__ out, int pieces)
+    lut_decode(struct lut_codes a, struct lut_codes b, struct lut_geometry geometry,
+               const int8_t *__restrict__ left, const int8_t *__restrict__ right,
+               uint4 *__restrict__ out, int pieces)
 {
-    int piece = blockIdx.x * THREADS + threadIdx.x;
-    if (piece >= pieces) return;
-    for (int64_t row = blockIdx.y; row < codes.rows; row += gridDim.y) {
-        uint32_t sum[4] = {};
-#pragma unroll
-        for (int place = 0; place < 16; place += D) {
-            int64_t block = piece * (16 / D) + place / D;
-            if (block < geometry.blocks)
-                add_block<D>(sum, place, codes, geometry.q, geometry.levels, points, row, block);
-        }
-        out[row * pieces + piece] =
-            make_uint4(bytes_of(sum[0]), bytes_of(sum[1]), bytes_of(sum[2]), bytes_of(sum[3]));
-    }
+    dependent_release();
+    int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x, row = decode_row_of(at, pieces);
+    int piece = (int)(at - row * pieces);
+    if (row < a.rows)
+        out[at] = decode_piece<D>(a, geometry, left, row, piece);
+    else if (row < a.rows + b.rows)
+        out[at] = decode_piece<D>(b, geometry, right, row - a.rows, piece);
+}
+
+/* Both operands, or one where the other has no rows. */
+static int decode_i8(const struct lut_geometry *geometry, const struct lut_codes &a,
+                     const struct lut_codes &b, const struct lut_points *points, int8_t *out,
+                     void *stream)
+{
+    if (lut_decodes_short(geometry, a.rows + b.rows, points))
+        return short_decode(geometry, a, b, points, out, stream);
+    int pieces = (int)(lut_decoded_stride(geometry) / 16);
+    unsigned grid = (unsigned)(((a.rows + b.rows) * pieces + THREADS - 1) / THREADS);
+    cudaStream_t on = (cudaStream_t)stream;
+    auto kernel = geometry->d == 2   ? lut_decode<2>
+                  : geometry->d == 4 ? lut_decode<4>
+                                     : lut_decode<8>;
+    kernel<<<grid, THREADS, 0, on>>>(a, b, *geometry, points->left, points->right, (uint4 *)out,
+                                     pieces);
+    return assay_launched();
 }
 
 int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t rows,
                   const struct lut_points *points, bool right, int8_t *out, void *stream)
 {
-    if (takes_short(geometry, rows, points))
-        return short_decode(geometry, data, rows, points, out, stream);
-    const int8_t *from = right ? points->right : points->left;
-    struct lut_codes codes = lut_codes(geometry, data, rows);
-    int pieces = (int)(lut_decoded_stride(geometry) / 16);
-    dim3 grid((unsigned)((pieces + THREADS - 1) / THREADS),
-              (unsigned)(rows < GRID_ROWS ? rows : GRID_ROWS));
-    cudaStream_t on = (cudaStream_t)stream;
-    if (geometry->d == 2)
-        lut_decode<2><<<grid, THREADS, 0, on>>>(codes, *geometry, from, (uint4 *)out, pieces);
-    else if (geometry->d == 4)
-        lut_decode<4><<<grid, THREADS, 0, on>>>(codes, *geometry, from, (uint4 *)out, pieces);
-    else
-        lut_decode<8><<<grid, THREADS, 0, on>>>(codes, *geometry, from, (uint4 *)out, pieces);
-    return assay_launched();
+    const struct lut_codes codes = lut_codes(geometry, data, rows);
+    struct lut_codes none = codes;
+    none.rows = 0;
+    return decode_i8(geometry, right ? none : codes, right ? codes : none, points, out, stream);
+}
+
+int lut_decode_operands(const struct lut_geometry *geometry, const void *a, const void *b,
+                        const struct lut_points *points, int8_t *out, void *stream)
+{
+    return decode_i8(geometry, lut_codes(geometry, a, geometry->rows),
+                     lut_codes(geometry, b, geometry->columns), points, out, stream);
 }
 
 /* ----------------------------------------------------------- other types -- */

@@ -332,11 +332,8 @@ static int staged_launch(struct assay_call *call)
 {
     const struct staged_state *state = (const struct staged_state *)call->state;
     struct lut_geometry geometry = lut_geometry(call->shape);
-    int8_t *b = state->decoded + geometry.rows * lut_decoded_stride(&geometry);
-    if (lut_decode_i8(&geometry, call->buffer[LUT_A], geometry.rows, &state->points, false,
-                      state->decoded, call->stream) ||
-        lut_decode_i8(&geometry, call->buffer[LUT_B], geometry.columns, &state->points, true, b,
-                      call->stream))
+    if (lut_decode_operands(&geometry, call->buffer[LUT_A], call->buffer[LUT_B], &state->points,
+                            state->decoded, call->stream))
         return -1;
     return ring_enqueue(&state->plan, (cudaStream_t)call->stream);
 }

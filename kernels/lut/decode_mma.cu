@@ -208,10 +208,8 @@ static int launch(struct assay_call *call)
                                           .stages_of_k = (int)(stride / IMMA_K),
                                           .shift = lut_shift(geometry.divisor),
                                           .unit = geometry.unit}};
-    if (lut_decode_i8(&geometry, call->buffer[LUT_A], geometry.rows, &state->points, false, a,
-                      call->stream) ||
-        lut_decode_i8(&geometry, call->buffer[LUT_B], geometry.columns, &state->points, true, b,
-                      call->stream))
+    if (lut_decode_operands(&geometry, call->buffer[LUT_A], call->buffer[LUT_B], &state->points, a,
+                            call->stream))
         return -1;
     int64_t blocks = (geometry.rows + SIDE - 1) / SIDE * ((geometry.columns + SIDE - 1) / SIDE);
     decode_mma<<<(unsigned)blocks, THREADS, SHARED_BYTES, (cudaStream_t)call->stream>>>(product);

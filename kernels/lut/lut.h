@@ -68,7 +68,7 @@ LUT_FUNCTION uint32_t lut_read(const struct lut_codes *codes, int64_t row, int64
         return base[at];
     default: {
         const uint32_t *words = (const uint32_t *)base;
-        int64_t bit = at * codes->bits;
+        uint32_t bit = (uint32_t)at * (uint32_t)codes->bits; /* rows have at most 2^22 bits */
         int shift = (int)(bit & 31);
         uint32_t value = words[bit >> 5] >> shift;
         if (shift + codes->bits > 32) value |= words[(bit >> 5) + 1] << (32 - shift);

@@ -38,6 +38,14 @@ int64_t lut_decoded_stride(const struct lut_geometry *geometry);
 int lut_decode_i8(const struct lut_geometry *geometry, const void *data, int64_t rows,
                   const struct lut_points *points, bool right, int8_t *out, void *stream);
 
+/* Whether so many rows are decoded by short_points.h in shared memory. */
+bool lut_decodes_short(const struct lut_geometry *geometry, int64_t rows,
+                       const struct lut_points *points);
+
+/* Enqueue: the same of all of A, `left`, and behind it of all of B, with the metric. */
+int lut_decode_operands(const struct lut_geometry *geometry, const void *a, const void *b,
+                        const struct lut_points *points, int8_t *out, void *stream);
+
 /* Each enqueues: the same decoding to fp32, for coordinates of any size; of E8 to bf16, without the
  * metric, where the padding of rows is not written; a conversion of fp32 to bf16; both must be
  * exact; errors of at most 1/2 added to every entry, as of operands that were never quantised;
