@@ -1,19 +1,12 @@
 /*
- * decode_imma.cu - codes are decoded to int8 and multiplied by Hopper's tensor cores (wgmma).
- *
- *   decode_imma         E8 with q = 2, 256 codewords of 8 bytes: tiles of codes are decoded in
- *                       shared memory, and nothing decoded is ever in device memory
- *   decode_imma_staged  any code whose coordinates fit int8: one kernel per operand decodes to
- *                       device memory, and a third multiplies (imma_ring.cuh). Each codeword is
- *                       decoded only once. Codebooks that do not fit shared memory need that (E8,
- *                       q = 4: 65,536 codewords, 512 KiB)
+ * decode_imma.cu - codes of E8 with q = 2, 256 codewords of 8 bytes, are decoded to int8 in shared
+ * memory and multiplied by Hopper's tensor cores (wgmma). Nothing decoded is ever in device memory.
  *
  * Operations: 2 * rows * K * columns in int8. Bytes: the codes, M / 8 per entry, once for each row
  * of tiles and each column of tiles: a codeword is decoded once per tile, those of A columns / 256
- * times, those of B rows / 128 times. Staged: the codes once, (rows + columns) K written and read
- * again. Both: C.
+ * times, those of B rows / 128 times; C.
  *
- * The rest is of decode_imma. Warp specialization: a block has three warpgroups. One decodes, each
+ * Warp specialization: a block has three warpgroups. One decodes, each
  * thread one row of A and two of B; two multiply. A warp that did both could not decode while it
  * waits, because starting a product waits until the last one is done. Blocks are persistent: while
  * the sums of one tile are written, the next tile's stages are decoded.
@@ -28,10 +21,7 @@
  * 1792 at M = 2, so at best 73 % and 57 % of the tensor cores' peak. An H200 reaches 44 % and 31 %
  * (8192^3); what takes the rest is not known.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "imma_ring.cuh"
+#include "imma.cuh"
 #include "kernels/cuda/cuda_limits.h"
 
 enum {
@@ -219,17 +209,6 @@ static __global__ void __launch_bounds__(IMMA_THREADS, 1)
 
 /* ----------------------------------------------------------- one kernel -- */
 
-static struct imma_output output(const struct assay_call *call)
-{
-    struct lut_geometry geometry = lut_geometry(call->shape);
-    return {.c = (float *)call->buffer[LUT_C],
-            .rows = geometry.rows,
-            .columns = geometry.columns,
-            .stages_of_k = (int)(lut_decoded_stride(&geometry) / IMMA_K),
-            .shift = lut_shift(geometry.divisor),
-            .unit = geometry.unit};
-}
-
 static const char *supports(const struct assay_shape *shape)
 {
     struct lut_geometry geometry = lut_geometry(shape);
@@ -254,7 +233,7 @@ static int enqueue(const struct assay_call *call, const struct lut_geometry *geo
     struct decoding args = {.a = lut_codes(geometry, call->buffer[LUT_A], geometry->rows),
                             .b = lut_codes(geometry, call->buffer[LUT_B], geometry->columns),
                             .points = ((const struct lut_points *)call->state)->left};
-    const struct imma_output out = output(call);
+    const struct imma_output out = imma_output_of(call);
     args.tiles = (int)imma_tiles(out.rows, out.columns, IMMA_ROWS);
     int blocks = args.tiles < processors ? args.tiles : processors;
     imma_fused<M>
@@ -295,71 +274,3 @@ extern const struct assay_variant lut_decode_imma = {
     .model = lut_model,
 };
 ASSAY_REGISTER_VARIANT(lut_decode_imma);
-
-/* ---------------------------------------------------------------- staged -- */
-
-struct staged_state {
-    struct ring_plan plan; /* first, because its maps must be at multiples of 64 bytes */
-    struct lut_points points;
-    int8_t *decoded; /* A, then B */
-};
-
-static const char *staged_supports(const struct assay_shape *shape)
-{
-    if (shape->value[LUT_SCALED]) return "a scale per block does not factor out of the sum";
-    return lut_decode_unsupported(shape);
-}
-
-static int staged_setup(struct assay_call *call)
-{
-    struct lut_geometry geometry = lut_geometry(call->shape);
-    int64_t stride = lut_decoded_stride(&geometry);
-    int64_t bytes = (geometry.rows + geometry.columns) * stride;
-    struct staged_state *state = (struct staged_state *)aligned_alloc(64, sizeof *state);
-    if (state == NULL) return assay_error("out of host memory");
-    memset(state, 0, sizeof *state);
-    call->state = state;
-    if (lut_points_upload(call->shape, &state->points)) return -1;
-    if (assay_cuda(cudaMalloc((void **)&state->decoded, (size_t)bytes), "decoded operands"))
-        return -1;
-    call->workspace_bytes += state->points.bytes + bytes;
-    const struct imma_output out = output(call);
-    return ring_prepare(&state->plan, state->decoded, state->decoded + geometry.rows * stride,
-                        stride, &out);
-}
-
-static int staged_launch(struct assay_call *call)
-{
-    const struct staged_state *state = (const struct staged_state *)call->state;
-    struct lut_geometry geometry = lut_geometry(call->shape);
-    if (lut_decode_operands(&geometry, call->buffer[LUT_A], call->buffer[LUT_B], &state->points,
-                            state->decoded, call->stream))
-        return -1;
-    return ring_enqueue(&state->plan, (cudaStream_t)call->stream);
-}
-
-static void staged_teardown(struct assay_call *call)
-{
-    struct staged_state *state = (struct staged_state *)call->state;
-    if (state == NULL) return;
-    cudaFree(state->decoded);
-    lut_points_release(&state->points);
-    free(state);
-}
-
-extern const struct assay_variant lut_decode_imma_staged = {
-    .operation = "lut_matmul",
-    .name = "decode_imma_staged",
-    .summary = "decoded to int8 in device memory, then wgmma",
-    .kind = ASSAY_KERNEL,
-    .place = ASSAY_CUDA,
-    .min_sm = 90,
-    .max_sm = 90,
-    .arch_specific = true,
-    .supports = staged_supports,
-    .setup = staged_setup,
-    .launch = staged_launch,
-    .teardown = staged_teardown,
-    .model = lut_model,
-};
-ASSAY_REGISTER_VARIANT(lut_decode_imma_staged);

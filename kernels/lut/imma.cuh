@@ -94,19 +94,24 @@ static __device__ __forceinline__ void imma_pin(int32_t d[128])
         asm volatile("" : "+r"(d[i])::"memory");
 }
 
-/* Write a warp's sixteen rows; `tile` is the first. Accumulator 4 j + 2 h + i of a lane is row
- * lane / 4 + 8 h, column 8 j + 2 (lane % 4) + i. */
+/* A lane's accumulators 4 j to 4 j + 3 of a warp's sixteen rows, of which `tile` is the first.
+ * Accumulator 4 j + 2 h + i is row lane / 4 + 8 h, column 8 j + 2 (lane % 4) + i. */
+static __device__ __forceinline__ void imma_store_quad(const imma_output &out,
+                                                       struct imma_tile tile, int j, int32_t d0,
+                                                       int32_t d1, int32_t d2, int32_t d3)
+{
+    const int lane = threadIdx.x % 32;
+    const int64_t row = tile.row + lane / 4, column = tile.column + 8 * j + lane % 4 * 2;
+    imma_store(out, row, column, d0, d1);
+    imma_store(out, row + 8, column, d2, d3);
+}
+
 static __device__ __forceinline__ void imma_finish(const imma_output &out, struct imma_tile tile,
                                                    const int32_t d[128])
 {
-    int lane = threadIdx.x % 32;
-    int64_t row = tile.row + lane / 4;
 #pragma unroll
-    for (int j = 0; j < 32; j++) {
-        int64_t column = tile.column + 8 * j + lane % 4 * 2;
-        imma_store(out, row, column, d[4 * j], d[4 * j + 1]);
-        imma_store(out, row + 8, column, d[4 * j + 2], d[4 * j + 3]);
-    }
+    for (int j = 0; j < 32; j++)
+        imma_store_quad(out, tile, j, d[4 * j], d[4 * j + 1], d[4 * j + 2], d[4 * j + 3]);
 }
 
 /* Where a thread is in a ring of STAGES buffers; the parity is the one to wait for. */

@@ -15,8 +15,21 @@ enum {
     IMMA_THREADS = 3 * IMMA_GROUP,    /* of a block: one group fills the stages */
     IMMA_ALIGN = 1024,                /* bytes that a stage is aligned to */
     IMMA_STAGE_BYTES = (IMMA_ROWS + IMMA_COLUMNS) * IMMA_K,
-    IMMA_BAND = 8, /* tile rows that are walked together, for the L2 cache */
+    IMMA_BAND = 8,   /* tile rows that are walked together, for the L2 cache */
+    IMMA_PARTS = 32, /* of K, at most: as many as a lane has quads of sums */
 };
+
+/* Into how many parts K is divided, where `at_once` tiles are computed at a time: the fewest of
+ * those that take least, if all parts of all tiles are. To meet takes as long as 6 stages (0.65 us
+ * each on an H200). */
+LUT_FUNCTION int imma_parts(int64_t tiles, int stages, int at_once)
+{
+    int64_t most = tiles < at_once ? at_once / tiles : 1;
+    if (most > IMMA_PARTS) most = IMMA_PARTS;
+    if (most > stages) most = stages;
+    const int each = (stages + (int)most - 1) / (int)most;
+    return stages - each > 6 ? (stages + each - 1) / each : 1;
+}
 
 /* The offset of 16-byte piece `piece` of row `row`; A's rows come first, then B's. */
 LUT_FUNCTION int imma_offset(int row, int piece)

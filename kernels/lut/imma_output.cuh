@@ -3,7 +3,8 @@
  */
 #pragma once
 
-#include <stdint.h>
+#include "imma.h"
+#include "lut_cuda.h"
 
 struct imma_output {
     float *c;
@@ -13,6 +14,18 @@ struct imma_output {
     float unit;
     int unused; /* no bytes without a value: a gate compares arguments whole */
 };
+
+/* Of a call of lut_matmul. */
+static inline struct imma_output imma_output_of(const struct assay_call *call)
+{
+    const struct lut_geometry geometry = lut_geometry(call->shape);
+    return {.c = (float *)call->buffer[LUT_C],
+            .rows = geometry.rows,
+            .columns = geometry.columns,
+            .stages_of_k = (int)(lut_decoded_stride(&geometry) / IMMA_K),
+            .shift = lut_shift(geometry.divisor),
+            .unit = geometry.unit};
+}
 
 /* Two neighbours of C. */
 static __device__ __forceinline__ float2 imma_pair(const imma_output &out, int32_t first,

@@ -12,6 +12,11 @@
  * C is written by TMA too, 16 rows of 128 bytes per warp at a time. Where its rows do not start on
  * 16 bytes, the lanes write it.
  *
+ * Where tiles are too few for the device, K is divided into parts (imma_parts), each of which has
+ * blocks of its own. Warps with the same 16 rows of C write their sums to memory, wait for each
+ * other, and add and store a slice each (tile_parts.cuh). Sums are whole numbers: their order
+ * does not matter.
+ *
  * The design is that of kernels/gpt/linear/linear_wgmma.cuh, which names its sources.
  */
 #pragma once
@@ -19,6 +24,8 @@
 #include "imma.cuh"
 #include "kernels/cuda/cluster_launch.cuh"
 #include "kernels/cuda/tensor_map.h"
+#include "kernels/cuda/dependent_launch.cuh"
+#include "kernels/cuda/tile_parts.cuh"
 
 enum {
     RING_CLUSTER = 2,
@@ -39,20 +46,30 @@ enum {
 struct ring_plan {
     CUtensorMap a, b, c;
     struct imma_output out;
-    int tiles;          /* of a cluster */
+    int tiles, parts;   /* of a cluster; of K */
     bool engine_stores; /* C's rows start on 16 bytes */
     unsigned blocks;
+    struct tile_parts meeting; /* where there are parts */
 };
 
 #ifdef HOPPER_CODE
 
-/* This block's tile of the cluster's number `index`. */
-static __device__ __forceinline__ struct imma_tile ring_tile(const struct ring_plan &plan,
+/* What a cluster computes at a time: this block's tile, and from which stage of K to which. */
+struct ring_item {
+    struct imma_tile tile;
+    int first, end;
+};
+
+/* The cluster's number `index`: the parts of a tile are neighbours. */
+static __device__ __forceinline__ struct ring_item ring_item(const struct ring_plan &plan,
                                                              int index, int rank)
 {
-    struct imma_tile tile = imma_tile_of(index, plan.out.rows, plan.out.columns, RING_ROWS);
-    tile.row += rank * IMMA_ROWS;
-    return tile;
+    const int part = index % plan.parts, stages = plan.out.stages_of_k;
+    struct ring_item item;
+    item.tile = imma_tile_of(index / plan.parts, plan.out.rows, plan.out.columns, RING_ROWS);
+    item.tile.row += rank * IMMA_ROWS;
+    item.first = stages * part / plan.parts, item.end = stages * (part + 1) / plan.parts;
+    return item;
 }
 
 /* One thread: fill the ring with the operands of every tile of this block. */
@@ -61,11 +78,11 @@ static __device__ void ring_produce(const struct ring_plan &plan, uint32_t ring,
 {
     const int rank = (int)hopper_cluster_rank();
     struct imma_cursor at = {0, 1}; /* the first round finds every stage free */
-    for (int index = blockIdx.x / RING_CLUSTER; index < plan.tiles;
+    for (int index = blockIdx.x / RING_CLUSTER; index < plan.tiles * plan.parts;
          index += gridDim.x / RING_CLUSTER) {
-        struct imma_tile tile = ring_tile(plan, index, rank);
-        int row = (int)tile.row, column = (int)tile.column + rank * RING_SHARE;
-        for (int step = 0; step < plan.out.stages_of_k; step++) {
+        const struct ring_item item = ring_item(plan, index, rank);
+        int row = (int)item.tile.row, column = (int)item.tile.column + rank * RING_SHARE;
+        for (int step = item.first; step < item.end; step++) {
             uint32_t a = ring + at.stage * IMMA_STAGE_BYTES, arrived = full + 8 * at.stage;
             uint32_t b = a + (IMMA_ROWS + rank * RING_SHARE) * IMMA_K;
             hopper_barrier_wait(empty + 8 * at.stage, at.parity);
@@ -104,6 +121,36 @@ static __device__ __forceinline__ void ring_store(const struct ring_plan &plan,
     }
 }
 
+/* The same where K is divided, of number `index`: meet the warps that have other parts, and store
+ * every parts-th eight columns. */
+static __device__ __forceinline__ void ring_meet(const struct ring_plan &plan,
+                                                 const int32_t (&sum)[128], int index, int rank,
+                                                 int warp, struct imma_tile tile, int lane)
+{
+    enum { QUADS = 32, WRITER = QUADS * 32 }; /* quads of sums: of a lane, of a warp */
+    const int parts = plan.parts, own = index % parts, strip = rank * IMMA_WARPS + warp;
+    const int word = index / parts * RING_CLUSTER * IMMA_WARPS + strip;
+    const int64_t apart = (int64_t)RING_CLUSTER * IMMA_WARPS * WRITER;
+    int4 *first = (int4 *)plan.meeting.sums + (index - own) * apart + strip * WRITER + lane;
+    if (tile.row >= plan.out.rows) return;
+#pragma unroll
+    for (int i = 0; i < QUADS; i++)
+        __stcg(first + own * apart + i * 32,
+               make_int4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]));
+    tile_part_arrive(plan.meeting, word, false, lane);
+    tile_part_await(plan.meeting, word, parts, lane);
+    for (int i = own; i < QUADS; i += parts) {
+        int4 all = make_int4(0, 0, 0, 0);
+#pragma unroll 8
+        for (int part = 0; part < parts; part++) {
+            const int4 v = __ldcg(first + part * apart + i * 32);
+            all.x += v.x, all.y += v.y, all.z += v.z, all.w += v.w;
+        }
+        imma_store_quad(plan.out, tile, i, all.x, all.y, all.z, all.w);
+    }
+    tile_part_leave(plan.meeting, word, parts, lane);
+}
+
 /* A warpgroup that multiplies: the sums of every tile of this block. */
 static __device__ void ring_consume(const struct ring_plan &plan, char *memory, uint32_t full,
                                     uint32_t empty)
@@ -112,19 +159,21 @@ static __device__ void ring_consume(const struct ring_plan &plan, char *memory, 
     const int warp = threadIdx.x / 32 - IMMA_GROUP / 32, lane = threadIdx.x % 32;
     char *out = memory + RING_BYTES + warp * RING_OUT_BUFFERS * RING_OUT_BYTES;
     struct imma_cursor at = {0, 0};
-    for (int index = blockIdx.x / RING_CLUSTER; index < plan.tiles;
+    for (int index = blockIdx.x / RING_CLUSTER; index < plan.tiles * plan.parts;
          index += gridDim.x / RING_CLUSTER) {
-        struct imma_tile tile = ring_tile(plan, index, rank);
+        struct ring_item item = ring_item(plan, index, rank);
         int32_t sum[128];
-        imma_tile_sums<RING_STAGES, RING_CLUSTER>(sum, plan.out.stages_of_k, memory, group, full,
+        imma_tile_sums<RING_STAGES, RING_CLUSTER>(sum, item.end - item.first, memory, group, full,
                                                   empty, at, lane);
-        tile.row += warp * RING_OUT_ROWS;
-        if (!plan.engine_stores) {
-            imma_finish(plan.out, tile, sum);
-            continue;
+        item.tile.row += warp * RING_OUT_ROWS;
+        if (plan.parts > 1) {
+            ring_meet(plan, sum, index, rank, warp, item.tile, lane);
+        } else if (!plan.engine_stores) {
+            imma_finish(plan.out, item.tile, sum);
+        } else {
+            if (lane == 0) hopper_store_wait<0>(); /* the last tile's */
+            ring_store(plan, sum, (int)item.tile.row, (int)item.tile.column, out, lane);
         }
-        if (lane == 0) hopper_store_wait<0>(); /* the last tile's */
-        ring_store(plan, sum, (int)tile.row, (int)tile.column, out, lane);
     }
     if (lane == 0) hopper_store_wait<0>();
 }
@@ -151,6 +200,7 @@ static __global__ void __launch_bounds__(IMMA_THREADS, 1)
         hopper_barrier_publish();
     }
     hopper_cluster_sync();
+    dependent_wait();
     if (threadIdx.x < IMMA_GROUP) {
         hopper_registers_give<RING_PRODUCER_REGISTERS>();
         if (threadIdx.x == 0) ring_produce(plan, hopper_shared(memory), full, empty);
@@ -166,10 +216,11 @@ static __global__ void __launch_bounds__(IMMA_THREADS, 1)
 
 /* -------------------------------------------------------------- launching -- */
 
-/* In setup: the plan of a product of `a`, out.rows of `stride` bytes, and `b`, out.columns.
- * The tensor maps describe elements of two bytes, which copies the same bytes. */
+/* In setup: the plan of a product of `a`, out.rows of `stride` bytes, and `b`, out.columns. Adds to
+ * call->workspace_bytes. 0, -1 or ASSAY_SKIP; what it leaves in *plan, which was zeros, is to be
+ * released. The tensor maps describe elements of two bytes, which copies the same bytes. */
 static int ring_prepare(struct ring_plan *plan, const int8_t *a, const int8_t *b, int64_t stride,
-                        const struct imma_output *out)
+                        const struct imma_output *out, struct assay_call *call)
 {
     struct tensor_map_matrix left = {(void *)a, out->rows, stride / 2, 2};
     struct tensor_map_matrix right = {(void *)b, out->columns, stride / 2, 2};
@@ -180,16 +231,30 @@ static int ring_prepare(struct ring_plan *plan, const int8_t *a, const int8_t *b
     if (cluster_fit((const void *)imma_ring, RING_CLUSTER, IMMA_THREADS, RING_SHARED_BYTES,
                     &plan->blocks) < 0)
         return -1;
-    if (plan->blocks > (unsigned)plan->tiles * RING_CLUSTER)
-        plan->blocks = (unsigned)plan->tiles * RING_CLUSTER;
+    plan->parts = imma_parts(plan->tiles, out->stages_of_k, (int)plan->blocks / RING_CLUSTER);
+    const int64_t items = (int64_t)plan->tiles * plan->parts;
+    if (plan->blocks > items * RING_CLUSTER) plan->blocks = (unsigned)(items * RING_CLUSTER);
     if (tensor_map_init(&plan->a, &left, IMMA_ROWS) < 0) return -1;
     if (tensor_map_init(&plan->b, &right, RING_SHARE) < 0) return -1;
+    if (plan->parts > 1) return tile_parts_init(&plan->meeting, call);
     return plan->engine_stores ? tensor_map_init(&plan->c, &result, RING_OUT_ROWS) : 0;
 }
 
+static void ring_release(struct ring_plan *plan)
+{
+    cudaFree(plan->meeting.sums);
+    plan->meeting.sums = NULL;
+}
+
+/* Blocks may start while the kernel before, which makes the operands, is still running. */
 static int ring_enqueue(const struct ring_plan *plan, cudaStream_t stream)
 {
     struct cluster_launch launch(RING_CLUSTER, dim3(plan->blocks), IMMA_THREADS, RING_SHARED_BYTES,
                                  stream);
+    cudaLaunchAttribute attributes[] = {launch.attribute, {}};
+    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[1].val.programmaticStreamSerializationAllowed = 1;
+    launch.config.attrs = attributes;
+    launch.config.numAttrs = 2;
     return assay_cuda(cudaLaunchKernelEx(&launch.config, imma_ring, *plan), "launch");
 }

@@ -274,6 +274,20 @@ TEST(every_piece_of_a_stage_has_a_place_of_its_own)
         }
 }
 
+TEST(k_is_divided_only_where_tiles_leave_the_device_idle)
+{
+    assert_int_equal(imma_parts(66, 100, 66), 1);
+    assert_int_equal(imma_parts(1024, 64, 66), 1);
+    assert_int_equal(imma_parts(1, 7, 66), 1);
+    assert_int_equal(imma_parts(1, 100, 66), 25);
+    for (int stages = 1; stages < 300; stages++)
+        for (int tiles = 1; tiles < 300; tiles += 7) {
+            int parts = imma_parts(tiles, stages, 66);
+            assert_true(parts >= 1 && parts <= stages && parts <= IMMA_PARTS);
+            assert_true(parts == 1 || parts * tiles <= 66);
+        }
+}
+
 TEST(tiles_cover_the_output_once)
 {
     static const int64_t sizes[][2] = {{1, 1}, {1024, 512}, {8192, 8192}, {1100, 3000}, {129, 257}};
