@@ -266,11 +266,6 @@ static constexpr struct assay_variant linear_imma =
     encoded_hopper<&lut_decode_imma>("quantized_linear", "encode_imma", "encode, then decode_imma");
 ASSAY_REGISTER_VARIANT(linear_imma);
 
-static constexpr struct assay_variant linear_staged = encoded_hopper<&lut_decode_imma_staged>(
-    "quantized_linear", "encode_imma_staged",
-    "encode, then decode_imma_staged: any code that fits int8");
-ASSAY_REGISTER_VARIANT(linear_staged);
-
 static constexpr struct assay_variant linear_mma = encoded<&lut_decode_mma>(
     "quantized_linear", "encode_mma", "encode, then decode_mma: any code that fits int8", 80);
 ASSAY_REGISTER_VARIANT(linear_mma);
