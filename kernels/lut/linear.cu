@@ -1,10 +1,10 @@
 /*
  * linear.cu - quantized_linear and quantized_mlp on the GPU: each layer by a kernel that encodes
- * the activations to codes in memory and a variant of lut_matmul that multiplies. Between two
- * layers lies device memory.
+ * the activations to codes in memory and a variant of lut_matmul that multiplies (without codes in
+ * memory: linear_staged.cu). Between two layers lies device memory.
  *
  * Operations: those of the product, 2 * rows * K * columns per layer, and encoding, which has one
- * thread per block of 8 with about 300 operations per level. Bytes: those of the product; 4 read
+ * thread per block of 8 with about 200 operations per level. Bytes: those of the product; 4 read
  * and M / 8 written (E8, q = 2) per activation; 8 per entry of each layer but the last. Clipping is
  * part of the next layer's encoding. Two kernels per layer (three with gemv): with few rows the
  * launches are most of the time.
