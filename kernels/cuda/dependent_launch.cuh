@@ -27,14 +27,21 @@ static __device__ __forceinline__ void dependent_release(void)
 #endif
 }
 
+/* With which a kernel is launched that calls dependent_wait. */
+static inline cudaLaunchAttribute dependent_attribute(void)
+{
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    return attribute;
+}
+
 template <typename... Params, typename... Args>
 static inline int dependent_launch(void (*kernel)(Params...), dim3 grid, int threads, size_t shared,
                                    void *stream, Args... args)
 {
     cudaLaunchConfig_t config = {};
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attribute = dependent_attribute();
     config.gridDim = grid;
     config.blockDim = dim3((unsigned)threads);
     config.dynamicSmemBytes = shared;

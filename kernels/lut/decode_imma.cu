@@ -6,10 +6,10 @@
  * of tiles and each column of tiles: a codeword is decoded once per tile, those of A columns / 256
  * times, those of B rows / 128 times; C.
  *
- * Warp specialization: a block has three warpgroups. One decodes, each
- * thread one row of A and two of B; two multiply. A warp that did both could not decode while it
- * waits, because starting a product waits until the last one is done. Blocks are persistent: while
- * the sums of one tile are written, the next tile's stages are decoded.
+ * Warp specialization: a block has three warpgroups. One decodes, each thread one row of A and two
+ * of B; two multiply. A warp that did both could not decode while it waits, because starting a
+ * product waits until the last one is done. Blocks are persistent: while the sums of one tile are
+ * written, the next tile's stages are decoded.
  *
  * The table exists 16 times in shared memory, once per pair of banks, and once per level with the
  * level's weight. So a lookup of 8 bytes never waits, and a block of M levels takes M lookups and
@@ -207,7 +207,7 @@ static __global__ void __launch_bounds__(IMMA_THREADS, 1)
 #endif
 }
 
-/* ----------------------------------------------------------- one kernel -- */
+/* ---------------------------------------------------------------- variant -- */
 
 static const char *supports(const struct assay_shape *shape)
 {

@@ -199,15 +199,7 @@ static int launch(struct assay_call *call)
     struct lut_geometry geometry = lut_geometry(call->shape);
     int64_t stride = lut_decoded_stride(&geometry);
     int8_t *a = (int8_t *)state->decoded, *b = a + geometry.rows * stride;
-    struct mma_product product = {.a = a,
-                                  .b = b,
-                                  .stride = stride,
-                                  .out = {.c = (float *)call->buffer[LUT_C],
-                                          .rows = geometry.rows,
-                                          .columns = geometry.columns,
-                                          .stages_of_k = (int)(stride / IMMA_K),
-                                          .shift = lut_shift(geometry.divisor),
-                                          .unit = geometry.unit}};
+    struct mma_product product = {.a = a, .b = b, .stride = stride, .out = imma_output_of(call)};
     if (lut_decode_operands(&geometry, call->buffer[LUT_A], call->buffer[LUT_B], &state->points, a,
                             call->stream))
         return -1;

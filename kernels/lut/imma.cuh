@@ -106,6 +106,7 @@ static __device__ __forceinline__ void imma_store_quad(const imma_output &out,
     imma_store(out, row + 8, column, d2, d3);
 }
 
+/* Write a warp's sixteen rows. */
 static __device__ __forceinline__ void imma_finish(const imma_output &out, struct imma_tile tile,
                                                    const int32_t d[128])
 {

@@ -23,8 +23,8 @@
 
 #include "imma.cuh"
 #include "kernels/cuda/cluster_launch.cuh"
-#include "kernels/cuda/tensor_map.h"
 #include "kernels/cuda/dependent_launch.cuh"
+#include "kernels/cuda/tensor_map.h"
 #include "kernels/cuda/tile_parts.cuh"
 
 enum {
@@ -251,9 +251,7 @@ static int ring_enqueue(const struct ring_plan *plan, cudaStream_t stream)
 {
     struct cluster_launch launch(RING_CLUSTER, dim3(plan->blocks), IMMA_THREADS, RING_SHARED_BYTES,
                                  stream);
-    cudaLaunchAttribute attributes[] = {launch.attribute, {}};
-    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[1].val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attributes[] = {launch.attribute, dependent_attribute()};
     launch.config.attrs = attributes;
     launch.config.numAttrs = 2;
     return assay_cuda(cudaLaunchKernelEx(&launch.config, imma_ring, *plan), "launch");

@@ -255,11 +255,7 @@ int linear_pair_enqueue(const struct linear_pair *product, cudaStream_t stream)
                                         1u << product->plan.log_across, 1};
         config.numAttrs = 1;
     }
-    if (product->plan.dependent) {
-        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attributes[config.numAttrs].val.programmaticStreamSerializationAllowed = 1;
-        config.numAttrs++;
-    }
+    if (product->plan.dependent) attributes[config.numAttrs++] = dependent_attribute();
     return assay_cuda(cudaLaunchKernelExC(&config, (const void *)product->tile->kernel, pointers),
                       "launch");
 }
