@@ -8,18 +8,20 @@
  *                 when they are copied to shared memory
  *   fused_3xtf32  in fp32: each number is split in two parts of 11 bits, and each product becomes
  *                 three, so the tensor cores execute three times as many operations of tf32
- *   best          each of these for its type, with 32 vectors per warp as they have, 16, or 16 per
- *                 four warps: what is fastest in setup
+ *   best          each of these for its type, with 32 vectors per warp as they have, 16, 16 per
+ * four warps, or in clusters (vq_search_cluster.cuh): what is fastest in setup
  *
  * With 32 vectors per warp a word of the codebook serves two products; with 16 there are twice as
  * many warps to distribute. Where 32 per warp would give a multiprocessor fewer warps than its
  * four tensor cores, 16 per warp halve the time, because that is the time of one warp. Where 16 do
- * so too, four warps have a quarter of the codewords each.
+ * so too, four warps have a quarter of the codewords each, and in a cluster its blocks have a half
+ * or a quarter of them.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "kernels/cuda/cuda_trial.h"
-#include "vq_search_mma.cuh"
+#include "vq_search_cluster.cuh"
 
 /* ------------------------------------------------- 32 vectors per warp -- */
 
@@ -58,25 +60,50 @@ ASSAY_REGISTER_VARIANT(fp32);
 
 enum { TENSOR_CORES = 4 }; /* per multiprocessor */
 
-enum { SHARE = 4, WAYS = 3 }; /* warps of a tile; ways to divide vectors among warps */
+enum { SHARE = 4 }; /* warps of a tile, without clusters */
 
-/* One type's: 16 vectors per SHARE warps, 16 per warp, 32 per warp. */
-struct search {
-    int (*allow[WAYS])(void);
-    int (*launch[WAYS])(struct assay_call *call);
+/* Ways to divide vectors and codewords: those without clusters, and those for few vectors. */
+enum way { TILE_PER_WARPS, TILE_PER_WARP, TILES_PER_WARP, CLUSTERS, WAYS = CLUSTERS + 3 };
+
+struct way_of_type {
+    const char *note;
+    int min_sm;
+    int (*allow)(unsigned *blocks); /* sets how many clusters take, if the way has them */
+    int (*launch)(struct assay_call *call, unsigned blocks);
 };
 
-template <typename Policy> static struct search search_by(void)
+template <typename Policy, int MT, int SHARE> static int allow_here(unsigned *)
 {
-    return {{mma_allow<Policy, 1, SHARE>, mma_allow<Policy, 1>, mma_allow<Policy, 2>},
-            {mma_launch<Policy, 1, SHARE>, mma_launch<Policy, 1>, mma_launch<Policy, 2>}};
+    return mma_allow<Policy, MT, SHARE>();
 }
 
-static struct search search_of(int64_t type)
+template <typename Policy, int MT, int SHARE>
+static int launch_here(struct assay_call *call, unsigned)
 {
-    return type == SEARCH_FP32   ? search_by<mma_policy_3xtf32>()
-           : type == SEARCH_TF32 ? search_by<mma_policy_tf32>()
-                                 : search_by<mma_policy_bf16>();
+    return mma_launch<Policy, MT, SHARE>(call);
+}
+
+template <typename P> static const struct way_of_type *ways(void)
+{
+    static const struct way_of_type way[WAYS] = {
+        {"16 vectors per four warps", 80, allow_here<P, 1, SHARE>, launch_here<P, 1, SHARE>},
+        {"16 vectors per warp", 80, allow_here<P, 1, 1>, launch_here<P, 1, 1>},
+        {"32 vectors per warp", 80, allow_here<P, 2, 1>, launch_here<P, 2, 1>},
+        {"16 vectors per two warps of two blocks", 90, mma_cluster_allow<P, 2, 2>,
+         mma_cluster_launch<P, 2, 2>},
+        {"16 vectors per warp of two blocks", 90, mma_cluster_allow<P, 2, 1>,
+         mma_cluster_launch<P, 2, 1>},
+        {"16 vectors per warp of four blocks", 90, mma_cluster_allow<P, 4, 1>,
+         mma_cluster_launch<P, 4, 1>},
+    };
+    return way;
+}
+
+static const struct way_of_type *ways_of(int64_t type)
+{
+    return type == SEARCH_FP32   ? ways<mma_policy_3xtf32>()
+           : type == SEARCH_TF32 ? ways<mma_policy_tf32>()
+                                 : ways<mma_policy_bf16>();
 }
 
 static int64_t shared_bytes(const struct assay_shape *)
@@ -91,46 +118,9 @@ int64_t vq_search_shared_bytes(void)
 
 int vq_search_prepare(enum search_type type)
 {
-    const struct search search = search_of(type);
-    return search.allow[0]() || search.allow[1]() || search.allow[2]() ? -1 : 0;
-}
-
-struct attempt {
-    const struct assay_call *call;
-    int way; /* of a search */
-};
-
-static int enqueue(const void *what, void *stream)
-{
-    const struct attempt *attempt = (const struct attempt *)what;
-    struct assay_call call = *attempt->call;
-    call.stream = stream;
-    return search_of(call.shape->value[SEARCH_TYPE]).launch[attempt->way](&call);
-}
-
-/* Which way, in call->state. */
-static int setup(struct assay_call *call)
-{
-    static const char *const notes[WAYS] = {"16 vectors per four warps", "16 vectors per warp",
-                                            "32 vectors per warp"};
-    struct attempt attempts[WAYS];
-    struct cuda_rival rivals[WAYS] = {};
-    int fastest;
-    if (vq_search_prepare((enum search_type)call->shape->value[SEARCH_TYPE])) return -1;
-    for (int way = 0; way < WAYS; way++) {
-        attempts[way] = {call, way};
-        rivals[way].work = {enqueue, &attempts[way]};
-    }
-    int status = cuda_trial_fastest(call, NULL, rivals, WAYS, &fastest);
-    if (status) return status;
-    call->state = (void *)(intptr_t)fastest;
-    (void)snprintf(call->note, sizeof call->note, "%s", notes[fastest]);
+    for (int way = 0; way < CLUSTERS; way++)
+        if (ways_of(type)[way].allow(NULL)) return -1;
     return 0;
-}
-
-static int launch(struct assay_call *call)
-{
-    return search_of(call->shape->value[SEARCH_TYPE]).launch[(intptr_t)call->state](call);
 }
 
 int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int64_t leaves,
@@ -143,18 +133,72 @@ int vq_search_enqueue(const float *z, const float *codebook, uint8_t *index, int
     call.buffer[SEARCH_INDEX] = index;
     const int64_t cores = (int64_t)TENSOR_CORES * assay_card()->multiprocessors;
     const int64_t vectors = search_vectors(&shape);
-    return search_of(type).launch[vectors / 32 > cores ? 2 : vectors / 16 > cores](&call);
+    const enum way way = vectors / 32 > cores   ? TILES_PER_WARP
+                         : vectors / 16 > cores ? TILE_PER_WARP
+                                                : TILE_PER_WARPS;
+    return ways_of(type)[way].launch(&call, 0);
+}
+
+/* -------------------------------------------------------- the best of them -- */
+
+struct attempt {
+    const struct assay_call *call;
+    const struct way_of_type *way;
+    unsigned blocks;
+};
+
+static int enqueue(const void *what, void *stream)
+{
+    const struct attempt *attempt = (const struct attempt *)what;
+    struct assay_call call = *attempt->call;
+    call.stream = stream;
+    return attempt->way->launch(&call, attempt->blocks);
+}
+
+static int setup(struct assay_call *call)
+{
+    struct attempt attempts[WAYS], *chosen = (struct attempt *)calloc(1, sizeof *chosen);
+    struct cuda_rival rivals[WAYS] = {};
+    int count = 0, fastest;
+    call->state = chosen;
+    if (!chosen) return assay_error("out of memory");
+    for (int i = 0; i < WAYS; i++) {
+        const struct way_of_type *way = &ways_of(call->shape->value[SEARCH_TYPE])[i];
+        if (assay_card()->sm < way->min_sm) continue;
+        attempts[count] = {call, way, 0};
+        rivals[count].work = {enqueue, &attempts[count]};
+        if (way->allow(&attempts[count++].blocks)) return -1;
+    }
+    int status = cuda_trial_fastest(call, NULL, rivals, count, &fastest);
+    if (status) return status;
+    *chosen = attempts[fastest];
+    (void)snprintf(call->note, sizeof call->note, "%s", chosen->way->note);
+    return 0;
+}
+
+static int launch(struct assay_call *call)
+{
+    const struct attempt *chosen = (const struct attempt *)call->state;
+    return chosen->way->launch(call, chosen->blocks);
+}
+
+static void teardown(struct assay_call *call)
+{
+    free(call->state);
 }
 
 static const struct assay_variant variant = {
     .operation = "vq_search",
     .name = "best",
-    .summary = "tensor cores for every type, 4, 16 or 32 vectors per warp, as measured in setup",
+    .summary =
+        "tensor cores for every type, 4, 16 or 32 vectors per warp or in clusters, as measured "
+        "in setup",
     .kind = ASSAY_KERNEL,
     .place = ASSAY_CUDA,
     .min_sm = 80,
     .shared_bytes = shared_bytes,
     .setup = setup,
     .launch = launch,
+    .teardown = teardown,
 };
 ASSAY_REGISTER_VARIANT(variant);

@@ -46,13 +46,13 @@ template <typename Policy, int PARTS> static constexpr int mma_shared_bytes()
 }
 
 /* A part of the codebook in the order of use, and -|e|^2 / 2 of each codeword. A warp takes
- * codewords warp, warp + 8, ..., sixteen of them in flight. */
+ * codewords warp, warp + 8, ..., up to sixteen of them in flight. */
 template <typename Policy, int PARTS>
 static __device__ __forceinline__ void mma_load_codebook(const float *__restrict__ codebook,
                                                          typename Policy::piece *pieces,
                                                          float *bias)
 {
-    enum { AT_ONCE = 16 };
+    enum { AT_ONCE = MMA_TILES / PARTS < 16 ? MMA_TILES / PARTS : 16 };
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     for (int first = 0; first < MMA_TILES / PARTS; first += AT_ONCE) {
         float4 v[AT_ONCE];
@@ -90,6 +90,46 @@ static __device__ __forceinline__ void mma_prefetch(const float *__restrict__ z,
         asm volatile("prefetch.global.L2 [%0];" ::"l"(from + i * 4096));
 }
 
+/* Offers each vector the codewords of tiles `begin` to `end` in shared memory, of which the first
+ * is codeword `base`. */
+template <typename Policy, int MT>
+static __device__ __forceinline__ void mma_walk(const typename Policy::rows (&a)[MT * MMA_STEPS],
+                                                const typename Policy::piece *pieces,
+                                                const float *bias, int begin, int end, int base,
+                                                struct search_best (&best)[MT][2])
+{
+    enum { GROUP = Policy::GROUP };
+    const int lane = threadIdx.x % 32, q = lane % 4;
+#pragma unroll 1
+    for (int first = begin; first < end; first += GROUP) {
+        float sum[MT][GROUP][4];
+#pragma unroll
+        for (int t = 0; t < GROUP; t++) {
+            float2 start = *(const float2 *)(bias + (first + t) * 8 + 2 * q);
+#pragma unroll
+            for (int m = 0; m < MT; m++) {
+                sum[m][t][0] = sum[m][t][2] = start.x;
+                sum[m][t][1] = sum[m][t][3] = start.y;
+            }
+        }
+#pragma unroll
+        for (int p = 0; p < MMA_STEPS; p++) {
+            typename Policy::piece b[GROUP];
+#pragma unroll
+            for (int t = 0; t < GROUP; t++)
+                b[t] = pieces[((first + t) * MMA_STEPS + p) * 32 + lane];
+            Policy::template step<MT>(sum, a + p, MMA_STEPS, b);
+        }
+#pragma unroll
+        for (int t = 0; t < GROUP; t++)
+#pragma unroll
+            for (int m = 0; m < MT; m++)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    best[m][i / 2].offer(sum[m][t][i], base + (first + t) * 8 + 2 * q + i % 2);
+    }
+}
+
 /* What SHARE neighbouring warps found for the 16 vectors of their tile, in the first of them. Each
  * warp has codewords behind those of the warp before it. */
 template <int SHARE> static __device__ __forceinline__ void mma_join(struct search_best best[2])
@@ -119,7 +159,7 @@ static __global__ void __launch_bounds__(MMA_THREADS, 1)
                uint8_t *__restrict__ index, int64_t tiles)
 {
     typedef typename Policy::piece piece;
-    enum { GROUP = Policy::GROUP, PART = MMA_TILES / PARTS };
+    enum { PART = MMA_TILES / PARTS };
     extern __shared__ uint4 mma_shared[];
     piece *pieces = (piece *)mma_shared;
     float *bias = (float *)(pieces + CODEWORDS / PARTS * CODEWORD_LENGTH / 4);
@@ -168,35 +208,7 @@ static __global__ void __launch_bounds__(MMA_THREADS, 1)
                     codebook + part * (CODEWORDS / PARTS) * CODEWORD_LENGTH, pieces, bias);
                 __syncthreads();
             }
-#pragma unroll 1
-            for (int first = begin; first < end; first += GROUP) {
-                float sum[MT][GROUP][4];
-#pragma unroll
-                for (int t = 0; t < GROUP; t++) {
-                    float2 start = *(const float2 *)(bias + (first + t) * 8 + 2 * q);
-#pragma unroll
-                    for (int m = 0; m < MT; m++) {
-                        sum[m][t][0] = sum[m][t][2] = start.x;
-                        sum[m][t][1] = sum[m][t][3] = start.y;
-                    }
-                }
-#pragma unroll
-                for (int p = 0; p < MMA_STEPS; p++) {
-                    piece b[GROUP];
-#pragma unroll
-                    for (int t = 0; t < GROUP; t++)
-                        b[t] = pieces[((first + t) * MMA_STEPS + p) * 32 + lane];
-                    Policy::template step<MT>(sum, a + p, MMA_STEPS, b);
-                }
-#pragma unroll
-                for (int t = 0; t < GROUP; t++)
-#pragma unroll
-                    for (int m = 0; m < MT; m++)
-#pragma unroll
-                        for (int i = 0; i < 4; i++)
-                            best[m][i / 2].offer(sum[m][t][i],
-                                                 (part * PART + first + t) * 8 + 2 * q + i % 2);
-            }
+            mma_walk<Policy, MT>(a, pieces, bias, begin, end, part * PART * 8, best);
         }
 #pragma unroll
         for (int m = 0; m < MT; m++)
