@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "kernels/cuda/cuda_limits.h"
+#include "kernels/cuda/dependent_launch.cuh"
 #include "weight.cuh"
 #include "kernels/cuda/device_memory.h"
 
@@ -290,16 +291,18 @@ int weight_launch(struct assay_call *call, weight_kernels *kernels)
                                .most_parts = plan.parts,
                                .scale = weight_only_scale(&geometry),
                                .constants = WEIGHT_CONSTANTS};
-    if (plan.kernel.arrange) {
-        int64_t threads = arranged_bytes(&plan, &geometry) / 32;
-        plan.kernel.arrange<<<grid_of(threads), THREADS, 0, stream>>>(
-            args, threads, arranged_chunks(&plan, &geometry));
-        if (assay_launched()) return -1;
-    }
     dim3 grid((unsigned)(plan.others * plan.slices), (unsigned)plan.row_blocks);
-    plan.kernel.function<<<grid, plan.kernel.teams * plan.kernel.team_threads,
-                           (size_t)plan.shared_bytes, stream>>>(args);
-    return assay_launched();
+    const int block = plan.kernel.teams * plan.kernel.team_threads;
+    if (!plan.kernel.arrange) {
+        plan.kernel.function<<<grid, block, (size_t)plan.shared_bytes, stream>>>(args);
+        return assay_launched();
+    }
+    int64_t threads = arranged_bytes(&plan, &geometry) / 32;
+    plan.kernel.arrange<<<grid_of(threads), THREADS, 0, stream>>>(
+        args, threads, arranged_chunks(&plan, &geometry));
+    if (assay_launched()) return -1;
+    return dependent_launch(plan.kernel.function, grid, block, (size_t)plan.shared_bytes, stream,
+                            args);
 }
 
 void weight_teardown(struct assay_call *call)

@@ -40,7 +40,8 @@ struct weight_kernel {
     int row_tiles, teams, team_threads;
     int tiles; /* of 16 columns: a team's group */
 
-    /* Before it, a thread per 16 entries of X, whole row tiles; NULL: the kernel reads X. */
+    /* Before it, a thread per 16 entries of X, whole row tiles; NULL: the kernel reads X. The
+     * kernel may start meanwhile (dependent_launch.cuh). */
     void (*arrange)(struct weight_args, int64_t threads, int64_t chunks);
 
     /* Of X in shared memory, or 0: all rows of a slice, and then warps share columns and K evenly.

@@ -25,9 +25,12 @@
  *   shared memory     120 (M = 1) and 176: X 64, lookups 56 per level
  *   issue             about 110 (M = 1) and 210
  *
- * Measured on an H200 (results/h200, run `decode`): 72.5 us (M = 1) and 103 us (M = 2) for 64 rows,
- * 46.9 and 79.5 us for one.
+ * Blocks start where those that arrange X have ended, load the table, and wait for all of X only
+ * before they ask for it (dependent_launch.cuh). 8192 x 28672 with 64 rows takes 60.3 us on an H200
+ * (M = 1), where it took 65.0 before 2026-11-30. Lookups a unit ahead of their use took 65.4: the
+ * codes then have one unit in place of two to come from memory.
  */
+#include "kernels/cuda/dependent_launch.cuh"
 #include "kernels/cuda/wgmma.cuh"
 #include "weight.cuh"
 
@@ -74,6 +77,7 @@ template <int NT>
 static __global__ void __launch_bounds__(256)
     arrange_x(struct weight_args args, int64_t threads, int64_t chunks)
 {
+    dependent_release(); /* for the table of the blocks that follow */
     for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < threads;
          at += (int64_t)gridDim.x * blockDim.x) {
         int pair = (int)(at % 4), row = (int)(at / 4 % (8 * NT));
@@ -148,9 +152,13 @@ template <int M, int NT> struct warpgroup_sums {
         }
     }
 
-    /* A unit, whose X has the tile `x`; the products of its last chunk run on. */
-    __device__ __forceinline__ void add(const struct weight_args &args, uint4 codes,
-                                        const uint32_t entries[4], uint32_t x, int ahead)
+    /* A unit, whose X has the tile `x`; the products of its last chunk run on. `decoded` is called
+     * when codes and entries are used up, so that lookups for the next unit are under way while
+     * this one's products are. */
+    template <typename DECODED>
+    __device__ __forceinline__ void add(const struct weight_args &args, const uint4 &codes,
+                                        const uint32_t (&entries)[4], uint32_t x, int ahead,
+                                        DECODED decoded)
     {
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
@@ -158,6 +166,7 @@ template <int M, int NT> struct warpgroup_sums {
             uint32_t rows = x + chunk * (8 * NT * CHUNK_BYTES / 16);
             decode(args, codes, entries, chunk, a[here]);
             wgmma_pin(a[here]);
+            if (chunk == 2 / M - 1) decoded();
             wgmma_begin();
 #pragma unroll
             for (int q = 0; q < 4; q++)
@@ -207,16 +216,26 @@ template <class Ring> static __device__ __forceinline__ void await(Ring &ring, i
     hopper_barrier_wait(hopper_shared(ring.full + number % STAGES), number / STAGES % 2);
 }
 
-/* A warp's products have read a stage: the last warp to say so starts its next filling. */
+/* A warp's products have read a stage. Returns, in one lane, how many warps had said so before;
+ * LAST means that this one has to refill it. Who asks for that later does not wait for the answer.
+ */
+enum { LAST = TEAMS * 4 - 1 };
+
 template <class Ring>
-static __device__ __forceinline__ void release(Ring &ring, const char *from, int number,
-                                               int of_slice, int stages)
+static __device__ __forceinline__ int leave(Ring &ring, int number, int stages)
 {
+    int before = 0;
     __syncwarp(); /* no lane still waits for a stage that this lets others fill */
-    int *read = ring.read + number % STAGES;
-    if (number < 0 || number + STAGES >= stages || !hopper_elect()) return;
-    if (atomicAdd(read, 1) + 1 < TEAMS * 4) return;
-    *read = 0;
+    if (number >= 0 && number + STAGES < stages && hopper_elect())
+        before = atomicAdd(ring.read + number % STAGES, 1);
+    return before;
+}
+
+template <class Ring>
+static __device__ __forceinline__ void refill(Ring &ring, const char *from, int number,
+                                              int of_slice)
+{
+    ring.read[number % STAGES] = 0;
     fill(ring, from, number + STAGES, of_slice);
 }
 
@@ -226,7 +245,7 @@ static __device__ __forceinline__ void pass(Ring &ring, const char *from, int nu
                                             int stages)
 {
     await(ring, number);
-    release(ring, from, number - 1, of_slice, stages);
+    if (leave(ring, number - 1, stages) == LAST) refill(ring, from, number - 1, of_slice);
 }
 
 /* ------------------------------------------------------------------- walk -- */
@@ -276,6 +295,7 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
 
     weight_load_table(args, shared);
     if (threadIdx.x < 32 && hopper_elect()) {
+        dependent_wait(); /* X is arranged */
         for (int i = 0; i < STAGES; i++) {
             hopper_barrier_init(hopper_shared(ring.full + i), 1);
             ring.read[i] = 0;
@@ -293,7 +313,8 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
             args.codes + threadIdx.x % 32 +
             (((slice * args.groups + task.group) * args.slice_units + task.begin) * TILES + warp) *
                 32;
-        uint4 codes[HELD];
+        uint4 codes[HELD] = {};
+        uint32_t entries[4];
         warpgroup_sums<M, NT> sums;
         sums.clear();
 #pragma unroll
@@ -301,20 +322,24 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
             if (task.begin < task.end) codes[i] = __ldcs(next);
         for (int unit = 0; unit < task.begin; unit += of_stage, stage++)
             pass(ring, from, stage, of_slice, stages);
+        int before = 0; /* of the stage that this warp left last */
         for (int unit = task.begin; unit < task.end; unit += WEIGHT_AHEAD)
 #pragma unroll
             for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++, next += TILES * 32) {
-                uint32_t entries[4];
+                const bool enters = ahead % of_stage == 0, leaves = (ahead + 1) % of_stage == 0;
                 weight_look_up(args.constants, table, codes[ahead % HELD], entries);
-                if (ahead % of_stage == 0) await(ring, stage);
+                if (enters) await(ring, stage);
                 sums.add(args, codes[ahead % HELD], entries,
                          first + stage % STAGES * (sizeof ring.stage[0] / 16) +
                              ahead % of_stage * (UNIT_BYTES<M, NT> / 16),
-                         ahead);
-                if (unit + ahead + HELD < task.end) codes[ahead % HELD] = __ldcs(next);
-                if (ahead % of_stage == 0) release(ring, from, stage - 1, of_slice, stages);
-                if (ahead % of_stage == of_stage - 1) stage++;
+                         ahead, [&] {
+                             if (unit + ahead + HELD < task.end) codes[ahead % HELD] = __ldcs(next);
+                             if (before == LAST) refill(ring, from, stage - 1 - enters, of_slice);
+                         });
+                before = enters ? leave(ring, stage - 1, stages) : 0;
+                stage += leaves;
             }
+        if (before == LAST) refill(ring, from, stage - 2, of_slice);
         sums.drain();
         for (int unit = task.end; unit < args.slice_units; unit += of_stage, stage++)
             pass(ring, from, stage, of_slice, stages);
