@@ -6,7 +6,8 @@
  * tile in fp32), tf32_32, and for up to 1024 rows every division of linear_skinny.h; for k whose
  * rows are aligned to 16 bytes those of linear_128.cu and, on Hopper, of linear_swapped.h and
  * linear_pair.h those that are expected to be the fastest and every kernel of linear_wgmma.cuh, in
- * whole tiles and with tiles divided along k. Where k is not aligned, all of these but
+ * whole tiles and with tiles divided along k; in fp32 these take parts of x and w (linear_split.h),
+ * which each launch makes. Where k is not aligned, all of these but
  * linear_swapped.h and linear_pair.h take copies of x and w with padded rows, which each launch
  * makes. With another finish than a plain one: those that have it in their epilogue, which leaves
  * out tf32_32, smem32 and some of linear_wgmma.cuh; with each there is another that is faster.
@@ -25,6 +26,7 @@
 #include "linear_pad.h"
 #include "linear_pair.h"
 #include "linear_skinny.h"
+#include "linear_split.h"
 #include "linear_swapped.h"
 #include "linear_wgmma_kernels.h"
 
@@ -35,6 +37,7 @@ enum {
     FP32_CLUSTERS = 3, /* or by clusters of 2, 4 and 8 blocks */
     SWAPPED = 24,      /* those with the least expected times */
     PAIRS = 12,        /* likewise */
+    SPLIT_LEAST = 64,  /* rows for which operands are split */
     TILES = (FP32_WAYS + FP32_CLUSTERS) * LINEAR_FP32_TILINGS,
     CANDIDATES = 8 + LINEAR_ROWS_WAYS + TILES + LINEAR_SKINNY_DIVISIONS + SWAPPED + PAIRS +
                  WGMMA_WAYS * WGMMA_MOST,
@@ -71,11 +74,12 @@ struct candidate {
     const struct lwg_kernel *kernel;
     struct linear_wgmma *product;
     struct lwg_how how;
-    bool padded;
+    bool padded, split; /* takes copies of the operands, or their parts */
 };
 
 struct linear_choice {
     struct linear_pad pad;
+    struct linear_split split;
     struct tile_parts parts;
     struct linear_operands operands;
     struct linear_fp32 tiles[TILES];
@@ -93,6 +97,7 @@ static int enqueue(const void *what, void *of)
     const struct linear_choice *choice = candidate->choice;
     cudaStream_t stream = (cudaStream_t)of;
     if (candidate->padded && linear_pad_enqueue(&choice->pad, stream) < 0) return -1;
+    if (candidate->split && linear_split_enqueue(&choice->split, stream) < 0) return -1;
     if (candidate->product) return linear_wgmma_enqueue(candidate->product, stream);
     if (candidate->tiles) return linear_fp32_enqueue(candidate->tiles, stream);
     if (candidate->skinny) return linear_skinny_enqueue(candidate->skinny, stream);
@@ -202,9 +207,13 @@ static void add_kernel(struct linear_choice *choice, const struct lwg_kernel *ke
     struct candidate *added = add(choice);
     added->kernel = kernel;
     added->how = *how;
-    added->padded = !aligned(choice);
+    added->split = choice->precision == GPT_FP32;
+    added->padded = !added->split && !aligned(choice);
     if (linear_wgmma_make(&added->product, kernel,
-                          added->padded ? &choice->pad.padded : &choice->operands, how) == 0 &&
+                          added->split    ? &choice->split.parts
+                          : added->padded ? &choice->pad.padded
+                                          : &choice->operands,
+                          how) == 0 &&
         linear_wgmma_divided(added->product) == (how->divide != LINEAR_WHOLE))
         return;
     linear_wgmma_release(added->product);
@@ -222,6 +231,17 @@ static void add_wgmma(struct linear_choice *choice)
         }
 }
 
+/* Without memory for the parts of the operands the others are left. */
+static int add_split(struct linear_choice *choice, struct assay_call *call)
+{
+    const struct linear_operands *operands = &choice->operands;
+    if (!assay_card()->arch_specific || operands->m < SPLIT_LEAST) return 0;
+    if (operands->k < LINEAR_SPLIT_LEAST) return 0;
+    int status = linear_split_init(&choice->split, operands, call);
+    if (status == 0) add_wgmma(choice);
+    return status < 0 ? -1 : 0;
+}
+
 static int add_tiles(struct linear_choice *choice, struct assay_call *call)
 {
     if (choice->operands.transposed) return 0;
@@ -232,7 +252,7 @@ static int add_tiles(struct linear_choice *choice, struct assay_call *call)
     if (status) return status;
     if (is_fp32) {
         add_fp32(choice);
-        return 0;
+        return add_split(choice, call);
     }
     if (aligned(choice) && (add_swapped(choice) < 0 || add_pairs(choice) < 0)) return -1;
     add_wgmma(choice);
@@ -314,8 +334,12 @@ void linear_choice_name(const struct linear_choice *choice, char *out, size_t si
     else
         (void)snprintf(name, sizeof name, "rows, k in %d", 1 << chosen->log_warps);
     static const char *const divided[] = {"", ", k divided", ", k divided alike"};
-    (void)snprintf(out, size, "%s%s%s%s, of %d", chosen->swapped ? "swapped " : "", name,
-                   divided[chosen->how.divide], chosen->padded ? ", padded" : "", choice->count);
+    (void)snprintf(out, size, "%s%s%s%s, of %d",
+                   chosen->swapped ? "swapped "
+                   : chosen->split ? "bf16x6 "
+                                   : "",
+                   name, divided[chosen->how.divide], chosen->padded ? ", padded" : "",
+                   choice->count);
 }
 
 void linear_choice_release(struct linear_choice *choice)
@@ -324,6 +348,7 @@ void linear_choice_release(struct linear_choice *choice)
     for (int i = 0; i < choice->count; i++)
         linear_wgmma_release(choice->list[i].product);
     linear_pad_release(&choice->pad);
+    linear_split_release(&choice->split);
     cudaFree(choice->parts.sums);
     free(choice);
 }

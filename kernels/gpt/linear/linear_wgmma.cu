@@ -78,7 +78,7 @@ struct lwg_kernels lwg_kernels_of(enum gpt_precision precision)
 {
     if (precision == GPT_BF16) return lwg_kernels_bf16();
     if (precision == GPT_FP16) return lwg_kernels_fp16();
-    return precision == GPT_TF32 ? lwg_kernels_tf32() : lwg_kernels{NULL, 0};
+    return precision == GPT_TF32 ? lwg_kernels_tf32() : lwg_kernels_fp32();
 }
 
 void lwg_kernel_name(const struct lwg_kernel *kernel, char *out, size_t size)
@@ -108,6 +108,11 @@ int linear_wgmma_init(struct linear_wgmma **product, const struct linear_operand
     *product = NULL;
     if (!kernel) return assay_error("no product by wgmma of this type");
     return linear_wgmma_make(product, kernel, operands, &whole);
+}
+
+void linear_wgmma_add(struct linear_wgmma *product, const float *residual)
+{
+    product->plan.residual = residual;
 }
 
 bool linear_wgmma_divided(const struct linear_wgmma *product)

@@ -1,7 +1,7 @@
 /*
  * linear_wgmma_kernels.h - the kernels of linear_wgmma.cuh that are compiled, one per width of
- * tile, size of cluster and way of sharing (linear_wgmma_bf16.cu, _fp16.cu, _tf32.cu), and
- * products made from one of them. For those who choose among them.
+ * tile, size of cluster and way of sharing (linear_wgmma_bf16.cu, _fp16.cu, _tf32.cu, _fp32.cu),
+ * and products made from one of them. For those who choose among them.
  */
 #pragma once
 
@@ -33,12 +33,17 @@ struct lwg_kernels {
 struct lwg_kernels lwg_kernels_bf16(void);
 struct lwg_kernels lwg_kernels_fp16(void);
 struct lwg_kernels lwg_kernels_tf32(void);
-/* Of a type; none in fp32. */
+struct lwg_kernels lwg_kernels_fp32(void); /* of operands in parts (linear_split.h) */
+/* Of a type. */
 struct lwg_kernels lwg_kernels_of(enum gpt_precision precision);
 
 /* linear_wgmma_init with a given kernel and in a given way. */
 int linear_wgmma_make(struct linear_wgmma **product, const struct lwg_kernel *kernel,
                       const struct linear_operands *operands, const struct lwg_how *how);
+
+/* Before it is enqueued, in fp32: y = residual + finish(x w^T + bias), with rows as y's and n even.
+ * It may be y. */
+void linear_wgmma_add(struct linear_wgmma *product, const float *residual);
 
 /* Whether tiles are divided. */
 bool linear_wgmma_divided(const struct linear_wgmma *product);

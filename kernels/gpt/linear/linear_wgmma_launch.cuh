@@ -27,8 +27,9 @@ static int lwg_prepare_for(const void *kernel, struct lwg_plan *plan,
                            const struct linear_operands *operands, const struct lwg_how *how)
 {
     const int bytes = sizeof(typename CONFIG::type);
-    struct tensor_map_matrix x = {(void *)operands->x, operands->m, operands->k, bytes};
-    struct tensor_map_matrix w = {(void *)operands->w, operands->n, operands->k, bytes};
+    const int64_t parts = CONFIG::SPLIT ? LINEAR_SPLIT_PARTS : 1; /* one below the other */
+    struct tensor_map_matrix x = {(void *)operands->x, parts * operands->m, operands->k, bytes};
+    struct tensor_map_matrix w = {(void *)operands->w, parts * operands->n, operands->k, bytes};
     plan->operands = *operands;
     plan->finish = operands->finish;
     plan->order = linear_order_plan_of((int)gpt_blocks(operands->m, LWG_ROWS * CONFIG::CLUSTER),
@@ -48,8 +49,8 @@ static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *oper
 {
     if (CONFIG::PLAIN && operands->finish != LINEAR_PLAIN)
         return assay_error("a plain product alone");
-    return lwg_prepare_for<CONFIG, typename CONFIG::type>((const void *)linear_wgmma<CONFIG>, plan,
-                                                          operands, how);
+    return lwg_prepare_for<CONFIG, typename CONFIG::output>((const void *)linear_wgmma<CONFIG>,
+                                                            plan, operands, how);
 }
 
 template <typename CONFIG> static int lwg_enqueue(const struct lwg_plan *plan, cudaStream_t stream)
@@ -73,4 +74,11 @@ static constexpr struct lwg_kernel lwg_plain_of(void)
 {
     using config = lwg_config<T, COLUMNS, CLUSTER, TURNS, true>;
     return {COLUMNS, CLUSTER, TURNS, 0, lwg_prepare<config>, lwg_enqueue<config>};
+}
+
+/* One in fp32. */
+template <int COLUMNS, int CLUSTER> static constexpr struct lwg_kernel lwg_split_of(void)
+{
+    using config = lwg_config<uint16_t, COLUMNS, CLUSTER, false, false, true>;
+    return {COLUMNS, CLUSTER, false, 0, lwg_prepare<config>, lwg_enqueue<config>};
 }
