@@ -12,6 +12,8 @@
  *   pairs of blocks             linear_pair.cuh, with a layernorm kernel in front where one is due;
  *                               bf16, fp16
  *   one warp per output         few rows
+ *   parts in bf16               model_split.cu, with a layernorm kernel in front where one is due;
+ *                               fp32
  *   Hopper's wgmma              model_wgmma.cu
  *   cublasLt                    bias, gelu (tanh form) and residual in its epilogue, with a
  *                               layernorm kernel in front where one is due
@@ -25,11 +27,11 @@
  * Every candidate is checked, by other variants or in test_family_gpt_choices_gpu.c; the chosen
  * ones are checked together as this variant's output. The note says what was chosen, in the order
  * qkv, proj, fc, fc2, head: the size of a tile, with `r` before one of model_ring.cuh, `w` before
- * one of model_whole.cuh and `p` before one of linear_pair.cuh (of a tf32 model `fp32:` before one
- * of fp32), `lt`, `wgmma` or `warp`; then the attention. Or all layers are by one launch:
- * `persistent` of those that decode (model_persistent.cu), `clusters` of the others
- * (model_clusters.cu). docs/kernels-gpt.md explains the notes, and compares the times with what was
- * predicted.
+ * one of model_whole.cuh, `p` before one of linear_pair.cuh and `s` before one of model_split.cu
+ * (of a tf32 model `fp32:` before one of fp32), `lt`, `wgmma` or `warp`; then the attention. Or all
+ * layers are by one launch: `persistent` of those that decode (model_persistent.cu), `clusters` of
+ * the others (model_clusters.cu). docs/kernels-gpt.md explains the notes, and compares the times
+ * with what was predicted.
  */
 #include <math.h>
 #include <stdio.h>
@@ -42,14 +44,13 @@
 #include "model_clusters.h"
 #include "model_cuda.h"
 #include "model_library.h"
-#include "model_pair.h"
+#include "model_numbered.h"
 #include "model_persistent.h"
 #include "model_ranking.h"
 #include "model_ring.h"
 #include "model_whole.h"
 
-/* How a product is done: one of these, or a number from 0 on, first of the tiles, then of the
- * rings, then of the tiles that are whole in shared memory, then of the pairs. */
+/* How a product is done: one of these, or a number from 0 on (model_numbered.h). */
 enum { BY_LIBRARY = -1, BY_WGMMA = -2, BY_WARPS = -3, UNKNOWN = -4 };
 /* How the attention is done: this, UNKNOWN, or the number of a configuration. */
 enum { BY_QUERY = -1 };
@@ -63,6 +64,7 @@ struct best {
     enum model_context context;
     struct assay_call *call; /* during setup alone */
     void *normed;
+    struct model_split *split;
     int choice[MODEL_PRODUCTS];
     int attend_choice;
     struct model_ranking rivals[MODEL_PRODUCTS], attend_rivals;
@@ -90,29 +92,6 @@ static int read_choice(int choice, int64_t *precision)
     return choice - IN_FP32;
 }
 
-static int enqueue_numbered(const struct best *best, struct model_step step, int choice,
-                            void *stream)
-{
-    choice = read_choice(choice, &step.precision);
-    int ring = choice - model_tiles(step.precision), whole = ring - model_rings();
-    int pair = whole - model_wholes();
-    return ring < 0    ? model_tile_enqueue(&step, choice, stream)
-           : whole < 0 ? model_ring_enqueue(&step, ring, best->normed, stream)
-           : pair < 0  ? model_whole_enqueue(&step, whole, stream)
-                       : model_pair_enqueue(&step, pair, best->normed, stream);
-}
-
-static const char *numbered_refused(struct model_step step, int choice)
-{
-    choice = read_choice(choice, &step.precision);
-    int ring = choice - model_tiles(step.precision), whole = ring - model_rings();
-    int pair = whole - model_wholes();
-    return ring < 0    ? model_tile_refused(&step, choice)
-           : whole < 0 ? model_ring_refused(&step, ring)
-           : pair < 0  ? model_whole_refused(&step, whole)
-                       : model_pair_refused(&step, pair);
-}
-
 static int enqueue_choice(const struct best *best, const struct model_step *step, int choice,
                           void *stream)
 {
@@ -120,7 +99,9 @@ static int enqueue_choice(const struct best *best, const struct model_step *step
         return model_library_enqueue(&best->library, step, best->normed, stream);
     if (choice == BY_WGMMA) return model_wgmma_enqueue(step, best->normed, stream);
     if (choice == BY_WARPS) return model_gemv_enqueue(step, stream);
-    return enqueue_numbered(best, *step, choice, stream);
+    struct model_step by = *step;
+    choice = read_choice(choice, &by.precision);
+    return model_numbered_enqueue(best->split, &by, choice, best->normed, stream);
 }
 
 static int enqueue_trial(const void *what, void *stream)
@@ -135,7 +116,9 @@ static bool possible(struct best *best, const struct model_step *step, int choic
         return model_library_open(&best->library, step, best->normed, best->call, stream);
     if (choice == BY_WGMMA) return model_wgmma_refused(step) == NULL;
     if (choice == BY_WARPS) return model_gemv_refused(step) == NULL;
-    return numbered_refused(*step, choice) == NULL;
+    struct model_step by = *step;
+    choice = read_choice(choice, &by.precision);
+    return model_numbered_refused(best->split, &by, choice) == NULL;
 }
 
 /* Whether it ran. */
@@ -163,9 +146,7 @@ static void rank_choices(struct best *best, const struct model_step *step, int b
 static int choose(struct best *best, const struct model_step *step, void *stream)
 {
     struct model_ranking *ranking = &best->rivals[step->product];
-    rank_choices(best, step, BY_WARPS,
-                 model_tiles(step->precision) + model_rings() + model_wholes() + model_pairs(),
-                 stream);
+    rank_choices(best, step, BY_WARPS, model_numbered(step->precision), stream);
     if (step->precision == GPT_TF32)
         rank_choices(best, step, IN_FP32, IN_FP32 + model_tiles(GPT_FP32) + model_rings(), stream);
     if (ranking->count == 0)
@@ -231,20 +212,12 @@ enum { CHOICE_NAME = 16 };
 
 static void choice_name(int64_t precision, int choice, char name[CHOICE_NAME])
 {
-    choice = read_choice(choice, &precision);
-    int ring = choice - model_tiles(precision), whole = ring - model_rings();
-    int pair = whole - model_wholes();
-    const char *fixed = choice == BY_LIBRARY ? "lt"
-                        : choice == BY_WGMMA ? "wgmma"
-                        : choice == BY_WARPS ? "warp"
-                        : ring < 0           ? model_tile_name(precision, choice)
-                        : whole < 0          ? model_ring_name(ring)
-                        : pair < 0           ? model_whole_name(whole)
-                                             : NULL;
-    if (fixed)
+    const char *fixed = choice == BY_LIBRARY ? "lt" : choice == BY_WGMMA ? "wgmma" : "warp";
+    const int number = read_choice(choice, &precision);
+    if (choice < 0)
         (void)snprintf(name, CHOICE_NAME, "%s", fixed);
     else
-        model_pair_name(pair, name, CHOICE_NAME);
+        model_numbered_name(precision, number, name, CHOICE_NAME);
 }
 
 static const char *attend_name(int64_t precision, int choice)
@@ -382,6 +355,7 @@ static int setup_as(struct assay_call *call, enum model_context context)
     int64_t bytes = model->rows * model->channels * gpt_bytes(model->precision);
     status = device_memory(call, &best->normed, bytes, "the norm");
     if (status == 0) status = model_library_prepare(&best->library, call);
+    if (status == 0) status = model_split_init(&best->split, model, call);
     if (status) return status;
     if (model_tiles_allow() || model_rings_allow() || model_wholes_allow()) return -1;
     if (cached) {
@@ -424,6 +398,7 @@ static void teardown(struct assay_call *call)
     model_run_release(&best->run);
     model_persistent_release(&best->persistent);
     model_clusters_release(best->clusters);
+    model_split_release(best->split);
     cudaFree(best->normed);
     free(best);
 }

@@ -14,6 +14,7 @@
 #include "kernels/gpt/model/model_cuda.h"
 #include "kernels/gpt/model/model_pair.h"
 #include "kernels/gpt/model/model_ring.h"
+#include "kernels/gpt/model/model_split.h"
 #include "kernels/gpt/model/model_whole.h"
 
 #define FINE(call) assert_int_equal(call, 0)
@@ -239,6 +240,29 @@ static int try_pairs(const struct trial *trial)
     return tried;
 }
 
+static int try_splits(const struct trial *trial)
+{
+    const struct model_step *step = &trial->step;
+    const struct model model = {.precision = step->precision,
+                                .rows = step->m,
+                                .channels = step->n > step->k ? step->n : step->k};
+    struct assay_call call = {0};
+    struct model_split *split;
+    int tried = 0;
+    FINE(model_split_init(&split, &model, &call));
+    for (int number = 0; number < model_splits(); number++) {
+        char name[32];
+        if (model_split_refused(split, step, number)) continue;
+        spoil(trial);
+        FINE(model_split_enqueue(split, step, number, trial->normed.device, NULL));
+        model_split_name(number, name, sizeof name);
+        judge(trial, name);
+        tried++;
+    }
+    model_split_release(split);
+    return tried;
+}
+
 static int try_wgmma(const struct trial *trial)
 {
     if (model_wgmma_refused(&trial->step)) return 0;
@@ -302,6 +326,11 @@ TEST(every_whole_tile_makes_the_product_where_it_is_not_refused)
 TEST(every_pair_makes_the_product_where_it_is_not_refused)
 {
     assert_true((try_all(try_pairs) > 0) == assay_card()->arch_specific);
+}
+
+TEST(parts_make_the_product_where_they_are_not_refused)
+{
+    assert_true((try_all(try_splits) > 0) == assay_card()->arch_specific);
 }
 
 TEST(wgmma_makes_the_product_where_it_is_not_refused)
