@@ -13,11 +13,13 @@
 #include "kernels/gpt/linear/linear_fp32.h"
 #include "kernels/gpt/linear/linear_pair.h"
 #include "kernels/gpt/linear/linear_skinny.h"
+#include "kernels/gpt/linear/linear_split.h"
 #include "kernels/gpt/linear/linear_swapped.h"
 #include "kernels/gpt/linear/linear_wgmma_kernels.h"
 
 struct state {
     struct tile_parts parts;
+    struct linear_split split; /* in fp32 */
     struct linear_wgmma *product;
 };
 
@@ -50,6 +52,11 @@ static int setup(struct assay_call *call)
     int status = DIVIDE != LINEAR_WHOLE ? tile_parts_init(&state->parts, call) : 0;
     if (status) return status;
     if (linear_begin(call, NULL, &operands) < 0) return -1;
+    if (precision == GPT_FP32) {
+        status = linear_split_init(&state->split, &operands, call);
+        if (status) return status;
+        operands = state->split.parts;
+    }
     if (linear_wgmma_make(&state->product, kernel, &operands, &how) < 0) return -1;
     if (DIVIDE == LINEAR_WHOLE || linear_wgmma_divided(state->product)) return 0;
     (void)assay_error("nothing to divide");
@@ -59,7 +66,9 @@ static int setup(struct assay_call *call)
 static int launch(struct assay_call *call)
 {
     const struct state *state = (const struct state *)call->state;
-    if (linear_wgmma_enqueue(state->product, (cudaStream_t)call->stream) < 0) return -1;
+    cudaStream_t stream = (cudaStream_t)call->stream;
+    if (state->split.memory && linear_split_enqueue(&state->split, stream) < 0) return -1;
+    if (linear_wgmma_enqueue(state->product, stream) < 0) return -1;
     return linear_end(call);
 }
 
@@ -68,15 +77,16 @@ static void teardown(struct assay_call *call)
     struct state *state = (struct state *)call->state;
     if (!state) return;
     linear_wgmma_release(state->product);
+    linear_split_release(&state->split);
     cudaFree(state->parts.sums);
     free(state);
 }
 
 static const char *supports(const struct assay_shape *shape)
 {
-    if (shape->value[LINEAR_PRECISION] == GPT_FP32) return "tf32 and bf16 only";
     if (shape->value[LINEAR_WEIGHT] != LINEAR_DIRECT) return "w as it lies only";
-    return linear_unaligned(shape);
+    if (shape->value[LINEAR_PRECISION] != GPT_FP32) return linear_unaligned(shape);
+    return shape->value[LINEAR_K] < LINEAR_SPLIT_LEAST ? "k is less than 64" : NULL;
 }
 
 template <int DIVISION> static int setup_skinny(struct assay_call *call)
@@ -283,7 +293,12 @@ KERNEL(k128_2_divided, 128, 2, false, LINEAR_EVENLY);
 KERNEL(k128_1, 128, 1, false, LINEAR_WHOLE);
 KERNEL(k128_1_alike, 128, 1, false, LINEAR_ALIKE);
 KERNEL(k128_1_divided, 128, 1, false, LINEAR_EVENLY);
+KERNEL(k128_2_alike, 128, 2, false, LINEAR_ALIKE);
+KERNEL(k96_1, 96, 1, false, LINEAR_WHOLE);
+KERNEL(k96_1_alike, 96, 1, false, LINEAR_ALIKE);
+KERNEL(k96_1_divided, 96, 1, false, LINEAR_EVENLY);
 KERNEL(k64_1, 64, 1, false, LINEAR_WHOLE);
+KERNEL(k64_1_alike, 64, 1, false, LINEAR_ALIKE);
 KERNEL(k64_1_divided, 64, 1, false, LINEAR_EVENLY);
 
 SKINNY(ks16_1, 0);
