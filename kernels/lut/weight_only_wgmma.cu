@@ -27,8 +27,9 @@
  *
  * Blocks start where those that arrange X have ended, load the table, and wait for all of X only
  * before they ask for it (dependent_launch.cuh). 8192 x 28672 with 64 rows takes 60.3 us on an H200
- * (M = 1), where it took 65.0 before 2026-11-30. Lookups a unit ahead of their use took 65.4: the
- * codes then have one unit in place of two to come from memory.
+ * (M = 1), where it took 65.0 before 2026-11-30. Lookups a unit ahead of their use took 65.3: the
+ * codes then have one unit in place of two to come from memory. To look at the count of a stage's
+ * readers a unit after it was asked for, which hides its latency, took 63.4 (on another card).
  */
 #include "kernels/cuda/dependent_launch.cuh"
 #include "kernels/cuda/wgmma.cuh"
@@ -153,8 +154,7 @@ template <int M, int NT> struct warpgroup_sums {
     }
 
     /* A unit, whose X has the tile `x`; the products of its last chunk run on. `decoded` is called
-     * when codes and entries are used up, so that lookups for the next unit are under way while
-     * this one's products are. */
+     * when codes and entries are used up: the registers are free for the next codes. */
     template <typename DECODED>
     __device__ __forceinline__ void add(const struct weight_args &args, const uint4 &codes,
                                         const uint32_t (&entries)[4], uint32_t x, int ahead,
@@ -216,26 +216,16 @@ template <class Ring> static __device__ __forceinline__ void await(Ring &ring, i
     hopper_barrier_wait(hopper_shared(ring.full + number % STAGES), number / STAGES % 2);
 }
 
-/* A warp's products have read a stage. Returns, in one lane, how many warps had said so before;
- * LAST means that this one has to refill it. Who asks for that later does not wait for the answer.
- */
-enum { LAST = TEAMS * 4 - 1 };
-
+/* A warp's products have read a stage: the last warp to say so starts its next filling. */
 template <class Ring>
-static __device__ __forceinline__ int leave(Ring &ring, int number, int stages)
+static __device__ __forceinline__ void release(Ring &ring, const char *from, int number,
+                                               int of_slice, int stages)
 {
-    int before = 0;
     __syncwarp(); /* no lane still waits for a stage that this lets others fill */
-    if (number >= 0 && number + STAGES < stages && hopper_elect())
-        before = atomicAdd(ring.read + number % STAGES, 1);
-    return before;
-}
-
-template <class Ring>
-static __device__ __forceinline__ void refill(Ring &ring, const char *from, int number,
-                                              int of_slice)
-{
-    ring.read[number % STAGES] = 0;
+    int *read = ring.read + number % STAGES;
+    if (number < 0 || number + STAGES >= stages || !hopper_elect()) return;
+    if (atomicAdd(read, 1) + 1 < TEAMS * 4) return;
+    *read = 0;
     fill(ring, from, number + STAGES, of_slice);
 }
 
@@ -245,7 +235,7 @@ static __device__ __forceinline__ void pass(Ring &ring, const char *from, int nu
                                             int stages)
 {
     await(ring, number);
-    if (leave(ring, number - 1, stages) == LAST) refill(ring, from, number - 1, of_slice);
+    release(ring, from, number - 1, of_slice, stages);
 }
 
 /* ------------------------------------------------------------------- walk -- */
@@ -322,24 +312,20 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
             if (task.begin < task.end) codes[i] = __ldcs(next);
         for (int unit = 0; unit < task.begin; unit += of_stage, stage++)
             pass(ring, from, stage, of_slice, stages);
-        int before = 0; /* of the stage that this warp left last */
         for (int unit = task.begin; unit < task.end; unit += WEIGHT_AHEAD)
 #pragma unroll
             for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++, next += TILES * 32) {
-                const bool enters = ahead % of_stage == 0, leaves = (ahead + 1) % of_stage == 0;
                 weight_look_up(args.constants, table, codes[ahead % HELD], entries);
-                if (enters) await(ring, stage);
+                if (ahead % of_stage == 0) await(ring, stage);
                 sums.add(args, codes[ahead % HELD], entries,
                          first + stage % STAGES * (sizeof ring.stage[0] / 16) +
                              ahead % of_stage * (UNIT_BYTES<M, NT> / 16),
                          ahead, [&] {
                              if (unit + ahead + HELD < task.end) codes[ahead % HELD] = __ldcs(next);
-                             if (before == LAST) refill(ring, from, stage - 1 - enters, of_slice);
                          });
-                before = enters ? leave(ring, stage - 1, stages) : 0;
-                stage += leaves;
+                if (ahead % of_stage == 0) release(ring, from, stage - 1, of_slice, stages);
+                if (ahead % of_stage == of_stage - 1) stage++;
             }
-        if (before == LAST) refill(ring, from, stage - 2, of_slice);
         sums.drain();
         for (int unit = task.end; unit < args.slice_units; unit += of_stage, stage++)
             pass(ring, from, stage, of_slice, stages);
