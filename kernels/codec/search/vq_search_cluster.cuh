@@ -28,7 +28,8 @@ static __global__ void __launch_bounds__(MMA_THREADS, 1)
         ROUND = MMA_WARPS / SHARE,    /* tiles of vectors at a time */
         FINISHED = ROUND / SPLIT * 16 /* vectors of them that a block finishes */
     };
-    static_assert(WALK % Policy::GROUP == 0 && ROUND % SPLIT == 0 && FINISHED <= MMA_THREADS, "");
+    static_assert(WALK % Policy::GROUP == 0 && ROUND % SPLIT == 0 && FINISHED <= MMA_THREADS,
+                  "whole groups, and a thread per vector");
     extern __shared__ uint4 mma_shared[];
     __shared__ struct search_best found[2][SPLIT * SHARE][FINISHED]; /* of rounds by turns */
     piece *pieces = (piece *)mma_shared;
@@ -95,7 +96,8 @@ static __global__ void __launch_bounds__(MMA_THREADS, 1)
 
 /* ------------------------------------------------------------------ launch -- */
 
-/* To be called in setup: how many blocks run at the same time, in whole clusters. */
+/* To be called in setup: how many blocks run at the same time, in whole clusters. 0, or -1, also
+ * if no cluster fits the card. */
 template <typename Policy, int SPLIT, int SHARE>
 static inline int mma_cluster_allow(unsigned *blocks)
 {

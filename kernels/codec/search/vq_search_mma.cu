@@ -68,7 +68,7 @@ enum way { TILE_PER_WARPS, TILE_PER_WARP, TILES_PER_WARP, CLUSTERS, WAYS = CLUST
 struct way_of_type {
     const char *note;
     int min_sm;
-    int (*allow)(unsigned *blocks); /* sets how many clusters take, if the way has them */
+    int (*allow)(unsigned *blocks); /* with clusters: how many blocks run at the same time */
     int (*launch)(struct assay_call *call, unsigned blocks);
 };
 
@@ -167,7 +167,12 @@ static int setup(struct assay_call *call)
         if (assay_card()->sm < way->min_sm) continue;
         attempts[count] = {call, way, 0};
         rivals[count].work = {enqueue, &attempts[count]};
-        if (way->allow(&attempts[count++].blocks)) return -1;
+        if (way->allow(&attempts[count].blocks) == 0)
+            count++;
+        else if (i < CLUSTERS)
+            return -1;
+        else
+            (void)cudaGetLastError(); /* clusters that do not fit the card are left out */
     }
     int status = cuda_trial_fastest(call, NULL, rivals, count, &fastest);
     if (status) return status;

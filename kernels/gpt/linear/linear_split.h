@@ -3,7 +3,7 @@
  * them: x = x0 + x1 + x2, each part the bf16 that is nearest to what those before leave. Three have
  * the 24 bits of x. Of the nine products of parts the three smallest, below 2^-23 of x w together,
  * are left out (Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence Datatype
- * For Higher-Precision Computations", ARITH 2019, sections III and IV).
+ * For Higher-Precision Computations", ARITH 2019, arXiv:1904.06376).
  *
  * A number that is infinite has parts that are no numbers, so outputs to which it contributes are
  * NaN.
