@@ -17,7 +17,12 @@ struct model_split {
     struct tile_parts sums;
 };
 
-enum { WAYS = 3 }; /* whole tiles, shared evenly, or the rest alike */
+enum {
+    WAYS = 3, /* whole tiles, shared evenly, or the rest alike */
+    TILE_ROWS = 128,
+    STAGE = 64,     /* of k */
+    MOST_PARTS = 8, /* of a tile that is divided alike */
+};
 
 static const struct lwg_kernel *kernel_of(int number)
 {
@@ -38,8 +43,8 @@ void model_split_name(int number, char *out, size_t size)
 {
     static const char *const ways[WAYS] = {"", "e", "a"};
     const struct lwg_kernel *kernel = kernel_of(number);
-    (void)snprintf(out, size, "s128x%d%s%s", kernel->columns, kernel->cluster > 1 ? "w" : "",
-                   ways[how_of(number)]);
+    (void)snprintf(out, size, "s%dx%d%s%s", (int)TILE_ROWS, kernel->columns,
+                   kernel->cluster > 1 ? "w" : "", ways[how_of(number)]);
 }
 
 /* Of the largest of a model's products. */
@@ -93,11 +98,11 @@ const char *model_split_refused(const struct model_split *split, const struct mo
         !model_on(step->residual, 8))
         return "rows that do not start on 16 bytes";
     const struct lwg_kernel *kernel = kernel_of(number);
-    const int64_t tiles =
-        gpt_blocks(step->m, 128 * kernel->cluster) * (int64_t)gpt_blocks(step->n, kernel->columns);
+    const int64_t tiles = gpt_blocks(step->m, TILE_ROWS * kernel->cluster) *
+                          (int64_t)gpt_blocks(step->n, kernel->columns);
     const int fit = assay_card()->multiprocessors / kernel->cluster;
-    const struct linear_division division =
-        linear_division_of(how_of(number), (int)tiles, (int)gpt_blocks(step->k, 64), fit, WAYS);
+    const struct linear_division division = linear_division_of(
+        how_of(number), (int)tiles, (int)gpt_blocks(step->k, STAGE), fit, MOST_PARTS);
     return how_of(number) == LINEAR_WHOLE || division.split > 0 ? NULL : "no tile to divide";
 }
 
