@@ -16,6 +16,9 @@
  * Tiles that do not fill the device a whole number of times may be divided along k instead
  * (lwg_plan.division; linear_parts.cuh); not in turns, which hold twice as many sums.
  *
+ * Operands in fp32 come as three parts in bf16 each (SPLIT; linear_split.h). A stage has 64 of k of
+ * all parts, two stages fill the ring, and six products of parts are made of each.
+ *
  * The two warpgroups that multiply either share a tile, 64 rows each, or take turns (TURNS): each
  * has every other tile to itself, all 128 rows, and writes its sums while the other multiplies.
  * Sharing is for a block with a single tile, whose outputs are then stored in half the time, and
