@@ -15,7 +15,7 @@ const struct show_mark show_marks[] = {
     {'*', "a baseline; speed-up is against the group's \"base\""},
     {'=', "a bound (a copy, say); speed-up is against \"bound\" where there is no \"base\""},
     {'u', "unchecked: nothing says whether its answer is right"},
-    {'!', "above the ceiling: the data came from a cache, or the byte count is wrong"},
+    {'!', "above the ceiling: data from a cache, a wrong count, or another arithmetic"},
     {'e', "timed by an event pair less its floor: recording its kernels stretches their span"},
     {'h', "timed by the host's clock, from the call to the completed synchronisation"},
     {'m', "measured in some launches only"},

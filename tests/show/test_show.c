@@ -103,7 +103,7 @@ static const char narrow[] =
     "   gridstride       crashed: an \"illegal\" address | \\ line one line two\n"
     "\n"
     "*  a baseline; speed-up is against the group's \"base\"\n"
-    "!  above the ceiling: the data came from a cache, or the byte count is wrong\n"
+    "!  above the ceiling: data from a cache, a wrong count, or another arithmetic\n"
     "h  timed by the host's clock, from the call to the completed synchronisation\n"
     "compared with the reference: 1 whole, 1 in a sample (6.2 % of it or more)\n"
     "6 ok, 1 skipped, 1 wrong, 1 crashed, 2 missing\n";
@@ -129,7 +129,7 @@ static const char whole[] =
     "   gridstride                                       crashed: an \"illegal\" address | \\ line one line two\n"
     "\n"
     "*  a baseline; speed-up is against the group's \"base\"\n"
-    "!  above the ceiling: the data came from a cache, or the byte count is wrong\n"
+    "!  above the ceiling: data from a cache, a wrong count, or another arithmetic\n"
     "h  timed by the host's clock, from the call to the completed synchronisation\n"
     "compared with the reference: 1 whole, 1 in a sample (6.2 % of it or more)\n"
     "6 ok, 1 skipped, 1 wrong, 1 crashed, 2 missing\n";
