@@ -228,6 +228,17 @@ static double fastest(const struct ceilings *ceilings, const struct mix *mixes)
     return rate;
 }
 
+/* The rate that an arithmetic may have. Tensor cores can make a product in fp32 from six in bf16,
+ * of parts of its operands, faster than others make multiply-adds in fp32. */
+static double fastest_ops(const struct ceilings *ceilings, enum assay_arithmetic arithmetic)
+{
+    const double BF16_PRODUCTS = 6, AT_MOST = 3; /* times the multiply-adds, if bf16 is not known */
+    double rate = ceiling_rate(ceilings, arithmetic_name(arithmetic));
+    if (arithmetic != ASSAY_FP32) return rate;
+    double parts = ceiling_rate(ceilings, arithmetic_name(ASSAY_BF16_OPS)) / BF16_PRODUCTS;
+    return isnan(parts) ? AT_MOST * rate : fmax(rate, parts);
+}
+
 double ceiling_least_ns(const struct ceilings *ceilings, const struct case_work *work,
                         enum assay_temperature temperature, int64_t cache_bytes,
                         char name[ASSAY_MAX_NAME])
@@ -243,8 +254,9 @@ double ceiling_least_ns(const struct ceilings *ceilings, const struct case_work 
         lengthen(&least, "cache", work_bytes(work), fastest(ceilings, cache_mixes));
     }
     for (int i = 0; i < ARITHMETICS; i++) {
-        const char *arithmetic = arithmetic_name((enum assay_arithmetic)i);
-        lengthen(&least, arithmetic, work->ops[i], ceiling_rate(ceilings, arithmetic));
+        const enum assay_arithmetic arithmetic = (enum assay_arithmetic)i;
+        lengthen(&least, arithmetic_name(arithmetic), work->ops[i],
+                 fastest_ops(ceilings, arithmetic));
     }
     snprintf(name, ASSAY_MAX_NAME, "%s", least.name);
     return least.s * 1e9;

@@ -61,8 +61,8 @@ bool ceiling_binding(const struct ceilings *ceilings, const struct case_work *wo
 
 /* The least time that the work can take by the limits measured so far, in ns, and the name of the
  * limit; 0 when none applies. Less than `ceiling_binding` asks for, since it grants what an honest
- * kernel may have: the fastest bandwidth of any mix, and that as many written bytes as the cache
- * holds, or hot operands, never reach memory. */
+ * kernel may have: the fastest bandwidth of any mix, that as many written bytes as the cache
+ * holds, or hot operands, never reach memory, and products in fp32 by parts in bf16. */
 double ceiling_least_ns(const struct ceilings *ceilings, const struct case_work *work,
                         enum assay_temperature temperature, int64_t cache_bytes,
                         char name[ASSAY_MAX_NAME]);

@@ -313,6 +313,21 @@ TEST(a_case_without_a_time_has_a_ceiling_and_no_share)
     assert_no_share(&ceilings, moves(500, 500), NAN, "memory_copy");
 }
 
+TEST(products_in_fp32_may_be_as_fast_as_six_in_bf16)
+{
+    struct ceilings ceilings = {0};
+    struct case_work work = moves(0, 0);
+    char name[ASSAY_MAX_NAME];
+    work.ops[ASSAY_FP32] = 3e3;
+    measure(&ceilings, "fp32", 1e12);
+    assert_near(ceiling_least_ns(&ceilings, &work, ASSAY_COLD, cache_bytes, name), 1);
+    measure(&ceilings, "bf16", 3e12); /* a sixth is less than fp32 */
+    assert_near(ceiling_least_ns(&ceilings, &work, ASSAY_COLD, cache_bytes, name), 3);
+    measure(&ceilings, "bf16", 12e12);
+    assert_near(ceiling_least_ns(&ceilings, &work, ASSAY_COLD, cache_bytes, name), 1.5);
+    assert_string_equal(name, "fp32");
+}
+
 /* A result of 1 GB/s whose interval is so wide, as a fraction of its time. */
 static struct case_result measured(double gb_per_s, double half)
 {

@@ -14,15 +14,15 @@ static const struct device_info gpu = {
 static const struct assay_operation operation = {.name = "copy"};
 static const struct group plain = {.shape = {&operation, {1}}};
 
-/* 1 byte or operation per ns in memory, 4 in the cache, 10 of fp32. */
+/* 1 byte or operation per ns in memory, 4 in the cache, 10 of int8. */
 static struct ceilings measured(void)
 {
     struct ceilings ceilings = {0};
-    struct case_work byte = {.read_bytes = 1}, operation = {.ops = {[ASSAY_FP32] = 1}};
+    struct case_work byte = {.read_bytes = 1}, operation = {.ops = {[ASSAY_INT8_OPS] = 1}};
     ceilings_add(&ceilings, "memory_copy", &byte, 1.25);
     ceilings_add(&ceilings, "memory_read", &byte, 1);
     ceilings_add(&ceilings, "cache_read", &byte, 0.25);
-    ceilings_add(&ceilings, "fp32", &operation, 0.1);
+    ceilings_add(&ceilings, "int8", &operation, 0.1);
     ceilings_add(&ceilings, "link_h2d", &(struct case_work){.write_bytes = 1, .over_link = true},
                  20);
     return ceilings;
@@ -70,7 +70,7 @@ TEST(hot_operands_are_held_against_the_cache)
 
 TEST(operations_take_their_time_whatever_the_bytes)
 {
-    struct case_work work = {.read_bytes = 1, .ops = {[ASSAY_FP32] = 1e8}};
+    struct case_work work = {.read_bytes = 1, .ops = {[ASSAY_INT8_OPS] = 1e8}};
     assert_int_equal(judged(work, ASSAY_HOT, 1e7 / 1.24), STATUS_OK);
     assert_int_equal(judged(work, ASSAY_HOT, 1e7 / 1.26), STATUS_WRONG);
 }
@@ -91,7 +91,7 @@ TEST(the_link_has_a_floor_of_its_own)
 
 TEST(a_limit_that_was_not_measured_refuses_nothing)
 {
-    struct case_work work = {.ops = {[ASSAY_INT8_OPS] = 1e12}};
+    struct case_work work = {.ops = {[ASSAY_BF16_OPS] = 1e12}};
     assert_int_equal(judged(work, ASSAY_COLD, 1000), STATUS_OK);
     struct device_info unknown = gpu;
     unknown.kernel_floor_ns = NAN;
