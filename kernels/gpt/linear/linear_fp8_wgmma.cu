@@ -280,8 +280,7 @@ static int prepare_square(struct product *product, const struct linear_operands 
         int status = tile_parts_init(&product->parts, call);
         if (status) return status;
     }
-    return lwg_prepare_for<config, uint16_t>(product->kernel, &product->plan.product, operands,
-                                             &how);
+    return lwg_prepare_for<config>(product->kernel, &product->plan.product, operands, &how);
 }
 
 template <bool BY_BLOCK>

@@ -20,9 +20,8 @@ static void lwg_divide(struct lwg_plan *plan, int depth, const struct lwg_how *h
     plan->blocks = (unsigned)plan->division.shares * CONFIG::CLUSTER;
 }
 
-/* In setup: the plan of a product by `kernel`, y of type OUT; `operands` as they will be in every
- * launch. */
-template <typename CONFIG, typename OUT>
+/* In setup: the plan of a product by `kernel`; `operands` as they will be in every launch. */
+template <typename CONFIG>
 static int lwg_prepare_for(const void *kernel, struct lwg_plan *plan,
                            const struct linear_operands *operands, const struct lwg_how *how)
 {
@@ -40,7 +39,7 @@ static int lwg_prepare_for(const void *kernel, struct lwg_plan *plan,
     lwg_divide<CONFIG>(plan, (int)gpt_blocks(operands->k, CONFIG::DEPTH), how);
     if (tensor_map_init(&plan->x, &x, plan->x_rows) < 0) return -1;
     if (tensor_map_init(&plan->w, &w, CONFIG::PART) < 0) return -1;
-    return linear_store_init<OUT>(&plan->y, operands);
+    return linear_store_init<typename CONFIG::output>(&plan->y, operands);
 }
 
 template <typename CONFIG>
@@ -49,8 +48,7 @@ static int lwg_prepare(struct lwg_plan *plan, const struct linear_operands *oper
 {
     if (CONFIG::PLAIN && operands->finish != LINEAR_PLAIN)
         return assay_error("a plain product alone");
-    return lwg_prepare_for<CONFIG, typename CONFIG::output>((const void *)linear_wgmma<CONFIG>,
-                                                            plan, operands, how);
+    return lwg_prepare_for<CONFIG>((const void *)linear_wgmma<CONFIG>, plan, operands, how);
 }
 
 template <typename CONFIG> static int lwg_enqueue(const struct lwg_plan *plan, cudaStream_t stream)

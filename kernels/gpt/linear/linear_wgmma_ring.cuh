@@ -32,13 +32,14 @@ enum {
 /* Cycles of the tensor cores for a column of a tile and a stage, in either type. */
 static constexpr double LWG_COLUMN_CYCLES = 4;
 
-/* One kernel: operands of type T. PLAIN: its only finish is LINEAR_PLAIN. SPLIT: operands are the
- * parts of fp32 (linear_split.h), and outputs fp32. */
+/* One kernel: operands of type T, and outputs too, but bf16 of e4m3. PLAIN: its only finish is
+ * LINEAR_PLAIN. SPLIT: operands are the parts of fp32 (linear_split.h), and outputs fp32. */
 template <typename T, int COLUMNS_, int CLUSTER_, bool TURNS_, bool PLAIN_ = false,
           bool SPLIT_ = false>
 struct lwg_config {
     using type = T;
-    using output = typename std::conditional<SPLIT_, float, T>::type;
+    using byte_output = typename std::conditional<sizeof(T) == 1, uint16_t, T>::type;
+    using output = typename std::conditional<SPLIT_, float, byte_output>::type;
     static constexpr int COLUMNS = COLUMNS_, CLUSTER = CLUSTER_;
     static constexpr bool TURNS = TURNS_, PLAIN = PLAIN_, SPLIT = SPLIT_;
     static_assert(!SPLIT || !TURNS, "there are too few registers");
