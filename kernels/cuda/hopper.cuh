@@ -92,19 +92,35 @@ static __device__ __forceinline__ void hopper_barrier_arrive(uint32_t barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/* Wait until the phase of this parity has ended. The phase before the first, of parity 1, has. */
+/* Whether the phase of this parity has ended, waiting a while for it. The phase before the first,
+ * of parity 1, has. */
+static __device__ __forceinline__ bool hopper_barrier_try(uint32_t barrier, uint32_t parity)
+{
+    uint32_t done;
+    asm volatile("{\n"
+                 " .reg .pred p;\n"
+                 " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 " selp.u32 %0, 1, 0, p;\n"
+                 "}"
+                 : "=r"(done)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+    return done;
+}
+
+/* Wait until it has ended. */
 static __device__ __forceinline__ void hopper_barrier_wait(uint32_t barrier, uint32_t parity)
 {
-    uint32_t done = 0;
-    while (!done)
-        asm volatile("{\n"
-                     " .reg .pred p;\n"
-                     " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     " selp.u32 %0, 1, 0, p;\n"
-                     "}"
-                     : "=r"(done)
-                     : "r"(barrier), "r"(parity)
-                     : "memory");
+    while (!hopper_barrier_try(barrier, parity)) {
+    }
+}
+
+/* The same for all lanes of a warp, each with a barrier of its own. They stay together: lanes that
+ * leave a loop one by one may come apart for good, and then the warp runs its code twice. */
+static __device__ __forceinline__ void hopper_barrier_wait_all(uint32_t barrier, uint32_t parity)
+{
+    while (!__all_sync(0xffffffffu, hopper_barrier_try(barrier, parity))) {
+    }
 }
 
 /* Whether it has ended. */

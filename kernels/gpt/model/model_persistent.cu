@@ -11,13 +11,13 @@
  * chain of instructions around it: words there, norm, products, sums to shared memory, barrier,
  * sums of all warps, words. So that nothing else stands in it, weights are asked for by a warp of
  * their own (in a pair, by the one that brings), as far ahead as shared memory holds, and are in
- * registers before the words are there; a norm is divided between both ends; and one sequence is
- * finished by a warp that has addresses, bias and fold ready. By type and sequences:
+ * registers before the words are there; a norm is divided between both ends; one sequence is
+ * finished by a warp that has addresses, bias and fold ready; and a warp's lanes stay together:
+ * where each waited in a loop of its own, warps came apart and ran what followed twice. By
+ * sequences:
  *
- * one, bf16 and codes       tensor cores; warps that multiply do not wait for the finish
- * one, fp32 and tf32        CUDA cores, the same kernel; here warps that ran ahead took longer
- * two to eight, tf32, bf16, codes
- *                           tensor cores, pairs of blocks, each with half of k; a warp per sequence
+ * one                       CUDA cores
+ * two to eight, but fp32    tensor cores, pairs of blocks, each with half of k; a warp per sequence
  *                           of those that multiply finishes
  * two to eight, fp32        CUDA cores, as for four or eight
  *
@@ -31,17 +31,15 @@
 #include "model_persistent.cuh"
 #include "model_persistent_fold.cuh"
 
-template <typename T, typename W, int B, bool TENSOR, int PAIR>
-static __global__ void __launch_bounds__(persistent_threads(PAIR), 1)
+template <typename T, typename W, int B, bool TENSOR>
+static __global__ void __launch_bounds__(persistent_threads(persistent_pair(TENSOR)), 1)
     persistent(const __grid_constant__ struct persistent_args args)
 {
 #if __CUDA_ARCH__ >= 900
-    int lane = (int)threadIdx.x;
-    if (B == 1 && TENSOR) asm volatile("" : "+r"(lane)); /* read from %tid once */
-    lane %= 32;
+    int lane = (int)threadIdx.x % 32;
     int warp = __shfl_sync(0xffffffffu, (int)(threadIdx.x / 32), 0); /* known to be the warp's */
-    persistent_block<T, W, B, TENSOR, PAIR> block = {
-        args, {args, 0, 0, 0}, {args, lane}, {0, 0}, 0, lane, warp};
+    persistent_block<T, W, B, TENSOR> block = {args, {args, 0, 0, 0}, {args, lane}, {0, 0}, 0, lane,
+                                               warp};
     block.run_all();
 #endif
 }
@@ -54,32 +52,30 @@ struct choice {
     int cluster;                      /* blocks */
 };
 
-template <typename T, int B, bool TENSOR, int PAIR, typename W = persistent_numbers<T>>
-static struct choice choice_of(const struct model *model)
+template <typename T, int B, bool TENSOR, typename W = persistent_numbers<T>>
+static struct choice choice_of(void)
 {
-    int64_t own = 3 * model->size, units = TENSOR ? 0 : B * persistent_units(B) * PERSISTENT_UNIT;
-    return {persistent<T, W, B, TENSOR, PAIR>, sizeof(persistent_memory<T, W, B, PAIR>),
-            own > units ? own : units, PAIR};
+    const int PAIR = persistent_pair(TENSOR);
+    return {persistent<T, W, B, TENSOR>, sizeof(persistent_memory<T, W, B, PAIR>),
+            TENSOR ? 0 : B * persistent_units(B) * PERSISTENT_UNIT, PAIR};
 }
 
-/* Where an operand may be rounded, sequences go to the tensor cores; but one in tf32 takes as long
- * there, and is exact here. In fp32 two take the kernel of four: reading the weights takes as long
- * for both. */
+/* Where an operand may be rounded, several sequences go to the tensor cores; one takes no longer on
+ * CUDA cores. In fp32 two take the kernel of four: reading the weights takes as long for both. */
 static struct choice choose(const struct model *model)
 {
     int64_t batch = model->batch;
+    bool one = batch == 1;
     if (model->codes)
-        return batch == 1 ? choice_of<uint16_t, 1, true, 1, persistent_codes>(model)
-                          : choice_of<uint16_t, 8, true, 2, persistent_codes>(model);
+        return one ? choice_of<uint16_t, 1, false, persistent_codes>()
+                   : choice_of<uint16_t, 8, true, persistent_codes>();
     if (model->precision == GPT_FP16)
-        return batch == 1 ? choice_of<fp16_t, 1, true, 1>(model)
-                          : choice_of<fp16_t, 8, true, 2>(model);
+        return one ? choice_of<fp16_t, 1, false>() : choice_of<fp16_t, 8, true>();
     if (model->precision == GPT_BF16)
-        return batch == 1 ? choice_of<uint16_t, 1, true, 1>(model)
-                          : choice_of<uint16_t, 8, true, 2>(model);
-    if (batch == 1) return choice_of<float, 1, false, 1>(model);
-    if (model->precision == GPT_TF32) return choice_of<float, 8, true, 2>(model);
-    return batch <= 4 ? choice_of<float, 4, false, 1>(model) : choice_of<float, 8, false, 1>(model);
+        return one ? choice_of<uint16_t, 1, false>() : choice_of<uint16_t, 8, true>();
+    if (one) return choice_of<float, 1, false>();
+    if (model->precision == GPT_TF32) return choice_of<float, 8, true>();
+    return batch <= 4 ? choice_of<float, 4, false>() : choice_of<float, 8, false>();
 }
 
 /* ----------------------------------------------------------------- memory -- */

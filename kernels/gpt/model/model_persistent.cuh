@@ -6,8 +6,8 @@
  * already (model_persistent_ring.cuh); wait for its part of the words of the step before
  * (model_persistent_rows.cuh); multiply; leave its sums in shared memory. After the step's one
  * barrier a warp per sequence adds those of all warps, always in the same order, brings in norm,
- * bias and residual, and hands over the words: for one sequence a warp of its own, which on tensor
- * cores no other one waits for. Nothing else holds the blocks together.
+ * bias and residual, and hands over the words: for one sequence a warp of its own. Nothing else
+ * holds the blocks together.
  *
  * Several sequences on tensor cores have pairs of blocks, which share their columns and have half
  * of k each, so that each block reads half of the words. Their sums go to the block that finishes
@@ -19,13 +19,11 @@
 #include "model_persistent_rows.cuh"
 
 /* One block; W: the format of the weights. B: 1, 2, 4 or 8, at least the sequences. TENSOR: by
- * tensor cores. PAIR: blocks of a cluster, 1 or 2. */
-template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persistent_block {
+ * tensor cores, in pairs. */
+template <typename T, typename W, int B, bool TENSOR> struct persistent_block {
+    static const int PAIR = persistent_pair(TENSOR);
     /* Units of a warp at a time, of one group of rows per block of the cluster. */
     static const int MOST = TENSOR ? 24 / PAIR : persistent_units(B);
-    /* Warps that multiply pass the barrier. What they leave in shared memory is safe for two steps:
-     * words of two steps on depend on all that this block has made of it. */
-    static const bool PASS = B == 1 && TENSOR;
     const struct persistent_args &args;
     struct persistent_ring<T, W> ring;
     persistent_rows<T, B, persistent_sums<T, B, 1, TENSOR>::APART> rows;
@@ -54,21 +52,18 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
     }
 
     /* All warps of the cluster meet; without a pair, all but the one that fetches. A pair has time
-     * between the two. Who passes does not wait for the others; it may be a step ahead of them. */
+     * between the two. */
     static __device__ __forceinline__ void come(void)
     {
         if (PAIR == 2) asm volatile("barrier.cluster.arrive.release;" ::: "memory");
     }
 
-    __device__ __forceinline__ void meet(bool pass = false) const
+    static __device__ __forceinline__ void meet(void)
     {
-        int barrier = PASS ? 2 + odd : 2;
         if (PAIR == 2)
             asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
-        else if (PASS && pass)
-            hopper_turn_pass(barrier, PERSISTENT_MEET);
         else
-            hopper_turn_wait(barrier, PERSISTENT_MEET);
+            hopper_turn_wait(2, PERSISTENT_MEET);
     }
 
     /* Of codewords: its address in shared memory, in front of the ring. */
@@ -107,10 +102,8 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
         if (i == 0) ring.base().read = 0, format().begin();
         hopper_barrier_publish();
         if (i < args.batch) memory().from[i] = persistent_input<T>(args, i, 0);
-        /* What is multiplied by the zeros behind a row, or behind a warp's odd unit where they go
-         * two at a time, has to be a number. */
-        if (W::TOGETHER == 1 &&
-            args.channels % (PASS ? 2 * PERSISTENT_UNIT * PERSISTENT_WARPS : PERSISTENT_UNIT))
+        /* What is multiplied by the zeros behind a row has to be a number. */
+        if (W::TOGETHER == 1 && args.channels % PERSISTENT_UNIT)
             for (int at = i; at < args.slots * args.slot_bytes / 16; at += blockDim.x)
                 ((uint4 *)ring.slot(0))[at] = make_uint4(0, 0, 0, 0);
         hopper_store_fence();
@@ -141,18 +134,17 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
         const int APART = persistent_sums<T, B, GROUPS, TENSOR>::APART;
         const int MINE = (UNITS + APART - 1) / APART;
         const int PIECE = PERSISTENT_PIECE / PAIR / PERSISTENT_UNIT;
-        const bool EARLY = PASS && UNITS <= 8; /* the norm's scale before the words */
         typedef persistent_sums<T, B, GROUPS, TENSOR> sums_type;
         sums_type sums;
         float2 measured = make_float2(0.0f, 0.0f); /* by all lanes of a sequence */
         int quad = lane % 4 * 4, last = W::part(step.units, warp + 1, PERSISTENT_WARPS);
-        if (norm >= 0) hopper_barrier_wait(hopper_shared(&ring.base().scaled), norm & 1);
+        if (norm >= 0) hopper_barrier_wait_all(hopper_shared(&ring.base().scaled), norm & 1);
         for (int unit = W::part(step.units, warp, PERSISTENT_WARPS), end; unit < last; unit = end) {
             int piece = unit / PIECE, skip = unit % PIECE * PERSISTENT_UNIT + quad;
             end = min(min(unit + UNITS, last), (piece + 1) * PIECE);
             struct persistent_place begin = ring.after(at, piece * count);
-            if (lane < count) ring.wait(ring.after(begin, lane));
-            if (PAIR == 2 && lane + 32 < count) ring.wait(ring.after(begin, lane + 32));
+            ring.wait(ring.after(begin, min(lane, count - 1)));
+            if (PAIR == 2 && count > 32) ring.wait(ring.after(begin, min(lane + 32, count - 1)));
             __syncwarp();
             const typename W::element *from[GROUPS];
 #pragma unroll
@@ -165,7 +157,7 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
 #pragma unroll
                 for (int r = 0; r < GROUPS; r++)
                     if constexpr (W::TOGETHER == 1)
-                        w[r] = sums_type::get(from[r] + i * PERSISTENT_UNIT);
+                        w[r] = sums_type::of(persistent_four(from[r] + i * PERSISTENT_UNIT));
             };
             typename sums_type::weight w[UNITS][GROUPS] = {};
             if constexpr (W::TOGETHER == 1) {
@@ -175,25 +167,18 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
             } else {
 #pragma unroll
                 for (int i = 0; i < UNITS; i += W::TOGETHER)
-                    if (unit + i < end) W::take(args.constants, table(), i, from, w);
+                    if (unit + i < end)
+                        W::template take<sums_type>(args.constants, table(), i, from, w);
             }
-            auto scale = [&](int i) {
-                return persistent_four(this->scale() + rows.first(step.skip + unit) +
-                                       i * APART * PERSISTENT_UNIT);
+            int first = rows.first(step.skip + unit);
+            auto scale = [&](int i) { /* behind the row's end another one, which is a number, too */
+                                      int at = first + i * APART * PERSISTENT_UNIT;
+                                      return persistent_four(this->scale() + (at < step.k ? at : 0))
+                                          .numbers();
             };
-            float4 x[MINE], early[MINE];
-            float mean = 0.0f;
-            if (EARLY && norm >= 0) {
-                mean = memory().from[0];
-#pragma unroll
-                for (int i = 0; i < MINE; i++)
-                    early[i] = scale(i);
-            }
+            float4 x[MINE];
             int mine = rows.get(step.from, step.k, step.skip + unit, step.skip + end, turn, x);
-            if (!EARLY && norm >= 0) mean = memory().from[rows.sequence()];
-            if (norm >= 0)
-                rows.normalise(x, mine, mean, measured,
-                               [&](int i) { return EARLY ? early[i] : scale(i); });
+            if (norm >= 0) rows.normalise(x, mine, memory().from[rows.sequence()], measured, scale);
             if constexpr (TENSOR) {
 #pragma unroll
                 for (int i = 0; i < UNITS; i++) {
@@ -213,16 +198,15 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
                 }
                 __syncwarp();
 #pragma unroll
-                for (int i = 0; i < UNITS; i++)
-                    if (unit + i < end) sums.add(w[i], stage + i * PERSISTENT_UNIT + quad, PITCH);
+                for (int i = 0; i < UNITS; i++) {
+                    if (unit + i >= end) break;
+                    sums.add(w[i], stage + i * PERSISTENT_UNIT + quad, PITCH);
+                }
             }
         }
         if constexpr (!TENSOR) sums.put(memory().part[odd][warp], lane);
-        if constexpr (PASS)
-            sums.put(memory().part[odd][warp], count, lane, norm >= 0, measured);
-        else if (norm >= 0)
-            measured = rows.measured_by_all(measured);
         if (norm >= 0) {
+            measured = rows.measured_by_all(measured);
             float2 *to = &memory().measured[odd][slot_of_warp()][lane / 4];
             if (lane % 4 == 0 && lane < 4 * B) {
                 *to = measured;
@@ -233,7 +217,7 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
                 }
             }
         }
-        if constexpr (TENSOR && !PASS) sums.put(memory().part[odd][slot_of_warp()], count, lane);
+        if constexpr (TENSOR) sums.put(memory().part[odd][slot_of_warp()], count, lane);
     }
 
     /* -------------------------------------------------------------- steps -- */
@@ -304,8 +288,6 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
         int norm = step.fold ? 2 * layer + (product == MODEL_P_FC) : -1;
         uint32_t read = stream ? turns.of_stream(layer) : turns.of_layer(layer);
         uint32_t turn = turns.of_output(product, layer);
-        /* Each warp waits for words before and after. */
-        bool pass = step.units >= W::TOGETHER * PERSISTENT_WARPS && step.rows <= step.round;
         for (int from = 0; from < step.rows; from += step.round) {
             int count = min(step.round, step.rows - from);
             if (count > 2 * PAIR * PERSISTENT_GROUP)
@@ -320,7 +302,7 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
             struct persistent_output out = {};
             bool own = B > 1 && warp < args.batch, mine = own && lane < rows_of(count);
             if (mine) out = output(product, layer, warp, from + first_of(count) + lane);
-            meet(pass);
+            meet();
             /* Lane 0 keeps the mean, also in the block of a pair that finishes no row. */
             if (mine || (own && lane == 0))
                 out.put<T>(product == MODEL_P_FC, turn,
@@ -411,7 +393,7 @@ template <typename T, typename W, int B, bool TENSOR, int PAIR> struct persisten
             run(product, layer, turns);
             if (product == MODEL_P_QKV)
                 persistent_attend_all<T, W>(args, item, cache_of(layer), turns.of_layer(layer),
-                                            own(), joined());
+                                            joined());
         }
     }
 };

@@ -1,8 +1,8 @@
 /*
  * model_persistent_attend.cuh - the attention of the new token: a block takes a piece of the
  * context of one head of one sequence, and 8 or 16 lanes four keys at a time, of which each has
- * eight elements. Keys and values of the context are loaded before q is there. The token itself
- * is the last key. Who has the last piece of the context joins the others to it.
+ * eight elements. Keys and values of the context are loaded before q is there. Who has the last
+ * piece of the context has the token itself, too, and joins the others to it.
  *
  * Operations: 4 size per key, and an exponential. Bytes: k and v once; they were asked into L2 when
  * the layer began.
@@ -65,7 +65,7 @@ struct persistent_softmax {
     static const int SOME = 4; /* keys at a time */
     float sum[OWN] = {}, peak = -INFINITY, total = 0.0f;
 
-    /* The score of a key that is not there is -INFINITY, but not of the first. */
+    /* The score of a key that is not there is -INFINITY. */
     __device__ __forceinline__ void add(const float (&score)[SOME], const float (&v)[SOME][OWN])
     {
         float most = peak;
@@ -74,6 +74,7 @@ struct persistent_softmax {
             most = fmaxf(most, score[j]);
         float keep = gpt_exp2(peak - most);
         peak = most;
+        if (most == -INFINITY) keep = most = 0.0f; /* no key so far */
         total *= keep;
 #pragma unroll
         for (int i = 0; i < OWN; i++)
@@ -127,7 +128,7 @@ template <typename T, typename W, int L> struct persistent_attention {
     const struct persistent_args &args;
     const struct persistent_item &item;
     const T *cache;
-    float *own, *joined; /* the warp's memory, q, k and v; and the block's */
+    float *joined; /* the block's memory */
     int lane, warp;
 
     /* Element i of a lane, from 0 to OWN. */
@@ -138,13 +139,19 @@ template <typename T, typename W, int L> struct persistent_attention {
 
     typedef persistent_stored<T> stored[SOME][OWN / 4];
 
-    /* A lane's elements of k or v of the context. */
+    /* Where four of a lane's elements are in a head. Behind it, where q is 0, they are the first.
+     */
+    __device__ __forceinline__ int place(int four) const
+    {
+        return element(4 * four) < args.size ? element(4 * four) : 0;
+    }
+
+    /* Of k or v of the context. */
     __device__ __forceinline__ void load(const T *head, persistent_stored<T> (&to)[OWN / 4]) const
     {
 #pragma unroll
         for (int i = 0; i < OWN / 4; i++)
-            if (element(4 * i) < args.size)
-                to[i].words = *(const decltype(to[i].words) *)(head + element(4 * i));
+            to[i] = persistent_four(head + place(i));
     }
 
     static __device__ __forceinline__ void numbers(const stored &from, float (&to)[SOME][OWN])
@@ -159,69 +166,63 @@ template <typename T, typename W, int L> struct persistent_attention {
             }
     }
 
-    /* A key and those that are KEYS apart behind it. Numbers are made of them when all have been
-     * asked for, so that no load waits for another one. */
+    /* A key and those that are KEYS apart behind it; behind the last one it again. Numbers are made
+     * of them when all have been asked for, so that no load waits for another one. */
     __device__ __forceinline__ void load_keys(int key, float (&k)[SOME][OWN],
                                               float (&v)[SOME][OWN]) const
     {
         int c = args.channels;
-        const T *head = cache + persistent_key_at(args, item) + 3LL * key * c;
+        const T *from = cache + persistent_key_at(args, item);
         stored of_k = {}, of_v = {};
+        if (item.end > item.first) {
 #pragma unroll
-        for (int j = 0; j < SOME; j++, key += KEYS, head += 3 * KEYS * c) {
-            if (key >= item.end) break;
-            load(head, of_k[j]);
-            load(head + c, of_v[j]);
+            for (int j = 0; j < SOME; j++) {
+                const T *head = from + 3LL * min(key + j * KEYS, item.end - 1) * c;
+                load(head, of_k[j]);
+                load(head + c, of_v[j]);
+            }
         }
         numbers(of_k, k);
         numbers(of_v, v);
     }
 
-    /* Of q, or of k or v of the token itself. */
-    __device__ __forceinline__ void take(int which, float (&to)[OWN]) const
+    /* Wait for q of the token, and if `whole` for its k and v. */
+    __device__ __forceinline__ void wait(bool whole, uint32_t turn, float (&token)[3][OWN]) const
     {
+        const int FOURS = OWN / 4;
+        int c = args.channels, size = args.size;
+        const uint32_t *words = args.words[PERSISTENT_QKV];
+        words += 2 * (item.batch * 3 * c + item.head * size);
+        uint4 out[3 * FOURS];
+        words_wait([=](int i) { return words + 2 * (i / FOURS * c + place(i % FOURS)); },
+                   whole ? 3 * FOURS : FOURS, turn, out);
 #pragma unroll
-        for (int i = 0; i < OWN; i += 4) {
-            float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-            if (element(i) < args.size) v = *(const float4 *)(own + which * args.size + element(i));
-            to[i] = v.x, to[i + 1] = v.y, to[i + 2] = v.z, to[i + 3] = v.w;
+        for (int i = 0; i < 3 * FOURS; i++) {
+            const float4 v = word_numbers(out[i], element(i % FOURS * 4) < size);
+            float *to = token[i / FOURS] + i % FOURS * 4;
+            to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
         }
     }
 
-    /* Wait for q, and in the warp that has the token itself for its k and v. */
-    __device__ __forceinline__ void wait(bool whole, uint32_t turn) const
-    {
-        int size = args.size, c = args.channels;
-        const uint32_t *words =
-            args.words[PERSISTENT_QKV] + 2 * ((int64_t)item.batch * 3 * c + item.head * size);
-        bool mine = 4 * lane < size;
-        words += 2 * 4 * lane;
-        uint4 out[3];
-        words_wait([=](int i) { return mine && (whole || i == 0) ? words + 2 * i * c : NULL; },
-                   turn, out);
-        __syncwarp(); /* the item before is read */
-#pragma unroll
-        for (int i = 0; i < 3; i++)
-            if (mine && (whole || i == 0))
-                *(float4 *)(own + i * size + 4 * lane) = word_numbers(out[i]);
-        __syncwarp();
-    }
-
+    /* The keys of the context in order; but where the token itself is one, it is the last of those
+     * that the warps have first, so that its place is known before. */
     __device__ __forceinline__ void add_keys(uint32_t turn, struct persistent_softmax &softmax)
     {
         const int OF_WARP = SOME * KEYS, STEP = PERSISTENT_WARPS * OF_WARP;
-        int itself = item.piece == args.pieces - 1 ? args.tokens - 1 : -1;
-        int end = itself >= 0 ? itself + 1 : item.end, first = item.first + warp * OF_WARP;
-        float q[OWN], k[SOME][OWN], v[SOME][OWN];
-        load_keys(first + lane / L, k, v);
-        wait(itself >= 0 && (itself - item.first) / OF_WARP % PERSISTENT_WARPS == warp, turn);
-        take(0, q);
-        for (int from = first; from < end; from += STEP) {
-            float score[SOME] = {};
-            int key = from + lane / L;
+        bool ends = item.piece == args.pieces - 1;
+        bool has_itself = ends && warp == PERSISTENT_WARPS - 1;
+        bool itself = has_itself && lane / L == KEYS - 1;
+        int keys = item.end - item.first, places = ends ? max(keys + 1, STEP) : keys;
+        int from = warp * OF_WARP, key = item.first + from + lane / L;
+        float token[3][OWN], k[SOME][OWN], v[SOME][OWN];
+        const float(&q)[OWN] = token[0];
+        load_keys(key, k, v);
+        wait(has_itself, turn, token);
 #pragma unroll
-            for (int j = 0; j < SOME; j++)
-                if (key + j * KEYS == itself) take(1, k[j]), take(2, v[j]);
+        for (int i = 0; i < OWN; i++)
+            if (itself) k[SOME - 1][i] = token[1][i], v[SOME - 1][i] = token[2][i];
+        for (; from < places; from += STEP) {
+            float score[SOME] = {};
 #pragma unroll
             for (int i = 0; i < OWN; i++)
 #pragma unroll
@@ -233,10 +234,13 @@ template <typename T, typename W, int L> struct persistent_attention {
                 for (int j = 0; j < SOME; j++)
                     score[j] += __shfl_xor_sync(0xffffffffu, score[j], step);
 #pragma unroll
-            for (int j = 0; j < SOME; j++)
-                score[j] = key + j * KEYS < end ? score[j] * args.scale_of_scores : -INFINITY;
-            if (score[0] != -INFINITY) softmax.add(score, v);
-            if (from + STEP < end) load_keys(from + STEP + lane / L, k, v);
+            for (int j = 0; j < SOME; j++) {
+                bool there = key + j * KEYS < item.end || (j == SOME - 1 && itself);
+                score[j] = there ? score[j] * args.scale_of_scores : -INFINITY;
+            }
+            softmax.add(score, v);
+            key += from < STEP && ends ? STEP - 1 : STEP, itself = false;
+            if (from + STEP < places) load_keys(key, k, v);
         }
     }
 
@@ -253,8 +257,9 @@ template <typename T, typename W, int L> struct persistent_attention {
         for (int i = 0; i < OWN / KEYS; i++)
             if (element(first + i) < size) sums[warp * size + element(first + i)] = softmax.sum[i];
         persistent_sync();
-        int i = (int)threadIdx.x;
-        if (i >= size) return;
+        if (32 * warp >= size) return;
+        int i = min((int)threadIdx.x, size - 1);
+        bool mine = i == (int)threadIdx.x;
         float most = -INFINITY, all = 0.0f, value = 0.0f;
 #pragma unroll
         for (int w = 0; w < WARPS; w++)
@@ -268,25 +273,26 @@ template <typename T, typename W, int L> struct persistent_attention {
         if (args.pieces > 1) {
             if (item.piece < args.pieces - 1) {
                 uint32_t *to = piece_at(item.piece);
-                word_put(to + i, value, turn);
-                if (i < 2) word_put(to + size + i, i == 0 ? most : all, turn);
+                if (mine) word_put(to + i, value, turn);
+                if (mine && i < 2) word_put(to + size + i, i == 0 ? most : all, turn);
                 return;
             }
             for (int piece = 0; piece < args.pieces - 1; piece++) {
                 const uint32_t *from = piece_at(piece);
                 uint32_t other[3];
-                words_wait([=](int j) { return from + (j == 0 ? i : size + j - 1); }, turn, other);
-                float peak = fmaxf(most, word_number(other[1]));
-                float keep = gpt_exp2(most - peak);
-                float of = gpt_exp2(word_number(other[1]) - peak);
-                most = peak;
+                words_wait([=](int j) { return from + (j == 0 ? i : size + j - 1); }, 3, turn,
+                           other);
+                float both = fmaxf(most, word_number(other[1]));
+                float keep = gpt_exp2(most - both);
+                float of = gpt_exp2(word_number(other[1]) - both);
+                most = both;
                 all = fmaf(all, keep, word_number(other[2]) * of);
                 value = fmaf(value, keep, word_number(other[0]) * of);
             }
         }
         int at = item.batch * args.channels + item.head * size + i;
-        word_put(args.words[PERSISTENT_ATTENDED] + word_place(W::order(at)), __fdividef(value, all),
-                 turn);
+        uint32_t *to = args.words[PERSISTENT_ATTENDED] + word_place(W::order(at));
+        if (mine) word_put(to, __fdividef(value, all), turn);
     }
 
     /* The words of a piece but the last: sums, peak and total. */
@@ -301,7 +307,7 @@ template <typename T, typename W, int L> struct persistent_attention {
 template <typename T, typename W, int L>
 static __device__ __forceinline__ void persistent_attend(const struct persistent_args &args,
                                                          struct persistent_item item,
-                                                         const T *cache, uint32_t turn, float *own,
+                                                         const T *cache, uint32_t turn,
                                                          float *joined)
 {
     int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
@@ -311,7 +317,7 @@ static __device__ __forceinline__ void persistent_attend(const struct persistent
             item = persistent_item_of(args, i);
         }
         struct persistent_attention<T, W, L> attention = {
-            args, item, cache, own, joined, lane, warp
+            args, item, cache, joined, lane, warp
         };
         attention.run(turn);
     }
@@ -321,10 +327,10 @@ template <typename T, typename W>
 static __device__ __forceinline__ void persistent_attend_all(const struct persistent_args &args,
                                                              const struct persistent_item &item,
                                                              const T *cache, uint32_t turn,
-                                                             float *own, float *joined)
+                                                             float *joined)
 {
     if (args.size <= 64)
-        persistent_attend<T, W, 8>(args, item, cache, turn, own, joined);
+        persistent_attend<T, W, 8>(args, item, cache, turn, joined);
     else
-        persistent_attend<T, W, 16>(args, item, cache, turn, own, joined);
+        persistent_attend<T, W, 16>(args, item, cache, turn, joined);
 }

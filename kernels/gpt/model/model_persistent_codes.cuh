@@ -164,11 +164,11 @@ struct persistent_codes {
     }
 
     /* The chunk that begins with unit i, of a row: what sums take of its units. */
-    template <int UNITS, int GROUPS>
+    template <typename SUMS, int UNITS, int GROUPS>
     static __device__ __forceinline__ void take(const struct weight_constants &constants,
                                                 uint32_t table, int i,
                                                 const element *const (&from)[GROUPS],
-                                                uint2 (&w)[UNITS][GROUPS])
+                                                typename SUMS::weight (&w)[UNITS][GROUPS])
     {
 #pragma unroll
         for (int r = 0; r < GROUPS; r++) {
@@ -179,7 +179,7 @@ struct persistent_codes {
             weight_decode<2>(constants, make_uint4(codes.x, codes.y, 0, 0), entries, 0, 0, pairs);
 #pragma unroll
             for (int u = 0; u < TOGETHER; u++)
-                w[i + u][r] = make_uint2(pairs[2 * u], pairs[2 * u + 1]);
+                w[i + u][r] = SUMS::of({make_uint2(pairs[2 * u], pairs[2 * u + 1])});
         }
     }
 };

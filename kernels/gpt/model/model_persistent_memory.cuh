@@ -7,6 +7,12 @@
 #include "model_persistent_ring.cuh"
 #include "model_persistent_sums.cuh"
 
+/* Blocks that share columns: on tensor cores two. */
+static __host__ __device__ constexpr int persistent_pair(bool tensor)
+{
+    return tensor ? 2 : 1;
+}
+
 /* Pairs fetch and bring with one warp, others with two. */
 static __host__ __device__ constexpr int persistent_threads(int pair)
 {

@@ -163,9 +163,10 @@ template <typename T, typename W> struct persistent_ring {
         return {slot - args.slots, at.parity ^ 1};
     }
 
+    /* All lanes of a warp, each for its own. */
     static __device__ __forceinline__ void wait(struct persistent_place at)
     {
-        hopper_barrier_wait(full(at.slot), at.parity);
+        hopper_barrier_wait_all(full(at.slot), at.parity);
     }
 
     static __device__ __forceinline__ void fetch(void *to, const void *from, uint32_t bytes,

@@ -58,26 +58,30 @@ template <typename T, int B, int APART> struct persistent_rows {
         const int STEP = PERSISTENT_UNIT * APART;
         int whole = min(PERSISTENT_UNIT * end, k);
         int count = row < args.batch ? min(N, (whole - at + STEP - 1) / STEP) : 0;
-        const uint32_t *own = words + 2 * ((int64_t)row * k + at);
-        uint4 out[N] = {};
-        words_wait([=](int i) { return i < count ? own + 2 * i * STEP : NULL; }, turn, out);
+        /* Who has none, or no more, waits for what others of the warp wait for, too. */
+        int64_t own = (int64_t)(row < args.batch ? row : 0) * k;
+        own += at < whole ? at : PERSISTENT_UNIT * unit;
+        uint4 out[N];
+        words_wait([=](int i) { return words + 2 * (own + (i < count ? i * STEP : 0)); },
+                   (end - unit + APART - 1) / APART, turn, out);
 #pragma unroll
         for (int i = 0; i < N; i++)
-            x[i] = word_numbers(out[i]);
+            x[i] = word_numbers(out[i], i < count);
         return count;
     }
 
-    /* Measure `count` units, and multiply unit i with the norm's scale, scale(i). */
+    /* Measure `count` units, and multiply unit i with the norm's scale, scale(i). Those behind are
+     * zeros, and stay so. */
     template <int N, typename SCALE>
     __device__ __forceinline__ void normalise(float4 (&x)[N], int count, float from,
                                               float2 &measured, SCALE scale) const
     {
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            if (i >= count) break;
             const float4 by = scale(i);
+            const float less = i < count ? from : 0.0f;
             float4 &v = x[i];
-            v.x -= from, v.y -= from, v.z -= from, v.w -= from;
+            v.x -= less, v.y -= less, v.z -= less, v.w -= less;
             measured.x += v.x + v.y + (v.z + v.w);
             measured.y += v.x * v.x + v.y * v.y + (v.z * v.z + v.w * v.w);
             v.x *= by.x, v.y *= by.y, v.z *= by.z, v.w *= by.w;

@@ -3,9 +3,8 @@
  *
  * Lane 4 g + t has elements 4 t to 4 t + 3 of a unit of k, of rows g, g + 8, ... On CUDA cores it
  * multiplies them with those of each sequence, which the warp's lanes pass on through shared
- * memory. Where operands may be rounded, the tensor cores multiply several sequences, and one in
- * bf16; words then stay in registers, and of several, g is also the sequence whose words the lane
- * waits for.
+ * memory. Where operands may be rounded, the tensor cores multiply several sequences; words then
+ * stay in registers, and g is also the sequence whose words the lane waits for.
  */
 #pragma once
 
@@ -22,9 +21,9 @@ template <typename T, int B, int GROUPS, bool TENSOR> struct persistent_sums {
     float sum[GROUPS][B] = {};
     typedef float4 weight;
 
-    static __device__ __forceinline__ weight get(const T *from)
+    static __device__ __forceinline__ weight of(const persistent_stored<T> &stored)
     {
-        return persistent_four(from);
+        return stored.numbers();
     }
 
     /* `x` is this unit of each sequence, `apart` elements from one to the next. */
@@ -91,9 +90,12 @@ template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
     float sum[TILES][4] = {};
     typedef decltype(persistent_operand(T(), float4())) weight;
 
-    static __device__ __forceinline__ weight get(const T *from)
+    static __device__ __forceinline__ weight of(const persistent_stored<T> &stored)
     {
-        return *(const weight *)from;
+        weight w;
+        static_assert(sizeof w == sizeof stored, "four elements");
+        memcpy(&w, &stored, sizeof w);
+        return w;
     }
 
     static __device__ __forceinline__ void step(float (&c)[4], const uint4 &upper,
@@ -135,82 +137,5 @@ template <typename T, int GROUPS> struct persistent_sums<T, 8, GROUPS, true> {
                 persistent_give(&part[lane % 4 * 2 + j][row - rank * half], rank,
                                 sum[r / 2][r % 2 * 2 + j]);
         }
-    }
-};
-
-/* For one sequence in 16 bits, what a lane has of a row's unit goes into a product as it is: its
- * first two elements count as of row g and the others as of row g + 8. Lanes 16 apart wait for the
- * same words, and give the first two to columns 0 to 3, the others to 4 to 7: what is in row g of
- * the first four columns and in row g + 8 of the others adds up to the sum. Four units take turns,
- * each in columns of its own. */
-template <typename T, int GROUPS> struct persistent_sums<T, 1, GROUPS, true> {
-    static const int APART = 4, CHAINS = GROUPS == 1 ? 4 : 2; /* a product waits for the last one */
-    float sum[GROUPS][CHAINS][4] = {};
-    typedef uint2 weight;
-
-    static __device__ __forceinline__ weight get(const T *from)
-    {
-        return *(const weight *)from;
-    }
-
-    /* Of unit i, an even one, and the next. */
-    template <int UNITS>
-    __device__ __forceinline__ void add(int i, const weight (&w)[UNITS][GROUPS],
-                                        const float4 (&x)[(UNITS + 3) / 4], int lane)
-    {
-        if (i % 2 != 0) return;
-        const uint2 both = persistent_operand(T(), x[i / 4]);
-        uint32_t own = lane < 16 ? both.x : both.y;
-        uint32_t first = lane / 4 % 4 == i % 4 ? own : 0;
-        uint32_t second = lane / 4 % 4 == i % 4 + 1 ? own : 0;
-#pragma unroll
-        for (int r = 0; r < GROUPS; r++) {
-            const uint32_t a[4] = {w[i][r].x, w[i][r].y, w[i + 1][r].x, w[i + 1][r].y};
-            mma_step(T(), sum[r][i / 2 % CHAINS], a, first, second);
-        }
-    }
-
-    /* Of all lanes with the same rows; and, if MEASURES, what all have measured. No number waits
-     * for another one's way from lane to lane. */
-    template <bool MEASURES>
-    static __device__ __forceinline__ void add_lanes(float (&own)[GROUPS], float2 &measured)
-    {
-#pragma unroll
-        for (int step = 1; step < (MEASURES ? 4 * APART : 4); step *= 2) {
-            float other[GROUPS] = {};
-            float2 also = make_float2(0.0f, 0.0f);
-#pragma unroll
-            for (int r = 0; r < GROUPS; r++)
-                if (step < 4) other[r] = __shfl_xor_sync(0xffffffffu, own[r], step);
-            if (MEASURES) {
-                also.x = __shfl_xor_sync(0xffffffffu, measured.x, step);
-                also.y = __shfl_xor_sync(0xffffffffu, measured.y, step);
-            }
-#pragma unroll
-            for (int r = 0; r < GROUPS; r++)
-                own[r] += other[r];
-            measured.x += also.x, measured.y += also.y;
-        }
-    }
-
-    __device__ __forceinline__ void put(float (*part)[PERSISTENT_PITCH], int count, int lane,
-                                        bool measures, float2 &measured)
-    {
-        float own[GROUPS] = {};
-#pragma unroll
-        for (int r = 0; r < GROUPS; r++)
-#pragma unroll
-            for (int chain = 0; chain < CHAINS; chain++) {
-                const float(&c)[4] = sum[r][chain];
-                own[r] += lane % 4 < 2 ? c[0] + c[1] : c[2] + c[3];
-            }
-        if (measures)
-            add_lanes<true>(own, measured);
-        else
-            add_lanes<false>(own, measured);
-        if (lane % 4 != 0) return;
-#pragma unroll
-        for (int r = 0; r < GROUPS; r++)
-            if (8 * r + lane / 4 < count) part[0][8 * r + lane / 4] = own[r];
     }
 };

@@ -14,66 +14,89 @@ static __device__ __forceinline__ void word_put(uint32_t *at, float value, uint3
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(word) : "memory");
 }
 
-/* A word that the block has written itself, or that it has waited for. */
-static __device__ __forceinline__ uint32_t word_get(const uint32_t *at)
-{
-    uint32_t word;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
-    return word;
-}
-
 static __device__ __forceinline__ float word_number(uint32_t word)
 {
     return __uint_as_float(word & ~1u);
 }
 
-static __device__ __forceinline__ float4 word_numbers(const uint4 &word)
+/* Four of them, or zeros. */
+static __device__ __forceinline__ float4 word_numbers(const uint4 &word, bool there)
 {
-    return make_float4(word_number(word.x), word_number(word.y), word_number(word.z),
-                       word_number(word.w));
+    uint32_t mask = there ? ~1u : 0;
+    return make_float4(__uint_as_float(word.x & mask), __uint_as_float(word.y & mask),
+                       __uint_as_float(word.z & mask), __uint_as_float(word.w & mask));
 }
 
-static __device__ __forceinline__ void words_get(const uint32_t *at, uint32_t &out)
+/* Where `ask`, a word, or four; otherwise `out` stays as it was. */
+static __device__ __forceinline__ void words_get(const uint32_t *at, bool ask, uint32_t &out)
 {
-    out = word_get(at);
-}
-
-static __device__ __forceinline__ void words_get(const uint32_t *at, uint4 &out)
-{
-    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(out.x), "=r"(out.y), "=r"(out.z), "=r"(out.w)
-                 : "l"(at)
+    asm volatile("{\n"
+                 " .reg .pred p;\n"
+                 " setp.ne.u32 p, %2, 0;\n"
+                 " @p ld.relaxed.gpu.global.u32 %0, [%1];\n"
+                 "}"
+                 : "+r"(out)
+                 : "l"(at), "r"((uint32_t)ask)
                  : "memory");
 }
 
-static __device__ __forceinline__ bool words_there(uint32_t out, uint32_t turn)
+static __device__ __forceinline__ void words_get(const uint32_t *at, bool ask, uint4 &out)
 {
-    return ((out ^ turn) & 1) == 0;
+    asm volatile("{\n"
+                 " .reg .pred p;\n"
+                 " setp.ne.u32 p, %5, 0;\n"
+                 " @p ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];\n"
+                 "}"
+                 : "+r"(out.x), "+r"(out.y), "+r"(out.z), "+r"(out.w)
+                 : "l"(at), "r"((uint32_t)ask)
+                 : "memory");
 }
 
-static __device__ __forceinline__ bool words_there(const uint4 &out, uint32_t turn)
+/* As if they were there. */
+static __device__ __forceinline__ void words_fill(uint32_t turn, uint32_t &out)
 {
-    uint32_t off = (out.x ^ turn) | (out.y ^ turn) | (out.z ^ turn) | (out.w ^ turn);
-    return (off & 1) == 0;
+    out = turn;
 }
 
-/* Wait for N words, or quads of words on 16 bytes, asked for at once: at(i) is where, or NULL for
- * one that is left out, of which `out` stays as it was. */
+static __device__ __forceinline__ void words_fill(uint32_t turn, uint4 &out)
+{
+    out = make_uint4(turn, turn, turn, turn);
+}
+
+/* The lowest bit is 1 where one has another turn. */
+static __device__ __forceinline__ uint32_t words_off(uint32_t out, uint32_t turn)
+{
+    return out ^ turn;
+}
+
+static __device__ __forceinline__ uint32_t words_off(const uint4 &out, uint32_t turn)
+{
+    return (out.x ^ turn) | (out.y ^ turn) | (out.z ^ turn) | (out.w ^ turn);
+}
+
+/* Wait for `count` words, up to N, or quads of words on 16 bytes: at(i) is where. By all lanes of a
+ * warp, which stay together (hopper_barrier_wait_all) and have the same count. All loads are under
+ * way at once; a lane that has all of its words asks no more, since L2, which all blocks ask for
+ * the same words, would keep them waiting. What is beyond `count` is 0 or 1. */
 template <int N, typename WORDS, typename AT>
-static __device__ __forceinline__ void words_wait(AT at, uint32_t turn, WORDS (&out)[N])
+static __device__ __forceinline__ void words_wait(AT at, int count, uint32_t turn, WORDS (&out)[N])
 {
-    uint32_t missing = 0;
+    bool ask = true;
 #pragma unroll
     for (int i = 0; i < N; i++)
-        missing |= (uint32_t)(at(i) != NULL) << i;
-    while (missing) {
+        words_fill(turn, out[i]);
+    do {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            if (i >= count) break;
+            words_get(at(i), ask, out[i]);
+        }
+        uint32_t off = 0;
 #pragma unroll
         for (int i = 0; i < N; i++)
-            if (missing >> i & 1) words_get(at(i), out[i]);
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            if (words_there(out[i], turn)) missing &= ~(1u << i);
-    }
+            off |= words_off(out[i], turn);
+        ask = off & 1;
+    } while (__any_sync(0xffffffffu, ask));
 }
 
 /* Where word i is (model_persistent.h); the first of a quad is at 2 i. */
@@ -102,9 +125,10 @@ template <> struct persistent_stored<float> {
     }
 };
 
-template <typename T> static __device__ __forceinline__ float4 persistent_four(const T *from)
+template <typename T>
+static __device__ __forceinline__ persistent_stored<T> persistent_four(const T *from)
 {
-    return persistent_stored<T>{*(const decltype(persistent_stored<T>::words) *)from}.numbers();
+    return {*(const decltype(persistent_stored<T>::words) *)from};
 }
 
 /* The warps that multiply. */
