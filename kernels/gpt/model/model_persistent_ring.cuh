@@ -14,7 +14,9 @@
 
 enum {
     PERSISTENT_SLOTS = 128, /* at most */
-    PERSISTENT_FEW = 8 /* slots of fp32 that are asked for at a time, while as many are awaited */
+    /* Slots of fp32 that are asked for at a time, while as many are awaited; for one sequence. */
+    PERSISTENT_FEW = 4,
+    PERSISTENT_FEW_OF_ONE = 6
 };
 
 /* A step's product, and the part of it that is this block's. W: the format of the weights. */
@@ -214,11 +216,12 @@ template <typename T, typename W> struct persistent_ring {
     __device__ __forceinline__ void ask_all(int lane)
     {
         const bool FEW = sizeof(T) == 4; /* at a time, not to stand in the way of words */
+        int most = !FEW ? 32 : args.batch == 1 ? PERSISTENT_FEW_OF_ONE : PERSISTENT_FEW;
         struct persistent_place at = {0, 0}, last = at, older = at;
         find(layer, product, item);
         for (int asked = 0, turn = 0; product < products();) {
             int read = __shfl_sync(0xffffffffu, hopper_get(hopper_shared(&base().read)), 0);
-            int count = min(args.slots - asked + read, FEW ? PERSISTENT_FEW : 32);
+            int count = min(args.slots - asked + read, most);
             if (count == 0) continue;
             if (FEW && turn++ >= 2) wait(older);
             ask(at, count, lane);
