@@ -75,9 +75,9 @@ static __device__ __forceinline__ uint32_t words_off(const uint4 &out, uint32_t 
 }
 
 /* Wait for `count` words, up to N, or quads of words on 16 bytes: at(i) is where. By all lanes of a
- * warp, which stay together (hopper_barrier_wait_all) and have the same count. All loads are under
- * way at once; a lane that has all of its words asks no more, since L2, which all blocks ask for
- * the same words, would keep them waiting. What is beyond `count` is 0 or 1. */
+ * warp, which stay together (hopper_barrier_wait_all) and have the same count. All loads of a lane
+ * are under way at once. When it has its words it asks no more: all blocks ask L2 for the same
+ * lines, and questions delay the words that others miss. What is beyond `count` is 0 or 1. */
 template <int N, typename WORDS, typename AT>
 static __device__ __forceinline__ void words_wait(AT at, int count, uint32_t turn, WORDS (&out)[N])
 {
