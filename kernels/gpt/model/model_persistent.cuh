@@ -171,10 +171,10 @@ template <typename T, typename W, int B, bool TENSOR> struct persistent_block {
                         W::template take<sums_type>(args.constants, table(), i, from, w);
             }
             int first = rows.first(step.skip + unit);
-            auto scale = [&](int i) { /* behind the row's end another one, which is a number, too */
-                                      int at = first + i * APART * PERSISTENT_UNIT;
-                                      return persistent_four(this->scale() + (at < step.k ? at : 0))
-                                          .numbers();
+            /* Behind the row's end another one, which is a number, too. */
+            auto scale = [&](int i) {
+                int at = first + i * APART * PERSISTENT_UNIT;
+                return persistent_four(this->scale() + (at < step.k ? at : 0)).numbers();
             };
             float4 x[MINE];
             int mine = rows.get(step.from, step.k, step.skip + unit, step.skip + end, turn, x);
