@@ -92,6 +92,18 @@ static __device__ __forceinline__ void hopper_barrier_arrive(uint32_t barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+/* The same where `whether`, without a branch: the compiler lets no products run past one. */
+static __device__ __forceinline__ void hopper_barrier_arrive_if(uint32_t barrier, bool whether)
+{
+    asm volatile("{\n"
+                 " .reg .pred p;\n"
+                 " setp.ne.b32 p, %1, 0;\n"
+                 " @p mbarrier.arrive.shared::cta.b64 _, [%0];\n"
+                 "}" ::"r"(barrier),
+                 "r"((int)whether)
+                 : "memory");
+}
+
 /* Whether the phase of this parity has ended, waiting a while for it. The phase before the first,
  * of parity 1, has. */
 static __device__ __forceinline__ bool hopper_barrier_try(uint32_t barrier, uint32_t parity)

@@ -292,7 +292,7 @@ int weight_launch(struct assay_call *call, weight_kernels *kernels)
                                .scale = weight_only_scale(&geometry),
                                .constants = WEIGHT_CONSTANTS};
     dim3 grid((unsigned)(plan.others * plan.slices), (unsigned)plan.row_blocks);
-    const int block = plan.kernel.teams * plan.kernel.team_threads;
+    const int block = plan.kernel.teams * plan.kernel.team_threads + plan.kernel.other_threads;
     if (!plan.kernel.arrange) {
         plan.kernel.function<<<grid, block, (size_t)plan.shared_bytes, stream>>>(args);
         return assay_launched();

@@ -38,7 +38,8 @@ struct weight_args {
 struct weight_kernel {
     void (*function)(struct weight_args);
     int row_tiles, teams, team_threads;
-    int tiles; /* of 16 columns: a team's group */
+    int tiles;         /* of 16 columns: a team's group */
+    int other_threads; /* of a block, behind those of its teams */
 
     /* Before it, a thread per 16 entries of X, whole row tiles; NULL: the kernel reads X. The
      * kernel may start meanwhile (dependent_launch.cuh). */

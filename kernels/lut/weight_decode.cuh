@@ -53,14 +53,15 @@ weight_entries_of(const struct weight_constants &constants, TABLE table, uint32_
     return high * constants.upper + low;
 }
 
-/* Those of a lane's piece. */
-template <typename TABLE>
+/* Those of a chunk of a lane's piece. */
+template <int M, typename TABLE>
 static __device__ __forceinline__ void weight_look_up(const struct weight_constants &constants,
-                                                      TABLE table, uint4 piece, uint32_t entries[4])
+                                                      TABLE table, uint4 piece, int chunk,
+                                                      uint32_t entries[4])
 {
     const uint32_t words[4] = {piece.x, piece.y, piece.z, piece.w};
 #pragma unroll
-    for (int i = 0; i < 4; i++)
+    for (int i = 2 * M * chunk; i < 2 * M * (chunk + 1); i++)
         entries[i] = weight_entries_of(constants, table, words[i]);
 }
 

@@ -97,7 +97,9 @@ template <int M, int NT> struct warp_sums {
         uint32_t entries[TILES][4];
 #pragma unroll
         for (int tile = 0; tile < TILES; tile++)
-            weight_look_up(args.constants, table, codes[tile], entries[tile]);
+#pragma unroll
+            for (int chunk = 0; chunk < 2 / M; chunk++)
+                weight_look_up<M>(args.constants, table, codes[tile], chunk, entries[tile]);
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
             uint32_t upper[TILES][8], lower[TILES][8];
@@ -249,7 +251,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 1) weight_only_mma(struct w
 template <int M, int NT, int WARPS, bool CACHED = false>
 static constexpr struct weight_kernel kernel_with()
 {
-    return {weight_only_mma<M, NT, WARPS, CACHED>, NT, WARPS, 32, TILES, NULL, 0, CACHED};
+    return {weight_only_mma<M, NT, WARPS, CACHED>, NT, WARPS, 32, TILES, 0, NULL, 0, CACHED};
 }
 
 /* A block's registers are shared by its warps: more rows, fewer warps. */

@@ -9,8 +9,10 @@
  * into other registers. X lies in rows of 128 bytes as TMA's 128-byte swizzle has them, a chunk
  * each, but in the order of the codes: piece i of a row, 16 bytes, is entry i of the chunk's eight
  * blocks, and product q takes pieces 2 q and 2 q + 1. TMA cannot gather that, so a kernel before
- * arranges X in memory as shared memory will have it. Its way from there is a ring of stages that
- * TMA fills while products read others.
+ * arranges X in memory as shared memory will have it.
+ *
+ * Codes and X come through a ring of stages, which one thread of a further warpgroup fills by TMA
+ * (warp specialization). All warpgroups read the same X, each its own codes.
  *
  * Warpgroups take whole groups of columns as long as each block has one more; what is left over is
  * cut along K, and a piece is done in the stages that pass for the others.
@@ -26,35 +28,20 @@
  *   issue             about 110 (M = 1) and 210
  *
  * Blocks start where those that arrange X have ended, load the table, and wait for all of X only
- * before they ask for it (dependent_launch.cuh). 8192 x 28672 with 64 rows takes 60.3 us on an H200
- * (M = 1), where it took 65.0 before 2026-11-30. Lookups a unit ahead of their use took 65.3: the
- * codes then have one unit in place of two to come from memory. To look at the count of a stage's
- * readers a unit after it was asked for, which hides its latency, took 63.4 (on another card).
+ * before they ask for it (dependent_launch.cuh).
+ *
+ * Measured on an H200 with 8192 x 28672 (1 December 2026): 36.3, 39.1, 44.0 and 60.3 us with 1, 16,
+ * 32 and 64 rows for M = 1; 60.5, 64.2, 69.0 and 83.4 us for M = 2. When each lane loaded its own
+ * codes and readers filled the ring, it took 39.8, 42.7, 47.1 and 60.5 us, and 73.0, 74.8, 82.3 and
+ * 88.2 us: the four loads that a lane had ahead shared a scoreboard, so that the first was waited
+ * for as long as the last, and a number took 26.9 instructions where it takes 21.5. Codes of
+ * several stages that were asked for before the table had come delayed it by 1.5 us; a table that
+ * two blocks of a cluster load for each other saves 0.3 us. Lookups a chunk ahead of their use cost
+ * up to 2 us, a stage of one unit in place of two or four up to 7 us.
  */
-#include "kernels/cuda/dependent_launch.cuh"
-#include "kernels/cuda/wgmma.cuh"
-#include "weight.cuh"
-
-enum {
-    CHUNK_BYTES = 2 * WEIGHT_CHUNK, /* of a row of X */
-    STAGES = 4,                     /* of the ring */
-    TEAMS = 4,                      /* warpgroups of a block */
-    TILES = 4,                      /* of 16 columns, per warpgroup */
-};
+#include "weight_ring.cuh"
 
 /* ------------------------------------------------------------- activations -- */
-
-template <int M, int NT> constexpr int UNIT_BYTES = 2 / M * 8 * NT *CHUNK_BYTES;
-
-/* Units of a stage, a divisor of WEIGHT_AHEAD. */
-template <int M, int NT> constexpr int STAGE_UNITS = M == 1 && NT == 8 ? 1 : 2;
-
-/* Behind the table in shared memory. */
-template <int M, int NT> struct x_ring {
-    char stage[STAGES][STAGE_UNITS<M, NT> * UNIT_BYTES<M, NT>];
-    uint64_t full[STAGES]; /* barriers */
-    int read[STAGES];      /* warps that have read it */
-};
 
 /* Entries k and k + 1 of a row of X, k even; zeros beyond its end or the last row. */
 static __device__ __forceinline__ uint32_t load_pair(const struct weight_args &args, int64_t row,
@@ -153,27 +140,37 @@ template <int M, int NT> struct warpgroup_sums {
         }
     }
 
-    /* A unit, whose X has the tile `x`; the products of its last chunk run on. `decoded` is called
-     * when codes and entries are used up: the registers are free for the next codes. */
-    template <typename DECODED>
-    __device__ __forceinline__ void add(const struct weight_args &args, const uint4 &codes,
-                                        const uint32_t (&entries)[4], uint32_t x, int ahead,
-                                        DECODED decoded)
+    /* A chunk whose X has the tile `x`; its products run on, and those before have ended. */
+    __device__ __forceinline__ void multiply(uint32_t (&now)[16], uint32_t (&before)[16],
+                                             uint32_t x)
     {
+        wgmma_pin(now);
+        wgmma_begin();
 #pragma unroll
-        for (int chunk = 0; chunk < 2 / M; chunk++) {
-            const int here = (ahead * (2 / M) + chunk) % 2;
-            uint32_t rows = x + chunk * (8 * NT * CHUNK_BYTES / 16);
-            decode(args, codes, entries, chunk, a[here]);
-            wgmma_pin(a[here]);
-            if (chunk == 2 / M - 1) decoded();
-            wgmma_begin();
+        for (int q = 0; q < 4; q++)
+            product(sum, now + 4 * q, (uint32_t)wgmma_ahead(x, q));
+        wgmma_commit();
+        wgmma_wait<1>();
+        wgmma_pin(before);
+    }
+
+    /* A stage, with X from the tile `x` on. `first` is called when the products of the stage before
+     * have ended. */
+    template <typename FIRST>
+    __device__ __forceinline__ void add(const struct weight_args &args, uint32_t table,
+                                        const uint4 *codes, uint32_t x, FIRST first)
+    {
+        constexpr int CHUNKS = 2 / M;
+        uint4 piece;
+        uint32_t entries[4];
 #pragma unroll
-            for (int q = 0; q < 4; q++)
-                product(sum, a[here] + 4 * q, (uint32_t)wgmma_ahead(rows, q));
-            wgmma_commit();
-            wgmma_wait<1>(); /* for those before */
-            wgmma_pin(a[1 - here]);
+        for (int at = 0; at < STAGE_UNITS<M, NT> * CHUNKS; at++) {
+            const int chunk = at % CHUNKS;
+            if (chunk == 0) piece = codes[at / CHUNKS * PIECE];
+            weight_look_up<M>(args.constants, table, piece, chunk, entries);
+            decode(args, piece, entries, chunk, a[at % 2]);
+            multiply(a[at % 2], a[1 - at % 2], x + at * (8 * NT * CHUNK_BYTES / 16));
+            if (at == 0) first();
         }
     }
 
@@ -197,138 +194,33 @@ template <int M, int NT> struct warpgroup_sums {
     }
 };
 
-/* -------------------------------------------------------------------- ring -- */
-
-/* Start filling stage number `number`; X at `from` has `of_slice`, and is read again after them.
- * One thread. */
-template <class Ring>
-static __device__ __forceinline__ void fill(Ring &ring, const char *from, int number, int of_slice)
-{
-    const int bytes = sizeof ring.stage[0];
-    uint32_t full = hopper_shared(ring.full + number % STAGES);
-    hopper_barrier_expect(full, bytes);
-    hopper_load_bytes(hopper_shared(ring.stage[number % STAGES]),
-                      from + (int64_t)(number % of_slice) * bytes, bytes, full);
-}
-
-template <class Ring> static __device__ __forceinline__ void await(Ring &ring, int number)
-{
-    hopper_barrier_wait(hopper_shared(ring.full + number % STAGES), number / STAGES % 2);
-}
-
-/* A warp's products have read a stage: the last warp to say so starts its next filling. */
-template <class Ring>
-static __device__ __forceinline__ void release(Ring &ring, const char *from, int number,
-                                               int of_slice, int stages)
-{
-    __syncwarp(); /* no lane still waits for a stage that this lets others fill */
-    int *read = ring.read + number % STAGES;
-    if (number < 0 || number + STAGES >= stages || !hopper_elect()) return;
-    if (atomicAdd(read, 1) + 1 < TEAMS * 4) return;
-    *read = 0;
-    fill(ring, from, number + STAGES, of_slice);
-}
-
-/* A stage that this warp does not read; its products have read the one before. */
-template <class Ring>
-static __device__ __forceinline__ void pass(Ring &ring, const char *from, int number, int of_slice,
-                                            int stages)
-{
-    await(ring, number);
-    release(ring, from, number - 1, of_slice, stages);
-}
-
-/* ------------------------------------------------------------------- walk -- */
-
-/* What a team does in a round: units [begin, end) of the slice for a group of columns. */
-struct task {
-    int64_t group;
-    int begin, end, part, parts;
-};
-
-/* Each block has as many whole groups; what is left over is cut along K, so that every block can
- * have a piece. */
-static __device__ __forceinline__ struct task task_of(const struct weight_args &args, int slot)
-{
-    const int slice = blockIdx.x % args.slices, mine = blockIdx.x / args.slices;
-    const int others = gridDim.x / args.slices, steps = args.slice_units / WEIGHT_AHEAD;
-    const int whole = (int)(args.groups / others), rest = (int)(args.groups % others);
-    struct task task = {mine + (int64_t)others * slot, 0, args.slice_units, slice, args.slices};
-    if (slot < whole) return task;
-    const int pieces = rest > 0 ? min(others / rest, steps) : 0;
-    if (slot > whole || mine >= rest * pieces) return {0, 0, 0, 0, 0};
-    const int piece = mine / rest;
-    task.group = (int64_t)others * whole + mine % rest;
-    task.begin = steps * piece / pieces * WEIGHT_AHEAD;
-    task.end = steps * (piece + 1) / pieces * WEIGHT_AHEAD;
-    task.part = slice * pieces + piece;
-    task.parts = args.slices * pieces;
-    return task;
-}
-
+/* Warpgroup `team`. */
 template <int M, int NT>
-static __device__ __forceinline__ void walk(const struct weight_args &args, uint4 *shared)
+static __device__ __forceinline__ void consume(const struct weight_args &args, int team,
+                                               uint32_t table, struct weight_ring<M, NT> &ring)
 {
-    const int HELD = NT > 2 ? 2 : 4; /* units of codes; more do not fit the registers */
-    const int of_stage = STAGE_UNITS<M, NT>, of_slice = args.slice_units / of_stage;
-    const int others = gridDim.x / args.slices, warp = threadIdx.x / 32 % TILES;
-    const int team = __shfl_sync(0xffffffffu, (int)threadIdx.x / WGMMA_THREADS, 0);
-    const int slice = blockIdx.x % args.slices;
-    const uint32_t table = hopper_shared(shared);
-    struct x_ring<M, NT> &ring = *(struct x_ring<M, NT> *)(shared + WEIGHT_TABLE_BYTES / 16);
-    const char *from = (const char *)args.arranged + (blockIdx.y * args.slices + slice) *
-                                                         (int64_t)args.slice_units *
-                                                         UNIT_BYTES<M, NT>;
-    const int rounds = (int)((args.groups + others - 1) / others + TEAMS - 1) / TEAMS;
-    const int stages = rounds * of_slice;
-    const uint32_t first = (uint32_t)wgmma_tile(hopper_shared(ring.stage[0]));
-
-    weight_load_table(args, shared);
-    if (threadIdx.x < 32 && hopper_elect()) {
-        dependent_wait(); /* X is arranged */
-        for (int i = 0; i < STAGES; i++) {
-            hopper_barrier_init(hopper_shared(ring.full + i), 1);
-            ring.read[i] = 0;
-        }
-        hopper_barrier_publish();
-        for (int i = 0; i < min(stages, (int)STAGES); i++)
-            fill(ring, from, i, of_slice);
-    }
-    __pipeline_wait_prior(0);
-    __syncthreads();
-
-    for (int stage = 0, round = 0; round < rounds; round++) {
+    const int stage_pieces = sizeof ring.stage[0] / 16, warp = threadIdx.x / 32 % TILES;
+    const uint32_t x = (uint32_t)wgmma_tile(hopper_shared(ring.stage[0].x));
+    const uint4 *codes = ring.stage[0].codes[team][0] + threadIdx.x % PIECE;
+    struct reader<M, NT> at;
+    at.slot = at.parity = 0;
+    at.full = hopper_shared(ring.full);
+    at.empty = hopper_shared(ring.empty);
+    const int rounds = rounds_of(args);
+    for (int round = 0; round < rounds; round++) {
         const struct task task = task_of(args, round * TEAMS + team);
-        const uint4 *next =
-            args.codes + threadIdx.x % 32 +
-            (((slice * args.groups + task.group) * args.slice_units + task.begin) * TILES + warp) *
-                32;
-        uint4 codes[HELD] = {};
-        uint32_t entries[4];
         warpgroup_sums<M, NT> sums;
         sums.clear();
-#pragma unroll
-        for (int i = 0; i < HELD; i++, next += TILES * 32)
-            if (task.begin < task.end) codes[i] = __ldcs(next);
-        for (int unit = 0; unit < task.begin; unit += of_stage, stage++)
-            pass(ring, from, stage, of_slice, stages);
-        for (int unit = task.begin; unit < task.end; unit += WEIGHT_AHEAD)
-#pragma unroll
-            for (int ahead = 0; ahead < WEIGHT_AHEAD; ahead++, next += TILES * 32) {
-                weight_look_up(args.constants, table, codes[ahead % HELD], entries);
-                if (ahead % of_stage == 0) await(ring, stage);
-                sums.add(args, codes[ahead % HELD], entries,
-                         first + stage % STAGES * (sizeof ring.stage[0] / 16) +
-                             ahead % of_stage * (UNIT_BYTES<M, NT> / 16),
-                         ahead, [&] {
-                             if (unit + ahead + HELD < task.end) codes[ahead % HELD] = __ldcs(next);
-                         });
-                if (ahead % of_stage == 0) release(ring, from, stage - 1, of_slice, stages);
-                if (ahead % of_stage == of_stage - 1) stage++;
-            }
+        at.pass(task.begin);
+        for (int unit = task.begin; unit < task.end; unit += STAGE_UNITS<M, NT>) {
+            at.await();
+            sums.add(args, table, codes + at.slot * stage_pieces, x + at.slot * stage_pieces,
+                     [&] { at.release_last(unit > task.begin); });
+            at.advance();
+        }
         sums.drain();
-        for (int unit = task.end; unit < args.slice_units; unit += of_stage, stage++)
-            pass(ring, from, stage, of_slice, stages);
+        at.release_last(task.begin < task.end);
+        at.pass(args.slice_units - task.end);
         int64_t tile = task.group * TILES + warp;
         if (task.begin < task.end && weight_add_parts(args, blockIdx.y * args.groups * TILES + tile,
                                                       task.part, task.parts, sums.sum))
@@ -336,16 +228,35 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, uint
     }
 }
 
+template <int M, int NT>
+static __device__ __forceinline__ void run(const struct weight_args &args, uint4 *shared)
+{
+    struct weight_ring<M, NT> &ring =
+        *(struct weight_ring<M, NT> *)(shared + WEIGHT_TABLE_BYTES / 16);
+    const int warp = hopper_warp(), team = warp * 32 / WGMMA_THREADS;
+    const uint32_t table = hopper_shared(shared);
+    const bool producer = team == TEAMS && warp % TILES == 0 && hopper_elect();
+    if (producer) open<M, NT>(args, table, ring);
+    __syncthreads();
+    if (team == TEAMS) {
+        hopper_registers_give<PRODUCER_REGISTERS>();
+        if (producer) produce<M, NT>(args, ring);
+        return;
+    }
+    hopper_registers_take<READER_REGISTERS>();
+    hopper_barrier_wait_all(hopper_shared(&ring.table), 0);
+    consume<M, NT>(args, team, table, ring);
+}
+
 #endif
 
 /* Other machine code has an empty kernel, which nobody launches: the variant is arch_specific. */
 template <int M, int NT>
-static __global__ void __launch_bounds__(WGMMA_THREADS *TEAMS, 1)
-    weight_only_wgmma(struct weight_args args)
+static __global__ void __launch_bounds__(THREADS, 1) weight_only_wgmma(struct weight_args args)
 {
     extern __shared__ __align__(1024) uint4 swizzled[];
 #ifdef HOPPER_CODE
-    walk<M, NT>(args, swizzled);
+    run<M, NT>(args, swizzled);
 #endif
 }
 
@@ -353,8 +264,14 @@ static __global__ void __launch_bounds__(WGMMA_THREADS *TEAMS, 1)
 
 template <int M, int NT> static constexpr struct weight_kernel kernel_with()
 {
-    return {weight_only_wgmma<M, NT>,    NT, TEAMS, WGMMA_THREADS, TILES, arrange_x<NT>,
-            sizeof(struct x_ring<M, NT>)};
+    return {weight_only_wgmma<M, NT>,
+            NT,
+            TEAMS,
+            WGMMA_THREADS,
+            TILES,
+            WGMMA_THREADS,
+            arrange_x<NT>,
+            sizeof(struct weight_ring<M, NT>)};
 }
 
 static const struct weight_kernel *kernels(int levels)
