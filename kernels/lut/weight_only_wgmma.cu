@@ -30,14 +30,14 @@
  * Blocks start where those that arrange X have ended, load the table, and wait for all of X only
  * before they ask for it (dependent_launch.cuh).
  *
- * Measured on an H200 with 8192 x 28672 (1 December 2026): 36.3, 39.1, 44.0 and 60.3 us with 1, 16,
- * 32 and 64 rows for M = 1; 60.5, 64.2, 69.0 and 83.4 us for M = 2. When each lane loaded its own
- * codes and readers filled the ring, it took 39.8, 42.7, 47.1 and 60.5 us, and 73.0, 74.8, 82.3 and
- * 88.2 us: the four loads that a lane had ahead shared a scoreboard, so that the first was waited
+ * Measured on an H200 with 8192 x 28672 (1 December 2026): 37.1, 39.9, 45.1 and 58.6 us with 1, 16,
+ * 32 and 64 rows for M = 1; 62.8, 64.8, 70.4 and 85.0 us for M = 2. When each lane loaded its own
+ * codes and readers filled the ring, it took 41.6, 42.8, 46.4 and 60.2 us, and 73.3, 74.8, 82.1 and
+ * 88.7 us: the four loads that a lane had ahead shared a scoreboard, so that the first was waited
  * for as long as the last, and a number took 26.9 instructions where it takes 21.5. Codes of
- * several stages that were asked for before the table had come delayed it by 1.5 us; a table that
- * two blocks of a cluster load for each other saves 0.3 us. Lookups a chunk ahead of their use cost
- * up to 2 us, a stage of one unit in place of two or four up to 7 us.
+ * several stages that are asked for before the table has come delay it by 1 us; a table that two
+ * blocks of a cluster load for each other saves 0.3 us; lookups a chunk ahead of their use cost up
+ * to 2 us, a stage of one unit in place of two up to 7 us.
  */
 #include "weight_ring.cuh"
 
