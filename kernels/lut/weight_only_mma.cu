@@ -94,15 +94,12 @@ template <int M, int NT> struct warp_sums {
                                         const uint4 codes[TILES], const uint4 *const rows[NT],
                                         int at)
     {
-        uint32_t entries[TILES][4];
-#pragma unroll
-        for (int tile = 0; tile < TILES; tile++)
-#pragma unroll
-            for (int chunk = 0; chunk < 2 / M; chunk++)
-                weight_look_up<M>(args.constants, table, codes[tile], chunk, entries[tile]);
 #pragma unroll
         for (int chunk = 0; chunk < 2 / M; chunk++) {
-            uint32_t upper[TILES][8], lower[TILES][8];
+            uint32_t entries[TILES][4], upper[TILES][8], lower[TILES][8];
+#pragma unroll
+            for (int tile = 0; tile < TILES; tile++)
+                weight_look_up<M>(args.constants, table, codes[tile], chunk, entries[tile]);
 #pragma unroll
             for (int tile = 0; tile < TILES; tile++) {
                 weight_decode<M>(args.constants, codes[tile], entries[tile], chunk, 0, upper[tile]);
