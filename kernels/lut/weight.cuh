@@ -9,8 +9,6 @@
  */
 #pragma once
 
-#include <cuda_pipeline.h>
-
 #include "kernels/cuda/ampere.cuh"
 #include "kernels/cuda/half.cuh"
 #include "weight_decode.cuh"
@@ -105,17 +103,4 @@ static __device__ __forceinline__ void weight_store(const struct weight_args &ar
                                                     int64_t column, float sum)
 {
     args.c[row * args.columns + column] = bf16_of(args.scale * sum);
-}
-
-/* Start copying the table to shared memory: blocks begin at different places, so that they do not
- * all ask one part of L2 at a time. */
-static __device__ __forceinline__ void weight_load_table(const struct weight_args &args,
-                                                         uint4 *shared)
-{
-    const unsigned pieces = WEIGHT_TABLE_BYTES / 16;
-    for (unsigned i = threadIdx.x; i < pieces; i += blockDim.x) {
-        unsigned at = (i + blockIdx.x * blockDim.x) % pieces;
-        __pipeline_memcpy_async(shared + at, args.table + at, 16);
-    }
-    __pipeline_commit();
 }

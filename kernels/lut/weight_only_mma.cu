@@ -37,10 +37,24 @@
  * as fast as 16. An mma.sync more per number takes about ten cycles more, so levels are not
  * multiplied apart. Steps are whole: at 5120 x 13824 each warp has 2.05 of them, and some take 3.
  */
+#include <cuda_pipeline.h>
+
 #include "weight.cuh"
 #include "weight_mma.cuh"
 
 enum { TILES = 2 }; /* of 16 columns, per warp */
+
+/* Start copying the table to shared memory: blocks begin at different places, so that they do not
+ * all ask one part of L2 at a time. */
+static __device__ __forceinline__ void load_table(const struct weight_args &args, uint4 *shared)
+{
+    const unsigned pieces = WEIGHT_TABLE_BYTES / 16;
+    for (unsigned i = threadIdx.x; i < pieces; i += blockDim.x) {
+        unsigned at = (i + blockIdx.x * blockDim.x) % pieces;
+        __pipeline_memcpy_async(shared + at, args.table + at, 16);
+    }
+    __pipeline_commit();
+}
 
 /* Eight entries of a row of X from k on. */
 static __device__ __forceinline__ uint4 load_x(const weight_args &args, int64_t row, int64_t k)
@@ -202,7 +216,7 @@ static __device__ __forceinline__ void walk(const struct weight_args &args, TABL
     for (int n = 0; n < NT; n++) /* behind the last row it again; such sums are never written */
         lane_rows[n] = x + min(n * 8 + threadIdx.x % 32 / 4, rows - 1) * weight_x_row(chunks) +
                        weight_x_piece(0, 0, threadIdx.x % 4);
-    if (!CACHED) weight_load_table(args, x - WEIGHT_TABLE_BYTES / 16);
+    if (!CACHED) load_table(args, x - WEIGHT_TABLE_BYTES / 16);
 #pragma unroll
     for (int i = 0; i < WEIGHT_AHEAD * TILES; i++)
         if (step < end) codes[i / TILES][i % TILES] = __ldcs(from + i * 32);

@@ -18,7 +18,6 @@ enum {
     PIECE = TILES * 32, /* of 16 bytes: a warpgroup's codes of a unit */
     TABLE_PARTS = 8,    /* in which the table is copied */
     RING_BYTES = 96 * 1024,
-    MOST_STAGES = 4,
 
     /* Per thread, together what 96 for each thread of the block are. */
     READER_REGISTERS = 112,
@@ -27,7 +26,7 @@ enum {
 
 template <int M, int NT> constexpr int UNIT_BYTES = 2 / M * 8 * NT *CHUNK_BYTES;
 
-/* Units of a stage, a divisor of WEIGHT_AHEAD. */
+/* Units of a stage, a divisor of WEIGHT_AHEAD: all of it where the ring has two such stages. */
 template <int M, int NT> constexpr int STAGE_UNITS = NT <= 2 * M ? 4 : 2;
 
 template <int M, int NT> struct weight_stage {
@@ -36,9 +35,7 @@ template <int M, int NT> struct weight_stage {
 };
 
 template <int M, int NT>
-constexpr int STAGES = RING_BYTES / (int)sizeof(struct weight_stage<M, NT>) < MOST_STAGES
-                           ? RING_BYTES / (int)sizeof(struct weight_stage<M, NT>)
-                           : MOST_STAGES;
+constexpr int STAGES = RING_BYTES / (int)sizeof(struct weight_stage<M, NT>);
 
 /* Behind the table in shared memory. A stage is filled again when every thread has read its codes
  * in it and every product its X; at least one more is full meanwhile. */
